@@ -334,8 +334,15 @@ fn a_result_inside_of_its_source_is_refused() {
     assert_eq!(std::fs::read_dir(at.join("a/hf")).unwrap().count(), 1);
     // Beside one of several files there is room.
     done(at, &["reshard", "a/hf/model.safetensors", "a/hf/sub"]);
-    let inside = tilewright(&at.join("a"), &[], &["reshard", "simulate", "hf"]);
-    assert!(inside.status.success(), "{}", said(&inside));
+    // What is only asked has no place that could lie in the source.
+    let source = at.join("a/hf").display().to_string();
+    for input in [&*source, "/"] {
+        let inside =
+            tilewright(&at.join("a"), &[("TMPDIR", &source)], &["reshard", "simulate", input]);
+        let text = said(&inside);
+        assert!(inside.status.success() || !text.contains("lies in"), "{text}");
+        assert_eq!(inside.status.success(), input == source, "{text}");
+    }
 }
 
 /// What the program does not read is said with what does.
@@ -358,9 +365,17 @@ fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
     ] {
         for words in [
             &["reshard", path, "out"][..],
+            &["reshard", path, "out", "--from-mesh", "tp=2"],
+            &["reshard", "simulate", path],
             &["info", path],
+            &["verify", path],
+            &["fingerprint", path],
+            &["same-data", path, path],
             &["convert", path, "out", "--to", "zN"],
         ] {
+            if path.ends_with(".distcp") && words.contains(&"--from-mesh") {
+                continue;
+            }
             let refused = tilewright(at, &[], words);
             let text = said(&refused);
             assert!(!refused.status.success() && text.contains(call), "{words:?}: {text}");
@@ -384,7 +399,7 @@ fn one_file_of_a_distributed_checkpoint_is_called_boxes() {
     let part = parts[1].to_str().unwrap();
     let note = "boxes of arrays that may be larger, as DCP_SHARDING_INFO says";
     let text = done(at, &["info", part]);
-    assert!(text.contains(note) && text.contains(", a box from ["), "{text}");
+    assert!(text.contains(note) && text.contains(", a box of an array, from ["), "{text}");
     let value: serde_json::Value =
         serde_json::from_str(&done(at, &["info", part, "--json", "-q"])).unwrap();
     let begins: Vec<&serde_json::Value> =
@@ -428,10 +443,66 @@ fn a_result_in_other_files_is_verified_against_its_source() {
         let text = done(at, &["verify", out, "--against", against]);
         assert!(text.starts_with("same"), "{out} against {against}: {text}");
     }
+    // Files of the same names that do not have what is added, and files in which it has another text.
+    let changed = |from: &str, to: &str, by: &str| {
+        std::fs::create_dir(at.join(to)).unwrap();
+        for entry in std::fs::read_dir(at.join(from)).unwrap() {
+            let path = entry.unwrap().path();
+            let mut bytes = std::fs::read(&path).unwrap();
+            let found = bytes.windows(14).position(|it| it == br#""format":"pt","#);
+            found.into_iter().for_each(|at| bytes[at..at + 14].copy_from_slice(by.as_bytes()));
+            std::fs::write(at.join(to).join(path.file_name().unwrap()), bytes).unwrap();
+        }
+    };
+    changed("two", "plain", "              ");
+    changed("two", "strange", r#""format":"xx","#);
+    changed("one", "strange-one", r#""format":"xx","#);
+    assert!(done(at, &["verify", "two", "--against", "plain"]).starts_with("same"));
+    for (out, against) in [("strange", "plain"), ("strange", "one"), ("strange-one", "plain")] {
+        let other = tilewright(at, &[], &["verify", out, "--against", against]);
+        let text = said(&other);
+        assert!(other.status.code() == Some(1) && text.contains("format\" is \"xx\""), "{text}");
+    }
+    let other = tilewright(at, &[], &["verify", "strange-one", "--against", "in.safetensors"]);
+    assert!(
+        said(&other).contains("metadata \"format\" is \"xx\", was not there"),
+        "{}",
+        said(&other)
+    );
     std::fs::write(at.join("in.safetensors"), file(&header.replace("\"7\"", "\"8\""))).unwrap();
     for out in ["one", "two"] {
         let other = tilewright(at, &[], &["verify", out, "--against", "in.safetensors"]);
         assert_eq!(other.status.code(), Some(1));
         assert!(said(&other).contains("metadata \"step\" is \"7\", was \"8\""), "{}", said(&other));
+    }
+}
+
+/// A dry run says what a run would refuse, and nothing of what it takes.
+#[test]
+fn a_dry_run_says_what_a_run_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let input = data("dcp_hf/full.safetensors");
+    for name in ["empty", "notes", "old"] {
+        std::fs::create_dir(at.join(name)).unwrap();
+    }
+    std::fs::write(at.join("notes/a.txt"), "a").unwrap();
+    std::fs::copy(&input, at.join("old/model.safetensors")).unwrap();
+    for (out, force, refused) in [
+        ("new", false, None),
+        ("empty", false, None),
+        ("notes", false, Some("exists already")),
+        ("notes", true, Some("is no checkpoint alone")),
+        ("old", false, Some("exists already")),
+        ("old", true, None),
+    ] {
+        let mut words = vec!["reshard", &*input, out];
+        words.extend(force.then_some("--force"));
+        let dry = done(at, &[&words[..], &["--dry-run"]].concat());
+        assert_eq!(dry.contains("a run refuses it: "), refused.is_some(), "{words:?}: {dry}");
+        let run = tilewright(at, &[], &words);
+        assert_eq!(run.status.success(), refused.is_none(), "{}", said(&run));
+        let text = refused.unwrap_or_default();
+        assert!(dry.contains(text) && said(&run).contains(text), "{words:?}: {dry}");
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use tilewright_core::Remedy;
 
 use crate::{
-    Error, Input, Reading, Tensor, container, folder,
+    Error, Input, Reading, Tensor, container, folder, foreign,
     globs::Pattern,
     job::read_as,
     open::{check_reading, open_as},
@@ -294,10 +294,11 @@ fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     }
     let indices: Vec<&PathBuf> = paths.iter().filter(|path| is_index(path)).collect();
     match indices[..] {
-        [] if paths.is_empty() => Err(Error::unsupported(
-            folder,
-            "no file of tensors is in it, and folders in it are not read",
-        )),
+        [] if paths.is_empty() => {
+            foreign::check_folder(folder)?;
+            let said = "no file of tensors is in it, and folders in it are not read";
+            Err(Error::unsupported(folder, said))
+        }
         [] => Ok(paths),
         [index] => Ok(vec![index.clone()]),
         [one, other, ..] => {

@@ -16,7 +16,8 @@ const RESHARD: &str = "tilewright.reshard(FOLDER, OUT).run() writes safetensors"
 const UNPACK: &str = "tilewright.orbax.unpack(FOLDER, OUT) writes them as they are";
 
 /// An error for the folder of a checkpoint that only Python opens, with the call.
-pub(crate) fn check_folder(folder: &Path) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn check_folder(folder: &Path) -> Result<(), Error> {
     let found = OF_PYTHON.iter().find(|(name, ..)| folder.join(name).is_file());
     found.map_or(Ok(()), |(_, what, call)| Err(in_python(folder, what, call)))
 }

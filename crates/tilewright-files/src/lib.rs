@@ -120,6 +120,7 @@ pub mod inner {
     pub use crate::{
         claim::{Busy, Claim, Claimant},
         folder::Companions,
+        foreign::check_folder,
         globs::Pattern,
         stage::{is_empty_folder, remove_filled},
         temporary::write_new,

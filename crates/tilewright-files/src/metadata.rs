@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Input, container::Fact, mark};
 
-/// What resharding adds where no source has it, for libraries that load no file without it.
-const ADDED: &str = "format";
+/// What resharding adds where no source has it, for libraries that load no file without it: a key and its text.
+const ADDED: [&str; 2] = ["format", "pt"];
 
 /// Metadata under keys that begin so are of single tensors.
 const OF_TENSORS: &str = "tilewright.";
@@ -28,18 +28,25 @@ pub(crate) fn difference(out: &Input, against: &Input) -> Option<String> {
         Some(tensors.find(|tensor| tensor.name == name)?.layout().to_spec())
     };
     let moved = |name: &str| spec(out, name) != spec(against, name);
+    let added = added(out);
+    let is_added = |fact: &Fact| added.contains(&fact.about) && fact.exact == ADDED[1].as_bytes();
     let words = |fact: Option<&Fact>| fact.map_or("not there".into(), |fact| fact.said.clone());
     written.keys().chain(original.keys()).find_map(|about| {
         let (is, was) = (written.get(about), original.get(about));
         let differ = is.map(|fact| &fact.exact) != was.map(|fact| &fact.exact);
         let goes = || was.and_then(|was| was.goes_with.as_deref()).is_some_and(&moved);
-        let gone = is.is_none() && goes() || was.is_none() && *about == added();
+        let gone = is.is_none() && goes() || was.is_none() && is.is_some_and(is_added);
         (differ && !gone).then(|| format!("{about} is {}, was {}", words(is), words(was)))
     })
 }
 
-fn added() -> String {
-    format!("metadata {ADDED:?}")
+/// What facts call the key that resharding adds, of each file.
+fn added(input: &Input) -> BTreeSet<String> {
+    let key = |file: String| match &*file {
+        "" => ADDED[0].to_owned(),
+        file => format!("{file}: {}", ADDED[0]),
+    };
+    files(input).into_iter().map(|file| format!("metadata {:?}", key(file))).collect()
 }
 
 /// The names of the files that hold tensors.
@@ -59,7 +66,8 @@ fn recut(out: &Input, against: &Input) -> Option<String> {
     written.keys().chain(original.keys()).find_map(|key| {
         let (is, was) = (written.get(key), original.get(key));
         let is_left = is.is_none() && matches!(was, Some(None));
-        let is_added = was.is_none() && key == ADDED;
+        let is_text = |text: &Option<String>| text.as_deref() == Some(ADDED[1]);
+        let is_added = was.is_none() && key == ADDED[0] && is.is_some_and(is_text);
         let differ = is != was && !is_left && !is_added;
         differ.then(|| format!("metadata {key:?} is {}, was {}", words(is), words(was)))
     })

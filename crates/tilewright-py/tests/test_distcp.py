@@ -64,6 +64,14 @@ def test_what_ranks_saved(tmp_path: Path) -> None:
     assert tw.same_data(tmp_path / "out" / "model.safetensors", DATA / "dcp_hf" / "full.safetensors")
 
 
+def test_a_result_lies_apart_from_its_source(saved: tuple[Path, dict[str, Any]]) -> None:
+    path, _ = saved
+    for out in (path / "out", path.parent):
+        with warnings.catch_warnings(), pytest.raises(tw.Error, match="a result is a folder of its own"):
+            warnings.simplefilter("ignore")
+            tw.reshard(path, out)
+
+
 def test_a_pickle_is_not_run(saved: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     path, _ = saved
 

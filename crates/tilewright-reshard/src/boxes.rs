@@ -14,6 +14,7 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error, Job, Request,
+    apart::check_apart,
     array::{Array, Held, Laid, Places, Stored},
     beside::Beside,
     checkpoint::Checkpoint,
@@ -64,7 +65,7 @@ impl Job {
     /// there beside the files goes along. The files are watched for changes, those that hold no box as well.
     ///
     /// # Errors
-    /// As [`Job::prepare`]; `mismatch` for extents that are said otherwise, `corrupt` for a box beyond the end of its file, `usage` for a list that contradicts itself.
+    /// As [`Job::prepare`]; `same-file` also for a result in which a listed file lies; `mismatch` for extents that are said otherwise, `corrupt` for a box beyond the end of its file, `usage` for a list that contradicts itself.
     ///
     /// ```
     /// use tilewright_reshard::{Job, RawBox, RawTensor, Request};
@@ -87,6 +88,8 @@ impl Job {
         files: &[PathBuf],
         tensors: &[RawTensor],
     ) -> Result<Job, Error> {
+        let named = std::iter::once(&request.input).chain(files);
+        named.into_iter().try_for_each(|source| check_apart(source, &request.output))?;
         let mut checkpoint = listed(&request, files, tensors)?;
         checkpoint.trust(&request);
         Job::assemble(request, checkpoint)
@@ -273,7 +276,7 @@ mod tests {
             boxes.reverse();
             let (name, dtype) = ("w".into(), dtype.into());
             let tensor = RawTensor { name, dtype, extents: vec![8, 8], boxes };
-            let request = Request::new(folder.path(), folder.path().join("out"));
+            let request = Request::new(&paths[0], folder.path().join("out"));
             let job = Job::of_boxes(request, &paths, &[tensor]).unwrap();
             // A plan keeps the boxes.
             Job::of_bytes(&job.plan().unwrap()).unwrap().run_all(&()).unwrap();
@@ -339,6 +342,29 @@ mod tests {
         assert!(job.remarks().any(|remark| remark.contains("logs")));
         job.run_all(&()).unwrap();
         assert_eq!(std::fs::read(folder.path().join("out/config.json")).unwrap(), b"{}");
+    }
+
+    #[test]
+    fn a_result_lies_apart_from_all_that_is_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, other) = (folder.path().join("in"), folder.path().join("other"));
+        for folder in [&input, &other] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("a"), [0; 8]).unwrap();
+        }
+        let all = |file| RawBox { file, at: 0, start: vec![0], extents: vec![8] };
+        let (name, dtype, boxes) = ("w".into(), "U8".into(), vec![all(0), all(1)]);
+        let tensor = RawTensor { name, dtype, extents: vec![8], boxes };
+        let kind = |out: PathBuf| {
+            let (request, tensor) = (Request::new(&input, out), tensor.clone());
+            let paths = [input.join("a"), other.join("a")];
+            Job::of_boxes(request, &paths, &[tensor]).map_or_else(|error| error.kind(), |_| "")
+        };
+        for out in [input.join("out"), folder.path().to_owned(), other.clone()] {
+            assert_eq!(kind(out), "same-file");
+        }
+        assert_eq!(kind(other.join("out")), "");
+        assert_eq!(kind(folder.path().join("out")), "");
     }
 
     #[test]

@@ -16,10 +16,7 @@ use crate::{
     replicas::parts,
 };
 
-/// The most tasks that are counted.
-const MOST: u64 = 1 << 28;
-
-/// The most of them that are like no other.
+/// The most tasks like no other that are counted.
 const DISTINCT: u64 = 1 << 22;
 
 /// What some tasks read and write.
@@ -76,8 +73,8 @@ impl Job {
     /// What these tasks take.
     ///
     /// # Errors
-    /// Those of the moves: `unsupported` for layouts that the engine does not take. `limit` for more than 2²⁸ tasks, or more than
-    /// 2²² that are like no other.
+    /// Those of the moves: `unsupported` for layouts that the engine does not take. `limit` for more than
+    /// 2²² tasks that are like no other.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request, Rules};
@@ -91,6 +88,18 @@ impl Job {
         let mut all = Calls::default();
         self.each_calls(tasks, &mut |_, calls| all = all.and(calls))?;
         Ok(all)
+    }
+
+    /// What a task takes in its parts, found as a run finds it: for measurements of that.
+    ///
+    /// # Errors
+    /// As [`Job::calls`]; `usage` for a number that is no task's.
+    #[doc(hidden)]
+    pub fn expand(&self, number: u64) -> Result<Calls, Error> {
+        let task =
+            self.task(number).ok_or_else(|| Error::usage(format!("task {number} is none")))?;
+        let mut parts = self.parts(&task);
+        parts.try_fold(Calls::default(), |all, part| Ok(all.and(self.calls_of(&part)?)))
     }
 
     /// What each of these tasks takes. Arrays that are held alike on both sides are asked once.
@@ -130,14 +139,11 @@ impl Job {
         let mut seen = HashSet::new();
         let unlike = self.cuts.iter().filter(|cut| seen.insert(Arc::as_ptr(cut)));
         let distinct = unlike.fold(0u64, |sum, cut| sum.saturating_add(cut.count())).min(all);
-        if all <= MOST && distinct <= DISTINCT {
+        if distinct <= DISTINCT {
             return Ok(());
         }
-        let said = format!("{all} tasks, {distinct} of them unlike others, are too many to count");
-        Err(Error::new(
-            "limit",
-            format!("{said}: legal are {MOST} and {DISTINCT}; give more memory"),
-        ))
+        let said = format!("{distinct} of {all} tasks are unlike others, too many to count");
+        Err(Error::new("limit", format!("{said}: legal are {DISTINCT}; give more memory")))
     }
 
     fn calls_of(&self, task: &Task) -> Result<Calls, Error> {

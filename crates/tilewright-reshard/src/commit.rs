@@ -112,8 +112,21 @@ impl Job {
         parent.unwrap_or(Path::new("."))
     }
 
-    /// An error unless nothing has the name of the result, an empty folder, or what may be replaced.
-    fn check_free(&self) -> Result<(), Error> {
+    /// An error unless nothing has the name of the result, an empty folder, or what may be replaced: what a run asks first.
+    ///
+    /// # Errors
+    /// `exists`; `same-file` where the source lies in what would be replaced.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let out = tempfile::tempdir().unwrap();
+    /// let job = Job::prepare(Request::new(path, out.path())).unwrap();
+    /// assert!(job.check_free().is_ok());
+    /// std::fs::write(out.path().join("a"), "").unwrap();
+    /// assert_eq!(job.check_free().unwrap_err().kind(), "exists");
+    /// ```
+    pub fn check_free(&self) -> Result<(), Error> {
         let path = &self.request.output;
         if fs::symlink_metadata(path).is_err() || is_empty_folder(path) {
             return Ok(());

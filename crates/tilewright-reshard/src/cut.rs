@@ -19,8 +19,8 @@ use crate::array::Held;
 /// A meet of a box and a piece costs as much as this many calls.
 const MEET: u64 = 4;
 
-/// The bytes for which a call is worth it, where parts of a box are moved one by one.
-const WORTH: u64 = 16 << 10;
+/// The calls that are worth it for as many bytes as the least bound of a part, where parts of a box are moved one by one.
+const WORTH: u64 = 32;
 
 /// Equal steps are multiples of this many elements, where they are longer and tiles divide it.
 const ALIGN: u64 = 256;
@@ -146,13 +146,19 @@ impl Cut {
         Cut::steps(&zeros, extents, &Search { extents, width, most, sides }.size(), sides)
     }
 
-    /// Parts of a box, the smallest of at least `least` bytes which take few calls for their bytes: [`WORTH`] for each.
+    /// Parts of a box, each of at most `least` bytes, or of the first of 2, 4, 8 … times so many with which at most
+    /// [`WORTH`] calls fall on each `least` bytes; else the box.
     pub(crate) fn of_box(
         (start, extents): (&[u64], &[u64]),
         width: u64,
         least: u64,
         sides: &[Side],
     ) -> Cut {
+        Cut::steps(start, extents, &Cut::part(extents, width, least, sides), sides)
+    }
+
+    /// The size of such parts.
+    fn part(extents: &[u64], width: u64, least: u64, sides: &[Side]) -> Vec<u64> {
         let all = bytes(extents, width);
         let doubled = std::iter::successors(Some(least.max(1)), |most| most.checked_mul(2));
         let sizes = doubled.take_while(|most| *most < all).map(|most| {
@@ -160,9 +166,9 @@ impl Cut {
             let size = search.size();
             (search.cost(&size), size)
         });
-        let worth = |(cost, _): &(u128, _)| cost.saturating_mul(WORTH.into()) <= all.into();
-        let size = sizes.into_iter().find(worth).map_or(extents.to_vec(), |(_, size)| size);
-        Cut::steps(start, extents, &size, sides)
+        let most = u128::from(all).saturating_mul(WORTH.into());
+        let worth = |(cost, _): &(u128, _)| cost.saturating_mul(least.into()) <= most;
+        sizes.into_iter().find(worth).map_or(extents.to_vec(), |(_, size)| size)
     }
 
     /// Boxes of at most this size in a box.
@@ -451,7 +457,7 @@ mod tests {
         assert_eq!(checked, 7 * 18 * 18 * 6);
     }
 
-    /// Parts partition their box, wherever it lies, and each call is worth its bytes or the part is the box.
+    /// Parts partition their box, wherever it lies, and their calls are worth their bytes or the part is the box.
     #[test]
     fn parts_partition_their_box() {
         let extents = [64, 60];
@@ -461,13 +467,18 @@ mod tests {
         let sides: Vec<Side> = (rules.iter())
             .flat_map(|rule| layouts.map(|it| Side::new(&held(&extents, rule, it), &extents)))
             .collect();
-        let mut several = 0;
+        let (mut several, mut whole) = (0, 0);
         for (from, to) in sides.iter().flat_map(|from| sides.iter().map(move |to| (from, to))) {
             let both = [from.clone(), to.clone()];
             for (start, size) in [([0, 0], [64, 60]), ([7, 11], [50, 30]), ([63, 0], [1, 60])] {
-                // An element has a mebibyte, so that calls are worth it.
-                for (width, least) in [(1 << 20, 1 << 20), (1 << 20, 100 << 20), (2, 64)] {
+                for (width, least) in [(1 << 20, 1 << 20), (1 << 20, 100 << 20), (2, 64), (1, 40)] {
                     let cut = Cut::of_box((&start, &size), width, least, &both);
+                    let part = Cut::part(&size, width, least, &both);
+                    let calls: u128 = both.iter().map(|side| side.cost(&size, &part)).sum();
+                    let bytes = u128::from(size.iter().product::<u64>() * width);
+                    let is_worth = calls * u128::from(least) <= 32 * bytes;
+                    assert!(part == size || is_worth, "{start:?} {size:?} {width} {least}");
+                    whole += usize::from(!is_worth);
                     let mut seen = vec![0; 64 * 60];
                     for (from, size) in (0..cut.count()).map(|number| cut.at(number)) {
                         (from[0]..from[0] + size[0]).for_each(|row| {
@@ -481,12 +492,11 @@ mod tests {
                         seen[at as usize] == i32::from(inside(at / 60, 0) && inside(at % 60, 1))
                     });
                     assert!(once, "{start:?} {size:?} {width} {least}");
-                    assert!(width > 2 || cut.count() == 1);
                     several += usize::from(cut.count() > 1);
                 }
             }
         }
-        assert!(several > 300, "{several}");
+        assert!(several > 300 && whole > 100, "{several} {whole}");
     }
 
     #[test]

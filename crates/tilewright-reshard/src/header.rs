@@ -17,6 +17,9 @@ const DATA_KEY: &str = "tilewright.data.";
 /// The data begin at a multiple of this.
 const PAGE: usize = 4096;
 
+/// The longest header that the format allows, in bytes.
+const LONGEST: u64 = 100_000_000;
+
 /// A tensor of an output file.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<'a> {
@@ -41,6 +44,9 @@ struct Said<'a> {
 /// The bytes before the data, and where each tensor begins in the file.
 ///
 /// The text is written entry by entry: as a value in memory it would take ten times its length.
+///
+/// # Errors
+/// `limit` for a header that no reader takes; `unsupported` for a name that the format has for metadata.
 pub(crate) fn header(
     entries: &[Entry<'_>],
     metadata: &[(String, String)],
@@ -65,9 +71,21 @@ pub(crate) fn header(
     }
     map.end().map_err(failed)?;
     text.resize(text.len().next_multiple_of(PAGE), b' ');
-    let (base, count) = (text.len() as u64, (text.len() as u64 - 8).to_le_bytes());
-    text.iter_mut().zip(count).for_each(|(byte, count)| *byte = count);
+    let (base, length) = (text.len() as u64, text.len() as u64 - 8);
+    check_length(length, entries.len())?;
+    text.iter_mut().zip(length.to_le_bytes()).for_each(|(byte, count)| *byte = count);
     Ok((text, places.iter().map(|place| base + place).collect(), base + at))
+}
+
+/// An error for a header that readers refuse.
+fn check_length(bytes: u64, tensors: usize) -> Result<(), Error> {
+    if bytes <= LONGEST {
+        return Ok(());
+    }
+    let said = format!("the header of an output file has {bytes} bytes, tensors in it: {tensors}");
+    let legal = format!("{said}; the format allows {LONGEST}");
+    let less = "fewer tensors in a file make it shorter, so do row-major shards, which need no note of a layout";
+    Err(Error::new("limit", format!("{legal}; {less}")))
 }
 
 /// What a header says of no tensor: the metadata, and the notes of layouts and fingerprints.
@@ -81,4 +99,28 @@ fn said(entries: &[Entry<'_>], metadata: &[(String, String)]) -> Map<String, Val
     said.extend(entries.iter().filter_map(|entry| noted(LAYOUT_KEY, entry, entry.spec)));
     said.extend(entries.iter().filter_map(|entry| noted(DATA_KEY, entry, entry.data.as_deref())));
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_has_at_most_the_bytes_that_readers_take() {
+        assert_eq!(check_length(LONGEST, 1), Ok(()));
+        let name = "n".repeat(LONGEST as usize - 2 * PAGE);
+        let header = |name: &str| {
+            let (file_dtype, shape) = ("U8", &[1][..]);
+            let entry = Entry { name, file_dtype, shape, bytes: 1, spec: None, data: None };
+            header(&[entry], &[]).map(|(head, ..)| head.len())
+        };
+        assert!(header(&name).unwrap() <= LONGEST as usize + 8);
+        let error = header(&(name + &"n".repeat(2 * PAGE))).unwrap_err();
+        let said = "the header of an output file has 100";
+        assert!(error.kind() == "limit" && error.to_string().starts_with(said), "{error}");
+        assert!(
+            error.to_string().contains("the format allows 100000000; fewer tensors"),
+            "{error}"
+        );
+    }
 }

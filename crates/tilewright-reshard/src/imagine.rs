@@ -13,7 +13,7 @@ use crate::{
 
 use std::{collections::HashMap, sync::Arc};
 
-/// A tensor that is thought of.
+/// A tensor of a checkpoint that is not there.
 ///
 /// ```
 /// use tilewright_reshard::Tensor;

@@ -14,6 +14,12 @@ use crate::{
     target::{self, Output},
 };
 
+/// The most tasks of a job: their numbers, and what journals promise of them, are held in memory.
+const MOST: u64 = 1 << 28;
+
+/// The version of what data and journals mean; a folder that was begun under another one is not gone on with.
+const PROTOCOL: u32 = 1;
+
 /// Everything that is decided before data move: sources, output files and tasks.
 ///
 /// ```
@@ -61,8 +67,9 @@ impl Job {
     ///
     /// # Errors
     /// `io`, `corrupt` and `unsupported` for sources that cannot be read; `mismatch` for a hole, an overlap, or shards that
-    /// are not those of their rule; `same-file` for a result inside of its source; `usage`, and the kinds of notations, for a
-    /// request that does not fit them.
+    /// are not those of their rule; `same-file` for a result inside of its source; `limit` for more than 2²⁸ tasks, or a header
+    /// beyond the 100,000,000 bytes that the format allows; `usage`, and the kinds of notations, for a request that does
+    /// not fit them.
     ///
     /// ```
     /// use tilewright_reshard::{Form, Job, Request};
@@ -72,6 +79,22 @@ impl Job {
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
         check_apart(&request.input, &request.output)?;
+        Job::survey(request)
+    }
+
+    /// The same for a job that is asked and not run: its result has no place, and may lie inside of its source.
+    ///
+    /// # Errors
+    /// As [`Job::prepare`], but for `same-file`.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Job, Request};
+    /// let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/sharded/dcp_hf/ckpt");
+    /// let inside = Request::new(folder, format!("{folder}/out"));
+    /// assert!(Job::survey(inside.clone()).unwrap().bytes() > 0);
+    /// assert_eq!(Job::prepare(inside).unwrap_err().kind(), "same-file");
+    /// ```
+    pub fn survey(request: Request) -> Result<Job, Error> {
         let source = source::open(&request)?;
         Job::assemble(request, source)
     }
@@ -82,9 +105,9 @@ impl Job {
         let cuts = cuts(&source, &output, request.memory / 2);
         let mut first = vec![0u64];
         for cut in &cuts {
-            let all = first.last().copied().unwrap_or(0).checked_add(cut.count());
-            first.push(all.ok_or_else(|| Error::new("overflow", "more than 2^64 tasks"))?);
+            first.push(first.last().copied().unwrap_or(0).saturating_add(cut.count()));
         }
+        check_count(first.last().copied().unwrap_or(0), request.memory)?;
         let id = id(&request, &source)?;
         Ok(Job { request, source, output, cuts, first, id })
     }
@@ -217,6 +240,15 @@ impl Job {
     }
 }
 
+/// An error for more tasks than a job has.
+fn check_count(tasks: u64, memory: u64) -> Result<(), Error> {
+    if tasks <= MOST {
+        return Ok(());
+    }
+    let said = format!("{tasks} tasks for {memory} bytes of memory, a box of half of it each");
+    Err(Error::new("limit", format!("{said}: at most {MOST} are legal; give more memory")))
+}
+
 /// The cut of each array; arrays that are held alike on both sides share one.
 fn cuts(source: &Checkpoint, output: &Output, most: u64) -> Vec<Arc<Cut>> {
     let mut alike = HashMap::new();
@@ -239,7 +271,8 @@ fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
     // What may be replaced in the end decides nothing of what is written.
     let request = request.clone().force(false);
     let outline = Outline::of(&source.arrays, &source.places).sum()?;
-    let decides = (env!("CARGO_PKG_VERSION"), request, &source.files, outline, &source.beside);
+    let version = (env!("CARGO_PKG_VERSION"), PROTOCOL);
+    let decides = (version, request, &source.files, outline, &source.beside);
     let text = serde_json::to_string(&decides);
     let text = text.map_err(|error| Error::usage(format!("a path that is no text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())

@@ -142,3 +142,39 @@ fn promised(line: &[u8]) -> Option<Vec<Promise>> {
 pub(crate) fn crc(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two processes may do a task, with one result; another sum or another fingerprint is found.
+    #[test]
+    fn a_task_with_two_results_is_refused() {
+        let data = |byte: u8| {
+            let place = (&[0][..], &[4][..]);
+            let of = (tilewright_core::Dtype::U8, 8);
+            Some(crate::sums::of_box(place, of, &[byte; 4]).unwrap())
+        };
+        let first = Promise { task: 3, sum: 7, data: data(1) };
+        for (second, is_one) in [
+            (first, true),
+            (Promise { task: 4, sum: 8, data: None }, true),
+            (Promise { sum: 8, ..first }, false),
+            (Promise { data: data(2), ..first }, false),
+            (Promise { data: None, ..first }, false),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            for (who, promise) in [("a", first), ("b", second)] {
+                Journal::create(folder.path(), who).unwrap().promise(&[promise]).unwrap();
+            }
+            match done(folder.path()) {
+                Ok(done) => assert!(is_one && done[&3] == 7, "{second:?}"),
+                Err(error) => {
+                    assert!(!is_one && error.kind() == "changed", "{second:?}: {error}");
+                    let said = "task 3 gave two results: a source changed";
+                    assert!(error.to_string().ends_with(said), "{error}");
+                }
+            }
+        }
+    }
+}

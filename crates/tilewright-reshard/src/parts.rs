@@ -1,16 +1,16 @@
 //! The parts in which a task is moved: each is written while what was read of it is in the cache.
 //!
 //! A box of a task may have half of the memory. Between its read and its write it would leave every cache, and each byte
-//! would come from main memory again. So a box passes in parts of about [`LEAST`] bytes where both sides keep long
-//! calls; where they do not, as between rows and columns, parts are larger, up to the whole box. Parts are a function of
-//! the plan and the task alone, so who verifies a task reads the parts that were written.
+//! would come from main memory again. So a box passes in parts of at most [`LEAST`] bytes where both sides keep long
+//! calls; where they do not, as between rows and columns, the bound is doubled until they do, up to the whole box. Parts are a
+//! function of the plan and the task alone, so who verifies a task reads the parts that were written.
 
 use crate::{
     Job, Task,
     cut::{Cut, Side},
 };
 
-/// The smallest part in bytes: half of it is in a cache of 1 MiB with what is read.
+/// The least bound of a part in bytes: a part, and what is read and written for it, fit in a cache of 1 MiB.
 const LEAST: u64 = 512 << 10;
 
 impl Job {
@@ -18,10 +18,11 @@ impl Job {
     pub(crate) fn parts(&self, task: &Task) -> impl Iterator<Item = Task> {
         let held = [&self.source.arrays, &self.output.arrays].map(|all| all.get(task.array));
         let (place, bits) = ((&*task.start, &*task.extents), held[0].map_or(8, |array| array.bits));
+        let least = self.request.part.unwrap_or(LEAST);
         let cut = match held {
-            [Some(from), Some(to)] if self.bytes_of(task) > LEAST => {
+            [Some(from), Some(to)] if self.bytes_of(task) > least => {
                 let sides = [from, to].map(|array| Side::new(&array.held, &array.extents));
-                Cut::of_box(place, u64::from(bits / 8), LEAST, &sides)
+                Cut::of_box(place, u64::from(bits / 8), least, &sides)
             }
             _ => Cut::of_box(place, u64::from(bits / 8), u64::MAX, &[]),
         };
@@ -53,6 +54,24 @@ mod tests {
         let bytes = all.iter().map(|part| job.bytes_of(part));
         assert_eq!(bytes.clone().sum::<u64>(), 64 << 20);
         (job.tasks(), all.len(), bytes.max().unwrap())
+    }
+
+    /// With a lower bound a small box passes in several parts, and a plan keeps the bound.
+    #[test]
+    fn the_bound_of_parts_is_part_of_the_plan() {
+        let rules = Rules::new("tp=2").unwrap().rule("*", "[Shard(1)]").unwrap();
+        let tensor = [Tensor::new("w", "BF16", &[31, 31])];
+        let of = |request: Request| {
+            let job = Job::imagine(request, &tensor).unwrap();
+            assert_eq!(job.tasks(), 1);
+            let parts = job.parts(&job.task(0).unwrap()).count();
+            (parts, job.id().to_owned(), String::from_utf8(job.plan().unwrap()).unwrap())
+        };
+        let request = Request::new("in", "out").to(rules);
+        let (one, id, plan) = of(request.clone());
+        let (several, other, with) = of(request.part(64));
+        assert!(one == 1 && several > 4 && id != other, "{several}");
+        assert!(with.contains("\"part\":64") && !plan.contains("\"part\""));
     }
 
     #[test]

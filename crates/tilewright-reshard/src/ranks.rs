@@ -30,6 +30,9 @@ use crate::{
 /// The checkpoint of a folder with a file for each position of a mesh.
 pub(crate) fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     let (paths, mesh) = (listed(path)?, rules.mesh()?);
+    if paths.is_empty() {
+        tilewright_files::inner::check_folder(path)?;
+    }
     numbers::check(path, &paths, false)?;
     if paths.len() as u64 != mesh.count() {
         let (folder, files, count) = (path.display(), paths.len(), mesh.count());

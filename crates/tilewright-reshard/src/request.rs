@@ -83,6 +83,9 @@ pub struct Request {
     pub(crate) verified: bool,
     #[serde(default)]
     pub(crate) force: bool,
+    /// The least bytes of a part in which a box is moved, where a test says other ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) part: Option<u64>,
 }
 
 impl Request {
@@ -107,6 +110,7 @@ impl Request {
             trusts_replicas: false,
             verified: false,
             force: false,
+            part: None,
         }
     }
 
@@ -233,6 +237,14 @@ impl Request {
     #[must_use]
     pub fn force(mut self, force: bool) -> Request {
         self.force = force;
+        self
+    }
+
+    /// The least bytes of a part in which a box is moved, for tests: so a small box has several.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn part(mut self, bytes: u64) -> Request {
+        self.part = Some(bytes.max(1));
         self
     }
 

@@ -1,7 +1,10 @@
 //! Tasks shared by threads of one process: each has buffers and a journal of its own, as a process has.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -12,13 +15,16 @@ use crate::{Error, Job, run::Shared};
 /// What all threads are watched by: their bytes together, and an end for all where one of them fails.
 struct Together<'w> {
     watch: &'w (dyn Watch + Sync),
-    total: AtomicU64,
+    total: Mutex<u64>,
     failed: AtomicBool,
 }
 
 impl Watch for Together<'_> {
     fn total(&self, bytes: u64) {
-        self.watch.total(self.total.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes));
+        // Sums are said in their order: a later one that is less would let progress pass it.
+        let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
+        *total = total.saturating_add(bytes);
+        self.watch.total(*total);
     }
 
     fn advance(&self, bytes: u64) {
@@ -68,7 +74,7 @@ impl Job {
         if threads == 1 {
             return self.work(tasks.iter().copied(), who, &shared, watch);
         }
-        let (total, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+        let (total, failed) = (Mutex::new(0), AtomicBool::new(false));
         let together = Together { watch, total, failed };
         let share = |tasks: &[u64]| {
             let done = self.work(tasks.iter().copied(), who, &shared, &together);
@@ -87,7 +93,7 @@ impl Job {
             };
             started.into_iter().map(|thread| thread.and_then(ended)).collect()
         });
-        // What ended the others stands before that they were ended.
+        // The error that ended the others is the one that is returned.
         let of = |end: &Result<u64, Error>| match end {
             Err(error) if error.kind() != "cancelled" => 0,
             Err(_) => 1,
@@ -96,5 +102,34 @@ impl Job {
         let mut ends = ends;
         ends.sort_by_key(of);
         ends.into_iter().try_fold(0, |sum, end| Ok(sum + end?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was said, with a pause in which another thread would pass.
+    struct Seen(Mutex<Vec<u64>>);
+
+    impl Watch for Seen {
+        fn total(&self, bytes: u64) {
+            thread::yield_now();
+            self.0.lock().unwrap().push(bytes);
+        }
+    }
+
+    #[test]
+    fn totals_are_said_in_their_order() {
+        let seen = Seen(Mutex::new(Vec::new()));
+        let (total, failed) = (Mutex::new(0), AtomicBool::new(false));
+        let together = Together { watch: &seen, total, failed };
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..200).for_each(|_| together.total(3)));
+            }
+        });
+        let expected: Vec<u64> = (1..=1600).map(|n| 3 * n).collect();
+        assert_eq!(*seen.0.lock().unwrap(), expected);
     }
 }

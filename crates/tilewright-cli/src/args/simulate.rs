@@ -8,10 +8,11 @@ use super::{How, path};
 
 /// What the help says behind the options.
 const HELP: &str = "\
-The numbers are those of the planner: the tasks that a run would have, the calls
-that each makes, the files and the plan it would write. No data are read, and
-without IN there is no checkpoint: the tensors are those of --params, --config
-or --bytes. A model has the names of the Hugging Face hub, such as
+The numbers are those of the planner: the tasks that a run would have, the ranges
+of files that each reads and writes, the files and the plan it would write. No
+data are read, and without IN there is no checkpoint: the tensors are those of
+--params, --config or --bytes. A model has the names of the Hugging Face hub,
+such as
 model.layers.0.self_attn.q_proj.weight and model.layers.0.mlp.down_proj.weight.
 No times are said, for these depend on disks and networks.
 

@@ -54,8 +54,8 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             let (threads, asked) = (threads(&alone.threads)?, &alone.asked);
             let job = prepared(asked)?;
             if args.dry_run {
-                if job.output().exists() && !asked.force {
-                    out.remark(&format!("{} exists; a run refuses it", job.output().display()));
+                if let Err(refused) = job.check_free() {
+                    out.remark(&format!("a run refuses it: {refused}"));
                 }
                 return list(&job, out);
             }

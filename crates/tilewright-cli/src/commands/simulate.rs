@@ -19,7 +19,7 @@ pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure
     }
     let absent = &env::temp_dir().join("simulated");
     let job = match (&args.input, tensors(args)?) {
-        (Some(input), _) => Job::prepare(request(input, absent, &args.how)?)?,
+        (Some(input), _) => Job::survey(request(input, absent, &args.how)?)?,
         (None, Some(tensors)) => {
             Job::imagine(request(Path::new("no source"), absent, &args.how)?, &tensors)?
         }

@@ -36,9 +36,9 @@ def reshard(
     """Plans to rewrite a checkpoint in other shards: what ``tilewright reshard`` does. Nothing is written until the plan
     is run: ``reshard(…).run()`` does all of it in this process.
 
-    The input is a ``.safetensors``, an index of such, or the folder of one, of whole tensors; a folder of torch's distributed checkpoint, in safetensors or as torch
-    stores it by itself, ``.metadata`` with ``*.distcp`` (whose list of boxes is a pickle: torch is needed to read it, and what
-    it names is not run); or, with ``from_mesh``, a folder with a file for each position of a mesh, in the order of the numbers
+    The input is a ``.safetensors``, an index of such, or the folder of one, of whole tensors; a folder of torch's
+    distributed checkpoint, in safetensors or as torch stores it by itself, ``.metadata`` with ``*.distcp`` (whose list of
+    boxes is a pickle: torch is needed to read it, and what it names is not run); or, with ``from_mesh``, a folder with a file for each position of a mesh, in the order of the numbers
     in their names. A hole or an overlap between shards is refused. The output is a new folder: with ``mesh`` a file for each
     position, or the boxes that torch loads; else whole tensors. Metadata and small files beside the tensors go along as with
     ``convert``; what does not is a ``UserWarning``.

@@ -88,12 +88,22 @@ fn copies_are_read_to_be_compared_unless_they_are_trusted() {
 /// What would take hours to count, and memory for each task, is refused.
 #[test]
 fn too_many_tasks_are_not_counted() {
-    let tensors = tilewright_reshard::Model::even(100 << 40, 1, "BF16").unwrap();
-    let job = Job::imagine(Request::new("in", "out").memory(64 * KB), &tensors).unwrap();
-    let error = tilewright_reshard::Outlook::of(&job, &[]).unwrap_err();
+    let job = |bytes: u64| {
+        let tensors = tilewright_reshard::Model::even(bytes, 1, "BF16").unwrap();
+        Job::imagine(Request::new("in", "out").memory(64 * KB), &tensors)
+    };
+    let large = job(1 << 40).unwrap();
+    let error = tilewright_reshard::Outlook::of(&large, &[]).unwrap_err();
     assert_eq!(error.kind(), "limit");
     assert!(error.to_string().ends_with("give more memory"), "{error}");
-    assert_eq!(job.calls(0..8).unwrap().tasks, 8);
+    assert_eq!(large.calls(0..8).unwrap().tasks, 8);
+    assert!(job(8 << 40).unwrap().tasks() >= 1 << 28);
+    let error = job(16 << 40).unwrap_err();
+    assert_eq!(error.kind(), "limit");
+    assert!(
+        error.to_string().ends_with("at most 268435456 are legal; give more memory"),
+        "{error}"
+    );
 }
 
 /// A byte for each value, as files store them.

@@ -5,12 +5,18 @@ use std::{
     env, fs,
     path::Path,
     process::Command,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
 use tempfile::TempDir;
-use tilewright_files::disk::fault::{self, Fault};
+use tilewright_files::{
+    Watch,
+    disk::fault::{self, Fault},
+};
 use tilewright_reshard::{Error, Job, Request, Rules};
 
 use crate::common::{file, names, read};
@@ -191,4 +197,67 @@ fn ranks_that_run_at_once_complete_the_result() {
         }
     }
     assert!(calls > 20, "{calls}");
+}
+
+/// A fault of one thread of a run: of that which first says how much it has to do, behind a number of its calls.
+struct OfOne {
+    call: u64,
+    fault: Fault,
+    is_set: AtomicBool,
+}
+
+impl OfOne {
+    fn new(call: u64, fault: Fault) -> OfOne {
+        OfOne { call, fault, is_set: AtomicBool::new(false) }
+    }
+}
+
+impl Watch for OfOne {
+    fn total(&self, _: u64) {
+        if !self.is_set.swap(true, Ordering::Relaxed) {
+            fault::after(self.call, self.fault);
+        }
+    }
+}
+
+fn run_threads(folder: &Path, watch: &OfOne) -> Result<(), Error> {
+    job(folder, Case::New)?.run_all_threads(2, watch).map(drop)
+}
+
+/// No test of its own: what a process of two threads does that a fault of one of them ends.
+#[test]
+fn child_of_threads() {
+    let Ok(folder) = env::var(FOLDER) else { return };
+    let call = env::var(CALL).unwrap().parse().unwrap();
+    run_threads(Path::new(&folder), &OfOne::new(call, Fault::Exit(KILLED))).unwrap();
+}
+
+/// Each call of one thread fails, or ends the process, while the other thread is anywhere.
+#[test]
+fn a_fault_of_one_of_several_threads_leaves_the_result_whole_or_absent() {
+    let _alone = alone();
+    let (before, after, _) = states(Case::New);
+    let mut calls = 0;
+    loop {
+        let what = format!("call {calls} of a thread");
+        let folder = prepare(Case::New);
+        let failed = run_threads(folder.path(), &OfOne::new(calls, Fault::Fail { more: 0 }));
+        if let Err(error) = &failed {
+            assert!(error.to_string().contains("a fault of the test"), "{what}: {error}");
+            assert!(seen(folder.path()).is_none(), "{what}");
+        }
+        check(folder.path(), Case::New, (&before, &after), &what);
+        let folder = prepare(Case::New);
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args(["faults::child_of_threads", "--exact", "--test-threads=1", "-q"]);
+        child.env(CALL, calls.to_string()).env(FOLDER, folder.path());
+        let status = child.output().unwrap().status;
+        assert_eq!(status.code(), Some(if failed.is_ok() { 0 } else { KILLED }), "{what}");
+        check(folder.path(), Case::New, (&before, &after), &what);
+        if failed.is_ok() {
+            break;
+        }
+        calls += 1;
+    }
+    assert!(calls > 4, "{calls}");
 }

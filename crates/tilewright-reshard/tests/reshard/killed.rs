@@ -13,17 +13,35 @@ use tilewright_reshard::{Job, Request, Rules};
 /// The environment variable that names the plan of a process which is to be killed.
 const PLAN: &str = "RESHARD_TEST_PLAN";
 
-/// What a process that is killed does: one rank's share of a plan, and the end of the job.
+/// The environment variable that says how many threads it has.
+const THREADS: &str = "RESHARD_TEST_THREADS";
+
+/// What a process that is killed does: one rank's share of a plan and the end of the job, or both in several threads.
 #[test]
 fn child() {
     let Some(plan) = env::var_os(PLAN) else { return };
     let job = Job::of_plan(plan.as_ref()).unwrap();
+    let threads = env::var(THREADS).unwrap().parse().unwrap();
+    if threads > 1 {
+        job.run_all_threads(threads, &()).unwrap();
+        return;
+    }
     job.run(0..job.tasks(), "child", &()).unwrap();
     job.finish().unwrap();
 }
 
 #[test]
 fn a_killed_run_leaves_nothing_half_done() {
+    kill_until_whole(1);
+}
+
+#[test]
+fn a_killed_run_of_threads_leaves_nothing_half_done() {
+    kill_until_whole(3);
+}
+
+/// Kills runs at one moment after another until one comes to its end. A box passes in several parts.
+fn kill_until_whole(threads: usize) {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let bytes = |seed: u64| (0..1_000_000u64).map(|i| (i * 31 / 7 + seed) as u8).collect();
@@ -32,13 +50,14 @@ fn a_killed_run_leaves_nothing_half_done() {
     write(&at("in.safetensors"), &whole, &[]);
     let rules = Rules::new("tp=3").unwrap().rule("*", "[Shard(1)]").unwrap();
     let request = Request::new(at("in.safetensors"), at("out")).to(rules.clone());
-    let job = Job::prepare(request.memory(64 << 10)).unwrap();
+    let job = Job::prepare(request.memory(64 << 10).part(1 << 10)).unwrap();
     job.write_plan(&at("plan")).unwrap();
     let (mut kills, mut left) = (0, job.tasks());
     for round in 0u64.. {
         let mut child = Command::new(env::current_exe().unwrap())
             .args(["--exact", "killed::child"])
             .env(PLAN, at("plan"))
+            .env(THREADS, threads.to_string())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();

@@ -119,7 +119,10 @@ fn check(number: u64, folder: &std::path::Path) -> [u64; 2] {
     let request = Request::new(at("in"), at("out")).from(from.clone()).memory(64 << 10);
     let layout =
         random.of(&[None, None, Some("col-major"), Some("zN[M0=4,C0=4]"), Some("nZ[M0=2,C0=4]")]);
-    let said = format!("pair {number}: {from:?} to {to:?}, {layout:?}, {arrays:?}");
+    // Boxes in one part, and in several, down to an element.
+    let part = random.of(&[None, Some(1), Some(16), Some(100)]);
+    let request = part.into_iter().fold(request, Request::part);
+    let said = format!("pair {number}: {from:?} to {to:?}, {layout:?}, {part:?}, {arrays:?}");
     let form = random.of(&[Form::Ranks, Form::Ranks, Form::Hf, Form::Dcp]);
     let request = match form {
         Form::Hf => request.form(form).shard_size(200),
@@ -134,7 +137,7 @@ fn check(number: u64, folder: &std::path::Path) -> [u64; 2] {
         let job = Job::prepare(request).unwrap_or_else(|error| panic!("{error}; {said}"));
         job.run_all(&()).unwrap_or_else(|error| panic!("{error}; {said}"));
     };
-    run(request);
+    run(request.verify(number.is_multiple_of(4)));
     if form == Form::Ranks {
         let count = to.count().unwrap();
         for (position, expected) in files(&to, &whole).into_iter().enumerate() {

@@ -132,7 +132,7 @@ fn row(tensor: &Tensor, begin: Option<Vec<u64>>, detail: Detail) -> [String; 5] 
         None => (dtype(tensor), layout(tensor, detail)),
     };
     layout +=
-        &begin.map_or(String::new(), |first| format!(", a box from {first:?} on of an array"));
+        &begin.map_or(String::new(), |first| format!(", a box of an array, from {first:?} on"));
     let bytes = tensor.bytes().to_string();
     [name(tensor.name()), dtype, dims(tensor), bytes, printable(&layout).into_owned()]
 }
