@@ -2,7 +2,7 @@
 
     nvrtc.py PROGRAM        PROGRAM is `tilewright`; the interpreter has the package nvidia-cuda-nvrtc
 
-No GPU is needed: NVRTC compiles to PTX. What the functions say is tested by a compiler of C++, which takes the same text.
+No GPU is needed: NVRTC compiles to PTX. What the functions say is tested by a compiler of C, which takes the same text.
 """
 import ctypes
 import json
