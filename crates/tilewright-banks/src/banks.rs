@@ -119,7 +119,7 @@ impl Banks {
         self.lanes
     }
 
-    /// How an access of so many bytes a thread is split into turns.
+    /// How an access is split into turns, by the bytes that each thread takes.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) unless a thread takes 1, 2, 4, 8 or 16 bytes.

@@ -1,7 +1,7 @@
 //! The conflicts of an access, counted turn by turn.
 //!
-//! Law: a turn takes as many cycles as the bank that has the most different words wanted of it; a word that several
-//! threads want counts once. The degree is the most cycles of a turn: 1 is free of conflicts. What a turn takes beyond
+//! Law: each bank gives one word in a cycle. The cycles of a turn are the largest number of different words that the turn
+//! reads from one bank; a word that several threads read counts once. The degree is the most cycles of a turn: 1 is free of conflicts. What a turn takes beyond
 //! its first cycle are its conflicts.
 
 use tilewright_core::{Error, TensorLayout};
@@ -206,7 +206,7 @@ fn wanted(
     wanted
 }
 
-/// The most different words that are wanted of one bank, and the first such bank.
+/// The largest number of different words that are read from one bank, and the first such bank.
 fn busiest(wanted: &[(u64, usize)], banks: u64) -> Option<(u64, u64)> {
     let mut counts = vec![0u64; usize::try_from(banks).unwrap_or(0)];
     let mut last = None;

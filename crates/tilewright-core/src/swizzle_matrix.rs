@@ -36,7 +36,7 @@ impl Swizzle {
         while i < images.len() {
             if images[i] >> images.len() != 0 {
                 return Err(Error::out_of_range(
-                    "offset {} has the image {}, and {} images have as many bits",
+                    "offset {} has the image {}, which does not fit the {} bits of the images",
                     [1 << i, images[i] as i128, images.len() as i128],
                     "n images permute the offsets below 2^n; give higher bits their own",
                 ));

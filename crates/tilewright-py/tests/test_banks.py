@@ -11,7 +11,8 @@ def test_a_report() -> None:
     assert (found.conflicts, found.degrees) == (32 * 31, [1, 32])
     assert found.fixed is not None
     assert tw.bank_conflicts(found.fixed, ["write row", "column"]).conflicts == 0
-    assert "Sw<5,0,5>" in str(found)
+    assert str(found.fixed) == "f32[32,32] Sw<5,0,5> o (32,32):(32,1)"
+    assert "fix: Sw<5,0,5>, the least swizzle" in str(found).splitlines()
     assert repr(found) == "<BankConflicts: 992>"
     assert found.as_dict()["accesses"][1]["worst"]["words"][1]["threads"] == [1]
     assert found.draw().svg.startswith("<svg")

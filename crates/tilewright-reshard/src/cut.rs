@@ -19,7 +19,7 @@ use crate::array::Held;
 /// A meet of a box and a piece costs as much as this many calls.
 const MEET: u64 = 4;
 
-/// The calls that are worth it for as many bytes as the least bound of a part, where parts of a box are moved one by one.
+/// The most calls that may fall on each `least` bytes, the least bound of a part, where a box is moved in parts.
 const WORTH: u64 = 32;
 
 /// Equal steps are multiples of this many elements, where they are longer and tiles divide it.
@@ -146,8 +146,8 @@ impl Cut {
         Cut::steps(&zeros, extents, &Search { extents, width, most, sides }.size(), sides)
     }
 
-    /// Parts of a box, each of at most `least` bytes, or of the first of 2, 4, 8 … times so many with which at most
-    /// [`WORTH`] calls fall on each `least` bytes; else the box.
+    /// Parts of a box. Each has at most `most` bytes, where `most` is the first of `least`, 2 · `least`, 4 · `least` … with
+    /// which at most [`WORTH`] calls fall on each `least` bytes. Where none does, the box is the only part.
     pub(crate) fn of_box(
         (start, extents): (&[u64], &[u64]),
         width: u64,

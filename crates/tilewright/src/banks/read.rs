@@ -108,7 +108,7 @@ impl Array<'_> {
         self.of.layout()
     }
 
-    /// The elements of so many bytes.
+    /// How many elements a number of bytes holds.
     fn elements(&self, bytes: u64) -> Result<u64, Error> {
         let bits = u64::from(self.bits);
         let wide = bytes.checked_mul(8).filter(|&wide| wide > 0 && wide.is_multiple_of(bits));

@@ -315,7 +315,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `<2,1>`, as many images as there are.
+    /// `<2,1>`: a list of images, of any length.
     fn images(&mut self) -> Result<Node<'a>, Error> {
         let mut images = Vec::new();
         while !self.eat(Word::Sign('>')) {
