@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 19] = [
+const MAY: [(&str, &[&str]); 20] = [
     ("tilewright-scan", &[]),
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
@@ -17,6 +17,7 @@ const MAY: [(&str, &[&str]); 19] = [
     ("tilewright-banks", &["tilewright-core"]),
     ("tilewright-emit", &["tilewright-core"]),
     ("tilewright-sharded", &["tilewright-core", "tilewright-scan"]),
+    ("tilewright-recipe", &["tilewright-core", "tilewright-scan"]),
     (
         "tilewright-files",
         &[
@@ -24,6 +25,7 @@ const MAY: [(&str, &[&str]); 19] = [
             "tilewright-notation",
             "tilewright-relayout",
             "tilewright-fingerprint",
+            "tilewright-recipe",
         ],
     ),
     (
@@ -52,6 +54,7 @@ const MAY: [(&str, &[&str]); 19] = [
             "tilewright-emit",
             "tilewright-sharded",
             "tilewright-reshard",
+            "tilewright-recipe",
         ],
     ),
     ("tilewright-bench", &["tilewright"]),
