@@ -141,6 +141,11 @@ impl C {
         if digits.is_empty() {
             return Ok(());
         }
+        for (number, list) in (0..).map_while(|number| Some((number, digits.list(number)?))) {
+            let entries: Vec<String> = list.iter().map(u32::to_string).collect();
+            let entries = entries.join(", ");
+            self.line(&format!("static const uint32_t list{number}[] = {{ {entries} }};"))?;
+        }
         let ((src, dst), (from, to)) = (digits.base(), digits.swizzles());
         let mut d = dst.to_string();
         for (i, digit) in digits.digits().iter().enumerate() {
@@ -193,6 +198,10 @@ impl C {
                 format!("s += {from} % {by} * ({stride}), {from} /= {by};")
             }
             Op::Rest { from, stride } => format!("s += {} * ({stride});", r(from)),
+            Op::Look { register, list } => {
+                let it = r(register);
+                format!("if (({it} = list{list}[{it}]) == 0xFFFFFFFF) continue;")
+            }
         };
         self.line(&line)
     }

@@ -7,7 +7,7 @@ use common::{broadcasts, cubes, layout, noise, oracle, pattern};
 use core::ops::Range;
 use proptest::prelude::*;
 use tilewright_core::{Step, Swizzle, TensorLayout};
-use tilewright_relayout::{Elements, Extend, Gap, Op, Plan, Program, Region};
+use tilewright_relayout::{Digits, Elements, Extend, Gap, Op, Plan, Program, Region};
 
 const FILL: u128 = 0x0123_4567_89AB_CDEF_1122_3344_5566_77ED;
 
@@ -70,7 +70,7 @@ fn element_at(program: &Program, turns: &[u64]) -> Option<(i64, i64)> {
                 dst += *turn as i64 * digit.stride();
             }
         }
-        src += counted(group.ops(), &mut registers)?;
+        src += counted(group.ops(), digits, &mut registers)?;
     }
     let (from, to) = digits.swizzles();
     let apply = |swizzle: Swizzle, at: i64| {
@@ -79,7 +79,7 @@ fn element_at(program: &Program, turns: &[u64]) -> Option<(i64, i64)> {
     Some((apply(from, src), apply(to, dst)))
 }
 
-fn counted(ops: &[Op], registers: &mut [u64]) -> Option<i64> {
+fn counted(ops: &[Op], digits: &Digits, registers: &mut [u64]) -> Option<i64> {
     let mut sum = 0;
     for op in ops {
         match *op {
@@ -98,6 +98,10 @@ fn counted(ops: &[Op], registers: &mut [u64]) -> Option<i64> {
                 registers[from] /= by;
             }
             Op::Rest { from, stride } => sum += registers[from] as i64 * stride,
+            Op::Look { register, list } => {
+                let entry = *digits.list(list)?.get(usize::try_from(registers[register]).ok()?)?;
+                registers[register] = (entry != u32::MAX).then_some(entry)?.into();
+            }
         }
     }
     Some(sum)

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "tilewright-scan",
     "tilewright-core",
     "tilewright-fixed",
@@ -24,6 +24,7 @@ const CRATES: [&str; 16] = [
     "tilewright-banks",
     "tilewright-emit",
     "tilewright-sharded",
+    "tilewright-table",
     "tilewright-recipe",
     "tilewright-reshard",
     "tilewright",

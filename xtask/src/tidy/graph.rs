@@ -5,13 +5,17 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 20] = [
+const MAY: [(&str, &[&str]); 21] = [
     ("tilewright-scan", &[]),
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
     ("tilewright-xla", &["tilewright-core"]),
-    ("tilewright-notation", &["tilewright-core", "tilewright-scan", "tilewright-xla"]),
-    ("tilewright-relayout", &["tilewright-core"]),
+    ("tilewright-table", &["tilewright-core"]),
+    (
+        "tilewright-notation",
+        &["tilewright-core", "tilewright-scan", "tilewright-table", "tilewright-xla"],
+    ),
+    ("tilewright-relayout", &["tilewright-core", "tilewright-table"]),
     ("tilewright-fingerprint", &["tilewright-core", "tilewright-relayout"]),
     ("tilewright-draw", &["tilewright-core"]),
     ("tilewright-banks", &["tilewright-core"]),

@@ -10,6 +10,9 @@ impl fmt::Display for Program {
             Some(regions) => {
                 regions.iter().try_for_each(|region| self.write_region(f, region, ""))?;
             }
+            None if self.has_tables() => {
+                write!(f, "\n  index tables, so by digits; {}", self.digits())?
+            }
             None => write!(f, "\n  more than 1024 regions, so by digits; {}", self.digits())?,
         }
         self.write_gaps(f)
@@ -107,6 +110,7 @@ impl fmt::Display for Op {
                 write!(f, "source += r{from} % {by} · {stride}, r{from} /= {by}")
             }
             Op::Rest { from, stride } => write!(f, "source += r{from} · {stride}"),
+            Op::Look { register, list } => write!(f, "r{register} = list {list}[r{register}]"),
         }
     }
 }

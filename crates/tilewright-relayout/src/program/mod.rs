@@ -9,12 +9,14 @@ pub(crate) mod cells;
 pub(crate) mod digits;
 mod display;
 pub(crate) mod gaps;
+pub(crate) mod list;
 pub(crate) mod ops;
 mod part;
 mod ranges;
 pub(crate) mod region;
 mod straight;
 mod swizzled;
+mod tabled;
 pub(crate) mod walk;
 
 use crate::{Elements, Error, elements};
@@ -26,6 +28,7 @@ use ranges::Ranges;
 use region::Region;
 use std::sync::OnceLock;
 use straight::straight;
+use tabled::Tables;
 use tilewright_core::{Refinement, TensorLayout};
 
 /// A program of more regions than this has digits instead.
@@ -62,6 +65,8 @@ pub struct Program {
     src_bytes: u64,
     dst_bytes: u64,
     part: Part,
+    /// The index tables of either side, where there are such.
+    tables: Option<Tables>,
     /// `None` where there are too many.
     regions: Option<Vec<Region>>,
     digits: OnceLock<Box<Digits>>,
@@ -171,7 +176,20 @@ impl Program {
             None => collect(refinement, elements),
         };
         let (src, dst, digits, gaps) = (src.clone(), dst.clone(), OnceLock::new(), OnceLock::new());
-        Ok(Program { src, dst, elements, fill, src_bytes, dst_bytes, part, regions, digits, gaps })
+        let tables = None;
+        Ok(Program {
+            src,
+            dst,
+            elements,
+            fill,
+            src_bytes,
+            dst_bytes,
+            part,
+            tables,
+            regions,
+            digits,
+            gaps,
+        })
     }
 
     /// The extents of what moves: those of the arrays, or of the part.
@@ -320,8 +338,12 @@ impl Program {
     /// assert_eq!(bytes.sum::<u64>(), program.padding() * 2);
     /// ```
     pub fn gaps(&self) -> Option<&[Gap]> {
-        let found =
-            || if self.is_part() { Some(Vec::new()) } else { gaps_of(&self.dst, self.elements) };
+        let found = || match self.is_part() {
+            true => Some(Vec::new()),
+            // Holes lie where the table says, in no regular way.
+            false if self.holes() > 0 => None,
+            false => gaps_of(&self.dst, self.elements),
+        };
         self.gaps.get_or_init(found).as_deref()
     }
 
@@ -335,7 +357,7 @@ impl Program {
     /// assert_eq!(Program::new(&src, &dst, Elements::same(8), 0).unwrap().padding(), 2);
     /// ```
     pub fn padding(&self) -> u64 {
-        if self.is_part() { 0 } else { self.dst.padding() }
+        if self.is_part() { 0 } else { self.dst.padding().saturating_add(self.holes()) }
     }
 
     /// The byte ranges of the source that hold elements, in ascending order, joined where they touch: what
@@ -353,7 +375,11 @@ impl Program {
     /// assert_eq!(part.destination_ranges().collect::<Vec<_>>(), [96..104, 112..120]);
     /// ```
     pub fn source_ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
-        Ranges::of(&self.src, &self.part.src, self.extents(), self.elements.src_bits)
+        let bits = self.elements.src_bits;
+        match &self.tables {
+            Some(tables) => Ranges::of_tabled(&self.src, &tables.src, bits),
+            None => Ranges::of(&self.src, &self.part.src, self.extents(), bits),
+        }
     }
 
     /// The byte ranges of the destination that hold elements, as for the source: what a run writes beside
@@ -368,7 +394,11 @@ impl Program {
     /// assert_eq!(program.destination_ranges().collect::<Vec<_>>(), [0..5, 8..13, 16..21]);
     /// ```
     pub fn destination_ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
-        Ranges::of(&self.dst, &self.part.dst, self.extents(), self.elements.dst_bits)
+        let bits = self.elements.dst_bits;
+        match &self.tables {
+            Some(tables) => Ranges::of_tabled(&self.dst, &tables.dst, bits),
+            None => Ranges::of(&self.dst, &self.part.dst, self.extents(), bits),
+        }
     }
 
     /// Both offsets as sums over digits of the destination, which any program has; one without
@@ -385,6 +415,9 @@ impl Program {
     /// ```
     pub fn digits(&self) -> &Digits {
         let made = || {
+            if let Some(tables) = &self.tables {
+                return Digits::tabled(&self.src, &self.dst, tables);
+            }
             let straight = if self.is_part() { None } else { straight(&self.src, &self.dst) };
             match straight {
                 Some((src, dst)) => Digits::new(&src, &dst, &Part::whole(&src)),

@@ -3,6 +3,8 @@
 //!
 //! Law: a [`Run`] is what the program says at each of its inputs.
 
+use super::list::List;
+
 /// One operation on the registers of a [`Group`](crate::Group), which hold numbers from 0 on.
 ///
 /// ```
@@ -75,6 +77,14 @@ pub enum Op {
         /// In elements of the source.
         stride: i64,
     },
+    /// The register becomes what a list says at it; where the list says [`u32::MAX`], and behind its end, there is no
+    /// element.
+    Look {
+        /// The register.
+        register: usize,
+        /// The number of the [list](crate::Digits::list).
+        list: usize,
+    },
 }
 
 /// A number and by how much it grows with the input that is walked.
@@ -90,7 +100,7 @@ pub(crate) struct Run {
 }
 
 /// Runs a program on registers that hold its inputs; the input that grows does so `limit` times.
-pub(crate) fn run(ops: &[Op], limit: u64, registers: &mut [Line]) -> Run {
+pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Line]) -> Run {
     let mut run = Run { offset: 0, stride: 0, len: limit, padding: false };
     for op in ops {
         match *op {
@@ -133,6 +143,12 @@ pub(crate) fn run(ops: &[Op], limit: u64, registers: &mut [Line]) -> Run {
                 run.add(digit, stride);
             }
             Op::Rest { from, stride } => run.add(registers[from], stride),
+            Op::Look { register, list } => {
+                match lists[list].look(registers[register], &mut run.len) {
+                    Some(found) => registers[register] = found,
+                    None => return Run { padding: true, ..run },
+                }
+            }
         }
     }
     run
@@ -193,7 +209,7 @@ mod tests {
     fn runs_are_what_they_say() {
         for (growth, x) in (1u64..=13).flat_map(|growth| (0..108u64).map(move |x| (growth, x))) {
             for limit in 1..=(108 - x).div_ceil(growth) {
-                let run = run(&PROGRAM, limit, &mut [(x, growth), (7, 7), (7, 7)]);
+                let run = run(&PROGRAM, &[], limit, &mut [(x, growth), (7, 7), (7, 7)]);
                 assert!(run.len >= 1 && run.len <= limit);
                 for i in 0..run.len {
                     let offset = run.offset + i as i64 * run.stride;

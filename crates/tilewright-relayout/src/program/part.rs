@@ -15,7 +15,12 @@ pub(crate) struct Part {
 impl Part {
     /// All of an array.
     pub(crate) fn whole(tensor: &TensorLayout) -> Part {
-        let (zeros, extents) = (vec![0; tensor.rank()], of(tensor.extents()));
+        Part::array(tensor.extents())
+    }
+
+    /// All of an array of these extents.
+    pub(crate) fn array(extents: &[u64]) -> Part {
+        let (zeros, extents) = (vec![0; extents.len()], of(extents));
         Part { src: of(&zeros), dst: of(&zeros), extents, is_part: false }
     }
 

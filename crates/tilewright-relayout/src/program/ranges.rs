@@ -8,10 +8,12 @@ use crate::program::{
     digits::Digits,
     part::Part,
     straight::straight,
+    tabled::Tables,
 };
 use core::ops::Range;
 use std::{cmp::Reverse, collections::BinaryHeap};
 use tilewright_core::{Coord, Refinement, TensorLayout};
+use tilewright_table::Along;
 
 /// The elements that are looked at together where boxes are too many.
 const WINDOW: i64 = 1 << 14;
@@ -57,6 +59,21 @@ impl Ranges {
                 Found::Windows { digits: Box::new(digits), next: 0, end, runs: Vec::new() }
             }
         };
+        Ranges { bits: u64::from(bits), found, held: None }
+    }
+
+    /// The ranges of all of an array whose index tables store what `side` places.
+    pub(crate) fn of_tabled(side: &TensorLayout, tables: &[Along], bits: u32) -> Ranges {
+        if tables.iter().all(|along| along.table().holes() == 0) {
+            let zeros = vec![0; side.rank()];
+            let origin = Coord::new(&zeros).unwrap_or(Coord::EMPTY);
+            return Ranges::of(side, &origin, side.extents(), bits);
+        }
+        let extents = tables.first().map_or(side.extents(), Along::extents).to_vec();
+        let both = Tables { src: tables.to_vec(), dst: tables.to_vec(), extents };
+        let digits = Box::new(Digits::tabled(side, side, &both));
+        let end = side.capacity() as i64;
+        let found = Found::Windows { digits, next: 0, end, runs: Vec::new() };
         Ranges { bits: u64::from(bits), found, held: None }
     }
 

@@ -238,7 +238,7 @@ impl Walk<'_> {
             if let Some(&i) = group.digits.last() {
                 self.registers[digits[i].register] = (turn, 1);
             }
-            let run = run(&group.ops, loops.end - turn, &mut self.registers);
+            let run = run(&group.ops, &self.groups.lists, loops.end - turn, &mut self.registers);
             if !run.padding {
                 let to = dst + (turn - loops.start) as i64 * stride;
                 let each = 0..run.len as i64;

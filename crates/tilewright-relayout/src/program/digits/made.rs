@@ -23,15 +23,17 @@ const FAR: u64 = 16;
 impl Digits {
     /// The groups of a part of two layouts.
     pub(crate) fn new(src: &TensorLayout, dst: &TensorLayout, part: &Part) -> Digits {
-        let mut root: Vec<usize> = (0..src.rank()).collect();
-        unite(src, &mut root);
-        unite(dst, &mut root);
+        let dims: Vec<usize> = (0..src.rank()).collect();
+        let mut root = dims.clone();
+        unite(src, dims.clone(), &mut root);
+        unite(dst, dims, &mut root);
         let mut groups = Digits {
             digits: Vec::new(),
             all: vec![Group::default(); root.len()],
             base: (src.layout().offset(), dst.layout().offset()),
             swizzles: (src.layout().swizzle(), dst.layout().swizzle()),
             empty: part.extents().contains(&0),
+            lists: Vec::new(),
         };
         if groups.empty {
             return groups;
@@ -41,20 +43,30 @@ impl Digits {
             groups.cross(&mut dims, sizes_of(src, &part.src, part), part);
         }
         groups.forth(src, dims);
-        for i in 0..groups.digits.len() {
-            groups.all[groups.digits[i].group].digits.push(i);
-        }
-        for group in &mut groups.all {
-            tilewright_core::sort_short(&mut group.digits, |&i| {
-                core::cmp::Reverse(groups.digits[i].stride.abs())
-            });
-        }
-        groups.choose_leaf();
+        groups.finish();
         groups
     }
 
+    /// Gives each group its digits, and leaves their tables.
+    pub(super) fn finish(&mut self) {
+        for i in 0..self.digits.len() {
+            self.all[self.digits[i].group].digits.push(i);
+        }
+        for group in &mut self.all {
+            tilewright_core::sort_short(&mut group.digits, |&i| {
+                core::cmp::Reverse(self.digits[i].stride.abs())
+            });
+        }
+        self.choose_leaf();
+    }
+
     /// The program from digits of the destination to logical coordinates; returns where these are.
-    fn back(&mut self, dst: &TensorLayout, dims: Vec<Size>, root: &[usize]) -> Vec<Axis> {
+    pub(super) fn back(
+        &mut self,
+        dst: &TensorLayout,
+        dims: Vec<Size>,
+        root: &[usize],
+    ) -> Vec<Axis> {
         let (mut sizes, mut owners) = (vec![dims], root.to_vec());
         for step in dst.steps() {
             let mut now = sizes.last().cloned().unwrap_or_default();
@@ -131,7 +143,7 @@ impl Digits {
     }
 
     /// The program from logical coordinates to the offset of the source.
-    fn forth(&mut self, src: &TensorLayout, mut axes: Vec<Axis>) {
+    pub(super) fn forth(&mut self, src: &TensorLayout, mut axes: Vec<Axis>) {
         for step in src.steps() {
             match *step {
                 Step::Merge { major, minor } => {
@@ -157,7 +169,7 @@ impl Digits {
         }
     }
 
-    fn register(&mut self, group: usize) -> usize {
+    pub(super) fn register(&mut self, group: usize) -> usize {
         self.all[group].registers += 1;
         self.all[group].registers - 1
     }
@@ -194,7 +206,7 @@ impl Digits {
                 registers[self.digits[i].register].0 = self.digits[i].origin;
             }
             registers[register].0 = turn;
-            run(&group.ops, 1, &mut registers)
+            run(&group.ops, &self.lists, 1, &mut registers)
         };
         let (first, second) = (at(origin), at(origin + 1));
         if second.padding { u64::MAX } else { second.offset.abs_diff(first.offset) }
@@ -204,14 +216,19 @@ impl Digits {
 /// The extent of a working axis, and which of it coordinates reach: numbers from `low` to below `reach`, the
 /// origin of the part at `origin`.
 #[derive(Clone, Copy)]
-struct Size {
-    extent: u64,
+pub(super) struct Size {
+    pub(super) extent: u64,
     low: u64,
     reach: u64,
     origin: u64,
 }
 
 impl Size {
+    /// All of an axis.
+    pub(super) fn all(extent: u64) -> Size {
+        Size { extent, low: 0, reach: extent, origin: 0 }
+    }
+
     /// The size of this axis merged over a minor one.
     fn over(self, minor: Size) -> Size {
         let merged = |major: u64, by: u64| major * minor.extent + by;
@@ -245,10 +262,10 @@ impl Size {
 
 /// A working axis: its size, and where it is computed.
 #[derive(Clone, Copy)]
-struct Axis {
-    group: usize,
-    register: usize,
-    size: Size,
+pub(super) struct Axis {
+    pub(super) group: usize,
+    pub(super) register: usize,
+    pub(super) size: Size,
 }
 
 /// The dims of an array, as far as a part from `origin` on goes.
@@ -277,19 +294,24 @@ fn apply(step: Step, sizes: &mut Vec<Size>, owners: &mut Vec<usize>) {
     }
 }
 
-/// Joins the dims that the steps of a layout merge; the root of a dim is the first dim of its group.
-fn unite(tensor: &TensorLayout, root: &mut [usize]) {
-    let mut axes: Vec<usize> = (0..tensor.rank()).collect();
+/// Joins the dims that the steps of a layout merge, of axes that belong to these dims; the root of a dim is the first dim
+/// of its group.
+pub(super) fn unite(tensor: &TensorLayout, mut axes: Vec<usize>, root: &mut [usize]) {
     for step in tensor.steps() {
         match *step {
             Step::Merge { major, minor } => {
-                let (a, b) = (root[axes[usize::from(major)]], root[axes[usize::from(minor)]]);
-                root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
+                join(root, axes[usize::from(major)], axes[usize::from(minor)]);
                 axes.remove(usize::from(major));
             }
             Step::Split { axis, .. } => axes.push(axes[usize::from(axis)]),
         }
     }
+}
+
+/// Joins the groups of two dims; the root is the first dim of all.
+pub(super) fn join(root: &mut [usize], a: usize, b: usize) {
+    let (a, b) = (root[a], root[b]);
+    root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
 }
 
 /// Counts the digits of an axis of the source by its modes, as far as its extent reaches.

@@ -6,8 +6,9 @@
 //! side what the group's program says. Digits at which a program says "padding" are no element's.
 
 mod made;
+mod tabled;
 
-use crate::program::ops::Op;
+use crate::program::{list::List, ops::Op};
 use core::ops::Range;
 use tilewright_core::Swizzle;
 
@@ -188,6 +189,8 @@ pub struct Digits {
     pub(crate) swizzles: (Swizzle, Swizzle),
     /// Whether there are no elements.
     pub(crate) empty: bool,
+    /// What its operations look up.
+    pub(crate) lists: Vec<List>,
 }
 
 impl Digits {
@@ -245,6 +248,20 @@ impl Digits {
     /// ```
     pub fn swizzles(&self) -> (Swizzle, Swizzle) {
         self.swizzles
+    }
+
+    /// A list that [`Op::Look`] looks up: an index, or a place, of an index table; [`u32::MAX`] for a hole. `None` beyond
+    /// the last list.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let program = Program::new(&rows, &rows, Elements::same(8), 0).unwrap();
+    /// assert!(program.digits().list(0).is_none());
+    /// ```
+    pub fn list(&self, number: usize) -> Option<&[u32]> {
+        self.lists.get(number).map(List::entries)
     }
 
     /// The entries of the two tables of a leaf.

@@ -1,0 +1,136 @@
+//! The digits of two layouts with index tables: a list is looked up between the digits of the destination and the array's
+//! coordinate, and between that and the source.
+
+use super::{
+    Digits, Group,
+    made::{Axis, Size, join, unite},
+};
+use crate::program::{list::List, ops::Op, tabled::Tables};
+use std::sync::Arc;
+use tilewright_core::TensorLayout;
+use tilewright_table::{Along, Axis as Stored};
+
+impl Digits {
+    /// The groups of all of an array, of which the tables store what the layouts place.
+    pub(crate) fn tabled(src: &TensorLayout, dst: &TensorLayout, tables: &Tables) -> Digits {
+        let rank = tables.extents.len();
+        let mut root: Vec<usize> = (0..rank).collect();
+        let [_, owners] = [(src, &tables.src), (dst, &tables.dst)].map(|(layout, tables)| {
+            let owners = owners_of(tables, rank, &mut root);
+            unite(layout, owners.clone(), &mut root);
+            owners
+        });
+        let mut groups = Digits {
+            digits: Vec::new(),
+            all: vec![Group::default(); rank],
+            base: (src.layout().offset(), dst.layout().offset()),
+            swizzles: (src.layout().swizzle(), dst.layout().swizzle()),
+            empty: tables.extents.contains(&0),
+            lists: Vec::new(),
+        };
+        if groups.empty {
+            return groups;
+        }
+        let owners: Vec<usize> = owners.into_iter().map(|dim| root[dim]).collect();
+        let sizes = dst.extents().iter().map(|extent| Size::all(*extent)).collect();
+        let mut axes = groups.back(dst, sizes, &owners);
+        for along in tables.dst.iter().rev() {
+            axes = groups.restore(along, &axes);
+        }
+        for along in &tables.src {
+            axes = groups.store(along, &axes);
+        }
+        groups.forth(src, axes);
+        groups.finish();
+        groups
+    }
+
+    fn keep(&mut self, list: List) -> usize {
+        self.lists.push(list);
+        self.lists.len() - 1
+    }
+
+    /// From what a table stores to what it acts on.
+    fn restore(&mut self, along: &Along, stored: &[Axis]) -> Vec<Axis> {
+        let extents = along.extents();
+        let mut axes: Vec<Option<Axis>> = vec![None; extents.len()];
+        let mut place = None;
+        for (own, axis) in along.axes().iter().zip(stored) {
+            match *own {
+                Stored::Dim(dim) | Stored::Rest(dim) => axes[dim] = Some(*axis),
+                Stored::Place => place = Some(*axis),
+            }
+        }
+        let Some(number) = place else { return stored.to_vec() };
+        let (group, register) = (number.group, number.register);
+        let list = self.keep(List::Indices(Arc::clone(along.table())));
+        self.all[group].ops.push(Op::Look { register, list });
+        let blocks: Vec<(usize, u64)> = along.dims().collect();
+        for (at, (dim, by)) in blocks.into_iter().enumerate().rev() {
+            // The number of the first dim's block is what is left.
+            let block = if at == 0 { register } else { self.register(group) };
+            if at > 0 {
+                let count = extents[dim] / by;
+                self.all[group].ops.push(Op::Split { from: register, by: count, to: block });
+            }
+            let whole = match axes[dim] {
+                Some(rest) if by > 1 => {
+                    let minor = rest.register;
+                    self.all[group].ops.push(Op::Merge { major: block, minor, extent: by });
+                    minor
+                }
+                _ => block,
+            };
+            axes[dim] = Some(Axis { group, register: whole, size: Size::all(extents[dim]) });
+        }
+        axes.into_iter().flatten().collect()
+    }
+
+    /// From what a table acts on to what it stores.
+    fn store(&mut self, along: &Along, axes: &[Axis]) -> Vec<Axis> {
+        let (mut rests, mut number) = (vec![None; axes.len()], None);
+        for (dim, by) in along.dims() {
+            let axis = axes[dim];
+            if by > 1 {
+                let to = self.register(axis.group);
+                self.all[axis.group].ops.push(Op::Split { from: axis.register, by, to });
+                rests[dim] = Some(Axis { register: to, size: Size::all(by), ..axis });
+            }
+            if let Some(major) = number.replace(axis.register) {
+                let extent = axis.size.extent / by;
+                let minor = axis.register;
+                self.all[axis.group].ops.push(Op::Merge { major, minor, extent });
+            }
+        }
+        let Some((first, register)) = along.dims().next().map(|(dim, _)| axes[dim]).zip(number)
+        else {
+            return axes.to_vec();
+        };
+        let list = self.keep(List::Places(Arc::clone(along.table())));
+        self.all[first.group].ops.push(Op::Look { register, list });
+        let stored = along.axes().iter().zip(along.stored_extents());
+        let axis = |(own, extent): (&Stored, &u64)| match *own {
+            Stored::Dim(dim) => Some(axes[dim]),
+            Stored::Rest(dim) => rests[dim],
+            Stored::Place => Some(Axis { register, size: Size::all(*extent), ..first }),
+        };
+        stored.filter_map(axis).collect()
+    }
+}
+
+/// A dim of the array behind each dim that the tables store; dims that a table binds are joined.
+fn owners_of(tables: &[Along], rank: usize, root: &mut [usize]) -> Vec<usize> {
+    let mut owners: Vec<usize> = (0..rank).collect();
+    for along in tables {
+        let Some((first, _)) = along.dims().next() else { continue };
+        for (dim, _) in along.dims() {
+            join(root, owners[first], owners[dim]);
+        }
+        let owner = |axis: &Stored| match *axis {
+            Stored::Dim(dim) | Stored::Rest(dim) => owners[dim],
+            Stored::Place => owners[first],
+        };
+        owners = along.axes().iter().map(owner).collect();
+    }
+    owners
+}

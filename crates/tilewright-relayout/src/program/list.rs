@@ -1,0 +1,60 @@
+//! One direction of an index table, looked up for numbers that grow evenly.
+
+use super::ops::Line;
+use std::sync::Arc;
+use tilewright_table::Table;
+
+/// What an index table says at a number that nothing is stored for.
+const NOTHING: u32 = u32::MAX;
+
+/// A direction of a table.
+#[derive(Clone, Debug)]
+pub(crate) enum List {
+    /// From a place to the index it holds.
+    Indices(Arc<Table>),
+    /// From an index to its place.
+    Places(Arc<Table>),
+}
+
+impl List {
+    pub(crate) fn entries(&self) -> &[u32] {
+        match self {
+            List::Indices(table) => table.list(),
+            List::Places(table) => table.places(),
+        }
+    }
+
+    /// What stands at a number that grows, and by how much that grows; `len` is cut where it no longer grows so. `None`
+    /// where nothing stands, for `len` numbers.
+    pub(crate) fn look(&self, (at, growth): Line, len: &mut u64) -> Option<Line> {
+        let entries = self.entries();
+        let entry = |turn: u64| {
+            let at = at.checked_add(turn.checked_mul(growth)?)?;
+            entries.get(usize::try_from(at).ok()?).copied().filter(|entry| *entry != NOTHING)
+        };
+        let first = entry(0);
+        if growth == 0 {
+            return first.map(|first| (first.into(), 0));
+        }
+        let step = match (first, entry(1)) {
+            // Behind the end, the run has ended.
+            (Some(first), Some(second)) => {
+                u64::from(second).checked_sub(first.into()).filter(|step| *step > 0)
+            }
+            (Some(_), None) => None,
+            (None, _) => {
+                *len = (1..*len).find(|turn| entry(*turn).is_some()).unwrap_or(*len);
+                return None;
+            }
+        };
+        let first = u64::from(first?);
+        let Some(step) = step else {
+            *len = 1;
+            return Some((first, 0));
+        };
+        let goes_on =
+            |turn: &u64| entry(*turn).is_some_and(|entry| u64::from(entry) == first + turn * step);
+        *len = (2..*len).find(|turn| !goes_on(turn)).unwrap_or(*len);
+        Some((first, step))
+    }
+}

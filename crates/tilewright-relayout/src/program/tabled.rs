@@ -1,0 +1,105 @@
+//! Programs of arrays whose storage order needs index tables: always by digits.
+
+use super::{Program, check_injective, check_low, part::Part};
+use crate::{Elements, Error, elements};
+use std::sync::OnceLock;
+use tilewright_table::{Along, TabledLayout};
+
+/// The index tables of either side.
+#[derive(Clone, Debug)]
+pub(crate) struct Tables {
+    pub(crate) src: Vec<Along>,
+    pub(crate) dst: Vec<Along>,
+    pub(crate) extents: Vec<u64>,
+}
+
+impl Program {
+    /// The program that moves the elements of `src` to `dst`, either of which may have index tables; padding of `dst`,
+    /// holes among it, becomes the low bits of `fill`.
+    ///
+    /// [`Program::src`] and [`Program::dst`] are the layouts of what the tables store, whose extents may differ; those of
+    /// the array are [`Program::extents`]. Where neither side has a table that shape and strides do not say, the program
+    /// is that of [`Program::new`].
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan, Program};
+    /// use tilewright_table::{Along, Table, TabledLayout};
+    /// let rows = TabledLayout::of(&TensorLayout::row_major(&[3, 2]).unwrap());
+    /// let list = [Some(2), None, Some(0), Some(1)];
+    /// let along = Along::new(&[(0, 1)], &[3, 2], Arc::new(Table::new(3, list).unwrap())).unwrap();
+    /// let stored = TensorLayout::row_major(&[4, 2]).unwrap();
+    /// let sorted = TabledLayout::new(&[3, 2], vec![along], &stored).unwrap();
+    /// let program = Program::tabled(&rows, &sorted, Elements::same(8), 9).unwrap();
+    /// let mut out = [0; 8];
+    /// Plan::of(program).run(&[1, 2, 3, 4, 5, 6], &mut out, 1).unwrap();
+    /// assert_eq!(out, [5, 6, 9, 9, 1, 2, 3, 4]);
+    ///
+    /// let other = TabledLayout::of(&TensorLayout::row_major(&[2, 3]).unwrap());
+    /// assert!(Program::tabled(&rows, &other, Elements::same(8), 0).unwrap_err().is_mismatch());
+    /// ```
+    pub fn tabled(
+        src: &TabledLayout,
+        dst: &TabledLayout,
+        elements: Elements,
+        fill: u128,
+    ) -> Result<Program, Error> {
+        elements.check()?;
+        let plain = |side: &TabledLayout| side.tables().is_empty().then(|| side.stored().clone());
+        let folded = |side: &TabledLayout| plain(side).or_else(|| side.fold());
+        if let (Some(src), Some(dst)) = (folded(src), folded(dst)) {
+            return Program::new(&src, &dst, elements, fill);
+        }
+        src.check_extents(dst).map_err(|error| Error::of("relayout", &error))?;
+        let (from, to) = (src.stored(), dst.stored());
+        let src_bytes = elements::bytes("source", from.capacity(), elements.src_bits)?;
+        let dst_bytes = elements::bytes("destination", to.capacity(), elements.dst_bits)?;
+        let part = Part::array(dst.extents());
+        if !part.is_empty() {
+            check_low("source", from)?;
+            check_low("destination", to)?;
+            check_injective(to)?;
+        }
+        let tables = Tables {
+            src: src.tables().to_vec(),
+            dst: dst.tables().to_vec(),
+            extents: dst.extents().to_vec(),
+        };
+        Ok(Program {
+            src: from.clone(),
+            dst: to.clone(),
+            elements,
+            fill,
+            src_bytes,
+            dst_bytes,
+            part,
+            tables: Some(tables),
+            regions: None,
+            digits: OnceLock::new(),
+            gaps: OnceLock::new(),
+        })
+    }
+
+    /// Whether an index table of either side is looked up.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// assert!(!Program::new(&rows, &rows, Elements::same(8), 0).unwrap().has_tables());
+    /// ```
+    pub fn has_tables(&self) -> bool {
+        self.tables.is_some()
+    }
+
+    /// The elements of what is stored that hold none of the array.
+    pub(crate) fn holes(&self) -> u64 {
+        let Some(tables) = &self.tables else { return 0 };
+        let all = tables.extents.iter().fold(1, |all: u64, extent| all.saturating_mul(*extent));
+        self.dst.size().saturating_sub(all)
+    }
+}

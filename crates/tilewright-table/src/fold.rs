@@ -1,0 +1,136 @@
+//! Tables that are digits: the layout of shape and strides that says the same.
+//!
+//! A table acts on a group of dims. Along each of them, from the origin, offsets are read as digits: the longest run of
+//! equal steps is the lowest digit, and what follows is read the same way at its multiples. Then every element of the group
+//! is compared. Law: the result, where there is one, is the same map, with the same capacity.
+
+use tilewright_core::{Layout, Mode, Profile, Swizzle, TensorLayout};
+
+use crate::{
+    TabledLayout,
+    groups::{Groups, advance, count},
+};
+
+/// The most elements of a group that are compared.
+const COMPARED: u64 = 1 << 24;
+
+impl TabledLayout {
+    /// The same map as shape and strides, where its tables are digits: reversed, cut into halves, blocks in another regular
+    /// order, or in their own. `None` where they are not, and for tables below merged dims.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_table::{Along, Table, TabledLayout};
+    /// let rows = TensorLayout::row_major(&[4, 8]).unwrap();
+    /// let of = |list: [u64; 4]| {
+    ///     let table = Arc::new(Table::new(4, list.map(Some)).unwrap());
+    ///     let along = Along::new(&[(0, 1)], &[4, 8], table).unwrap();
+    ///     TabledLayout::new(&[4, 8], vec![along], &rows).unwrap().fold()
+    /// };
+    /// assert_eq!(of([0, 2, 1, 3]).unwrap().layout().to_string(), "((2,2),8):((16,8),1)");
+    /// assert_eq!(of([3, 2, 1, 0]).unwrap().layout().to_string(), "(4,8):(-8,1)+24");
+    /// assert_eq!(of([0, 2, 3, 1]), None);
+    /// ```
+    pub fn fold(&self) -> Option<TensorLayout> {
+        if self.tables().is_empty() {
+            return Some(self.stored().clone());
+        }
+        if !self.stored().is_strided() || self.size() == 0 {
+            return None;
+        }
+        let own = self.stored().layout();
+        let straight = Layout::new(own.modes(), own.profile(), own.offset(), Swizzle::IDENTITY);
+        let stored = TensorLayout::new(
+            self.stored().extents(),
+            &straight.ok()?,
+            // The swizzle may have reached beyond the capacity without.
+            self.stored().capacity().max(u64::try_from(own.bounds()?.1).ok()? + 1),
+        );
+        let plain =
+            TabledLayout::new(self.extents(), self.tables().to_vec(), &stored.ok()?).ok()?;
+        let (modes, counts, offset) = plain.digits()?;
+        let layout =
+            Layout::new(&modes, &Profile::nested(&counts).ok()?, offset, own.swizzle()).ok()?;
+        TensorLayout::new(self.extents(), &layout, self.stored().capacity()).ok()
+    }
+
+    /// The modes of all dims, their number by dim, and the offset of the origin.
+    fn digits(&self) -> Option<(Vec<Mode>, Vec<usize>, i64)> {
+        let groups = Groups::of(self.extents().len(), self.tables());
+        let mut of_dim = vec![Vec::new(); self.extents().len()];
+        for dims in groups.all() {
+            if let [dim] = dims[..]
+                && let Some(axis) = groups.plain[dim]
+            {
+                of_dim[dim] = self.stored().layout().axis(axis)?.to_vec();
+                continue;
+            }
+            for dim in &dims {
+                of_dim[*dim] = self.digits_of(*dim)?;
+            }
+            self.is_sum(&dims, &of_dim)?;
+        }
+        let offset = self.at(&vec![0; self.extents().len()])?;
+        let counts = of_dim.iter().map(Vec::len).collect();
+        Some((of_dim.into_iter().flatten().collect(), counts, offset))
+    }
+
+    fn at(&self, coord: &[u64]) -> Option<i64> {
+        self.offset(coord).ok()
+    }
+
+    /// The digits of the offsets along a dim, from the origin.
+    fn digits_of(&self, dim: usize) -> Option<Vec<Mode>> {
+        let (mut coord, extent) = (vec![0; self.extents().len()], self.extents()[dim]);
+        let start = self.at(&coord)?;
+        let mut step = |index: u64| {
+            coord[dim] = index;
+            self.at(&coord)?.checked_sub(start)
+        };
+        let (mut modes, mut below) = (Vec::new(), 1u64);
+        while below < extent {
+            let stride = step(below)?;
+            let mut turns = 2;
+            while below * turns < extent
+                && Some(step(below * turns)?) == stride.checked_mul(turns as i64)
+            {
+                turns += 1;
+            }
+            if !extent.is_multiple_of(below * turns) {
+                return None;
+            }
+            modes.push(Mode::new(turns, stride));
+            below *= turns;
+        }
+        if modes.is_empty() {
+            modes.push(Mode::new(extent, 0));
+        }
+        Some(modes)
+    }
+
+    /// Whether the offsets of a group are the sums of what its digits say; `None` where they are not.
+    fn is_sum(&self, dims: &[usize], of_dim: &[Vec<Mode>]) -> Option<()> {
+        if count(dims, self.extents()) > COMPARED {
+            return None;
+        }
+        let mut coord = vec![0; self.extents().len()];
+        let start = self.at(&coord)?;
+        loop {
+            let mut said = start;
+            for dim in dims {
+                let mut rest = coord[*dim];
+                for mode in &of_dim[*dim] {
+                    said = said.checked_add((rest % mode.extent()) as i64 * mode.stride())?;
+                    rest /= mode.extent();
+                }
+            }
+            if self.at(&coord)? != said {
+                return None;
+            }
+            if !advance(&mut coord, dims, self.extents()) {
+                return Some(());
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Which dims of an array tables bind together: a table of several dims makes one place of them.
+//!
+//! Law: where what is stored is strided, the offset of an element is the sum of what each group adds.
+
+use crate::{Along, along::Axis};
+
+/// The dims by group, and where the dims of no table are stored.
+pub(crate) struct Groups {
+    /// The first dim of the group of each dim.
+    pub(crate) root: Vec<usize>,
+    /// The stored dim of each dim on which no table acts.
+    pub(crate) plain: Vec<Option<usize>>,
+}
+
+impl Groups {
+    pub(crate) fn of(rank: usize, tables: &[Along]) -> Groups {
+        let mut root: Vec<usize> = (0..rank).collect();
+        let mut acted = vec![false; rank];
+        // A dim of the array behind each dim that is stored so far; all of its group are united with it.
+        let mut owner: Vec<usize> = (0..rank).collect();
+        for along in tables {
+            let dims = along.blocks().iter().filter_map(|block| owner.get(block.dim).copied());
+            let dims: Vec<usize> = dims.collect();
+            let Some(first) = dims.first().copied() else { continue };
+            for dim in dims {
+                acted[dim] = true;
+                unite(&mut root, first, dim);
+            }
+            let of = |axis: &Axis| match *axis {
+                Axis::Dim(dim) | Axis::Rest(dim) => owner.get(dim).copied().unwrap_or(first),
+                Axis::Place => first,
+            };
+            owner = along.axes().iter().map(of).collect();
+        }
+        let is_acted = |dim: usize| (0..rank).any(|other| acted[other] && root[other] == root[dim]);
+        let place = |dim: usize| owner.iter().position(|own| *own == dim);
+        let plain = (0..rank).map(|dim| place(dim).filter(|_| !is_acted(dim))).collect();
+        Groups { root, plain }
+    }
+
+    /// The same with the dims united that another value's tables bind.
+    pub(crate) fn with(mut self, other: &Groups) -> Groups {
+        for (dim, root) in other.root.iter().enumerate() {
+            unite(&mut self.root, *root, dim);
+        }
+        let both = self.plain.iter().zip(&other.plain);
+        let is_plain: Vec<bool> = both.map(|(a, b)| a.is_some() && b.is_some()).collect();
+        for (own, is_plain) in self.plain.iter_mut().zip(is_plain) {
+            *own = own.filter(|_| is_plain);
+        }
+        self
+    }
+
+    /// The dims of each group, by their first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Vec<usize>> {
+        let firsts = (0..self.root.len()).filter(|dim| self.root[*dim] == *dim);
+        firsts.map(|first| (0..self.root.len()).filter(|dim| self.root[*dim] == first).collect())
+    }
+}
+
+/// Joins two groups; the root is the first dim of all.
+fn unite(root: &mut [usize], a: usize, b: usize) {
+    let (a, b) = (root[a], root[b]);
+    root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
+}
+
+/// Goes to the next coordinate of the box of these dims, the last fastest; false behind the last.
+pub(crate) fn advance(coord: &mut [u64], dims: &[usize], extents: &[u64]) -> bool {
+    for dim in dims.iter().rev() {
+        coord[*dim] += 1;
+        if coord[*dim] < extents[*dim] {
+            return true;
+        }
+        coord[*dim] = 0;
+    }
+    false
+}
+
+/// The number of coordinates of the box of these dims, at most 2⁶⁴ − 1.
+pub(crate) fn count(dims: &[usize], extents: &[u64]) -> u64 {
+    dims.iter().fold(1, |all: u64, dim| all.saturating_mul(extents[*dim]))
+}

@@ -1,0 +1,39 @@
+//! Index tables: layouts whose storage order along a dim is a list of numbers, which no digits say.
+//!
+//! | value | what it is |
+//! |---|---|
+//! | [`Table`] | a list: stored index i holds index `list[i]` of the array, or is a hole |
+//! | [`Along`] | a table and what it acts on: a dim, its blocks, or the product of several dims' blocks |
+//! | [`TabledLayout`] | an array, its tables, and the [`TensorLayout`](tilewright_core::TensorLayout) of what is stored |
+//!
+//! Law: a table is a bijection between the array's indices and the stored ones that are no hole. So each element has one
+//! place, and each place at most one element; a list that repeats an index, or leaves one out, is no table.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tilewright_core::TensorLayout;
+//! use tilewright_table::{Along, Table, TabledLayout};
+//! // Four rows, stored in the order 2, 0, 3, 1.
+//! let table = Table::new(4, [2, 0, 3, 1].map(Some)).unwrap();
+//! let stored = TensorLayout::row_major(&[4, 8]).unwrap();
+//! let rows = TabledLayout::new(&[4, 8], vec![Along::new(&[(0, 1)], &[4, 8], Arc::new(table)).unwrap()], &stored).unwrap();
+//! assert_eq!(rows.offset(&[2, 5]), Ok(5));
+//! assert_eq!(rows.offset(&[1, 0]), Ok(24));
+//! // No shape and strides say it.
+//! assert!(rows.fold().is_none());
+//!
+//! let error = Table::new(4, [2, 0, 2, 1].map(Some)).unwrap_err();
+//! assert!(error.to_string().starts_with("index 2 of the array is stored at 0 and at 2"));
+//! ```
+#![forbid(unsafe_code)]
+
+mod along;
+mod fold;
+mod groups;
+mod layout;
+mod same;
+mod table;
+
+pub use along::{Along, Axis};
+pub use layout::TabledLayout;
+pub use table::{MAX_ENTRIES, Table};
