@@ -43,6 +43,13 @@ pub(crate) struct Block {
 }
 
 /// What a stored dim is.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tilewright_table::{Along, Axis, Table};
+/// let table = Arc::new(Table::new(3, [2, 0, 1].map(Some)).unwrap());
+/// assert_eq!(Along::new(&[(1, 1)], &[5, 3], table).unwrap().axes(), [Axis::Dim(0), Axis::Place]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
     /// A dim of the array, as it is.

@@ -6,6 +6,9 @@ use proptest::prelude::*;
 use tilewright_core::{Fractal, Layout, Place, TensorLayout};
 use tilewright_table::{Along, Table, TabledLayout};
 
+/// The dims of a table with the lengths of their blocks, and its list.
+type Step = (Vec<(usize, u64)>, Vec<Option<u64>>);
+
 /// All lists of `len` entries below `extent` or holes.
 fn lists(extent: u64, len: u32) -> impl Iterator<Item = Vec<Option<u64>>> {
     let base = extent + 1;
@@ -81,11 +84,7 @@ fn sorting_keeps_the_order_of_a_group() {
 }
 
 /// The definition: the stored place of block number t is where t stands in the list.
-fn naive(
-    layout: &TabledLayout,
-    lists: &[(Vec<(usize, u64)>, Vec<Option<u64>>)],
-    coord: &[u64],
-) -> i64 {
+fn naive(layout: &TabledLayout, lists: &[Step], coord: &[u64]) -> i64 {
     let (mut coord, mut extents) = (coord.to_vec(), layout.extents().to_vec());
     for (dims, list) in lists {
         let number =
@@ -134,7 +133,7 @@ fn coords(extents: &[u64]) -> Vec<Vec<u64>> {
 }
 
 /// Offsets are those of the definition, `locate` is their inverse and says padding everywhere else, and a fold is the same.
-fn check(layout: &TabledLayout, lists: &[(Vec<(usize, u64)>, Vec<Option<u64>>)]) -> bool {
+fn check(layout: &TabledLayout, lists: &[Step]) -> bool {
     let all = coords(layout.extents());
     let mut holds = vec![None; layout.stored().capacity() as usize];
     for coord in &all {
@@ -246,8 +245,6 @@ fn coordinates_outside_are_refused() {
     assert_eq!(rows.locate(-1).unwrap(), Place::OutOfRange);
     assert_eq!(rows.locate(i64::MAX).unwrap(), Place::OutOfRange);
 }
-
-type Step = (Vec<(usize, u64)>, Vec<Option<u64>>);
 
 /// An array of up to three dims, up to two tables of one or several dims with holes, and a layout of what they store.
 fn arrays() -> impl Strategy<Value = (TabledLayout, Vec<Step>)> {

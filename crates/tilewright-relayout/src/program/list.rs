@@ -1,6 +1,6 @@
 //! One direction of an index table, looked up for numbers that grow evenly.
 
-use super::ops::Line;
+use super::line::Line;
 use std::sync::Arc;
 use tilewright_table::Table;
 

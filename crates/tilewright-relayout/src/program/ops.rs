@@ -3,7 +3,7 @@
 //!
 //! Law: a [`Run`] is what the program says at each of its inputs.
 
-use super::list::List;
+use super::{line::Line, list::List};
 
 /// One operation on the registers of a [`Group`](crate::Group), which hold numbers from 0 on.
 ///
@@ -86,9 +86,6 @@ pub enum Op {
         list: usize,
     },
 }
-
-/// A number and by how much it grows with the input that is walked.
-pub(crate) type Line = (u64, u64);
 
 /// A part of an offset that is arithmetic for `len` inputs, or padding for `len` inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

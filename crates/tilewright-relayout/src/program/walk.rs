@@ -6,8 +6,8 @@
 
 use crate::{
     program::digits::{Digit, Digits, Group},
-    program::ops::{Line, run},
     program::swizzled::Side,
+    program::{line::Line, ops::run},
 };
 use core::ops::Range;
 use tilewright_core::Swizzle;
