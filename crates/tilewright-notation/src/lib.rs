@@ -5,6 +5,7 @@
 //! | [`Spec`] | a layout as written, in any notation |
 //! | [`Named`] | the layout of an array, its name, and what is known of its elements |
 //! | [`Words`] | how its storage is spelled as elements of another type |
+//! | [`Tabled`] | the layout of an array with index tables, which no digits say |
 //! | [`notations`], [`notation`] | the notations a layout is read from and printed in |
 //! | [`catalogue`] | the named formats: zN, NC1HWC0, COL32 … |
 //! | [`recognise`] | which of these names a layout has |
@@ -50,6 +51,8 @@ mod scan;
 mod spec;
 mod spelled;
 mod storage;
+mod tabled;
+mod tables;
 mod to_spec;
 mod words;
 
@@ -62,4 +65,6 @@ pub use named::Named;
 pub use notation::Notation;
 pub use recognise::{Recognised, recognise};
 pub use spec::{MAX_TEXT, Spec};
+pub use tabled::{Lists, Tabled};
+pub use tilewright_table::{Along, MAX_ENTRIES, Table, TabledLayout};
 pub use words::Words;

@@ -10,6 +10,8 @@ use crate::{
     error::{Error, Kind},
     named::BIG_WORDS,
     reading::{Given, Reading, Resolved},
+    tabled::Written,
+    tables,
     words::{self, Asked},
 };
 
@@ -77,6 +79,8 @@ pub struct Spec {
     pub(crate) words: Option<Asked>,
     /// The canonical text without that.
     pub(crate) plain: Arc<str>,
+    /// Its index tables.
+    pub(crate) tables: Option<Arc<Written>>,
 }
 
 impl Spec {
@@ -118,7 +122,7 @@ impl Spec {
     }
 
     /// Reads a SPEC by these notations.
-    fn among(text: &str, all: dialect::All) -> Result<Spec, Error> {
+    pub(crate) fn among(text: &str, all: dialect::All) -> Result<Spec, Error> {
         if text.len() > MAX_TEXT {
             return Err(Error::new(
                 Kind::Limit,
@@ -126,6 +130,12 @@ impl Spec {
             ));
         }
         let (start, trimmed) = (text.len() - text.trim_start().len(), text.trim());
+        if let Some(parts) = tables::split(trimmed) {
+            let written = parts.and_then(|parts| Written::read(trimmed, parts, all));
+            return written
+                .map(|written| Spec::of_tables(written, text))
+                .map_err(|error| error.shifted(start).in_text(text));
+        }
         let marked = ordered_dims(trimmed);
         let plain = marked.as_ref().map_or(trimmed, |marked| &marked.plain);
         let (read, words) = read_spelled(plain, all).map_err(|error| {
@@ -138,7 +148,9 @@ impl Spec {
         let (written, order) = (text.into(), marked.map(|marked| marked.order));
         let text: Arc<str> = canonical.into();
         let plain = Arc::clone(&text);
-        let spec = Spec { reading, text, everywhere, written, order: None, words: None, plain };
+        let tables = None;
+        let spec =
+            Spec { reading, text, everywhere, written, order: None, words: None, plain, tables };
         let spec = match order {
             Some(order) => spec.ordered(order)?,
             None => spec,
@@ -147,6 +159,21 @@ impl Spec {
             Some(words) => spec.spelled(words, all),
             None => spec,
         })
+    }
+
+    /// A text with index tables.
+    fn of_tables(written: Written, text: &str) -> Spec {
+        let tables = Arc::new(written);
+        Spec {
+            everywhere: Reading::is_known_everywhere(&*tables),
+            reading: tables.clone(),
+            text: tables.to_string().into(),
+            written: text.into(),
+            order: None,
+            words: None,
+            plain: tables.plain().into(),
+            tables: Some(tables),
+        }
     }
 
     /// The same of elements in this order of bytes.

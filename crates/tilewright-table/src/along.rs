@@ -305,7 +305,7 @@ fn axes(blocks: &[Block], rank: usize) -> Vec<Axis> {
     axes
 }
 
-/// As in a SPEC: `table(0; 2,0..2)`.
+/// As in a SPEC: `table(0; 3,0..3)`.
 impl fmt::Display for Along {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("table(")?;

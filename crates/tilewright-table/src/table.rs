@@ -179,7 +179,7 @@ impl Table {
     /// ```
     /// use tilewright_table::Table;
     /// let blocks = Table::new(2, [Some(1), None, Some(0)]).unwrap();
-    /// assert_eq!(blocks.of_blocks(2).unwrap().to_string(), "2..4,-,-,0..2");
+    /// assert_eq!(blocks.of_blocks(2).unwrap().to_string(), "2,3,-,-,0,1");
     /// ```
     pub fn of_blocks(&self, by: u64) -> Result<Table, Error> {
         check_count("the array has {} indices", self.stored().saturating_mul(by))?;
@@ -199,7 +199,7 @@ fn check_count(message: &'static str, count: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// The list, runs that grow by 1 as ranges without their ends.
+/// The list, runs of three and more that grow by 1 as ranges without their ends.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = &*self.list;
@@ -209,7 +209,7 @@ impl fmt::Display for Table {
             }
             let grows = |(at, index): (usize, &u32)| *first != HOLE && *index == first + at as u32;
             let run = rest.iter().enumerate().take_while(|entry| grows(*entry)).count();
-            let len = if run > 1 { run } else { 1 };
+            let len = if run > 2 { run } else { 1 };
             match (*first, len) {
                 (HOLE, _) => f.write_str("-")?,
                 (first, 1) => write!(f, "{first}")?,

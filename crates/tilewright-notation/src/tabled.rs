@@ -1,0 +1,378 @@
+//! Arrays with index tables: a SPEC in which tables stand between the array and the layout of what is stored.
+//!
+//! Where the tables are digits, the SPEC is one of shape and strides like any other. Else [`Spec::resolve`] refuses it, and
+//! [`Spec::resolve_tabled`] gives a [`Tabled`]: whoever asks for that knows that there may be tables.
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{Dtype, MAX_MODES};
+use tilewright_table::{Along, TabledLayout};
+
+use crate::{
+    Named, Spec, dialect,
+    dtype::{in_order, stored_order},
+    error::{Error, Kind},
+    reading::{Given, Reading, Resolved},
+    scan::Scanner,
+    tables::{Asked, List, Parts},
+};
+
+/// Where lists that a SPEC names come from.
+///
+/// Numbers below 0 are holes. `()` has no lists: each is an error that says so.
+///
+/// ```
+/// use tilewright_notation::{Error, Lists, Spec};
+/// struct Own;
+/// impl Lists for Own {
+///     fn file(&self, path: &str) -> Result<Vec<i64>, Error> {
+///         Err(Error::unsupported(format!("{path}: no files here")))
+///     }
+///     fn tensor(&self, _: &str) -> Result<Vec<i64>, Error> {
+///         Ok(vec![2, -1, 0, 1])
+///     }
+/// }
+/// let spec = Spec::parse("f16[3,8] table(0; tensor order) row-major").unwrap();
+/// let tabled = spec.resolve_tabled(None, None, &Own).unwrap();
+/// assert_eq!(tabled.to_spec(), "f16[3,8] table(0; 2,-,0,1) row-major");
+/// assert!(spec.resolve_tabled(None, None, &()).unwrap_err().is_unsupported());
+/// ```
+pub trait Lists {
+    /// The numbers of a file.
+    ///
+    /// # Errors
+    /// Why there are none.
+    fn file(&self, path: &str) -> Result<Vec<i64>, Error>;
+    /// The numbers of a tensor of the same file.
+    ///
+    /// # Errors
+    /// Why there are none.
+    fn tensor(&self, name: &str) -> Result<Vec<i64>, Error>;
+}
+
+impl Lists for () {
+    fn file(&self, path: &str) -> Result<Vec<i64>, Error> {
+        let said = format!(
+            "the index table of the file {path:?} is not read here; write its entries, as `table(0; 2,0,1)`"
+        );
+        Err(Error::unsupported(said))
+    }
+
+    fn tensor(&self, name: &str) -> Result<Vec<i64>, Error> {
+        let said = format!(
+            "the index table of tensor {name:?} is known only where a file of tensors is read; write its entries, as `table(0; 2,0,1)`"
+        );
+        Err(Error::unsupported(said))
+    }
+}
+
+/// The layout of an array that may have index tables, its name, and what is known of its elements.
+///
+/// ```
+/// use tilewright_notation::Spec;
+/// let spec = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major").unwrap();
+/// let tabled = spec.resolve_tabled(None, None, &()).unwrap();
+/// assert_eq!(tabled.layout().offset(&[1, 5]), Ok(29));
+/// // What the table stores.
+/// assert_eq!(tabled.stored().to_spec(), "f16[4,8] row-major");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tabled {
+    layout: TabledLayout,
+    stored: Named,
+    /// The text of the layout of what is stored.
+    rest: Arc<str>,
+}
+
+impl Tabled {
+    /// A layout without tables.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, Tabled};
+    /// let named = Spec::parse("f16[4,8] zN").unwrap().resolve(None, None).unwrap();
+    /// assert_eq!(Tabled::of(&named).to_spec(), named.to_spec());
+    /// ```
+    pub fn of(named: &Named) -> Tabled {
+        let layout = TabledLayout::of(named.layout());
+        Tabled { layout, stored: named.clone(), rest: named.name().into() }
+    }
+
+    /// The layout.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let spec = Spec::parse("f16[2,8] table(0; 0,-,1) row-major").unwrap();
+    /// let tabled = spec.resolve_tabled(None, None, &()).unwrap();
+    /// assert_eq!((tabled.layout().extents(), tabled.layout().padding()), (&[2, 8][..], 8));
+    /// ```
+    pub fn layout(&self) -> &TabledLayout {
+        &self.layout
+    }
+
+    /// What the tables store, as an array of its own.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let spec = Spec::parse("u4[64,16] table(0; 32..64,1,0,2..32) AWQ").unwrap();
+    /// let tabled = spec.resolve_tabled(None, None, &()).unwrap();
+    /// assert_eq!(tabled.stored().to_spec(), "u4[64,16]E(4) AWQ");
+    /// ```
+    pub fn stored(&self) -> &Named {
+        &self.stored
+    }
+
+    /// Whether there are tables, which shape and strides do not say.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let has = |text: &str| {
+    ///     Spec::parse(text).unwrap().resolve_tabled(None, None, &()).unwrap().has_tables()
+    /// };
+    /// assert!(has("f16[4] table(0; 0,2,3,1) row-major") && !has("f16[4] table(0; 0,2,1,3) row-major"));
+    /// ```
+    pub fn has_tables(&self) -> bool {
+        !self.layout.tables().is_empty()
+    }
+
+    /// One SPEC that reads back as just this layout: with dims, type, the entries of the tables, and the layout of what
+    /// they store. It may be longer than [`MAX_TEXT`](crate::MAX_TEXT).
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, dtype};
+    /// let spec = Spec::parse("table(0; 3..8, 0, 2, 1) zN").unwrap();
+    /// let tabled = spec.resolve_tabled(Some(&[8, 32]), dtype("f16").ok(), &()).unwrap();
+    /// assert_eq!(tabled.to_spec(), "f16[8,32] table(0; 3..8,0,2,1) zN");
+    /// ```
+    pub fn to_spec(&self) -> String {
+        if !self.has_tables() {
+            return self.stored.to_spec();
+        }
+        let (dtype, bits) = (self.stored.dtype(), self.stored.explicit_bits());
+        let mut text = dialect::spell_shape(dtype, self.layout.extents(), bits, self.stored.fill());
+        if let Some(order) = self.stored.byte_order() {
+            let order = stored_order(order, self.stored.element_bits());
+            text = in_order(&text, order).unwrap_or(text);
+        }
+        for along in self.layout.tables() {
+            text.push_str(&format!(" {along}"));
+        }
+        text.push(' ');
+        text.push_str(&self.rest);
+        text
+    }
+}
+
+/// The text of an array with tables, read.
+#[derive(Debug)]
+pub(crate) struct Written {
+    array: Option<Array>,
+    tables: Vec<Asked>,
+    rest: Spec,
+    /// The text that spans count in.
+    text: Arc<str>,
+}
+
+/// The array that a text begins with: `f16[4,8]E(16)`.
+#[derive(Debug)]
+struct Array {
+    dtype: String,
+    dims: Vec<u64>,
+    /// What stands behind the dims.
+    more: String,
+}
+
+impl Written {
+    /// Reads what a text was taken apart into.
+    pub(crate) fn read(text: &str, parts: Parts<'_>, all: dialect::All) -> Result<Written, Error> {
+        let Parts { array, tables, rest: (rest, at) } = parts;
+        let array = match array {
+            "" => None,
+            array => Some(Array::read(array)?),
+        };
+        if crate::tables::split(rest).is_some() {
+            let said = "an index table stands behind a layout; tables stand between the array and the layout of what they store";
+            return Err(Error::parse((at, at + rest.len()), said));
+        }
+        let rest = Spec::among(rest, all).map_err(|error| error.shifted(at))?;
+        let written = Written { array, tables, rest, text: text.into() };
+        if written.array.is_some() && written.tables.iter().all(Asked::is_inline) {
+            written.tabled(&Given::new(None, None), &())?;
+        }
+        Ok(written)
+    }
+
+    /// The array with these tables.
+    pub(crate) fn tabled(&self, given: &Given<'_>, lists: &dyn Lists) -> Result<Tabled, Error> {
+        let own = self.array.as_ref();
+        if let Some(own) = own {
+            given.agree_dims(self, &own.dims)?;
+        }
+        let dims = own.map_or_else(|| given.need_dims(self), |own| Ok(&own.dims))?;
+        let (mut now, mut tables) = (dims.to_vec(), Vec::new());
+        for asked in &self.tables {
+            let along = || {
+                let count = Along::count(&asked.dims, &now)?;
+                let table = asked.table(count, lists)?;
+                Ok(Along::new(&asked.dims, &now, table)?)
+            };
+            let along: Along = along().map_err(|error: Error| self.at(error, asked))?;
+            now = along.stored_extents().to_vec();
+            tables.push(along);
+        }
+        let stored = match own {
+            Some(Array { dtype, more, .. }) => {
+                let now = crate::scan::comma(&now);
+                let text = format!("{dtype}[{now}]{more} {}", self.rest);
+                Spec::parse(&text)?.resolve(None, given.dtype)?
+            }
+            None => self.rest.resolve(Some(&now), given.dtype)?,
+        };
+        let layout = TabledLayout::new(dims, tables, stored.layout())?;
+        Ok(Tabled { layout, stored, rest: self.rest.to_string().into() })
+    }
+
+    /// An error about a table, unless it says where itself.
+    fn at(&self, error: Error, asked: &Asked) -> Error {
+        if error.span().is_some() { error } else { error.at(asked.span).in_text(&self.text) }
+    }
+
+    /// The layout of shape and strides that says the same, if there is one.
+    fn folded(&self, tabled: Tabled) -> Result<Resolved, Tabled> {
+        let Some(layout) = tabled.layout.fold() else { return Err(tabled) };
+        let (_, mut resolved, _) = tabled.stored.parts();
+        resolved.layout = layout;
+        Ok(resolved)
+    }
+}
+
+impl Asked {
+    fn is_inline(&self) -> bool {
+        matches!(self.list, List::Entries(_))
+    }
+}
+
+impl Array {
+    fn read(text: &str) -> Result<Array, Error> {
+        let mut scan = Scanner::new(text);
+        let dtype = scan.take(|c| c != '[').trim_end().to_owned();
+        let expected = "an array before the index table, as `f16[4,8]`";
+        if scan.peek().is_none() {
+            return Err(Error::parse((0, text.len()), format!("expected {expected}")));
+        }
+        let dims = scan.list(("[", "]"), MAX_MODES, Scanner::integer)?;
+        let more = scan.rest().trim().to_owned();
+        if more.starts_with('{') {
+            let said = "a layout stands before the index table; it is that of what the table stores, and stands behind it";
+            return Err(Error::parse((scan.at(), text.len()), said));
+        }
+        Ok(Array { dtype, dims, more })
+    }
+}
+
+impl Reading for Written {
+    fn is_concrete(&self) -> bool {
+        self.array.is_some()
+    }
+
+    fn is_known_everywhere(&self) -> bool {
+        self.rest.is_known_everywhere()
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        // Each table of several dims makes one of these, and one of what is left of each.
+        let stored = self.tables.iter().fold(Some(rank), |rank, asked| {
+            let left = asked.dims.iter().filter(|(_, by)| *by > 1).count();
+            let left = if asked.dims.len() == 1 { 0 } else { left };
+            (rank? + left + 1).checked_sub(asked.dims.len())
+        });
+        let dims = self.array.as_ref().is_none_or(|array| array.dims.len() == rank);
+        dims && stored.is_some_and(|rank| self.rest.fits(rank))
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        self.folded(self.tabled(given, &())?).map_err(|_| {
+            let said = format!(
+                "`{self}` has an index table that is no digits, and shape and strides are wanted here; index, same, explain, relayout and convert take such tables"
+            );
+            Error::new(Kind::Unsupported, said)
+        })
+    }
+
+    fn packs(&self, given: &Given<'_>) -> Option<u32> {
+        let tabled = self.tabled(given, &()).ok()?;
+        tabled.stored.element_bits().filter(|bits| *bits < 8)
+    }
+}
+
+impl Written {
+    /// The canonical text, or that without the words of what is stored.
+    fn with_rest(&self, rest: &str) -> String {
+        let mut text = String::new();
+        if let Some(Array { dtype, dims, more }) = &self.array {
+            text = format!("{dtype}[{}]{more} ", crate::scan::comma(dims));
+        }
+        for asked in &self.tables {
+            text.push_str(&format!("{asked} "));
+        }
+        text + rest
+    }
+
+    /// The canonical text without words.
+    pub(crate) fn plain(&self) -> String {
+        self.with_rest(&self.rest.plain)
+    }
+}
+
+/// The canonical text.
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.with_rest(&self.rest.text))
+    }
+}
+
+impl Spec {
+    /// As [`Spec::resolve`], of a layout that may have index tables. Tables that are digits become shape and strides.
+    ///
+    /// # Errors
+    /// As [`Spec::resolve`]; and for a list that is no table, at the table.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let spec = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major").unwrap();
+    /// assert!(spec.resolve(None, None).unwrap_err().is_unsupported());
+    /// assert!(spec.resolve_tabled(None, None, &()).unwrap().has_tables());
+    /// // 4 rows, of which the middle two change places, are digits.
+    /// let folded = Spec::parse("f16[4,8] table(0; 0,2,1,3) row-major").unwrap();
+    /// assert_eq!(folded.resolve(None, None).unwrap().layout().layout().to_string(), "((2,2),8):((16,8),1)");
+    ///
+    /// let error = Spec::parse("f16[4,8] table(0; 0,2,2,1) row-major").unwrap_err();
+    /// assert!(error.to_string().starts_with("index 2 of the array is stored at 1 and at 2"));
+    /// assert_eq!(error.span(), Some((9, 26)));
+    /// ```
+    pub fn resolve_tabled(
+        &self,
+        dims: Option<&[u64]>,
+        dtype: Option<Dtype>,
+        lists: &dyn Lists,
+    ) -> Result<Tabled, Error> {
+        let Some(written) = &self.tables else {
+            return self.resolve(dims, dtype).map(|named| Tabled::of(&named));
+        };
+        let tabled = written.tabled(&Given::new(dims, dtype), lists)?;
+        match written.folded(tabled) {
+            Ok(resolved) => Ok(Tabled::of(&Named::of(self.plain.to_string(), resolved, None))),
+            Err(tabled) => Ok(tabled),
+        }
+    }
+
+    /// Whether index tables stand in the text.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// assert!(Spec::parse("table(0; tensor g_idx) MARLIN").unwrap().has_tables());
+    /// assert!(!Spec::parse("MARLIN").unwrap().has_tables());
+    /// ```
+    pub fn has_tables(&self) -> bool {
+        self.tables.is_some()
+    }
+}

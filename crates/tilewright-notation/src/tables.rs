@@ -1,0 +1,303 @@
+//! Index tables in the text of a SPEC, between the array and the layout of what is stored.
+//!
+//! ```text
+//! tabled := [array] table {table} spec
+//! table  := 'table(' dim {',' dim} ';' list ')'
+//! dim    := int ['/' int]                        a dim, or its blocks of this length
+//! list   := entry {',' entry} | '@' path | 'tensor' name
+//! entry  := int | int '..' int | '-'             an index, indices from one to below another, a hole
+//! ```
+//!
+//! Place i of what is stored holds index `list[i]` of the array. A path or a name with `)` in it stands in quotes. What a
+//! path or a name means is up to the [`Lists`](crate::Lists) of whoever resolves the SPEC.
+//!
+//! Law: the canonical text is read as the same tables.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use tilewright_core::MAX_MODES;
+use tilewright_table::{MAX_ENTRIES, Table};
+
+use crate::{
+    Lists,
+    error::{Error, Kind},
+    scan::Scanner,
+};
+
+/// The word that begins a table.
+const WORD: &str = "table";
+
+/// A table as it is written.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// The dims with the lengths of their blocks.
+    pub(crate) dims: Vec<(usize, u64)>,
+    pub(crate) list: List,
+    /// Where it stands in the text.
+    pub(crate) span: (usize, usize),
+    /// What an inline list is, of this number of indices.
+    known: OnceLock<(u64, Arc<Table>)>,
+}
+
+/// Where the entries of a table come from.
+#[derive(Debug)]
+pub(crate) enum List {
+    Entries(Vec<Entry>),
+    File(String),
+    Tensor(String),
+}
+
+/// An entry of a list: the indices from one to below another, or a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Indices(u64, u64),
+    Hole,
+}
+
+/// A text with tables, taken apart.
+pub(crate) struct Parts<'a> {
+    pub(crate) array: &'a str,
+    pub(crate) tables: Vec<Asked>,
+    /// The layout of what is stored, and where it begins.
+    pub(crate) rest: (&'a str, usize),
+}
+
+/// Takes a text apart, if a table stands in it outside brackets and quotes.
+pub(crate) fn split(text: &str) -> Option<Result<Parts<'_>, Error>> {
+    let from = begin(text)?;
+    let read = || {
+        let mut scan = Scanner::within(text, (from, text.len()));
+        let mut tables = Vec::new();
+        while scan.peek().is_some() && is_table(scan.rest()) {
+            if tables.len() == MAX_MODES {
+                return Err(scan.expected("a layout behind 32 index tables"));
+            }
+            tables.push(Asked::read(&mut scan)?);
+        }
+        scan.skip();
+        let at = scan.at();
+        let rest = text.get(at..).unwrap_or_default().trim_end();
+        if rest.is_empty() {
+            let said = "the layout of what the index table stores is missing; write it behind, as `table(0; 1,0) row-major`";
+            return Err(Error::parse((from, text.len()), said));
+        }
+        Ok(Parts { array: text.get(..from).unwrap_or_default().trim(), tables, rest: (rest, at) })
+    };
+    Some(read())
+}
+
+/// Where the first table of a text begins.
+fn begin(text: &str) -> Option<usize> {
+    let (mut depth, mut quote, mut before) = (0usize, None, ' ');
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
+            (None, 't') if depth == 0 && !is_name(before) => {
+                if is_table(text.get(at..).unwrap_or_default()) {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    None
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_.:-".contains(c)
+}
+
+fn is_table(text: &str) -> bool {
+    text.strip_prefix(WORD).is_some_and(|rest| rest.trim_start().starts_with('('))
+}
+
+impl Asked {
+    fn read(scan: &mut Scanner<'_>) -> Result<Asked, Error> {
+        scan.skip();
+        let from = scan.at();
+        scan.expect(WORD)?;
+        scan.expect("(")?;
+        let mut dims = vec![dim(scan)?];
+        while scan.eat(",") {
+            if dims.len() == MAX_MODES {
+                return Err(scan.expected("`;` behind 32 dims"));
+            }
+            dims.push(dim(scan)?);
+        }
+        if !scan.eat(";") {
+            return Err(scan.expected("`,` and another dim, or `;` and the list"));
+        }
+        let list = List::read(scan)?;
+        scan.expect(")")?;
+        Ok(Asked { dims, list, span: (from, scan.at()), known: OnceLock::new() })
+    }
+
+    /// The table of this number of indices.
+    pub(crate) fn table(&self, count: u64, lists: &dyn Lists) -> Result<Arc<Table>, Error> {
+        if let Some((_, known)) = self.known.get().filter(|(of, _)| *of == count) {
+            return Ok(Arc::clone(known));
+        }
+        let table = match &self.list {
+            List::Entries(entries) => Table::new(count, entries.iter().flat_map(Entry::all))?,
+            List::File(path) => of_numbers(count, &lists.file(path)?)?,
+            List::Tensor(name) => of_groups(count, &lists.tensor(name)?)?,
+        };
+        let table = Arc::new(table);
+        if matches!(self.list, List::Entries(_)) {
+            // Another thread may have been first, with the same.
+            let _ = self.known.set((count, Arc::clone(&table)));
+        }
+        Ok(table)
+    }
+}
+
+fn dim(scan: &mut Scanner<'_>) -> Result<(usize, u64), Error> {
+    let dim = scan.integer()?;
+    let by = if scan.eat("/") { scan.integer()? } else { 1 };
+    Ok((usize::try_from(dim).unwrap_or(usize::MAX), by))
+}
+
+impl List {
+    fn read(scan: &mut Scanner<'_>) -> Result<List, Error> {
+        if scan.eat("@") {
+            return name(scan, "the path of a list of numbers").map(List::File);
+        }
+        if scan.eat_word("tensor") {
+            return name(scan, "the name of a tensor").map(List::Tensor);
+        }
+        let (mut entries, mut count) = (Vec::new(), 0u64);
+        loop {
+            let (entry, span) = entry(scan)?;
+            count = count.saturating_add(entry.len());
+            if count > MAX_ENTRIES {
+                let said = format!("an index table has at most {MAX_ENTRIES} entries");
+                return Err(Error::new(Kind::Limit, said).at(span));
+            }
+            entries.push(entry);
+            if !scan.eat(",") {
+                return Ok(List::Entries(entries));
+            }
+        }
+    }
+}
+
+/// A name in quotes, or up to the bracket.
+fn name(scan: &mut Scanner<'_>, what: &str) -> Result<String, Error> {
+    let found = match scan.peek() {
+        Some('"' | '\'') => scan.quoted()?.0,
+        _ => scan.take(|c| c != ')').trim_end(),
+    };
+    if found.is_empty() { Err(scan.expected(what)) } else { Ok(found.to_owned()) }
+}
+
+fn entry(scan: &mut Scanner<'_>) -> Result<(Entry, (usize, usize)), Error> {
+    scan.skip();
+    let from = scan.at();
+    if scan.eat("-") {
+        return Ok((Entry::Hole, (from, scan.at())));
+    }
+    let first = match scan.peek() {
+        Some(c) if c.is_ascii_digit() => scan.integer()?,
+        _ => return Err(scan.expected("an index, a range as `0..8`, or `-` for a hole")),
+    };
+    let end = if scan.eat("..") { scan.integer()? } else { first.saturating_add(1) };
+    let span = (from, scan.at());
+    if end <= first {
+        let said = format!(
+            "the range {first}..{end} has no index; it goes from its first index to below its second, which is larger"
+        );
+        return Err(Error::parse(span, said));
+    }
+    Ok((Entry::Indices(first, end), span))
+}
+
+impl Entry {
+    fn len(&self) -> u64 {
+        match self {
+            Entry::Indices(from, to) => to - from,
+            Entry::Hole => 1,
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = Option<u64>> + use<> {
+        let (indices, hole) = match *self {
+            Entry::Indices(from, to) => (from..to, None),
+            Entry::Hole => (0..0, Some(None)),
+        };
+        indices.map(Some).chain(hole)
+    }
+}
+
+/// A list of numbers as a table; those below 0 are holes.
+fn of_numbers(count: u64, numbers: &[i64]) -> Result<Table, Error> {
+    Ok(Table::new(count, numbers.iter().map(|number| u64::try_from(*number).ok()))?)
+}
+
+/// The numbers of a tensor as a table: a list, or for each index its group, as the `g_idx` of GPTQ says them. A list has no
+/// index twice; groups have two indices and more each, all of them equally many but for the last.
+fn of_groups(count: u64, numbers: &[i64]) -> Result<Table, Error> {
+    let is_each = numbers.len() as u64 == count;
+    let groups: Option<Vec<u64>> =
+        numbers.iter().map(|number| u64::try_from(*number).ok()).collect();
+    match groups.filter(|groups| is_each && are_groups(groups)) {
+        Some(groups) => Ok(Table::sorting(&groups)?),
+        None => of_numbers(count, numbers),
+    }
+}
+
+fn are_groups(groups: &[u64]) -> bool {
+    let most = groups.iter().max().copied().unwrap_or(0);
+    if most >= groups.len() as u64 {
+        return false;
+    }
+    let mut counts = vec![0u64; most as usize + 1];
+    for group in groups {
+        if let Some(count) = counts.get_mut(*group as usize) {
+            *count += 1;
+        }
+    }
+    let first = counts.first().copied().unwrap_or(0);
+    let Some((last, others)) = counts.split_last() else { return false };
+    first > 1 && others.iter().all(|count| *count == first) && (1..=first).contains(last)
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{WORD}(")?;
+        for (at, (dim, by)) in self.dims.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(f, "{comma}{dim}")?;
+            if *by > 1 {
+                write!(f, "/{by}")?;
+            }
+        }
+        f.write_str("; ")?;
+        let quoted = |name: &str| {
+            let plain = !name.contains([')', '"', '\'']);
+            if plain { name.to_owned() } else { format!("\"{name}\"") }
+        };
+        match &self.list {
+            List::Entries(entries) => {
+                for (at, entry) in entries.iter().enumerate() {
+                    let comma = if at > 0 { "," } else { "" };
+                    match entry {
+                        Entry::Hole => write!(f, "{comma}-")?,
+                        Entry::Indices(from, to) if to - from == 1 => write!(f, "{comma}{from}")?,
+                        Entry::Indices(from, to) => write!(f, "{comma}{from}..{to}")?,
+                    }
+                }
+            }
+            List::File(path) => write!(f, "@{}", quoted(path))?,
+            List::Tensor(name) => write!(f, "tensor {}", quoted(name))?,
+        }
+        f.write_str(")")
+    }
+}
