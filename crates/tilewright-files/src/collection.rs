@@ -9,7 +9,7 @@ use std::{
 use tilewright_core::Remedy;
 
 use crate::{
-    Error, Input, Reading, Tensor, container, folder, foreign,
+    Error, FileLists, Input, Reading, Tensor, container, folder, foreign,
     globs::Pattern,
     job::read_as,
     open::{check_reading, open_as},
@@ -109,11 +109,14 @@ impl Collection {
                 continue;
             };
             check_reading(input.container_format(), reading)?;
-            let Some(tensor) = input.opened.tensors.get_mut(*at) else { continue };
+            let Some(tensor) = input.opened.tensors.get(*at) else { continue };
             if tensor.noted.is_none() && !reading.is_silent() {
-                let held = read_as(tensor, reading)
-                    .map_err(|unfit| unfit.alone(&input.path).with(&[Remedy::LeaveOut]));
-                tensor.held = held?;
+                let lists = FileLists::of(input).beside(&tensor.name);
+                let held = read_as(tensor, reading, &lists)
+                    .map_err(|unfit| unfit.alone(&input.path).with(&[Remedy::LeaveOut]))?;
+                if let Some(tensor) = input.opened.tensors.get_mut(*at) {
+                    tensor.held = held;
+                }
             }
         }
         Ok(self)

@@ -8,7 +8,7 @@ use std::{
 use tilewright_core::Remedy;
 
 use crate::{
-    Action, Error, Input, Job, Request, budget,
+    Action, Error, FileLists, Input, Job, Request, budget,
     container::{Format, Section, Target},
     destination,
     folder::Companions,
@@ -309,7 +309,7 @@ impl<'a> Conversion<'a> {
         let lost = self.note.iter().filter(|_| self.streamed).filter_map(|_| self.jobs.first());
         let lost = lost.filter(|job| !job.is_plain());
         let lost = lost.map(|job| {
-            let spec = job.to.named.to_spec();
+            let spec = job.to.spec();
             format!("no layout can be noted beside standard output: it lies as `{spec}`")
         });
         let left = match self.format.array.is_some() && !self.input.is_array() {
@@ -397,7 +397,7 @@ fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Resul
     let noted = |job: &Job| of(job).is_some_and(|tensor| tensor.noted.is_some());
     let mut so = jobs.iter().filter(|job| job.already_so && noted(job));
     let Some(first) = so.next() else { return Ok(()) };
-    let (path, spec) = (input.path.display(), first.to.named.to_spec());
+    let (path, spec) = (input.path.display(), first.to.spec());
     let more = match so.count() {
         0 => String::new(),
         1 => ", and so does 1 other as asked".to_owned(),
@@ -471,8 +471,14 @@ pub(crate) fn jobs_of(
                 Job::copy(number, tensor, Action::Skip(why))
             }
             Some(spec) => {
-                let job = Job::new(number, (&input.path, tensor), spec, request, ordered)?;
-                match tables.permuted(tensor, &job.from.named, &job.to.named)? {
+                let job = Job::new(
+                    number,
+                    (&input.path, tensor),
+                    spec,
+                    request,
+                    (ordered, FileLists::of(input)),
+                )?;
+                match tables.permuted(tensor, &job.from, &job.to)? {
                     Some(why) if request.skip_unfit => Job::copy(number, tensor, Action::Skip(why)),
                     Some(why) => return Err(row_table::refused(why)),
                     None => job,

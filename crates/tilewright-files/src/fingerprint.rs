@@ -15,7 +15,7 @@ use tilewright_core::{ByteOrder, Dtype};
 use tilewright_fingerprint::{Array, Entry, Fingerprint, Key, Windows, all};
 
 use crate::{
-    Collection, Error, Input, Tensor, Watch, budget::zeros, crew::Crew, held::Held, source::Source,
+    Collection, Error, Input, Tensor, Watch, budget::zeros, crew::Crew, held::Held, origin::Origin,
     watch::go_on,
 };
 
@@ -108,7 +108,7 @@ impl Printed {
 /// The data of a tensor, or a part of it, as it is asked for.
 #[derive(Clone)]
 pub(crate) struct Data<'a> {
-    source: &'a Source,
+    source: Origin<'a>,
     at: u64,
     len: u64,
     name: &'a str,
@@ -124,7 +124,9 @@ pub(crate) struct Data<'a> {
 impl<'a> Data<'a> {
     pub(crate) fn of(input: &'a Input, tensor: &'a Tensor) -> Result<Data<'a>, Error> {
         let (source, at) = input.place(tensor)?;
-        let (held, len, name) = (&tensor.held, tensor.len, tensor.name.as_str());
+        let (source, held, (at, len)) =
+            Origin::File(source).in_rows(&tensor.held, (at, tensor.len))?;
+        let name = tensor.name.as_str();
         let threads = if len < SHARED { 1 } else { threads() };
         let (window, order, part, dims) = (WINDOW, held.order, None, None);
         Ok(Data { source, at, len, name, held, order, window, threads, part, dims })

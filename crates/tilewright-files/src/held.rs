@@ -8,9 +8,10 @@
 use std::sync::Arc;
 
 use tilewright_core::{ByteOrder, Dtype, ElementBlock, Fill, TensorLayout};
-use tilewright_notation::Named;
+use tilewright_notation::{Named, Tabled};
+use tilewright_table::TabledLayout;
 
-use crate::dtype;
+use crate::{dtype, gathered::Gathered, order};
 
 /// A layout, the type and width of what it places, and their byte order. Layouts are large, and a file may
 /// have a hundred thousand tensors: they are shared.
@@ -24,6 +25,8 @@ pub(crate) struct Held {
     pub(crate) order: ByteOrder,
     /// The layout of the blocks, for a type that has such.
     blocks: Option<Arc<TensorLayout>>,
+    /// The index tables, which store what the layout places.
+    tables: Option<Arc<Gathered>>,
 }
 
 impl Held {
@@ -50,7 +53,8 @@ impl Held {
         // The text keeps a width that was said, needed or not.
         let explicit = (odd || named.explicit_bits() == Some(bits)).then_some(bits);
         let named = named.with_elements(Some(dtype), explicit, fill).with_byte_order(None);
-        Held { named: Arc::new(named), dtype, bits, order: ByteOrder::Little, blocks: None }
+        let order = ByteOrder::Little;
+        Held { named: Arc::new(named), dtype, bits, order, blocks: None, tables: None }
     }
 
     /// A tensor of `len` bytes whose type has no layout; `None` beyond 2⁶³ − 1.
@@ -96,7 +100,64 @@ impl Held {
         Ok(self)
     }
 
-    /// The layout of what is moved: of elements, or of blocks of them.
+    /// The same, which is what the index tables of `tabled` store.
+    pub(crate) fn with_tables(mut self, tabled: &Tabled) -> Result<Held, String> {
+        if tabled.has_tables() {
+            self.tables = Some(Arc::new(Gathered::new(tabled.clone(), &self)?));
+        }
+        Ok(self)
+    }
+
+    /// The index tables, and the way to the row-major elements.
+    pub(crate) fn tables(&self) -> Option<&Gathered> {
+        self.tables.as_deref()
+    }
+
+    /// The layout with its index tables.
+    pub(crate) fn tabled(&self) -> TabledLayout {
+        match self.tables() {
+            Some(tables) => tables.tabled.layout().clone(),
+            None => TabledLayout::of(self.layout()),
+        }
+    }
+
+    /// Whether both are one value.
+    pub(crate) fn is_value_of(&self, other: &Held) -> bool {
+        let tables = match (&self.tables, &other.tables) {
+            (None, None) => true,
+            (Some(own), Some(others)) => Arc::ptr_eq(own, others),
+            _ => false,
+        };
+        tables && Arc::ptr_eq(&self.named, &other.named)
+    }
+
+    /// One SPEC that says all of it.
+    pub(crate) fn spec(&self) -> String {
+        match self.tables() {
+            Some(tables) => tables.tabled.to_spec(),
+            None => self.named.to_spec(),
+        }
+    }
+
+    /// Whether the elements lie row-major and dense.
+    pub(crate) fn is_row_major(&self) -> bool {
+        self.tables.is_none() && order::is_row_major(&self.named)
+    }
+
+    /// Whether both place all elements alike, in as much storage.
+    pub(crate) fn places_as(&self, other: &Held) -> Result<bool, tilewright_core::Error> {
+        if self.tables.is_none() && other.tables.is_none() {
+            return Ok(
+                self.layout() == other.layout() || self.layout().same_function(other.layout())?
+            );
+        }
+        if self.dims() != other.dims() {
+            return Ok(false);
+        }
+        Ok(self.tabled().first_difference(&other.tabled())?.is_none())
+    }
+
+    /// The layout of what is moved: of elements, or of blocks of them; of what index tables store, where there are such.
     pub(crate) fn layout(&self) -> &TensorLayout {
         self.blocks.as_deref().unwrap_or(self.named.layout())
     }
@@ -108,7 +169,10 @@ impl Held {
 
     /// The logical dims.
     pub(crate) fn dims(&self) -> &[u64] {
-        self.named.layout().extents()
+        match self.tables() {
+            Some(tables) => tables.tabled.layout().extents(),
+            None => self.named.layout().extents(),
+        }
     }
 
     /// The length of the storage in bytes; `None` beyond 2⁶³ − 1.
@@ -122,7 +186,11 @@ impl Held {
     }
 
     pub(crate) fn padding_bytes(&self) -> u64 {
-        bytes_of(self.layout().padding(), self.bits).unwrap_or(0)
+        let padding = match self.tables() {
+            Some(tables) => tables.tabled.layout().padding(),
+            None => self.layout().padding(),
+        };
+        bytes_of(padding, self.bits).unwrap_or(0)
     }
 }
 

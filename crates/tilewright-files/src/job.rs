@@ -1,15 +1,15 @@
 //! What a conversion does with one tensor.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use tilewright_core::{ByteOrder, Fill, Remedy};
-use tilewright_notation::{Named, Spec};
-use tilewright_relayout::{Elements, Extend, Plan};
+use tilewright_notation::{Lists, Named, Spec, Tabled};
+use tilewright_relayout::{Elements, Extend, Plan, Program};
 
 use crate::{
-    Error, Reading, Request, Tensor, dtype,
+    Error, FileLists, Reading, Request, Tensor, dtype,
     held::{Held, check_width, width_in},
-    order, reading,
+    reading,
     record::{self, Record},
     shares::Shares,
 };
@@ -121,6 +121,41 @@ impl Job {
     /// ```
     pub fn to(&self) -> &Named {
         &self.to.named
+    }
+
+    /// What it is read in and what it is written in, each as one SPEC with its index tables.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.specs().1, "bf16[50,200] zN");
+    /// ```
+    pub fn specs(&self) -> (String, String) {
+        (self.from.spec(), self.to.spec())
+    }
+
+    /// The layouts it is read in and written in, with their index tables, where they have such.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let out = std::env::temp_dir().join("tilewright-not-written.safetensors");
+    /// let request = Request::new().rule("mask.bool", Spec::parse("table(0; 4,1,0,2,3) row-major").unwrap());
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name() == "mask.bool").unwrap();
+    /// assert!(job.tabled().0.is_none() && job.tabled().1.is_some());
+    /// ```
+    pub fn tabled(&self) -> (Option<&Tabled>, Option<&Tabled>) {
+        (self.from.tables().map(|it| &it.tabled), self.to.tables().map(|it| &it.tabled))
     }
 
     /// Its bytes in the input.
@@ -271,10 +306,11 @@ impl Job {
         (path, tensor): (&Path, &Tensor),
         spec: &Spec,
         request: &Request,
-        ordered: bool,
+        (ordered, lists): (bool, FileLists<'_>),
     ) -> Result<Job, Error> {
         let name = &tensor.name;
-        let (from, to) = match ends(tensor, spec, request, ordered)? {
+        let lists = lists.beside(name);
+        let (from, to) = match ends(tensor, spec, request, (ordered, &lists))? {
             Ok(ends) => ends,
             Err(unfit) if request.skip_unfit => {
                 return Ok(Job::copy(number, tensor, Action::Skip(unfit.said)));
@@ -282,7 +318,14 @@ impl Job {
             Err(unfit) => return Err(unfit.error(path)),
         };
         let fill = stored_fill(name, &to)?;
-        let same = from.layout() == to.layout() && (from.bits, from.order) == (to.bits, to.order);
+        let alike = match (from.tables(), to.tables()) {
+            (None, None) => from.layout() == to.layout(),
+            _ => {
+                from.places_as(&to).unwrap_or(false)
+                    && from.layout().capacity() == to.layout().capacity()
+            }
+        };
+        let same = alike && (from.bits, from.order) == (to.bits, to.order);
         let record = recorded(tensor, &from, &to);
         // A conversion has filled the padding of what is noted.
         let filled = tensor.noted.is_some() && to.named.fill() == tensor.fill();
@@ -313,22 +356,21 @@ impl Job {
     /// Whether something is to be said of the result that its file did not say: also where only the words
     /// for the same bytes are others.
     pub(crate) fn says_anew(&self, tensor: &Tensor) -> bool {
-        let (is, was) = (&self.to.named, &tensor.held.named);
-        let same = || Arc::ptr_eq(is, was) || is.to_spec() == was.to_spec();
+        let (is, was) = (&self.to, &tensor.held);
+        let same = || is.is_value_of(was) || is.spec() == was.spec();
         self.action == Action::Convert || !same()
     }
 
     /// Whether the result is what a file without notes holds: dense and row-major.
     pub(crate) fn is_plain(&self) -> bool {
-        order::is_row_major(&self.to.named)
+        self.to.is_row_major()
     }
 }
 
 /// What is recorded of the data of a tensor that is read and written so.
 fn recorded(tensor: &Tensor, from: &Held, to: &Held) -> Record {
     let own = tensor.recorded().filter(|_| tensor.held.has_data_of(from));
-    let unchanged = Arc::ptr_eq(&to.named, &tensor.held.named)
-        || to.named.to_spec() == tensor.held.named.to_spec();
+    let unchanged = to.is_value_of(&tensor.held) || to.spec() == tensor.held.spec();
     match own {
         Some(own) => Record::Checked(own),
         None if unchanged && tensor.noted.is_some() || !record::is_summed(from) => Record::None,
@@ -376,17 +418,21 @@ impl Unfit {
 }
 
 /// How a tensor is read for this request; the inner error says why it cannot be.
-pub(crate) fn read_as(tensor: &Tensor, reading: &Reading) -> Result<Held, Unfit> {
+pub(crate) fn read_as(
+    tensor: &Tensor,
+    reading: &Reading,
+    lists: &dyn Lists,
+) -> Result<Held, Unfit> {
     let name = &tensor.name;
     if let Some(refusal) = &tensor.refusal {
         return Err(Unfit { said: format!("tensor {name:?}: {refusal}"), refused: true });
     }
     let unfit = |said| Unfit { said, refused: false };
     if tensor.noted.is_none() {
-        return reading::reread(&tensor.held, name, tensor.len, reading).map_err(unfit);
+        return reading::reread(&tensor.held, name, tensor.len, reading, lists).map_err(unfit);
     }
     let note = || format!("the metadata {:?}", format!("{}{name}", record::LAYOUT_KEY));
-    reading::reread_noted(&tensor.held, name, tensor.len, reading, &note).map_err(unfit)
+    reading::reread_noted(&tensor.held, name, tensor.len, (reading, lists), &note).map_err(unfit)
 }
 
 /// How a tensor is read, and the layout asked for.
@@ -394,15 +440,15 @@ fn ends(
     tensor: &Tensor,
     spec: &Spec,
     request: &Request,
-    ordered: bool,
+    (ordered, lists): (bool, &dyn Lists),
 ) -> Result<Result<(Held, Held), Unfit>, Error> {
-    let from = match read_as(tensor, &request.reading) {
+    let from = match read_as(tensor, &request.reading, lists) {
         Ok(from) => from,
         Err(unfit) => return Ok(Err(unfit)),
     };
     // The fill of the run is for layouts that say none, where they come from rules.
     let is_default = request.to.as_ref() != Some(spec);
-    let to = target(&tensor.name, &from, spec, (request.fill, is_default), ordered)?;
+    let to = target(&tensor.name, &from, spec, (request.fill, is_default), (ordered, lists))?;
     Ok(to.map(|to| (from, to)).map_err(|said| Unfit { said, refused: false }))
 }
 
@@ -413,7 +459,7 @@ pub(crate) fn target(
     from: &Held,
     spec: &Spec,
     fill: (Option<Fill>, bool),
-    ordered: bool,
+    (ordered, lists): (bool, &dyn Lists),
 ) -> Result<Result<Held, String>, Error> {
     let dims = from.dims();
     if !spec.fits(dims.len()) {
@@ -422,8 +468,8 @@ pub(crate) fn target(
             "tensor {name:?} of dims {dims:?} has rank {rank}, which {spec} does not fit"
         )));
     }
-    let named = match spec.resolve(Some(dims), Some(from.dtype)) {
-        Ok(named) => named,
+    let tabled = match spec.resolve_tabled(Some(dims), Some(from.dtype), lists) {
+        Ok(tabled) => tabled,
         // A format may have no constants for such elements.
         Err(error) if error.is_mismatch() || from.together() > 1 => {
             return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {error}")));
@@ -433,11 +479,12 @@ pub(crate) fn target(
             return Err(Error::usage(said).with(error.remedy().as_slice()));
         }
     };
+    let named = tabled.stored();
     let stored = named.stored_as().and(named.element_bits());
     let bits = match named.explicit_bits().or(stored) {
         Some(bits) => bits,
         // A layout that names its own element type says its width as well; any other keeps the width.
-        None if names_dtype(spec) => width_in(&named).unwrap_or(from.bits),
+        None if names_dtype(spec) => width_in(named).unwrap_or(from.bits),
         None => from.bits,
     };
     check_width(from.dtype, bits)
@@ -446,10 +493,12 @@ pub(crate) fn target(
     let kept = if ordered { from.order } else { ByteOrder::Little };
     let order = named.byte_order().unwrap_or(kept);
     // Where there is no padding, a fill that no element can have promises nothing.
-    let padded = named.layout().padding() > 0;
+    let padded = named.layout().padding() > 0 || tabled.layout().has_holes();
     let fits = padded || from.dtype.stored_fill(fill, bits, order).is_ok();
     let fill = if fits { fill } else { Fill::Unspecified };
-    let held = Held::of(&named, from.dtype, bits, fill).and_then(|held| held.ordered(order));
+    let held = Held::of(named, from.dtype, bits, fill)
+        .and_then(|held| held.ordered(order))
+        .and_then(|held| held.with_tables(&tabled));
     let to = match held {
         Ok(to) => to,
         Err(said) => return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {said}"))),
@@ -464,7 +513,8 @@ pub(crate) fn target(
 
 /// Whether a SPEC carries the element type: `s4[6,48]{1,0}` does, `{1,0}` and `(6,48):(48,1)` do not.
 fn names_dtype(spec: &Spec) -> bool {
-    spec.is_concrete() && spec.resolve(None, None).is_ok_and(|named| named.dtype().is_some())
+    spec.is_concrete()
+        && spec.resolve_tabled(None, None, &()).is_ok_and(|it| it.stored().dtype().is_some())
 }
 
 /// What padding holds, of what the layout and the request say of it.
@@ -493,8 +543,11 @@ pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
 }
 
 fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {
-    Plan::new(from.layout(), to.layout(), elements(from, to), fill)
-        .map_err(|error| unplanned(name, &error))
+    let plan = match (from.tables(), to.tables()) {
+        (None, None) => Plan::new(from.layout(), to.layout(), elements(from, to), fill),
+        _ => Program::tabled(&from.tabled(), &to.tabled(), elements(from, to), fill).map(Plan::of),
+    };
+    plan.map_err(|error| unplanned(name, &error))
 }
 
 /// The widths of elements that move, and what wider ones begin with.

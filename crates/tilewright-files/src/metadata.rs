@@ -25,7 +25,7 @@ pub(crate) fn difference(out: &Input, against: &Input) -> Option<String> {
     let (written, original) = (said(out), said(against));
     let spec = |input: &Input, name: &str| {
         let mut tensors = input.tensors().iter();
-        Some(tensors.find(|tensor| tensor.name == name)?.layout().to_spec())
+        Some(tensors.find(|tensor| tensor.name == name)?.held.spec())
     };
     let moved = |name: &str| spec(out, name) != spec(against, name);
     let added = added(out);

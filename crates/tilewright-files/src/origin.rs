@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Error, source::Source};
+use crate::{Error, gathered::Gathered, held::Held, source::Source};
 
 /// A place that bytes are read from.
 #[derive(Clone, Copy, Debug)]
@@ -10,13 +10,15 @@ pub(crate) enum Origin<'a> {
     File(&'a Source),
     /// The bytes of one array, and the path of what is made of them, for messages.
     Memory(&'a [u8], &'a Path),
+    /// The row-major elements of a tensor with index tables, which begins at a byte of a file.
+    Gathered(&'a Source, u64, &'a Gathered),
 }
 
 impl<'a> Origin<'a> {
     /// The path that a message names.
     pub(crate) fn path(&self) -> &'a Path {
         match self {
-            Origin::File(source) => source.path(),
+            Origin::File(source) | Origin::Gathered(source, ..) => source.path(),
             Origin::Memory(_, path) => path,
         }
     }
@@ -24,7 +26,7 @@ impl<'a> Origin<'a> {
     /// All bytes, where they are in memory.
     pub(crate) fn in_memory(&self) -> Option<&'a [u8]> {
         match self {
-            Origin::File(_) => None,
+            Origin::File(_) | Origin::Gathered(..) => None,
             Origin::Memory(bytes, _) => Some(bytes),
         }
     }
@@ -34,10 +36,29 @@ impl<'a> Origin<'a> {
         matches!((self, other), (Origin::File(one), Origin::File(other)) if std::ptr::eq(*one, *other))
     }
 
+    /// The tensor that is held so and begins at byte `at`, as what has shape and strides: itself, or its row-major
+    /// elements where it has index tables; with where it begins and how long it is.
+    pub(crate) fn in_rows(
+        self,
+        held: &'a Held,
+        (at, len): (u64, u64),
+    ) -> Result<(Origin<'a>, &'a Held, (u64, u64)), Error> {
+        match (held.tables(), self) {
+            (None, origin) => Ok((origin, held, (at, len))),
+            (Some(tables), Origin::File(source)) => {
+                Ok((Origin::Gathered(source, at, tables), &tables.rows, (0, tables.len())))
+            }
+            (Some(_), origin) => Err(Error::usage(format!(
+                "{}: arrays in memory have no index tables",
+                origin.path().display()
+            ))),
+        }
+    }
+
     /// An error if a file is not as it was when it was opened; memory that is borrowed does not change.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         match self {
-            Origin::File(source) => source.check_unchanged(),
+            Origin::File(source) | Origin::Gathered(source, ..) => source.check_unchanged(),
             Origin::Memory(..) => Ok(()),
         }
     }
@@ -46,6 +67,7 @@ impl<'a> Origin<'a> {
     pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         match self {
             Origin::File(source) => source.read(bytes, at),
+            Origin::Gathered(source, from, tables) => tables.read((source, *from), bytes, at),
             Origin::Memory(..) => {
                 bytes.copy_from_slice(self.part(at, bytes.len() as u64)?);
                 Ok(())

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 use tilewright_relayout::{Error, Plan};
 
-use crate::source::Source;
+use crate::origin::Origin;
 
 /// No thread makes fewer bytes than this.
 const LEAST: usize = 64 << 10;
@@ -54,7 +54,7 @@ impl Pool {
     /// [`Source::read`], shared out.
     pub(crate) fn read(
         &self,
-        source: &Source,
+        source: Origin<'_>,
         bytes: &mut [u8],
         at: u64,
     ) -> Result<(), crate::Error> {

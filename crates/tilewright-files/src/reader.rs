@@ -20,14 +20,14 @@ use tilewright_relayout::{Elements, Plan, Program, Region};
 use run::Run;
 
 use crate::{
-    Error, Input, Reading, Tensor, Watch,
+    Error, FileLists, Input, Reading, Tensor, Watch,
     boxes::{Area, size},
     budget::Budget,
     held::Held,
     job::{elements, read_as, stored_fill, target, unplanned},
+    origin::Origin,
     pool::Pool,
     row_table::{self, Tables},
-    source::Source,
 };
 
 /// The most bytes that are held beside a result.
@@ -81,7 +81,7 @@ const SIZES: Sizes = Sizes {
 #[derive(Debug)]
 pub struct Reader<'i> {
     name: &'i str,
-    source: &'i Source,
+    source: Origin<'i>,
     /// Where the tensor begins.
     at: u64,
     from: Held,
@@ -136,7 +136,8 @@ impl Input {
     /// assert_eq!(named.layout().size(), 8 * tensor.layout().layout().size());
     /// ```
     pub fn layout_as(&self, tensor: &Tensor, reading: &Reading) -> Result<Named, Error> {
-        let held = read_as(tensor, reading).map_err(|why| why.alone(&self.path))?;
+        let lists = FileLists::of(self).beside(&tensor.name);
+        let held = read_as(tensor, reading, &lists).map_err(|why| why.alone(&self.path))?;
         Ok(Named::clone(&held.named))
     }
 
@@ -165,11 +166,20 @@ impl Input {
         part: Option<&[Range<u64>]>,
     ) -> Result<Reader<'i>, Error> {
         let name = tensor.name();
-        let from = read_as(tensor, reading).map_err(|why| why.alone(&self.path))?;
+        let lists = FileLists::of(self).beside(name);
+        let held = read_as(tensor, reading, &lists).map_err(|why| why.alone(&self.path))?;
         let (source, at) = self.place(tensor)?;
-        let named = |to: &Spec| to.resolve(Some(from.dims()), Some(from.dtype)).ok();
-        if let Some(wanted) = to.and_then(named)
-            && let Some(why) = Tables::new(self).permuted(tensor, &from.named, &wanted)?
+        let (source, from, (at, _)) = match held.tables() {
+            None => (Origin::File(source), held, (at, tensor.len)),
+            Some(_) if held.is_value_of(&tensor.held) => {
+                let own = Origin::File(source).in_rows(&tensor.held, (at, tensor.len))?;
+                (own.0, own.1.clone(), own.2)
+            }
+            Some(_) => return Err(with_tables(name, &held.spec())),
+        };
+        let wanted = |to: &Spec| target(name, &from, to, (None, true), (false, &lists)).ok()?.ok();
+        if let Some(wanted) = to.and_then(wanted)
+            && let Some(why) = Tables::new(self).permuted(tensor, &from, &wanted)?
         {
             return Err(row_table::refused(why));
         }
@@ -180,9 +190,14 @@ impl Input {
         let failed = |said: String| Error::usage(format!("tensor {name:?}: {said}"));
         let plain = plain(&from, &dims).map_err(failed)?;
         let to = match to {
-            Some(spec) => target(name, &plain, spec, (None, true), false)?.map_err(Error::usage)?,
+            Some(spec) => {
+                target(name, &plain, spec, (None, true), (false, &lists))?.map_err(Error::usage)?
+            }
             None => plain,
         };
+        if to.tables().is_some() {
+            return Err(with_tables(name, &to.spec()));
+        }
         let fill = stored_fill(name, &to)?;
         let origin: Vec<u64> = area.iter().map(|range| range.start).collect();
         let extents = to.layout().extents();
@@ -195,6 +210,14 @@ impl Input {
 }
 
 /// A box of a tensor, counted in what moves.
+/// Index tables are where a whole file is converted.
+fn with_tables(name: &str, spec: &str) -> Error {
+    let said = format!(
+        "tensor {name:?}: `{spec}` has index tables; a tensor is read in other layouts: convert the file, or read it row-major and move it in memory"
+    );
+    Error::usage(said)
+}
+
 fn checked(name: &str, from: &Held, asked: &[Range<u64>]) -> Result<Area, Error> {
     let (dims, n) = (from.dims(), from.together());
     let refused = |said: String| Err(Error::usage(format!("tensor {name:?}: {said}")));

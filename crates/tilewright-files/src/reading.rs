@@ -1,12 +1,9 @@
 //! How tensors are read where a caller says more than their file.
 
 use tilewright_core::{ByteOrder, Dtype, TensorLayout};
-use tilewright_notation::{Named, Spec};
+use tilewright_notation::{Lists, Named, Spec};
 
-use crate::{
-    held::{Held, check_width, width},
-    order,
-};
+use crate::held::{Held, check_width, width};
 
 /// What a file cannot say about itself: raw bytes need a layout, raw elements a type.
 ///
@@ -134,7 +131,13 @@ pub(crate) fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
 }
 
 /// A tensor of `len` bytes read as the request says, where it says anything.
-pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Result<Held, String> {
+pub(crate) fn reread(
+    own: &Held,
+    name: &str,
+    len: u64,
+    reading: &Reading,
+    lists: &dyn Lists,
+) -> Result<Held, String> {
     if reading.is_silent() {
         return Ok(own.clone());
     }
@@ -156,10 +159,16 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
                     "tensor {name:?} of dims {own:?} is read as of rank {rank}, which {spec} does not fit"
                 ));
             }
-            let named = spec.resolve(dims, Some(dtype)).map_err(wrong)?;
+            // Of words with index tables, the text says the elements.
+            let own_words = spec.has_tables() && spec.is_concrete();
+            let given = if own_words { reading.dtype } else { Some(dtype) };
+            let tabled = spec.resolve_tabled(dims, given, lists).map_err(wrong)?;
+            let named = tabled.stored();
+            let dtype = named.dtype().unwrap_or(dtype);
             let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
             check_width(dtype, bits).map_err(|said| about(format!("{spec} says {said}")))?;
-            let held = Held::of(&named, dtype, bits, named.fill()).map_err(about)?;
+            let held = Held::of(named, dtype, bits, named.fill());
+            let held = held.and_then(|held| held.with_tables(&tabled)).map_err(about)?;
             (held, named.byte_order())
         }
         None => {
@@ -187,11 +196,11 @@ pub(crate) fn reread_noted(
     own: &Held,
     name: &str,
     len: u64,
-    reading: &Reading,
+    (reading, lists): (&Reading, &dyn Lists),
     note: &dyn Fn() -> String,
 ) -> Result<Held, String> {
-    let is = own.named.to_spec();
-    let held = reread(own, name, len, reading).map_err(|said| {
+    let is = own.spec();
+    let held = reread(own, name, len, reading, lists).map_err(|said| {
         let said = said.strip_prefix(&format!("tensor {name:?}: ")).unwrap_or(&said);
         format!(
             "tensor {name:?} lies as `{is}` by {}, and cannot be read as asked: {said}; leave out how it lies, or remove the note",
@@ -199,13 +208,13 @@ pub(crate) fn reread_noted(
         )
     })?;
     let (one, other) = (own.layout(), held.layout());
-    let alike = one == other || one.same_function(other).unwrap_or(true);
+    let alike = own.places_as(&held).unwrap_or(true);
     // What is row-major is so under other dims.
-    let plain = order::is_row_major(&own.named) && order::is_row_major(&held.named);
+    let plain = own.is_row_major() && held.is_row_major();
     if own.bits == held.bits && one.capacity() == other.capacity() && (alike || plain) {
         return Ok(held);
     }
-    let asked = held.named.to_spec();
+    let asked = held.spec();
     Err(format!(
         "tensor {name:?} lies as `{is}` by {}, and is to be read as `{asked}`; leave out how it lies, or remove the note",
         note()
@@ -221,9 +230,11 @@ fn in_words(
 ) -> Result<Option<Named>, tilewright_notation::Error> {
     // What the file says of its elements, in order. Bytes may stand for any storage, in any shape: they are words where
     // the layout says so, or needs their shape.
-    let plain = own.together() == 1
-        && own.dtype.packed_bits() == Some(own.bits)
-        && order::is_row_major(&own.named);
+    let plain =
+        own.together() == 1 && own.dtype.packed_bits() == Some(own.bits) && own.is_row_major();
+    if spec.has_tables() {
+        return Ok(None);
+    }
     let known = spec.is_concrete() || dims.is_some();
     let known = known && spec.words_dtype().is_none() && own.bits == 8;
     match plain && !known {

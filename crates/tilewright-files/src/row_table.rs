@@ -10,7 +10,7 @@ use std::{cell::OnceCell, collections::HashMap};
 use tilewright_core::{Dtype, Remedy};
 use tilewright_notation::Named;
 
-use crate::{Error, Input, Tensor, budget::LEAST, order, origin::Origin};
+use crate::{Error, Input, Tensor, budget::LEAST, held::Held, order, origin::Origin};
 
 /// The tables of an input.
 pub(crate) struct Tables<'a> {
@@ -53,9 +53,14 @@ impl<'a> Tables<'a> {
     pub(crate) fn permuted(
         &self,
         tensor: &Tensor,
-        from: &Named,
-        to: &Named,
+        from: &Held,
+        to: &Held,
     ) -> Result<Option<String>, Error> {
+        if from.tables().is_some() || to.tables().is_some() {
+            // An index table says the order of the rows.
+            return Ok(None);
+        }
+        let (from, to) = (&*from.named, &*to.named);
         let keeps = |own: &&str| to.row_table() == Some(*own) || order::is_plain(to);
         let Some(table) = from.row_table().filter(|own| !keeps(own)) else { return Ok(None) };
         let layer = tensor.name.rsplit_once('.').map(|(layer, _)| layer);
@@ -74,7 +79,7 @@ fn said(
 ) -> Result<Option<String>, Error> {
     let own = table.tensor;
     let about = |said: String| Some(format!("tensor {:?}: {:?} {said}", tensor.name, own.name));
-    let listed = order::is_row_major(&own.held.named) && !own.held.order.is_big();
+    let listed = own.held.is_row_major() && !own.held.order.is_big();
     let wide = match (own.dims(), own.dtype(), own.bits()) {
         ([_], Dtype::S32, 32) if listed => 4,
         ([_], Dtype::S64, 64) if listed => 8,
@@ -87,8 +92,9 @@ fn said(
     };
     Ok(unordered(table, wide)?.and_then(|(row, group)| {
         let (from, to) = (from.name(), to.name());
+        let list = own.name.rsplit('.').next().unwrap_or(&own.name);
         about(format!(
-            "permutes the rows: row {row} is of group {group}, and {to} wants the groups in order. It wants an index table: sort the rows by their groups first. {from}, row-major and col-major keep the rows as they are"
+            "permutes the rows: row {row} is of group {group}, and {to} wants the groups in order. Sort the rows by their groups with an index table: `table(0; tensor {list}) {to}`. {from}, row-major and col-major keep the rows as they are"
         ))
     }))
 }

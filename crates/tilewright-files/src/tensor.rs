@@ -2,7 +2,7 @@
 
 use tilewright_core::{Dtype, Fill, TensorLayout};
 use tilewright_fingerprint::Fingerprint;
-use tilewright_notation::Named;
+use tilewright_notation::{Named, Tabled};
 use tilewright_relayout::{Elements, Plan};
 
 use crate::{held::Held, record::Recorded};
@@ -262,6 +262,30 @@ impl Tensor {
     /// ```
     pub fn layout(&self) -> &Named {
         &self.held.named
+    }
+
+    /// One SPEC that says all of how it lies: that of its layout, and its index tables where it has such.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors().iter().all(|tensor| tensor.spec() == tensor.layout().to_spec()));
+    /// ```
+    pub fn spec(&self) -> String {
+        self.held.spec()
+    }
+
+    /// The layout with its index tables, where it has such: [`Tensor::layout`] is that of what they store then.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors()[0].tabled().is_none());
+    /// ```
+    pub fn tabled(&self) -> Option<&Tabled> {
+        self.held.tables().map(|tables| &tables.tabled)
     }
 
     /// The shape under which the file stores the tensor.

@@ -14,7 +14,7 @@ use tilewright_core::Fill;
 use tilewright_fingerprint::Fingerprint;
 
 use crate::{
-    Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Verdict, Watch,
+    Conversion, Difference, Error, FileLists, Input, Job, Reading, Request, Tensor, Verdict, Watch,
     budget::{self, Budget},
     compare,
     container::{self, Format},
@@ -130,7 +130,11 @@ fn expected(
     let name = conversion::array_name(against, format);
     let read = |(number, tensor): (usize, &Tensor)| {
         let silent = request.reading.is_silent() || !request::is_meant(&only, &tensor.name);
-        let from = match job::read_as(tensor, &request.reading) {
+        let from = match job::read_as(
+            tensor,
+            &request.reading,
+            &FileLists::of(against).beside(&tensor.name),
+        ) {
             Ok(held) if !silent => held,
             Err(unfit) if !silent && !request.skip_unfit => return Err(unfit.error(&against.path)),
             _ => tensor.held.clone(),
@@ -295,7 +299,23 @@ fn different_bytes(
     }
     let bytes = arrays.get(pair.expected.tensor).copied();
     let from = side((against, bytes), pair.against, from, from.named.fill())?;
-    compare::tensors(&to, &from, crew)
+    match compare::tensors(&to, &from, crew)? {
+        None => unfilled(out, pair.out, fill),
+        found => Ok(found),
+    }
+}
+
+/// The first hole or padding of a tensor with index tables that does not hold what it must.
+fn unfilled(out: &Input, tensor: &Tensor, fill: Fill) -> Result<Option<Difference>, Error> {
+    let held = &tensor.held;
+    let Some(tables) = held.tables() else { return Ok(None) };
+    let expected = held
+        .dtype
+        .stored_fill(fill, held.bits, held.order)
+        .map_err(|error| Error::corrupt(&out.path, format!("tensor {:?}: {error}", tensor.name)))?;
+    let found = tables.unfilled(out.place(tensor)?, expected)?;
+    let tensor = tensor.name.clone();
+    Ok(found.map(|(offset, is)| Difference::Padding { tensor, offset, is, expected }))
 }
 
 /// Where the data of a result are not what is recorded of them.
@@ -328,7 +348,10 @@ fn side<'a>(
         None => input.place(tensor).map(|(source, at)| (Origin::File(source), at))?,
     };
     let name = tensor.name.as_str();
-    Ok(Side { name, source, at, len: tensor.len, held, fill, promised })
+    let (source, rows, (at, len)) = source.in_rows(held, (at, tensor.len))?;
+    // Holes and padding are compared with what a conversion writes.
+    let (fill, promised) = if held.tables().is_some() { (0, false) } else { (fill, promised) };
+    Ok(Side { name, source, at, len, held: rows, fill, promised })
 }
 
 /// What the files say of a tensor, apart from its layout.
@@ -358,12 +381,11 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
     let failed = |error| Error::usage(format!("tensor {:?}: {error}", pair.out.name));
     let alike = is.bits == to.bits
         && is.layout().capacity() == to.layout().capacity()
-        && (is.layout() == to.layout()
-            || is.layout().same_function(to.layout()).map_err(failed)?);
+        && is.places_as(to).map_err(failed)?;
     if alike {
         return Ok(None);
     }
-    Ok(Some(format!("it lies as {}, expected {}", is.named.to_spec(), to.named.to_spec())))
+    Ok(Some(format!("it lies as {}, expected {}", is.spec(), to.spec())))
 }
 
 /// Reads back what a conversion has written, before it gets its name; a difference is an error.

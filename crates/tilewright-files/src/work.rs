@@ -145,7 +145,8 @@ fn summed<'c>(
     at: u64,
     share: u64,
 ) -> Result<Left<'c>, Error> {
-    let windows = record::windows(&job.from, PIECE.min(share), &Key::default());
+    let (source, rows, (at, _)) = source.in_rows(&job.from, (at, job.bytes_in))?;
+    let windows = record::windows(rows, PIECE.min(share), &Key::default());
     let windows = windows.map_err(|error| {
         Error::unsupported(source.path(), format!("tensor {:?}: {error}", job.name))
     })?;

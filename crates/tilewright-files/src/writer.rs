@@ -17,7 +17,7 @@ use std::{
 use tilewright_notation::{Named, Spec};
 
 use crate::{
-    Action, Conversion, Error, Input, Job, Report, Request, Tensor, Watch,
+    Action, Conversion, Error, FileLists, Input, Job, Report, Request, Tensor, Watch,
     container::{FORMATS, Format, Opened},
     conversion,
     held::{Held, check_width, width_in},
@@ -273,7 +273,13 @@ fn moved(job: Job, input: &Input, request: &Request) -> Result<Job, Error> {
     let tensor = input.tensors().get(job.tensor);
     let tensor = tensor.ok_or_else(|| Error::usage(format!("no array {:?}", job.name)))?;
     let ordered = input.container_format().orders;
-    Job::new(job.tensor, (&input.path, tensor), &row_major()?, request, ordered)
+    Job::new(
+        job.tensor,
+        (&input.path, tensor),
+        &row_major()?,
+        request,
+        (ordered, FileLists::default()),
+    )
 }
 
 fn row_major() -> Result<Spec, Error> {

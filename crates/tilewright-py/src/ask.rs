@@ -1,7 +1,7 @@
 //! The arguments of a move as values that can be compared: the key of the plan cache.
 
 use pyo3::{prelude::*, types::PyString};
-use tilewright::{Dtype, Named, Spec, notation};
+use tilewright::{Dtype, Named, Spec, Tabled, files::FileLists, notation};
 
 use crate::{
     integer::{Integer, Integers, given},
@@ -64,6 +64,18 @@ impl Wanted {
                 // The refusal is that of the SPEC, which names what disagrees.
                 if agrees { Ok(named) } else { Spec::parse(&named.to_spec())?.resolve(dims, dtype) }
             }
+        }
+    }
+
+    /// The same, with index tables or without.
+    pub(crate) fn tabled(
+        &self,
+        dims: Option<&[u64]>,
+        dtype: Option<Dtype>,
+    ) -> Result<Tabled, notation::Error> {
+        match self.spec().filter(Spec::has_tables) {
+            Some(spec) => spec.resolve_tabled(dims, dtype, &FileLists::default()),
+            None => self.resolve(dims, dtype).map(|named| Tabled::of(&named)),
         }
     }
 

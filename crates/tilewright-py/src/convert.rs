@@ -26,8 +26,8 @@ use crate::{
     forks,
     integer::{Bounded, Integer, Integers},
     spec::{dtype_of, fill_of, parsed_fill, spec_of},
+    tabled::layout_of,
     text::{Text, text},
-    values::PyTensorLayout,
 };
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -199,8 +199,9 @@ fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("name", job.name())?;
     row.set_item("action", action)?;
-    row.set_item("from_", Bound::new(py, PyTensorLayout(job.from().clone()))?)?;
-    row.set_item("to", Bound::new(py, PyTensorLayout(job.to().clone()))?)?;
+    let (from, to) = job.tabled();
+    row.set_item("from_", layout_of(py, job.from(), from)?)?;
+    row.set_item("to", layout_of(py, job.to(), to)?)?;
     row.set_item("bytes_in", job.bytes_in())?;
     row.set_item("bytes_out", job.bytes_out())?;
     row.set_item("padding_bytes", job.padding())?;
@@ -252,7 +253,7 @@ fn info<'py>(
     let row = |tensor: &Tensor| {
         let row = PyDict::new(py);
         row.set_item("name", tensor.name())?;
-        row.set_item("layout", Bound::new(py, PyTensorLayout(tensor.layout().clone()))?)?;
+        row.set_item("layout", layout_of(py, tensor.layout(), tensor.tabled())?)?;
         Ok(row)
     };
     let rows = opened.tensors().iter().map(row).collect::<PyResult<_>>()?;

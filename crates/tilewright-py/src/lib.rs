@@ -36,6 +36,7 @@ mod spec;
 mod spelling;
 mod step;
 mod swizzle;
+mod tabled;
 mod tensor;
 mod text;
 mod values;
@@ -50,6 +51,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<values::PyLayout>()?;
     module.add_class::<values::PyTensorLayout>()?;
+    module.add_class::<tabled::PyTabledLayout>()?;
     module.add_class::<swizzle::PySwizzle>()?;
     module.add_class::<expression::PyValue>()?;
     module.add_class::<words::PyExplanation>()?;

@@ -27,8 +27,8 @@ use crate::{
     result::Form,
     spec::spec_of,
     spelling::{html, quoted, tuple},
+    tabled::layout_of,
     text::{Text, text},
-    values::PyTensorLayout,
 };
 
 /// The rows of a table in a notebook.
@@ -168,9 +168,14 @@ impl PyCheckpoint {
 
     /// The layout that a tensor has in the file.
     #[pyo3(signature = (name, /))]
-    fn layout(&self, name: &Bound<'_, PyAny>) -> PyResult<PyTensorLayout> {
+    fn layout<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let held = self.held()?;
-        Ok(PyTensorLayout(held.tensor(name)?.layout().clone()))
+        let tensor = held.tensor(name)?;
+        layout_of(py, tensor.layout(), tensor.tabled())
     }
 
     /// The names of the tensors, in the order of their bytes.
@@ -265,7 +270,7 @@ impl PyCheckpoint {
 /// A tensor as a row of a table.
 fn row(tensor: &Tensor) -> String {
     let dims = tuple(tensor.dims());
-    let (name, layout) = (html(tensor.name()), html(&tensor.layout().to_spec()));
+    let (name, layout) = (html(tensor.name()), html(&tensor.spec()));
     let bytes = words::bytes(tensor.bytes());
     format!("<tr><td>{name}</td><td>{dims}</td><td>{layout}</td><td>{bytes}</td></tr>")
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::{prelude::*, types::PyType};
 
-use tilewright::relayout::Plan;
+use tilewright::{Named, Tabled, relayout::Plan};
 
 use crate::{
     ask::{Ask, Wanted},
@@ -14,9 +14,9 @@ use crate::{
     forks,
     integer::{Integer, Integers, given},
     prepare::{Prepared, Source},
-    spelling::tuple,
+    spelling::{html, tuple},
+    tabled::layout_of,
     text::Text,
-    values::PyTensorLayout,
 };
 
 /// Fewer bytes than this are moved by the thread that asks, which keeps the interpreter.
@@ -121,14 +121,14 @@ impl PyPlan {
 
     /// The layout of the source.
     #[getter]
-    fn from_(&self) -> PyTensorLayout {
-        PyTensorLayout(self.0.from.clone())
+    fn from_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        layout_of(py, &self.0.from, self.0.tables[0].as_ref())
     }
 
     /// The layout of the destination.
     #[getter]
-    fn to(&self) -> PyTensorLayout {
-        PyTensorLayout(self.0.to.clone())
+    fn to<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        layout_of(py, &self.0.to, self.0.tables[1].as_ref())
     }
 
     /// The shape of a new result: the extents of the storage, outermost first; with ``order="F"`` innermost first.
@@ -142,12 +142,20 @@ impl PyPlan {
     }
 
     fn __repr__(&self) -> String {
-        let (from, to) = (self.0.from.to_spec(), self.0.to.to_spec());
+        let spec = |named: &Named, tables: &Option<Tabled>| match tables {
+            Some(tabled) => tabled.to_spec(),
+            None => named.to_spec(),
+        };
+        let [own, others] = &self.0.tables;
+        let (from, to) = (spec(&self.0.from, own), spec(&self.0.to, others));
         format!("<Plan: {from} to {to}, {}>", self.0.plan.kernel_name())
     }
 
     /// The plan, and what it moves as a picture.
     fn _repr_html_(&self) -> String {
+        if self.0.tables.iter().any(Option::is_some) {
+            return format!("<pre>{}</pre>", html(&self.0.plan.to_string()));
+        }
         PyDrawing::below(&self.0.plan.to_string(), &self.0.from, &self.0.to)
     }
 }

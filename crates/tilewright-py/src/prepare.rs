@@ -6,9 +6,9 @@
 
 use pyo3::prelude::*;
 use tilewright::{
-    Dtype, Fill, Named, TensorLayout,
+    Dtype, Fill, Named, Tabled, TabledLayout, TensorLayout,
     core::ByteOrder,
-    relayout::{Elements, Extend, Plan},
+    relayout::{Elements, Extend, Plan, Program},
 };
 
 use crate::{
@@ -32,6 +32,8 @@ pub(crate) struct Prepared {
     pub(crate) form: Form,
     pub(crate) from: Named,
     pub(crate) to: Named,
+    /// The index tables of either side.
+    pub(crate) tables: [Option<Tabled>; 2],
     /// What elements that lose bits are checked for.
     pub(crate) narrow: Option<Narrow>,
     /// Whether the destination is the output's own layout, and not a storage.
@@ -52,6 +54,32 @@ pub(crate) enum Source {
 pub(crate) struct Side {
     pub(crate) named: Named,
     pub(crate) bits: u32,
+    /// The index tables that store what `named` places.
+    pub(crate) tables: Option<Tabled>,
+}
+
+impl Side {
+    fn of(named: Named, bits: u32) -> Side {
+        Side { named, bits, tables: None }
+    }
+
+    /// The same with index tables, where there are such.
+    fn with(self, tabled: Tabled) -> Side {
+        Side { tables: Some(tabled).filter(Tabled::has_tables), ..self }
+    }
+
+    /// The layout with its index tables.
+    fn tabled(&self) -> TabledLayout {
+        match &self.tables {
+            Some(tabled) => tabled.layout().clone(),
+            None => TabledLayout::of(self.named.layout()),
+        }
+    }
+
+    /// The extents of the array.
+    fn extents(&self) -> &[u64] {
+        self.tables.as_ref().map_or(self.named.layout().extents(), |it| it.layout().extents())
+    }
 }
 
 impl Source {
@@ -107,7 +135,11 @@ impl Prepared {
             let says = "padding of big-endian elements is zero; make the array little-endian first";
             return Err(refused("unsupported", says));
         }
-        let plan = Plan::new(from.named.layout(), to.named.layout(), elements, fill).raised()?;
+        let plan = match (&from.tables, &to.tables) {
+            (None, None) => Plan::new(from.named.layout(), to.named.layout(), elements, fill),
+            _ => Program::tabled(&from.tabled(), &to.tabled(), elements, fill).map(Plan::of),
+        };
+        let plan = plan.raised()?;
         let form = Form::of(facts, from.named.dtype(), to.bits, &to.named, ask.order);
         if form.loses_order() {
             let says = "big-endian elements keep their type; make the array little-endian first";
@@ -115,8 +147,9 @@ impl Prepared {
         }
         let generation = forks::generation();
         let own_order = ask.to.is_none();
+        let tables = [from.tables, to.tables];
         let (from, to) = (from.named, to.named);
-        Ok(Prepared { plan, source, form, from, to, narrow, own_order, generation })
+        Ok(Prepared { plan, source, form, from, to, tables, narrow, own_order, generation })
     }
 
     /// The plan, its threads being this process's own.
@@ -161,25 +194,26 @@ fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
     let dtype = ask.dtype.or(facts.dtype);
     let odd = (dtype.and_then(Dtype::storage_bits) != Some(bits)).then_some(bits);
     let named = Named::new("", facts.layout()?, dtype, odd, Fill::Unspecified);
-    Ok(Side { named, bits })
+    Ok(Side::of(named, bits))
 }
 
 /// A storage in a layout that is given.
 fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
     if let Some(named) = facts.map(|facts| in_words(wanted, ask, facts)).transpose()?.flatten() {
         let bits = named.element_bits().unwrap_or(8);
-        return Ok(Side { named, bits });
+        return Ok(Side::of(named, bits));
     }
     let listed = match (&ask.dims, facts) {
         (None, Some(facts)) => ordered(wanted, facts, ask.dtype),
         _ => None,
     };
     let dims = ask.dims.as_deref().or(listed.as_deref());
-    let named = match (wanted.resolve(dims, ask.dtype), facts.and_then(|facts| facts.dtype)) {
-        (Err(error), Some(dtype)) if error.needs_dtype() => wanted.resolve(dims, Some(dtype)),
+    let tabled = match (wanted.tabled(dims, ask.dtype), facts.and_then(|facts| facts.dtype)) {
+        (Err(error), Some(dtype)) if error.needs_dtype() => wanted.tabled(dims, Some(dtype)),
         (resolved, _) => resolved,
     };
-    let named = named.raised()?;
+    let tabled = tabled.raised()?;
+    let named = tabled.stored().clone();
     let width = facts.map(Facts::bits);
     let Some(bits) = named.element_bits().or(width).or(ask.bits) else {
         let says = "the width of an element is not known; give dtype=, or a layout that says it";
@@ -195,12 +229,13 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
     let dtype = named.dtype().or(ask.dtype).or(facts.and_then(|facts| facts.dtype));
     let (odd, fill) = (named.explicit_bits(), named.fill());
     let named = named.with_elements(dtype, odd, fill);
-    Ok(Side { named, bits })
+    Ok(Side::of(named, bits).with(tabled))
 }
 
 /// The layout of an array whose own elements are words that hold those of the layout.
 fn in_words(wanted: &Wanted, ask: &Ask, facts: &Facts) -> PyResult<Option<Named>> {
-    let (Some(word), Some(spec)) = (facts.dtype, wanted.spec()) else { return Ok(None) };
+    let spec = wanted.spec().filter(|spec| !spec.has_tables());
+    let (Some(word), Some(spec)) = (facts.dtype, spec) else { return Ok(None) };
     // Bytes may stand for any storage, in any shape: they are words where the layout says so, or needs their shape.
     let known = spec.is_concrete() || ask.dims.is_some();
     if spec.words_dtype().is_none() && known && facts.bits() == 8 {
@@ -259,7 +294,7 @@ fn ordered(wanted: &Wanted, facts: &Facts, dtype: Option<Dtype>) -> Option<Vec<u
 
 /// Where the elements go: to the layout that is wanted, else to where the output's own are.
 fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
-    let extents = from.named.layout().extents();
+    let extents = from.extents();
     let dtype = from.named.dtype();
     let Some(wanted) = &ask.to else {
         let Some(out) = out else {
@@ -270,12 +305,11 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
         };
         let layout = whole(out)?;
         let bits = out.facts.bits();
-        return Ok(Side {
-            named: Named::new("", layout, dtype, Some(bits), Fill::Unspecified),
-            bits,
-        });
+        let named = Named::new("", layout, dtype, Some(bits), Fill::Unspecified);
+        return Ok(Side::of(named, bits));
     };
-    let named = wanted.resolve(Some(extents), dtype).raised()?;
+    let tabled = wanted.tabled(Some(extents), dtype).raised()?;
+    let named = tabled.stored().clone();
     let words = named.stored_as().and(named.element_bits());
     if let (Some(asked), Some(own)) = (ask.bits, words)
         && asked != own
@@ -288,7 +322,7 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
     }
     let said = words.or(named.explicit_bits()).or_else(|| wanted.dtype_bits());
     let bits = ask.bits.or(said).unwrap_or(from.bits);
-    Ok(Side { named, bits })
+    Ok(Side::of(named, bits).with(tabled))
 }
 
 /// The layout of an output all of whose bytes are its elements: a run writes every one of them.

@@ -10,6 +10,7 @@ use tilewright::{Dtype, Fill, Named, Spec, notation};
 
 use crate::{
     errors::{Raised, about, parse},
+    tabled::PyTabledLayout,
     text::text,
     values::{PyLayout, PyTensorLayout},
 };
@@ -22,12 +23,15 @@ pub(crate) fn spec_of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Spec
     if let Ok(tensor) = value.cast::<PyTensorLayout>() {
         return Spec::parse(&tensor.get().0.to_spec()).raised();
     }
+    if let Ok(tabled) = value.cast::<PyTabledLayout>() {
+        return Spec::parse(&tabled.get().0.to_spec()).raised();
+    }
     if let Ok(layout) = value.cast::<PyLayout>() {
         return Spec::parse(&format!("cute:{}", layout.get().0)).raised();
     }
     let found = value.get_type().name()?.to_string();
     Err(PyTypeError::new_err(format!(
-        "{argument}= takes a layout: text, a Layout or a TensorLayout; not {found}"
+        "{argument}= takes a layout: text, a Layout, a TensorLayout or a TabledLayout; not {found}"
     )))
 }
 

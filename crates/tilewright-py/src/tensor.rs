@@ -339,7 +339,7 @@ impl PyTensorLayout {
 }
 
 /// An integer, or a sequence of such.
-fn coordinate(coord: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+pub(crate) fn coordinate(coord: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     match coord.try_iter() {
         Ok(_) => coord.extract::<Integers>()?.of("coord"),
         Err(_) => coord.extract::<Integer<u64>>()?.of("coord").map(|one| vec![one]),

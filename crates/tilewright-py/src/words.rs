@@ -2,9 +2,10 @@
 
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
-    Comparison, Explanation, Named,
-    ask::{Answer as _, Inferred, Known, compare},
-    input::both,
+    Comparison, Explanation, Named, Tabled,
+    ask::{Answer as _, Inferred, Known, compare, compare_tabled},
+    files::FileLists,
+    input::both_tabled,
     picture::Limits,
 };
 
@@ -143,8 +144,8 @@ pub(crate) struct PyComparison {
     /// The answer as `tilewright same` prints it.
     #[pyo3(get)]
     text: String,
-    /// The layouts that were compared.
-    both: [Named; 2],
+    /// The layouts that were compared, where they can be drawn.
+    both: Option<[Named; 2]>,
 }
 
 #[pymethods]
@@ -163,27 +164,43 @@ impl PyComparison {
 
     /// The answer, and both layouts as a picture.
     fn _repr_html_(&self) -> String {
-        let [a, b] = &self.both;
-        PyDrawing::below(&self.text, a, b)
+        match &self.both {
+            Some([a, b]) => PyDrawing::below(&self.text, a, b),
+            None => format!("<p>{}</p>", html(&self.text)),
+        }
+    }
+}
+
+impl PyComparison {
+    fn of(answer: Comparison, both: Option<[Named; 2]>) -> PyComparison {
+        let text = answer.to_string();
+        let (coord, left, right, notes) = (None, None, None, Vec::new());
+        let none = PyComparison { same: false, coord, left, right, notes, text, both };
+        match answer {
+            Comparison::Same { notes } => PyComparison { same: true, notes, ..none },
+            Comparison::Differ(found) => PyComparison {
+                coord: Some(found.coord.as_slice().to_vec()),
+                left: Some(found.left),
+                right: Some(found.right),
+                ..none
+            },
+            Comparison::Extents { .. } => none,
+        }
+    }
+
+    /// Compares two layouts that may have index tables.
+    pub(crate) fn of_tabled(a: &Tabled, b: &Tabled) -> PyResult<PyComparison> {
+        if !a.has_tables() && !b.has_tables() {
+            return compared(a.stored(), b.stored());
+        }
+        Ok(PyComparison::of(compare_tabled(a, b).raised()?, None))
     }
 }
 
 /// Compares two layouts of arrays.
 pub(crate) fn compared(a: &Named, b: &Named) -> PyResult<PyComparison> {
-    let answer = compare(a, b).raised()?;
-    let (text, both) = (answer.to_string(), [a.clone(), b.clone()]);
-    let (coord, left, right, notes) = (None, None, None, Vec::new());
-    let none = PyComparison { same: false, coord, left, right, notes, text, both };
-    Ok(match answer {
-        Comparison::Same { notes } => PyComparison { same: true, notes, ..none },
-        Comparison::Differ(found) => PyComparison {
-            coord: Some(found.coord.as_slice().to_vec()),
-            left: Some(found.left),
-            right: Some(found.right),
-            ..none
-        },
-        Comparison::Extents { .. } => none,
-    })
+    let both = Some([a.clone(), b.clone()]);
+    Ok(PyComparison::of(compare(a, b).raised()?, both))
 }
 
 /// Whether two layouts are one map over the same dims, decided without going through the elements. What one does
@@ -207,8 +224,9 @@ fn same(
 ) -> PyResult<PyComparison> {
     let dims = Integers::given("dims", dims)?;
     let dtype = dtype.map(dtype_of).transpose()?;
-    let [left, right] = both([&spec_of("a", a)?, &spec_of("b", b)?], dims.as_deref(), dtype);
-    compared(&left.raised()?, &right.raised()?)
+    let specs = [&spec_of("a", a)?, &spec_of("b", b)?];
+    let [left, right] = both_tabled(specs, dims.as_deref(), dtype, &FileLists::default());
+    PyComparison::of_tabled(&left.raised()?, &right.raised()?)
 }
 
 /// For a layout that spreads an array over threads, the map from registers, lanes, warps and blocks to

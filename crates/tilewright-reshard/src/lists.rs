@@ -228,6 +228,9 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
     if let Some(why) = tensor.refusal() {
         return refused(name, why);
     }
+    if tensor.tabled().is_some() {
+        return refused(name, "its storage order has index tables; convert it to row-major first");
+    }
     let bits = named.element_bits().unwrap_or(0);
     if bits % 8 != 0 {
         let said =

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tilewright_core::{self as core, Coord, Difference, TensorLayout};
-use tilewright_notation::Named;
+use tilewright_notation::{Named, Tabled};
 
 use crate::Error;
 
@@ -62,6 +62,39 @@ pub enum Comparison {
 /// ```
 pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
     compared(a, b).map_err(|error| Error::from(error).in_field("b"))
+}
+
+/// The same of layouts that may have index tables.
+///
+/// # Errors
+/// [undecided](Error::is_undecided), in the field `b`, as
+/// [`TabledLayout::first_difference`](crate::notation::TabledLayout::first_difference).
+///
+/// ```
+/// use tilewright::{Spec, compare_tabled};
+/// let of = |text| Spec::parse(text).unwrap().resolve_tabled(None, None, &()).unwrap();
+/// let rows = of("f16[4,8] table(0; 0,2,3,1) row-major");
+/// assert_eq!(compare_tabled(&rows, &rows)?.to_string(), "same");
+/// let answer = compare_tabled(&rows, &of("f16[4,8] row-major"))?;
+/// assert_eq!(answer.to_string(), "differ at (1,0): 24 vs 8");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn compare_tabled(a: &Tabled, b: &Tabled) -> Result<Comparison, Error> {
+    if !a.has_tables() && !b.has_tables() {
+        return compare(a.stored(), b.stored());
+    }
+    let (left, right) = (a.layout(), b.layout());
+    let answer = || {
+        if left.extents() != right.extents() {
+            let (left, right) = (Coord::new(left.extents())?, Coord::new(right.extents())?);
+            return Ok(Comparison::Extents { left, right });
+        }
+        Ok(match left.first_difference(right)? {
+            Some(difference) => Comparison::Differ(difference),
+            None => Comparison::Same { notes: notes(a.stored(), b.stored()) },
+        })
+    };
+    answer().map_err(|error: core::Error| Error::from(error).in_field("b"))
 }
 
 fn compared(a: &Named, b: &Named) -> Result<Comparison, core::Error> {

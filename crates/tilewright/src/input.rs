@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use tilewright_core::Dtype;
-use tilewright_notation::{self as notation, Named, Spec};
+use tilewright_notation::{self as notation, Lists, Named, Spec, Tabled};
 use tilewright_sharded::is_sharded;
 
 use crate::{
@@ -83,6 +83,54 @@ impl Array {
         let first = read(a).map_err(|error| error.in_field("a"))?;
         let second = read(b).map_err(|error| error.in_field("b"))?;
         let [a, b] = both([&first, &second], self.dims.as_deref(), self.dtype);
+        let refused = |field| move |error| Error::from(error).in_field(field);
+        Ok([a.map_err(refused("a"))?, b.map_err(refused("b"))?])
+    }
+}
+
+impl Array {
+    /// The layout of this array that a text says, which may have index tables; `lists` are those that it names.
+    ///
+    /// # Errors
+    /// As [`read`] and [`Spec::resolve_tabled`], in this field of a question.
+    ///
+    /// ```
+    /// use tilewright::input::Array;
+    /// let array = Array::read(Some("4,8"), Some("f16"))?;
+    /// let tabled = array.tabled("spec", "table(0; 0,2,3,1) zN", &())?;
+    /// assert_eq!(tabled.to_spec(), "f16[4,8] table(0; 0,2,3,1) zN");
+    /// let error = array.tabled("spec", "table(0; 0,2,3,4) zN", &()).unwrap_err();
+    /// assert_eq!((error.field(), error.span()), (Some("spec"), Some((0, 17))));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn tabled(
+        &self,
+        field: &'static str,
+        text: &str,
+        lists: &dyn Lists,
+    ) -> Result<Tabled, Error> {
+        let spec = read(text).map_err(|error| error.in_field(field))?;
+        let tabled = spec.resolve_tabled(self.dims.as_deref(), self.dtype, lists);
+        tabled.map_err(|error| Error::from(error).in_field(field))
+    }
+
+    /// Two layouts of this array that may have index tables; what one lacks it takes from the other.
+    ///
+    /// # Errors
+    /// As [`Array::tabled`], in the fields `a` and `b`.
+    ///
+    /// ```
+    /// use tilewright::input::Array;
+    /// let [a, b] = Array::default().both_tabled("f16[4,9] table(0; 0,2,3,1) zN", "row-major", &())?;
+    /// assert_eq!(a.layout().extents(), b.layout().extents());
+    /// let error = Array::default().both_tabled("table(0; 1,0) zN", "row-major", &()).unwrap_err();
+    /// assert_eq!(error.field(), Some("a"));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn both_tabled(&self, a: &str, b: &str, lists: &dyn Lists) -> Result<[Tabled; 2], Error> {
+        let first = read(a).map_err(|error| error.in_field("a"))?;
+        let second = read(b).map_err(|error| error.in_field("b"))?;
+        let [a, b] = both_tabled([&first, &second], self.dims.as_deref(), self.dtype, lists);
         let refused = |field| move |error| Error::from(error).in_field(field);
         Ok([a.map_err(refused("a"))?, b.map_err(refused("b"))?])
     }
@@ -172,6 +220,33 @@ pub fn both(
         (Err(error), Ok(other)) if error.needs_dims() || error.needs_dtype() => {
             let dims = dims.or(Some(other.layout().extents()));
             specs[side].resolve(dims, dtype.or(other.dtype()))
+        }
+        (own, _) => own.clone(),
+    })
+}
+
+/// The same of layouts that may have index tables.
+///
+/// # Errors
+/// As [`Spec::resolve_tabled`], for each.
+///
+/// ```
+/// use tilewright::{Spec, input::both_tabled};
+/// let specs = ["f16[4,8] table(0; 0,2,3,1) row-major", "zN"].map(|text| Spec::parse(text).unwrap());
+/// let [rows, zn] = both_tabled([&specs[0], &specs[1]], None, None, &()).map(Result::unwrap);
+/// assert_eq!(rows.layout().extents(), zn.layout().extents());
+/// ```
+pub fn both_tabled(
+    specs: [&Spec; 2],
+    dims: Option<&[u64]>,
+    dtype: Option<Dtype>,
+    lists: &dyn Lists,
+) -> [Result<Tabled, notation::Error>; 2] {
+    let alone = specs.map(|spec| spec.resolve_tabled(dims, dtype, lists));
+    [0, 1].map(|side| match (&alone[side], &alone[1 - side]) {
+        (Err(error), Ok(other)) if error.needs_dims() || error.needs_dtype() => {
+            let dims = dims.or(Some(other.layout().extents()));
+            specs[side].resolve_tabled(dims, dtype.or(other.stored().dtype()), lists)
         }
         (own, _) => own.clone(),
     })

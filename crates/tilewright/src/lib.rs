@@ -91,14 +91,14 @@ pub use tilewright_sharded as sharded;
 pub use tilewright_xla as xla;
 
 pub use ask::Explanation;
-pub use comparison::{Comparison, compare};
+pub use comparison::{Comparison, compare, compare_tabled};
 pub use error::Error;
 pub use front::parse;
 #[cfg(feature = "files")]
 pub use front::{convert, open};
 pub use in_shards::InShards;
 pub use tilewright_core::{Dtype, Fill, Layout, Remedy, TensorLayout, expect_const, layout};
-pub use tilewright_notation::{Named, Spec, recognise};
+pub use tilewright_notation::{Lists, Named, Spec, Tabled, TabledLayout, recognise};
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout::{Elements, Plan};
 

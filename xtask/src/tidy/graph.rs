@@ -30,6 +30,7 @@ const MAY: [(&str, &[&str]); 21] = [
             "tilewright-relayout",
             "tilewright-fingerprint",
             "tilewright-recipe",
+            "tilewright-table",
         ],
     ),
     (

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 use tilewright::{
-    ask::{Answer, Example, Explanation, Formats, Question},
+    ask::{Answer, Example, Explanation, Formats, Question, TabledExplanation},
+    files::FileLists,
     notation::notation,
 };
 
@@ -17,7 +18,11 @@ use crate::{
 };
 
 pub(super) fn explain(args: &Explain, out: &mut Output) -> Result<ExitCode, Failure> {
-    let explained = Explanation::of(&args.array.read()?.layout("spec", &args.spec)?);
+    let tabled = args.array.read()?.tabled("spec", &args.spec, &FileLists::default())?;
+    if tabled.has_tables() {
+        return Ok(out.say(&TabledExplanation::of(&tabled))?);
+    }
+    let explained = Explanation::of(tabled.stored());
     Ok(out.say(&Explained { explained, all: args.all })?)
 }
 
@@ -58,7 +63,7 @@ pub(super) fn recognise(args: &Recognise, out: &mut Output) -> Result<ExitCode, 
 }
 
 pub(super) fn index(args: &Index, out: &mut Output) -> Result<ExitCode, Failure> {
-    let of = args.array.read()?.layout("spec", &args.spec)?;
+    let of = args.array.read()?.tabled("spec", &args.spec, &FileLists::default())?;
     let question = match (&args.coord, args.offset) {
         (Some(coord), _) => Question::Offset { of, coord: spec::integers("coord", coord)? },
         (None, Some(offset)) => Question::Contents { of, offset },
@@ -68,7 +73,7 @@ pub(super) fn index(args: &Index, out: &mut Output) -> Result<ExitCode, Failure>
 }
 
 pub(super) fn same(args: &Same, out: &mut Output) -> Result<ExitCode, Failure> {
-    let [a, b] = args.array.read()?.layouts(&args.a, &args.b)?;
+    let [a, b] = args.array.read()?.both_tabled(&args.a, &args.b, &FileLists::default())?;
     ask(&Question::Same(a, b), out)
 }
 

@@ -57,8 +57,12 @@ impl Note<'_> {
         let text = names::clipped(self.layout);
         let spec =
             Spec::parse_built_in(self.layout).map_err(|error| format!(" is {text:?}: {error}"))?;
-        let named = spec.resolve(None, None).map_err(|error| format!(" is {text:?}: {error}"))?;
-        let named = as_written(&spec, named, len);
+        let tabled = spec.resolve_tabled(None, None, &());
+        let tabled = tabled.map_err(|error| format!(" is {text:?}: {error}"))?;
+        let named = match tabled.has_tables() {
+            true => tabled.stored().clone(),
+            false => as_written(&spec, tabled.stored().clone(), len),
+        };
         let (Some(dtype), Some(bits)) = (named.dtype(), width_in(&named)) else {
             return Err(format!(
                 " is {text:?}, without an element type; it starts like `bf16[528,200]`"
@@ -71,7 +75,9 @@ impl Note<'_> {
             return Err(format!(" is {text:?}; the file's elements have the lowest byte first"));
         }
         let order = said.or(order).unwrap_or_default();
-        let held = Held::of(&named, dtype, bits, fill).and_then(|held| held.ordered(order));
+        let held = Held::of(&named, dtype, bits, fill)
+            .and_then(|held| held.ordered(order))
+            .and_then(|held| held.with_tables(&tabled));
         let held = held.map_err(|said| format!(" is {text:?}: {said}"))?;
         dtype.stored_fill(fill, bits, order).map_err(|error| {
             format!(" is {text:?}, with a fill of {}: {error}", dtype::fill_text(fill))
@@ -157,7 +163,7 @@ pub(super) fn under(name: &str, job: &Job) -> Vec<(String, String)> {
         Record::Checked(own) => Some((data, own.to_string())),
         Record::Summed => Some((data, record::NONE.to_owned())),
     };
-    [(layout, to.to_spec())].into_iter().chain(promised).chain(recorded).collect()
+    [(layout, job.to.spec())].into_iter().chain(promised).chain(recorded).collect()
 }
 
 /// The bytes of a text in which [`record::NONE`] stands at these places for the fingerprints of jobs of these numbers,

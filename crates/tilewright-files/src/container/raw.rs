@@ -12,7 +12,7 @@ use super::{
     target::Target,
 };
 use crate::{
-    Error, Job, Reading,
+    Error, FileLists, Job, Reading,
     held::{Held, bytes_of, check_width, width_in},
     note::Texts,
     reading::check_bytes,
@@ -80,14 +80,16 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
             return Err(error.with(&[Remedy::Source, Remedy::DimsAndDtype]));
         }
     };
-    let named = spec
-        .resolve(dims, reading.dtype)
+    let tabled = spec
+        .resolve_tabled(dims, reading.dtype, &FileLists::default())
         .map_err(|error| wrong(error.to_string()).with(error.remedy().as_slice()))?;
-    let (Some(dtype), Some(bits)) = (named.dtype(), width_in(&named)) else {
+    let named = tabled.stored();
+    let (Some(dtype), Some(bits)) = (named.dtype(), width_in(named)) else {
         return Err(wrong(format!("{spec} says no element type")).with(&[Remedy::Dtype]));
     };
     check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
-    let held = Held::of(&named, dtype, bits, named.fill())
+    let held = Held::of(named, dtype, bits, named.fill())
+        .and_then(|held| held.with_tables(&tabled))
         .and_then(|held| held.ordered(reading.order_of(named.byte_order())?.unwrap_or_default()))
         .map_err(wrong)?;
     check_bytes(&held, source.len()).map_err(|said| wrong(said + &packed(&held, source.len())))?;
@@ -126,7 +128,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
     };
     match to.bytes() {
         Some(bytes) if bytes != source.len() => {
-            let (len, spec) = (source.len(), to.named.to_spec());
+            let (len, spec) = (source.len(), to.spec());
             Ok(Err(format!("the file has {len} bytes, {spec} takes {bytes}")))
         }
         _ => {

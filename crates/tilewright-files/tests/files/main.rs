@@ -20,6 +20,7 @@ mod read;
 mod recorded;
 mod shapes;
 mod sharded;
+mod tables;
 mod verified;
 mod words;
 mod writer;

@@ -15,6 +15,7 @@ True
 | want | name |
 |---|---|
 | a layout of an array, in any notation | ``parse``, ``TensorLayout`` |
+| one whose storage order is a list of numbers | ``TabledLayout`` |
 | CuTe's layouts and their algebra | ``Layout``, ``Swizzle``, ``tilewright.algebra``, ``evaluate`` |
 | whether two are one map; which name one has; what lies between two buffers | ``same``, ``recognise``, ``infer`` |
 | bank conflicts of shared memory, and the least fix | ``bank_conflicts``, ``algebra.swizzle_between`` |
@@ -68,6 +69,7 @@ from tilewright._tilewright import (
     Memory,
     Plan,
     Swizzle,
+    TabledLayout,
     TensorLayout,
     Value,
     __version__,
@@ -107,6 +109,7 @@ __all__ = [
     "Shard",
     "Sharded",
     "Swizzle",
+    "TabledLayout",
     "TensorLayout",
     "TensorReport",
     "Value",
@@ -147,12 +150,14 @@ __all__ = [
 
 
 def parse(
-    spec: str | Layout | TensorLayout,
+    spec: str | Layout | TensorLayout | TabledLayout,
     /,
     dims: _Sequence[int] | None = None,
     dtype: _Any = None,
-) -> TensorLayout:
+) -> TensorLayout | TabledLayout:
     """The layout that a text in any notation says.
+
+    Where index tables stand in it that shape and strides do not say, the answer is a ``TabledLayout``.
 
     A text that carries its extents needs nothing else; ``zN``, ``NHWC``, ``{0,1:T(8,128)}`` and the like need the
     array's ``dims``, and where they depend on the element its ``dtype``, by any library's name or object.
@@ -172,6 +177,9 @@ def parse(
       row-mayor
       ^^^^^^^^^
     """
+    if isinstance(spec, TabledLayout) or (isinstance(spec, str) and "table" in spec):
+        tabled = TabledLayout(spec, dims, dtype)
+        return tabled if tabled.tables else TensorLayout(spec, dims, dtype)
     return TensorLayout(spec, dims, dtype)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from tilewright import _tilewright
 from tilewright._errors import ArgumentError
-from tilewright._tilewright import Layout, TensorLayout
+from tilewright._tilewright import Layout, TabledLayout, TensorLayout
 
 __all__ = ["Contents", "Report", "TensorReport", "convert", "info", "verify"]
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-_Spec = str | Layout | TensorLayout
+_Spec = str | Layout | TensorLayout | TabledLayout
 _Progress = Callable[[int, int], object]
 
 
@@ -25,8 +25,8 @@ class TensorReport:
     name: str
     #: ``convert``, ``copy`` or ``skip``.
     action: str
-    from_: TensorLayout
-    to: TensorLayout
+    from_: TensorLayout | TabledLayout
+    to: TensorLayout | TabledLayout
     bytes_in: int
     bytes_out: int
     padding_bytes: int
@@ -56,10 +56,12 @@ class Report:
     files: tuple[str, ...] = ()
 
 
-class Contents(dict[str, TensorLayout]):
+class Contents(dict[str, TensorLayout | TabledLayout]):
     """The tensors of a file by name, and in ``warnings`` what is not as one may expect, in sentences."""
 
-    def __init__(self, tensors: Mapping[str, TensorLayout], warnings: Sequence[str] = ()) -> None:
+    def __init__(
+        self, tensors: Mapping[str, TensorLayout | TabledLayout], warnings: Sequence[str] = ()
+    ) -> None:
         super().__init__(tensors)
         self.warnings = tuple(warnings)
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tilewright import _tilewright
-from tilewright._tilewright import Checkpoint, Layout, TensorLayout
+from tilewright._tilewright import Checkpoint, Layout, TabledLayout, TensorLayout
 
 __all__ = ["open", "save"]
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-_Spec = str | Layout | TensorLayout
+_Spec = str | Layout | TensorLayout | TabledLayout
 
 
 def open(  # noqa: A001

@@ -202,8 +202,8 @@ fn job_json(job: &Job) -> Value {
     json!({
         "name": job.name(),
         "action": action,
-        "from": job.from().to_spec(),
-        "to": job.to().to_spec(),
+        "from": job.specs().0,
+        "to": job.specs().1,
         "bytes_in": job.bytes_in(),
         "bytes_out": job.bytes_out(),
         "padding_bytes": job.padding(),

@@ -1,6 +1,7 @@
 //! What a layout means, in words and numbers.
 
 mod axis;
+mod tabled;
 
 use std::fmt;
 
@@ -9,6 +10,7 @@ use tilewright_core::{Error, TensorLayout};
 use tilewright_notation::{Named, Notation, Words, notations, recognise};
 
 pub use axis::Axis;
+pub use tabled::TabledExplanation;
 
 use super::{
     Advice, Answer,

@@ -1,7 +1,7 @@
 //! The fields of a question in JSON.
 
 use serde_json::Value;
-use tilewright_notation::Named;
+use tilewright_notation::{Named, Tabled};
 
 use crate::{
     Error,
@@ -133,6 +133,38 @@ impl<'a> Fields<'a> {
     /// ```
     pub fn layouts(&self) -> Result<[Named; 2], Error> {
         self.array()?.layouts(self.text("a")?, self.text("b")?)
+    }
+
+    /// The layout of that array in this field, which may have index tables; no file is read for them.
+    ///
+    /// # Errors
+    /// As [`Array::tabled`].
+    ///
+    /// ```
+    /// # use tilewright::ask::Fields;
+    /// let question = serde_json::json!({ "spec": "f16[4] table(0; 0,2,3,1) row-major" });
+    /// assert!(Fields(&question).tabled("spec")?.has_tables());
+    /// let question = serde_json::json!({ "spec": "f16[4] table(0; @order.npy) row-major" });
+    /// assert!(Fields(&question).tabled("spec").unwrap_err().is_unsupported());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn tabled(&self, field: &'static str) -> Result<Tabled, Error> {
+        self.array()?.tabled(field, self.text(field)?, &())
+    }
+
+    /// The layouts `a` and `b` of that array, which may have index tables; what one lacks it takes from the other.
+    ///
+    /// # Errors
+    /// As [`Array::both_tabled`].
+    ///
+    /// ```
+    /// # use tilewright::ask::Fields;
+    /// let question = serde_json::json!({ "a": "f16[4] table(0; 0,2,3,1) row-major", "b": "col-major" });
+    /// assert_eq!(Fields(&question).both_tabled()?[1].layout().extents(), [4]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn both_tabled(&self) -> Result<[Tabled; 2], Error> {
+        self.array()?.both_tabled(self.text("a")?, self.text("b")?, &())
     }
 
     /// An integer.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use tilewright_core::Place;
-use tilewright_notation::Named;
+use tilewright_notation::{Named, Tabled};
 
 use super::Answer;
 use crate::Error;
@@ -50,6 +50,28 @@ impl Offset {
         };
         let offset = offset.map_err(|error| Error::from(error).in_field("coord"))?;
         Ok(Offset { offset, bits: named.element_bits() })
+    }
+
+    /// The same of a layout that may have index tables.
+    ///
+    /// # Errors
+    /// As [`TabledLayout::offset`](crate::notation::TabledLayout::offset), in the field `coord`.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Offset};
+    /// let spec = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major")?;
+    /// let rows = spec.resolve_tabled(None, None, &())?;
+    /// assert_eq!(Offset::of_tabled(&rows, &[1, 5])?.to_string(), "29 (byte 58)");
+    /// assert_eq!(Offset::of_tabled(&rows, &[4, 0]).unwrap_err().field(), Some("coord"));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of_tabled(tabled: &Tabled, coord: &[u64]) -> Result<Offset, Error> {
+        if !tabled.has_tables() {
+            return Offset::of(tabled.stored(), coord);
+        }
+        let offset = tabled.layout().offset(coord);
+        let offset = offset.map_err(|error| Error::from(error).in_field("coord"))?;
+        Ok(Offset { offset, bits: tabled.stored().element_bits() })
     }
 
     /// The byte in which the element begins, and its first bit there; `None` where its width is not known.
@@ -117,6 +139,24 @@ impl Contents {
     /// ```
     pub fn of(named: &Named, offset: i64) -> Result<Contents, Error> {
         let place = named.layout().locate(offset);
+        place.map(|place| Contents { place }).map_err(|error| Error::from(error).in_field("offset"))
+    }
+
+    /// The same of a layout that may have index tables; a hole is padding.
+    ///
+    /// # Errors
+    /// As [`Contents::of`].
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Contents};
+    /// let spec = Spec::parse("f16[2,8] table(0; 1,-,0) row-major")?;
+    /// let rows = spec.resolve_tabled(None, None, &())?;
+    /// let at = |offset| Contents::of_tabled(&rows, offset).unwrap().to_string();
+    /// assert_eq!([at(5), at(9), at(16)], ["(1,5)", "padding", "(0,0)"]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of_tabled(tabled: &Tabled, offset: i64) -> Result<Contents, Error> {
+        let place = tabled.layout().locate(offset);
         place.map(|place| Contents { place }).map_err(|error| Error::from(error).in_field("offset"))
     }
 

@@ -7,7 +7,7 @@ use tilewright_files::{Input, Tensor};
 
 use super::{
     Answer,
-    words::{bytes, counted, fitted, printable},
+    words::{bytes, counted, fitted, printable, shortened},
 };
 
 /// No column is wider than this many characters: what is longer pushes its own row to the right.
@@ -15,6 +15,9 @@ const WIDEST: usize = 60;
 
 /// A longer name is cut in the text; the JSON has it whole.
 const LONGEST: usize = 240;
+
+/// As far as the lists of index tables are shown.
+const TABLED: usize = 96;
 
 /// Under this key a file of torch's distributed checkpoint says where each of its tensors begins in a larger array.
 const BOXES: &str = "DCP_SHARDING_INFO";
@@ -168,7 +171,8 @@ fn layout(tensor: &Tensor, detail: Detail) -> String {
         (0, _) | (_, 0) => String::new(),
         (padding, bytes) => format!(", {:.1} % padding", 100.0 * padding as f64 / bytes as f64),
     };
-    let name = tensor.layout().name();
+    let tabled = tensor.tabled().map(|tabled| shortened(&tabled.to_spec(), TABLED));
+    let name = tabled.as_deref().unwrap_or(tensor.layout().name());
     let rest = name.split_once(']').map(|(_, rest)| rest.trim_start());
     let rest = rest.filter(|rest| detail != Detail::All && !rest.is_empty() && name.contains('['));
     let recorded = tensor.recorded().filter(|_| detail != Detail::Least);
@@ -203,7 +207,7 @@ fn tensor_json(tensor: &Tensor, begin: Option<Vec<u64>>) -> Value {
         "dtype": tensor.dtype().name(),
         "file_dtype": tensor.file_dtype(),
         "dims": tensor.dims(),
-        "layout": tensor.refusal().is_none().then(|| tensor.layout().to_spec()),
+        "layout": tensor.refusal().is_none().then(|| tensor.spec()),
         "refusal": tensor.refusal(),
         "shape": tensor.storage(),
         "file_dims": tensor.file_dims(),

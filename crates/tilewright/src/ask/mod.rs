@@ -85,7 +85,7 @@ pub use distribution::Distribution;
 #[cfg(feature = "draw")]
 pub use draw::Drawn;
 pub use eval::Line;
-pub use explain::Explanation;
+pub use explain::{Explanation, TabledExplanation};
 pub use fields::Fields;
 #[cfg(feature = "files")]
 pub use fingerprint::Printed;
@@ -101,7 +101,7 @@ pub use padding::{Advice, Cause};
 pub use parse::Parsed;
 pub use question::Question;
 pub use recognise::Recognition;
-pub use same::{Comparison, compare};
+pub use same::{Comparison, compare, compare_tabled};
 #[cfg(feature = "files")]
 pub use same_data::SameData;
 pub use shards::{Shards, ShardsLine, ShardsTranslation};

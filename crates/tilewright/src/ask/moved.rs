@@ -6,8 +6,8 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_notation::Named;
-use tilewright_relayout::{Elements, Plan};
+use tilewright_notation::{Named, Tabled};
+use tilewright_relayout::{Elements, Plan, Program};
 
 use super::Answer;
 use crate::Error;
@@ -45,21 +45,56 @@ impl Moved {
     /// assert_eq!(error.field(), Some("to"));
     /// ```
     pub fn of(from: &Named, to: &Named, bits: u32) -> Result<Moved, Error> {
-        let refused = |error| Error::from(error).in_field("to");
-        let plan =
-            Plan::new(from.layout(), to.layout(), Elements::same(bits), 0).map_err(refused)?;
+        Moved::of_tabled(&Tabled::of(from), &Tabled::of(to), bits)
+    }
+
+    /// The same of layouts that may have index tables.
+    ///
+    /// # Errors
+    /// As [`Moved::of`].
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Moved};
+    /// let of = |text| Spec::parse(text).unwrap().resolve_tabled(None, None, &()).unwrap();
+    /// let moved = Moved::of_tabled(&of("[4] row-major"), &of("[4] table(0; 2,0,-,3,1) row-major"), 8)?;
+    /// assert_eq!(moved.bytes, [15, 1, 0, 22, 8]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of_tabled(from: &Tabled, to: &Tabled, bits: u32) -> Result<Moved, Error> {
+        fn refused(error: impl Into<Error>) -> Error {
+            error.into().in_field("to")
+        }
+        let program = Program::tabled(from.layout(), to.layout(), Elements::same(bits), 0);
+        let plan = program.map(Plan::of).map_err(refused)?;
         if u128::from(plan.src_bytes()) + u128::from(plan.dst_bytes()) > MAX_BYTES {
             return Err(Error::usage("to", format!("more than {MAX_BYTES} bytes to move")));
         }
         let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (7 * i + 1) as u8).collect();
         let mut bytes = vec![0u8; plan.dst_bytes() as usize];
-        for (coord, at) in from.layout().in_order() {
-            let goes = to.layout().offset(coord.as_slice());
-            let goes = goes.map_err(|error| Error::from(error).in_field("to"))?;
+        let size = from.layout().size();
+        for index in 0..size {
+            let coord = coord_of(index, from.layout().extents());
+            let at = from.layout().offset(&coord).map_err(refused)?;
+            let goes = to.layout().offset(&coord).map_err(refused)?;
             copy_bits(&source, at, &mut bytes, goes, bits as usize);
         }
         Ok(Moved { bytes })
     }
+}
+
+/// The coordinate of a row-major index.
+fn coord_of(mut index: u64, extents: &[u64]) -> Vec<u64> {
+    let mut coord: Vec<u64> = extents
+        .iter()
+        .rev()
+        .map(|extent| {
+            let own = index % extent;
+            index /= extent;
+            own
+        })
+        .collect();
+    coord.reverse();
+    coord
 }
 
 /// Copies the element at one offset to another; the first bits of a byte are its lowest.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_notation::{Named, Words};
+use tilewright_notation::{Named, Tabled, Words};
 
 use super::{Answer, explain::words_json};
 
@@ -50,6 +50,20 @@ impl Parsed {
             bits: named.element_bits(),
             stored_as: named.stored_as().cloned(),
         }
+    }
+
+    /// The same of a layout that may have index tables.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Parsed};
+    /// let spec = Spec::parse("f16[2,8] table(0; 1, -, 0) row-major")?;
+    /// let parsed = Parsed::of_tabled(&spec.resolve_tabled(None, None, &())?);
+    /// assert_eq!((parsed.spec.as_str(), parsed.capacity), ("f16[2,8] table(0; 1,-,0) row-major", 24));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of_tabled(tabled: &Tabled) -> Parsed {
+        let dims = tabled.layout().extents().to_vec();
+        Parsed { spec: tabled.to_spec(), dims, ..Parsed::of(tabled.stored()) }
     }
 }
 

@@ -1,13 +1,13 @@
 //! A question of any kind: typed, or read from JSON.
 
-use tilewright_notation::{Named, Notation, notation};
+use tilewright_notation::{Named, Notation, Tabled, notation};
 
 #[cfg(feature = "relayout")]
 use super::Moved;
 use super::{
     Answer, Contents, Distribution, Example, Explanation, Fields, Formats, Functions, Inferred,
     Known, Notations, Offset, Parsed, Recognition, Shards, ShardsExplanation, ShardsTranslation,
-    Translation, compare,
+    TabledExplanation, Translation, compare_tabled,
 };
 use crate::{Error, InShards, eval::evaluate, input::Array, sharded::is_sharded};
 #[cfg(feature = "banks")]
@@ -28,9 +28,9 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum Question {
     /// The whole text of a layout, and what is known of the array.
-    Parse(Named),
+    Parse(Tabled),
     /// What a layout means.
-    Explain(Named),
+    Explain(Tabled),
     /// The names of a layout.
     Recognise(Named),
     /// A layout in another notation.
@@ -43,19 +43,19 @@ pub enum Question {
     /// Where an element lies.
     Offset {
         /// The layout.
-        of: Named,
+        of: Tabled,
         /// The coordinate of the element, or its colexicographic index.
         coord: Vec<u64>,
     },
     /// What lies at an offset.
     Contents {
         /// The layout.
-        of: Named,
+        of: Tabled,
         /// The offset, in elements.
         offset: i64,
     },
     /// Whether two layouts are one map.
-    Same(Named, Named),
+    Same(Tabled, Tabled),
     /// Who holds what of an array that is spread over threads.
     Distribution {
         /// The layout, as text.
@@ -101,9 +101,9 @@ pub enum Question {
     #[cfg(feature = "relayout")]
     Relayout {
         /// The layout of the source.
-        from: Named,
+        from: Tabled,
         /// The layout of the destination.
-        to: Named,
+        to: Tabled,
         /// The width of an element.
         bits: u32,
     },
@@ -138,6 +138,7 @@ impl Question {
     pub fn from_json(question: &serde_json::Value) -> Result<Option<Question>, Error> {
         let fields = Fields(question);
         let spec = || fields.layout("spec");
+        let tabled = || fields.tabled("spec");
         let in_shards =
             || InShards::parse(fields.text("spec")?).map_err(|error| error.in_field("spec"));
         let cut = fields.text("spec").is_ok_and(is_sharded);
@@ -147,18 +148,18 @@ impl Question {
             "translate" if cut => {
                 Question::TranslateShards { of: in_shards()?, to: fields.text("to")?.into() }
             }
-            "parse" => Question::Parse(spec()?),
-            "explain" => Question::Explain(spec()?),
+            "parse" => Question::Parse(tabled()?),
+            "explain" => Question::Explain(tabled()?),
             "recognise" => Question::Recognise(spec()?),
             "translate" => {
                 let to = notation(fields.text("to")?);
                 let to = to.map_err(|error| Error::from(error).in_field("to"))?;
                 Question::Translate { of: spec()?, to }
             }
-            "offset" => Question::Offset { of: spec()?, coord: fields.integers("coord")? },
-            "coord" => Question::Contents { of: spec()?, offset: fields.integer("offset")? },
+            "offset" => Question::Offset { of: tabled()?, coord: fields.integers("coord")? },
+            "coord" => Question::Contents { of: tabled()?, offset: fields.integer("offset")? },
             "same" => {
-                let [a, b] = fields.layouts()?;
+                let [a, b] = fields.both_tabled()?;
                 Question::Same(a, b)
             }
             "distribution" => {
@@ -189,20 +190,20 @@ impl Question {
     ///
     /// ```
     /// use tilewright::{ask::Question, input::Array};
-    /// let of = Array::default().layout("spec", "(2,3):(3,1)")?;
+    /// let of = Array::default().tabled("spec", "(2,3):(3,1)", &())?;
     /// let error = Question::Offset { of, coord: vec![2, 0] }.answer().map(|_| ()).unwrap_err();
     /// assert!(error.is_out_of_range() && error.field() == Some("coord"));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn answer(&self) -> Result<Box<dyn Answer>, Error> {
         Ok(match self {
-            Question::Parse(of) => Box::new(Parsed::of(of)),
-            Question::Explain(of) => Box::new(Explanation::of(of)),
+            Question::Parse(of) => Box::new(Parsed::of_tabled(of)),
+            Question::Explain(of) => explained(of),
             Question::Recognise(of) => Box::new(Recognition::of(of)),
             Question::Translate { of, to } => Box::new(Translation::of(of, to)?),
-            Question::Offset { of, coord } => Box::new(Offset::of(of, coord)?),
-            Question::Contents { of, offset } => Box::new(Contents::of(of, *offset)?),
-            Question::Same(a, b) => Box::new(compare(a, b)?),
+            Question::Offset { of, coord } => Box::new(Offset::of_tabled(of, coord)?),
+            Question::Contents { of, offset } => Box::new(Contents::of_tabled(of, *offset)?),
+            Question::Same(a, b) => Box::new(compare_tabled(a, b)?),
             Question::Distribution { spec, array } => Box::new(Distribution::of(spec, array)?),
             #[cfg(feature = "banks")]
             Question::Banks { of, accesses, vector, banks, fix } => {
@@ -217,7 +218,7 @@ impl Question {
                 Box::new(Inferred::of(&known, packed))
             }
             #[cfg(feature = "relayout")]
-            Question::Relayout { from, to, bits } => Box::new(Moved::of(from, to, *bits)?),
+            Question::Relayout { from, to, bits } => Box::new(Moved::of_tabled(from, to, *bits)?),
             Question::Eval(text) => {
                 Box::new(evaluate(text).map_err(|error| error.in_field("text"))?)
             }
@@ -226,6 +227,14 @@ impl Question {
             Question::Notations => Box::new(Notations),
             Question::Functions => Box::new(Functions),
         })
+    }
+}
+
+/// What a layout means, with index tables or without.
+fn explained(of: &Tabled) -> Box<dyn Answer> {
+    match of.has_tables() {
+        true => Box::new(TabledExplanation::of(of)),
+        false => Box::new(Explanation::of(of.stored())),
     }
 }
 
@@ -247,8 +256,9 @@ fn bank_conflicts(fields: Fields<'_>) -> Result<Question, Error> {
 #[cfg(feature = "relayout")]
 fn relayout(fields: Fields<'_>) -> Result<Question, Error> {
     let bits = fields.natural("bits")?;
-    let from = fields.layout("from")?;
-    let array = Array { dims: Some(from.layout().extents().to_vec()), dtype: from.dtype() };
-    let to = array.layout("to", fields.text("to")?)?;
+    let from = fields.tabled("from")?;
+    let dims = Some(from.layout().extents().to_vec());
+    let array = Array { dims, dtype: from.stored().dtype() };
+    let to = array.tabled("to", fields.text("to")?, &())?;
     Ok(Question::Relayout { from, to, bits })
 }

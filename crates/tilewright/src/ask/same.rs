@@ -5,7 +5,7 @@ use tilewright_core::Difference;
 
 use super::Answer;
 
-pub use crate::comparison::{Comparison, compare};
+pub use crate::comparison::{Comparison, compare, compare_tabled};
 
 impl Answer for Comparison {
     fn to_json(&self) -> Value {

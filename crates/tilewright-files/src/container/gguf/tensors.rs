@@ -129,5 +129,5 @@ fn stored_as(held: &Held, len: u64, shape: Vec<u64>) -> (u32, Vec<u64>) {
 /// Whether the file itself says all there is to say of elements that lie so.
 pub(super) fn says_itself(held: &Held) -> bool {
     let own = types::number(held.dtype).is_some() && held::width(held.dtype) == Some(held.bits);
-    own && held.dims().len() <= MOST_DIMS && order::is_row_major(&held.named)
+    own && held.dims().len() <= MOST_DIMS && held.is_row_major()
 }

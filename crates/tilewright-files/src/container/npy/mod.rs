@@ -210,7 +210,7 @@ pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec
     let own = own.unwrap_or_else(|_| default_descr(to.dtype, u64::from(bits / 8)));
     let own = ordered(&own, to.order);
     // Of what is row-major as well, the order is that of C.
-    match order::is_col_major(named) && !order::is_row_major(named) {
+    match to.tables().is_none() && order::is_col_major(named) && !order::is_row_major(named) {
         true => (own, true, to.dims().to_vec()),
         false => (own, false, named.storage_shape()),
     }
@@ -237,7 +237,8 @@ pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> 
 /// Whether a header says where elements lie that have the width of their type: in C order, or in Fortran's.
 pub(super) fn says_order(to: &Held) -> bool {
     // An array that is stored as words has another shape, and neither order.
-    let dense = order::is_row_major(&to.named) || order::is_col_major(&to.named);
+    let dense =
+        to.tables().is_none() && (order::is_row_major(&to.named) || order::is_col_major(&to.named));
     dense && held::width(to.dtype) == Some(to.bits)
 }
 

@@ -1,0 +1,205 @@
+//! `TabledLayout`: a layout of an array whose storage order needs index tables.
+
+use pyo3::{
+    prelude::*,
+    types::{PyAny, PyString, PyTuple},
+};
+use tilewright::{Tabled, ask::TabledExplanation, compare_tabled, core::Place, files::FileLists};
+
+use crate::{
+    errors::{Raised, refused},
+    integer::{Integer, Integers},
+    spec::{dtype_of, spec_of},
+    spelling::quoted,
+    tensor::coordinate,
+    values::{PyTensorLayout, alone},
+    words::PyComparison,
+};
+
+/// A table: the dims with the lengths of their blocks, and the list.
+type Table<'py> = (Bound<'py, PyTuple>, Vec<Option<u64>>);
+
+/// A layout of an array whose storage order along dims is a list of numbers: ``table(0; 2,0,-,1)`` between the array and the
+/// layout of what is stored. Stored index i of the dim holds index ``list[i]`` of the array; None is a hole.
+///
+/// ``TabledLayout(spec, dims=None, dtype=None)`` reads a SPEC; ``table(0; @order.npy)`` reads the list from a file. A table
+/// that is digits becomes a layout of shape and strides: ``tables`` is empty then, and ``stored`` the layout.
+///
+/// Raises what ``TensorLayout`` raises, ``Error`` for a list that repeats an index or leaves one out.
+///
+/// >>> from tilewright import TabledLayout
+/// >>> rows = TabledLayout("f16[3,8] table(0; 2,-,0,1) row-major")
+/// >>> rows.offset(0, 5), rows.coord(9), rows.coord(0)
+/// (21, None, (2, 0))
+/// >>> rows.tables, rows.stored
+/// ([(((0, 1),), [2, None, 0, 1])], TensorLayout('f16[4,8] row-major'))
+#[pyclass(name = "TabledLayout", module = "tilewright", frozen)]
+#[derive(Clone)]
+pub(crate) struct PyTabledLayout(pub(crate) Tabled);
+
+/// The layout that an argument is, with index tables or without.
+pub(crate) fn tabled(
+    argument: &str,
+    value: &Bound<'_, PyAny>,
+    dims: Option<&[u64]>,
+    dtype: Option<tilewright::Dtype>,
+) -> PyResult<Tabled> {
+    if let Ok(own) = value.cast::<PyTabledLayout>() {
+        return Ok(own.get().0.clone());
+    }
+    if let (Ok(own), None, None) = (value.cast::<PyTensorLayout>(), dims, dtype) {
+        return Ok(Tabled::of(&own.get().0));
+    }
+    let spec = spec_of(argument, value)?;
+    spec.resolve_tabled(dims, dtype, &FileLists::default()).raised()
+}
+
+/// The layout of a tensor of a file, or of one side of a conversion: a `TensorLayout` where it has no index tables.
+pub(crate) fn layout_of<'py>(
+    py: Python<'py>,
+    plain: &tilewright::Named,
+    tabled: Option<&Tabled>,
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match tabled {
+        Some(tabled) => Bound::new(py, PyTabledLayout(tabled.clone()))?.into_any(),
+        None => Bound::new(py, PyTensorLayout(plain.clone()))?.into_any(),
+    })
+}
+
+#[pymethods]
+impl PyTabledLayout {
+    #[new]
+    #[pyo3(signature = (spec, /, dims = None, dtype = None))]
+    fn new(
+        spec: &Bound<'_, PyAny>,
+        dims: Option<Integers>,
+        dtype: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTabledLayout> {
+        let dtype = dtype.map(dtype_of).transpose()?;
+        let dims = Integers::given("dims", dims)?;
+        tabled("spec", spec, dims.as_deref(), dtype).map(PyTabledLayout)
+    }
+
+    /// One SPEC that says all of it, with the entries of the tables.
+    #[getter]
+    fn spec(&self) -> String {
+        self.0.to_spec()
+    }
+
+    /// The logical extents.
+    #[getter]
+    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.layout().extents())
+    }
+
+    /// The element type; None where it is not known.
+    #[getter]
+    fn dtype(&self) -> Option<&'static str> {
+        self.0.stored().dtype().map(|dtype| dtype.name())
+    }
+
+    /// The width of a stored element in bits; None where it is not known.
+    #[getter]
+    fn bits(&self) -> Option<u32> {
+        self.0.stored().element_bits()
+    }
+
+    /// The number of logical elements.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.layout().size()
+    }
+
+    /// The length of the storage, in elements.
+    #[getter]
+    fn capacity(&self) -> u64 {
+        self.0.layout().stored().capacity()
+    }
+
+    /// The elements of the storage that hold none of the array: holes, and padding of what is stored.
+    #[getter]
+    fn padding(&self) -> u64 {
+        self.0.layout().padding()
+    }
+
+    /// Each table, the first to act first: pairs of a dim and the length of its blocks, and the list.
+    #[getter]
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Vec<Table<'py>>> {
+        let table = |along: &tilewright::notation::Along| {
+            let dims = along.dims().map(|(dim, by)| PyTuple::new(py, [dim as u64, by]));
+            let dims = PyTuple::new(py, dims.collect::<PyResult<Vec<_>>>()?)?;
+            let list = (0..along.table().stored()).map(|place| along.table().index(place));
+            Ok((dims, list.collect()))
+        };
+        self.0.layout().tables().iter().map(table).collect()
+    }
+
+    /// What the tables store, as an array of its own.
+    #[getter]
+    fn stored(&self) -> PyTensorLayout {
+        PyTensorLayout(self.0.stored().clone())
+    }
+
+    /// The offset of a coordinate, in elements: ``offset(16, 0)``, or as one sequence. Raises ``OutOfRangeError`` outside
+    /// the dims.
+    #[pyo3(signature = (*coord))]
+    fn offset(&self, coord: &Bound<'_, PyTuple>) -> PyResult<i64> {
+        self.0.layout().offset(&coordinate(&alone(coord))?).raised()
+    }
+
+    /// The coordinate at an offset of the storage, in elements; None for a hole or padding. Raises ``OutOfRangeError``
+    /// beyond the storage.
+    fn coord<'py>(
+        &self,
+        py: Python<'py>,
+        offset: Integer<i64>,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let offset = offset.of("offset")?;
+        match self.0.layout().locate(offset).raised()? {
+            Place::Element(coord) => PyTuple::new(py, coord.as_slice()).map(Some),
+            Place::Padding => Ok(None),
+            Place::OutOfRange => {
+                let capacity = self.capacity();
+                let says = format!("offset {offset} of a storage of {capacity} elements");
+                Err(refused("out-of-range", says))
+            }
+        }
+    }
+
+    /// Whether another layout is the same map over the same dims; where not, the first difference.
+    fn same(&self, other: &Bound<'_, PyAny>) -> PyResult<PyComparison> {
+        let (dims, dtype) = (self.0.layout().extents(), self.0.stored().dtype());
+        let other = tabled("other", other, None, None)
+            .or_else(|_| tabled("other", other, Some(dims), dtype))?;
+        PyComparison::of_tabled(&self.0, &other)
+    }
+
+    /// What it means, in words and numbers.
+    fn explain(&self) -> String {
+        TabledExplanation::of(&self.0).to_string()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyTabledLayout>().is_ok_and(|other| {
+            let other = &other.get().0;
+            let alike = compare_tabled(&self.0, other).is_ok_and(|it| it.to_string() == "same");
+            alike && self.0.to_spec() == other.to_spec()
+        })
+    }
+
+    fn __hash__(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        self.0.to_spec().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<String> {
+        let text = PyString::new(py, &self.0.to_spec());
+        Ok(format!("TabledLayout({})", quoted(&text.to_string())))
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_spec()
+    }
+}

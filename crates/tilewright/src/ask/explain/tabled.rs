@@ -1,0 +1,119 @@
+//! What a layout with index tables means: its tables in words, and what they store.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tilewright_notation::{Along, Tabled};
+
+use super::{Explanation, HEAD};
+use crate::ask::{
+    Answer,
+    words::{counted, row, shortened},
+};
+
+/// Everything that can be said of a layout with index tables.
+///
+/// ```
+/// use tilewright::{Spec, ask::TabledExplanation};
+/// let spec = Spec::parse("f16[3,8] table(0; 2,-,0,1) row-major")?;
+/// let text = TabledExplanation::of(&spec.resolve_tabled(None, None, &())?).to_string();
+/// assert!(text.contains("dim 0: 3 indices stored at 4 places, 1 of them a hole"));
+/// assert!(text.contains("padding          8 elements"));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TabledExplanation {
+    /// The SPEC, with its tables.
+    pub spec: String,
+    /// The logical extents.
+    pub dims: Vec<u64>,
+    /// The elements of the storage that hold none of the array.
+    pub padding: u64,
+    /// A sentence for each table, the first to act first.
+    pub tables: Vec<String>,
+    /// What the tables store.
+    pub stored: Explanation,
+}
+
+impl TabledExplanation {
+    /// Asks a layout everything.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::TabledExplanation};
+    /// let spec = Spec::parse("f16[16,32] table(0/8,1/16; 3,0,2,1) row-major")?;
+    /// let explained = TabledExplanation::of(&spec.resolve_tabled(None, None, &())?);
+    /// let said = "blocks of 8 of dim 0 and of 16 of dim 1: 4 blocks stored at 4 places";
+    /// assert_eq!(explained.tables, [said]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of(tabled: &Tabled) -> TabledExplanation {
+        let layout = tabled.layout();
+        TabledExplanation {
+            spec: tabled.to_spec(),
+            dims: layout.extents().to_vec(),
+            padding: layout.padding(),
+            tables: layout.tables().iter().map(said).collect(),
+            stored: Explanation::of(tabled.stored()),
+        }
+    }
+
+    /// What stands before the explanation of what is stored.
+    fn head(&self, width: usize) -> String {
+        let mut text = shortened(&self.spec, width) + "\n";
+        let mut say =
+            |title: &str, said: &str| text += &row(&format!("  {title}"), HEAD, said, width);
+        say("dims", &format!("{:?}", self.dims));
+        for (at, table) in self.tables.iter().enumerate() {
+            say(if at == 0 { "index tables" } else { "" }, table);
+        }
+        say("padding", &counted(self.padding.into(), "element"));
+        text + "what the tables store:\n"
+    }
+}
+
+/// A table in words.
+fn said(along: &Along) -> String {
+    let (table, dims): (_, Vec<(usize, u64)>) = (along.table(), along.dims().collect());
+    let (what, of) = match dims[..] {
+        [(dim, 1)] => (format!("dim {dim}"), "index"),
+        _ => {
+            let dims: Vec<String> =
+                dims.iter().map(|(dim, by)| format!("of {by} of dim {dim}")).collect();
+            (format!("blocks {}", dims.join(" and ")), "block")
+        }
+    };
+    let things = match (of, table.extent()) {
+        ("index", 1) => "1 index".to_owned(),
+        ("index", many) => format!("{many} indices"),
+        (of, many) => counted(many.into(), of),
+    };
+    let holes = match table.holes() {
+        0 => String::new(),
+        1 => ", 1 of them a hole".to_owned(),
+        many => format!(", {many} of them holes"),
+    };
+    format!("{what}: {things} stored at {}{holes}", counted(table.stored().into(), "place"))
+}
+
+impl fmt::Display for TabledExplanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.head(usize::MAX))?;
+        write!(f, "{}", self.stored)
+    }
+}
+
+impl Answer for TabledExplanation {
+    fn to_json(&self) -> Value {
+        json!({
+            "spec": self.spec,
+            "dims": self.dims,
+            "padding": self.padding,
+            "tables": self.tables,
+            "stored": self.stored.to_json(),
+        })
+    }
+
+    fn within(&self, width: usize) -> String {
+        self.head(width) + &self.stored.within(width)
+    }
+}
