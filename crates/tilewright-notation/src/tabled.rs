@@ -292,7 +292,7 @@ impl Reading for Written {
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         self.folded(self.tabled(given, &())?).map_err(|_| {
             let said = format!(
-                "`{self}` has an index table that is no digits, and shape and strides are wanted here; index, same, explain, relayout and convert take such tables"
+                "`{self}` has an index table that is no digits, and shape and strides are wanted here; index, same, explain, relayout, convert and TabledLayout take such tables"
             );
             Error::new(Kind::Unsupported, said)
         })

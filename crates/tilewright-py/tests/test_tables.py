@@ -15,8 +15,7 @@ def text(order):
 
 def test_offsets_are_those_of_the_definition():
     order = [2, None, 0, 1]
-    rows = tw.parse(f"f16[3,8] table(0; {text(order)}) row-major")
-    assert isinstance(rows, tw.TabledLayout)
+    rows = tw.TabledLayout(f"f16[3,8] table(0; {text(order)}) row-major")
     for place, index in enumerate(order):
         for column in range(8):
             if index is None:
@@ -108,7 +107,7 @@ def test_files_keep_the_order(tmp_path):
 
 def test_what_is_refused():
     with pytest.raises(tw.Error, match="index 2 of the array is stored at 1 and at 2"):
-        tw.parse("f16[4,8] table(0; 0,2,2,1) row-major")
+        tw.TabledLayout("f16[4,8] table(0; 0,2,2,1) row-major")
     with pytest.raises(tw.UnsupportedError, match="index table"):
         tw.TensorLayout("f16[4,8] table(0; 0,2,3,1) row-major")
     with pytest.raises(tw.UnsupportedError, match="index table"):

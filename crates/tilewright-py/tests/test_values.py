@@ -167,7 +167,7 @@ def test_errors_name_arguments() -> None:
         ("give to=, or by out= an array that has one", lambda: tw.relayout(array)),
         ("dtype=f16 of elements of 32 bits", lambda: tw.relayout(array, "zN", dtype="f16")),
         ("order= takes 'C' .* or 'F', not 'K'", lambda: tw.relayout(array, "zN", order="K")),
-        ("to= takes a layout: text, a Layout or a TensorLayout; not int", lambda: tw.relayout(array, 5)),  # type: ignore[arg-type]
+        ("to= takes a layout: text, a Layout, a TensorLayout or a TabledLayout; not int", lambda: tw.relayout(array, 5)),  # type: ignore[arg-type]
         ("from_= takes a layout", lambda: tw.relayout(array, "zN", from_=5)),  # type: ignore[arg-type]
         ("spec= takes a layout", lambda: tw.parse(5)),  # type: ignore[arg-type]
         ("give the layout as to=, or give layouts as rules=", lambda: tw.convert(MODEL, "x.safetensors")),

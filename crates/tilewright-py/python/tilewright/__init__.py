@@ -150,14 +150,14 @@ __all__ = [
 
 
 def parse(
-    spec: str | Layout | TensorLayout | TabledLayout,
+    spec: str | Layout | TensorLayout,
     /,
     dims: _Sequence[int] | None = None,
     dtype: _Any = None,
-) -> TensorLayout | TabledLayout:
+) -> TensorLayout:
     """The layout that a text in any notation says.
 
-    Where index tables stand in it that shape and strides do not say, the answer is a ``TabledLayout``.
+    A text with index tables that shape and strides do not say is an ``UnsupportedError``; ``TabledLayout`` holds it.
 
     A text that carries its extents needs nothing else; ``zN``, ``NHWC``, ``{0,1:T(8,128)}`` and the like need the
     array's ``dims``, and where they depend on the element its ``dtype``, by any library's name or object.
@@ -177,9 +177,6 @@ def parse(
       row-mayor
       ^^^^^^^^^
     """
-    if isinstance(spec, TabledLayout) or (isinstance(spec, str) and "table" in spec):
-        tabled = TabledLayout(spec, dims, dtype)
-        return tabled if tabled.tables else TensorLayout(spec, dims, dtype)
     return TensorLayout(spec, dims, dtype)
 
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tilewright::{
     Error,
     ask::Question,
-    relayout::{Elements, Plan},
+    relayout::{Elements, Plan, Program},
 };
 
 /// The kinds of questions, in the order of the file.
@@ -80,7 +80,8 @@ fn a_plan_moves_the_recorded_bytes() {
         let Ok(Some(Question::Relayout { from, to, bits })) = Question::from_json(line) else {
             continue;
         };
-        let Ok(plan) = Plan::new(from.layout(), to.layout(), Elements::same(bits), 0) else {
+        let elements = Elements::same(bits);
+        let Ok(plan) = Program::tabled(from.layout(), to.layout(), elements, 0).map(Plan::of) else {
             continue;
         };
         let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (7 * i + 1) as u8).collect();
