@@ -12,7 +12,7 @@ use crate::{
 const UNPUBLISHED: [&str; 3] = ["tilewright-py", "tilewright-web", "xtask"];
 
 /// The features of the facade, each of which builds without the others.
-const FEATURES: [&str; 5] = ["files", "relayout", "draw", "xla", "banks"];
+const FEATURES: [&str; 6] = ["files", "relayout", "draw", "xla", "banks", "tables"];
 
 /// What nobody has to build who only reads layouts and asks.
 const LEFT_OUT: [&str; 3] = ["rayon", "prost", "safetensors"];

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tilewright_core::{ByteOrder, Dtype, ElementBlock, Fill, TensorLayout};
 use tilewright_notation::{Named, Tabled};
-use tilewright_table::TabledLayout;
+use tilewright_table::{TABLES, TabledLayout};
 
 use crate::{dtype, gathered::Gathered, order};
 
@@ -110,7 +110,7 @@ impl Held {
 
     /// The index tables, and the way to the row-major elements.
     pub(crate) fn tables(&self) -> Option<&Gathered> {
-        self.tables.as_deref()
+        if TABLES { self.tables.as_deref() } else { None }
     }
 
     /// The layout with its index tables.
@@ -141,12 +141,12 @@ impl Held {
 
     /// Whether the elements lie row-major and dense.
     pub(crate) fn is_row_major(&self) -> bool {
-        self.tables.is_none() && order::is_row_major(&self.named)
+        self.tables().is_none() && order::is_row_major(&self.named)
     }
 
     /// Whether both place all elements alike, in as much storage.
     pub(crate) fn places_as(&self, other: &Held) -> Result<bool, tilewright_core::Error> {
-        if self.tables.is_none() && other.tables.is_none() {
+        if self.tables().is_none() && other.tables().is_none() {
             return Ok(
                 self.layout() == other.layout() || self.layout().same_function(other.layout())?
             );

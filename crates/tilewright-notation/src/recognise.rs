@@ -160,7 +160,7 @@ fn any_blocks(layout: &TensorLayout) -> Vec<u64> {
     let long = layout.layout().modes().iter().filter(|mode| mode.extent() > 1);
     let strides = long.filter_map(|mode| u64::try_from(mode.stride()).ok());
     let mut steps: Vec<u64> = strides.chain([layout.capacity()]).filter(|step| *step > 0).collect();
-    steps.sort_unstable();
+    tilewright_core::sort_short(&mut steps, |step| *step);
     let ratios = steps.windows(2).filter_map(|pair| match pair {
         [low, high] if high.is_multiple_of(*low) => Some(high / low),
         _ => None,

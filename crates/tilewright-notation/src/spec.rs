@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr, sync::Arc};
 
 use tilewright_core::{ByteOrder, Dtype, LinearLayout, Pattern};
+use tilewright_table::TABLES;
 
 use crate::{
     Named, dialect,
@@ -130,7 +131,7 @@ impl Spec {
             ));
         }
         let (start, trimmed) = (text.len() - text.trim_start().len(), text.trim());
-        if let Some(parts) = tables::split(trimmed) {
+        if TABLES && let Some(parts) = tables::split(trimmed) {
             let written = parts.and_then(|parts| Written::read(trimmed, parts, all));
             return written
                 .map(|written| Spec::of_tables(written, text))

@@ -6,7 +6,7 @@
 use std::{fmt, sync::Arc};
 
 use tilewright_core::{Dtype, MAX_MODES};
-use tilewright_table::{Along, TabledLayout};
+use tilewright_table::{Along, TABLES, TabledLayout};
 
 use crate::{
     Named, Spec, dialect,
@@ -131,7 +131,7 @@ impl Tabled {
     /// assert!(has("f16[4] table(0; 0,2,3,1) row-major") && !has("f16[4] table(0; 0,2,1,3) row-major"));
     /// ```
     pub fn has_tables(&self) -> bool {
-        !self.layout.tables().is_empty()
+        TABLES && !self.layout.tables().is_empty()
     }
 
     /// One SPEC that reads back as just this layout: with dims, type, the entries of the tables, and the layout of what
@@ -355,6 +355,9 @@ impl Spec {
         dtype: Option<Dtype>,
         lists: &dyn Lists,
     ) -> Result<Tabled, Error> {
+        if !TABLES {
+            return self.resolve(dims, dtype).map(|named| Tabled::of(&named));
+        }
         let Some(written) = &self.tables else {
             return self.resolve(dims, dtype).map(|named| Tabled::of(&named));
         };
@@ -373,6 +376,6 @@ impl Spec {
     /// assert!(!Spec::parse("MARLIN").unwrap().has_tables());
     /// ```
     pub fn has_tables(&self) -> bool {
-        self.tables.is_some()
+        TABLES && self.tables.is_some()
     }
 }

@@ -19,7 +19,7 @@ use std::{
 };
 
 use tilewright_core::MAX_MODES;
-use tilewright_table::{MAX_ENTRIES, Table};
+use tilewright_table::{MAX_ENTRIES, TABLES, Table};
 
 use crate::{
     Lists,
@@ -67,6 +67,9 @@ pub(crate) struct Parts<'a> {
 
 /// Takes a text apart, if a table stands in it outside brackets and quotes.
 pub(crate) fn split(text: &str) -> Option<Result<Parts<'_>, Error>> {
+    if !TABLES {
+        return None;
+    }
     let from = begin(text)?;
     let read = || {
         let mut scan = Scanner::within(text, (from, text.len()));

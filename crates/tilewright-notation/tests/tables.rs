@@ -306,7 +306,9 @@ fn what_is_refused_says_where() {
         Spec::parse("f16[4] table(0; 0,2,3,1) row-major").unwrap().resolve(None, None).unwrap_err();
     assert!(
         error.is_unsupported()
-            && error.to_string().contains("index, same, explain, relayout, convert and TabledLayout")
+            && error
+                .to_string()
+                .contains("index, same, explain, relayout, convert and TabledLayout")
     );
 }
 

@@ -27,6 +27,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
+/// Whether index tables are built in, by the feature `tables`. Without it, texts with tables are no layouts, and what would
+/// look for tables is left out.
+pub const TABLES: bool = cfg!(feature = "tables");
+
 mod along;
 mod fold;
 mod groups;

@@ -71,6 +71,7 @@ pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
 /// [`TabledLayout::first_difference`](crate::notation::TabledLayout::first_difference).
 ///
 /// ```
+/// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
 /// use tilewright::{Spec, compare_tabled};
 /// let of = |text| Spec::parse(text).unwrap().resolve_tabled(None, None, &()).unwrap();
 /// let rows = of("f16[4,8] table(0; 0,2,3,1) row-major");

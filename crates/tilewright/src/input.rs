@@ -95,6 +95,7 @@ impl Array {
     /// As [`read`] and [`Spec::resolve_tabled`], in this field of a question.
     ///
     /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::input::Array;
     /// let array = Array::read(Some("4,8"), Some("f16"))?;
     /// let tabled = array.tabled("spec", "table(0; 0,2,3,1) zN", &())?;
@@ -120,6 +121,7 @@ impl Array {
     /// As [`Array::tabled`], in the fields `a` and `b`.
     ///
     /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::input::Array;
     /// let [a, b] = Array::default().both_tabled("f16[4,9] table(0; 0,2,3,1) zN", "row-major", &())?;
     /// assert_eq!(a.layout().extents(), b.layout().extents());
@@ -231,6 +233,7 @@ pub fn both(
 /// As [`Spec::resolve_tabled`], for each.
 ///
 /// ```
+/// # if !cfg!(feature = "tables") { return; }
 /// use tilewright::{Spec, input::both_tabled};
 /// let specs = ["f16[4,8] table(0; 0,2,3,1) row-major", "zN"].map(|text| Spec::parse(text).unwrap());
 /// let [rows, zn] = both_tabled([&specs[0], &specs[1]], None, None, &()).map(Result::unwrap);

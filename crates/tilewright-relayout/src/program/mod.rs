@@ -377,7 +377,7 @@ impl Program {
     /// ```
     pub fn source_ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
         let bits = self.elements.src_bits;
-        match &self.tables {
+        match self.tables() {
             Some(tables) => Ranges::of_tabled(&self.src, &tables.src, bits),
             None => Ranges::of(&self.src, &self.part.src, self.extents(), bits),
         }
@@ -396,7 +396,7 @@ impl Program {
     /// ```
     pub fn destination_ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
         let bits = self.elements.dst_bits;
-        match &self.tables {
+        match self.tables() {
             Some(tables) => Ranges::of_tabled(&self.dst, &tables.dst, bits),
             None => Ranges::of(&self.dst, &self.part.dst, self.extents(), bits),
         }
@@ -416,7 +416,7 @@ impl Program {
     /// ```
     pub fn digits(&self) -> &Digits {
         let made = || {
-            if let Some(tables) = &self.tables {
+            if let Some(tables) = self.tables() {
                 return Digits::tabled(&self.src, &self.dst, tables);
             }
             let straight = if self.is_part() { None } else { straight(&self.src, &self.dst) };

@@ -3,7 +3,7 @@
 use super::{Program, check_injective, check_low, part::Part};
 use crate::{Elements, Error, elements};
 use std::sync::OnceLock;
-use tilewright_table::{Along, TabledLayout};
+use tilewright_table::{Along, TABLES, TabledLayout};
 
 /// The index tables of either side.
 #[derive(Clone, Debug)]
@@ -93,12 +93,16 @@ impl Program {
     /// assert!(!Program::new(&rows, &rows, Elements::same(8), 0).unwrap().has_tables());
     /// ```
     pub fn has_tables(&self) -> bool {
-        self.tables.is_some()
+        self.tables().is_some()
+    }
+
+    pub(crate) fn tables(&self) -> Option<&Tables> {
+        if TABLES { self.tables.as_ref() } else { None }
     }
 
     /// The elements of what is stored that hold none of the array.
     pub(crate) fn holes(&self) -> u64 {
-        let Some(tables) = &self.tables else { return 0 };
+        let Some(tables) = self.tables() else { return 0 };
         let all = tables.extents.iter().fold(1, |all: u64, extent| all.saturating_mul(*extent));
         self.dst.size().saturating_sub(all)
     }

@@ -59,7 +59,7 @@ fn factors(a: &[u64], b: &[u64]) -> Vec<u64> {
             .collect()
     };
     let mut products = [partial(a), partial(b)].concat();
-    products.sort_unstable();
+    tilewright_core::sort_short(&mut products, |product| *product);
     products.dedup();
     let whole = products.last().copied().unwrap_or(1);
     let (mut below, mut factors) = (1, Vec::new());

@@ -141,6 +141,7 @@ impl<'a> Fields<'a> {
     /// As [`Array::tabled`].
     ///
     /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// # use tilewright::ask::Fields;
     /// let question = serde_json::json!({ "spec": "f16[4] table(0; 0,2,3,1) row-major" });
     /// assert!(Fields(&question).tabled("spec")?.has_tables());
@@ -158,6 +159,7 @@ impl<'a> Fields<'a> {
     /// As [`Array::both_tabled`].
     ///
     /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// # use tilewright::ask::Fields;
     /// let question = serde_json::json!({ "a": "f16[4] table(0; 0,2,3,1) row-major", "b": "col-major" });
     /// assert_eq!(Fields(&question).both_tabled()?[1].layout().extents(), [4]);

@@ -58,6 +58,7 @@ impl Offset {
     /// As [`TabledLayout::offset`](crate::notation::TabledLayout::offset), in the field `coord`.
     ///
     /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::{Spec, ask::Offset};
     /// let spec = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major")?;
     /// let rows = spec.resolve_tabled(None, None, &())?;
@@ -148,6 +149,7 @@ impl Contents {
     /// As [`Contents::of`].
     ///
     /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::{Spec, ask::Contents};
     /// let spec = Spec::parse("f16[2,8] table(0; 1,-,0) row-major")?;
     /// let rows = spec.resolve_tabled(None, None, &())?;
@@ -156,6 +158,9 @@ impl Contents {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn of_tabled(tabled: &Tabled, offset: i64) -> Result<Contents, Error> {
+        if !tabled.has_tables() {
+            return Contents::of(tabled.stored(), offset);
+        }
         let place = tabled.layout().locate(offset);
         place.map(|place| Contents { place }).map_err(|error| Error::from(error).in_field("offset"))
     }

@@ -29,8 +29,8 @@
 //!
 //! ```
 //! use tilewright::{ask::{Answer, Question}, input::Array};
-//! let named = Array::default().layout("spec", "f32[3,5]{1,0:T(2,2)}")?;
-//! let answer = Question::Offset { of: named, coord: vec![2, 3] }.answer()?;
+//! let of = Array::default().tabled("spec", "f32[3,5]{1,0:T(2,2)}", &())?;
+//! let answer = Question::Offset { of, coord: vec![2, 3] }.answer()?;
 //! assert_eq!(answer.to_string(), "17 (byte 68)");
 //! assert_eq!(answer.to_json(), serde_json::json!({ "offset": 17, "byte": 68, "bit": 0 }));
 //! # Ok::<(), tilewright::Error>(())

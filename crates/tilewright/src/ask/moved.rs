@@ -54,6 +54,7 @@ impl Moved {
     /// As [`Moved::of`].
     ///
     /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::{Spec, ask::Moved};
     /// let of = |text| Spec::parse(text).unwrap().resolve_tabled(None, None, &()).unwrap();
     /// let moved = Moved::of_tabled(&of("[4] row-major"), &of("[4] table(0; 2,0,-,3,1) row-major"), 8)?;
@@ -64,8 +65,12 @@ impl Moved {
         fn refused(error: impl Into<Error>) -> Error {
             error.into().in_field("to")
         }
-        let program = Program::tabled(from.layout(), to.layout(), Elements::same(bits), 0);
-        let plan = program.map(Plan::of).map_err(refused)?;
+        let elements = Elements::same(bits);
+        let plan = match from.has_tables() || to.has_tables() {
+            true => Program::tabled(from.layout(), to.layout(), elements, 0).map(Plan::of),
+            false => Plan::new(from.stored().layout(), to.stored().layout(), elements, 0),
+        };
+        let plan = plan.map_err(refused)?;
         if u128::from(plan.src_bytes()) + u128::from(plan.dst_bytes()) > MAX_BYTES {
             return Err(Error::usage("to", format!("more than {MAX_BYTES} bytes to move")));
         }
@@ -74,12 +79,16 @@ impl Moved {
         let size = from.layout().size();
         for index in 0..size {
             let coord = coord_of(index, from.layout().extents());
-            let at = from.layout().offset(&coord).map_err(refused)?;
-            let goes = to.layout().offset(&coord).map_err(refused)?;
+            let at = offset(from, &coord).map_err(refused)?;
+            let goes = offset(to, &coord).map_err(refused)?;
             copy_bits(&source, at, &mut bytes, goes, bits as usize);
         }
         Ok(Moved { bytes })
     }
+}
+
+fn offset(of: &Tabled, coord: &[u64]) -> Result<i64, tilewright_core::Error> {
+    if of.has_tables() { of.layout().offset(coord) } else { of.stored().layout().offset(coord) }
 }
 
 /// The coordinate of a row-major index.

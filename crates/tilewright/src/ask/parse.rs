@@ -55,6 +55,7 @@ impl Parsed {
     /// The same of a layout that may have index tables.
     ///
     /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::{Spec, ask::Parsed};
     /// let spec = Spec::parse("f16[2,8] table(0; 1, -, 0) row-major")?;
     /// let parsed = Parsed::of_tabled(&spec.resolve_tabled(None, None, &())?);
@@ -62,6 +63,9 @@ impl Parsed {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn of_tabled(tabled: &Tabled) -> Parsed {
+        if !tabled.has_tables() {
+            return Parsed::of(tabled.stored());
+        }
         let dims = tabled.layout().extents().to_vec();
         Parsed { spec: tabled.to_spec(), dims, ..Parsed::of(tabled.stored()) }
     }

@@ -81,7 +81,8 @@ fn a_plan_moves_the_recorded_bytes() {
             continue;
         };
         let elements = Elements::same(bits);
-        let Ok(plan) = Program::tabled(from.layout(), to.layout(), elements, 0).map(Plan::of) else {
+        let Ok(plan) = Program::tabled(from.layout(), to.layout(), elements, 0).map(Plan::of)
+        else {
             continue;
         };
         let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (7 * i + 1) as u8).collect();

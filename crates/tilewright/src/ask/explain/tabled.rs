@@ -14,6 +14,7 @@ use crate::ask::{
 /// Everything that can be said of a layout with index tables.
 ///
 /// ```
+/// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
 /// use tilewright::{Spec, ask::TabledExplanation};
 /// let spec = Spec::parse("f16[3,8] table(0; 2,-,0,1) row-major")?;
 /// let text = TabledExplanation::of(&spec.resolve_tabled(None, None, &())?).to_string();
@@ -39,6 +40,7 @@ impl TabledExplanation {
     /// Asks a layout everything.
     ///
     /// ```
+    /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
     /// use tilewright::{Spec, ask::TabledExplanation};
     /// let spec = Spec::parse("f16[16,32] table(0/8,1/16; 3,0,2,1) row-major")?;
     /// let explained = TabledExplanation::of(&spec.resolve_tabled(None, None, &())?);
