@@ -6,6 +6,7 @@ use std::{
 };
 
 use tilewright_core::Remedy;
+use tilewright_notation::Lists;
 
 use crate::{
     Action, Error, FileLists, Input, Job, Request, budget,
@@ -471,13 +472,9 @@ pub(crate) fn jobs_of(
                 Job::copy(number, tensor, Action::Skip(why))
             }
             Some(spec) => {
-                let job = Job::new(
-                    number,
-                    (&input.path, tensor),
-                    spec,
-                    request,
-                    (ordered, FileLists::of(input)),
-                )?;
+                let lists = FileLists::of(input).beside(&tensor.name);
+                let asked = (ordered, &lists as &dyn Lists);
+                let job = Job::new(number, (&input.path, tensor), spec, request, asked)?;
                 match tables.permuted(tensor, &job.from, &job.to)? {
                     Some(why) if request.skip_unfit => Job::copy(number, tensor, Action::Skip(why)),
                     Some(why) => return Err(row_table::refused(why)),

@@ -7,35 +7,35 @@
 
 use std::fmt;
 
-use tilewright_core::{Fill, TensorLayout};
-use tilewright_notation::{Named, Tabled};
+use tilewright_core::TensorLayout;
+use tilewright_notation::Tabled;
 use tilewright_relayout::{Elements, Plan, Program};
 use tilewright_table::TabledLayout;
 
-use crate::{Error, budget::zeros, held::Held, source::Source};
+use crate::{Error, budget::zeros, source::Source};
 
 /// The layout of a tensor with index tables, and the way to its row-major elements.
 pub(crate) struct Gathered {
     pub(crate) tabled: Tabled,
-    /// The row-major elements.
-    pub(crate) rows: Held,
+    /// The layout of the row-major elements.
+    rows: TabledLayout,
+    bits: u32,
     plan: Plan,
 }
 
 impl Gathered {
-    /// Of elements that are stored so.
-    pub(crate) fn new(tabled: Tabled, held: &Held) -> Result<Gathered, String> {
-        if held.together() > 1 {
-            return Err(format!("blocks of {} have no index tables", held.dtype));
-        }
-        let refused = |error: tilewright_core::Error| error.to_string();
-        let layout = TensorLayout::row_major(tabled.layout().extents()).map_err(refused)?;
-        let rows = TabledLayout::of(&layout);
-        let named = Named::new("row-major", layout, None, None, Fill::Unspecified);
-        let rows_held = Held::of(&named, held.dtype, held.bits, Fill::Unspecified)?;
-        let program = Program::tabled(tabled.layout(), &rows, Elements::same(held.bits), 0);
+    /// Of elements of `bits` bits that are stored so.
+    pub(crate) fn new(tabled: Tabled, bits: u32) -> Result<Gathered, String> {
+        let layout = TensorLayout::row_major(tabled.layout().extents());
+        let rows = TabledLayout::of(&layout.map_err(|error| error.to_string())?);
+        let program = Program::tabled(tabled.layout(), &rows, Elements::same(bits), 0);
         let plan = Plan::of(program.map_err(|error| error.to_string())?);
-        Ok(Gathered { tabled, rows: rows_held.ordered(held.order)?, plan })
+        Ok(Gathered { tabled, rows, bits, plan })
+    }
+
+    /// The layout of the row-major elements.
+    pub(crate) fn rows(&self) -> &TensorLayout {
+        self.rows.stored()
     }
 
     /// The bytes of the row-major elements.
@@ -79,12 +79,11 @@ impl Gathered {
         let failed = |error: tilewright_relayout::Error| {
             Error::unsupported(source.path(), format!("an index table: {error}"))
         };
-        let (layout, bits) = (self.tabled.layout(), self.rows.bits);
+        let (layout, bits) = (self.tabled.layout(), self.bits);
         if layout.padding() == 0 {
             return Ok(None);
         }
-        let rows = TabledLayout::of(self.rows.layout());
-        let program = Program::tabled(&rows, layout, Elements::same(bits), fill);
+        let program = Program::tabled(&self.rows, layout, Elements::same(bits), fill);
         let plan = Plan::of(program.map_err(failed)?);
         for range in plan.ranges(WINDOW) {
             let (len, chunk) =
@@ -107,7 +106,7 @@ impl Gathered {
 
     /// The first 128 bits of an element of the storage.
     fn holding(&self, (source, at): (&Source, u64), offset: u64) -> Result<u128, Error> {
-        let (bits, mut bytes) = (u64::from(self.rows.bits), [0; 16]);
+        let (bits, mut bytes) = (u64::from(self.bits), [0; 16]);
         let len = bits.div_ceil(8).min(16) as usize;
         let into = bytes.get_mut(..len).unwrap_or_default();
         source.read(into, at.saturating_add(offset * bits / 8))?;

@@ -26,7 +26,14 @@ pub(crate) struct Held {
     /// The layout of the blocks, for a type that has such.
     blocks: Option<Arc<TensorLayout>>,
     /// The index tables, which store what the layout places.
-    tables: Option<Arc<Gathered>>,
+    tables: Option<Arc<Tables>>,
+}
+
+/// The index tables of a tensor, and its row-major elements.
+#[derive(Debug)]
+struct Tables {
+    gathered: Gathered,
+    rows: Held,
 }
 
 impl Held {
@@ -102,15 +109,27 @@ impl Held {
 
     /// The same, which is what the index tables of `tabled` store.
     pub(crate) fn with_tables(mut self, tabled: &Tabled) -> Result<Held, String> {
-        if tabled.has_tables() {
-            self.tables = Some(Arc::new(Gathered::new(tabled.clone(), &self)?));
+        if !TABLES || !tabled.has_tables() {
+            return Ok(self);
         }
+        if self.together() > 1 {
+            return Err(format!("blocks of {} have no index tables", self.dtype));
+        }
+        let gathered = Gathered::new(tabled.clone(), self.bits)?;
+        let (layout, fill) = (gathered.rows().clone(), Fill::Unspecified);
+        let rows = Held::new("row-major", layout, self.dtype, self.bits, fill);
+        self.tables = Some(Arc::new(Tables { gathered, rows: rows.ordered(self.order)? }));
         Ok(self)
     }
 
     /// The index tables, and the way to the row-major elements.
     pub(crate) fn tables(&self) -> Option<&Gathered> {
-        if TABLES { self.tables.as_deref() } else { None }
+        if TABLES { self.tables.as_ref().map(|tables| &tables.gathered) } else { None }
+    }
+
+    /// The row-major elements, where there are index tables; else what is held.
+    pub(crate) fn rows(&self) -> &Held {
+        if TABLES { self.tables.as_ref().map_or(self, |tables| &tables.rows) } else { self }
     }
 
     /// The layout with its index tables.

@@ -1,18 +1,13 @@
 //! The lists of index tables that a SPEC names: numbers in a file, or in a tensor of the file that is read.
 
-use std::{
-    fs::{self, File},
-    io::Read,
-    path::Path,
-};
-
 use tilewright_core::Dtype;
 use tilewright_notation::{Error as NotationError, Lists, MAX_ENTRIES};
 
-use crate::{Input, Reading, Tensor, names, open::open};
-
-/// The most bytes of a text of numbers that are read: 20 digits and a separator for each entry.
-const MOST_TEXT: u64 = 21 * MAX_ENTRIES;
+use crate::{
+    Input, Tensor,
+    list_files::{ListFiles, NO_LIST, unsupported},
+    names,
+};
 
 /// The lists that a SPEC may name where files are read: `@PATH` is an `.npy` file of integers, or a text of numbers; `tensor
 /// NAME` is a tensor of the file that is open, where one is. Numbers below 0, and `-` in a text, are holes.
@@ -70,30 +65,11 @@ impl<'a> FileLists<'a> {
 
 impl Lists for FileLists<'_> {
     fn file(&self, path: &str) -> Result<Vec<i64>, NotationError> {
-        let failed = |said: String| unsupported(format!("the index table {path:?}: {said}"));
-        let facts = fs::metadata(path).map_err(|error| failed(error.to_string()))?;
-        if !facts.is_file() {
-            return Err(failed("it is no file".to_owned()));
-        }
-        if Path::new(path).extension().is_some_and(|ending| ending == "npy") {
-            let input =
-                open(path, &Reading::default()).map_err(|error| failed(error.to_string()))?;
-            let [tensor] = input.tensors() else { return Err(failed("it is no array".to_owned())) };
-            return numbers(&input, tensor).map_err(failed);
-        }
-        let mut text = String::new();
-        let file = File::open(path).map_err(|error| failed(error.to_string()))?;
-        file.take(MOST_TEXT + 1)
-            .read_to_string(&mut text)
-            .map_err(|error| failed(format!("it is no text of numbers: {error}")))?;
-        if text.len() as u64 > MOST_TEXT {
-            return Err(failed(format!("it is longer than {MOST_TEXT} bytes")));
-        }
-        parse(&text).map_err(failed)
+        ListFiles.file(path)
     }
 
     fn tensor(&self, name: &str) -> Result<Vec<i64>, NotationError> {
-        let Some(input) = self.input else { return ().tensor(name) };
+        let Some(input) = self.input else { return ListFiles.tensor(name) };
         let Some((input, tensor)) = self.find(name) else {
             let near = names::near(name, input.tensors().iter().map(Tensor::name));
             let path = input.path().display();
@@ -102,26 +78,6 @@ impl Lists for FileLists<'_> {
         let named = || format!("the index table of tensor {:?}", tensor.name());
         numbers(input, tensor).map_err(|said| unsupported(format!("{}: {said}", named())))
     }
-}
-
-fn unsupported(said: String) -> NotationError {
-    NotationError::unsupported(said)
-}
-
-/// The numbers of a text: integers between blanks, commas and ends of lines; `-` is a hole.
-fn parse(text: &str) -> Result<Vec<i64>, String> {
-    let mut numbers = Vec::new();
-    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
-    for word in words {
-        if numbers.len() as u64 == MAX_ENTRIES {
-            return Err(format!("it has more than {MAX_ENTRIES} numbers"));
-        }
-        let number = if word == "-" { Ok(-1) } else { word.parse() };
-        let refused =
-            |_| format!("`{}` is no integer; legal are integers and `-`", names::clipped(word));
-        numbers.push(number.map_err(refused)?);
-    }
-    Ok(numbers)
 }
 
 /// The integers of a tensor in one dim.
@@ -133,8 +89,7 @@ fn numbers(input: &Input, tensor: &Tensor) -> Result<Vec<i64>, String> {
     let plain = tensor.held.is_row_major() && !tensor.held.order.is_big();
     let whole = tensor.dtype().packed_bits() == Some(tensor.bits());
     if long > 1 || !(signed || unsigned) || !plain || !whole {
-        let said = "it holds no list; a list is integers of 8 to 64 bits in one dim, row-major, the lowest byte first";
-        return Err(format!("it is `{}`: {said}", is()));
+        return Err(format!("it is `{}`: {NO_LIST}", is()));
     }
     let bytes = u64::from(tensor.bits()) / 8;
     if tensor.bytes() / bytes.max(1) > MAX_ENTRIES {
@@ -154,16 +109,4 @@ fn numbers(input: &Input, tensor: &Tensor) -> Result<Vec<i64>, String> {
         if signed || number >= 0 { number } else { i64::MAX }
     };
     Ok(data.chunks_exact(bytes as usize).map(number).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_lists() {
-        assert_eq!(parse("1, 2\n- -1\t3,\n").unwrap(), [1, 2, -1, -1, 3]);
-        assert!(parse("").unwrap().is_empty());
-        assert_eq!(parse("1 0x2").unwrap_err(), "`0x2` is no integer; legal are integers and `-`");
-    }
 }

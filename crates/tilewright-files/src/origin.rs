@@ -46,7 +46,7 @@ impl<'a> Origin<'a> {
         match (held.tables(), self) {
             (None, origin) => Ok((origin, held, (at, len))),
             (Some(tables), Origin::File(source)) => {
-                Ok((Origin::Gathered(source, at, tables), &tables.rows, (0, tables.len())))
+                Ok((Origin::Gathered(source, at, tables), held.rows(), (0, tables.len())))
             }
             (Some(_), origin) => Err(Error::usage(format!(
                 "{}: arrays in memory have no index tables",

@@ -54,7 +54,7 @@ pub(crate) fn parse(text: &str) -> Result<Fingerprint, String> {
 pub(crate) fn is_summed(held: &Held) -> bool {
     let low = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(low, _)| low);
     // With index tables, the sum is over what is gathered.
-    let held = held.tables().map_or(held, |tables| &tables.rows);
+    let held = held.rows();
     let layout = held.layout();
     layout.is_strided() && low(layout) >= 0 && windows(held, 1, &Key::default()).is_ok()
 }

@@ -17,10 +17,11 @@ use std::{
 use tilewright_notation::{Named, Spec};
 
 use crate::{
-    Action, Conversion, Error, FileLists, Input, Job, Report, Request, Tensor, Watch,
+    Action, Conversion, Error, Input, Job, Report, Request, Tensor, Watch,
     container::{FORMATS, Format, Opened},
     conversion,
     held::{Held, check_width, width_in},
+    list_files::ListFiles,
     names,
     place::Place,
     reading::check_bytes,
@@ -273,13 +274,7 @@ fn moved(job: Job, input: &Input, request: &Request) -> Result<Job, Error> {
     let tensor = input.tensors().get(job.tensor);
     let tensor = tensor.ok_or_else(|| Error::usage(format!("no array {:?}", job.name)))?;
     let ordered = input.container_format().orders;
-    Job::new(
-        job.tensor,
-        (&input.path, tensor),
-        &row_major()?,
-        request,
-        (ordered, FileLists::default()),
-    )
+    Job::new(job.tensor, (&input.path, tensor), &row_major()?, request, (ordered, &ListFiles))
 }
 
 fn row_major() -> Result<Spec, Error> {

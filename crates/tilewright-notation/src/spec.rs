@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Kind},
     named::BIG_WORDS,
     reading::{Given, Reading, Resolved},
-    tabled::Written,
+    tabled::{Rest, Written},
     tables,
     words::{self, Asked},
 };
@@ -132,7 +132,9 @@ impl Spec {
         }
         let (start, trimmed) = (text.len() - text.trim_start().len(), text.trim());
         if TABLES && let Some(parts) = tables::split(trimmed) {
-            let written = parts.and_then(|parts| Written::read(trimmed, parts, all));
+            let stored =
+                |text: &str| -> Result<Rest, Error> { Ok(Arc::new(Spec::among(text, all)?)) };
+            let written = parts.and_then(|parts| Written::read(trimmed, parts, &stored));
             return written
                 .map(|written| Spec::of_tables(written, text))
                 .map_err(|error| error.shifted(start).in_text(text));

@@ -1,7 +1,7 @@
 //! Arrays with index tables: a SPEC in which tables stand between the array and the layout of what is stored.
 //!
-//! Where the tables are digits, the SPEC is one of shape and strides like any other. Else [`Spec::resolve`] refuses it, and
-//! [`Spec::resolve_tabled`] gives a [`Tabled`]: whoever asks for that knows that there may be tables.
+//! Where the tables are digits, the SPEC is one of shape and strides like any other. Else [`Spec::resolve`](crate::Spec::resolve) refuses it, and
+//! [`Spec::resolve_tabled`](crate::Spec::resolve_tabled) gives a [`Tabled`]: whoever asks for that knows that there may be tables.
 
 use std::{fmt, sync::Arc};
 
@@ -9,62 +9,13 @@ use tilewright_core::{Dtype, MAX_MODES};
 use tilewright_table::{Along, TABLES, TabledLayout};
 
 use crate::{
-    Named, Spec, dialect,
+    Lists, Named, dialect,
     dtype::{in_order, stored_order},
     error::{Error, Kind},
     reading::{Given, Reading, Resolved},
     scan::Scanner,
     tables::{Asked, List, Parts},
 };
-
-/// Where lists that a SPEC names come from.
-///
-/// Numbers below 0 are holes. `()` has no lists: each is an error that says so.
-///
-/// ```
-/// use tilewright_notation::{Error, Lists, Spec};
-/// struct Own;
-/// impl Lists for Own {
-///     fn file(&self, path: &str) -> Result<Vec<i64>, Error> {
-///         Err(Error::unsupported(format!("{path}: no files here")))
-///     }
-///     fn tensor(&self, _: &str) -> Result<Vec<i64>, Error> {
-///         Ok(vec![2, -1, 0, 1])
-///     }
-/// }
-/// let spec = Spec::parse("f16[3,8] table(0; tensor order) row-major").unwrap();
-/// let tabled = spec.resolve_tabled(None, None, &Own).unwrap();
-/// assert_eq!(tabled.to_spec(), "f16[3,8] table(0; 2,-,0,1) row-major");
-/// assert!(spec.resolve_tabled(None, None, &()).unwrap_err().is_unsupported());
-/// ```
-pub trait Lists {
-    /// The numbers of a file.
-    ///
-    /// # Errors
-    /// Why there are none.
-    fn file(&self, path: &str) -> Result<Vec<i64>, Error>;
-    /// The numbers of a tensor of the same file.
-    ///
-    /// # Errors
-    /// Why there are none.
-    fn tensor(&self, name: &str) -> Result<Vec<i64>, Error>;
-}
-
-impl Lists for () {
-    fn file(&self, path: &str) -> Result<Vec<i64>, Error> {
-        let said = format!(
-            "the index table of the file {path:?} is not read here; write its entries, as `table(0; 2,0,1)`"
-        );
-        Err(Error::unsupported(said))
-    }
-
-    fn tensor(&self, name: &str) -> Result<Vec<i64>, Error> {
-        let said = format!(
-            "the index table of tensor {name:?} is known only where a file of tensors is read; write its entries, as `table(0; 2,0,1)`"
-        );
-        Err(Error::unsupported(said))
-    }
-}
 
 /// The layout of an array that may have index tables, its name, and what is known of its elements.
 ///
@@ -162,12 +113,30 @@ impl Tabled {
     }
 }
 
+/// A layout behind tables, whose kind is known to nobody here.
+pub(crate) type Rest = Arc<dyn Stored>;
+
+/// The layout of what tables store, as the text behind them says it.
+pub(crate) trait Stored: fmt::Debug + Send + Sync {
+    /// The layout of an array of these extents and this type.
+    fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error>;
+    /// That of an array that is written so.
+    fn of_array(&self, array: &str, dtype: Option<Dtype>) -> Result<Named, Error>;
+    /// Whether some array of this rank has the layout.
+    fn fits(&self, rank: usize) -> bool;
+    /// The canonical text, and that without words.
+    fn texts(&self) -> (&str, &str);
+    /// Whether others read the text as the same layout.
+    fn everywhere(&self) -> bool;
+}
+
 /// The text of an array with tables, read.
 #[derive(Debug)]
 pub(crate) struct Written {
     array: Option<Array>,
     tables: Vec<Asked>,
-    rest: Spec,
+    /// The layout of what is stored.
+    rest: Rest,
     /// The text that spans count in.
     text: Arc<str>,
 }
@@ -183,7 +152,11 @@ struct Array {
 
 impl Written {
     /// Reads what a text was taken apart into.
-    pub(crate) fn read(text: &str, parts: Parts<'_>, all: dialect::All) -> Result<Written, Error> {
+    pub(crate) fn read(
+        text: &str,
+        parts: Parts<'_>,
+        read: &dyn Fn(&str) -> Result<Rest, Error>,
+    ) -> Result<Written, Error> {
         let Parts { array, tables, rest: (rest, at) } = parts;
         let array = match array {
             "" => None,
@@ -193,7 +166,7 @@ impl Written {
             let said = "an index table stands behind a layout; tables stand between the array and the layout of what they store";
             return Err(Error::parse((at, at + rest.len()), said));
         }
-        let rest = Spec::among(rest, all).map_err(|error| error.shifted(at))?;
+        let rest = read(rest).map_err(|error| error.shifted(at))?;
         let written = Written { array, tables, rest, text: text.into() };
         if written.array.is_some() && written.tables.iter().all(Asked::is_inline) {
             written.tabled(&Given::new(None, None), &())?;
@@ -221,14 +194,13 @@ impl Written {
         }
         let stored = match own {
             Some(Array { dtype, more, .. }) => {
-                let now = crate::scan::comma(&now);
-                let text = format!("{dtype}[{now}]{more} {}", self.rest);
-                Spec::parse(&text)?.resolve(None, given.dtype)?
+                let array = format!("{dtype}[{}]{more}", crate::scan::comma(&now));
+                self.rest.of_array(&array, given.dtype)?
             }
-            None => self.rest.resolve(Some(&now), given.dtype)?,
+            None => self.rest.of_dims(&now, given.dtype)?,
         };
         let layout = TabledLayout::new(dims, tables, stored.layout())?;
-        Ok(Tabled { layout, stored, rest: self.rest.to_string().into() })
+        Ok(Tabled { layout, stored, rest: self.rest.texts().0.into() })
     }
 
     /// An error about a table, unless it says where itself.
@@ -237,7 +209,7 @@ impl Written {
     }
 
     /// The layout of shape and strides that says the same, if there is one.
-    fn folded(&self, tabled: Tabled) -> Result<Resolved, Tabled> {
+    pub(crate) fn folded(&self, tabled: Tabled) -> Result<Resolved, Tabled> {
         let Some(layout) = tabled.layout.fold() else { return Err(tabled) };
         let (_, mut resolved, _) = tabled.stored.parts();
         resolved.layout = layout;
@@ -275,15 +247,15 @@ impl Reading for Written {
     }
 
     fn is_known_everywhere(&self) -> bool {
-        self.rest.is_known_everywhere()
+        self.rest.everywhere()
     }
 
     fn fits(&self, rank: usize) -> bool {
         // Each table of several dims makes one of these, and one of what is left of each.
-        let stored = self.tables.iter().fold(Some(rank), |rank, asked| {
+        let stored = self.tables.iter().try_fold(rank, |rank, asked| {
             let left = asked.dims.iter().filter(|(_, by)| *by > 1).count();
             let left = if asked.dims.len() == 1 { 0 } else { left };
-            (rank? + left + 1).checked_sub(asked.dims.len())
+            (rank + left + 1).checked_sub(asked.dims.len())
         });
         let dims = self.array.as_ref().is_none_or(|array| array.dims.len() == rank);
         dims && stored.is_some_and(|rank| self.rest.fits(rank))
@@ -319,63 +291,13 @@ impl Written {
 
     /// The canonical text without words.
     pub(crate) fn plain(&self) -> String {
-        self.with_rest(&self.rest.plain)
+        self.with_rest(self.rest.texts().1)
     }
 }
 
 /// The canonical text.
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.with_rest(&self.rest.text))
-    }
-}
-
-impl Spec {
-    /// As [`Spec::resolve`], of a layout that may have index tables. Tables that are digits become shape and strides.
-    ///
-    /// # Errors
-    /// As [`Spec::resolve`]; and for a list that is no table, at the table.
-    ///
-    /// ```
-    /// use tilewright_notation::Spec;
-    /// let spec = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major").unwrap();
-    /// assert!(spec.resolve(None, None).unwrap_err().is_unsupported());
-    /// assert!(spec.resolve_tabled(None, None, &()).unwrap().has_tables());
-    /// // 4 rows, of which the middle two change places, are digits.
-    /// let folded = Spec::parse("f16[4,8] table(0; 0,2,1,3) row-major").unwrap();
-    /// assert_eq!(folded.resolve(None, None).unwrap().layout().layout().to_string(), "((2,2),8):((16,8),1)");
-    ///
-    /// let error = Spec::parse("f16[4,8] table(0; 0,2,2,1) row-major").unwrap_err();
-    /// assert!(error.to_string().starts_with("index 2 of the array is stored at 1 and at 2"));
-    /// assert_eq!(error.span(), Some((9, 26)));
-    /// ```
-    pub fn resolve_tabled(
-        &self,
-        dims: Option<&[u64]>,
-        dtype: Option<Dtype>,
-        lists: &dyn Lists,
-    ) -> Result<Tabled, Error> {
-        if !TABLES {
-            return self.resolve(dims, dtype).map(|named| Tabled::of(&named));
-        }
-        let Some(written) = &self.tables else {
-            return self.resolve(dims, dtype).map(|named| Tabled::of(&named));
-        };
-        let tabled = written.tabled(&Given::new(dims, dtype), lists)?;
-        match written.folded(tabled) {
-            Ok(resolved) => Ok(Tabled::of(&Named::of(self.plain.to_string(), resolved, None))),
-            Err(tabled) => Ok(tabled),
-        }
-    }
-
-    /// Whether index tables stand in the text.
-    ///
-    /// ```
-    /// use tilewright_notation::Spec;
-    /// assert!(Spec::parse("table(0; tensor g_idx) MARLIN").unwrap().has_tables());
-    /// assert!(!Spec::parse("MARLIN").unwrap().has_tables());
-    /// ```
-    pub fn has_tables(&self) -> bool {
-        TABLES && self.tables.is_some()
+        f.write_str(&self.with_rest(self.rest.texts().0))
     }
 }

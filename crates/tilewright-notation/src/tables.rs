@@ -102,10 +102,12 @@ fn begin(text: &str) -> Option<usize> {
             (None, '\'' | '"') => quote = Some(c),
             (None, '(' | '[' | '{') => depth += 1,
             (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
-            (None, 't') if depth == 0 && !is_name(before) => {
-                if is_table(text.get(at..).unwrap_or_default()) {
-                    return Some(at);
-                }
+            (None, 't')
+                if depth == 0
+                    && !is_name(before)
+                    && is_table(text.get(at..).unwrap_or_default()) =>
+            {
+                return Some(at);
             }
             _ => {}
         }

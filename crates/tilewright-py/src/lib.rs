@@ -51,7 +51,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<values::PyLayout>()?;
     module.add_class::<values::PyTensorLayout>()?;
-    module.add_class::<tabled::PyTabledLayout>()?;
+    module.add_class::<values::PyTabledLayout>()?;
     module.add_class::<swizzle::PySwizzle>()?;
     module.add_class::<expression::PyValue>()?;
     module.add_class::<words::PyExplanation>()?;

@@ -10,9 +10,8 @@ use tilewright::{Dtype, Fill, Named, Spec, notation};
 
 use crate::{
     errors::{Raised, about, parse},
-    tabled::PyTabledLayout,
     text::text,
-    values::{PyLayout, PyTensorLayout},
+    values::{PyLayout, PyTabledLayout, PyTensorLayout},
 };
 
 /// The SPEC that an argument is: a text, or what is a layout already.

@@ -12,30 +12,12 @@ use crate::{
     spec::{dtype_of, spec_of},
     spelling::quoted,
     tensor::coordinate,
-    values::{PyTensorLayout, alone},
+    values::{PyTabledLayout, PyTensorLayout, alone},
     words::PyComparison,
 };
 
 /// A table: the dims with the lengths of their blocks, and the list.
 type Table<'py> = (Bound<'py, PyTuple>, Vec<Option<u64>>);
-
-/// A layout of an array whose storage order along dims is a list of numbers: ``table(0; 2,0,-,1)`` between the array and the
-/// layout of what is stored. Stored index i of the dim holds index ``list[i]`` of the array; None is a hole.
-///
-/// ``TabledLayout(spec, dims=None, dtype=None)`` reads a SPEC; ``table(0; @order.npy)`` reads the list from a file. A table
-/// that is digits becomes a layout of shape and strides: ``tables`` is empty then, and ``stored`` the layout.
-///
-/// Raises what ``TensorLayout`` raises, ``Error`` for a list that repeats an index or leaves one out.
-///
-/// >>> from tilewright import TabledLayout
-/// >>> rows = TabledLayout("f16[3,8] table(0; 2,-,0,1) row-major")
-/// >>> rows.offset(0, 5), rows.coord(9), rows.coord(0)
-/// (21, None, (2, 0))
-/// >>> rows.tables, rows.stored
-/// ([(((0, 1),), [2, None, 0, 1])], TensorLayout('f16[4,8] row-major'))
-#[pyclass(name = "TabledLayout", module = "tilewright", frozen)]
-#[derive(Clone)]
-pub(crate) struct PyTabledLayout(pub(crate) Tabled);
 
 /// The layout that an argument is, with index tables or without.
 pub(crate) fn tabled(

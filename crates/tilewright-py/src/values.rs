@@ -5,7 +5,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},
 };
-use tilewright::{Layout, Named, core::IntTuple};
+use tilewright::{Layout, Named, Tabled, core::IntTuple};
 
 use crate::errors::Raised;
 
@@ -48,6 +48,24 @@ pub(crate) struct PyLayout(pub(crate) Layout);
 #[pyclass(name = "TensorLayout", module = "tilewright", frozen)]
 #[derive(Clone)]
 pub(crate) struct PyTensorLayout(pub(crate) Named);
+
+/// A layout of an array whose storage order along dims is a list of numbers: ``table(0; 2,0,-,1)`` between the array and the
+/// layout of what is stored. Stored index i of the dim holds index ``list[i]`` of the array; None is a hole.
+///
+/// ``TabledLayout(spec, dims=None, dtype=None)`` reads a SPEC; ``table(0; @order.npy)`` reads the list from a file. A table
+/// that is digits becomes a layout of shape and strides: ``tables`` is empty then, and ``stored`` the layout.
+///
+/// Raises what ``TensorLayout`` raises, ``Error`` for a list that repeats an index or leaves one out.
+///
+/// >>> from tilewright import TabledLayout
+/// >>> rows = TabledLayout("f16[3,8] table(0; 2,-,0,1) row-major")
+/// >>> rows.offset(0, 5), rows.coord(9), rows.coord(0)
+/// (21, None, (2, 0))
+/// >>> rows.tables, rows.stored
+/// ([(((0, 1),), [2, None, 0, 1])], TensorLayout('f16[4,8] row-major'))
+#[pyclass(name = "TabledLayout", module = "tilewright", frozen)]
+#[derive(Clone)]
+pub(crate) struct PyTabledLayout(pub(crate) Tabled);
 
 /// A coordinate that is given as arguments: one is the coordinate itself, several are its parts.
 pub(crate) fn alone<'py>(coord: &Bound<'py, PyTuple>) -> Bound<'py, PyAny> {

@@ -31,21 +31,32 @@ fn among<'a>(text: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Vec<&
         })
         .filter(|(distance, ..)| *distance <= further)
         .collect();
-    // The first of equals.
-    near.sort_by_key(|(distance, cased, _)| (*distance, *cased));
-    let best = match near.first() {
-        Some((best, ..)) if *best <= limit => *best,
-        _ => return Vec::new(),
-    };
-    let worst = if best == 0 { 0 } else { best + 1 };
     let mut names: Vec<&str> = Vec::new();
-    for (distance, _, name) in near {
-        let known = names.iter().any(|other| plain(other) == plain(name));
-        if distance <= worst && !known && names.len() < MOST {
+    let mut worst = None;
+    // The first of equals is taken first.
+    while names.len() < MOST
+        && let Some(at) = least(&near)
+    {
+        let (distance, _, name) = near.remove(at);
+        let worst = match worst {
+            Some(worst) => worst,
+            None if distance > limit => break,
+            None => *worst.insert(if distance == 0 { 0 } else { distance + 1 }),
+        };
+        if distance > worst {
+            break;
+        }
+        if !names.iter().any(|other| plain(other) == plain(name)) {
             names.push(name);
         }
     }
     names
+}
+
+/// The place of the nearest name, by letters alone and then by their case.
+fn least(near: &[(usize, usize, &str)]) -> Option<usize> {
+    let each = near.iter().enumerate();
+    each.min_by_key(|(_, (distance, cased, _))| (*distance, *cased)).map(|(at, _)| at)
 }
 
 /// What two spellings of one name have in common.

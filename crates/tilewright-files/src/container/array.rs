@@ -9,8 +9,9 @@ use super::{
     notes::{self, LAYOUT_KEY, Noted},
 };
 use crate::{
-    Error, FileLists, Tensor,
+    Error, Tensor,
     held::Held,
+    list_files::ListFiles,
     note::{self, Texts},
     reading::{Reading, reread, reread_noted},
     record::Recorded,
@@ -66,14 +67,10 @@ pub(super) fn held(
 ) -> Result<(Held, Option<Recorded>), Error> {
     let wrong = |said: String| Error::usage(format!("{prefix}{}: {said}", source.path().display()));
     let Some(Noted { held: own, data }) = noted else {
-        return Ok((
-            reread(&plain()?, NAME, len, reading, &FileLists::default()).map_err(wrong)?,
-            None,
-        ));
+        return Ok((reread(&plain()?, NAME, len, reading, &ListFiles).map_err(wrong)?, None));
     };
     let note = || format!("the note {}", note::path_of(source.path()).display());
-    let held =
-        reread_noted(&own, NAME, len, (reading, &FileLists::default()), &note).map_err(wrong)?;
+    let held = reread_noted(&own, NAME, len, (reading, &ListFiles), &note).map_err(wrong)?;
     let data = data.filter(|_| held.has_data_of(&own));
     Ok((held, Some(Recorded { data })))
 }

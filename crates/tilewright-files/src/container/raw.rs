@@ -12,8 +12,9 @@ use super::{
     target::Target,
 };
 use crate::{
-    Error, FileLists, Job, Reading,
+    Error, Job, Reading,
     held::{Held, bytes_of, check_width, width_in},
+    list_files::ListFiles,
     note::Texts,
     reading::check_bytes,
     record::Recorded,
@@ -81,7 +82,7 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
         }
     };
     let tabled = spec
-        .resolve_tabled(dims, reading.dtype, &FileLists::default())
+        .resolve_tabled(dims, reading.dtype, &ListFiles)
         .map_err(|error| wrong(error.to_string()).with(error.remedy().as_slice()))?;
     let named = tabled.stored();
     let (Some(dtype), Some(bits)) = (named.dtype(), width_in(named)) else {

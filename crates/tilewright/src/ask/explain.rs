@@ -1,7 +1,6 @@
 //! What a layout means, in words and numbers.
 
 mod axis;
-mod tabled;
 
 use std::fmt;
 
@@ -10,7 +9,6 @@ use tilewright_core::{Error, TensorLayout};
 use tilewright_notation::{Named, Notation, Words, notations, recognise};
 
 pub use axis::Axis;
-pub use tabled::TabledExplanation;
 
 use super::{
     Advice, Answer,
@@ -18,7 +16,7 @@ use super::{
 };
 
 /// The characters of the titles of a page, with the blanks around them.
-const HEAD: usize = 19;
+pub(super) const HEAD: usize = 19;
 
 /// Everything that can be said of one layout; prints as a page of text.
 ///

@@ -1,7 +1,7 @@
 //! The fields of a question in JSON.
 
 use serde_json::Value;
-use tilewright_notation::{Named, Tabled};
+use tilewright_notation::{Named, TABLES, Tabled};
 
 use crate::{
     Error,
@@ -150,6 +150,9 @@ impl<'a> Fields<'a> {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn tabled(&self, field: &'static str) -> Result<Tabled, Error> {
+        if !TABLES {
+            return self.layout(field).map(|named| Tabled::of(&named));
+        }
         self.array()?.tabled(field, self.text(field)?, &())
     }
 
@@ -166,6 +169,9 @@ impl<'a> Fields<'a> {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn both_tabled(&self) -> Result<[Tabled; 2], Error> {
+        if !TABLES {
+            return self.layouts().map(|both| both.map(|named| Tabled::of(&named)));
+        }
         self.array()?.both_tabled(self.text("a")?, self.text("b")?, &())
     }
 

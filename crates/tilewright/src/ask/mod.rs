@@ -67,6 +67,7 @@ mod same_data;
 mod shards;
 mod shards_explanation;
 mod show;
+mod tabled;
 mod translate;
 #[cfg(feature = "files")]
 mod verify;
@@ -85,7 +86,7 @@ pub use distribution::Distribution;
 #[cfg(feature = "draw")]
 pub use draw::Drawn;
 pub use eval::Line;
-pub use explain::{Explanation, TabledExplanation};
+pub use explain::Explanation;
 pub use fields::Fields;
 #[cfg(feature = "files")]
 pub use fingerprint::Printed;
@@ -107,6 +108,7 @@ pub use same_data::SameData;
 pub use shards::{Shards, ShardsLine, ShardsTranslation};
 pub use shards_explanation::{ShardBytes, ShardsExplanation};
 pub use show::{Look, Shown, title};
+pub use tabled::TabledExplanation;
 pub use translate::Translation;
 #[cfg(feature = "files")]
 pub use verify::{Recorded, Verified};

@@ -1,6 +1,6 @@
 //! A question of any kind: typed, or read from JSON.
 
-use tilewright_notation::{Named, Notation, Tabled, notation};
+use tilewright_notation::{Named, Notation, TABLES, Tabled, notation};
 
 #[cfg(feature = "relayout")]
 use super::Moved;
@@ -259,6 +259,10 @@ fn relayout(fields: Fields<'_>) -> Result<Question, Error> {
     let from = fields.tabled("from")?;
     let dims = Some(from.layout().extents().to_vec());
     let array = Array { dims, dtype: from.stored().dtype() };
-    let to = array.tabled("to", fields.text("to")?, &())?;
+    let text = fields.text("to")?;
+    let to = match TABLES {
+        true => array.tabled("to", text, &())?,
+        false => Tabled::of(&array.layout("to", text)?),
+    };
     Ok(Question::Relayout { from, to, bits })
 }

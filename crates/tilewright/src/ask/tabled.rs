@@ -5,9 +5,9 @@ use std::fmt;
 use serde_json::{Value, json};
 use tilewright_notation::{Along, Tabled};
 
-use super::{Explanation, HEAD};
-use crate::ask::{
+use super::{
     Answer,
+    explain::{Explanation, HEAD},
     words::{counted, row, shortened},
 };
 

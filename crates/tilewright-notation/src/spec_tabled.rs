@@ -1,0 +1,78 @@
+//! SPECs with index tables, resolved; and any SPEC as the layout of what tables store.
+
+use tilewright_core::Dtype;
+use tilewright_table::TABLES;
+
+use crate::{Lists, Named, Spec, Tabled, error::Error, reading::Given, tabled::Stored};
+
+impl Stored for Spec {
+    fn of_dims(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<Named, Error> {
+        self.resolve(Some(dims), dtype)
+    }
+
+    fn of_array(&self, array: &str, dtype: Option<Dtype>) -> Result<Named, Error> {
+        Spec::parse(&format!("{array} {self}"))?.resolve(None, dtype)
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        Spec::fits(self, rank)
+    }
+
+    fn texts(&self) -> (&str, &str) {
+        (&self.text, &self.plain)
+    }
+
+    fn everywhere(&self) -> bool {
+        self.is_known_everywhere()
+    }
+}
+
+impl Spec {
+    /// As [`Spec::resolve`], of a layout that may have index tables. Tables that are digits become shape and strides.
+    ///
+    /// # Errors
+    /// As [`Spec::resolve`]; and for a list that is no table, at the table.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let spec = Spec::parse("f16[4,8] table(0; 0,2,3,1) row-major").unwrap();
+    /// assert!(spec.resolve(None, None).unwrap_err().is_unsupported());
+    /// assert!(spec.resolve_tabled(None, None, &()).unwrap().has_tables());
+    /// // 4 rows, of which the middle two change places, are digits.
+    /// let folded = Spec::parse("f16[4,8] table(0; 0,2,1,3) row-major").unwrap();
+    /// assert_eq!(folded.resolve(None, None).unwrap().layout().layout().to_string(), "((2,2),8):((16,8),1)");
+    ///
+    /// let error = Spec::parse("f16[4,8] table(0; 0,2,2,1) row-major").unwrap_err();
+    /// assert!(error.to_string().starts_with("index 2 of the array is stored at 1 and at 2"));
+    /// assert_eq!(error.span(), Some((9, 26)));
+    /// ```
+    pub fn resolve_tabled(
+        &self,
+        dims: Option<&[u64]>,
+        dtype: Option<Dtype>,
+        lists: &dyn Lists,
+    ) -> Result<Tabled, Error> {
+        if !TABLES {
+            return self.resolve(dims, dtype).map(|named| Tabled::of(&named));
+        }
+        let Some(written) = &self.tables else {
+            return self.resolve(dims, dtype).map(|named| Tabled::of(&named));
+        };
+        let tabled = written.tabled(&Given::new(dims, dtype), lists)?;
+        match written.folded(tabled) {
+            Ok(resolved) => Ok(Tabled::of(&Named::of(self.plain.to_string(), resolved, None))),
+            Err(tabled) => Ok(tabled),
+        }
+    }
+
+    /// Whether index tables stand in the text.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// assert!(Spec::parse("table(0; tensor g_idx) MARLIN").unwrap().has_tables());
+    /// assert!(!Spec::parse("MARLIN").unwrap().has_tables());
+    /// ```
+    pub fn has_tables(&self) -> bool {
+        TABLES && self.tables.is_some()
+    }
+}
