@@ -59,5 +59,8 @@ def of_experts(shuffle):
         yield packed("shuffle_weight_a16w4(gate_up)", spec, (experts, 2, rows, k), 4, both)
     for experts, rows, k in [(1, 32, 8), (3, 64, 24)]:
         spec = f"f8e8m0fnu[{experts},2,{rows // 2},{k}] AITER_SCALE_GATE_UP"
+        plain = lambda x: shuffle.shuffle_scale_a16w4(octets(x).reshape(experts * rows, k), experts, False)
+        scales = f"f8e8m0fnu[{experts},{rows},{k}] AITER_SCALE_A16W4"
+        yield packed("shuffle_scale_a16w4", scales, (experts, rows, k), 8, plain)
         both = lambda x: shuffle.shuffle_scale_a16w4(octets(x).reshape(experts * rows, k), experts, True)
         yield packed("shuffle_scale_a16w4(gate_up)", spec, (experts, 2, rows // 2, k), 8, both)

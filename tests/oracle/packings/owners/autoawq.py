@@ -1,4 +1,5 @@
-"""AutoAWQ: its words of four bits, and those of ExLlama that it makes of them."""
+"""AutoAWQ: its words of four bits, those of ExLlama that it makes of them, and those of its fast products."""
+import numpy
 import torch
 
 from ask import packed, unpacked
@@ -18,3 +19,7 @@ def cases(sources):
         for part, name in enumerate(["GPTQ", "GPTQ_ZEROS"]):
             pack = lambda x: awq.pack_exllama(integers(x), integers(x), 4)[part]
             yield packed("pack_exllama", f"{spec} {name}", (k, n), 4, pack)
+    fast = sources.functions("awq/modules/linear/gemv_fast.py", "pack_intweight", torch=torch, np=numpy)
+    for n, k in [(4, 64), (16, 192)]:
+        spec = f"u4[{n},{k}]E(4) AWQ_GEMV_FAST"
+        yield packed("pack_intweight", spec, (n, k), 4, lambda x: fast.pack_intweight(integers(x), 4, 64))

@@ -1,11 +1,11 @@
-"""transformers: the FP4 blocks of gpt-oss, the values of GGUF's blocks."""
+"""transformers: the FP4 blocks of gpt-oss, the ternary values of BitNet, the values of GGUF's blocks."""
 import contextlib
 
 import numpy
 import torch
 
-from ask import unpacked
-from owners.words import pairs
+from ask import packed, unpacked
+from owners.words import octets, pairs
 
 FP4 = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0])
 
@@ -25,7 +25,19 @@ def cases(sources):
             return codes(values)
 
         yield unpacked("_convert_moe_packed_tensors", spec, (experts, n, k), 4, read)
+    yield from of_bitnet(sources)
     yield from of_gguf(sources)
+
+
+def of_bitnet(sources):
+    path, names = "transformers/integrations/bitnet.py", ["VALUES_PER_ITEM", "pack_weights", "unpack_weights"]
+    bitnet = sources.functions(path, *names, torch=torch)
+    for n, k in [(8, 3), (64, 20)]:
+        spec = f"u2[{n},{k}]E(2) BITNET_2BIT"
+        # Values are stored with 1 added to them.
+        yield packed("pack_weights", spec, (n, k), 2, lambda x: bitnet.pack_weights(torch.from_numpy(x) - 1))
+        stored = lambda x: octets((x.reshape(-1, 4) << numpy.arange(0, 8, 2)).sum(axis=1)).reshape(n // 4, k)
+        yield unpacked("unpack_weights", spec, (n, k), 2, lambda x: bitnet.unpack_weights(stored(x), torch.int32).numpy() + 1)
 
 
 def of_gguf(sources):
