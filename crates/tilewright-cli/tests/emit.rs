@@ -51,7 +51,7 @@ fn mistakes_say_what_is_legal() {
         ),
         (
             &["emit", "SWAP_W13_W31", "--to", "c", "--dims", "G,M,N", "--dtype", "bf16"],
-            "the layout starts at offset 4, a pattern at 0; a pattern is a dense box of digits, at G = 2, M = 2, N = 2;",
+            "the layout starts at offset 80, a pattern at 0; a pattern is a dense box of digits, at G = 2, M = 5, N = 16;",
         ),
         (
             &["emit", "SCALE_128x4", "--to", "c", "--dims", "M", "--dtype", "u8"],
