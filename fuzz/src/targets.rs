@@ -8,8 +8,11 @@ use std::{
 
 use tilewright::{
     Dtype, Named, Spec,
+    ask::BankConflicts,
+    banks,
     eval::evaluate,
     files::{Conversion, Input, Reading, Request, Verdict, open, verify},
+    input::Array,
     notation::{add_formats, catalogue},
     xla::{ArrayShape, HloModule, Layout, Shape},
 };
@@ -18,7 +21,7 @@ use tilewright::{
 pub(crate) type Target = fn(&[u8]);
 
 /// All targets by name.
-pub(crate) const TARGETS: [(&str, Target); 8] = [
+pub(crate) const TARGETS: [(&str, Target); 9] = [
     ("spec", spec),
     ("eval", eval),
     ("hlo_text", hlo_text),
@@ -27,6 +30,7 @@ pub(crate) const TARGETS: [(&str, Target); 8] = [
     ("numpy", numpy),
     ("gguf", gguf),
     ("formats", formats),
+    ("banks", banks),
 ];
 
 /// Longer inputs say nothing more.
@@ -261,6 +265,43 @@ fn formats(bytes: &[u8]) {
             check_span(text, error.span());
             assert_eq!(catalogue().count(), before, "{text:?}");
         }
+    }
+}
+
+/// The most elements of an array whose conflicts are counted.
+const TILE: u64 = 1 << 12;
+
+/// Lines say a layout, a machine and accesses. Each word that is wanted takes a cycle at one bank at most, every turn has its
+/// first cycle, and after the least swizzle there are no conflicts; an error names the part at fault.
+fn banks(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let mut lines = text.lines();
+    let (Some(spec), Some(machine)) = (lines.next(), lines.next()) else { return };
+    let accesses: Vec<&str> = lines.take(3).collect();
+    let Ok(layout) = Array::default().layout("spec", spec) else { return };
+    let machine = match banks::machine(machine) {
+        Ok(machine) => machine,
+        Err(error) => return assert_eq!(error.field(), Some("banks"), "{text:?}"),
+    };
+    let is_small = layout.layout().size() <= TILE && layout.layout().capacity() <= 2 * TILE;
+    let report = match BankConflicts::of(&layout, &accesses, None, &machine, is_small) {
+        Ok(report) => report,
+        Err(error) => {
+            let known = ["access", "vector", "dtype"].map(Some).contains(&error.field());
+            return assert!(known, "{text:?}: {error}");
+        }
+    };
+    for (_, count) in &report.accesses {
+        let most = count.phases.iter().map(|phase| phase.degree).max().unwrap_or(0);
+        assert_eq!(count.degree, most, "{text:?}");
+        assert!(count.turns <= count.cycles, "{text:?}");
+        assert!(count.cycles <= count.turns * count.degree, "{text:?}");
+        assert_eq!(count.worst.is_some(), count.degree > 1, "{text:?}");
+    }
+    if let Some(fixed) = report.fixed() {
+        let again = BankConflicts::of(&fixed, &accesses, None, &machine, false);
+        let again = again.unwrap_or_else(|error| panic!("{text:?} fixed: {error}"));
+        assert_eq!(again.conflicts(), 0, "{text:?}");
     }
 }
 

@@ -253,6 +253,14 @@ def viewed(view, permute, pads):
     return formula
 
 
+def gemv_fast(i, j, r, c, c0):
+    """pack_intweight: within 32 inputs 0, 1, 8, 9 .., then each 8 as 0, 2, 4, 6, 1 ..; four rows of 64 inputs together."""
+    eight, rest = divmod([0, 1, 8, 9, 16, 17, 24, 25, 2, 3, 10, 11, 18, 19, 26, 27, 4, 5, 12, 13, 20, 21, 28, 29, 6, 7, 14, 15, 22, 23, 30, 31].index(j % 32), 8)
+    place = eight * 8 + [0, 2, 4, 6, 1, 3, 5, 7].index(rest)
+    wide = up(c, 64)
+    return i // 4 * 4 * wide + j // 64 * 256 + i % 4 * 64 + j % 64 // 32 * 32 + place, up(r, 4) * wide
+
+
 def rows_moved(table):
     """Row r of each group goes to row table[r]: get_shuffle_matrix_a_row_indices."""
     step = len(table)
@@ -482,6 +490,8 @@ ROWS = [
     ("IQ4_NLx4_QS", "", rows_together(4, 4), 0, [("u8", [8, 48]), ("u8", [6, 18])]),
     ("Q8_0x4_QS_8", "", rows_together(4, 8), 0, [("s8", [8, 64]), ("s8", [6, 20])]),
     ("SCALE_8x4", "", swizzled(8, 4, 8), 0, [("f8e4m3fn", [9, 5]), ("f8e4m3fn", [2, 16, 8])]),
+    ("AWQ_GEMV_FAST", "", matrix(gemv_fast), 0, [("u4", [8, 128]), ("u4", [6, 70])]),
+    ("BITNET_2BIT", "", matrix(lambda i, j, r, c, c0: ((i % (up(r, 4) // 4) * c + j) * 4 + i // (up(r, 4) // 4), up(r, 4) * c)), 0, [("u2", [8, 12]), ("u2", [10, 3])]),
     ("FP4_PACKED", "", lambda coord, dims, c0: box(list(zip(coord, dims))), 0, [("u4", [4, 32]), ("u4", [2, 3, 5])]),
     ("TRTLLM_SHUFFLE_A_32", "", rows_moved(ROW_32), 0, [("u8", [64, 6]), ("bf16", [2, 40, 3])]),
     ("TRTLLM_SHUFFLE_A_16", "", rows_moved(ROW_16), 0, [("u8", [48, 6]), ("bf16", [2, 20, 3])]),
@@ -508,6 +518,7 @@ ROWS = [
     ("AITER_GFX1250_B", "", matrix(blocks(16, 16)), 0, [("u8", [32, 64]), ("u8", [20, 50])]),
     ("AITER_E8M0_SHUFFLE", "", viewed([-1, 2, 16, 2, 2, 4], [0, 3, 5, 2, 4, 1], (256, 16)), 0, [(E, [256, 16]), (E, [40, 12])]),
     ("AITER_SCALE_GATE_UP", "", viewed([2, -1, 16, 2, 2, 4], [1, 3, 5, 2, 4, 0], (1, 16, 16)), 0, [(E, [2, 2, 32, 16]), (E, [1, 2, 20, 10])]),
+    ("AITER_SCALE_A16W4", "", viewed([-1, 2, 16, 2, 2, 4], [0, 3, 5, 2, 4, 1], (32, 16)), 0, [(E, [2, 64, 16]), (E, [40, 12])]),
     ("AITER_SCALE_N32K4", "", matrix(blocks(32, 4)), 0, [(E, [2, 64, 8]), (E, [40, 6])]),
     ("AITER_SCALE_N32K8", "", matrix(blocks(32, 8)), 0, [("f8e4m3fn", [64, 16]), ("f8e4m3fn", [40, 12])]),
     ("HOPPER_MX_SCALE", "[NUM_WARPS=2]", viewed([-1, 2, 2, 2, 8, 4, 2], [0, 2, 5, 1, 4, 6, 3], (64, 8)), 0, [(E, [64, 8]), (E, [70, 7])]),
@@ -540,6 +551,10 @@ ROWS = [
     ("Q4_K_AMX_VALUES", "", amx_nibbles(256), 0, [("u4", [16, 2, 256]), ("u4", [20, 1, 256])]),
     ("KV_NHD", "", order("pthd", "pthd"), 0, [("f16", [3, 16, 2, 8]), ("u8", [2, 3, 4, 5])]),
     ("KV_HND", "", order("phtd", "pthd"), 0, [("f16", [3, 16, 2, 8]), ("u8", [2, 3, 4, 5])]),
+    ("KV_BLHNC", "", order("plhtd", "lpthd"), 0, [("f16", [2, 3, 16, 2, 8]), ("u8", [3, 2, 3, 4, 5])]),
+    ("KV_BLNHC", "", order("plthd", "lpthd"), 0, [("f16", [2, 3, 16, 2, 8]), ("u8", [3, 2, 3, 4, 5])]),
+    ("KLEIDIAI_X16P32X1B", "", matrix(lambda i, j, r, c, c0: (j // 32 * 32 * r + i * 32 + j % 32, r * up(c, 32))), 0, [("f16", [6, 64]), ("bf16", [4, 40])]),
+    ("KLEIDIAI_X32P16X1B", "", matrix(lambda i, j, r, c, c0: (j // 16 * 16 * r + i * 16 + j % 16, r * up(c, 16))), 0, [("f32", [6, 32]), ("f32", [4, 20])]),
     ("KV_KEY_X", "", lambda coord, dims, x: box([(coord[0], dims[0]), (coord[2], dims[2]), (coord[3] // x, up(dims[3], x) // x), (coord[1], dims[1]), (coord[3] % x, x)]), 128, [("f16", [2, 16, 2, 32]), ("u8", [2, 3, 2, 20])]),
     ("KV_VALUE_X", "", order("phdt", "pthd"), 0, [("f16", [2, 16, 2, 32]), ("u8", [2, 3, 4, 5])]),
     ("AITER_V_SHUFFLE", "", lambda coord, dims, x: box([(coord[0], dims[0]), (coord[2], dims[2]), (coord[1] // x, up(dims[1], x) // x), (coord[3], dims[3]), (coord[1] % x, x)]), 128, [("f16", [2, 16, 2, 32]), ("u8", [2, 20, 2, 3])]),

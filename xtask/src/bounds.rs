@@ -27,7 +27,7 @@ const LONGEST: usize = 1000;
 const MUTATED: usize = 60;
 
 /// The commands that are given a text; `@` stands for it.
-const TEXTS: [&[&str]; 16] = [
+const TEXTS: [&[&str]; 20] = [
     &["explain", "@"],
     &["explain", "@", "--dims", "1000000,1000000,1000", "--dtype", "s4"],
     &["show", "@"],
@@ -41,6 +41,10 @@ const TEXTS: [&[&str]; 16] = [
     &["same", "@", "col-major", "--dims", "1000,1000", "--dtype", "f32"],
     &["recognise", "@"],
     &["eval", "@"],
+    &["emit", "@", "--to", "c", "--dims", "M,N", "--dtype", "f16"],
+    &["banks", "@", "--access", "row", "--access", "column", "--dtype", "f16", "--fix"],
+    &["banks", "f16[1024,1024] row-major", "--access", "@"],
+    &["banks", "f16[64,64] row-major", "--access", "row", "--access", "@", "--fix", "--all"],
     &["convert", "IN.safetensors", "OUT.safetensors", "--force", "--dry-run", "--to", "@"],
     &[
         "convert",
@@ -215,6 +219,12 @@ fn handwritten() -> Vec<String> {
         format!("*{}", "*a*?".repeat(200)),
         format!("{{{}}}*", list("a*", 250)),
         format!("Sw<30,2,30> o ({}):({})", list("4", 30), list("5", 30)),
+        "f32[1024,1024] row-major".into(),
+        "f64[1024,1024] (1024,1024):(1,1024)".into(),
+        "((32,32),(32,32)):((1,32768),(1024,32))".into(),
+        "(1024,1024):(1,1024) over (1024,1024)".into(),
+        "(4,2):(1,4) over (2,4) threads 18446744073709551615".into(),
+        format!("ldmatrix{}", ".sync".repeat(190)),
     ]);
     all
 }

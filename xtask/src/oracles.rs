@@ -2,6 +2,7 @@
 //! behaviour. What does not install is skipped, with the reason; what runs must pass.
 
 mod handed_out;
+mod packings;
 mod read_back;
 
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 29] = [
+    let oracles: [(&str, Oracle<'_>); 30] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
@@ -54,6 +55,7 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("placements", &placements),
         ("banks", &banks),
         ("functions for CUDA", &read_back::nvrtc),
+        ("packings of kernels", &packings::packings),
         ("fuzz", &|root| fuzz(root, searched)),
         ("bounds", &bounds),
         ("licences", &licences),

@@ -45,7 +45,7 @@ pub struct Sample {
 pub enum Between {
     /// The swizzle.
     Swizzle(Swizzle),
-    /// No swizzle agrees at all of these coordinates.
+    /// No swizzle of those that are looked for agrees at all of these coordinates.
     None(Vec<Sample>),
 }
 
@@ -67,12 +67,7 @@ pub enum Between {
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
 pub fn swizzle_between(from: &TensorLayout, to: &TensorLayout) -> Result<Between, Error> {
-    if from.extents() != to.extents() {
-        let numbers = [from.size().into(), to.size().into()];
-        let legal = "a swizzle changes where elements lie, and no extents";
-        return Err(Error::mismatch("arrays of {} and {} elements", numbers, legal));
-    }
-    let both = Both { from, to, linear: is_linear(from) && is_linear(to) };
+    let both = Both::new(from, to)?;
     let mut samples = Vec::new();
     for coord in both.corners() {
         samples.push(both.sample(coord)?);
@@ -96,16 +91,25 @@ fn is_linear(tensor: &TensorLayout) -> bool {
 }
 
 /// The two layouts.
-struct Both<'a> {
+pub(crate) struct Both<'a> {
     from: &'a TensorLayout,
     to: &'a TensorLayout,
     /// Whether both are linear over bits: then they agree everywhere iff they do at single bits.
     linear: bool,
 }
 
-impl Both<'_> {
+impl<'a> Both<'a> {
+    pub(crate) fn new(from: &'a TensorLayout, to: &'a TensorLayout) -> Result<Both<'a>, Error> {
+        if from.extents() != to.extents() {
+            let numbers = [from.size().into(), to.size().into()];
+            let legal = "a swizzle changes where elements lie, and no extents";
+            return Err(Error::mismatch("arrays of {} and {} elements", numbers, legal));
+        }
+        Ok(Both { from, to, linear: is_linear(from) && is_linear(to) })
+    }
+
     /// The coordinates of single bits, and the last of each dim.
-    fn corners(&self) -> Vec<Vec<u64>> {
+    pub(crate) fn corners(&self) -> Vec<Vec<u64>> {
         let extents = self.from.extents();
         let zero = vec![0; extents.len()];
         if extents.contains(&0) {
@@ -123,7 +127,7 @@ impl Both<'_> {
         all
     }
 
-    fn sample(&self, coord: Vec<u64>) -> Result<Sample, Error> {
+    pub(crate) fn sample(&self, coord: Vec<u64>) -> Result<Sample, Error> {
         let offset = |layout: &TensorLayout| {
             let offset = layout.offset(&coord)?;
             u64::try_from(offset).map_err(|_| {
@@ -139,14 +143,14 @@ impl Both<'_> {
     }
 
     /// The number of bits of all offsets, which bounds the swizzles that there are.
-    fn top(&self) -> u32 {
+    pub(crate) fn top(&self) -> u32 {
         let last = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(_, last)| last);
         let last = last(self.from).max(last(self.to));
         (u64::BITS - u64::try_from(last).unwrap_or(0).leading_zeros()).min(62)
     }
 
     /// A coordinate at which the first layout under a swizzle is not the second.
-    fn differs(&self, swizzle: Swizzle) -> Result<Option<Vec<u64>>, Error> {
+    pub(crate) fn differs(&self, swizzle: Swizzle) -> Result<Option<Vec<u64>>, Error> {
         if self.linear || self.from.extents().contains(&0) {
             return Ok(None);
         }

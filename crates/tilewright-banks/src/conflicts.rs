@@ -20,7 +20,7 @@ use crate::{
 /// let access = Access::read("column", Spread::columns(&[32, 32], 1, 1, 32)?, 1)?;
 /// let count = conflicts(&tile, 32, &Banks::NVIDIA, &access)?;
 /// assert_eq!((count.instructions, count.turns, count.cycles, count.degree), (32, 32, 1024, 32));
-/// assert_eq!(count.conflicts(), 992);
+/// assert_eq!((count.tiles, count.values, count.outside, count.conflicts()), (1, 1024, 0, 992));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,12 @@ pub struct Conflicts {
     pub bytes: u64,
     /// The banks that serve it.
     pub banks: u64,
+    /// How many times the tile of the access stands in the array, in part or as a whole.
+    pub tiles: u64,
+    /// The values of threads that are counted, over all tiles.
+    pub values: u64,
+    /// The values that are not, for their tiles stick out of the array.
+    pub outside: u64,
     /// The instructions of all warps.
     pub instructions: u64,
     /// The turns in which a thread takes something.
@@ -150,9 +156,13 @@ pub fn conflicts(
 ) -> Result<Conflicts, Error> {
     let places = Places::of(access, layout, bits, banks.lanes())?;
     let turns = banks.turns(places.bytes, access.is_write())?;
+    let (tiles, values) = places.counted();
     let mut count = Conflicts {
         bytes: places.bytes,
         banks: turns.banks(),
+        tiles,
+        values,
+        outside: access.spread().held().saturating_mul(tiles).saturating_sub(values),
         instructions: places.instructions(),
         turns: 0,
         cycles: 0,

@@ -12,6 +12,7 @@
 //! | the conflicts of an access | [`conflicts`] |
 //! | the least swizzle or padding that removes them, with the proof | [`fix`] |
 //! | the swizzle that turns one layout into another | [`swizzle_between`] |
+//! | the invertible matrix of bits that does | [`matrix_between`] |
 //!
 //! ```
 //! use tilewright_banks::{Access, Banks, Spread, conflicts, fix};
@@ -38,6 +39,7 @@ mod between;
 mod change;
 mod conflicts;
 mod fix;
+mod matrix;
 mod places;
 mod proof;
 mod spread;
@@ -48,6 +50,7 @@ pub use between::{Between, Sample, swizzle_between};
 pub use change::Change;
 pub use conflicts::{Clash, Conflicts, Phase, Word, conflicts};
 pub use fix::{Fix, Found, Search, fix};
+pub use matrix::matrix_between;
 pub use places::{MAX_CELLS, Moment};
 pub use proof::{Failed, Pair};
 pub use spread::Spread;

@@ -104,6 +104,13 @@ impl<'a> Places<'a> {
         Ok(places)
     }
 
+    /// How many tiles there are, and how many of their values lie in the array.
+    pub(crate) fn counted(&self) -> (u64, u64) {
+        let vectors = self.starts.iter().filter(|&&start| start != NONE).count() as u64;
+        let tiles = self.tiles().into_iter().fold(1, u64::saturating_mul);
+        (tiles, vectors.saturating_mul(self.access.vector()))
+    }
+
     /// How many times the tile stands in the array along each dim.
     fn tiles(&self) -> Vec<u64> {
         let tile = self.access.spread().tile();
@@ -157,9 +164,14 @@ impl<'a> Places<'a> {
         let Some(first) = self.coord_in(moment, lane, 0) else { return Ok(NONE) };
         let start = layout.offset(&first)?;
         for element in 1..self.access.vector() {
-            let next = self.coord_in(moment, lane, element).map(|coord| layout.offset(&coord));
-            if next.transpose()?.and_then(|next| next.checked_sub(start)) != Some(element as i64) {
-                let numbers = [element.into(), self.access.vector().into(), lane as i128];
+            let numbers = [element.into(), self.access.vector().into(), lane as i128];
+            let Some(next) = self.coord_in(moment, lane, element) else {
+                let legal = "a vector lies in the array as a whole; access fewer at once";
+                let message =
+                    "element {} of the {} that thread {} accesses here lies outside of the array";
+                return Err(witnessed(Error::illegal(message, numbers, legal), &first));
+            };
+            if layout.offset(&next)?.checked_sub(start) != Some(element as i64) {
                 let legal = "the elements of a vector lie together; access fewer at once";
                 let message = "element {} of the {} that thread {} accesses here does not follow the one before it";
                 return Err(witnessed(Error::illegal(message, numbers, legal), &first));

@@ -302,6 +302,18 @@ impl Spread {
         self.values
     }
 
+    /// The values that threads have, of all threads.
+    ///
+    /// ```
+    /// use tilewright_banks::Spread;
+    /// // The last 8 threads have no value.
+    /// assert_eq!(Spread::rows(&[3, 8], 1, 1, 32)?.held(), 24);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn held(&self) -> u64 {
+        self.cells.iter().filter(|&&cell| cell != NONE).count() as u64
+    }
+
     /// The coordinate of a value in the tile, where the thread has that value.
     ///
     /// ```
@@ -321,9 +333,9 @@ impl Spread {
 fn size(extents: &[u64]) -> Result<u64, Error> {
     let size = extents.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
     size.filter(|&n| n <= MAX_PAIRS).ok_or_else(|| {
-        let legal = "conflicts are counted of at most 1048576 elements; take a tile";
-        let numbers = [extents.first().copied().unwrap_or(0).into()];
-        Error::limit("too many elements, {} and more", numbers, legal)
+        let all = extents.iter().fold(1, |n: i128, &extent| n.saturating_mul(extent.into()));
+        let legal = "conflicts are counted of at most 1048576; take a tile";
+        Error::limit("{} elements", [all], legal)
     })
 }
 

@@ -4,7 +4,9 @@
 //! `TILEWRIGHT_BANKS=all` in the environment takes all matrices of powers of two up to 256 elements, and 10,000 random ones
 //! up to 4,096; without it some of them.
 
-use tilewright_banks::{Access, Banks, Between, Change, Spread, conflicts, fix, swizzle_between};
+use tilewright_banks::{
+    Access, Banks, Between, Change, Sample, Spread, conflicts, fix, matrix_between, swizzle_between,
+};
 use tilewright_core::{Layout, Mode, Profile, Swizzle, TensorLayout, layout};
 
 /// Numbers that look random, the same in every run.
@@ -326,4 +328,124 @@ fn a_swizzle_between_layouts_of_a_terabyte_and_between_swizzled_ones() {
     let (a, b) = (of("Sw<1,0,3> o (100000,10):(10,1)"), of("(100000,10):(10,1)"));
     assert!(swizzle_between(&a, &b).unwrap_err().is_undecided());
     assert_eq!(Profile::flat(2).unwrap(), *large.layout().profile());
+}
+
+/// Whether some offsets of one side have the xor 0 and those of the other have not.
+fn contradict(samples: &[Sample]) -> bool {
+    let (from, to) =
+        samples.iter().fold((0, 0), |all, sample| (all.0 ^ sample.from, all.1 ^ sample.to));
+    (from == 0) != (to == 0)
+}
+
+/// By elimination over all elements: whether offsets of A are independent exactly where those of B are.
+fn has_matrix(a: &TensorLayout, b: &TensorLayout) -> bool {
+    let mut rows: Vec<(u64, u64)> = Vec::new();
+    for index in 0..a.size() {
+        let mut row = (a.offset_of(index).unwrap() as u64, b.offset_of(index).unwrap() as u64);
+        for side in 0..2 {
+            let key = |row: &(u64, u64)| if side == 0 { row.0 } else { row.1 };
+            let mut rest = row;
+            let mut basis: Vec<(u64, u64)> = Vec::new();
+            for &other in &rows {
+                let reduced = basis.iter().fold(other, |x, y| {
+                    if key(&x) & (1 << key(y).ilog2()) != 0 { (x.0 ^ y.0, x.1 ^ y.1) } else { x }
+                });
+                basis.push(reduced);
+            }
+            for y in &basis {
+                if key(&rest) & (1 << key(y).ilog2()) != 0 {
+                    rest = (rest.0 ^ y.0, rest.1 ^ y.1);
+                }
+            }
+            if key(&rest) == 0 && rest != (0, 0) {
+                return false;
+            }
+            if rest == (0, 0) {
+                row = rest;
+            }
+        }
+        if row != (0, 0) {
+            rows.push(row);
+        }
+    }
+    true
+}
+
+#[test]
+fn matrices_between_small_layouts_and_random_ones() {
+    let small = ["(4,4):(4,1)", "(4,4):(1,4)", "(4,4):(5,1)", "(4,4):(1,8)", "(4,4):(3,16)"];
+    let shapes = ["(3,5):(5,1)", "(3,5):(1,3)", "(3,5):(8,1)", "(3,5):(1,4)"];
+    let mut random = Random(22);
+    let mut all: Vec<(TensorLayout, TensorLayout)> = Vec::new();
+    for texts in [&small[..], &shapes[..]] {
+        let layouts: Vec<Layout> = texts.iter().map(|text| Layout::parse(text).unwrap()).collect();
+        for (a, b) in layouts.iter().flat_map(|a| layouts.iter().map(move |b| (a, b))) {
+            for images in [[1, 2, 4, 8, 16, 32], [2, 3, 4, 1, 16, 32], [1, 6, 5, 9, 48, 32]] {
+                let Ok(swizzle) = Swizzle::of_images(&images) else { continue };
+                let moved =
+                    |x: &Layout| TensorLayout::of(&x.with_swizzle(swizzle).unwrap_or(x.clone()));
+                all.push((TensorLayout::of(a), moved(b)));
+                all.push((moved(a), TensorLayout::of(b)));
+            }
+        }
+    }
+    for _ in 0..300 {
+        let mut order: Vec<u32> = (0..7).collect();
+        for at in (1..order.len()).rev() {
+            order.swap(at, random.below(at as u64 + 1) as usize);
+        }
+        let images: Vec<u64> = (0..7).map(|_| random.below(128)).collect();
+        let rows = bits(3, &order);
+        let moved = Swizzle::of_images(&images)
+            .ok()
+            .and_then(|swizzle| Change::Swizzle(swizzle).layout(&rows).ok());
+        order.rotate_left(2);
+        all.push((bits(3, &order), moved.unwrap_or(rows)));
+    }
+    let mut found = [0, 0];
+    for (a, b) in &all {
+        match matrix_between(a, b).unwrap() {
+            Between::Swizzle(matrix) => {
+                for index in 0..a.size() {
+                    let (from, to) = (a.offset_of(index).unwrap(), b.offset_of(index).unwrap());
+                    assert_eq!(
+                        matrix.apply(from as u64),
+                        to as u64,
+                        "{} {}",
+                        a.layout(),
+                        b.layout()
+                    );
+                }
+                assert!(has_matrix(a, b));
+                found[0] += 1;
+            }
+            Between::None(samples) => {
+                assert!(contradict(&samples), "{} {}: {samples:?}", a.layout(), b.layout());
+                assert!(!has_matrix(a, b), "{} {}", a.layout(), b.layout());
+                for sample in &samples {
+                    let at = |layout: &TensorLayout| layout.offset(&sample.coord).unwrap() as u64;
+                    assert_eq!((at(a), at(b)), (sample.from, sample.to));
+                }
+                found[1] += 1;
+            }
+        }
+        if matches!(swizzle_between(a, b).unwrap(), Between::Swizzle(_)) {
+            assert!(matches!(matrix_between(a, b).unwrap(), Between::Swizzle(_)));
+        }
+    }
+    assert!(found.iter().all(|&n| n > 20), "{found:?}");
+}
+
+#[test]
+fn a_matrix_between_large_layouts() {
+    let of = |text: &str| TensorLayout::of(&Layout::parse(text).unwrap());
+    let (rows, columns) =
+        (of("(1048576,1048576):(1048576,1)"), of("(1048576,1048576):(1,1048576)"));
+    let Between::Swizzle(matrix) = matrix_between(&rows, &columns).unwrap() else { panic!() };
+    assert_eq!((matrix.apply(1), matrix.apply(1 << 20), matrix.apply(3 << 20)), (1 << 20, 1, 3));
+    // Rows of a million elements carry.
+    let (rows, columns) =
+        (of("(1000000,1000000):(1000000,1)"), of("(1000000,1000000):(1,1000000)"));
+    let Between::None(samples) = matrix_between(&rows, &columns).unwrap() else { panic!() };
+    assert!(contradict(&samples));
 }

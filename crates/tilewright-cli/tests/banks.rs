@@ -19,10 +19,52 @@ fn the_exit_code_says_whether_there_are_conflicts() {
         (&["f32[4,4] row-major", "--access", "diagonal"][..], "--access: `diagonal` is no access"),
         (&["(4,4):(4,1)", "--access", "row"], "--dtype: banks depend on the width"),
         (&["f32[4,4] row-major", "--access", "row", "--banks", "x"], "--banks: `x` names no banks"),
-        (&["f32[4,4] row-major", "--access", "row", "--vector", "3"], "--vector: 3 bytes"),
+        (
+            &["f32[4,4] row-major", "--access", "row", "--vector", "3"],
+            "--vector: 3 bytes at once; elements of 32 bits are taken 4, 8 or 16 bytes at once",
+        ),
+        (&["f32[4,4] row-major", "--access", "row", "--vector", "32"], "taken 4, 8 or 16 bytes"),
+        (
+            &["c128[4,4] row-major", "--access", "row", "--vector", "8"],
+            "128 bits are taken 16 bytes",
+        ),
         (&["f32[4,4] row-major"], "--access"),
-        (&["f16[64,64] row-major", "--access", "ldmatrix.x3"], "`.x3` is none"),
+        (&["f16[64,64] row-major", "--access", "ldmatrix.x3"], "`.x3` is no part of"),
         (&["f16[64,64] row-major", "--access", "ldmatrix.trans"], "lie together"),
+        (
+            &["f16[64,64] row-major", "--access", "ldmatrix.trans"],
+            "`ldmatrix`, with .x2 or .x4, fits here",
+        ),
+        (
+            &["f16[64,64] col-major", "--access", "stmatrix.x2"],
+            "`stmatrix.trans`, with .x2 or .x4, fits here",
+        ),
+        (&["f16[64,64] row-major", "--access", "ldmatrix.trans.trans"], "`.trans` is one too many"),
+        (&["f16[64,64] row-major", "--access", "ldmatrix.x2.x4"], "`.x4` is one too many"),
+        (
+            &["f16[64,64] row-major", "--access", "write ldmatrix"],
+            "contradicts itself: ldmatrix reads; say `ldmatrix`, or stmatrix",
+        ),
+        (
+            &["f16[64,64] row-major", "--access", "read stmatrix.x4"],
+            "contradicts itself: stmatrix writes; say `stmatrix.x4`, or ldmatrix",
+        ),
+        (
+            &["f16[64,64] row-major", "--access", "row", "--access", "all"],
+            "access 2 of 2, `all`: `all` is no access",
+        ),
+        (
+            &["f16[4,4] row-major", "--access", "ldmatrix.trans", "--access", "row"],
+            "access 1 of 2, `ldmatrix.trans`: ",
+        ),
+        (
+            &["f16[1000000,1000000] row-major", "--access", "row"],
+            "1000000000000 elements; conflicts are counted of at most 1048576",
+        ),
+        (
+            &["f16[4,6] row-major", "--access", "(1,4):(0,2) over (2,4)", "--vector", "8"],
+            "lies outside of the array",
+        ),
         (&["f16[64,64] row-major", "--access", "zN"], "says no threads"),
     ] {
         let (code, out, err) = run(&[&["banks"], args].concat());
@@ -82,4 +124,23 @@ fn pictures_on_the_terminal_and_in_a_file() {
     let (code, _, err) = run(&[&tile[..], &["--svg", place]].concat());
     assert!(code == Some(3) || code == Some(2), "{err}");
     assert!(err.contains("--force"), "{err}");
+}
+
+#[test]
+fn tiles_that_stick_out_are_noted() {
+    let tile = "((4,8),(2,2)):((32,1),(16,8)) over (16,8)";
+    let (_, text, _) = run(&["banks", "f16[60,60] row-major", "--access", tile]);
+    // 4 by 8 tiles of 128 values; 60 of 64 rows and of 64 columns are there.
+    let note =
+        "  note: 32 tiles of (16,8) stick out of the array: 3600 values counted, 496 outside\n";
+    assert!(text.contains(note), "{text}");
+    let (_, json, _) = run(&["banks", "f16[60,60] row-major", "--access", tile, "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let access = &answer["accesses"][0];
+    assert_eq!([&access["tiles"], &access["values"], &access["outside"]], [32, 3600, 496]);
+    // A tile that divides the array, and the rows of an array that no warp divides: nothing is outside.
+    for (array, access) in [("f16[64,64] row-major", tile), ("f16[5,7] row-major", "row")] {
+        let (_, text, _) = run(&["banks", array, "--access", access]);
+        assert!(!text.contains("note:"), "{text}");
+    }
 }

@@ -20,6 +20,9 @@ const NAMED: usize = 6;
 /// smaller, and odd, so that no tile divides them.
 const LARGE: [u64; NAMED] = [1_000_003, 100_003, 10_007, 4_099, 2_053, 1_031];
 
+/// Extents from here on are no sizes of tiles.
+const FEW: u64 = 1_000;
+
 /// The extents of arrays with which a pattern is compared.
 const SMALL: [u64; 13] = [1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 127, 128, 257];
 
@@ -130,7 +133,7 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
     let resolved = |extents: &[u64]| -> Result<TensorLayout, Whole> {
         let named = spec.resolve(Some(extents), dtype);
         named.map(|named| named.layout().clone()).map_err(|error| {
-            let why = format!("{error}, of dims {extents:?}");
+            let why = about(&error.to_string(), dims, extents);
             let hint =
                 "named extents stand for all, unless an assumption such as 'N % 16 == 0' says more";
             Whole::usage("spec", format!("{why}; {hint}"))
@@ -143,7 +146,11 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
     let first = at(dims, |axis| large + 2 * axis);
     let second = at(dims, |axis| 2 * large + 2 * axis + 1);
     let of = |extents: &[u64]| -> Result<Pattern, Whole> {
-        Pattern::of(&resolved(extents)?).map_err(|error| refused(error.to_string().into()))
+        let tensor = resolved(extents)?;
+        Pattern::of(&tensor).map_err(|error| match no_pattern(dims, &resolved) {
+            Some((extents, error)) => refused(format!("{error}, at {extents}").into()),
+            None => refused(about(&error.to_string(), dims, extents).into()),
+        })
     };
     let (one, two) = (of(&first)?, of(&second)?);
     let sizes = |pattern: &Pattern, extents: &[u64]| {
@@ -170,7 +177,8 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
     match differs(&pattern, dims, &resolved)? {
         None => Ok(pattern),
         Some(extents) => {
-            Err(refused(format!("no one pattern of digits says it, as of {extents:?}").into()))
+            let extents = spelled(dims, &extents);
+            Err(refused(format!("no one pattern of digits says it, as at {extents}").into()))
         }
     }
 }
@@ -181,15 +189,7 @@ fn differs(
     dims: &[Dim],
     resolved: &dyn Fn(&[u64]) -> Result<TensorLayout, Whole>,
 ) -> Result<Option<Vec<u64>>, Whole> {
-    for turn in 0..SMALL.len() as u64 * 4 {
-        let pick = |axis: u64| {
-            let at = (turn * (2 * axis + 1) + turn / 13 * (axis + 1)) as usize % SMALL.len();
-            SMALL.get(at).copied().unwrap_or(1)
-        };
-        let extents = at(dims, pick);
-        if size(&extents).is_none() {
-            continue;
-        }
+    for extents in small(dims) {
         let (own, said) = (pattern.layout(&extents), resolved(&extents)?);
         let same = own.is_ok_and(|own| {
             own.capacity() == said.capacity() && own.same_function(&said).unwrap_or(false)
@@ -199,6 +199,70 @@ fn differs(
         }
     }
     Ok(None)
+}
+
+/// The extents of a small array of which there is no pattern, by name, and why not.
+fn no_pattern(
+    dims: &[Dim],
+    resolved: &dyn Fn(&[u64]) -> Result<TensorLayout, Whole>,
+) -> Option<(String, tilewright_core::Error)> {
+    small(dims).find_map(|extents| {
+        let error = Pattern::of(&resolved(&extents).ok()?).err()?;
+        Some((spelled(dims, &extents), error))
+    })
+}
+
+/// The extents of small arrays.
+fn small(dims: &[Dim]) -> impl Iterator<Item = Vec<u64>> + '_ {
+    let turns = 0..SMALL.len() as u64 * 4;
+    let extents = turns.map(|turn| {
+        at(dims, |axis| {
+            let at = (turn * (2 * axis + 1) + turn / 13 * (axis + 1)) as usize % SMALL.len();
+            SMALL.get(at).copied().unwrap_or(1)
+        })
+    });
+    extents.filter(|extents| size(extents).is_some())
+}
+
+/// What the named extents are: `M = 3, N = 5`.
+fn spelled(dims: &[Dim], extents: &[u64]) -> String {
+    let named = dims.iter().zip(extents).filter_map(|(dim, extent)| match dim {
+        Dim::Known(_) => None,
+        Dim::Named { name, .. } => Some(format!("{name} = {extent}")),
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// A message about an array of these extents, as one about named extents: by their names where no tile is of such a size,
+/// else with what they are.
+fn about(message: &str, dims: &[Dim], extents: &[u64]) -> String {
+    let mut named = dims.iter().zip(extents).filter(|(dim, _)| matches!(dim, Dim::Named { .. }));
+    match named.all(|(_, extent)| *extent >= FEW) {
+        true => by_name(message, dims, extents),
+        false => format!("{message}, at {}", spelled(dims, extents)),
+    }
+}
+
+/// A message with the names of extents for their numbers.
+fn by_name(message: &str, dims: &[Dim], extents: &[u64]) -> String {
+    let name = |number: &str| {
+        let number = number.parse().ok();
+        let mut named = dims.iter().zip(extents).filter(|(_, extent)| Some(**extent) == number);
+        named.find_map(|(dim, _)| match dim {
+            Dim::Known(_) => None,
+            Dim::Named { name, .. } => Some(name.to_string()),
+        })
+    };
+    let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let (mut said, mut rest) = (String::new(), message);
+    while let Some(from) = rest.find(in_word) {
+        let (before, behind) = rest.split_at(from);
+        let (word, after) = behind.split_at(behind.find(|c| !in_word(c)).unwrap_or(behind.len()));
+        said += before;
+        said += &name(word).unwrap_or_else(|| word.to_owned());
+        rest = after;
+    }
+    said + rest
 }
 
 /// The extents from which a pattern is taken: as large as the bound on an array lets them be.

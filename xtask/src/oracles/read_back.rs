@@ -80,7 +80,7 @@ fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
 }
 
 /// The program, built with its checks.
-fn program(root: &Path) -> Outcome<String> {
+pub(super) fn program(root: &Path) -> Outcome<String> {
     sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))?;
     Ok(target(root)?.join("debug/tilewright").to_string_lossy().into_owned())
 }

@@ -19,6 +19,7 @@ const A16W4_PLAIN: &str =
 const E8M0: &str = "ROCm/aiter, e8m0_shuffle: rows padded to 256 and columns to 8, with bytes that are not written";
 const SCALE_GATE_UP: &str =
     "ROCm/aiter, aiter/ops/shuffle.py, shuffle_scale_a16w4(gate_up=True): columns padded with 0x7F";
+const SCALE_A16W4: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_scale_a16w4(gate_up=False): N by 32 and K/32 by 8 must divide";
 const N32K4: &str = "ROCm/aiter, shuffle_scale_n32k4 of gfx1250, shuffle_scale_f4 of MXFP4, shuffle_mxfp8fp4_scale: rows padded with 0x7F";
 const N32K8: &str = "ROCm/aiter, shuffle_scale_f4 of NVFP4";
 const GFX1250: &str = "ROCm/aiter, shuffle_weight_gfx1250 of two dims; three are [E, K, N] there, and the result is a transposed view";
@@ -41,6 +42,7 @@ pub(super) static ROWS: &[Rows] = &[
     rows("AMD", "scales of AITER", &[
         sized("AITER_E8M0_SHUFFLE", &["e8m0_shuffle", "shuffle_scale"], &[of(8, "(m3 m2:8 m1:2 m0:16) (k2 k1:2 k0:4) -> m3 m2 k2 k0 m0 k1 m1")], E8M0, "f8e8m0fnu[256,8] AITER_E8M0_SHUFFLE").with_dims(NK32),
         sized("AITER_SCALE_GATE_UP", &["shuffle_scale_a16w4"], &[of(8, "e g (n1 n0:16) (k2 k1:2 k0:4) -> e n1 k2 k0 n0 k1 g")], SCALE_GATE_UP, "f8e8m0fnu[2,2,32,16] AITER_SCALE_GATE_UP").with_dims(&["E", "gate/up", "N", "K/32"]),
+        sized("AITER_SCALE_A16W4", &[], &[of(8, "… (n2 n1:2 n0:16) (k2 k1:2 k0:4) -> … n2 k2 k0 n0 k1 n1")], SCALE_A16W4, "f8e8m0fnu[2,64,16] AITER_SCALE_A16W4").with_dims(NK32),
         sized("AITER_SCALE_N32K4", &["shuffle_scale_n32k4", "shuffle_mxfp8fp4_scale"], &[of(8, "… (n1 n0:32) (k1 k0:4) -> … n1 k1 n0 k0")], N32K4, "f8e8m0fnu[64,8] AITER_SCALE_N32K4").with_dims(NK32),
         sized("AITER_SCALE_N32K8", &["shuffle_scale_f4"], &[of(8, "… (n1 n0:32) (k1 k0:8) -> … n1 k1 n0 k0")], N32K8, "f8e4m3fn[64,16] AITER_SCALE_N32K8").with_dims(&["N", "K/16"]),
     ]),

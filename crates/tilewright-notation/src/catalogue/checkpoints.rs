@@ -12,6 +12,8 @@ const GPTQ_ZEROS: &str = "GPTQ, qzeros: words of 32 bits along N, low bits first
 const CT: &str = "compressed-tensors, pack_quantized: each row padded to whole words of 32 bits; stored is the value plus 2^(bits-1)";
 const BNB: &str =
     "bitsandbytes, NF4 and FP4: the flattened array, the first of two values in the high bits";
+const GEMV_FAST: &str = "AutoAWQ, gemv_fast.py, pack_intweight(interleave=4, kstride=64), and llm-awq: words of 16 bits [N/4, K]; N by 4 and K by 64 must divide";
+const BITNET: &str = "transformers, integrations/bitnet.py, pack_weights: bytes [N/4, K] of one value of each quarter of the rows, the first in the lowest bits; stored is the value plus 1";
 const FP4: &str = "MXFP4 and NVFP4 of Hugging Face (compressed-tensors, pack_fp4_to_uint8; the blocks of gpt-oss) and DeepGEMM: the first of two values in the low bits";
 
 #[rustfmt::skip]
@@ -23,6 +25,8 @@ pub(super) static ROWS: &[Rows] = &[
         sized("AWQ", &["AWQ_QWEIGHT", "AWQ_QZEROS", "AWQ_ZEROS"], &[of(4, "k (n2 n1:4 n0:2) -> k | n2 n0 n1"), of(8, "k (n2 n1:2 n0:2) -> k | n2 n0 n1")], AWQ, "u4[3,64]E(4) AWQ").with_dims(KN),
         sized("CT_PACK_INT32", &["pack_quantized", "pack-quantized", "COMPRESSED_TENSORS"], &[of(4, "n (k1 k0:8) -> n | k1 k0"), of(8, "n (k1 k0:4) -> n | k1 k0")], CT, "u4[5,44]E(4) CT_PACK_INT32").with_dims(NK),
         sized("BNB_4BIT", &["BNB_NF4", "BNB_FP4", "BITSANDBYTES_4BIT"], &[of(4, "… (k1 k0:2) -> … k1 -k0 |")], BNB, "u4[4,32]E(4) BNB_4BIT").with_flat(),
+        sized("AWQ_GEMV_FAST", &["pack_intweight"], &[of(4, "(n1 n0:4) (k4 k3:2 k2:4 k1:4 k0:2) -> n1 | k4 n0 k3 k1 k0 k2")], GEMV_FAST, "u4[8,128]E(4) AWQ_GEMV_FAST").with_dims(NK),
+        sized("BITNET_2BIT", &["BITNET"], &[of(2, "(n1:4 n0) k -> n0 | k n1")], BITNET, "u2[8,12]E(2) BITNET_2BIT").with_dims(NK),
         sized("FP4_PACKED", &["pack_fp4_to_uint8", "NVFP4_PACKED", "MXFP4_PACKED"], &[of(4, "… n k -> … | n | k")], FP4, "u4[4,32]E(4) FP4_PACKED").with_dims(NK),
     ]),
 ];

@@ -1,15 +1,16 @@
-//! Tiles of processors: Tenstorrent's, XLA's for TPUs, Intel's operands of dot products.
+//! Tiles of processors: Tenstorrent's, XLA's for TPUs, Intel's operands of dot products, panels of KleidiAI for Arm.
 
 use super::{
     Rows,
     constants::{ROW_64, V},
     dims::KN,
-    row, rows,
+    of, row, rows, sized,
 };
 
 const XLA: &str = "XLA, tiled layout";
 const TENSTORRENT: &str = "Tenstorrent, tiles of faces of 16x16";
 const VNNI: &str = "Intel 64, dot products of 4 bytes: V rows side by side";
+const KLEIDIAI: &str = "ARM-software/kleidiai, kai_rhs_pack_kxn_x16p32x1b and its like: panels of 32 columns of 16 bits, or 16 of 32, each behind its biases; the array is the bias as row 0 with the K rows below it";
 const AMX: &str = "Intel 64, AMX: tiles of 16 rows of 64 bytes";
 
 #[rustfmt::skip]
@@ -30,5 +31,9 @@ pub(super) static ROWS: &[Rows] = &[
         row("AMX_A", &[], "(m1 m0:16) (k1 k0:ROW) -> m1 k1 m0 k0", &[&ROW_64], AMX, "bf16[20,40] AMX_A"),
         row("AMX_B", &[], "(k2 k1:16 k0:V) (n1 n0:16) -> n1 k2 k1 n0 k0", &[&V], AMX, "bf16[40,20] AMX_B").with_dims(KN),
         row("AMX_C", &[], "(m1 m0:16) (n1 n0:16) -> m1 n1 m0 n0", &[], AMX, "f32[20,20] AMX_C"),
+    ]),
+    rows("Arm", "panels of KleidiAI", &[
+        sized("KLEIDIAI_X16P32X1B", &["x16p32x1b", "kai_rhs_pack_kxn_x16p32x1b_x16_x16_neon"], &[of(16, "k (n1 n0:32) -> n1 k n0")], KLEIDIAI, "f16[6,40] KLEIDIAI_X16P32X1B").with_dims(&["1 + K", "N"]),
+        sized("KLEIDIAI_X32P16X1B", &["x32p16x1b", "kai_rhs_pack_kxn_x32p16x1b_x32_x32_neon"], &[of(32, "k (n1 n0:16) -> n1 k n0")], KLEIDIAI, "f32[6,20] KLEIDIAI_X32P16X1B").with_dims(&["1 + K", "N"]),
     ]),
 ];

@@ -20,7 +20,7 @@ const BLACKWELL_VALUE: &str =
 const SHUFFLED: &str = "triton_kernels, BlackwellMX4ValueShuffledLayout(block_k, block_n): K/2 padded to whole blocks and to 128 bytes, so K1=1 where block_k is a multiple of 256";
 const PACKED: &str =
     "triton_kernels, BlackwellMX4ValuePackedShuffledLayout(block_k, block_n): K1 = block_k / 16";
-const CDNA4: &str = "triton_kernels, CDNA4MXScaleLayout, was GFX950MXScaleLayout: N by 32 and K/32 by 8 must divide";
+const CDNA4: &str = "triton_kernels, CDNA4MXScaleLayout, was GFX950MXScaleLayout: N padded to 32, K/32 to 8; in releases of 2025 both must divide";
 const GFX1250: &str =
     "triton_kernels, GFX1250MXScaleLayout: N padded to 128, K/32 to 4; below 4 columns K0 is K/32";
 

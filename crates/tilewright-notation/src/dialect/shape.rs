@@ -7,20 +7,23 @@
 //! spec   := any SPEC but another shaped one
 //! ```
 //!
-//! So every general SPEC has a concrete form that keeps its name. `f32[3,5]{1,0}` is HLO.
+//! So every general SPEC has a concrete form that keeps its name. `f32[3,5]{1,0}` is HLO; braces with an arrow behind
+//! them are a linear layout.
 //!
 //! | text | array | layout |
 //! |---|---|---|
 //! | `bf16[32,48] zN` | | `((16,2),(16,3)):((16,256),(1,512))` |
 //! | `[8,12] col-major` | | `(8,12):(1,8)` |
 //! | `f32[2,3] (3,5):(1,3) valid (2,3)` | | `(3,5):(1,3) valid (2,3)` |
+//! | `f16[4,4] {row=[4,8],column=[1,2]} -> (offset:16)` | | `(4,4):(4,1)` |
+//! | `f16[4,2] {row=[4,8],column=[1,2]} -> (offset:16)` | | error: is a layout of dims (4,4) |
 //! | `[2,3] [2,3] zN` | | error: a second shape |
 
 use std::{fmt, sync::Arc};
 
 use tilewright_core::{Dtype, Fill, LinearLayout, MAX_MODES, ParseError};
 
-use super::{All, Read};
+use super::{All, Read, linear};
 use crate::{
     Named,
     dtype::dtype,
@@ -67,7 +70,7 @@ fn property(text: &str) -> Option<(&str, &str)> {
 pub(super) fn claims(text: &str) -> bool {
     let Some((rest, properties)) = split(text) else { return false };
     let hlo = rest.is_empty()
-        || (rest.starts_with('{') && !properties)
+        || (rest.starts_with('{') && !properties && !linear::claims(rest))
         || ["pad", "/*", "//"].iter().any(|start| rest.starts_with(start));
     text.starts_with('[') || !hlo
 }

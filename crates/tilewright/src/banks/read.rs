@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// The widths in bytes that a thread may access at once, the widest first.
-const WIDTHS: [u64; 5] = [16, 8, 4, 2, 1];
+const WIDTHS: [u64; 5] = [WIDEST, 8, 4, 2, 1];
+const WIDEST: u64 = 16;
 
 /// The words of PTX's name that say nothing of the addresses.
 const PTX: [&str; 5] = ["sync", "aligned", "m8n8", "shared", "b16"];
@@ -75,6 +76,7 @@ pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Res
         Error::usage("dtype", "banks depend on the width of an element; say its type, such as f16")
     })?;
     let array = Array { of, bits, banks, vector };
+    array.check_vector()?;
     let text = text.trim();
     let word = |word| text.strip_prefix(word).filter(|rest| rest.starts_with(' ')).map(str::trim);
     let (write, what) = match (word("write"), word("read")) {
@@ -85,8 +87,19 @@ pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Res
     let made = match what.split('.').next() {
         Some("row") if what == "row" => array.along(text, Spread::rows, write)?,
         Some("column") if what == "column" => array.along(text, Spread::columns, write)?,
-        Some("ldmatrix") => array.matrices(text, what, write.unwrap_or(false))?,
-        Some("stmatrix") => array.matrices(text, what, write.unwrap_or(true))?,
+        Some(word @ ("ldmatrix" | "stmatrix")) => {
+            let writes = word == "stmatrix";
+            if write.is_some_and(|write| write != writes) {
+                let (does, other) = match writes {
+                    true => ("writes", "ldmatrix"),
+                    false => ("reads", "stmatrix"),
+                };
+                let legal =
+                    format!("`{text}` contradicts itself: {word} {does}; say `{what}`, or {other}");
+                return Err(Error::usage(FIELD, legal));
+            }
+            array.matrices(text, what, writes)?
+        }
         _ => array.of_spec(text, what, write.unwrap_or(false))?,
     };
     Ok(made)
@@ -112,10 +125,35 @@ impl Array<'_> {
     fn elements(&self, bytes: u64) -> Result<u64, Error> {
         let bits = u64::from(self.bits);
         let wide = bytes.checked_mul(8).filter(|&wide| wide > 0 && wide.is_multiple_of(bits));
-        wide.map(|wide| wide / bits).ok_or_else(|| {
-            let says = "are no whole elements";
-            Error::usage("vector", format!("{bytes} bytes {says} of {bits} bits"))
-        })
+        wide.map(|wide| wide / bits).ok_or_else(|| self.no_vector(bytes))
+    }
+
+    /// Whether a thread can take at once the bytes that it is said to.
+    fn check_vector(&self) -> Result<(), Error> {
+        match self.vector {
+            Some(bytes) if !WIDTHS.contains(&bytes) => Err(self.no_vector(bytes)),
+            Some(bytes) => self.elements(bytes).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    fn no_vector(&self, bytes: u64) -> Error {
+        let whole = |bytes: &&u64| (*bytes * 8).is_multiple_of(self.bits.into());
+        let legal: Vec<String> = WIDTHS.iter().rev().filter(whole).map(u64::to_string).collect();
+        let bits = self.bits;
+        let says = match legal.split_last() {
+            None => {
+                format!("an access is of {WIDEST} bytes at most, and an element has {bits} bits")
+            }
+            Some((last, [])) => format!("elements of {bits} bits are taken {last} bytes at once"),
+            Some((last, first)) => {
+                format!(
+                    "elements of {bits} bits are taken {} or {last} bytes at once",
+                    first.join(", ")
+                )
+            }
+        };
+        Error::usage("vector", format!("{bytes} bytes at once; {says}"))
     }
 
     /// The elements that a thread takes at once where nothing else is said: the least whole bytes.
@@ -149,30 +187,44 @@ impl Array<'_> {
 
     /// `ldmatrix.x4.trans` and its like.
     fn matrices(&self, name: &str, what: &str, write: bool) -> Result<Access, Error> {
-        let (mut count, mut trans) = (1, false);
+        let (mut count, mut trans) = (None, false);
         for word in what.split('.').skip(1) {
-            match word {
-                "x1" => count = 1,
-                "x2" => count = 2,
-                "x4" => count = 4,
-                "trans" => trans = true,
-                word if PTX.contains(&word) => {}
+            let is_again = match word {
+                "x1" => count.replace(1).is_some(),
+                "x2" => count.replace(2).is_some(),
+                "x4" => count.replace(4).is_some(),
+                "trans" => std::mem::replace(&mut trans, true),
+                word if PTX.contains(&word) => false,
                 word => {
                     let says = "an instruction has .x1, .x2 or .x4, and .trans";
-                    return Err(Error::usage(
-                        FIELD,
-                        format!("`.{word}` is none of `{what}`; {says}"),
-                    ));
+                    let says = format!("`.{word}` is no part of `{what}`; {says}");
+                    return Err(Error::usage(FIELD, says));
                 }
+            };
+            if is_again {
+                let says = "an instruction has one of .x1, .x2 and .x4, and .trans once";
+                return Err(Error::usage(
+                    FIELD,
+                    format!("`.{word}` is one too many in `{what}`; {says}"),
+                ));
             }
         }
-        if let Some(bytes) = self.vector.filter(|&bytes| bytes != 16) {
-            let says = format!("{bytes} bytes; rows of matrices are 16 bytes");
+        if let Some(bytes) = self.vector.filter(|&bytes| bytes != WIDEST) {
+            let says = format!("{bytes} bytes; rows of matrices are {WIDEST} bytes");
             return Err(Error::usage("vector", says));
         }
-        let vector = self.elements(16)?;
-        let spread = Spread::matrices(self.layout().extents(), count, trans, vector);
-        self.made(name, spread.map_err(refused)?, vector, write)
+        let vector = self.elements(WIDEST)?;
+        let made = |trans| {
+            let extents = self.layout().extents();
+            let spread = Spread::matrices(extents, count.unwrap_or(1), trans, vector);
+            let made = self.made(name, spread.map_err(refused)?, vector, write)?;
+            made.fits(self.layout(), self.bits, self.banks.lanes()).map_err(refused).map(|()| made)
+        };
+        made(trans).map_err(|error| match made(!trans) {
+            // Said of the other form, for the rows of this one do not lie together.
+            Ok(_) => error.prefixed(&other_form(what, trans)),
+            Err(_) => error,
+        })
     }
 
     /// A SPEC of threads and values.
@@ -262,6 +314,16 @@ impl Array<'_> {
 
 fn refused(error: tilewright_core::Error) -> Error {
     Error::from(error).in_field(FIELD)
+}
+
+/// Which form of an instruction on matrices fits where this one does not.
+fn other_form(what: &str, trans: bool) -> String {
+    let [with, without] = ["ldmatrix.trans", "ldmatrix"].map(|form| match what.split('.').next() {
+        Some("stmatrix") => form.replace("ld", "st"),
+        _ => form.to_owned(),
+    });
+    let (dim, other) = if trans { (0, &without) } else { (1, &with) };
+    format!("rows of `{what}` run along dim {dim}, and `{other}`, with .x2 or .x4, fits here: ")
 }
 
 /// Whether a text is one word.

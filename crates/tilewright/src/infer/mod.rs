@@ -1,17 +1,21 @@
 //! Which layout maps one buffer to another: the way to identify a format nobody documents.
 //!
 //! Looked for are dense layouts whose storage is a box of digits, padded or not: what a
-//! [`Pattern`](tilewright_core::Pattern) says, and the same with the elements of each word in the other order. Nothing is assumed of the values, but the more of them
+//! [`Pattern`](tilewright_core::Pattern) says, and the same with the elements of each word in the other order, or with dims or the halves of one backwards. Nothing is assumed of the values, but the more of them
 //! differ, the sooner there is one answer: numbered elements decide everything.
 
 mod backwards;
 mod digits;
 mod keys;
+mod mirrored;
 mod search;
 
 use tilewright_core::TensorLayout;
 
 use search::Search;
+
+/// The most arrays with dims backwards that are searched: few begin with the element that the storage begins with.
+const SEARCHES: usize = 8;
 
 /// What two buffers say about the layout between them.
 ///
@@ -113,7 +117,9 @@ pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Infe
     }
     match answer(Search::new(&elements, dims, &cells), packed, width) {
         Inference::None { why } => in_words(&elements, dims, &cells, packed, width)
-            .map_or(Inference::None { why }, Inference::Found),
+            .map(Inference::Found)
+            .or_else(|| mirrored(&elements, dims, &cells, packed, width))
+            .unwrap_or(Inference::None { why }),
         found => found,
     }
 }
@@ -136,6 +142,44 @@ fn in_words(
         let padding = padding(&layout, packed, width);
         Some(Found { layout, padding, ..found })
     })
+}
+
+/// The layouts of a storage that has dims, or halves of a dim, backwards; `None` where there is none.
+fn mirrored(
+    elements: &[u64],
+    dims: &[u64],
+    cells: &[u64],
+    packed: &[u8],
+    width: usize,
+) -> Option<Inference> {
+    let (mut all, mut only, mut searches) = (Vec::<TensorLayout>::new(), true, 0);
+    for mirror in mirrored::mirrors(dims) {
+        // Every layout has an element at its first place.
+        if elements[mirror.index(0)] != cells[0] {
+            continue;
+        }
+        searches += 1;
+        if searches > SEARCHES {
+            only = false;
+            break;
+        }
+        let back: Vec<u64> = (0..elements.len()).map(|i| elements[mirror.index(i)]).collect();
+        let mut search = Search::new(&back, &mirror.dims, cells);
+        search.run();
+        only &= !search.gave_up();
+        for layout in search.found.iter().filter_map(|found| mirror.layout(found, dims)) {
+            if !all.iter().any(|other| other.same_function(&layout) == Ok(true)) {
+                all.push(layout);
+            }
+        }
+    }
+    if all.len() > 1 {
+        let why = "the values repeat too often to tell these apart".into();
+        return Some(Inference::Ambiguous { layouts: all, why });
+    }
+    let layout = all.pop()?;
+    let padding = padding(&layout, packed, width);
+    Some(Inference::Found(Found { layout, padding, only }))
 }
 
 /// Searches, and says what came of it.

@@ -65,15 +65,21 @@ impl BankConflicts {
         }
         let bits = layout.element_bits().unwrap_or(0);
         let refused = |error| Error::from(error).in_field("access");
-        let read = |text: &&str| banks::access(text, layout, machine, vector);
-        let read: Vec<Access> = accesses.iter().map(read).collect::<Result<_, Error>>()?;
-        let fix = wants_fix.then(|| fix(layout.layout(), bits, machine, &read).map_err(refused));
-        let fix = fix.transpose()?;
-        let count = |access: Access| {
-            let count = conflicts(layout.layout(), bits, machine, &access).map_err(refused)?;
-            Ok((access, count))
+        let count = |(at, text): (usize, &&str)| {
+            let counted = banks::access(text, layout, machine, vector).and_then(|access| {
+                let count = conflicts(layout.layout(), bits, machine, &access).map_err(refused)?;
+                Ok((access, count))
+            });
+            counted.map_err(|error| match accesses.len() {
+                1 => error,
+                of => error.prefixed(&format!("access {} of {of}, `{}`: ", at + 1, text.trim())),
+            })
         };
-        let accesses = read.into_iter().map(count).collect::<Result<_, Error>>()?;
+        let accesses = accesses.iter().enumerate().map(count);
+        let accesses: Vec<(Access, Conflicts)> = accesses.collect::<Result<_, Error>>()?;
+        let all = || accesses.iter().map(|(access, _)| access.clone()).collect::<Vec<_>>();
+        let fix = wants_fix.then(|| fix(layout.layout(), bits, machine, &all()).map_err(refused));
+        let fix = fix.transpose()?;
         Ok(BankConflicts { layout: layout.clone(), banks: *machine, accesses, fix })
     }
 
@@ -193,6 +199,9 @@ fn access_json((access, count): &(Access, Conflicts)) -> Value {
         "threads": access.spread().threads(),
         "bytes": count.bytes,
         "banks": count.banks,
+        "tiles": count.tiles,
+        "values": count.values,
+        "outside": count.outside,
         "instructions": count.instructions,
         "turns": count.turns,
         "cycles": count.cycles,

@@ -126,6 +126,16 @@ fn counts(access: &Access, count: &Conflicts) -> String {
         counted(count.bytes.into(), "byte"),
         counted(count.instructions.into(), "instruction"),
     );
+    if count.outside > 0 {
+        let (tiles, values) =
+            (counted(count.tiles.into(), "tile"), counted(count.values.into(), "value"));
+        let tile = coord(access.spread().tile());
+        let _ = writeln!(
+            text,
+            "  note: {tiles} of {tile} stick out of the array: {values} counted, {} outside",
+            count.outside
+        );
+    }
     for (at, phase) in count.phases.iter().enumerate().filter(|(_, phase)| phase.degree > 0) {
         let cycles = counted(phase.degree.into(), "cycle");
         let of = count.phases.len();

@@ -1,8 +1,10 @@
 //! Comparing layouts and shapes, and shapes divided by shapes.
 
 #[cfg(feature = "banks")]
-use tilewright_banks::{Between, Sample};
+use tilewright_banks::{Between, Sample, matrix_between};
 use tilewright_core::IntTuple;
+#[cfg(feature = "banks")]
+use tilewright_core::{LinearLayout, Swizzle, TensorLayout};
 
 #[cfg(feature = "banks")]
 use super::Refusal;
@@ -26,7 +28,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "swizzle_between",
         arguments: "A, B",
-        doc: "The swizzle that turns the offsets of A into those of B; where there is none, coordinates that show it.",
+        doc: "The swizzle that turns the offsets of A into those of B; where there is none, coordinates that show it and the matrix of bits that does.",
         python: "(a: LayoutLike, b: LayoutLike, /) -> Swizzle",
         example: "(8,64):(64,1), Sw<3,3,3> o (8,64):(64,1)",
         counts: (2, 2),
@@ -100,13 +102,55 @@ fn swizzle_between(call: &Call<'_>) -> Answer {
     match tilewright_banks::swizzle_between(from.layout(), to.layout())? {
         Between::Swizzle(swizzle) => Ok(Form::Swizzle(swizzle)),
         Between::None(samples) => {
-            let sample = |at: &Sample| {
-                let coord: Vec<String> = at.coord.iter().map(u64::to_string).collect();
-                format!("{} would become {} at ({})", at.from, at.to, coord.join(","))
-            };
+            let sample =
+                |at: &Sample| format!("{} would become {} at {}", at.from, at.to, tuple(&at.coord));
             let shown: Vec<String> = samples.iter().map(sample).collect();
-            let all = shown.join(", and ");
-            Err(Refusal::Said("no-layout", format!("no swizzle turns A into B: {all}")))
+            let (all, matrix) = (shown.join(", and "), matrix(from.layout(), to.layout()));
+            let none = "no swizzle Sw<B,M,S> turns A into B";
+            Err(Refusal::Said("no-layout", format!("{none}: {all}; {matrix}")))
         }
     }
+}
+
+/// The matrix of bits that turns one layout into another, or why none does, in words.
+#[cfg(feature = "banks")]
+fn matrix(from: &TensorLayout, to: &TensorLayout) -> String {
+    match matrix_between(from, to) {
+        Ok(Between::Swizzle(matrix)) => match offsets(&matrix) {
+            Ok(map) => format!("the matrix of bits {map} does"),
+            Err(error) => format!("a matrix of bits does, {matrix}: {error}"),
+        },
+        Ok(Between::None(samples)) => {
+            let numbers = |of: fn(&Sample) -> u64| {
+                let all = samples.iter().map(of).fold(0, |all, offset| all ^ offset);
+                let each: Vec<String> = samples.iter().map(|at| of(at).to_string()).collect();
+                format!("{} is {all}", each.join(" ^ "))
+            };
+            let coords: Vec<String> = samples.iter().map(|at| tuple(&at.coord)).collect();
+            let (a, b) = (numbers(|at| at.from), numbers(|at| at.to));
+            let (at, none) = (coords.join(", "), "nor does an invertible matrix of bits");
+            match samples.as_slice() {
+                [one] => format!(
+                    "{none}, which sends 0 alone to 0: at {at}, {} in A is {} in B",
+                    one.from, one.to
+                ),
+                _ => format!("{none}: at {at}, {a} in A and {b} in B"),
+            }
+        }
+        Err(error) => format!("whether a matrix of bits does is open: {error}"),
+    }
+}
+
+/// A matrix as the map of its offsets.
+#[cfg(feature = "banks")]
+fn offsets(matrix: &Swizzle) -> Result<LinearLayout, tilewright_core::Error> {
+    let bases: Vec<[u64; 1]> = matrix.images().iter().map(|&image| [image]).collect();
+    let bases: Vec<&[u64]> = bases.iter().map(|basis| &basis[..]).collect();
+    LinearLayout::new(&[("offset", &bases)], &[("offset", 1 << bases.len())])
+}
+
+#[cfg(feature = "banks")]
+fn tuple(coord: &[u64]) -> String {
+    let numbers: Vec<String> = coord.iter().map(u64::to_string).collect();
+    format!("({})", numbers.join(","))
 }

@@ -1,0 +1,109 @@
+//! Dims that are stored backwards, whole or by halves: `swap_w13_to_w31` exchanges the halves of gate and up.
+//!
+//! Law: where some axes of an array are counted from their ends, the layout that is found is of that array; with the strides
+//! of these axes negated and the offset of their last elements added it is the layout of the array as it is.
+
+use tilewright_core::{Layout, Mode, Profile, TensorLayout};
+
+/// The most dims that are tried backwards, all sets of them.
+const DIMS: usize = 5;
+
+/// Axes that are counted from their ends.
+pub(super) struct Mirror {
+    /// The extents of the array; where a dim is cut into halves, those of two axes stand for it.
+    pub(super) dims: Vec<u64>,
+    /// Whether each axis is counted from its end.
+    back: Vec<bool>,
+    /// The dim that is cut into halves.
+    cut: Option<usize>,
+}
+
+/// What is tried: each set of whole dims, then the halves of each dim.
+pub(super) fn mirrors(dims: &[u64]) -> Vec<Mirror> {
+    let some: Vec<usize> = (0..dims.len()).filter(|&dim| dims[dim] > 1).take(DIMS).collect();
+    let whole = (1..1u32 << some.len()).map(|set| {
+        let back = (0..dims.len()).map(|dim| {
+            some.iter().position(|&other| other == dim).is_some_and(|at| set >> at & 1 != 0)
+        });
+        Mirror { dims: dims.to_vec(), back: back.collect(), cut: None }
+    });
+    let halves = (0..dims.len()).filter(|&dim| dims[dim] > 2 && dims[dim].is_multiple_of(2));
+    let halves = halves.map(|dim| {
+        let mut cut = dims.to_vec();
+        cut.splice(dim..=dim, [2, dims[dim] / 2]);
+        let back = (0..cut.len()).map(|axis| axis == dim).collect();
+        Mirror { dims: cut, back, cut: Some(dim) }
+    });
+    whole.chain(halves).collect()
+}
+
+impl Mirror {
+    /// The element of the array at an index of the mirrored one, both row-major.
+    pub(super) fn index(&self, mut index: usize) -> usize {
+        let (mut at, mut stride) = (0, 1);
+        for (&extent, back) in self.dims.iter().zip(&self.back).rev() {
+            let extent = extent as usize;
+            let x = index % extent;
+            at += stride * if *back { extent - 1 - x } else { x };
+            (index, stride) = (index / extent, stride * extent);
+        }
+        at
+    }
+
+    /// The layout of the array `dims` as it is, from that of the mirrored one; `None` where a mirrored axis is padded.
+    pub(super) fn layout(&self, found: &TensorLayout, dims: &[u64]) -> Option<TensorLayout> {
+        let bare = found.layout();
+        let (mut axes, mut offset): (Vec<Vec<Mode>>, i64) = (Vec::new(), bare.offset());
+        for (axis, &extent) in self.dims.iter().enumerate() {
+            let mut modes = bare.axis(axis)?.to_vec();
+            if self.back[axis] {
+                if bare.axis_size(axis) != Some(extent) {
+                    return None;
+                }
+                for mode in &mut modes {
+                    let last = i64::try_from(mode.extent().checked_sub(1)?).ok()?;
+                    offset = offset.checked_add(last.checked_mul(mode.stride())?)?;
+                    *mode = Mode::new(mode.extent(), mode.stride().checked_neg()?);
+                }
+            }
+            axes.push(modes);
+        }
+        if let Some(dim) = self.cut {
+            // The fastest digits of a dim come first.
+            let outer = axes.remove(dim);
+            axes[dim].extend(outer);
+        }
+        let counts: Vec<usize> = axes.iter().map(Vec::len).collect();
+        let profile = Profile::nested(&counts).ok()?;
+        let layout = Layout::new(&axes.concat(), &profile, offset, bare.swizzle()).ok()?;
+        TensorLayout::new(dims, &layout, found.capacity()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of every mirror of small arrays: the layout found of the mirrored array sends the same elements to the same places.
+    #[test]
+    fn the_layout_of_a_mirrored_array_is_that_of_the_array() {
+        let mut checked = 0;
+        for dims in [&[4u64][..], &[2, 3], &[6, 2], &[2, 4, 3], &[1, 5]] {
+            for mirror in mirrors(dims) {
+                let mirrored = TensorLayout::row_major(&mirror.dims).unwrap();
+                let own = mirror.layout(&mirrored, dims).unwrap();
+                for index in 0..mirrored.size() {
+                    let element = mirror.index(index as usize) as u64;
+                    assert_eq!(own.offset_of(element), mirrored.offset_of(index), "{dims:?}");
+                    assert_eq!(mirror.index(element as usize) as u64, index);
+                }
+                checked += 1;
+            }
+        }
+        assert_eq!(checked, 2 + 3 + 4 + 8 + 1);
+        let padded = TensorLayout::of(&tilewright_core::layout!("(2,4):(4,1)"));
+        let padded = TensorLayout::new(&[2, 3], padded.layout(), 8).unwrap();
+        let of = |set: usize| mirrors(&[2, 3])[set].layout(&padded, &[2, 3]).is_some();
+        assert!(of(0) && !of(1) && !of(2));
+    }
+}
