@@ -8,6 +8,7 @@ use std::{
 use tilewright_core::Dtype;
 
 use super::{
+    plan,
     reader::Reader,
     types,
     value::{self, Pair, Value},
@@ -85,6 +86,35 @@ impl Header {
         header.entries = entries;
         header.is_padded = last.checked_next_multiple_of(header.alignment) == Some(source.len());
         Ok(header)
+    }
+
+    /// The header of a file of other tensors: the pairs whose keys stay, and these texts.
+    pub(super) fn renewed(
+        &self,
+        stays: &dyn Fn(&str) -> bool,
+        texts: &[(String, String)],
+    ) -> Header {
+        let kept = self.pairs.iter().filter(|pair| stays(self.key(pair)));
+        let mut header =
+            Header { pairs: kept.cloned().collect(), entries: Vec::new(), ..self.clone() };
+        for (key, text) in texts {
+            let start = header.head.len();
+            plan::string(&mut header.head, key);
+            let behind = header.head.len();
+            header.head.extend_from_slice(&value::STRING.to_le_bytes());
+            let from = header.head.len();
+            plan::string(&mut header.head, text);
+            let end = header.head.len();
+            // A key stands behind its length.
+            let key = start + 8..behind;
+            header.pairs.push(Pair {
+                key,
+                kind: value::STRING,
+                value: from..end,
+                whole: start..end,
+            });
+        }
+        header
     }
 
     pub(super) fn bytes(&self, range: &Range<usize>) -> &[u8] {

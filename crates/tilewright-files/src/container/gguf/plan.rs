@@ -111,7 +111,7 @@ fn entry(bytes: &mut Vec<u8>, (name, job): (&str, &Job), input: &Opened, at: u64
 }
 
 /// A length and a text.
-fn string(bytes: &mut Vec<u8>, text: &str) {
+pub(super) fn string(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
     bytes.extend_from_slice(text.as_bytes());
 }
