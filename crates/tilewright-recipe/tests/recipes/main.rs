@@ -1,0 +1,5 @@
+//! Recipes, carried out by a naive interpreter: recorded pairs of checkpoints, random rules, and what must be refused.
+
+mod corpus;
+mod interpreter;
+mod pairs;
