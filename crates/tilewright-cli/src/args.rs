@@ -25,7 +25,7 @@ mod simulate;
 
 pub(crate) use banks::Banks;
 pub(crate) use bench::{Bench, MAX_BYTES};
-pub(crate) use convert::{Convert, Job, Verify};
+pub(crate) use convert::{Convert, Job, Recast, Verify};
 pub(crate) use emit::Emit;
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use general::general_first;
@@ -98,6 +98,11 @@ them. What has the layout already by its own note is not converted again.
 Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
 
+A recipe puts other tensors together: experts stacked, parts fused and split,
+rows permuted, names changed. Its sizes come from --size, the recipe, config.json
+beside IN, and the shapes; OUT records the recipe back, so --inverse needs no
+other. Elements are never computed: what a recipe cannot do exactly is refused.
+
 Words that hold smaller elements are read by their format, with the type of the
 elements, and --store says as which words the result is stored: --from GPTQ
 --dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused,
@@ -106,7 +111,8 @@ but for --to row-major and col-major, which keep their order.
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert llama/ llama-zn/ --rule '*_proj.weight=zN'
-  tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q")]
+  tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q
+  tilewright convert mixtral/ fused/ --recipe mixtral.toml --verify")]
     Convert(Convert),
     /// Check a converted file against the file it was made from, or against what it records
     #[command(after_help = "\

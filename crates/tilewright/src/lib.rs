@@ -44,6 +44,7 @@
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
 //! | [`reshard`] | checkpoints in shards, rewritten in others | `files` |
+//! | [`recipe`] | the tensors of one checkpoint as the tensors of another | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
@@ -82,6 +83,8 @@ pub use tilewright_files as files;
 pub use tilewright_fingerprint as fingerprint;
 pub use tilewright_fixed as fixed;
 pub use tilewright_notation as notation;
+#[cfg(feature = "files")]
+pub use tilewright_recipe as recipe;
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout as relayout;
 #[cfg(feature = "files")]

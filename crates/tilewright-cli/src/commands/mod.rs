@@ -13,6 +13,7 @@ mod infer;
 mod info;
 mod lines;
 mod question;
+mod recast;
 mod reshard;
 mod shards;
 mod show;

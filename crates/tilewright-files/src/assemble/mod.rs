@@ -10,6 +10,7 @@ mod assembling;
 mod equal;
 mod exact;
 mod execute;
+mod given;
 mod hands;
 #[cfg(test)]
 mod laws;

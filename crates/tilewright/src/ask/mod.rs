@@ -21,6 +21,7 @@
 //! | named formats, notations, functions | [`Formats`], [`Example`], [`Notations`], [`Functions`] |
 //! | a layout, or two, as a grid or as memory; as a picture | [`Shown`], [`Drawn`] |
 //! | what is in a file | [`Info`], [`ModuleInfo`] |
+//! | what a recipe makes of a file, and did | [`Assembled`] |
 //! | what a conversion does and did; whether a file is what it should be, or what it records | [`Converted`], [`Verified`], [`Recorded`] |
 //! | fingerprints of the data in files; whether two files hold the same arrays | [`Printed`], [`SameData`] |
 //!
@@ -39,6 +40,8 @@
 #[cfg(feature = "banks")]
 mod banks;
 mod catalogue;
+#[cfg(feature = "files")]
+mod assembled;
 #[cfg(feature = "files")]
 mod convert;
 mod distribution;
@@ -80,6 +83,8 @@ use serde_json::Value;
 #[cfg(feature = "banks")]
 pub use banks::BankConflicts;
 pub use catalogue::{Example, Formats, Functions, Notations};
+#[cfg(feature = "files")]
+pub use assembled::Assembled;
 #[cfg(feature = "files")]
 pub use convert::Converted;
 pub use distribution::Distribution;
