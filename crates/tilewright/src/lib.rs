@@ -44,7 +44,7 @@
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
 //! | [`reshard`] | checkpoints in shards, rewritten in others | `files` |
-//! | [`recipe`] | the tensors of one checkpoint as the tensors of another | `files` |
+//! | [`recipe`], [`recast`] | the tensors of one checkpoint as the tensors of another; files rewritten so | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
@@ -75,6 +75,8 @@ pub mod input;
 #[cfg(feature = "xla")]
 pub mod module;
 pub mod picture;
+#[cfg(feature = "files")]
+pub mod recast;
 
 pub use tilewright_core as core;
 #[cfg(feature = "files")]

@@ -40,7 +40,9 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
 
 fn request(args: &Convert) -> Result<Request, Failure> {
     if args.job.to.is_none() && args.job.rule.is_empty() {
-        return Err(Failure::usage("no layout to convert to; give --to SPEC or --rule GLOB=SPEC, or --recipe R"));
+        return Err(Failure::usage(
+            "no layout to convert to; give --to SPEC or --rule GLOB=SPEC, or --recipe R",
+        ));
     }
     // A plan replaces nothing.
     let force = args.force || args.dry_run;

@@ -39,11 +39,27 @@ pub struct Assembled<'a> {
 }
 
 impl Assembled<'_> {
+    /// The bytes of all tensors of the result.
+    ///
+    /// ```
+    /// # use tilewright::{ask::Assembled, files::{Assembling, Packaging, Reading, Request, open}, recipe::Assembly};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default())?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let out = folder.path().join("a.safetensors");
+    /// let (request, packaging) = (Request::new(), Packaging::default());
+    /// let job = Assembling::prepare(&input, &Assembly::default(), &out, request, &packaging)?;
+    /// assert_eq!(Assembled { job: &job, report: None }.bytes(), 0);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        self.job.rows().iter().map(|row| row.bytes).fold(0, u64::saturating_add)
+    }
+
     /// "12 tensors, 3 of them relaid, 1.00 MiB, 1.00 MiB verified, and 2 other files".
     fn summary(&self) -> String {
         let rows = self.job.rows();
         let relaid = rows.iter().filter(|row| row.how == "relayout").count();
-        let all: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
         let verified = match self.report.as_ref().and_then(Report::verified) {
             Some(verified) => format!(", {} verified", bytes(verified)),
             None => String::new(),
@@ -53,7 +69,7 @@ impl Assembled<'_> {
             files => format!(", and {}", counted(files as u128, "other file")),
         };
         let count = counted(rows.len() as u128, "tensor");
-        format!("{count}, {relaid} of them relaid, {}{verified}{files}", bytes(all))
+        format!("{count}, {relaid} of them relaid, {}{verified}{files}", bytes(self.bytes()))
     }
 }
 
@@ -100,7 +116,7 @@ impl Answer for Assembled<'_> {
         let rows = self.job.rows();
         json!({
             "tensors": rows.iter().map(row).collect::<Vec<_>>(),
-            "bytes_out": rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add),
+            "bytes_out": self.bytes(),
             "verified": self.report.as_ref().and_then(Report::verified).is_some(),
             "dry_run": self.report.is_none(),
             "files": self.job.companions().collect::<Vec<_>>(),

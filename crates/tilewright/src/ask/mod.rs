@@ -37,11 +37,11 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 
+#[cfg(feature = "files")]
+mod assembled;
 #[cfg(feature = "banks")]
 mod banks;
 mod catalogue;
-#[cfg(feature = "files")]
-mod assembled;
 #[cfg(feature = "files")]
 mod convert;
 mod distribution;
@@ -80,11 +80,11 @@ use std::fmt;
 
 use serde_json::Value;
 
+#[cfg(feature = "files")]
+pub use assembled::Assembled;
 #[cfg(feature = "banks")]
 pub use banks::BankConflicts;
 pub use catalogue::{Example, Formats, Functions, Notations};
-#[cfg(feature = "files")]
-pub use assembled::Assembled;
 #[cfg(feature = "files")]
 pub use convert::Converted;
 pub use distribution::Distribution;
