@@ -151,8 +151,8 @@ impl Rule {
                     all.into_iter().filter(|axis| !self.is_copy(axis)).collect();
                 let text = say(&key);
                 if terms.insert(key, Placed { reference: at, term }).is_some() {
-                    let axis =
-                        reference.axes().last().map_or_else(|| "i".into(), ToString::to_string);
+                    let axis = reference.dims.iter().flat_map(Node::axes).next();
+                    let axis = axis.map_or_else(|| "i".into(), ToString::to_string);
                     let says = format!(
                         "the term `{text}` stands twice on one side; a second piece of equal size has axes of its own, as `{axis}'`"
                     );

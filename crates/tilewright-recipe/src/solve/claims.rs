@@ -59,10 +59,12 @@ pub(crate) fn of(
         let mut instances: BTreeMap<(BTreeMap<String, String>, BTreeMap<Axis, u64>), Instance> =
             BTreeMap::new();
         let keys = rule.keys();
+        let mut matched = rule.optional;
         for (place, tensor) in
             tensors.iter().enumerate().filter(|(place, _)| !set_aside.contains(place))
         {
             for taken in takers(rule, &given[at], (place, tensor), &mut beyond, faults) {
+                matched = true;
                 if let Some(first) = claimed.insert(place, (at, taken.reference)) {
                     faults.push(claimed_twice(recipe, &tensor.name, first, (at, taken.reference)));
                     continue;
@@ -79,7 +81,7 @@ pub(crate) fn of(
                 instance.found[taken.reference].insert(taken.read.numbers, place);
             }
         }
-        if instances.is_empty() && !rule.optional {
+        if !matched {
             faults.push(unmatched(rule));
         }
         claims.instances.extend(instances.into_values());

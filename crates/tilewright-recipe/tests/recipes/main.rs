@@ -2,4 +2,6 @@
 
 mod corpus;
 mod interpreter;
+mod laws;
 mod pairs;
+mod refused;
