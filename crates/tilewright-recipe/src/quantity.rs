@@ -50,7 +50,7 @@ pub(crate) enum Operator {
 /// Why a size has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Lack {
-    /// Something it needs is not there: what.
+    /// Something it needs is not there: a sentence.
     Absent(String),
     /// It is no size: why.
     Wrong(String),
@@ -84,7 +84,7 @@ impl Quantity {
         }
     }
 
-    /// Whether it is read from the configuration.
+    /// As it was written.
     pub(crate) fn text(&self) -> String {
         match self {
             Quantity::Number(number) => number.to_string(),
@@ -103,12 +103,13 @@ impl Value {
     fn of(&self, config: Option<&serde_json::Value>, sizes: &Sizes) -> Result<u64, Lack> {
         match self {
             Value::Number(number) => Ok(*number),
-            Value::Size(name) => {
-                sizes.get(name).copied().ok_or_else(|| Lack::Absent(format!("the size `{name}`")))
-            }
+            Value::Size(name) => sizes
+                .get(name)
+                .copied()
+                .ok_or_else(|| Lack::Absent(format!("the size `{name}` is not known"))),
             Value::Config(path) => configured(config, path),
             Value::First(choices) => {
-                let mut lack = Lack::Absent("a size".into());
+                let mut lack = Lack::Absent("it has no choices".into());
                 for choice in choices {
                     match choice.of(config, sizes) {
                         Err(Lack::Absent(what)) => lack = Lack::Absent(what),
@@ -151,19 +152,16 @@ impl Operator {
 
 /// A number of the configuration; null counts as absent.
 fn configured(config: Option<&serde_json::Value>, path: &[String]) -> Result<u64, Lack> {
-    let text = || format!("config.{}", path.join("."));
-    let config =
-        config.ok_or_else(|| Lack::Absent(format!("{}, for there is no configuration", text())))?;
+    let config = config.ok_or_else(|| Lack::Absent("there is no configuration".into()))?;
     let value = path.iter().try_fold(config, |at, key| match at.as_array() {
         Some(list) => list.get(key.parse::<usize>().ok()?),
         None => at.get(key),
     });
-    match value.filter(|value| !value.is_null()) {
-        None => Err(Lack::Absent(text())),
-        Some(value) => value
-            .as_u64()
-            .ok_or_else(|| Lack::Wrong(format!("{} is {}, and no size", text(), short(value)))),
-    }
+    let path = path.join(".");
+    let value = value.filter(|value| !value.is_null());
+    let value = value.ok_or_else(|| Lack::Absent(format!("the configuration has no `{path}`")))?;
+    let wrong = || Lack::Wrong(format!("config.{path} is {}, and no size", short(value)));
+    value.as_u64().ok_or_else(wrong)
 }
 
 fn short(value: &serde_json::Value) -> String {
@@ -276,10 +274,13 @@ mod tests {
         ] {
             assert_eq!(value(text), Err(Lack::Wrong(expected.into())), "{text}");
         }
-        assert_eq!(value("b"), Err(Lack::Absent("the size `b`".into())));
-        assert_eq!(value("config.t.w.2"), Err(Lack::Absent("config.t.w.2".into())));
+        assert_eq!(value("b"), Err(Lack::Absent("the size `b` is not known".into())));
+        assert_eq!(
+            value("config.t.w.2"),
+            Err(Lack::Absent("the configuration has no `t.w.2`".into()))
+        );
         let none = Quantity::parse("config.n").unwrap().value(None, &Sizes::new());
-        assert_eq!(none, Err(Lack::Absent("config.n, for there is no configuration".into())));
+        assert_eq!(none, Err(Lack::Absent("there is no configuration".into())));
     }
 
     #[test]

@@ -65,11 +65,8 @@ fn of_rule(recipe: &Recipe, rule: &Rule, outside: Outside<'_>, faults: &mut Faul
                 given.sizes.insert((*name).to_owned(), value);
                 false
             }
-            Err(Lack::Absent(what)) => {
-                given.lacks.insert(
-                    (*name).to_owned(),
-                    format!("{quantity} is not known: there is no {what}"),
-                );
+            Err(Lack::Absent(why)) => {
+                given.lacks.insert((*name).to_owned(), format!("{quantity}: {why}"));
                 true
             }
             Err(Lack::Wrong(why)) => {

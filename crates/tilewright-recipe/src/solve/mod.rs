@@ -1,5 +1,6 @@
 //! A recipe for the tensors of a checkpoint: who takes what, the sizes of all axes, and every tensor as parts of others.
 
+mod blocks;
 mod build;
 mod claims;
 mod digits;
@@ -87,6 +88,8 @@ impl Recipe {
         uniform::check(self, &solved, &mut faults);
         let built = self.build(&solved, (tensors, &claims), outside, &mut faults);
         let (made, equal) = built.finish();
+        let broken = made.iter().filter_map(|made| blocks::broken(made, tensors));
+        broken.for_each(|error| faults.push(error));
         faults.or(())?;
         let back = record::back(self, &solved, tensors).to_toml();
         Ok(Assembly { made, equal, metadata: vec![(RECIPE_KEY.to_owned(), back)] })

@@ -1,6 +1,7 @@
 //! Recipes, carried out by a naive interpreter: recorded pairs of checkpoints, random rules, and what must be refused.
 
 mod corpus;
+mod features;
 mod interpreter;
 mod laws;
 mod pairs;
