@@ -24,6 +24,9 @@ use crate::{
     tensor::{Tensor, elements},
 };
 
+/// The longest name of a tensor, in bytes: patterns try many ways to read one.
+const LONGEST_NAME: usize = 1024;
+
 impl Recipe {
     /// What the recipe makes of these tensors.
     ///
@@ -142,6 +145,10 @@ fn check_input(tensors: &[Tensor], faults: &mut Faults) {
         if !names.insert(&tensor.name) {
             faults
                 .push(Error::new(Kind::Input, format!("two tensors are called {:?}", tensor.name)));
+        }
+        if tensor.name.len() > LONGEST_NAME {
+            let says = format!("a tensor's name has more than {LONGEST_NAME} bytes");
+            faults.push(Error::new(Kind::Limit, says));
         }
         if tensor.elements().is_none() {
             faults.push(Error::new(

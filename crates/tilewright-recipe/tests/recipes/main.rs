@@ -6,3 +6,5 @@ mod interpreter;
 mod laws;
 mod pairs;
 mod refused;
+mod robust;
+mod shipped;
