@@ -194,11 +194,13 @@ impl Name {
 
     /// The names of its texts.
     pub(crate) fn texts(&self) -> BTreeSet<&str> {
-        let of = |piece| match piece {
-            &Piece::Text { ref name, .. } => Some(name.as_str()),
-            &(Piece::Literal(_) | Piece::Number(_)) => None,
-        };
-        self.pieces.iter().filter_map(of).collect()
+        let mut names = BTreeSet::new();
+        for piece in &self.pieces {
+            if let Piece::Text { name, .. } = piece {
+                names.insert(name.as_str());
+            }
+        }
+        names
     }
 
     /// Its numbers from left to right.

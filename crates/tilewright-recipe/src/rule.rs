@@ -121,7 +121,7 @@ impl Rule {
         let padding = |key: &BTreeSet<Axis>| key.iter().any(Axis::is_padding);
         let lacks = |some: &Terms, others: &Terms| {
             let keys = some.keys().filter(|key| !others.contains_key(*key) && !padding(key));
-            let texts: Vec<String> = keys.map(|key| say(key)).collect();
+            let texts: Vec<String> = keys.map(say).collect();
             if texts.is_empty() { "nothing".to_owned() } else { texts.join(", ") }
         };
         let (sources, results) = (lacks(&from, &to), lacks(&to, &from));

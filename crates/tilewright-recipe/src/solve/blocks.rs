@@ -9,9 +9,9 @@ use crate::{
 /// The refusal of a result that takes blocks apart.
 pub(crate) fn broken(made: &Made, tensors: &[Tensor]) -> Option<Error> {
     let elements = u64::from(made.dtype.block()?.elements);
-    let rows = |extents: &[u64]| extents.last().is_none_or(|row| row % elements == 0);
+    let rows = |extents: &[u64]| extents.last().is_none_or(|row| row.is_multiple_of(elements));
     let whole = |part: &Part| {
-        let multiple = |number: u64| number % elements == 0;
+        let multiple = |number: u64| number.is_multiple_of(elements);
         let run = part
             .digits
             .last()

@@ -23,6 +23,9 @@ pub(crate) struct Instance {
     pub(crate) found: Vec<BTreeMap<Vec<u64>, usize>>,
 }
 
+/// What tells instances of a rule apart: texts, and values of axes.
+type Key = (BTreeMap<String, String>, BTreeMap<Axis, u64>);
+
 /// What becomes of the tensors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Claims {
@@ -56,8 +59,7 @@ pub(crate) fn of(
             faults.push(error);
             continue;
         }
-        let mut instances: BTreeMap<(BTreeMap<String, String>, BTreeMap<Axis, u64>), Instance> =
-            BTreeMap::new();
+        let mut instances: BTreeMap<Key, Instance> = BTreeMap::new();
         let keys = rule.keys();
         let mut matched = rule.optional;
         for (place, tensor) in

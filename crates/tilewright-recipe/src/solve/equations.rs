@@ -80,17 +80,15 @@ impl<'a> Unsolved<'a> {
             whole &= self.numbers(reference, (instance, found), faults);
             let mut seen = BTreeSet::new();
             for tensor in found.values().map(|place| &tensors[*place]) {
-                let Some((dims, remaining)) = split(reference, tensor) else {
+                let Some(Split { dims, rest: remaining }) = split(reference, tensor) else {
                     faults.push(rank(reference, tensor));
                     whole = false;
                     continue;
                 };
-                for (dim, extent) in dims {
+                for (node, dim, extent) in dims {
                     if seen.insert((dim, extent)) {
                         let total_is = format!("dim {dim} of {:?} is {extent}", tensor.name);
-                        let node = &reference.dims[reference.rest().map_or(dim, |rest| {
-                            if dim < rest { dim } else { dim + 1 - remaining.len() }
-                        })];
+                        let node = &reference.dims[node];
                         self.equations.push(Equation { node, total: extent, reference, total_is });
                     }
                 }
@@ -347,17 +345,26 @@ impl<'a> Unsolved<'a> {
     }
 }
 
-/// The extents of the dims that are named, by their numbers in the tensor, and the remaining ones.
-fn split<'t>(reference: &Reference, tensor: &'t Tensor) -> Option<(Vec<(usize, u64)>, &'t [u64])> {
+/// The dims of a tensor that a reference names, each with the place of its expression, its number and its extent; and the
+/// extents of the remaining ones.
+struct Split<'t> {
+    dims: Vec<(usize, usize, u64)>,
+    rest: &'t [u64],
+}
+
+/// None if the rank is another one.
+fn split<'t>(reference: &Reference, tensor: &'t Tensor) -> Option<Split<'t>> {
     let extents = &tensor.extents;
     let numbered = extents.iter().copied().enumerate();
     let Some(rest) = reference.rest() else {
-        return (extents.len() == reference.dims.len())
-            .then(|| (numbered.collect(), &extents[..0]));
+        let dims = numbered.map(|(dim, extent)| (dim, dim, extent)).collect();
+        return (extents.len() == reference.dims.len()).then_some(Split { dims, rest: &[] });
     };
     let behind = reference.dims.len() - 1 - rest;
     let end = extents.len().checked_sub(behind).filter(|end| *end >= rest)?;
-    Some((numbered.filter(|(dim, _)| *dim < rest || *dim >= end).collect(), &extents[rest..end]))
+    let first = numbered.clone().take(rest).map(|(dim, extent)| (dim, dim, extent));
+    let last = numbered.skip(end).map(|(dim, extent)| (dim - end + rest + 1, dim, extent));
+    Some(Split { dims: first.chain(last).collect(), rest: &extents[rest..end] })
 }
 
 fn rank(reference: &Reference, tensor: &Tensor) -> Error {
