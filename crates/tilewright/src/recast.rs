@@ -15,7 +15,7 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 
-use std::{fs, io::Read as _};
+use std::{fs, io::Read as _, path::Path};
 
 use tilewright_files::Input;
 use tilewright_recipe::{Assembly, RECIPE_KEY, Recipe, Sizes};
@@ -25,18 +25,32 @@ use crate::Error;
 /// The longest recipe that is read, in bytes.
 const LONGEST: u64 = 4 << 20;
 
-/// The recipe of this name: a file.
+/// The recipe of this name: a file, where the name is a path or ends in `.toml`; else one that is
+/// [shipped](tilewright_recipe::shipped).
 ///
 /// # Errors
-/// [i/o](Error::is_io) if the file cannot be read; [mismatch](Error::is_mismatch), with all faults, if it is no recipe.
+/// [i/o](Error::is_io) if the file cannot be read; [mismatch](Error::is_mismatch), with all faults, if it is no recipe;
+/// [usage](Error::is_usage) for a name that no recipe has.
 ///
 /// ```
-/// use tilewright::recast;
+/// use tilewright::{recast, recipe};
+/// let shipped = &recipe::shipped()[0];
+/// assert_eq!(recast::recipe(shipped.name)?, shipped.recipe()?);
 /// let error = recast::recipe("no/such/recipe.toml").unwrap_err();
 /// assert!(error.is_io() && error.message().starts_with("no/such/recipe.toml: "));
+/// let error = recast::recipe("llama-original-to-fh").unwrap_err();
+/// assert!(error.to_string().contains("such as `llama-original-to-hf`"));
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn recipe(name: &str) -> Result<Recipe, Error> {
     let about = |error: Error| error.prefixed(&format!("{name}: "));
+    if let Some(shipped) = tilewright_recipe::shipped().iter().find(|one| one.name == name) {
+        return shipped.recipe().map_err(|errors| about(errors.into()));
+    }
+    let is_path = name.ends_with(".toml") || name.contains(std::path::is_separator);
+    if !is_path && !Path::new(name).exists() {
+        return Err(unknown(name));
+    }
     let mut text = String::new();
     let read =
         fs::File::open(name).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
@@ -46,6 +60,20 @@ pub fn recipe(name: &str) -> Result<Recipe, Error> {
         return Err(Error::usage("recipe", said));
     }
     Recipe::parse(&text).map_err(|errors| about(errors.into()))
+}
+
+/// No recipe has this name.
+fn unknown(name: &str) -> Error {
+    let mut names: Vec<&str> = tilewright_recipe::shipped().iter().map(|one| one.name).collect();
+    // The cost is a product of lengths.
+    let typed: String = name.chars().take(64).collect();
+    names.sort_by_key(|known| strsim::osa_distance(&typed, known));
+    let near: Vec<String> = names.iter().take(3).map(|name| format!("`{name}`")).collect();
+    let said = format!(
+        "{name:?} is neither a file nor a recipe that is shipped, such as {}",
+        near.join(", ")
+    );
+    Error::usage("recipe", said)
 }
 
 /// The recipe that an input records: it undoes the one that made it.
