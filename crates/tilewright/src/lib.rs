@@ -122,6 +122,11 @@ pub struct KernelWriters;
 #[doc = include_str!("../../../docs/compiler-writers.md")]
 pub struct CompilerWriters;
 
+/// The examples of the page on running recipes, run as doctests.
+#[cfg(all(doctest, feature = "files"))]
+#[doc = include_str!("../../../docs/recipes-run.md")]
+pub struct RunningRecipes;
+
 /// The examples of the page on bank conflicts, run as doctests.
 #[cfg(all(doctest, feature = "banks"))]
 #[doc = include_str!("../../../docs/banks.md")]

@@ -4,7 +4,11 @@ use std::{fs, io};
 
 use tilewright_recipe::Tensor;
 
-use crate::{Error, Input, source::Source, temporary};
+use crate::{
+    Error, Input,
+    source::{Source, is_standard},
+    temporary,
+};
 
 /// The longest configuration that is read, in bytes.
 const LONGEST: u64 = 16 << 20;
@@ -46,6 +50,10 @@ impl Input {
     /// # Ok::<(), tilewright_files::Error>(())
     /// ```
     pub fn config(&self) -> Result<Option<serde_json::Value>, Error> {
+        // What is read from standard input lies in no folder.
+        if is_standard(self.path()) {
+            return Ok(None);
+        }
         let path = temporary::folder(self.path()).join("config.json");
         match fs::metadata(&path) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),

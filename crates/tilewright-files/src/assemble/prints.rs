@@ -17,6 +17,9 @@ use super::{
 };
 use crate::{Error, container::Target, crew::Crew, run::Means, source};
 
+/// A buffer has no more bytes than this.
+const MOST: u64 = 8 << 20;
+
 /// One piece, and where its tensor begins in the result.
 struct Sum<'a> {
     made: usize,
@@ -34,7 +37,7 @@ pub(crate) fn check(
     means: &Means<'_>,
 ) -> Result<(), Error> {
     let places = job.places()?;
-    let room = (means.budget.limit() / job.lanes() / 2).max(64);
+    let room = (means.budget.limit() / job.lanes() / 2).clamp(64, MOST);
     let sums = tasks::placed(target, &job.wholes).into_iter().flat_map(|(made, at)| {
         let whole = job.wholes.get(made).into_iter();
         whole.flat_map(move |whole| {
