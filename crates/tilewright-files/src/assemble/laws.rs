@@ -438,7 +438,8 @@ fn assemblies_that_cannot_be_are_refused_with_numbers() {
         run(&input, &Assembly { made: vec![made], ..Assembly::default() }, &out, 10_000, 1)
             .unwrap_err()
     };
-    let cases: [(usize, u64, u64, &[Digit], Option<&str>, &str); 9] = [
+    type Case<'a> = (usize, u64, u64, &'a [Digit], Option<&'a str>, &'a str);
+    let cases: [Case<'_>; 9] = [
         (
             0,
             1,
@@ -527,8 +528,12 @@ fn a_call_that_fails_and_a_source_that_shrinks_leave_nothing() {
     assert!(!out.exists() && fs::read_dir(folder.path()).unwrap().count() == 1);
 }
 
+/// Extents of digits; of each term the order of its source and its extent of the digit of the sum; the order of the result;
+/// the digit of the sum.
+type Sum = (Vec<u64>, Vec<(Vec<usize>, u64)>, Vec<usize>, usize);
+
 /// A result of some digits, a random permutation of those of its sources, of which one is a sum.
-fn random() -> impl Strategy<Value = (Vec<u64>, Vec<(Vec<usize>, u64)>, Vec<usize>, usize)> {
+fn random() -> impl Strategy<Value = Sum> {
     prop::collection::vec(1u64..6, 1..5).prop_flat_map(|extents| {
         let count = extents.len();
         let order = Just((0..count).collect::<Vec<usize>>()).prop_shuffle();

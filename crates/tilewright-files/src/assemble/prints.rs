@@ -20,6 +20,9 @@ use crate::{Error, container::Target, crew::Crew, run::Means, source};
 /// A buffer has no more bytes than this.
 const MOST: u64 = 8 << 20;
 
+/// Fills bytes with those of a tensor from a place of it on.
+type Read<'r> = &'r dyn Fn(&mut [u8], u64) -> Result<(), Error>;
+
 /// One piece, and where its tensor begins in the result.
 struct Sum<'a> {
     made: usize,
@@ -81,7 +84,7 @@ impl Sum<'_> {
         &self,
         (first, stride): (u64, fn(&Turn) -> u64),
         buffer: &mut [u8],
-        read: &dyn Fn(&mut [u8], u64) -> Result<(), Error>,
+        read: Read<'_>,
     ) -> Result<Fingerprint, Error> {
         let wrong = |error: &dyn std::fmt::Display| Error::usage(format!("a fingerprint: {error}"));
         // A unit is so many bytes, whatever it means.

@@ -101,9 +101,9 @@ mod tests {
             }
             prop_assert_eq!(held.len() as u64, spans.units());
             prop_assert!(spans.span == 1 || spans.span * width <= room);
-            let is: Vec<(u64, u64)> = visited(&[spans.rest.clone()]).into_iter()
+            let is: Vec<(u64, u64)> = visited(std::slice::from_ref(&spans.rest)).into_iter()
                 .map(|(to, at)| (to, held[at as usize])).collect();
-            prop_assert_eq!(is, visited(&[nest.clone()]));
+            prop_assert_eq!(is, visited(std::slice::from_ref(&nest)));
             if !gaps {
                 let mut needed: Vec<u64> = visited(&[nest]).into_iter().map(|(_, from)| from).collect();
                 needed.sort_unstable();
