@@ -61,7 +61,7 @@ pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
 
 /// Copies up to `len` bytes from a place of one file to a place of another; 0 where the system does not do so.
 #[cfg(target_os = "linux")]
-pub fn copy(from: &File, mut at: u64, to: (&File, u64), len: u64) -> io::Result<u64> {
+pub(crate) fn copy(from: &File, mut at: u64, to: (&File, u64), len: u64) -> io::Result<u64> {
     step("copy")?;
     let (file, mut place) = to;
     let len = usize::try_from(len).unwrap_or(usize::MAX);
@@ -75,7 +75,7 @@ pub fn copy(from: &File, mut at: u64, to: (&File, u64), len: u64) -> io::Result<
 
 /// Copies up to `len` bytes from a place of one file to a place of another; 0 where the system does not do so.
 #[cfg(not(target_os = "linux"))]
-pub fn copy(_from: &File, _at: u64, _to: (&File, u64), _len: u64) -> io::Result<u64> {
+pub(crate) fn copy(_from: &File, _at: u64, _to: (&File, u64), _len: u64) -> io::Result<u64> {
     step("copy")?;
     Ok(0)
 }

@@ -11,8 +11,7 @@ use super::{
     whole::{Way, Whole},
 };
 use crate::{
-    Action, Conversion, Error, Input, Job, Request, Tensor, budget, open::check_reading,
-    request::check_memory,
+    Conversion, Error, Input, Request, Tensor, budget, open::check_reading, request::check_memory,
 };
 
 /// The tensors of a result put together from those of a source, as a recipe says; made by
@@ -225,19 +224,13 @@ impl<'a> Assembling<'a> {
             streamed: false,
             format: frame.format,
             request: frame.request.clone(),
-            jobs: jobs(self.made.tensors()),
+            jobs: packaging::jobs(self.made.tensors()),
             targets: frame.targets.clone(),
             note: None,
             arrays: &[],
             stage: frame.stage.clone(),
         }
     }
-}
-
-/// The jobs that say how each tensor stands in a file.
-pub(crate) fn jobs(tensors: &[Tensor]) -> Vec<Job> {
-    let job = |(number, tensor)| Job::copy(number, tensor, Action::Copy);
-    tensors.iter().enumerate().map(job).collect()
 }
 
 /// The tensors of an input, and the names that stand for some of them.

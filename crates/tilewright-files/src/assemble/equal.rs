@@ -4,23 +4,21 @@
 use tilewright_recipe::{Digit, Equal, Origin, Part};
 
 use super::{
-    assembling::Assembling,
-    execute::boxed,
+    boxed::boxed,
     hands::{Failed, Hands},
     made::{Known, row_major, whole},
-    pieces::Give,
     whole::{Way, Whole},
 };
-use crate::{Error, crew::Crew, run::Means};
+use crate::Error;
 
 /// Elements of the source that must be equal.
 #[derive(Debug)]
 pub(crate) struct Equality {
     /// The two sides, as arrays in the order of the digits.
-    sides: [Whole; 2],
-    equal: Equal,
+    pub(crate) sides: [Whole; 2],
+    pub(crate) equal: Equal,
     /// The number of the first tensor in the input.
-    tensor: usize,
+    pub(crate) tensor: usize,
 }
 
 impl Equality {
@@ -55,7 +53,7 @@ impl Equality {
     }
 
     /// The element of the first tensor, in rows, that an element in the order of the digits is.
-    fn place(&self, number: u64) -> u64 {
+    pub(crate) fn place(&self, number: u64) -> u64 {
         let Origin::Source { offset, .. } = self.equal.first else { return 0 };
         let step = |(rest, at): (u64, u64), digit: &Digit| {
             (rest / digit.extent.max(1), at + rest % digit.extent.max(1) * digit.source)
@@ -64,62 +62,9 @@ impl Equality {
     }
 }
 
-impl Assembling<'_> {
-    /// The tensors that are compared.
-    pub(crate) fn equal_tensors(&self) -> impl Iterator<Item = usize> {
-        self.equal.iter().flat_map(|equality| equality.sides.iter().flat_map(Whole::taken))
-    }
-
-    /// An error if something is not equal.
-    pub(crate) fn check_equal(&self, means: &Means<'_>) -> Result<(), Error> {
-        let places = self.places()?;
-        let (rooms, lanes) = (self.rooms(), self.lanes());
-        // Two boxes are held at once.
-        let room = rooms.out / 2;
-        let rooms = super::hands::Rooms { out: room.max(1), ..rooms };
-        for equality in &self.equal {
-            let [first, second] = &equality.sides;
-            let first = first.boxed_by(room);
-            let second = second.like(&first).ok_or_else(|| {
-                Error::usage(format!("{} is cut into too many parts", equality.equal.why))
-            })?;
-            let Way::Boxes(grid) = &first.way else { continue };
-            let crew = Crew::new(means.watch, &means.budget, lanes as usize);
-            let budget = &means.budget;
-            let join = || {
-                let mut hands = [(); 2].map(|()| Hands::new(&places, budget, rooms.half()));
-                let (first, second) = (&first, &second);
-                Ok(move |number: &u64| equality.differs(&mut hands, [first, second], *number))
-            };
-            let count = grid.count(first.units);
-            let found = crew.first(lanes as usize, 0..count, (|_: &u64| 0, 1, 0), join)?;
-            if let Some((number, bits)) = found {
-                return Err(self.unequal(equality, number, bits));
-            }
-        }
-        Ok(())
-    }
-
-    fn unequal(&self, equality: &Equality, number: u64, [first, second]: [u128; 2]) -> Error {
-        let (why, place) = (&equality.equal.why, equality.place(number));
-        let tensor = self.source.tensors().get(equality.tensor);
-        let coord = tensor.map_or(String::new(), |tensor| {
-            let extents = tensor.dims().iter().rev();
-            let (_, mut coord) = extents.fold((place, Vec::new()), |(rest, mut coord), extent| {
-                coord.push(rest % extent.max(&1));
-                (rest / extent.max(&1), coord)
-            });
-            coord.reverse();
-            format!("tensor {:?} at {coord:?}", tensor.name)
-        });
-        let said = format!("{why}: {coord} has {first:#x}, expected {second:#x}");
-        Error::corrupt(&self.source.path, said)
-    }
-}
-
 impl Equality {
     /// The first element of a box that differs, and both values.
-    fn differs(
+    pub(crate) fn differs(
         &self,
         hands: &mut [Hands<'_, '_>; 2],
         sides: [&Whole; 2],
@@ -155,14 +100,4 @@ impl Equality {
 /// The bits of a unit, as far as a number holds them.
 fn number_of(bytes: &[u8]) -> u128 {
     bytes.iter().take(16).rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
-}
-
-impl Whole {
-    /// The numbers of the tensors that it is made of.
-    pub(crate) fn taken(&self) -> impl Iterator<Item = usize> {
-        self.pieces.iter().filter_map(|piece| match piece.give {
-            Give::Tensor(number, _) => Some(number),
-            Give::Fill(_) => None,
-        })
-    }
 }

@@ -6,11 +6,12 @@ use tilewright_fingerprint::Fingerprint;
 
 use super::{
     assembling::Assembling,
+    boxed::boxed,
     exact::Exact,
-    hands::{Failed, Hands, Lost, Rooms, part},
+    hands::{Failed, Hands, Lost, Rooms},
     prints,
     tasks::{self, Task, What},
-    whole::{Part, Way, Whole},
+    whole::{Way, Whole},
 };
 use crate::{
     Error, Report, Watch,
@@ -264,29 +265,6 @@ impl Task {
 fn length_of(placed: &[(usize, u64)], wholes: &[Whole]) -> u64 {
     let bytes = placed.iter().filter_map(|(number, _)| Some(wholes.get(*number)?.bytes()));
     bytes.fold(0, u64::saturating_add)
-}
-
-/// A box made in memory.
-pub(crate) fn boxed<'b>(
-    hands: &mut Hands<'b, '_>,
-    whole: &Whole,
-    part: &Part,
-) -> Result<crate::budget::Buffer<'b>, Failed> {
-    let len = part.size().saturating_mul(whole.width);
-    let mut out = hands.out(len)?;
-    let Way::Boxes(grid) = &whole.way else { return Ok(out) };
-    let inside = grid.inside(part);
-    let given: u64 = inside.iter().map(|(_, nest)| nest.size()).sum();
-    if given < part.size() {
-        let bytes = self::part(&mut out, 0, len)?;
-        bytes
-            .chunks_exact_mut(whole.fill.len().max(1))
-            .for_each(|unit| unit.copy_from_slice(&whole.fill));
-    }
-    for (piece, nest) in &inside {
-        hands.put(piece, nest, (&mut out, whole.width))?;
-    }
-    Ok(out)
 }
 
 /// Where a byte of a stored tensor lies, in words.

@@ -7,6 +7,7 @@
 //! ```
 
 mod assembling;
+mod boxed;
 mod equal;
 mod exact;
 mod execute;
@@ -21,6 +22,7 @@ mod pieces;
 mod prints;
 mod spans;
 mod tasks;
+mod unequal;
 mod whole;
 
 pub use assembling::{Assembling, Row};

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::assembling::jobs;
 use crate::{
-    Error, Input, Request, Tensor,
+    Action, Error, Input, Job, Request, Tensor,
     container::{Beside, Container, Format, Member, Opened, Target},
     destination,
     folder::Companions,
@@ -180,6 +179,12 @@ fn members(input: &Input, names: Vec<String>) -> Result<Vec<Member>, Error> {
     };
     let all = names.into_iter().enumerate().filter_map(member);
     all.filter_map(Result::transpose).collect()
+}
+
+/// The jobs that say how each tensor stands in a file.
+pub(crate) fn jobs(tensors: &[Tensor]) -> Vec<Job> {
+    let job = |(number, tensor)| Job::copy(number, tensor, Action::Copy);
+    tensors.iter().enumerate().map(job).collect()
 }
 
 #[cfg(test)]

@@ -82,6 +82,14 @@ impl Whole {
         self.units.saturating_mul(self.width)
     }
 
+    /// The numbers of the tensors that it is made of.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = usize> {
+        self.pieces.iter().filter_map(|piece| match piece.give {
+            Give::Tensor(number, _) => Some(number),
+            Give::Fill(_) => None,
+        })
+    }
+
     /// The units that pieces give.
     pub(crate) fn given(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.nest.size()).fold(0, u64::saturating_add)

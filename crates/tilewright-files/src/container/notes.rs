@@ -13,7 +13,6 @@ use crate::{
     held::{Held, bytes_of, check_width, width_in},
     names,
     record::{self, Record},
-    tied,
 };
 
 pub(super) use crate::record::LAYOUT_KEY;
@@ -262,8 +261,8 @@ pub(super) fn renewed<'a>(
     let tensors: HashSet<&str> = opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     let said: HashSet<&str> = new.iter().map(|(key, _)| key.as_str()).collect();
     let stays = |(key, text): &(&str, &str)| {
-        let tie = tied::may_stand(key) && tensors.contains(text);
-        !key.starts_with(tied::OWN) && !tie && !said.contains(key)
+        let tie = record::may_stand(key) && tensors.contains(text);
+        !key.starts_with(record::OWN) && !tie && !said.contains(key)
     };
     let own = own.filter(stays).map(|(key, text)| (key.to_owned(), text.to_owned()));
     own.chain(new.iter().cloned()).collect()

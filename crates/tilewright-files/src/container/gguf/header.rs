@@ -8,7 +8,6 @@ use std::{
 use tilewright_core::Dtype;
 
 use super::{
-    plan,
     reader::Reader,
     types,
     value::{self, Pair, Value},
@@ -99,11 +98,11 @@ impl Header {
             Header { pairs: kept.cloned().collect(), entries: Vec::new(), ..self.clone() };
         for (key, text) in texts {
             let start = header.head.len();
-            plan::string(&mut header.head, key);
+            value::string(&mut header.head, key);
             let behind = header.head.len();
             header.head.extend_from_slice(&value::STRING.to_le_bytes());
             let from = header.head.len();
-            plan::string(&mut header.head, text);
+            value::string(&mut header.head, text);
             let end = header.head.len();
             // A key stands behind its length.
             let key = start + 8..behind;

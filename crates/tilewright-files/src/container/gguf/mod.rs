@@ -34,7 +34,7 @@ use super::{
     notes::{self, Role},
     target::Target,
 };
-use crate::{Error, Job, names, tied::OWN};
+use crate::{Error, Job, names, record::OWN};
 use header::Header;
 use value::Pair;
 
