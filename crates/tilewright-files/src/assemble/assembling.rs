@@ -252,6 +252,6 @@ fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {
         Way::Runs => "copy",
         Way::Boxes(_) => "relayout",
     };
-    let (name, spec) = (tensor.name.clone(), tensor.layout().to_spec());
+    let (name, spec) = (tensor.name.clone(), tensor.held.spec());
     Row { name, spec, sources: names.collect(), bytes: tensor.len, how }
 }

@@ -480,6 +480,41 @@ fn assemblies_that_cannot_be_are_refused_with_numbers() {
 }
 
 #[test]
+fn index_tables_pass_and_are_not_taken_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plain, path) =
+        (folder.path().join("plain.safetensors"), folder.path().join("in.safetensors"));
+    numbered(&plain, &[("a", &[4, 6])]);
+    let input = open(&plain, &Reading::default()).unwrap();
+    let request = Request::new().to(Spec::parse("table(0; 3,1,0,2) row-major").unwrap());
+    Conversion::prepare(&input, &path, request).unwrap().run(&()).unwrap();
+    let input = open(&path, &Reading::default()).unwrap();
+    let out = folder.path().join("out.safetensors");
+    let made = |name: &str, layout: Option<&str>| {
+        let digits = vec![Digit { extent: 24, source: 1, made: 1 }];
+        let part = Part { origin: Origin::Source { tensor: 0, offset: 0 }, offset: 0, digits };
+        let layout = layout.map(str::to_owned);
+        let (dtype, extents) = (Dtype::U16, vec![4, 6]);
+        let made = Made { name: name.into(), dtype, extents, layout, parts: vec![part] };
+        Assembly { made: vec![made], ..Assembly::default() }
+    };
+    run(&input, &made("a", None), &out, 10_000, 1).unwrap();
+    let result = open(&out, &Reading::default()).unwrap();
+    let stored = |input: &Input| {
+        let bytes = fs::read(input.files().next().unwrap()).unwrap();
+        bytes[input.tensors()[0].pieces()[0].at() as usize..].to_vec()
+    };
+    assert_eq!(stored(&result), stored(&input));
+    assert_eq!(result.tensors()[0].held.spec(), input.tensors()[0].held.spec());
+    let said = run(&input, &made("b", None), &out, 10_000, 1).unwrap_err();
+    assert!(said.contains("lies by index tables"), "{said}");
+    let plain = open(&plain, &Reading::default()).unwrap();
+    let tabled = made("b", Some("table(0; 3,1,0,2) row-major"));
+    let said = run(&plain, &tabled, &out, 10_000, 1).unwrap_err();
+    assert!(said.contains("has no index tables"), "{said}");
+}
+
+#[test]
 fn little_memory_is_an_error_that_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.safetensors");

@@ -115,7 +115,11 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
     let Some(text) = &made.layout else { return Ok(rows) };
     let spec =
         Spec::parse(text).map_err(|error| wrong(format!("is to lie as {text:?}: {error}")))?;
-    job::target(name, &rows, &spec, (None, true), false)?.map_err(Error::usage)
+    if spec.has_tables() {
+        let said = format!("is to lie as {text:?}: a recipe's result has no index tables");
+        return Err(wrong(said));
+    }
+    job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)
 }
 
 /// An array in rows.
@@ -171,6 +175,12 @@ fn stored(
         return Err(format!("is made of {name:?}: {refusal}"));
     }
     let own = &tensor.held;
+    if own.tables().is_some() {
+        let spec = own.spec();
+        return Err(format!(
+            "is made of {name:?}, which lies by index tables as `{spec}`; convert it to row-major before"
+        ));
+    }
     let exact = Exact::of(own.dtype, held.dtype).ok_or_else(|| {
         let (is, to) = (own.dtype, held.dtype);
         format!("has elements of {to}, and {name:?} has {is}: recipes move values and do not compute; exact are bf16 and f16 as f32, and back")
