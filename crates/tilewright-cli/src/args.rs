@@ -18,6 +18,7 @@ mod help;
 mod how;
 mod infer;
 mod info;
+mod recipe;
 mod reshard;
 mod shards;
 mod show;
@@ -33,6 +34,7 @@ pub(crate) use help::command;
 pub(crate) use how::How;
 pub(crate) use infer::Infer;
 pub(crate) use info::Info;
+pub(crate) use recipe::{AskRecipe, CheckRecipe, Recipe, ShowRecipe};
 pub(crate) use reshard::{Asked, Reshard, Run, Step};
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
@@ -167,6 +169,9 @@ Examples:
     /// Rewrite a checkpoint in other shards
     #[command(after_help = reshard::HELP)]
     Reshard(Reshard),
+    /// Check recipes, list them, and name those that fit a checkpoint
+    #[command(after_help = recipe::HELP)]
+    Recipe(Recipe),
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
 Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json or

@@ -122,6 +122,17 @@ impl Recipe {
         }
     }
 
+    /// How many rules it has.
+    ///
+    /// ```
+    /// use tilewright_recipe::Recipe;
+    /// assert_eq!(Recipe::parse("[[map]]\nfrom = 'a'\nto = 'b'")?.rules(), 1);
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn rules(&self) -> usize {
+        self.rules.len()
+    }
+
     /// What the file says the recipe is for.
     ///
     /// ```

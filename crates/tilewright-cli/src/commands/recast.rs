@@ -47,7 +47,7 @@ fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
 }
 
 /// Sizes as they are given.
-fn sizes(given: &[String]) -> Result<Sizes, Failure> {
+pub(super) fn sizes(given: &[String]) -> Result<Sizes, Failure> {
     let size = |text: &String| recast::size(text);
     given
         .iter()

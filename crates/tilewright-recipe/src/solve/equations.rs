@@ -57,7 +57,7 @@ pub(crate) fn solve(
     sizes.extend(instance.keys.keys().map(|key| (key.base().to_owned(), 1)));
     let mut unsolved = Unsolved { recipe, rule, given, outside, sizes, equations: Vec::new() };
     let rest = unsolved.gather(&instance, tensors, faults)?;
-    let sizes = unsolved.run(&instance, faults)?;
+    let sizes = unsolved.run(faults)?;
     Some(Solved { instance, sizes, rest })
 }
 
@@ -175,7 +175,7 @@ impl<'a> Unsolved<'a> {
     }
 
     /// Solves the equations.
-    fn run(mut self, instance: &Instance, faults: &mut Faults) -> Option<Sizes> {
+    fn run(mut self, faults: &mut Faults) -> Option<Sizes> {
         loop {
             let mut learned = false;
             for at in 0..self.equations.len() {
@@ -203,7 +203,7 @@ impl<'a> Unsolved<'a> {
                 whole = false;
             }
         }
-        for error in self.open(instance) {
+        for error in self.open() {
             faults.push(error);
             whole = false;
         }
@@ -317,28 +317,21 @@ impl<'a> Unsolved<'a> {
         if known.is_empty() { String::new() } else { format!(", with {}", known.join(", ")) }
     }
 
-    /// Axes whose sizes do not follow.
-    fn open(&self, instance: &Instance) -> Vec<Error> {
-        let mut errors = Vec::new();
+    /// Axes whose sizes do not follow: a fault for all instances, which have the same unknowns mostly.
+    fn open(&self) -> Vec<Error> {
         let mut seen = BTreeSet::new();
+        let mut errors = Vec::new();
         for reference in self.rule.references() {
-            for axis in
-                reference.axes().map(Axis::base).filter(|axis| !self.sizes.contains_key(*axis))
-            {
-                if seen.insert(axis) {
-                    let why = self
-                        .given
-                        .lacks
-                        .get(axis)
-                        .map(|why| format!(" ({why})"))
-                        .unwrap_or_default();
-                    let says = format!(
-                        "the size of `{axis}` in `{}` does not follow{}; give it{why}",
-                        reference.text,
-                        said(instance)
-                    );
-                    errors.push(reference.error(Kind::Unsolved, says));
-                }
+            let unknown =
+                reference.axes().map(Axis::base).filter(|axis| !self.sizes.contains_key(*axis));
+            for axis in unknown.filter(|axis| seen.insert(*axis)) {
+                let why =
+                    self.given.lacks.get(axis).map(|why| format!(" ({why})")).unwrap_or_default();
+                let says = format!(
+                    "the size of `{axis}` in `{}` does not follow; give it{why}",
+                    reference.text
+                );
+                errors.push(reference.error(Kind::Unsolved, says));
             }
         }
         errors

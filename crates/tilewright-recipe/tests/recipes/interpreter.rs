@@ -34,7 +34,7 @@ pub(crate) fn counts(extents: &[u64], parts: &[Part]) -> Vec<u32> {
     counts
 }
 
-fn element<'a>(sources: &'a [Array], tensor: usize, at: u64) -> &'a [u8] {
+fn element(sources: &[Array], tensor: usize, at: u64) -> &[u8] {
     let (head, bytes) = &sources[tensor];
     let width = width(head.dtype);
     &bytes[at as usize * width..][..width]

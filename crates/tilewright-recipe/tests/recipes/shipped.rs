@@ -12,7 +12,9 @@ use crate::{
 };
 
 /// Family, recipe, the configuration where the corpus has none, and sizes that are given.
-fn cases() -> Vec<(&'static str, &'static str, Value, &'static [(&'static str, u64)])> {
+type Case = (&'static str, &'static str, Value, &'static [(&'static str, u64)]);
+
+fn cases() -> Vec<Case> {
     let heads = json!({"num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 64, "dtype": "float32"});
     vec![
         ("deepseek_v3", "moe-experts-to-fused", Value::Null, &[]),

@@ -23,6 +23,7 @@
 //! | what is in a file | [`Info`], [`ModuleInfo`] |
 //! | what a recipe makes of a file, and did | [`Assembled`] |
 //! | what a conversion does and did; whether a file is what it should be, or what it records | [`Converted`], [`Verified`], [`Recorded`] |
+//! | a recipe as a table; whether it fits a checkpoint; the recipes there are, and those that fit | [`RecipeShown`], [`RecipeFit`], [`Recipes`], [`Guesses`] |
 //! | fingerprints of the data in files; whether two files hold the same arrays | [`Printed`], [`SameData`] |
 //!
 //! What a layout means does not depend on how it was written: two layouts that are equal as values have equal answers,
@@ -63,6 +64,8 @@ mod moved;
 mod padding;
 mod parse;
 mod question;
+#[cfg(feature = "files")]
+mod recipe;
 mod recognise;
 pub mod same;
 #[cfg(feature = "files")]
@@ -106,6 +109,8 @@ pub use moved::Moved;
 pub use padding::{Advice, Cause};
 pub use parse::Parsed;
 pub use question::Question;
+#[cfg(feature = "files")]
+pub use recipe::{Guesses, RecipeFit, RecipeShown, Recipes};
 pub use recognise::Recognition;
 pub use same::{Comparison, compare, compare_tabled};
 #[cfg(feature = "files")]
