@@ -269,7 +269,7 @@ impl Errors {
         &self.all[0]
     }
 
-    /// All faults, in the order of the recipe.
+    /// All faults, in the order in which they were found.
     ///
     /// ```
     /// let errors = tilewright_recipe::Recipe::parse("pass = 1\ndrop = 2").unwrap_err();

@@ -122,6 +122,11 @@ pub struct KernelWriters;
 #[doc = include_str!("../../../docs/compiler-writers.md")]
 pub struct CompilerWriters;
 
+/// The examples of the page on recipes for checkpoints, run as doctests.
+#[cfg(all(doctest, feature = "files"))]
+#[doc = include_str!("../../../docs/checkpoint-recipes.md")]
+pub struct CheckpointRecipes;
+
 /// The examples of the page on running recipes, run as doctests.
 #[cfg(all(doctest, feature = "files"))]
 #[doc = include_str!("../../../docs/recipes-run.md")]
