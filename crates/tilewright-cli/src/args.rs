@@ -135,20 +135,7 @@ Examples:
   tilewright verify zn.npz --against arrays.npz --json")]
     Verify(Verify),
     /// Print a fingerprint of every tensor's data, whatever its layout and file
-    #[command(after_help = "\
-A line a tensor, NAME DTYPE [DIMS] HEX, sorted by name, then one for all. It is
-the same in every layout, format and number of files, and padding never counts.
-A folder is read by its index of shards, or else every file of tensors in it.
---dtype, --dims and --from are for .npy and raw:PATH that do not say them; of
-other files they say how tensors lie that no note says it of, words for example:
---tensor '*qweight' --from GPTQ --dtype u4. What a file records is not believed:
-all data are read. It finds accidents; for data that somebody may forge take a
---key of your own.
-
-Examples:
-  tilewright fingerprint model.safetensors
-  tilewright fingerprint checkpoint/ --tensor '*.q_proj.weight'
-  tilewright fingerprint zn.safetensors --json")]
+    #[command(after_help = fingerprint::HELP)]
     Fingerprint(Fingerprint),
     /// Whether two files or folders hold the same arrays, in any layouts
     #[command(

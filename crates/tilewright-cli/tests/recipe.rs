@@ -91,7 +91,7 @@ fn sizes_are_given_on_the_command_line() {
     let (code, text, _) = run(&["--size", "n=4", "--size", "g=2"]);
     assert!(
         code == Some(0)
-            && text.ends_with("not in the result: rope.freqs\nfits: 13 tensors become 12\n"),
+            && text.ends_with("not in the result: rope.freqs\nfits: 22 tensors become 21\n"),
         "{text}"
     );
     let (code, text, _) = run(&["--size", "n=4", "--size", "q=2"]);
