@@ -8,6 +8,7 @@ mod element_type;
 mod equations;
 mod given;
 mod record;
+mod split;
 mod uniform;
 mod work;
 
