@@ -18,6 +18,7 @@ mod help;
 mod how;
 mod infer;
 mod info;
+mod recipe;
 mod reshard;
 mod shards;
 mod show;
@@ -25,7 +26,7 @@ mod simulate;
 
 pub(crate) use banks::Banks;
 pub(crate) use bench::{Bench, MAX_BYTES};
-pub(crate) use convert::{Convert, Job, Verify};
+pub(crate) use convert::{Convert, Job, Recast, Verify};
 pub(crate) use emit::Emit;
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use general::general_first;
@@ -33,6 +34,7 @@ pub(crate) use help::command;
 pub(crate) use how::How;
 pub(crate) use infer::Infer;
 pub(crate) use info::Info;
+pub(crate) use recipe::{AskRecipe, CheckRecipe, Recipe, ShowRecipe};
 pub(crate) use reshard::{Asked, Reshard, Run, Step};
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
@@ -98,6 +100,11 @@ them. What has the layout already by its own note is not converted again.
 Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
 
+A recipe puts other tensors together: experts stacked, parts fused and split,
+rows permuted, names changed. Its sizes come from --size, the recipe, config.json
+beside IN, and the shapes; OUT records the recipe back, so --inverse needs no
+other. Elements are never computed: what a recipe cannot do exactly is refused.
+
 Words that hold smaller elements are read by their format, with the type of the
 elements, and --store says as which words the result is stored: --from GPTQ
 --dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused,
@@ -106,7 +113,8 @@ but for --to row-major and col-major, which keep their order.
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert llama/ llama-zn/ --rule '*_proj.weight=zN'
-  tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q")]
+  tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q
+  tilewright convert mixtral/ fused/ --recipe mixtral.toml --verify")]
     Convert(Convert),
     /// Check a converted file against the file it was made from, or against what it records
     #[command(after_help = "\
@@ -127,20 +135,7 @@ Examples:
   tilewright verify zn.npz --against arrays.npz --json")]
     Verify(Verify),
     /// Print a fingerprint of every tensor's data, whatever its layout and file
-    #[command(after_help = "\
-A line a tensor, NAME DTYPE [DIMS] HEX, sorted by name, then one for all. It is
-the same in every layout, format and number of files, and padding never counts.
-A folder is read by its index of shards, or else every file of tensors in it.
---dtype, --dims and --from are for .npy and raw:PATH that do not say them; of
-other files they say how tensors lie that no note says it of, words for example:
---tensor '*qweight' --from GPTQ --dtype u4. What a file records is not believed:
-all data are read. It finds accidents; for data that somebody may forge take a
---key of your own.
-
-Examples:
-  tilewright fingerprint model.safetensors
-  tilewright fingerprint checkpoint/ --tensor '*.q_proj.weight'
-  tilewright fingerprint zn.safetensors --json")]
+    #[command(after_help = fingerprint::HELP)]
     Fingerprint(Fingerprint),
     /// Whether two files or folders hold the same arrays, in any layouts
     #[command(
@@ -161,6 +156,9 @@ Examples:
     /// Rewrite a checkpoint in other shards
     #[command(after_help = reshard::HELP)]
     Reshard(Reshard),
+    /// Check recipes, list them, and name those that fit a checkpoint
+    #[command(after_help = recipe::HELP)]
+    Recipe(Recipe),
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
 Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json or

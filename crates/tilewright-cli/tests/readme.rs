@@ -30,10 +30,12 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
     blocks.map(str::to_owned).collect()
 }
 
-/// A folder like a fresh clone, as far as documents use it: the data of the corpus.
+/// A folder like a fresh clone, as far as documents use it: data and recipes of the corpus.
 fn clone() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    copy(&Path::new(ROOT).join("corpus/data"), &folder.path().join("corpus/data"));
+    for part in ["corpus/data", "corpus/recipes"] {
+        copy(&Path::new(ROOT).join(part), &folder.path().join(part));
+    }
     folder
 }
 
@@ -153,6 +155,7 @@ fn the_tutorials_print_what_the_program_prints() {
 #[test]
 fn the_recipes_print_what_the_program_prints() {
     check("docs/recipes.md", 20);
+    check("docs/checkpoint-recipes.md", 13);
 }
 
 /// The pictures of a document: each file with the command in its title.

@@ -59,6 +59,27 @@ pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
     file.seek(io::SeekFrom::Start(len)).map(|_| ())
 }
 
+/// Copies up to `len` bytes from a place of one file to a place of another; 0 where the system does not do so.
+#[cfg(target_os = "linux")]
+pub(crate) fn copy(from: &File, mut at: u64, to: (&File, u64), len: u64) -> io::Result<u64> {
+    step("copy")?;
+    let (file, mut place) = to;
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    match rustix::fs::copy_file_range(from, Some(&mut at), file, Some(&mut place), len) {
+        Ok(copied) => Ok(copied as u64),
+        Err(full @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT)) => Err(full.into()),
+        // Across file systems, on old systems, on strange ones.
+        Err(_) => Ok(0),
+    }
+}
+
+/// Copies up to `len` bytes from a place of one file to a place of another; 0 where the system does not do so.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn copy(_from: &File, _at: u64, _to: (&File, u64), _len: u64) -> io::Result<u64> {
+    step("copy")?;
+    Ok(0)
+}
+
 /// Writes bytes from byte `at` of a file on.
 #[doc(hidden)]
 pub fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {

@@ -8,6 +8,7 @@
 //! | whether a result is right | [`verify`], without its original [`verify_recorded`] |
 //! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
 //! | whether two files or folders hold the same arrays | [`same_data`](fn@same_data) |
+//! | a result put together from tensors of a source, as a recipe says | [`Assembling`] |
 //! | arrays in memory, written to a file in any layouts | [`Writer`] |
 //! | a tensor, or a box of one, in memory, in any layout | [`Input::reader`], [`Reader::read_into`] |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
@@ -39,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod assemble;
 mod boxes;
 mod budget;
 mod bytes;
@@ -132,6 +134,7 @@ pub mod inner {
     };
 }
 
+pub use assemble::{Assembling, Packaging, Row};
 pub use bytes::bytes;
 pub use collection::Collection;
 pub use conversion::Conversion;

@@ -9,6 +9,12 @@ use tilewright_fingerprint::{Array, Fingerprint, Key, Windows};
 
 use crate::held::Held;
 
+/// What keys of metadata begin with that are Tilewright's.
+pub(crate) const OWN: &str = "tilewright.";
+
+/// The one key that every maker writes, whose text is the name of a library.
+const FORMAT: &str = "format";
+
 /// Under this prefix and its name, metadata keeps the layout of a tensor.
 pub(crate) const LAYOUT_KEY: &str = "tilewright.layout.";
 
@@ -67,6 +73,11 @@ pub(crate) fn windows<'a>(
 ) -> Result<Windows<'a>, tilewright_fingerprint::Error> {
     let array = Array::new(held.layout(), held.dtype)?.bits(held.bits)?;
     array.order(held.order).windows(most, key)
+}
+
+/// Whether metadata may have this name of a tensor as a key: those that mean something else never stand for one.
+pub(crate) fn may_stand(name: &str) -> bool {
+    name != FORMAT && !name.starts_with(OWN)
 }
 
 #[cfg(test)]

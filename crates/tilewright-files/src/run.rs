@@ -88,12 +88,71 @@ pub(crate) fn run(
     }
     conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
-    let write = || files(conversion, means.bytes, wrap, &means);
-    let verified = match &conversion.stage {
-        Some(stage) => stage.filled(watch, write)?,
-        None => write()?,
-    };
+    let verified = filled(conversion, &means, &Moved { conversion, wrap })?;
     Ok(means.report(conversion, verified))
+}
+
+/// What writes and checks the files of a result.
+pub(crate) trait Filling {
+    /// Writes a file, and brings it to the disk.
+    fn write(
+        &self,
+        target: &Target,
+        temporary: &Temporary,
+        means: &Means<'_>,
+    ) -> Result<Written, Error>;
+
+    /// Compares all files, before they get their names, where that was asked; how many bytes were compared.
+    fn check(
+        &self,
+        done: &[Temporary],
+        data: &BTreeMap<usize, Fingerprint>,
+        means: &Means<'_>,
+    ) -> Result<Option<u64>, Error>;
+}
+
+/// Fills the files of a result, and gives them their names.
+pub(crate) fn filled(
+    conversion: &Conversion<'_>,
+    means: &Means<'_>,
+    filling: &dyn Filling,
+) -> Result<Option<u64>, Error> {
+    let write = || files(conversion, means, filling);
+    match &conversion.stage {
+        Some(stage) => stage.filled(means.watch, write),
+        None => write(),
+    }
+}
+
+/// The files of a conversion, tensor by tensor.
+struct Moved<'a> {
+    conversion: &'a Conversion<'a>,
+    wrap: Wrap<'a>,
+}
+
+impl Filling for Moved<'_> {
+    fn write(
+        &self,
+        target: &Target,
+        temporary: &Temporary,
+        means: &Means<'_>,
+    ) -> Result<Written, Error> {
+        let sink = (self.wrap)(temporary.writer()?);
+        write_to(self.conversion, target, &target.path, sink, means)
+    }
+
+    fn check(
+        &self,
+        done: &[Temporary],
+        data: &BTreeMap<usize, Fingerprint>,
+        means: &Means<'_>,
+    ) -> Result<Option<u64>, Error> {
+        if !self.conversion.request.verify {
+            return Ok(None);
+        }
+        let crew = Crew::new(means.watch, &means.budget, self.conversion.request.threads);
+        verify::written(self.conversion, done, data, crew).map(Some)
+    }
 }
 
 /// Runs a conversion to a stream.
@@ -115,15 +174,15 @@ pub(crate) fn run_to(
 }
 
 /// What the whole run has to work with, and how many bytes it writes.
-struct Means<'a> {
-    watch: &'a dyn Watch,
-    budget: Budget,
+pub(crate) struct Means<'a> {
+    pub(crate) watch: &'a dyn Watch,
+    pub(crate) budget: Budget,
     pool: Pool,
-    bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl<'a> Means<'a> {
-    fn new(conversion: &Conversion<'_>, watch: &'a dyn Watch) -> Means<'a> {
+    pub(crate) fn new(conversion: &Conversion<'_>, watch: &'a dyn Watch) -> Means<'a> {
         let payload = total_bytes(&conversion.jobs);
         let headers: u64 = conversion.targets.iter().map(Target::overhead).sum();
         let times = if conversion.request.verify { 2 } else { 1 };
@@ -139,12 +198,11 @@ impl<'a> Means<'a> {
     }
 }
 
-/// Writes the result to files, `bytes` in all; how many bytes were compared where that is asked.
+/// Writes the result to files; how many bytes were compared where that is asked.
 fn files(
     conversion: &Conversion<'_>,
-    bytes: u64,
-    wrap: Wrap<'_>,
     means: &Means<'_>,
+    filling: &dyn Filling,
 ) -> Result<Option<u64>, Error> {
     for target in &conversion.targets {
         temporary::sweep(&set::usual_path(&target.path))?;
@@ -152,25 +210,18 @@ fn files(
     if conversion.format.array.is_some() {
         note::sweep(&conversion.out)?;
     }
-    space::check(&conversion.out, bytes)?;
+    space::check(&conversion.out, means.bytes)?;
     let (mut done, mut sum, mut data) = (Vec::new(), None, BTreeMap::new());
     for (number, target) in set::targets(conversion)?.iter().enumerate() {
         let usual = set::usual_path(&target.path);
         let temporary =
             Temporary::create(&target.path, &usual, &access(conversion, number, &usual))?;
-        let sink = wrap(temporary.writer()?);
-        let written = write_to(conversion, target, &target.path, sink, means)?;
+        let written = filling.write(target, &temporary, means)?;
         sum = written.sum;
         data.extend(written.data);
         done.push(temporary);
     }
-    let verified = match conversion.request.verify {
-        true => {
-            let crew = Crew::new(means.watch, &means.budget, conversion.request.threads);
-            Some(verify::written(conversion, &done, &data, crew)?)
-        }
-        false => None,
-    };
+    let verified = filling.check(&done, &data, means)?;
     go_on(means.watch)?;
     conversion.input.check_unchanged()?;
     commit(conversion, done, (sum, &data), means.watch)?;
@@ -210,7 +261,8 @@ fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
 }
 
 /// What was written.
-struct Written {
+#[derive(Default)]
+pub(crate) struct Written {
     /// The last checksum that was made of the bytes.
     sum: Option<u32>,
     /// The fingerprints of the data that were summed, by the numbers of their jobs.

@@ -49,6 +49,11 @@ impl Temporary {
         self.file.try_clone().map_err(|cause| Error::io(&self.out, "write", cause))
     }
 
+    /// Another handle on the same file, for reading what was written.
+    pub(crate) fn reader(&self) -> Result<File, Error> {
+        File::open(&self.path).map_err(|cause| Error::io(&self.out, "read it back", cause))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

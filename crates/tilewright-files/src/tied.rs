@@ -6,13 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Input, Tensor};
-
-/// What keys of metadata begin with that are Tilewright's.
-pub(crate) const OWN: &str = "tilewright.";
-
-/// The one key that every maker writes, whose text is the name of a library.
-const FORMAT: &str = "format";
+use crate::{Input, Tensor, record::may_stand};
 
 impl Input {
     /// The tensor of a name, which may be one that [stands for another](Input::tied). It looks through all tensors: who
@@ -62,9 +56,4 @@ impl Input {
         let ties = self.container_format().ties;
         self.metadata().filter(move |(key, _)| ties && may_stand(key))
     }
-}
-
-/// Whether metadata may have this name of a tensor as a key: those that mean something else never stand for one.
-pub(crate) fn may_stand(name: &str) -> bool {
-    name != FORMAT && !name.starts_with(OWN)
 }

@@ -25,9 +25,9 @@ use crate::{
     names,
     place::Place,
     reading::check_bytes,
+    record,
     request::Choice,
     tensor::{IN_MEMORY, Piece},
-    tied,
 };
 
 /// Arrays in memory, to be written to a safetensors, npz, npy or raw file.
@@ -140,7 +140,7 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Writer<'a> {
         let key = key.into();
-        if !key.starts_with(tied::OWN) {
+        if !key.starts_with(record::OWN) {
             self.metadata.insert(key, value.into());
         }
         self
@@ -215,7 +215,7 @@ impl<'a> Writer<'a> {
         let choice = Choice::new(request, &self.tensors)?;
         let (mut first, mut ties) = (HashMap::new(), HashMap::new());
         for (number, (tensor, bytes)) in self.tensors.iter().zip(&self.arrays).enumerate() {
-            if bytes.is_empty() || !tied::may_stand(&tensor.name) {
+            if bytes.is_empty() || !record::may_stand(&tensor.name) {
                 continue;
             }
             let to = choice.of(&tensor.name).map(Spec::to_string);

@@ -132,14 +132,14 @@ pub(crate) fn given<'py>(
 }
 
 /// An integer that a keyword was given.
-fn integer<'py, T>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>>
+pub(crate) fn integer<'py, T>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr> + Bounded,
 {
     given(job, name)?.map(|value| value.extract::<Integer<T>>()?.of(name)).transpose()
 }
 
-fn flag(job: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
+pub(crate) fn flag(job: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
     given(job, name)?.map_or(Ok(false), |value| value.is_truthy())
 }
 

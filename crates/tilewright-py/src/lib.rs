@@ -27,6 +27,7 @@ mod part;
 mod plan;
 mod prepare;
 mod program;
+mod recast;
 mod relayout;
 mod reshard;
 mod result;
@@ -70,6 +71,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     relayout::register(module)?;
     copy::register(module)?;
     convert::register(module)?;
+    recast::register(module)?;
     fingerprint::register(module)?;
     open::register(module)?;
     save::register(module)?;

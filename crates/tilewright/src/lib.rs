@@ -44,6 +44,7 @@
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
 //! | [`reshard`] | checkpoints in shards, rewritten in others | `files` |
+//! | [`recipe`], [`recast`] | the tensors of one checkpoint as the tensors of another; files rewritten so | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
@@ -74,6 +75,8 @@ pub mod input;
 #[cfg(feature = "xla")]
 pub mod module;
 pub mod picture;
+#[cfg(feature = "files")]
+pub mod recast;
 
 pub use tilewright_core as core;
 #[cfg(feature = "files")]
@@ -82,6 +85,8 @@ pub use tilewright_files as files;
 pub use tilewright_fingerprint as fingerprint;
 pub use tilewright_fixed as fixed;
 pub use tilewright_notation as notation;
+#[cfg(feature = "files")]
+pub use tilewright_recipe as recipe;
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout as relayout;
 #[cfg(feature = "files")]
@@ -116,6 +121,16 @@ pub struct KernelWriters;
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]
 #[doc = include_str!("../../../docs/compiler-writers.md")]
 pub struct CompilerWriters;
+
+/// The examples of the page on recipes for checkpoints, run as doctests.
+#[cfg(all(doctest, feature = "files"))]
+#[doc = include_str!("../../../docs/checkpoint-recipes.md")]
+pub struct CheckpointRecipes;
+
+/// The examples of the page on running recipes, run as doctests.
+#[cfg(all(doctest, feature = "files"))]
+#[doc = include_str!("../../../docs/recipes-run.md")]
+pub struct RunningRecipes;
 
 /// The examples of the page on bank conflicts, run as doctests.
 #[cfg(all(doctest, feature = "banks"))]

@@ -7,6 +7,7 @@ use clap::Args;
 use super::{Array, path};
 
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("by_recipe").args(["recipe", "inverse"]).multiple(true))]
 pub(crate) struct Convert {
     /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, a folder, raw:PATH, or - for standard input
     #[arg(value_name = "IN", value_parser = path())]
@@ -16,6 +17,8 @@ pub(crate) struct Convert {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) job: Job,
+    #[command(flatten)]
+    pub(crate) recast: Recast,
     /// Read the result back and compare every element and every padding byte
     #[arg(long, help_heading = "The run")]
     pub(crate) verify: bool,
@@ -25,6 +28,42 @@ pub(crate) struct Convert {
     /// Replace OUT if it exists, but never a folder; and copy what is converted already
     #[arg(long, help_heading = "The run")]
     pub(crate) force: bool,
+}
+
+/// The other tensors that the result consists of.
+#[derive(Args, Debug)]
+#[group(skip)]
+pub(crate) struct Recast {
+    /// Put the tensors of the result together by this recipe, a file or the name of one that is shipped
+    #[arg(
+        long,
+        value_name = "R.toml|NAME",
+        conflicts_with_all = ["to", "rule", "tensor", "from", "fill", "store", "skip_unfit"],
+        help_heading = "Recipes"
+    )]
+    pub(crate) recipe: Option<String>,
+    /// Undo the recipe; without --recipe the one that IN records
+    #[arg(
+        long,
+        conflicts_with_all = ["to", "rule", "tensor", "from", "fill", "store", "skip_unfit"],
+        help_heading = "Recipes"
+    )]
+    pub(crate) inverse: bool,
+    /// A size that does not follow, such as n=32; may be repeated, and comes before those of the recipe
+    #[arg(long, value_name = "AXIS=N", requires = "by_recipe", help_heading = "Recipes")]
+    pub(crate) size: Vec<String>,
+    /// The file whose metadata the result gets; IN without it. A .gguf result of safetensors needs a .gguf file
+    #[arg(
+        long,
+        value_name = "FROM",
+        value_parser = path(),
+        requires = "by_recipe",
+        help_heading = "Recipes"
+    )]
+    pub(crate) metadata: Option<PathBuf>,
+    /// The most bytes of tensors in a file of several, such as 5G
+    #[arg(long, value_name = "SIZE", requires = "by_recipe", help_heading = "Recipes")]
+    pub(crate) max_shard_size: Option<String>,
 }
 
 /// What a conversion is told, and `verify` again.

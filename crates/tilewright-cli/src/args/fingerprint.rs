@@ -6,6 +6,22 @@ use clap::Args;
 
 use super::{Array, path};
 
+/// What the help of `fingerprint` says behind the options.
+pub(super) const HELP: &str = "\
+A line a tensor, NAME DTYPE [DIMS] HEX, sorted by name, then one for all. It is
+the same in every layout, format and number of files, and padding never counts.
+A folder is read by its index of shards, or else every file of tensors in it.
+--dtype, --dims and --from are for .npy and raw:PATH that do not say them; of
+other files they say how tensors lie that no note says it of, words for example:
+--tensor '*qweight' --from GPTQ --dtype u4. What a file records is not believed:
+all data are read. It finds accidents; for data that somebody may forge take a
+--key of your own.
+
+Examples:
+  tilewright fingerprint model.safetensors
+  tilewright fingerprint checkpoint/ --tensor '*.q_proj.weight'
+  tilewright fingerprint zn.safetensors --json";
+
 #[derive(Args, Debug)]
 pub(crate) struct Fingerprint {
     /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, or a folder of such

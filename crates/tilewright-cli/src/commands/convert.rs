@@ -5,11 +5,15 @@ use tilewright::{
     files::{self, Request},
 };
 
+use super::recast;
 use crate::{
     args::Convert, exit::ExitCode, failure::Failure, output::Output, progress::Bar, streams,
 };
 
 pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
+    if args.recast.recipe.is_some() || args.recast.inverse {
+        return recast::run(args, quiet, out);
+    }
     let request = request(args)?;
     let input = streams::open(&args.input, request.reading())?;
     let conversion = streams::prepare(&input, &args.output, request)?;
@@ -36,7 +40,9 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
 
 fn request(args: &Convert) -> Result<Request, Failure> {
     if args.job.to.is_none() && args.job.rule.is_empty() {
-        return Err(Failure::usage("no layout to convert to; give --to SPEC or --rule GLOB=SPEC"));
+        return Err(Failure::usage(
+            "no layout to convert to; give --to SPEC or --rule GLOB=SPEC, or --recipe R",
+        ));
     }
     // A plan replaces nothing.
     let force = args.force || args.dry_run;

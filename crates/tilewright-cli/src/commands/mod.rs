@@ -13,6 +13,8 @@ mod infer;
 mod info;
 mod lines;
 mod question;
+mod recast;
+mod recipe;
 mod reshard;
 mod shards;
 mod show;
@@ -37,6 +39,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Fingerprint(args) => fingerprint::run(args, cli.quiet, out),
         Command::SameData(args) => fingerprint::same(args, cli.quiet, out),
         Command::Reshard(args) => reshard::run(args, cli.quiet, out),
+        Command::Recipe(args) => recipe::run(args, out),
         Command::Info(args) => info::run(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Explain(args) => match shards::explain(args, out) {

@@ -118,6 +118,13 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// A new file, or several, of this format for other tensors: it says what this one says beside its own tensors,
+    /// and these pairs. `None` for formats that keep nothing but one array, or checksums of what they hold.
+    fn renewed(&self, opened: &Opened, beside: &Beside<'_>) -> Option<Box<dyn Container>> {
+        let _ = (opened, beside);
+        None
+    }
+
     /// What the file says beside its tensors, as key and text.
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
         Box::new(std::iter::empty())
@@ -137,6 +144,16 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
     fn index(&self, _total: u64, _names: &HashMap<&str, &str>) -> Option<String> {
         None
     }
+}
+
+/// What a new file says that its model does not.
+pub(crate) struct Beside<'a> {
+    /// What is said beside the tensors, by its keys.
+    pub(crate) pairs: &'a [(String, String)],
+    /// Each tensor's name, and the number of the file that holds it.
+    pub(crate) tensors: &'a [(&'a str, usize)],
+    /// The names of the files.
+    pub(crate) files: &'a [String],
 }
 
 /// One thing that a file says beside its tensors.

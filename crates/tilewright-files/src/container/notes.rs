@@ -250,3 +250,20 @@ pub(super) fn moved<'a>(input: &Opened, jobs: &'a [Job]) -> HashSet<&'a str> {
     let anew = |job: &&Job| input.tensors.get(job.tensor).is_none_or(|own| job.says_anew(own));
     jobs.iter().filter(anew).map(|job| job.name.as_str()).collect()
 }
+
+/// The pairs that other tensors leave as they are, and those that are said anew: what is noted of tensors, which names
+/// stand for tensors of others, and what was done to a file before, goes with them.
+pub(super) fn renewed<'a>(
+    own: impl Iterator<Item = (&'a str, &'a str)>,
+    opened: &Opened,
+    new: &[(String, String)],
+) -> Vec<(String, String)> {
+    let tensors: HashSet<&str> = opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    let said: HashSet<&str> = new.iter().map(|(key, _)| key.as_str()).collect();
+    let stays = |(key, text): &(&str, &str)| {
+        let tie = record::may_stand(key) && tensors.contains(text);
+        !key.starts_with(record::OWN) && !tie && !said.contains(key)
+    };
+    let own = own.filter(stays).map(|(key, text)| (key.to_owned(), text.to_owned()));
+    own.chain(new.iter().cloned()).collect()
+}

@@ -55,6 +55,7 @@ from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, finger
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
 from tilewright._open import open as open  # noqa: A004
 from tilewright._open import save
+from tilewright._recast import RecastReport, RecastTensor, recast
 from tilewright._reshard import ReshardPlan, reshard
 from tilewright._sharded import Shard, Sharded, sharded
 from tilewright._tilewright import (
@@ -103,6 +104,8 @@ __all__ = [
     "Memory",
     "Plan",
     "PlanCacheInfo",
+    "RecastReport",
+    "RecastTensor",
     "Report",
     "ReshardPlan",
     "SameData",
@@ -137,6 +140,7 @@ __all__ = [
     "parse",
     "plan_cache_clear",
     "plan_cache_info",
+    "recast",
     "recognise",
     "relayout",
     "reshard",

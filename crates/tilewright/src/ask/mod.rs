@@ -21,7 +21,9 @@
 //! | named formats, notations, functions | [`Formats`], [`Example`], [`Notations`], [`Functions`] |
 //! | a layout, or two, as a grid or as memory; as a picture | [`Shown`], [`Drawn`] |
 //! | what is in a file | [`Info`], [`ModuleInfo`] |
+//! | what a recipe makes of a file, and did | [`Assembled`] |
 //! | what a conversion does and did; whether a file is what it should be, or what it records | [`Converted`], [`Verified`], [`Recorded`] |
+//! | a recipe as a table; whether it fits a checkpoint; the recipes there are, and those that fit | [`RecipeShown`], [`RecipeFit`], [`Recipes`], [`Guesses`] |
 //! | fingerprints of the data in files; whether two files hold the same arrays | [`Printed`], [`SameData`] |
 //!
 //! What a layout means does not depend on how it was written: two layouts that are equal as values have equal answers,
@@ -36,6 +38,8 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 
+#[cfg(feature = "files")]
+mod assembled;
 #[cfg(feature = "banks")]
 mod banks;
 mod catalogue;
@@ -60,6 +64,8 @@ mod moved;
 mod padding;
 mod parse;
 mod question;
+#[cfg(feature = "files")]
+mod recipe;
 mod recognise;
 pub mod same;
 #[cfg(feature = "files")]
@@ -77,6 +83,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+#[cfg(feature = "files")]
+pub use assembled::Assembled;
 #[cfg(feature = "banks")]
 pub use banks::BankConflicts;
 pub use catalogue::{Example, Formats, Functions, Notations};
@@ -101,6 +109,8 @@ pub use moved::Moved;
 pub use padding::{Advice, Cause};
 pub use parse::Parsed;
 pub use question::Question;
+#[cfg(feature = "files")]
+pub use recipe::{Guesses, RecipeFit, RecipeShown, Recipes};
 pub use recognise::Recognition;
 pub use same::{Comparison, compare, compare_tabled};
 #[cfg(feature = "files")]

@@ -52,6 +52,13 @@ impl From<notation::Error> for Error {
     }
 }
 
+#[cfg(feature = "files")]
+impl From<tilewright_recipe::Errors> for Error {
+    fn from(errors: tilewright_recipe::Errors) -> Error {
+        of("mismatch", errors.to_string()).with_source(errors)
+    }
+}
+
 impl From<tilewright_sharded::Error> for Error {
     fn from(error: tilewright_sharded::Error) -> Error {
         let mut own = of(error.kind(), error.to_string());

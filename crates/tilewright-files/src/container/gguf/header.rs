@@ -87,6 +87,35 @@ impl Header {
         Ok(header)
     }
 
+    /// The header of a file of other tensors: the pairs whose keys stay, and these texts.
+    pub(super) fn renewed(
+        &self,
+        stays: &dyn Fn(&str) -> bool,
+        texts: &[(String, String)],
+    ) -> Header {
+        let kept = self.pairs.iter().filter(|pair| stays(self.key(pair)));
+        let mut header =
+            Header { pairs: kept.cloned().collect(), entries: Vec::new(), ..self.clone() };
+        for (key, text) in texts {
+            let start = header.head.len();
+            value::string(&mut header.head, key);
+            let behind = header.head.len();
+            header.head.extend_from_slice(&value::STRING.to_le_bytes());
+            let from = header.head.len();
+            value::string(&mut header.head, text);
+            let end = header.head.len();
+            // A key stands behind its length.
+            let key = start + 8..behind;
+            header.pairs.push(Pair {
+                key,
+                kind: value::STRING,
+                value: from..end,
+                whole: start..end,
+            });
+        }
+        header
+    }
+
     pub(super) fn bytes(&self, range: &Range<usize>) -> &[u8] {
         self.head.get(range.clone()).unwrap_or_default()
     }

@@ -30,11 +30,11 @@ use std::{
 };
 
 use super::{
-    format::{Container, Fact, Format, Member, Opened, Opening},
+    format::{Beside, Container, Fact, Format, Member, Opened, Opening},
     notes::{self, Role},
     target::Target,
 };
-use crate::{Error, Job, names};
+use crate::{Error, Job, names, record::OWN};
 use header::Header;
 use value::Pair;
 
@@ -97,6 +97,12 @@ impl Container for Gguf {
 
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
         Ok(vec![plan::target(self, input, path, jobs)?])
+    }
+
+    fn renewed(&self, _: &Opened, beside: &Beside<'_>) -> Option<Box<dyn Container>> {
+        let said = |key: &str| beside.pairs.iter().any(|(own, _)| own == key);
+        let stays = |key: &str| !split::is_key(key) && !key.starts_with(OWN) && !said(key);
+        Some(Box::new(Gguf::new(self.header.renewed(&stays, beside.pairs))))
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {

@@ -7,7 +7,7 @@ use super::{
     header::MAGIC,
     tensors::{says_itself, stored},
     types,
-    value::STRING,
+    value::{STRING, string},
 };
 use crate::{
     Error, Job, Tensor,
@@ -108,10 +108,4 @@ fn entry(bytes: &mut Vec<u8>, (name, job): (&str, &Job), input: &Opened, at: u64
     }
     bytes.extend_from_slice(&number.to_le_bytes());
     bytes.extend_from_slice(&at.to_le_bytes());
-}
-
-/// A length and a text.
-fn string(bytes: &mut Vec<u8>, text: &str) {
-    bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(text.as_bytes());
 }

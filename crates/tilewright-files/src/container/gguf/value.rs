@@ -27,6 +27,12 @@ pub(super) struct Pair {
     pub(super) whole: Range<usize>,
 }
 
+/// A length and a text.
+pub(super) fn string(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+}
+
 /// The bytes of a number or truth value of this type.
 fn width(kind: u32) -> Option<u64> {
     match kind {

@@ -19,7 +19,7 @@ pub(super) use plan::target;
 pub(super) use tensors::file;
 
 use super::{
-    format::{Container, Fact, Format, Opened, Opening},
+    format::{Beside, Container, Fact, Format, Opened, Opening},
     notes::{self, Role},
     target::Target,
 };
@@ -67,6 +67,10 @@ impl Container for Safetensors {
 
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
         Ok(vec![target(input, &self.metadata, 0, path, jobs)?])
+    }
+
+    fn renewed(&self, opened: &Opened, beside: &Beside<'_>) -> Option<Box<dyn Container>> {
+        Some(Box::new(Safetensors { metadata: renewed(&self.metadata, opened, beside.pairs) }))
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
@@ -132,4 +136,10 @@ fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Metadata {
     }
     let kept = own.as_ref().is_some_and(Vec::is_empty) || !pairs.is_empty();
     kept.then(|| pairs.into_iter().collect())
+}
+
+/// The metadata of a file of other tensors, which says these pairs besides.
+pub(super) fn renewed(own: &Metadata, opened: &Opened, new: &[(String, String)]) -> Metadata {
+    let pairs = notes::renewed(pairs(own), opened, new);
+    (own.is_some() || !pairs.is_empty()).then_some(pairs)
 }

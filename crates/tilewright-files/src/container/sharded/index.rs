@@ -56,6 +56,14 @@ impl Index {
             .collect()
     }
 
+    /// The index of other tensors in other files, with what this one says besides.
+    pub(crate) fn of(&self, map: Vec<(String, String)>) -> Index {
+        let mut object = self.object.clone();
+        let pairs = map.iter().map(|(name, file)| (name.clone(), Value::from(file.as_str())));
+        object.insert("weight_map".into(), Value::Object(pairs.collect()));
+        Index { object, map }
+    }
+
     /// The text of the same index for tensors of `total` bytes, in shards of other names where `names`
     /// has one.
     pub(crate) fn text(&self, total: u64, names: &HashMap<&str, &str>) -> String {

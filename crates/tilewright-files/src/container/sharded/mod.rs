@@ -10,7 +10,7 @@ use std::{
 pub(crate) use index::Index;
 
 use super::{
-    format::{Container, Fact, Format, Opened, Opening},
+    format::{Beside, Container, Fact, Format, Opened, Opening},
     safetensors::{self, Metadata},
     target::{Section, Target},
 };
@@ -57,6 +57,17 @@ impl Container for Sharded {
         targets
             .push(Target { path: path.into(), sections: vec![Section::Bytes(text.into_bytes())] });
         Ok(targets)
+    }
+
+    fn renewed(&self, opened: &Opened, beside: &Beside<'_>) -> Option<Box<dyn Container>> {
+        let file = |number: usize| beside.files.get(number).cloned();
+        let place = |(name, number): &(&str, usize)| Some(((*name).to_owned(), file(*number)?));
+        let map = beside.tensors.iter().map(place).collect::<Option<Vec<_>>>()?;
+        // What one file says, all say.
+        let said = self.metadata.first().cloned().flatten();
+        let metadata = safetensors::renewed(&said, opened, beside.pairs);
+        let metadata = vec![metadata; beside.files.len()];
+        Some(Box::new(Sharded { index: self.index.of(map), metadata }))
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {

@@ -1,0 +1,57 @@
+//! `convert --recipe`: the tensors of a checkpoint as the tensors of another.
+
+use tilewright::{
+    ask::Assembled,
+    files::{self, Assembling, Input, Packaging, Reading},
+    recast,
+    recipe::{Recipe, Sizes},
+};
+
+use crate::{
+    args::{Convert, Recast},
+    exit::ExitCode,
+    failure::Failure,
+    output::Output,
+    progress::Bar,
+    size, streams,
+};
+
+pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
+    let asked = &args.recast;
+    // A plan replaces nothing.
+    let request = super::request(&args.job)?.verify(args.verify).force(args.force || args.dry_run);
+    let sizes = sizes(&asked.size)?;
+    let input = streams::open(&args.input, &Reading::default())?;
+    let assembly = recast::solved(&recipe(asked, &input)?, &input, &sizes)?;
+    let metadata = asked.metadata.as_ref().map(|from| files::open(from, &Reading::default()));
+    let metadata = metadata.transpose()?;
+    let largest = asked.max_shard_size.as_ref().map(|text| size::read("--max-shard-size", text));
+    let packaging = Packaging { metadata: metadata.as_ref(), largest: largest.transpose()? };
+    let job = Assembling::prepare(&input, &assembly, &args.output, request, &packaging)?;
+    if args.dry_run {
+        if !args.force && args.output.exists() {
+            out.remark(&format!("{} exists; a run needs --force", args.output.display()));
+        }
+        return Ok(out.say(&Assembled { job: &job, report: None })?);
+    }
+    let bar = Bar::new(quiet || out.is_json());
+    let report = bar.outcome(job.run(&bar))?;
+    Ok(out.say(&Assembled { job: &job, report: Some(report) })?)
+}
+
+/// The recipe that was asked for, or the one that the input records.
+fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
+    let Some(name) = &asked.recipe else { return Ok(recast::recorded(input)?) };
+    let recipe = recast::recipe(name).map_err(|error| Failure::of(error).about("--recipe"))?;
+    Ok(if asked.inverse { recipe.inverse() } else { recipe })
+}
+
+/// Sizes as they are given.
+pub(super) fn sizes(given: &[String]) -> Result<Sizes, Failure> {
+    let size = |text: &String| recast::size(text);
+    given
+        .iter()
+        .map(size)
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::of(error).about("--size"))
+}

@@ -1,0 +1,50 @@
+//! `recipe`: what a recipe says, whether it fits a checkpoint, and which ones there are.
+
+use tilewright::{
+    ask::{Guesses, RecipeFit, RecipeShown, Recipes},
+    files::Reading,
+    recipe::{Recipe, guess},
+};
+
+use super::recast;
+use crate::{
+    args::{self, AskRecipe, CheckRecipe, ShowRecipe},
+    exit::ExitCode,
+    failure::Failure,
+    output::Output,
+    streams,
+};
+
+pub(super) fn run(args: &args::Recipe, out: &mut Output) -> Result<ExitCode, Failure> {
+    match &args.ask {
+        AskRecipe::Check(args) => check(args, out),
+        AskRecipe::Show(args) => show(args, out),
+        AskRecipe::List => Ok(out.say(&Recipes)?),
+        AskRecipe::Guess { file } => {
+            let input = streams::open(file, &Reading::default())?;
+            Ok(out.say(&Guesses(guess(&input.recipe_tensors(), input.config()?.as_ref())))?)
+        }
+    }
+}
+
+fn check(args: &CheckRecipe, out: &mut Output) -> Result<ExitCode, Failure> {
+    let recipe = read(&args.which)?;
+    let sizes = recast::sizes(&args.size)?;
+    let Some(on) = &args.on else { return Ok(out.say(&RecipeShown(&recipe))?) };
+    let input = streams::open(on, &Reading::default())?;
+    let tensors = input.recipe_tensors();
+    let solved = recipe.solve(&tensors, input.config()?.as_ref(), &sizes);
+    Ok(out.say(&RecipeFit { tensors: &tensors, solved })?)
+}
+
+fn show(args: &ShowRecipe, out: &mut Output) -> Result<ExitCode, Failure> {
+    let recipe = read(args)?;
+    let text = recipe.to_toml();
+    out.answer(&text, serde_json::json!({ "toml": text }))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(args: &ShowRecipe) -> Result<Recipe, Failure> {
+    let recipe = tilewright::recast::recipe(&args.recipe).map_err(Failure::of)?;
+    Ok(if args.inverse { recipe.inverse() } else { recipe })
+}

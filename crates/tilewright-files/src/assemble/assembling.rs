@@ -1,0 +1,257 @@
+//! A result put together: everything decided before a byte is written.
+
+use std::path::Path;
+
+use tilewright_recipe::Assembly;
+
+use super::{
+    equal::Equality,
+    made::{self, Known},
+    packaging::{self, Packaging},
+    whole::{Way, Whole},
+};
+use crate::{
+    Conversion, Error, Input, Request, Tensor, budget, open::check_reading, request::check_memory,
+};
+
+/// The tensors of a result put together from those of a source, as a recipe says; made by
+/// [`prepare`](Assembling::prepare), done by [`run`](Assembling::run).
+///
+/// ```
+/// use tilewright_core::Dtype;
+/// use tilewright_files::{Assembling, Packaging, Reading, Request, open};
+/// use tilewright_recipe::{Assembly, Digit, Made, Origin, Part};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open(path, &Reading::default())?;
+/// let number = input.tensors().iter().position(|tensor| tensor.name() == "fc.weight").unwrap();
+/// let &[rows, columns] = input.tensors()[number].dims() else { panic!() };
+/// // The transposed weight, alone.
+/// let digits = vec![
+///     Digit { extent: columns, source: 1, made: rows },
+///     Digit { extent: rows, source: columns, made: 1 },
+/// ];
+/// let part = Part { origin: Origin::Source { tensor: number, offset: 0 }, offset: 0, digits };
+/// let (name, extents) = ("turned".into(), vec![columns, rows]);
+/// let made = Made { name, dtype: Dtype::F32, extents, layout: None, parts: vec![part] };
+/// let assembly = Assembly { made: vec![made], ..Assembly::default() };
+/// let folder = tempfile::tempdir().unwrap();
+/// let out = folder.path().join("turned.safetensors");
+/// let request = Request::new().verify(true);
+/// let job = Assembling::prepare(&input, &assembly, &out, request, &Packaging::default())?;
+/// job.run(&())?;
+/// assert_eq!(open(&out, &Reading::default())?.tensors()[0].dims(), [columns, rows]);
+///
+/// // A part that reaches beyond its source is refused before a byte is read.
+/// let mut wrong = assembly.clone();
+/// wrong.made[0].parts[0].origin = Origin::Source { tensor: number, offset: 1 };
+/// let beyond = folder.path().join("beyond.safetensors");
+/// let error = Assembling::prepare(&input, &wrong, &beyond, Request::new(), &Packaging::default());
+/// assert!(error.unwrap_err().to_string().contains("tensor \"turned\" reaches element"));
+/// # Ok::<(), tilewright_files::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Assembling<'a> {
+    pub(crate) source: &'a Input,
+    /// The result, as an input that holds its tensors.
+    pub(crate) made: Input,
+    pub(crate) frame: packaging::Frame,
+    pub(crate) wholes: Vec<Whole>,
+    pub(crate) equal: Vec<Equality>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// What becomes of one tensor of a result: what `--dry-run` shows.
+///
+/// ```
+/// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
+/// # use tilewright_recipe::{Assembly, Made, Origin, Part};
+/// # use tilewright_core::Dtype;
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open(path, &Reading::default())?;
+/// let part = Part { origin: Origin::Fill(7), offset: 0, digits: Vec::new() };
+/// let made = Made { name: "seven".into(), dtype: Dtype::U8, extents: vec![], layout: None, parts: vec![part] };
+/// let assembly = Assembly { made: vec![made], ..Assembly::default() };
+/// let folder = tempfile::tempdir().unwrap();
+/// let out = folder.path().join("seven.safetensors");
+/// let job = Assembling::prepare(&input, &assembly, &out, Request::new(), &Packaging::default())?;
+/// let row = &job.rows()[0];
+/// assert_eq!((row.name.as_str(), row.spec.as_str(), row.bytes), ("seven", "u8[] row-major", 1));
+/// assert!(row.sources.is_empty());
+/// # Ok::<(), tilewright_files::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// How it lies: a SPEC with its dims and its element type.
+    pub spec: String,
+    /// The names of the tensors that it is made of, in the order of their elements in it.
+    pub sources: Vec<String>,
+    /// Its bytes in the result.
+    pub bytes: u64,
+    /// `copy` where bytes are copied in long runs, `relayout` where elements are put in place in memory.
+    pub how: &'static str,
+}
+
+impl<'a> Assembling<'a> {
+    /// Decides everything but does nothing: the tensors of `assembly`, whose sources are numbers of
+    /// [`Input::tensors`], and behind these of [`Input::tied`], become a file of the kind that `out` names, else of that
+    /// of the input; a folder becomes a folder.
+    ///
+    /// Of `request` count memory, threads, verification and whether what exists is replaced.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for an assembly whose parts do not give each element of a tensor, reach beyond their
+    /// tensors or change values, for layouts that do not fit, and for a destination that cannot be;
+    /// [i/o](Error::is_io) if files cannot be read.
+    ///
+    /// ```
+    /// use tilewright_files::{Assembling, Packaging, Reading, Request, open};
+    /// use tilewright_recipe::Assembly;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let input = open(path, &Reading::default())?;
+    /// let (assembly, packaging) = (Assembly::default(), Packaging::default());
+    /// let error = Assembling::prepare(&input, &assembly, path, Request::new(), &packaging).unwrap_err();
+    /// assert_eq!(error.kind(), "same-file");
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn prepare(
+        input: &'a Input,
+        assembly: &Assembly,
+        out: impl AsRef<Path>,
+        mut request: Request,
+        packaging: &Packaging<'_>,
+    ) -> Result<Assembling<'a>, Error> {
+        check_memory(request.memory)?;
+        let sets = input.tensors().len().saturating_add(assembly.made.len());
+        request.memory = budget::beside(request.memory, 2usize.saturating_mul(sets))?;
+        check_reading(input.container_format(), &request.reading)?;
+        let known = known(input);
+        let mut tensors = Vec::new();
+        let mut wholes = Vec::new();
+        for made in &assembly.made {
+            let (tensor, whole) = made::made(made, &known)?;
+            tensors.push(tensor);
+            wholes.push(whole);
+        }
+        let equal = assembly.equal.iter().map(|equal| Equality::of(equal, &known));
+        let equal = equal.collect::<Result<Vec<_>, Error>>()?;
+        let (made, frame) = packaging::framed(
+            input,
+            tensors,
+            out.as_ref(),
+            (request, packaging, &assembly.metadata),
+        )?;
+        let mut job = Assembling { source: input, made, frame, wholes, equal, rows: Vec::new() };
+        job.settle();
+        Ok(job)
+    }
+
+    /// Chooses the boxes, and says what becomes of each tensor.
+    pub(crate) fn settle(&mut self) {
+        let rooms = self.rooms();
+        let wholes = std::mem::take(&mut self.wholes);
+        self.wholes = wholes.into_iter().map(|whole| whole.settled(rooms.out)).collect();
+        let tensors = self.made.tensors().iter().zip(&self.wholes);
+        self.rows = tensors.map(|(tensor, whole)| row(self.source, tensor, whole)).collect();
+    }
+
+    /// What becomes of each tensor of the result, in its order in the assembly.
+    ///
+    /// ```
+    /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
+    /// # use tilewright_recipe::Assembly;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default())?;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let out = folder.path().join("nothing.safetensors");
+    /// let packaging = Packaging::default();
+    /// let job = Assembling::prepare(&input, &Assembly::default(), &out, Request::new(), &packaging)?;
+    /// assert!(job.rows().is_empty());
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// What is not as a user may expect, in sentences without an end.
+    ///
+    /// ```
+    /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
+    /// # use tilewright_recipe::Assembly;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default())?;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("nothing.safetensors");
+    /// # let packaging = Packaging::default();
+    /// let job = Assembling::prepare(&input, &Assembly::default(), &out, Request::new(), &packaging)?;
+    /// assert_eq!(job.warnings().count(), 0);
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let stage = self.frame.stage.as_ref();
+        self.source.warnings().chain(stage.and_then(|stage| stage.companions.warning()))
+    }
+
+    /// The names of the files that go along unchanged, where a folder becomes a folder.
+    ///
+    /// ```
+    /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
+    /// # use tilewright_recipe::Assembly;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// std::fs::copy(path, folder.path().join("model.safetensors")).unwrap();
+    /// std::fs::write(folder.path().join("config.json"), "{}").unwrap();
+    /// let input = open(folder.path(), &Reading::default())?;
+    /// let out = tempfile::tempdir().unwrap();
+    /// let (request, packaging) = (Request::new(), Packaging::default());
+    /// let job = Assembling::prepare(&input, &Assembly::default(), out.path(), request, &packaging)?;
+    /// assert!(job.companions().eq(["config.json"]));
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn companions(&self) -> impl Iterator<Item = String> {
+        let taken = self.frame.stage.iter().flat_map(|stage| &stage.companions.taken);
+        let names = taken.filter_map(|path| path.file_name());
+        names.map(|name| name.to_string_lossy().into_owned())
+    }
+
+    /// The conversion whose files these are: each tensor of the result as it stands there.
+    pub(crate) fn conversion(&self) -> Conversion<'_> {
+        let frame = &self.frame;
+        Conversion {
+            input: &self.made,
+            out: frame.out.clone(),
+            streamed: false,
+            format: frame.format,
+            request: frame.request.clone(),
+            jobs: packaging::jobs(self.made.tensors()),
+            targets: frame.targets.clone(),
+            note: None,
+            arrays: &[],
+            stage: frame.stage.clone(),
+        }
+    }
+}
+
+/// The tensors of an input, and the names that stand for some of them.
+fn known(input: &Input) -> Known<'_> {
+    let place = |tensor: &Tensor| input.tensors().iter().position(|own| std::ptr::eq(own, tensor));
+    let tied = input.tied().filter_map(|(_, tensor)| place(tensor)).collect();
+    Known { tensors: input.tensors(), tied }
+}
+
+fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {
+    let numbers = whole.pieces.iter().filter_map(|piece| match piece.give {
+        super::pieces::Give::Tensor(number, _) => Some(number),
+        super::pieces::Give::Fill(_) => None,
+    });
+    let mut seen = std::collections::HashSet::new();
+    let names = numbers.filter(|number| seen.insert(*number));
+    let names = names.filter_map(|number| Some(source.tensors().get(number)?.name.clone()));
+    let how = match whole.way {
+        Way::Runs => "copy",
+        Way::Boxes(_) => "relayout",
+    };
+    let (name, spec) = (tensor.name.clone(), tensor.held.spec());
+    Row { name, spec, sources: names.collect(), bytes: tensor.len, how }
+}

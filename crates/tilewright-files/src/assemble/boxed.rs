@@ -1,0 +1,30 @@
+//! A box of a tensor, made in memory of all that lies in it.
+
+use super::{
+    hands::{Failed, Hands, part},
+    whole::{Part, Way, Whole},
+};
+use crate::budget::Buffer;
+
+/// A box made in memory.
+pub(crate) fn boxed<'b>(
+    hands: &mut Hands<'b, '_>,
+    whole: &Whole,
+    area: &Part,
+) -> Result<Buffer<'b>, Failed> {
+    let len = area.size().saturating_mul(whole.width);
+    let mut out = hands.out(len)?;
+    let Way::Boxes(grid) = &whole.way else { return Ok(out) };
+    let inside = grid.inside(area);
+    let given: u64 = inside.iter().map(|(_, nest)| nest.size()).sum();
+    if given < area.size() {
+        let bytes = part(&mut out, 0, len)?;
+        bytes
+            .chunks_exact_mut(whole.fill.len().max(1))
+            .for_each(|unit| unit.copy_from_slice(&whole.fill));
+    }
+    for (piece, nest) in &inside {
+        hands.put(piece, nest, (&mut out, whole.width))?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,183 @@
+//! Changes of the element type that lose no bit: bf16 and f16 to f32, and back.
+//!
+//! Both are maps of bits, NaNs included: the payload of a NaN keeps its place behind the sign and the exponent. Back, an
+//! element whose bits do not come again from what it becomes is refused.
+
+use tilewright_core::Dtype;
+
+/// What happens to the bits of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exact {
+    /// Nothing.
+    Same,
+    /// They become f32.
+    Widen(Half),
+    /// They become this again.
+    Narrow(Half),
+}
+
+/// A type of 16 bits that f32 holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Half {
+    Bf16,
+    F16,
+}
+
+impl Half {
+    fn of(dtype: Dtype) -> Option<Half> {
+        match dtype {
+            Dtype::Bf16 => Some(Half::Bf16),
+            Dtype::F16 => Some(Half::F16),
+            // open set
+            _ => None,
+        }
+    }
+
+    fn widened(self, bits: u16) -> u32 {
+        match self {
+            Half::Bf16 => u32::from(bits) << 16,
+            Half::F16 => widened(bits),
+        }
+    }
+
+    fn narrowed(self, bits: u32) -> Option<u16> {
+        let narrow = match self {
+            Half::Bf16 => (bits >> 16) as u16,
+            Half::F16 => narrowed(bits),
+        };
+        (self.widened(narrow) == bits).then_some(narrow)
+    }
+}
+
+/// The f32 of an f16, bit by bit.
+fn widened(bits: u16) -> u32 {
+    let (sign, exponent) = (u32::from(bits >> 15) << 31, u32::from(bits >> 10) & 31);
+    let fraction = u32::from(bits) & 0x3ff;
+    match (exponent, fraction) {
+        (0, 0) => sign,
+        // 2⁻²⁴ times the fraction, which has its highest bit at `top`.
+        (0, _) => {
+            let top = fraction.ilog2();
+            sign | (top + 103) << 23 | (fraction << (23 - top)) & 0x7f_ffff
+        }
+        (31, _) => sign | 0xff << 23 | fraction << 13,
+        _ => sign | (exponent + 112) << 23 | fraction << 13,
+    }
+}
+
+/// The f16 whose f32 this is, if there is one; any else.
+fn narrowed(bits: u32) -> u16 {
+    let (sign, exponent) = ((bits >> 16) as u16 & 0x8000, bits >> 23 & 0xff);
+    let fraction = bits & 0x7f_ffff;
+    let small = (fraction >> 13) as u16;
+    match exponent {
+        0xff => sign | 0x7c00 | small,
+        113..=142 => sign | ((exponent - 112) as u16) << 10 | small,
+        103..=112 => sign | ((fraction | 0x80_0000) >> (126 - exponent)) as u16,
+        _ => sign,
+    }
+}
+
+impl Exact {
+    /// What makes elements of the one type elements of the other; `None` where that would compute.
+    pub(crate) fn of(from: Dtype, to: Dtype) -> Option<Exact> {
+        match (from == to, from == Dtype::F32, to == Dtype::F32) {
+            (true, ..) => Some(Exact::Same),
+            (_, _, true) => Half::of(from).map(Exact::Widen),
+            (_, true, _) => Half::of(to).map(Exact::Narrow),
+            _ => None,
+        }
+    }
+
+    /// Writes the elements of `src` to `dst`; the number of the first that would lose a bit.
+    pub(crate) fn apply(self, src: &[u8], dst: &mut [u8]) -> Result<(), usize> {
+        match self {
+            Exact::Same => dst.copy_from_slice(src),
+            Exact::Widen(half) => {
+                for (from, to) in src.as_chunks::<2>().0.iter().zip(dst.as_chunks_mut::<4>().0) {
+                    *to = half.widened(u16::from_le_bytes(*from)).to_le_bytes();
+                }
+            }
+            Exact::Narrow(half) => {
+                let pairs = src.as_chunks::<4>().0.iter().zip(dst.as_chunks_mut::<2>().0);
+                for (number, (from, to)) in pairs.enumerate() {
+                    let narrow = half.narrowed(u32::from_le_bytes(*from)).ok_or(number)?;
+                    *to = narrow.to_le_bytes();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value of an f16, from its definition.
+    fn value(bits: u16) -> f64 {
+        let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
+        let size = match exponent {
+            0 => fraction * 2f64.powi(-24),
+            _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+        };
+        if bits >> 15 == 1 { -size } else { size }
+    }
+
+    #[test]
+    fn all_halves_widen_to_their_values_and_come_back() {
+        for bits in 0..=u16::MAX {
+            for half in [Half::Bf16, Half::F16] {
+                assert_eq!(half.narrowed(half.widened(bits)), Some(bits), "{half:?} {bits:#x}");
+            }
+            let wide = f32::from_bits(Half::F16.widened(bits));
+            match bits >> 10 & 31 {
+                31 => assert_eq!(
+                    (wide.is_nan(), wide.is_infinite()),
+                    (bits & 0x3ff > 0, bits & 0x3ff == 0)
+                ),
+                _ => assert_eq!(f64::from(wide), value(bits)),
+            }
+            assert_eq!(wide.is_sign_negative(), bits >> 15 == 1);
+        }
+    }
+
+    #[test]
+    fn what_would_lose_a_bit_is_found() {
+        // Exhaustive over the upper 20 bits, with the lower ones all 0, or one of them 1.
+        for high in 0..1u32 << 20 {
+            for low in [0, 1, 1 << 11] {
+                let bits = high << 12 | low;
+                for half in [Half::Bf16, Half::F16] {
+                    let narrow = half.narrowed(bits);
+                    assert!(narrow.is_none_or(|it| half.widened(it) == bits));
+                }
+                assert_eq!(Half::Bf16.narrowed(bits).is_some(), bits & 0xffff == 0);
+                let wide = f32::from_bits(bits);
+                let small = wide.abs() < 65520.0 && f64::from(wide) * 2f64.powi(24) % 1.0 == 0.0;
+                if wide.is_finite() && Half::F16.narrowed(bits).is_some() {
+                    assert!(small);
+                }
+            }
+        }
+        let numbers = [1.0f32, 65504.0, 65536.0].map(f32::to_le_bytes).concat();
+        let mut out = [0; 6];
+        assert_eq!(Exact::Narrow(Half::F16).apply(&numbers, &mut out), Err(2));
+        assert_eq!(Exact::Narrow(Half::Bf16).apply(&numbers, &mut out), Err(1));
+        // A NaN whose payload f16 has no bits for.
+        let nan = 0x7fc0_0001u32.to_le_bytes();
+        assert_eq!(Exact::Narrow(Half::F16).apply(&nan, &mut out[..2]), Err(0));
+    }
+
+    #[test]
+    fn types_that_are_no_part_of_one_another_are_not_changed() {
+        assert_eq!(Exact::of(Dtype::Bf16, Dtype::F32), Some(Exact::Widen(Half::Bf16)));
+        assert_eq!(Exact::of(Dtype::F32, Dtype::F16), Some(Exact::Narrow(Half::F16)));
+        assert_eq!(Exact::of(Dtype::S32, Dtype::S32), Some(Exact::Same));
+        for (from, to) in
+            [(Dtype::Bf16, Dtype::F16), (Dtype::F64, Dtype::F32), (Dtype::S8, Dtype::F32)]
+        {
+            assert_eq!(Exact::of(from, to), None);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a recipe is solved for, of an opened input: its tensors by name, and the configuration beside it.
+
+use std::{fs, io};
+
+use tilewright_recipe::Tensor;
+
+use crate::{
+    Error, Input,
+    source::{Source, is_standard},
+    temporary,
+};
+
+/// The longest configuration that is read, in bytes.
+const LONGEST: u64 = 16 << 20;
+
+impl Input {
+    /// The tensors as recipes see them: those of [`Input::tensors`], and behind these the names that [`Input::tied`]
+    /// lists. Their places are the numbers of sources in an assembly.
+    ///
+    /// ```
+    /// use tilewright_files::{Reading, open};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let input = open(path, &Reading::default())?;
+    /// let tensors = input.recipe_tensors();
+    /// assert_eq!((tensors.len(), tensors[0].name.as_str()), (8, input.tensors()[0].name()));
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn recipe_tensors(&self) -> Vec<Tensor> {
+        let own = self.tensors().iter().map(|tensor| (tensor.name(), tensor));
+        let all = own.chain(self.tied());
+        all.map(|(name, tensor)| Tensor::new(name, tensor.dtype(), tensor.dims())).collect()
+    }
+
+    /// What stands in `config.json` beside the input; nothing where there is none.
+    ///
+    /// # Errors
+    /// [i/o](Error::is_io) if it cannot be read, is no JSON, or has more than 16 MiB.
+    ///
+    /// ```
+    /// use tilewright_files::{Reading, open};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// std::fs::copy(path, folder.path().join("model.safetensors")).unwrap();
+    /// let input = open(folder.path(), &Reading::default())?;
+    /// assert!(input.config()?.is_none());
+    /// std::fs::write(folder.path().join("config.json"), r#"{"num_attention_heads": 4}"#).unwrap();
+    /// assert_eq!(input.config()?.unwrap()["num_attention_heads"], 4);
+    /// std::fs::write(folder.path().join("config.json"), "{").unwrap();
+    /// assert!(input.config().unwrap_err().is_io());
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn config(&self) -> Result<Option<serde_json::Value>, Error> {
+        // What is read from standard input lies in no folder.
+        if is_standard(self.path()) {
+            return Ok(None);
+        }
+        let path = temporary::folder(self.path()).join("config.json");
+        match fs::metadata(&path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            _ => {}
+        }
+        let source = Source::open(&path)?;
+        if source.len() > LONGEST {
+            let len = source.len();
+            let said = format!("a configuration of {len} bytes; at most {LONGEST} are read");
+            return Err(Error::corrupt(&path, said));
+        }
+        let bytes = source.head(source.len())?;
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::corrupt(&path, error))
+    }
+}

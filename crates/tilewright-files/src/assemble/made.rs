@@ -1,0 +1,223 @@
+//! A tensor of the result, from what an assembly says of it: how it is stored, its pieces, and what they are taken from.
+
+use tilewright_core::{Dtype, Fill};
+use tilewright_notation::Spec;
+use tilewright_recipe::{Made, Origin, Part};
+
+use super::{
+    exact::Exact,
+    nest::Nest,
+    pieces::{self, Give, Piece, Unit},
+    whole::{Way, Whole},
+};
+use crate::{
+    Error, Tensor, dtype,
+    held::{Held, width},
+    job,
+    tensor::{IN_MEMORY, Piece as Stored},
+};
+
+/// What the tensors of the input are to an assembly.
+pub(crate) struct Known<'a> {
+    pub(crate) tensors: &'a [Tensor],
+    /// Names that stand for tensors of others: their numbers follow those of the tensors.
+    pub(crate) tied: Vec<usize>,
+}
+
+impl<'a> Known<'a> {
+    /// The number of the tensor that a number of the assembly stands for.
+    pub(crate) fn number(&self, number: usize) -> Option<usize> {
+        match number.checked_sub(self.tensors.len()) {
+            None => Some(number),
+            Some(tied) => self.tied.get(tied).copied(),
+        }
+    }
+
+    fn tensor(&self, number: usize) -> Result<(usize, &'a Tensor), String> {
+        let own = self.number(number);
+        own.and_then(|own| Some((own, self.tensors.get(own)?)))
+            .ok_or_else(|| format!("is made of tensor {number} of {}", self.tensors.len()))
+    }
+}
+
+/// A tensor of the result, with how it is made.
+pub(crate) fn made(made: &Made, known: &Known<'_>) -> Result<(Tensor, Whole), Error> {
+    let wrong = |said: String| Error::usage(format!("tensor {:?} {said}", made.name));
+    if let Some((number, tensor)) = unchanged(made, known) {
+        return Ok(copied(&made.name, number, tensor));
+    }
+    let held = held(made, known)?;
+    let whole = whole(&made.parts, &held, known).map_err(wrong)?;
+    let (storage, len) = (held.named.storage_shape(), whole.bytes());
+    let pieces = vec![Stored::whole(0, 0, len, &held)];
+    let (name, file_dtype) = (made.name.clone(), IN_MEMORY.to_owned());
+    let (file_dims, noted, refusal) = (None, None, None);
+    let tensor = Tensor { name, file_dtype, storage, file_dims, held, noted, refusal, pieces, len };
+    Ok((tensor, whole))
+}
+
+/// The tensor that is the result as it is: of its name, or of what has no layout to be moved by.
+fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'a Tensor)> {
+    let [Part { origin: Origin::Source { tensor, offset: 0 }, offset: 0, digits }] =
+        made.parts.as_slice()
+    else {
+        return None;
+    };
+    let (number, tensor) = known.tensor(*tensor).ok()?;
+    let size = made.extents.iter().copied().fold(1, u64::saturating_mul);
+    let turns = digits.iter().map(|it| super::nest::Turn {
+        extent: it.extent,
+        from: it.source,
+        to: it.made,
+    });
+    let nest = Nest::new(0, 0, turns);
+    let plain =
+        made.layout.is_none() && tensor.dtype() == made.dtype && tensor.dims() == made.extents;
+    let own = tensor.name == made.name || tensor.refusal.is_some();
+    (plain && own && nest.size() == size && nest.run() == size).then_some((number, tensor))
+}
+
+/// A tensor of a result whose bytes are those of a tensor.
+fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Whole) {
+    let len = tensor.len;
+    let nest = Nest::new(0, 0, [super::nest::Turn { extent: len, from: 1, to: 1 }]);
+    let piece = Piece { give: Give::Tensor(number, 1), exact: Exact::Same, nest };
+    let pieces = if len > 0 { vec![piece] } else { Vec::new() };
+    let whole = Whole { width: 1, units: len, fill: vec![0], pieces, way: Way::Runs };
+    let stored = Stored::whole(0, 0, len, &tensor.held);
+    // Its own type goes on only where no other names it: what is noted of it is noted anew.
+    let file_dtype = match tensor.refusal {
+        Some(_) => tensor.file_dtype.clone(),
+        None => IN_MEMORY.to_owned(),
+    };
+    let tensor =
+        Tensor { name: name.to_owned(), file_dtype, pieces: vec![stored], ..tensor.clone() };
+    (tensor, whole)
+}
+
+/// How a tensor of the result is stored.
+fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
+    let name = &made.name;
+    let wrong = |said: String| Error::usage(format!("tensor {name:?} {said}"));
+    let rows = row_major(&made.extents, made.dtype).map_err(wrong)?;
+    // Elements narrower than a byte stay packed as they are.
+    let bits = made.parts.iter().find_map(|part| match part.origin {
+        Origin::Source { tensor, .. } => {
+            known.tensor(tensor).ok().filter(|(_, it)| it.held.dtype == made.dtype)
+        }
+        Origin::Fill(_) => None,
+    });
+    let bits = bits.map(|(_, tensor)| tensor.held.bits);
+    let rows = match bits.filter(|bits| *bits != rows.bits) {
+        Some(bits) => Held::of(&rows.named, made.dtype, bits, Fill::Unspecified).map_err(wrong)?,
+        None => rows,
+    };
+    let Some(text) = &made.layout else { return Ok(rows) };
+    let spec =
+        Spec::parse(text).map_err(|error| wrong(format!("is to lie as {text:?}: {error}")))?;
+    if spec.has_tables() {
+        let said = format!("is to lie as {text:?}: a recipe's result has no index tables");
+        return Err(wrong(said));
+    }
+    job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)
+}
+
+/// An array in rows.
+pub(crate) fn row_major(extents: &[u64], dtype: Dtype) -> Result<Held, String> {
+    let spec = Spec::parse("row-major").map_err(|error| error.to_string())?;
+    let named = spec.resolve(Some(extents), Some(dtype)).map_err(|error| format!(": {error}"))?;
+    let bits =
+        width(dtype).ok_or_else(|| format!("has elements of {dtype}, which have no width"))?;
+    Held::of(&named, dtype, bits, Fill::Unspecified)
+}
+
+/// A tensor as it is stored, from its parts.
+pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
+    let unit = Unit::of(held)?;
+    let units = held.bytes().ok_or("takes more than 2^63 bytes")? / unit.bytes.max(1);
+    let size = held.dims().iter().copied().fold(1, u64::saturating_mul);
+    let mut pieces = Vec::new();
+    let mut given = 0u64;
+    for part in parts {
+        let source = match part.origin {
+            Origin::Source { tensor, .. } => Some(known.tensor(tensor)?),
+            Origin::Fill(_) => None,
+        };
+        let elements = source.map(|(_, it)| it.dims().iter().copied().fold(1, u64::saturating_mul));
+        let nest = pieces::nest((part.origin, part.offset, &part.digits), (elements, size))?;
+        given = given.saturating_add(nest.size());
+        if nest.size() > 0 {
+            pieces.extend(stored((part.origin, source), &nest, (held, unit))?);
+        }
+    }
+    if given != size {
+        return Err(format!("has {size} elements, and its parts give {given}"));
+    }
+    pieces.sort_by_key(|piece| piece.nest.to);
+    Ok(Whole { width: unit.bytes, units, fill: fill(held, unit)?, pieces, way: Way::Runs })
+}
+
+/// The pieces of a part over storage.
+fn stored(
+    (origin, source): (Origin, Option<(usize, &Tensor)>),
+    nest: &Nest,
+    (held, unit): (&Held, Unit),
+) -> Result<Vec<Piece>, String> {
+    let Some((number, tensor)) = source else {
+        let Origin::Fill(bits) = origin else { return Ok(Vec::new()) };
+        let give = Give::Fill(repeated(bits.into(), held, unit));
+        let nests = pieces::stored(nest, (None, unit), (held, unit))?;
+        let piece = |nest| Piece { give: give.clone(), exact: Exact::Same, nest };
+        return Ok(nests.into_iter().map(piece).collect());
+    };
+    let name = &tensor.name;
+    if let Some(refusal) = &tensor.refusal {
+        return Err(format!("is made of {name:?}: {refusal}"));
+    }
+    let own = &tensor.held;
+    if own.tables().is_some() {
+        let spec = own.spec();
+        return Err(format!(
+            "is made of {name:?}, which lies by index tables as `{spec}`; convert it to row-major before"
+        ));
+    }
+    let exact = Exact::of(own.dtype, held.dtype).ok_or_else(|| {
+        let (is, to) = (own.dtype, held.dtype);
+        format!("has elements of {to}, and {name:?} has {is}: recipes move values and do not compute; exact are bf16 and f16 as f32, and back")
+    })?;
+    if own.order.is_big() {
+        return Err(format!(
+            "is made of {name:?}, whose elements have the highest byte first; convert it before"
+        ));
+    }
+    let from = Unit::of(own).map_err(|said| format!("is made of {name:?}: {said}"))?;
+    if exact == Exact::Same && own.bits != held.bits {
+        return Err(format!("has elements of {} bits, and {name:?} has {}", held.bits, own.bits));
+    }
+    let give = Give::Tensor(number, from.bytes);
+    let nests = pieces::stored(nest, (Some(own), from), (held, unit))?;
+    Ok(nests.into_iter().map(|nest| Piece { give: give.clone(), exact, nest }).collect())
+}
+
+/// What padding of the layout holds: the bytes of a unit.
+fn fill(held: &Held, unit: Unit) -> Result<Vec<u8>, String> {
+    let fill = held.named.fill();
+    let bits = held.dtype.stored_fill(fill, held.bits, held.order);
+    let bits =
+        bits.map_err(|error| format!("is filled with {}: {error}", dtype::fill_text(fill)))?;
+    Ok(repeated(bits, held, unit))
+}
+
+/// The bytes of a unit of elements of these bits.
+fn repeated(bits: u128, held: &Held, unit: Unit) -> Vec<u8> {
+    let narrow = held.bits < 8;
+    let bits = match narrow {
+        true => (0..unit.elements).fold(0u128, |all, nth| {
+            all | (bits & ((1 << held.bits) - 1)) << (nth as u32 * held.bits)
+        }),
+        false => bits,
+    };
+    let mut bytes = bits.to_le_bytes().to_vec();
+    bytes.resize(unit.bytes as usize, 0);
+    bytes
+}

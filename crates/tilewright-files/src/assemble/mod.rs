@@ -1,0 +1,29 @@
+//! Tensors of a result that are put together from tensors of a source: what a recipe comes to, carried out.
+//!
+//! ```text
+//! assembly  ->  pieces: nests of loops between storage and storage   (made, pieces, nest)
+//!           ->  runs that are copied, or boxes made in memory        (whole, spans)
+//!           ->  tasks that threads share                             (tasks, hands, execute)
+//! ```
+
+mod assembling;
+mod boxed;
+mod equal;
+mod exact;
+mod execute;
+mod given;
+mod hands;
+#[cfg(test)]
+mod laws;
+mod made;
+mod nest;
+mod packaging;
+mod pieces;
+mod prints;
+mod spans;
+mod tasks;
+mod unequal;
+mod whole;
+
+pub use assembling::{Assembling, Row};
+pub use packaging::Packaging;

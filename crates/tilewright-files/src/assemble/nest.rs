@@ -1,0 +1,372 @@
+//! Elements of one array that are elements of another, as loops: the one form of everything that moves here.
+//!
+//! ```text
+//! element i0, i1 … of a nest   lies at  from + Σ iₖ·fromₖ  in the one array and at  to + Σ iₖ·toₖ  in the other
+//! ```
+//!
+//! Laws: `split` and `within` visit what the nest visits (`within`: what of it lies in the range), each element once.
+//! Turns stand with the largest `to` first, and those that continue one another on both sides are one.
+
+/// One loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Turn {
+    pub(crate) extent: u64,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+/// Loops from one array to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Nest {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) turns: Vec<Turn>,
+}
+
+/// A nest is cut into no more parts than this.
+const MOST: usize = 1 << 16;
+
+/// Why a nest cannot be cut: it would be too many parts.
+#[derive(Debug)]
+pub(crate) struct TooMany;
+
+impl Nest {
+    /// Loops of these turns; an extent of 0 stays, for it says that there is nothing.
+    pub(crate) fn new(from: u64, to: u64, turns: impl IntoIterator<Item = Turn>) -> Nest {
+        let mut turns: Vec<Turn> = turns.into_iter().filter(|turn| turn.extent != 1).collect();
+        turns.sort_by_key(|turn| std::cmp::Reverse((turn.to, turn.from)));
+        turns.dedup_by(|inner, outer| {
+            let next = |stride: u64| stride.checked_mul(inner.extent);
+            let joins = next(inner.to) == Some(outer.to) && next(inner.from) == Some(outer.from);
+            let extent = outer.extent.checked_mul(inner.extent).filter(|_| joins);
+            if let Some(extent) = extent {
+                *outer = Turn { extent, ..*inner };
+            }
+            extent.is_some()
+        });
+        Nest { from, to, turns }
+    }
+
+    /// The number of its elements.
+    pub(crate) fn size(&self) -> u64 {
+        self.turns.iter().map(|turn| turn.extent).fold(1, u64::saturating_mul)
+    }
+
+    /// How far its last element lies behind its first: in the one array, in the other.
+    pub(crate) fn reach(&self) -> (u64, u64) {
+        let reach = |stride: fn(&Turn) -> u64| {
+            let one = |turn: &Turn| stride(turn).saturating_mul(turn.extent.saturating_sub(1));
+            self.turns.iter().map(one).fold(0, u64::saturating_add)
+        };
+        (reach(|turn| turn.from), reach(|turn| turn.to))
+    }
+
+    /// The same with the two arrays exchanged.
+    pub(crate) fn swapped(&self) -> Nest {
+        let turns = self.turns.iter();
+        let turns = turns.map(|&Turn { extent, from, to }| Turn { extent, from: to, to: from });
+        Nest::new(self.to, self.from, turns)
+    }
+
+    /// Whether every turn steps over all that those inside it reach, so that no place of the second array comes twice.
+    pub(crate) fn is_nested(&self) -> bool {
+        let mut inner = 0u64;
+        self.turns.iter().rev().all(|turn| {
+            let clear = turn.to > inner;
+            inner = inner.saturating_add(turn.to.saturating_mul(turn.extent.saturating_sub(1)));
+            clear
+        })
+    }
+
+    /// The elements that lie side by side in both arrays, innermost.
+    pub(crate) fn run(&self) -> u64 {
+        let side = self.turns.last().filter(|turn| (turn.from, turn.to) == (1, 1));
+        side.map_or(1, |turn| turn.extent)
+    }
+
+    /// The loop of this number with only these of its values.
+    pub(crate) fn only(&self, number: usize, start: u64, extent: u64) -> Nest {
+        let mut turns = self.turns.clone();
+        let Some(turn) = turns.get_mut(number) else { return self.clone() };
+        turn.extent = extent;
+        let (from, to) = (self.from + start * turn.from, self.to + start * turn.to);
+        // Turns that a split has made stay apart.
+        turns.retain(|turn| turn.extent != 1);
+        Nest { from, to, turns }
+    }
+
+    /// The same elements at other places of the second array: digit `k` of a place, in the number system of these
+    /// falling radices, counts with the weight that stands beside its radix.
+    pub(crate) fn through(&self, digits: &[(u64, u64)]) -> Result<Vec<Nest>, TooMany> {
+        let mut nests = vec![self.clone()];
+        for (radix, _) in digits {
+            let split = nests.iter().map(|nest| nest.split(*radix));
+            nests = split.collect::<Result<Vec<_>, _>>()?.concat();
+            if nests.len() > MOST {
+                return Err(TooMany);
+            }
+        }
+        let moved = |place: u64| {
+            let step = |(rest, sum): (u64, u64), (radix, weight): &(u64, u64)| {
+                (rest % radix, sum.saturating_add((rest / radix).saturating_mul(*weight)))
+            };
+            digits.iter().fold((place, 0), step).1
+        };
+        let turn = |turn: &Turn| Turn { to: moved(turn.to), ..*turn };
+        let nest = |nest: &Nest| Nest::new(nest.from, moved(nest.to), nest.turns.iter().map(turn));
+        Ok(nests.iter().map(nest).collect())
+    }
+
+    /// The same elements in nests none of which carries from below a multiple of `radix` of the second array to above
+    /// it: each turn's stride is a multiple, or all turns without one together stay below the next.
+    pub(crate) fn split(&self, radix: u64) -> Result<Vec<Nest>, TooMany> {
+        let (mut todo, mut done) = (vec![self.clone()], Vec::new());
+        while let Some(nest) = todo.pop() {
+            match nest.carrying(radix) {
+                None => done.push(nest),
+                Some(number) => nest.cut(number, radix, &mut todo)?,
+            }
+            if todo.len() + done.len() > MOST {
+                return Err(TooMany);
+            }
+        }
+        done.sort_by_key(|nest| nest.to);
+        Ok(done)
+    }
+
+    /// The outermost turn that is no multiple of `radix`, if with those like it it carries over a multiple.
+    fn carrying(&self, radix: u64) -> Option<usize> {
+        let low = |turn: &&Turn| !turn.to.is_multiple_of(radix);
+        let reach = self.turns.iter().filter(low);
+        let reach = reach.map(|turn| turn.to.saturating_mul(turn.extent.saturating_sub(1)));
+        let reach = reach.fold(self.to % radix, u64::saturating_add);
+        if reach < radix {
+            return None;
+        }
+        self.turns.iter().position(|turn| !turn.to.is_multiple_of(radix))
+    }
+
+    /// Cuts one turn, so that it carries no more: into whole periods of `radix` where it meets its multiples, else
+    /// value by value of a period.
+    fn cut(&self, number: usize, radix: u64, out: &mut Vec<Nest>) -> Result<(), TooMany> {
+        let Some(&turn) = self.turns.get(number) else { return Ok(()) };
+        let base = self.to % radix;
+        let lower = self.turns.iter().filter(|turn| !turn.to.is_multiple_of(radix)).skip(1);
+        let lower = lower.map(|turn| turn.to.saturating_mul(turn.extent.saturating_sub(1)));
+        let lower = lower.fold(base % turn.to, u64::saturating_add);
+        if turn.to < radix && radix.is_multiple_of(turn.to) && lower < turn.to {
+            let (period, begun) = (radix / turn.to, base / turn.to);
+            let head = if begun == 0 { 0 } else { (period - begun).min(turn.extent) };
+            let whole = (turn.extent - head) / period;
+            let tail = turn.extent - head - whole * period;
+            if head > 0 {
+                out.push(self.only(number, 0, head));
+            }
+            if whole > 0 {
+                let mut bulk = self.only(number, head, 1);
+                let inner = Turn { extent: period, ..turn };
+                let outer =
+                    Turn { extent: whole, from: turn.from.saturating_mul(period), to: radix };
+                bulk.turns.extend([inner, outer]);
+                // Not merged: the pair would be the turn that was cut.
+                bulk.turns.retain(|turn| turn.extent != 1);
+                bulk.turns.sort_by_key(|turn| std::cmp::Reverse((turn.to, turn.from)));
+                out.push(bulk);
+            }
+            if tail > 0 {
+                out.push(self.only(number, turn.extent - tail, tail));
+            }
+            return Ok(());
+        }
+        let period = radix / gcd(turn.to, radix);
+        let values = period.min(turn.extent);
+        if values > MOST as u64 {
+            return Err(TooMany);
+        }
+        for value in 0..values {
+            let mut nest = self.only(number, value, 1);
+            let extent = (turn.extent - value).div_ceil(period);
+            let stride = |stride: u64| stride.saturating_mul(period);
+            nest.turns.push(Turn { extent, from: stride(turn.from), to: stride(turn.to) });
+            nest.turns.retain(|turn| turn.extent != 1);
+            nest.turns.sort_by_key(|turn| std::cmp::Reverse((turn.to, turn.from)));
+            out.push(nest);
+        }
+        Ok(())
+    }
+
+    /// What lies in a range of the second array, measured by `key`, which is linear over the nest: its place, the row
+    /// that it is in, or the column.
+    pub(crate) fn within(
+        &self,
+        key: &dyn Fn(u64) -> u64,
+        (low, high): (u64, u64),
+        out: &mut Vec<Nest>,
+    ) {
+        let steps: Vec<u64> = self.turns.iter().map(|turn| key(turn.to)).collect();
+        let outer = (0..steps.len()).filter(|number| steps.get(*number).is_some_and(|it| *it > 0));
+        let reach = |skip: Option<usize>| {
+            let others = self.turns.iter().zip(&steps).enumerate();
+            let others = others.filter(|(number, _)| Some(*number) != skip);
+            others
+                .map(|(_, (turn, step))| step * turn.extent.saturating_sub(1))
+                .fold(0, u64::saturating_add)
+        };
+        let (least, all) = (key(self.to), reach(None));
+        if high <= least || least.saturating_add(all) < low || self.size() == 0 {
+            return;
+        }
+        if low <= least && least.saturating_add(all) < high {
+            return out.push(self.clone());
+        }
+        let outer = outer.max_by_key(|number| steps.get(*number));
+        let Some((number, turn)) = outer.and_then(|it| Some((it, self.turns.get(it)?))) else {
+            return;
+        };
+        let (step, rest) = (key(turn.to), reach(Some(number)));
+        // Values whose elements are all inside, and at most one on each side that are so in part.
+        let full = low.saturating_sub(least).div_ceil(step);
+        let end = match high.checked_sub(least + rest + 1) {
+            Some(room) => (room / step + 1).min(turn.extent),
+            None => 0,
+        };
+        let first = low.saturating_sub(least) / step;
+        let last = ((high - 1 - least) / step).min(turn.extent - 1);
+        if first < full.min(turn.extent) && first < last.max(first + 1) {
+            self.only(number, first, 1).within(key, (low, high), out);
+        }
+        if full < end {
+            out.push(self.only(number, full, end - full));
+        }
+        if last >= end && last >= full && !(last == first && first < full) {
+            self.only(number, last, 1).within(key, (low, high), out);
+        }
+    }
+}
+
+/// The greatest common divisor; that of 0 and n is n.
+pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Every element, from and to, in order of `to`.
+    pub(crate) fn visited(nests: &[Nest]) -> Vec<(u64, u64)> {
+        let mut all = Vec::new();
+        for nest in nests {
+            let mut some = vec![(nest.to, nest.from)];
+            for turn in &nest.turns {
+                let steps = |(to, from): &(u64, u64)| {
+                    let (to, from) = (*to, *from);
+                    (0..turn.extent).map(move |i| (to + i * turn.to, from + i * turn.from))
+                };
+                some = some.iter().flat_map(steps).collect();
+            }
+            all.extend(some);
+        }
+        all.sort_unstable();
+        all
+    }
+
+    fn turns() -> impl Strategy<Value = Vec<(u64, u64, u64)>> {
+        // Extent, a gap behind what is inside, the stride on the other side.
+        prop::collection::vec((1u64..6, 1u64..4, 0u64..30), 0..4)
+    }
+
+    /// A nest whose places in the second array are all different.
+    fn nested(offset: u64, turns: &[(u64, u64, u64)]) -> Nest {
+        let (mut reach, mut all) = (0, Vec::new());
+        for &(extent, gap, from) in turns {
+            let to = reach + gap;
+            reach += to * (extent - 1);
+            all.push(Turn { extent, from, to });
+        }
+        Nest::new(3, offset, all)
+    }
+
+    proptest! {
+        #[test]
+        fn a_split_visits_the_same_and_carries_nowhere(
+            offset in 0u64..40, turns in turns(), radix in 1u64..50, swapped: bool,
+        ) {
+            let nest = nested(offset, &turns);
+            let nest = if swapped { nest.swapped() } else { nest };
+            let split = nest.split(radix).unwrap();
+            let mut was = visited(std::slice::from_ref(&nest));
+            was.sort_unstable();
+            prop_assert_eq!(visited(&split), was);
+            for nest in &split {
+                let low = nest.turns.iter().filter(|turn| turn.to % radix > 0);
+                let reach: u64 = low.map(|turn| turn.to * (turn.extent - 1)).sum();
+                prop_assert!(nest.to % radix + reach < radix);
+            }
+        }
+
+        #[test]
+        fn what_is_within_a_range_is_found_once(
+            offset in 0u64..40, turns in turns(), radix in 1u64..50, low in 0u64..80, len in 0u64..60,
+        ) {
+            let nest = nested(offset, &turns);
+            prop_assert!(nest.is_nested());
+            let all = visited(std::slice::from_ref(&nest));
+            let high = low + len;
+            let mut found = Vec::new();
+            nest.within(&|place| place, (low, high), &mut found);
+            let inside = all.iter().filter(|(to, _)| (low..high).contains(to));
+            prop_assert_eq!(visited(&found), inside.copied().collect::<Vec<_>>());
+            // Rows of a split nest, and columns of these.
+            let (mut rows, mut found) = (Vec::new(), Vec::new());
+            for nest in nest.split(radix).unwrap() {
+                nest.within(&|to| to / radix, (low / 4, high / 3), &mut rows);
+            }
+            for nest in &rows {
+                nest.within(&|to| to % radix, (low / 2, high), &mut found);
+            }
+            let is_inside = |to: &u64| {
+                (low / 4..high / 3).contains(&(to / radix)) && (low / 2..high).contains(&(to % radix))
+            };
+            let inside = all.iter().filter(|(to, _)| is_inside(to));
+            prop_assert_eq!(visited(&found), inside.copied().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn digits_count_with_their_weights(
+            offset in 0u64..40, turns in turns(), radices in (1u64..6, 1u64..6), weights in (0u64..50, 0u64..50, 0u64..50),
+        ) {
+            let nest = nested(offset, &turns);
+            let digits = [(radices.0 * radices.1, weights.0), (radices.0, weights.1), (1, weights.2)];
+            let moved = |to: u64| {
+                let (high, rest) = (to / digits[0].0, to % digits[0].0);
+                high * weights.0 + rest / radices.0 * weights.1 + rest % radices.0 * weights.2
+            };
+            let was = visited(std::slice::from_ref(&nest));
+            let mut was: Vec<_> = was.into_iter().map(|(to, from)| (moved(to), from)).collect();
+            was.sort_unstable();
+            prop_assert_eq!(visited(&nest.through(&digits).unwrap()), was);
+        }
+    }
+
+    #[test]
+    fn turns_that_continue_one_another_are_one() {
+        let turn = |extent, from, to| Turn { extent, from, to };
+        let nest = Nest::new(0, 0, [turn(2, 12, 12), turn(4, 1, 1), turn(3, 4, 4), turn(1, 9, 9)]);
+        assert_eq!(nest.turns, [turn(24, 1, 1)]);
+        assert_eq!((nest.size(), nest.run(), nest.reach()), (24, 24, (23, 23)));
+        let copies = Nest::new(0, 0, [turn(2, 0, 3), turn(3, 0, 1)]);
+        assert_eq!(copies.turns, [turn(6, 0, 1)]);
+        assert!(!Nest::new(0, 0, [turn(2, 1, 2), turn(3, 2, 1)]).is_nested());
+    }
+
+    #[test]
+    fn a_cut_of_too_many_parts_is_refused() {
+        let turn = Turn { extent: 1 << 40, from: 1, to: 3 };
+        assert!(Nest::new(0, 0, [turn]).split(1 << 30).is_err());
+    }
+}

@@ -1,0 +1,204 @@
+//! What a result is packed in: its kind of file, the files, what they say beside the tensors, and where they go.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    Action, Error, Input, Job, Request, Tensor,
+    container::{Beside, Container, Format, Member, Opened, Target},
+    destination,
+    folder::Companions,
+    journal, lock, mark, names,
+    place::Place,
+    source::Source,
+    stage::Stage,
+    tensor::Piece,
+};
+
+/// What a result is packed in, beyond what its input and its name say.
+///
+/// ```
+/// use tilewright_files::Packaging;
+/// // Files of at most 5 GB, which say what the input's do.
+/// let packaging = Packaging { largest: Some(5_000_000_000), ..Packaging::default() };
+/// assert!(packaging.metadata.is_none());
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packaging<'a> {
+    /// What the result says beside its tensors is what this says; the input without it. A GGUF result of another kind
+    /// of file needs one.
+    pub metadata: Option<&'a Input>,
+    /// The most bytes of tensors in a file of several; without it, the length of the longest such file of the input. A
+    /// longer tensor has a file of its own.
+    pub largest: Option<u64>,
+}
+
+/// Where a result goes, and what is asked of it.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) out: PathBuf,
+    pub(crate) format: &'static Format,
+    pub(crate) request: Request,
+    pub(crate) targets: Vec<Target>,
+    pub(crate) stage: Option<Stage>,
+}
+
+/// The result as an input that holds these tensors, and its frame.
+pub(crate) fn framed(
+    input: &Input,
+    mut tensors: Vec<Tensor>,
+    out: &Path,
+    (request, packaging, said): (Request, &Packaging<'_>, &[(String, String)]),
+) -> Result<(Input, Frame), Error> {
+    if let Some(name) = names::twice(tensors.iter().map(|tensor| tensor.name.as_str())) {
+        return Err(Error::usage(format!("tensor {name:?} is made twice")));
+    }
+    let (place, stage) = placed(input, out)?;
+    let model = packaging.metadata.unwrap_or(input);
+    let format = place.format.unwrap_or(input.container_format());
+    let files = match format.several {
+        true => shared_out(input, &mut tensors, packaging.largest)?,
+        false => vec![String::new()],
+    };
+    let places: Vec<(&str, usize)> =
+        tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.file().unwrap_or(0))).collect();
+    let beside = Beside { pairs: said, tensors: &places, files: &files };
+    let container = container(input, model, format, &beside)?;
+    let files = members(input, files)?;
+    let opened = Opened { container, index: None, files, tensors };
+    let made = Input { path: place.path.clone(), opened, aside: None, folder: None };
+    let targets = made.opened.container.plan(&made.opened, &place.path, &jobs(made.tensors()))?;
+    if stage.is_none() {
+        [input, model]
+            .into_iter()
+            .try_for_each(|it| destination::check(it, &targets, request.force))?;
+    }
+    Ok((made, Frame { out: place.path, format, request, targets, stage }))
+}
+
+/// Where the result goes: into a folder that becomes OUT, or to a file.
+fn placed(input: &Input, out: &Path) -> Result<(Place, Option<Stage>), Error> {
+    let place = Place::parse(out);
+    if let Some(folder) = input.folder.as_ref().filter(|_| place.format.is_none()) {
+        let stage = Stage::new(out, Companions::of(folder, input)?)?;
+        let path = stage.path.join(input.path.file_name().unwrap_or_default());
+        return Ok((Place { path, format: Some(input.container_format()) }, Some(stage)));
+    }
+    if crate::is_stream(out) {
+        let said = "a recipe's result is written at places of files; name a file instead of standard output";
+        return Err(Error::usage(said));
+    }
+    destination::check_name(&place.path)?;
+    if place.format.is_none() && place.path.extension().is_some() {
+        // The error that names what is legal.
+        destination::format_of(input, &place)?;
+    }
+    if place.format.is_some_and(|format| format.several) {
+        destination::check_folder(&place.path)?;
+        lock::sweep(&place.path)?;
+        journal::recover(&place.path, &|path| input.holds(path))?;
+    }
+    Ok((place, None))
+}
+
+/// The container of the result: the model's for other tensors, or a new one.
+fn container(
+    input: &Input,
+    model: &Input,
+    format: &'static Format,
+    beside: &Beside<'_>,
+) -> Result<Box<dyn Container>, Error> {
+    let of = |model: &Input| {
+        let same = model.container_format() == format;
+        let renewed = || model.opened.container.renewed(&model.opened, beside);
+        same.then(renewed).flatten()
+    };
+    // One file of many tensors can be made of nothing.
+    let new = || {
+        let create = format.create.filter(|_| format.ties)?;
+        Some(create(beside.pairs.to_vec()))
+    };
+    if let Some(container) = of(model).or_else(|| of(input)).or_else(new) {
+        return Ok(container);
+    }
+    let (shown, model, path) = (format.shown, model.path.display(), input.path.display());
+    let is_gguf = format.name == "GGUF";
+    Err(Error::usage(match is_gguf {
+        true => format!(
+            "{shown} says of a model what {model} does not: take its metadata from a .gguf file"
+        ),
+        false => format!(
+            "{path}: a recipe's result is .safetensors, .gguf or the .safetensors.index.json of several files, not {shown}"
+        ),
+    }))
+}
+
+/// The tensors shared out over files in their order; answers the names of the files.
+fn shared_out(
+    input: &Input,
+    tensors: &mut [Tensor],
+    largest: Option<u64>,
+) -> Result<Vec<String>, Error> {
+    let files = &input.opened.files;
+    let longest = files.iter().map(|file| file.source.len()).max().unwrap_or(u64::MAX);
+    let most = largest.unwrap_or(longest).max(1);
+    let (mut file, mut held) = (0, 0u64);
+    for tensor in tensors {
+        if held > 0 && held.saturating_add(tensor.len) > most {
+            (file, held) = (file + 1, 0);
+        }
+        held = held.saturating_add(tensor.len);
+        tensor.pieces = vec![Piece::whole(file, 0, tensor.len, &tensor.held)];
+    }
+    let own: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let own = mark::usual_names(own.iter().copied());
+    Ok(file_names(&own, file + 1))
+}
+
+/// The names of so many files: those of the input where there are as many, else numbered as they are.
+fn file_names(own: &[String], count: usize) -> Vec<String> {
+    if own.len() == count {
+        return own.to_vec();
+    }
+    let first =
+        own.first().map_or("model", |name| name.strip_suffix(".safetensors").unwrap_or(name));
+    let stem = first.find("-00001-of-").and_then(|at| first.get(..at)).unwrap_or(first);
+    (1..=count).map(|number| format!("{stem}-{number:05}-of-{count:05}.safetensors")).collect()
+}
+
+/// The files of a result; each is given the rights of a file of the input.
+fn members(input: &Input, names: Vec<String>) -> Result<Vec<Member>, Error> {
+    let own = &input.opened.files;
+    let again = |source: &Source| {
+        let given =
+            || source.file().try_clone().map_err(|cause| Error::io(source.path(), "open", cause));
+        Source::open(source.path()).or_else(|_| Source::given(given()?))
+    };
+    let member = |(number, name): (usize, String)| {
+        let model = own.get(number % own.len().max(1));
+        Some(model.map(|file| Ok(Member { name, source: again(&file.source)? })).transpose())
+    };
+    let all = names.into_iter().enumerate().filter_map(member);
+    all.filter_map(Result::transpose).collect()
+}
+
+/// The jobs that say how each tensor stands in a file.
+pub(crate) fn jobs(tensors: &[Tensor]) -> Vec<Job> {
+    let job = |(number, tensor)| Job::copy(number, tensor, Action::Copy);
+    tensors.iter().enumerate().map(job).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_names;
+
+    #[test]
+    fn files_are_named_as_those_of_the_input() {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let two = own(&["m-00001-of-00002.safetensors", "m-00002-of-00002.safetensors"]);
+        assert_eq!(file_names(&two, 2), two);
+        let three = file_names(&two, 3);
+        assert_eq!(three[2], "m-00003-of-00003.safetensors");
+        assert_eq!(file_names(&own(&["a.safetensors"]), 2)[0], "a-00001-of-00002.safetensors");
+        assert_eq!(file_names(&[], 1), ["model-00001-of-00001.safetensors"]);
+    }
+}

@@ -1,0 +1,193 @@
+//! The parts of a tensor as nests over storage: layouts on both sides are composed with the digits of the part.
+//!
+//! ```text
+//! element of a tensor, row-major  ->  coordinate, in extents of the padded array  ->  digits of the layout  ->  storage
+//! ```
+//!
+//! Each arrow is [`Nest::through`]: digits of a place get other weights, where the nest is cut so that they are digits.
+//! Storage counts in units: elements, or blocks of elements where a type has such, or bytes of elements narrower than one.
+
+use tilewright_core::TensorLayout;
+use tilewright_recipe::{Digit, Origin};
+
+use super::{
+    exact::Exact,
+    nest::{Nest, TooMany, Turn},
+};
+use crate::held::Held;
+
+/// Elements of a result that come from one place.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) give: Give,
+    pub(crate) exact: Exact,
+    /// From units of the source's storage to those of the result.
+    pub(crate) nest: Nest,
+}
+
+/// Where elements come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Give {
+    /// A tensor of the input, whose units have this many bytes.
+    Tensor(usize, u64),
+    /// The bytes of one unit.
+    Fill(Vec<u8>),
+}
+
+impl Give {
+    /// The bytes of a unit.
+    pub(crate) fn width(&self) -> u64 {
+        match self {
+            Give::Tensor(_, width) => *width,
+            Give::Fill(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
+/// What storage of a tensor counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// Elements.
+    pub(crate) elements: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Unit {
+    pub(crate) fn of(held: &Held) -> Result<Unit, String> {
+        let bits = u64::from(held.bits);
+        if bits > 0 && bits.is_multiple_of(8) {
+            return Ok(Unit { elements: held.together(), bytes: bits / 8 });
+        }
+        if bits > 0 && 8u64.is_multiple_of(bits) && is_row_major(held.layout()) {
+            return Ok(Unit { elements: 8 / bits, bytes: 1 });
+        }
+        Err(format!("elements of {bits} bits are no whole bytes, and are moved row-major alone"))
+    }
+}
+
+/// The nest of a part in elements, row-major on both sides; the error says what is wrong with it.
+pub(crate) fn nest(
+    (origin, offset, digits): (Origin, u64, &[Digit]),
+    (source, made): (Option<u64>, u64),
+) -> Result<Nest, String> {
+    let from = match origin {
+        Origin::Source { offset, .. } => offset,
+        Origin::Fill(_) => 0,
+    };
+    let turn = |digit: &Digit| {
+        let from = if source.is_some() { digit.source } else { 0 };
+        Turn { extent: digit.extent, from, to: digit.made }
+    };
+    let nest = Nest::new(from, offset, digits.iter().map(turn));
+    if nest.size() == 0 {
+        return Ok(nest);
+    }
+    let (far, end) = nest.reach();
+    let beyond = |side: &str, at: u64, size: u64| {
+        let said = format!("reaches element {at} of {side}, which has {size}");
+        (at >= size).then_some(said)
+    };
+    let source = source.and_then(|size| beyond("its source", from.saturating_add(far), size));
+    if let Some(said) = source.or(beyond("the result", offset.saturating_add(end), made)) {
+        return Err(said);
+    }
+    if !nest.is_nested() {
+        return Err("has digits that overlap in the result: each steps over those inside it".into());
+    }
+    Ok(nest)
+}
+
+/// The nests over storage of a nest over elements, row-major on both sides.
+pub(crate) fn stored(
+    nest: &Nest,
+    (from, from_unit): (Option<&Held>, Unit),
+    (to, to_unit): (&Held, Unit),
+) -> Result<Vec<Nest>, String> {
+    let Some(nest) = in_units(nest, from.map(|_| from_unit.elements), to_unit.elements) else {
+        let together = from_unit.elements.max(to_unit.elements);
+        return Err(format!(
+            "takes apart {together} elements that are stored together; a part keeps them whole, side by side and in order"
+        ));
+    };
+    let mut nests = through(vec![nest], to)?;
+    if let Some(from) = from {
+        nests = nests.iter().map(Nest::swapped).collect();
+        nests = through(nests, from)?.iter().map(Nest::swapped).collect();
+    }
+    Ok(nests)
+}
+
+/// The nest in units of this many elements on either side; `None` where it takes one apart.
+fn in_units(nest: &Nest, from: Option<u64>, to: u64) -> Option<Nest> {
+    if to == 1 && from.unwrap_or(1) == 1 {
+        return Some(nest.clone());
+    }
+    let from = from.unwrap_or(to);
+    let whole = |place: u64, unit: u64| place.is_multiple_of(unit).then_some(place / unit);
+    let mut turns = nest.turns.clone();
+    let inner = turns.pop()?;
+    let side = inner.to == 1 && (inner.from == 1 || inner.from == 0);
+    let extent = whole(inner.extent, to).filter(|_| side && from == to)?;
+    let turn =
+        |turn: Turn| Some(Turn { from: whole(turn.from, from)?, to: whole(turn.to, to)?, ..turn });
+    let mut turns = turns.into_iter().map(turn).collect::<Option<Vec<Turn>>>()?;
+    turns.push(Turn { extent, ..inner });
+    Some(Nest::new(whole(nest.from, from)?, whole(nest.to, to)?, turns))
+}
+
+/// The nests whose second array lies so.
+fn through(nests: Vec<Nest>, held: &Held) -> Result<Vec<Nest>, String> {
+    let layout = held.layout();
+    if is_row_major(layout) || layout.size() == 0 {
+        return Ok(nests);
+    }
+    let [padded, stored] = digits(layout).ok_or_else(|| {
+        format!(
+            "lies as `{}`, which is no sum of strides of digits; convert it before or after",
+            held.named.to_spec()
+        )
+    })?;
+    let step = |nests: Vec<Nest>, digits: &[(u64, u64)]| {
+        let all = nests.iter().map(|nest| nest.through(digits));
+        let all: Result<Vec<Vec<Nest>>, TooMany> = all.collect();
+        all.map(|all| all.concat()).map_err(|_| {
+            format!("is cut into too many parts by the layout `{}`", held.named.to_spec())
+        })
+    };
+    let mut nests = step(step(nests, &padded)?, &stored)?;
+    let offset = u64::try_from(layout.layout().offset()).unwrap_or(0);
+    nests.iter_mut().for_each(|nest| nest.to = nest.to.saturating_add(offset));
+    Ok(nests)
+}
+
+/// Digits of places in one order, each with its weight in another.
+type Weights = Vec<(u64, u64)>;
+
+/// From row-major elements to those of the padded array, and from these to storage; `None` where strides do not say it.
+fn digits(layout: &TensorLayout) -> Option<[Weights; 2]> {
+    let bare = layout.layout();
+    if !layout.is_strided() || !bare.swizzle().is_identity() || bare.offset() < 0 {
+        return None;
+    }
+    let (mut padded, mut stored) = (Vec::new(), Vec::new());
+    let (mut row_major, mut radix) = (1u64, 1u64);
+    for (dim, extent) in layout.extents().iter().enumerate().rev() {
+        padded.push((row_major, radix));
+        row_major = row_major.checked_mul(*extent)?;
+        for mode in bare.axis(dim)?.iter().filter(|mode| mode.extent() > 1) {
+            stored.push((radix, u64::try_from(mode.stride()).ok()?));
+            radix = radix.checked_mul(mode.extent())?;
+        }
+    }
+    padded.reverse();
+    stored.reverse();
+    // What is below the last digit is 0.
+    Some([padded, stored])
+}
+
+/// Whether elements lie as they are numbered, without padding.
+pub(crate) fn is_row_major(layout: &TensorLayout) -> bool {
+    TensorLayout::row_major(layout.extents()).is_ok_and(|rows| {
+        rows.capacity() == layout.capacity() && rows.same_function(layout) == Ok(true)
+    })
+}

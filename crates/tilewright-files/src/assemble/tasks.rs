@@ -1,0 +1,95 @@
+//! The tasks of a file: copies of runs, and boxes, in the order of its bytes.
+
+use super::{
+    nest::Nest,
+    pieces::Give,
+    whole::{Way, Whole},
+};
+use crate::container::{Section, Target};
+
+/// A copy takes no more bytes at once, so that threads share long ones.
+const STEP: u64 = 16 << 20;
+
+/// Something to do that needs nothing of the rest.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    /// The number of the tensor of the result.
+    pub(crate) made: usize,
+    /// Where its bytes begin in the file.
+    pub(crate) at: u64,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Bytes of a tensor of the input, from one place of it to one place of the result.
+    Copy { tensor: usize, from: u64, to: u64, len: u64 },
+    /// The box of this number.
+    Box(u64),
+}
+
+/// The tensors of a file, each with where it begins.
+pub(crate) fn placed(target: &Target, wholes: &[Whole]) -> Vec<(usize, u64)> {
+    let (mut at, mut placed) = (0u64, Vec::new());
+    for section in &target.sections {
+        if let Section::Tensor(number) = section {
+            placed.push((*number, at));
+            at = at.saturating_add(wholes.get(*number).map_or(0, Whole::bytes));
+        }
+        at = at.saturating_add(section.len());
+    }
+    placed
+}
+
+/// The length of a file.
+pub(crate) fn length(target: &Target, wholes: &[Whole]) -> u64 {
+    let tensors = placed(target, wholes);
+    let bytes = tensors.iter().filter_map(|(number, _)| Some(wholes.get(*number)?.bytes()));
+    bytes.fold(target.overhead(), u64::saturating_add)
+}
+
+/// The tasks of these tensors.
+pub(crate) fn of<'w>(
+    placed: Vec<(usize, u64)>,
+    wholes: &'w [Whole],
+) -> impl Iterator<Item = Task> + Send + 'w {
+    let known = placed.into_iter().filter_map(|(made, at)| Some((made, at, wholes.get(made)?)));
+    known.flat_map(|(made, at, whole)| {
+        let each: Box<dyn Iterator<Item = What> + Send + 'w> = match &whole.way {
+            Way::Runs => Box::new(copies(whole)),
+            Way::Boxes(grid) => Box::new((0..grid.count(whole.units)).map(What::Box)),
+        };
+        each.map(move |what| Task { made, at, what })
+    })
+}
+
+fn copies(whole: &Whole) -> impl Iterator<Item = What> + Send + '_ {
+    let width = whole.width;
+    let taken = whole.pieces.iter().filter_map(|piece| match piece.give {
+        Give::Tensor(tensor, _) => Some((tensor, &piece.nest)),
+        Give::Fill(_) => None,
+    });
+    taken.flat_map(move |(tensor, nest)| {
+        let len = nest.run() * width;
+        runs(nest).flat_map(move |(from, to)| {
+            (0..len.div_ceil(STEP)).map(move |step| {
+                let (from, to) = (from * width + step * STEP, to * width + step * STEP);
+                What::Copy { tensor, from, to, len: STEP.min(len - step * STEP) }
+            })
+        })
+    })
+}
+
+/// Where the runs of a nest begin, in the order of the result.
+pub(crate) fn runs(nest: &Nest) -> impl Iterator<Item = (u64, u64)> + Send + '_ {
+    let count = nest.size() / nest.run();
+    let outer = if nest.run() > 1 { nest.turns.len() - 1 } else { nest.turns.len() };
+    (0..count).map(move |number| {
+        let turns = nest.turns.iter().take(outer).rev();
+        let (_, from, to) = turns.fold((number, nest.from, nest.to), |(rest, from, to), turn| {
+            let digit = rest % turn.extent;
+            (rest / turn.extent, from + digit * turn.from, to + digit * turn.to)
+        });
+        (from, to)
+    })
+}

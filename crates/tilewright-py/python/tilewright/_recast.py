@@ -1,0 +1,117 @@
+"""Checkpoints put together by recipes: the program's ``convert --recipe``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tilewright import _tilewright
+from tilewright._files import _Path, _Progress
+
+__all__ = ["RecastReport", "RecastTensor", "recast"]
+
+
+@dataclass(frozen=True)
+class RecastTensor:
+    """One tensor of a result."""
+
+    name: str
+    #: How it lies: a SPEC with its dims and its element type.
+    to: str
+    #: The names of the tensors that it is made of.
+    sources: tuple[str, ...]
+    #: Its bytes in the result.
+    bytes_out: int
+    #: ``copy`` where bytes are copied in long runs, ``relayout`` where elements are put in place in memory.
+    how: str
+
+
+@dataclass(frozen=True)
+class RecastReport:
+    """What a recipe made. Sizes are bytes."""
+
+    tensors: tuple[RecastTensor, ...]
+    bytes_out: int
+    dry_run: bool
+    #: With headers; None after a dry run, as the following.
+    bytes_written: int | None = None
+    #: Bytes compared, where verification was asked for.
+    verified: int | None = None
+    #: The most bytes of buffers that were in use at once.
+    peak_memory: int | None = None
+    #: What is not as one may expect, in sentences. Each is also issued as a ``UserWarning``.
+    warnings: tuple[str, ...] = ()
+    #: The names of the files that went along unchanged, where a folder became a folder.
+    files: tuple[str, ...] = ()
+
+
+def recast(
+    input: _Path,  # noqa: A002
+    output: _Path,
+    recipe: str | os.PathLike[str] | None = None,
+    *,
+    inverse: bool = False,
+    sizes: Mapping[str, int] | None = None,
+    metadata: _Path | None = None,
+    max_shard_size: int | None = None,
+    verify: bool = False,
+    threads: int | None = None,
+    memory: int | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> RecastReport:
+    """Puts the tensors of a result together from those of ``input``: what ``tilewright convert --recipe`` does.
+
+    Files are ``.safetensors``, also a sharded checkpoint by its ``.safetensors.index.json``, and ``.gguf``; a folder
+    becomes a folder, with ``config.json`` and its like. Everything is decided before a byte is read. The output is whole or
+    absent, and records the recipe back: without ``recipe`` the one that ``input`` records is run.
+
+    :param recipe: a recipe's file, or the name of one that is shipped
+    :param inverse: undoes ``recipe``
+    :param sizes: sizes of axes that do not follow; they come before those of the recipe
+    :param metadata: the file whose metadata the result gets; ``input`` unless given
+    :param max_shard_size: the most bytes of tensors in a file of several
+    :param verify: reads everything a second time and compares every element
+    :param threads: one per core unless given
+    :param memory: the bound on buffers and on what is held of tensors, in bytes; 1 GiB unless given
+    :param force: replaces a file that exists
+    :param dry_run: decides everything and writes nothing
+    :param progress: called with the bytes done and the bytes in all, every few megabytes; what it raises ends the run
+    :raises FileExistsError: an output that exists, without ``force``
+    :raises FileError: what cannot be read or written, is corrupt, or would lose a bit
+    :raises Error: a recipe that does not fit, with all faults
+
+    >>> import tempfile, pathlib, numpy as np, tilewright as tw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name)
+    >>> tensors = {"gate": np.zeros((2, 3), np.float32), "up": np.ones((2, 3), np.float32)}
+    >>> tw.save(tensors, path / "in.safetensors")
+    >>> rule = "[[map]]\\nfrom = ['gate : i h', \\"up : i' h\\"]\\nto = \\"gate_up : (i + i') h\\""
+    >>> _ = (path / "fuse.toml").write_text(rule)
+    >>> report = recast(path / "in.safetensors", path / "out.safetensors", path / "fuse.toml", verify=True)
+    >>> report.tensors[0].to, report.tensors[0].sources
+    ('f32[4,3] row-major', ('gate', 'up'))
+    >>> [tensor.name for tensor in recast(path / "out.safetensors", path / "back.safetensors").tensors]
+    ['gate', 'up']
+    >>> folder.cleanup()
+    """
+    job = {
+        "recipe": None if recipe is None else os.fspath(recipe),
+        "inverse": inverse,
+        "sizes": sizes,
+        "metadata": None if metadata is None else os.fsdecode(metadata),
+        "max_shard_size": max_shard_size,
+        "verify": verify,
+        "threads": threads,
+        "memory": memory,
+        "force": force,
+        "dry_run": dry_run,
+    }
+    done = _tilewright.recast(os.fsdecode(input), os.fsdecode(output), job, progress)
+    rows = done.pop("tensors")
+    tensors = tuple(RecastTensor(**(row | {"sources": tuple(row["sources"])})) for row in rows)
+    done["warnings"] = tuple(done["warnings"])
+    done["files"] = tuple(done["files"])
+    return RecastReport(tensors, **done)

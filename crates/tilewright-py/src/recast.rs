@@ -1,0 +1,94 @@
+//! `recast`: the tensors of a file put together from those of another, by a recipe.
+
+use std::path::PathBuf;
+
+use pyo3::{prelude::*, types::PyDict};
+use tilewright::{
+    ask::Assembled,
+    files::{Assembling, Packaging, Reading, Row, open_watched},
+    recast,
+    recipe::{Recipe, Sizes},
+};
+
+use crate::{
+    convert::{Watcher, flag, given, integer, request, warned},
+    errors::Raised,
+    integer::Integer,
+    text::{Text, text},
+};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(recast_files, module)?)
+}
+
+/// What a run of `recast` did, as a dictionary.
+#[pyfunction]
+#[pyo3(name = "recast", signature = (input, output, job, progress = None, /))]
+fn recast_files<'py>(
+    py: Python<'py>,
+    input: PathBuf,
+    output: PathBuf,
+    job: &Bound<'py, PyDict>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let asked = request(job)?;
+    let (dry_run, sizes) = (flag(job, "dry_run")?, sizes(job)?);
+    let largest: Option<u64> = integer(job, "max_shard_size")?;
+    let from = given(job, "metadata")?.map(|from| from.extract::<PathBuf>()).transpose()?;
+    let watcher = Watcher::new(progress.as_ref())?;
+    let open = |path: &PathBuf| open_watched(path, &Reading::default(), &watcher);
+    let opened = watcher.outcome(py.detach(|| open(&input)))?;
+    let metadata = from.map(|from| watcher.outcome(py.detach(|| open(&from)))).transpose()?;
+    let recipe = match given(job, "recipe")? {
+        None => recast::recorded(&opened).raised()?,
+        Some(name) => named(&text("recipe", &name)?, flag(job, "inverse")?)?,
+    };
+    let assembly = recast::solved(&recipe, &opened, &sizes).raised()?;
+    let packaging = Packaging { metadata: metadata.as_ref(), largest };
+    let prepared =
+        py.detach(|| Assembling::prepare(&opened, &assembly, &output, asked, &packaging));
+    let prepared = prepared.raised()?;
+    let report = PyDict::new(py);
+    report.set_item("warnings", warned(py, &input, prepared.warnings())?)?;
+    let rows = prepared.rows().iter().map(|row| described(py, row));
+    report.set_item("tensors", rows.collect::<PyResult<Vec<_>>>()?)?;
+    report.set_item("files", prepared.companions().collect::<Vec<_>>())?;
+    report.set_item("dry_run", dry_run)?;
+    if !dry_run {
+        let done = watcher.outcome(py.detach(|| prepared.run(&watcher)))?;
+        report.set_item("bytes_written", done.bytes_written())?;
+        report.set_item("verified", done.verified())?;
+        report.set_item("peak_memory", done.peak_memory())?;
+    }
+    let said = Assembled { job: &prepared, report: None };
+    report.set_item("bytes_out", said.bytes())?;
+    Ok(report)
+}
+
+/// A recipe by its name, or the one that undoes it.
+fn named(name: &str, inverse: bool) -> PyResult<Recipe> {
+    let recipe = recast::recipe(name).raised()?;
+    Ok(if inverse { recipe.inverse() } else { recipe })
+}
+
+/// Sizes by the names of their axes.
+fn sizes(job: &Bound<'_, PyDict>) -> PyResult<Sizes> {
+    let Some(sizes) = given(job, "sizes")? else { return Ok(Sizes::new()) };
+    let items = sizes.call_method0("items")?;
+    let pair = |item: PyResult<Bound<'_, PyAny>>| {
+        let (axis, size) = item?.extract::<(Text, Integer<u64>)>()?;
+        Ok((axis.of("sizes")?, size.of("sizes")?))
+    };
+    items.try_iter()?.map(pair).collect()
+}
+
+/// One tensor of the result.
+fn described<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
+    let said = PyDict::new(py);
+    said.set_item("name", &row.name)?;
+    said.set_item("to", &row.spec)?;
+    said.set_item("sources", &row.sources)?;
+    said.set_item("bytes_out", row.bytes)?;
+    said.set_item("how", row.how)?;
+    Ok(said)
+}

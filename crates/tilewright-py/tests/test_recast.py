@@ -1,0 +1,88 @@
+"""``recast``: the pairs of the corpus, both ways."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+PAIRS = Path(__file__).resolve().parents[3] / "corpus" / "recipes"
+FAMILIES = sorted(path.name for path in PAIRS.iterdir() if path.is_dir())
+
+
+def tensors(path: Path) -> dict[str, tuple[str, list[int], bytes]]:
+    """The tensors of a safetensors file: type, shape and bytes."""
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    header.pop("__metadata__", None)
+
+    def part(span: list[int]) -> bytes:
+        return data[8 + length + span[0] : 8 + length + span[1]]
+
+    return {name: (it["dtype"], it["shape"], part(it["data_offsets"])) for name, it in header.items()}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_pairs_become_one_another(tmp_path: Path, family: str) -> None:
+    folder = PAIRS / family
+    source = tmp_path / "in"
+    source.mkdir()
+    shutil.copy(folder / "before.safetensors", source / "model.safetensors")
+    config = folder / "config.json"
+    if config.exists():
+        shutil.copy(config, source)
+    report = tw.recast(source, tmp_path / "out", folder / "recipe.toml", verify=True)
+    assert report.verified and report.files == (("config.json",) if config.exists() else ())
+    assert tensors(tmp_path / "out/model.safetensors") == tensors(folder / "after.safetensors")
+    assert report.bytes_out == sum(row.bytes_out for row in report.tensors)
+    tw.recast(tmp_path / "out", tmp_path / "back.safetensors", memory=4096)
+    is_, was = tensors(tmp_path / "back.safetensors"), tensors(folder / "before.safetensors")
+    assert is_ == {name: tensor for name, tensor in was.items() if name in is_}
+    assert set(was) - set(is_) <= {"rope.freqs"}
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    before = PAIRS / "mixtral/before.safetensors"
+    out = tmp_path / "out.safetensors"
+    with pytest.raises(tw.Error, match="records no recipe"):
+        tw.recast(before, out)
+    with pytest.raises(tw.Error, match="tensor|rule"):
+        tw.recast(PAIRS / "mixtral/after.safetensors", out, PAIRS / "mixtral/recipe.toml")
+    with pytest.raises(FileNotFoundError):
+        tw.recast(before, out, tmp_path / "none.toml")
+    recipe = tmp_path / "r.toml"
+    recipe.write_text("[[map]]\nfrom = 'w'\nto = 'w'\nop = 'w + 1'")
+    with pytest.raises(tw.Error, match="never compute"):
+        tw.recast(before, out, recipe)
+    assert not out.exists()
+
+
+def test_sizes_that_do_not_follow_are_given(tmp_path: Path) -> None:
+    source, out, recipe = tmp_path / "in.safetensors", tmp_path / "out.safetensors", tmp_path / "r.toml"
+    rows = np.arange(12 * 4, dtype=np.float32).reshape(12, 4)
+    tw.save({"qkv": rows}, source)
+    recipe.write_text("[[map]]\nfrom = 'qkv : (a + b) h'\nto = ['q : a h', 'k : b h']")
+    with pytest.raises(tw.Error):
+        tw.recast(source, out, recipe)
+    plan = tw.recast(source, out, recipe, sizes={"a": 8}, dry_run=True)
+    assert plan.dry_run and plan.bytes_written is None and not out.exists()
+    assert {row.name: row.to for row in plan.tensors} == {"q": "f32[8,4] row-major", "k": "f32[4,4] row-major"}
+    tw.recast(source, out, recipe, sizes={"a": 8})
+    assert tensors(out)["k"][2] == rows[8:].tobytes()
+    with pytest.raises(FileExistsError):
+        tw.recast(source, out, recipe, sizes={"a": 8})
+
+
+def test_a_callback_ends_the_run(tmp_path: Path) -> None:
+    family = PAIRS / "qwen3_moe"
+
+    def stop(done: int, total: int) -> None:
+        raise RuntimeError(f"{done} of {total}")
+
+    with pytest.raises(RuntimeError):
+        tw.recast(family / "before.safetensors", tmp_path / "o.safetensors", family / "recipe.toml", progress=stop)
+    assert list(tmp_path.iterdir()) == []

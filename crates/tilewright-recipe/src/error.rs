@@ -1,0 +1,338 @@
+//! What is wrong with a recipe, or with tensors that it does not fit: all faults at once, each of a kind.
+
+use std::fmt;
+
+use tilewright_core::ParseError;
+use tilewright_scan::Fault;
+
+/// The most faults that are told; of the others their number.
+pub(crate) const MOST_FAULTS: usize = 1000;
+
+/// What an [`Error`] is about. Kinds may be added.
+///
+/// ```
+/// use tilewright_recipe::{Kind, Recipe};
+/// let errors = Recipe::parse("[[map]]\nfrom = 'a : h h'\nto = 'b : h h'").unwrap_err();
+/// assert_eq!((errors.first().kind(), Kind::Terms.name()), (Kind::Terms, "terms"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The text is no TOML.
+    Toml,
+    /// A key that recipes do not have, or a value of another type than the key's.
+    Key,
+    /// A rule wants numbers computed.
+    Arithmetic,
+    /// Axes that cannot be read.
+    Expression,
+    /// A pattern of names that cannot be read, or that reads a name in two ways.
+    Name,
+    /// The two sides of a rule are not the same sum of terms.
+    Terms,
+    /// A size that cannot be read, that the configuration lacks, or two sizes of one axis.
+    Size,
+    /// A rule, or a reference of it, that takes no tensor.
+    Unmatched,
+    /// A number in names that is left out.
+    Missing,
+    /// A tensor that several rules take.
+    Claimed,
+    /// A tensor that no rule takes.
+    Unclaimed,
+    /// A name that several tensors of the result would have.
+    Twice,
+    /// A tensor with another number of dimensions than its rule says.
+    Rank,
+    /// Extents that are not the size of their expression, or do not divide.
+    Extent,
+    /// An axis whose size does not follow.
+    Unsolved,
+    /// An axis that has another size elsewhere.
+    Varying,
+    /// Element types that differ, or that cannot be widened exactly.
+    Dtype,
+    /// A second name of a tensor that is not there.
+    Tie,
+    /// The tensors that the recipe was to be solved for are no list of tensors.
+    Input,
+    /// More than a recipe may hold or make.
+    Limit,
+}
+
+impl Kind {
+    /// The stable word for it.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_recipe::Kind::Unclaimed.name(), "unclaimed");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Toml => "toml",
+            Kind::Key => "key",
+            Kind::Arithmetic => "arithmetic",
+            Kind::Expression => "expression",
+            Kind::Name => "name",
+            Kind::Terms => "terms",
+            Kind::Size => "size",
+            Kind::Unmatched => "unmatched",
+            Kind::Missing => "missing",
+            Kind::Claimed => "claimed",
+            Kind::Unclaimed => "unclaimed",
+            Kind::Twice => "twice",
+            Kind::Rank => "rank",
+            Kind::Extent => "extent",
+            Kind::Unsolved => "unsolved",
+            Kind::Varying => "varying",
+            Kind::Dtype => "dtype",
+            Kind::Tie => "tie",
+            Kind::Input => "input",
+            Kind::Limit => "limit",
+        }
+    }
+}
+
+/// Where a text stands in the file of a recipe.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    /// Counted from 1.
+    pub(crate) line: usize,
+    /// The bytes of the text in the file.
+    pub(crate) span: (usize, usize),
+    /// Whether the file holds the text as it is, so that bytes of one are bytes of the other.
+    pub(crate) plain: bool,
+}
+
+/// One fault: what is wrong, where, and what would be right.
+///
+/// ```
+/// use tilewright_recipe::Recipe;
+/// let errors = Recipe::parse("[[map]]\nfrom = 'a : (i h'\nto = 'b : i h'").unwrap_err();
+/// let error = errors.first();
+/// assert_eq!((error.kind().name(), error.line()), ("expression", Some(2)));
+/// assert!(error.to_string().ends_with("\n  a : (i h\n          ^"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: Kind,
+    message: String,
+    /// In the text that was read: an expression, or the file of a recipe.
+    span: Option<(usize, usize)>,
+    line: Option<usize>,
+    /// A text with its bytes at fault, to be shown with a caret.
+    shown: Option<(String, (usize, usize))>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner {
+            kind,
+            message: message.into(),
+            span: None,
+            line: None,
+            shown: None,
+        }))
+    }
+
+    pub(crate) fn expression(span: (usize, usize), message: impl Into<String>) -> Error {
+        Error::new(Kind::Expression, message).at(span)
+    }
+
+    /// The same error, about these bytes.
+    pub(crate) fn at(mut self, span: (usize, usize)) -> Error {
+        self.0.span = Some(span);
+        self
+    }
+
+    /// The same error of another kind.
+    pub(crate) fn of(mut self, kind: Kind) -> Error {
+        self.0.kind = kind;
+        self
+    }
+
+    /// The same error, with more to say.
+    pub(crate) fn and(mut self, more: &str) -> Error {
+        self.0.message.push_str(more);
+        self
+    }
+
+    /// The same error about `text`, which stands at `place`. Its span counts in the file from here on.
+    pub(crate) fn within(mut self, text: &str, place: &Place) -> Error {
+        if let Some(span) = self.0.span {
+            self.0.shown = Some((text.to_owned(), span));
+            self.0.span = Some(match place.plain {
+                true => (place.span.0 + span.0, place.span.0 + span.1),
+                false => place.span,
+            });
+        }
+        self.on(place)
+    }
+
+    /// The same error, at `place` of the file; as a whole, where it names no bytes.
+    pub(crate) fn on(mut self, place: &Place) -> Error {
+        self.0.line = Some(place.line);
+        self.0.span.get_or_insert(place.span);
+        self
+    }
+
+    /// What it is about.
+    ///
+    /// ```
+    /// use tilewright_recipe::{Expression, Kind};
+    /// assert_eq!(Expression::parse("(").unwrap_err().kind(), Kind::Expression);
+    /// ```
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// What is wrong, without the place.
+    ///
+    /// ```
+    /// use tilewright_recipe::Expression;
+    /// assert!(Expression::parse("1 h").unwrap_err().message().ends_with("an axis with a size `a:2`"));
+    /// ```
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The bytes at fault in the text that was read, where one was: an expression, or the file of a recipe.
+    ///
+    /// ```
+    /// use tilewright_recipe::Expression;
+    /// assert_eq!(Expression::parse("a ) b").unwrap_err().span(), Some((2, 3)));
+    /// ```
+    pub fn span(&self) -> Option<(usize, usize)> {
+        self.0.span
+    }
+
+    /// The line in the file of the recipe, from 1.
+    ///
+    /// ```
+    /// use tilewright_recipe::Recipe;
+    /// let errors = Recipe::parse("pass = ['*']\nrules = 1").unwrap_err();
+    /// assert_eq!(errors.first().line(), Some(2));
+    /// ```
+    pub fn line(&self) -> Option<usize> {
+        self.0.line
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { message, line, shown, .. } = &*self.0;
+        if let Some(line) = line {
+            write!(f, "line {line}: ")?;
+        }
+        f.write_str(message)?;
+        match shown {
+            Some((text, span)) => write!(f, "{}", ParseError::new(*span, "", []).render(text)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Error {
+        Error::expression(fault.span, fault.message)
+    }
+}
+
+/// All faults that were found, at least one.
+///
+/// ```
+/// use tilewright_recipe::{Kind, Recipe};
+/// let errors = Recipe::parse("op = 'add'\n[[map]]\nfrom = 'a : i'\nto = 'b : j'").unwrap_err();
+/// let kinds: Vec<Kind> = errors.iter().map(|error| error.kind()).collect();
+/// assert_eq!(kinds, [Kind::Arithmetic, Kind::Terms]);
+/// assert_eq!(errors.to_string().lines().count(), 2);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Errors {
+    all: Vec<Error>,
+    /// How many more there were.
+    more: usize,
+}
+
+impl Errors {
+    /// The first fault.
+    ///
+    /// ```
+    /// let errors = tilewright_recipe::Recipe::parse("pass = 1").unwrap_err();
+    /// assert!(errors.first().message().contains("`pass`"));
+    /// ```
+    pub fn first(&self) -> &Error {
+        &self.all[0]
+    }
+
+    /// All faults, in the order in which they were found.
+    ///
+    /// ```
+    /// let errors = tilewright_recipe::Recipe::parse("pass = 1\ndrop = 2").unwrap_err();
+    /// assert_eq!(errors.iter().count(), 2);
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = &Error> {
+        self.all.iter()
+    }
+}
+
+/// A fault a line, or a line with a text and a caret.
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, error) in self.all.iter().enumerate() {
+            write!(f, "{}{error}", if at == 0 { "" } else { "\n" })?;
+        }
+        match self.more {
+            0 => Ok(()),
+            more => write!(f, "\n… and {more} more"),
+        }
+    }
+}
+
+impl std::error::Error for Errors {}
+
+impl From<Error> for Errors {
+    fn from(error: Error) -> Errors {
+        Errors { all: vec![error], more: 0 }
+    }
+}
+
+/// Faults on their way: gathered, then told together.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    all: Vec<Error>,
+    more: usize,
+}
+
+impl Faults {
+    pub(crate) fn push(&mut self, error: Error) {
+        if self.all.contains(&error) {
+            return;
+        }
+        match self.all.len() < MOST_FAULTS {
+            true => self.all.push(error),
+            false => self.more += 1,
+        }
+    }
+
+    /// The value, or nothing and its fault among these.
+    pub(crate) fn take<T>(&mut self, result: Result<T, Error>) -> Option<T> {
+        result.map_err(|error| self.push(error)).ok()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The value, if there were no faults.
+    pub(crate) fn or<T>(self, value: T) -> Result<T, Errors> {
+        match self.all.is_empty() {
+            true => Ok(value),
+            false => Err(Errors { all: self.all, more: self.more }),
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Names of tensors as patterns: text with numbers and words in it.
+//!
+//! ```text
+//! name   := { text | "{" field "}" }
+//! field  := WORD ":" ("name" | "*")            a part without dots, or any text, at least one character
+//!         | product ["+" offset] [":0" WIDTH]  a number, made of the digits of the product or sum
+//! offset := INTEGER | WORD                     a number, or a size
+//! ```
+//!
+//! Numbers are decimal without leading zeros, or with zeros up to the width. What is read is printed as the same text,
+//! and a name that a pattern reads in two ways is refused.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::{self, Write as _},
+};
+
+use crate::{
+    error::{Error, Kind},
+    expression::{Axis, Node, Reader, Sizes},
+};
+
+/// The most fields and texts of a name.
+const MOST_PIECES: usize = 64;
+
+/// A name with fields.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Name {
+    pub(crate) pieces: Vec<Piece>,
+    /// The sizes that the text gives.
+    pub(crate) sizes: Sizes,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Piece {
+    Literal(String),
+    /// Text by a name; without dots where `dots` is false.
+    Text {
+        name: String,
+        dots: bool,
+    },
+    Number(Number),
+}
+
+/// A number in a name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Number {
+    /// The digits it is made of.
+    pub(crate) node: Node,
+    pub(crate) offset: Offset,
+    /// How many figures it has at least.
+    pub(crate) width: usize,
+}
+
+/// What a number in a name counts from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Offset {
+    By(u64),
+    Size(String),
+}
+
+/// What a name says: its texts by name, its numbers without their offsets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Read {
+    pub(crate) texts: BTreeMap<String, String>,
+    pub(crate) numbers: Vec<u64>,
+}
+
+impl Offset {
+    /// Its value, where it is known.
+    pub(crate) fn value(&self, sizes: &Sizes) -> Option<u64> {
+        match self {
+            Offset::By(by) => Some(*by),
+            Offset::Size(name) => sizes.get(name).copied(),
+        }
+    }
+}
+
+impl Name {
+    /// Reads the bytes `span` of a text.
+    pub(crate) fn within(text: &str, (from, to): (usize, usize)) -> Result<Name, Error> {
+        let mut name = Name { pieces: Vec::new(), sizes: Sizes::new() };
+        let mut at = from;
+        while at < to {
+            let rest = &text[at..to];
+            let end = rest.find(['{', '}']).map_or(to, |end| at + end);
+            if end > at {
+                name.literal(text, (at, end))?;
+                at = end;
+                continue;
+            }
+            let close = rest.find('}').filter(|_| rest.starts_with('{'));
+            let close = close.ok_or_else(|| {
+                Error::expression((at, at + 1), "a `{` without `}`, or `}` without `{`")
+                    .of(Kind::Name)
+            })?;
+            name.field(text, (at + 1, at + close))?;
+            at += close + 1;
+        }
+        if name.pieces.len() > MOST_PIECES {
+            let says = format!("more than {MOST_PIECES} fields and texts in a name");
+            return Err(Error::expression((from, to), says).of(Kind::Name));
+        }
+        if name.pieces.is_empty() {
+            return Err(Error::expression((from, to), "a name is missing").of(Kind::Name));
+        }
+        Ok(name)
+    }
+
+    fn literal(&mut self, text: &str, (from, to): (usize, usize)) -> Result<(), Error> {
+        if let Some(blank) = text[from..to].find(char::is_whitespace) {
+            let says = "a blank in a name; axes stand behind ` : `";
+            return Err(Error::expression((from + blank, from + blank + 1), says).of(Kind::Name));
+        }
+        self.pieces.push(Piece::Literal(text[from..to].to_owned()));
+        Ok(())
+    }
+
+    /// What stands between `{` and `}`.
+    fn field(&mut self, text: &str, span: (usize, usize)) -> Result<(), Error> {
+        let named = |error: Error| error.of(Kind::Name);
+        if let Some((name, rest)) = text[span.0..span.1].split_once(':')
+            && let "name" | "*" = rest.trim()
+        {
+            let mut reader = Reader::new(text, (span.0, span.0 + name.len()));
+            let (name, _) = reader.scanner.word("a name").map_err(named)?;
+            reader.scanner.end("the name").map_err(named)?;
+            if self.texts().contains(name) {
+                let says = format!("`{{{name}:…}}` stands twice in one name");
+                return Err(Error::expression(span, says).of(Kind::Name));
+            }
+            self.pieces.push(Piece::Text { name: name.to_owned(), dots: rest.trim() == "*" });
+            return Ok(());
+        }
+        let mut reader = Reader::new(text, span);
+        let node = reader.product(0).map_err(named)?;
+        if let Node::Product(parts) = &node
+            && parts.is_empty()
+        {
+            return Err(named(
+                reader
+                    .scanner
+                    .expected("an axis, as in `{L}`, or a name, as in `{x:name}` or `{x:*}`"),
+            ));
+        }
+        let offset = offset(&mut reader).map_err(named)?;
+        let width = width(&mut reader).map_err(named)?;
+        reader
+            .scanner
+            .end("the number; `{x:name}` and `{x:*}` are texts, `{L:02}` has a width")
+            .map_err(named)?;
+        for (axis, size) in reader.sizes {
+            if *self.sizes.entry(axis.clone()).or_insert(size) != size {
+                return Err(
+                    Error::expression(span, format!("`{axis}` has two sizes")).of(Kind::Name)
+                );
+            }
+        }
+        self.pieces.push(Piece::Number(Number { node, offset, width }));
+        Ok(())
+    }
+
+    /// The text of the name with these texts and numbers in the place of their fields; none where a text has a bracket or
+    /// a blank, which no name can say.
+    pub(crate) fn fixed(
+        &self,
+        texts: &BTreeMap<String, String>,
+        keys: &BTreeMap<Axis, u64>,
+        sizes: &Sizes,
+    ) -> Option<String> {
+        let mut all = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(literal) => all.push_str(literal),
+                Piece::Text { name, .. } => {
+                    let text = texts.get(name)?;
+                    all.push_str(Some(text).filter(|text| {
+                        !text.contains(|c: char| matches!(c, '{' | '}') || c.is_whitespace())
+                    })?);
+                }
+                Piece::Number(number) => match &number.node {
+                    Node::Axis(axis) if keys.contains_key(axis) => {
+                        let value = keys[axis].checked_add(number.offset.value(sizes)?)?;
+                        write!(all, "{value:0width$}", width = number.width).ok()?;
+                    }
+                    Node::Axis(_) | Node::Rest | Node::Product(_) | Node::Sum(_) => {
+                        write!(all, "{{{number}}}").ok()?;
+                    }
+                },
+            }
+        }
+        Some(all)
+    }
+
+    /// The names of its texts.
+    pub(crate) fn texts(&self) -> BTreeSet<&str> {
+        let mut names = BTreeSet::new();
+        for piece in &self.pieces {
+            if let Piece::Text { name, .. } = piece {
+                names.insert(name.as_str());
+            }
+        }
+        names
+    }
+
+    /// Its numbers from left to right.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = &Number> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Number(number) => Some(number),
+            Piece::Literal(_) | Piece::Text { .. } => None,
+        })
+    }
+
+    /// What the name of a tensor says, read by this pattern; none if it is another name. Offsets that no size gives
+    /// count as 0; a number below its offset is another name.
+    ///
+    /// The error is that the name can be read in two ways.
+    pub(crate) fn read(&self, name: &str, sizes: &Sizes) -> Result<Option<Read>, ()> {
+        let ends = |piece: Option<&Piece>, holds: &dyn Fn(&str) -> bool| match piece {
+            Some(Piece::Literal(text)) => holds(text),
+            Some(Piece::Text { .. } | Piece::Number(_)) | None => true,
+        };
+        let begins = ends(self.pieces.first(), &|text| name.starts_with(text));
+        if !begins || !ends(self.pieces.last(), &|text| name.ends_with(text)) {
+            return Ok(None);
+        }
+        let mut search =
+            Search { name, sizes, dead: BTreeSet::new(), cuts: Vec::new(), found: Vec::new() };
+        search.from(&self.pieces, 0);
+        match search.found.len() {
+            0 => Ok(None),
+            1 => Ok(search.found.pop()),
+            _ => Err(()),
+        }
+    }
+
+    /// The name with these texts and numbers; none where an offset is unknown or a number beyond 64 bits.
+    pub(crate) fn write(
+        &self,
+        texts: &BTreeMap<String, String>,
+        numbers: &[u64],
+        sizes: &Sizes,
+    ) -> Option<String> {
+        let mut numbers = numbers.iter();
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(literal) => text.push_str(literal),
+                Piece::Text { name, .. } => text.push_str(texts.get(name)?),
+                Piece::Number(number) => {
+                    let value = numbers.next()?.checked_add(number.offset.value(sizes)?)?;
+                    write!(text, "{value:0width$}", width = number.width).ok()?;
+                }
+            }
+        }
+        Some(text)
+    }
+}
+
+/// The text between its brackets.
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.node)?;
+        match &self.offset {
+            Offset::By(0) => {}
+            Offset::By(by) => write!(f, "+{by}")?,
+            Offset::Size(size) => write!(f, "+{size}")?,
+        }
+        if self.width > 0 { write!(f, ":0{}", self.width) } else { Ok(()) }
+    }
+}
+
+fn offset(reader: &mut Reader<'_>) -> Result<Offset, Error> {
+    if !reader.scanner.eat("+") {
+        return Ok(Offset::By(0));
+    }
+    match reader.scanner.peek() {
+        Some('0'..='9') => Ok(Offset::By(reader.scanner.natural()?)),
+        Some(_) | None => {
+            Ok(Offset::Size(reader.scanner.word("a number, or a size by its name")?.0.to_owned()))
+        }
+    }
+}
+
+fn width(reader: &mut Reader<'_>) -> Result<usize, Error> {
+    if !reader.scanner.eat(":0") {
+        return Ok(0);
+    }
+    let from = reader.scanner.at();
+    let width = reader.scanner.natural()?;
+    match width {
+        1..=19 => Ok(width as usize),
+        _ => Err(Error::expression((from, reader.scanner.at()), "a width is from 1 to 19 figures")),
+    }
+}
+
+/// Ways to read a name: at most two, for two are too many.
+struct Search<'a> {
+    name: &'a str,
+    sizes: &'a Sizes,
+    /// Pieces left and bytes read from where nothing is found.
+    dead: BTreeSet<(usize, usize)>,
+    /// Where the fields read so far end.
+    cuts: Vec<Field<'a>>,
+    found: Vec<Read>,
+}
+
+#[derive(Clone, Copy)]
+enum Field<'a> {
+    Text(&'a str, &'a str),
+    Number(u64),
+}
+
+impl<'a> Search<'a> {
+    /// Reads the rest of the name, from byte `at`, by the pieces; their number is bounded, and so is the depth.
+    fn from(&mut self, pieces: &'a [Piece], at: usize) {
+        let Some((piece, rest)) = pieces.split_first() else {
+            if at == self.name.len() {
+                self.keep();
+            }
+            return;
+        };
+        if self.found.len() > 1 || self.dead.contains(&(pieces.len(), at)) {
+            return;
+        }
+        let before = self.found.len();
+        let behind = self.name.get(at..).unwrap_or("");
+        match piece {
+            Piece::Literal(text) if behind.starts_with(text.as_str()) => {
+                self.from(rest, at + text.len())
+            }
+            Piece::Literal(_) => {}
+            Piece::Text { name, dots } => self.text((name, *dots), rest, (at, behind)),
+            Piece::Number(number) => self.number(number, rest, (at, behind)),
+        }
+        if self.found.len() == before {
+            self.dead.insert((pieces.len(), at));
+        }
+    }
+
+    fn text(
+        &mut self,
+        (name, dots): (&'a str, bool),
+        rest: &'a [Piece],
+        (at, behind): (usize, &'a str),
+    ) {
+        let longest = if dots { behind.len() } else { behind.find('.').unwrap_or(behind.len()) };
+        let ends = behind.char_indices().map(|(end, c)| end + c.len_utf8());
+        // A text that the name ends with has one end.
+        let only = rest.is_empty().then_some(longest);
+        for end in ends.filter(|end| *end <= longest && only.is_none_or(|only| only == *end)) {
+            self.with(Field::Text(name, &behind[..end]), rest, at + end);
+        }
+    }
+
+    fn number(&mut self, number: &Number, rest: &'a [Piece], (at, behind): (usize, &'a str)) {
+        let figures = behind.bytes().take_while(u8::is_ascii_digit).count().min(20);
+        for end in 1..=figures {
+            let text = &behind[..end];
+            let padded =
+                text.len() == number.width || (text.len() > number.width && !text.starts_with('0'));
+            let plain = text == "0" || !text.starts_with('0');
+            let value =
+                text.parse::<u64>().ok().filter(|_| if number.width > 0 { padded } else { plain });
+            let offset = number.offset.value(self.sizes).unwrap_or(0);
+            if let Some(value) = value.and_then(|value| value.checked_sub(offset)) {
+                self.with(Field::Number(value), rest, at + end);
+            }
+        }
+    }
+
+    fn with(&mut self, field: Field<'a>, rest: &'a [Piece], at: usize) {
+        self.cuts.push(field);
+        self.from(rest, at);
+        self.cuts.pop();
+    }
+
+    fn keep(&mut self) {
+        let mut read = Read { texts: BTreeMap::new(), numbers: Vec::new() };
+        for field in &self.cuts {
+            match field {
+                Field::Number(value) => read.numbers.push(*value),
+                Field::Text(name, text) => {
+                    read.texts.insert((*name).to_owned(), (*text).to_owned());
+                }
+            }
+        }
+        self.found.push(read);
+    }
+}

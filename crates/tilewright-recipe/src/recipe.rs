@@ -1,0 +1,311 @@
+//! A recipe: rules by which the tensors of one checkpoint become those of another, as a file says them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tilewright_core::{Dtype, Fill};
+
+use crate::{
+    error::{Error, Errors, Kind, Place},
+    quantity::Quantity,
+    reference::Reference,
+    rule::{Rule, Side},
+    toml_file::{File, Table, Value},
+};
+
+/// The most rules of a recipe.
+const MOST_RULES: usize = 1 << 16;
+
+/// The keys of a recipe and of a rule.
+const KEYS: [&str; 11] =
+    ["title", "source", "pass", "drop", "lost", "tie", "untie", "same", "sizes", "pad_to", "map"];
+const RULE_KEYS: [&str; 11] = [
+    "from",
+    "to",
+    "optional",
+    "layout",
+    "from_layout",
+    "copies",
+    "varying",
+    "fill",
+    "dtype",
+    "from_dtype",
+    "sizes",
+];
+
+/// Rules by which the tensors of one checkpoint become those of another.
+///
+/// A recipe is a TOML file: `[[map]]` tables with `from` and `to`, and what is said once for all of them. It prints itself
+/// as a table, and [`inverse`](Recipe::inverse) is the way back.
+///
+/// ```
+/// use tilewright_recipe::Recipe;
+/// let recipe = Recipe::parse(
+///     r#"
+/// pass = ["*norm*"]
+/// [[map]]
+/// from = ["experts.{e}.w1.weight : i h", "experts.{e}.w3.weight : i' h"]
+/// to = "experts.gate_up_proj : e (i + i') h"
+/// "#,
+/// )?;
+/// assert_eq!(recipe.inverse().inverse(), recipe);
+/// // Every fault is told, each with its line.
+/// let errors = Recipe::parse("passs = []\n[[map]]\nfrom = 'a : i h'\nto = 'b : e i h'").unwrap_err();
+/// assert_eq!(
+///     errors.to_string(),
+///     "line 1: no key `passs`; did you mean `pass`?\n\
+///      line 2: of what the other side lacks, sources say h i; destinations say e h i"
+/// );
+/// # Ok::<(), tilewright_recipe::Errors>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recipe {
+    pub(crate) title: Option<String>,
+    pub(crate) source: Option<String>,
+    pub(crate) pass: Vec<String>,
+    pub(crate) drop: Vec<String>,
+    /// What the recipe that this one undoes has dropped.
+    pub(crate) lost: Vec<String>,
+    /// Second names that tensors of the result get.
+    pub(crate) tie: Vec<[String; 2]>,
+    /// Second names that go.
+    pub(crate) untie: Vec<[String; 2]>,
+    /// Axes of one size in the whole recipe.
+    pub(crate) same: BTreeSet<String>,
+    pub(crate) sizes: BTreeMap<String, Quantity>,
+    /// By the name of a padding axis without `~`: what it fills up, to which multiple.
+    pub(crate) pad_to: BTreeMap<String, (String, Quantity)>,
+    pub(crate) rules: Vec<Rule>,
+}
+
+impl Recipe {
+    /// Reads a recipe.
+    ///
+    /// # Errors
+    /// All faults at once: a text that is no TOML; keys and values that recipes do not have; operations that compute; names
+    /// and axes that cannot be read; rules whose two sides are not the same sum of terms. A file has at most 4 MiB and
+    /// 65,536 rules.
+    ///
+    /// ```
+    /// use tilewright_recipe::{Kind, Recipe};
+    /// assert!(Recipe::parse("[[map]]\nfrom = 'w : i o'\nto = 'w : o i'").is_ok());
+    /// let errors = Recipe::parse("[[map]]\nfrom = 'norm'\nto = 'norm'\nop = 'w - 1'").unwrap_err();
+    /// assert_eq!(errors.first().kind(), Kind::Arithmetic);
+    /// assert_eq!(errors.to_string(), "line 4: `op` is refused: recipes move elements and never compute");
+    /// ```
+    pub fn parse(text: &str) -> Result<Recipe, Errors> {
+        let (mut file, table) = File::open(text)?;
+        let place = Place { line: 1, ..Place::default() };
+        let table = file.table(table.get_ref(), place, &KEYS);
+        let recipe = recipe(&mut file, &table);
+        file.faults.or(recipe)
+    }
+
+    /// The recipe that undoes this one: the two sides of every rule swapped. What is dropped does not come back.
+    ///
+    /// ```
+    /// use tilewright_recipe::Recipe;
+    /// let recipe = Recipe::parse("drop = ['rope.freqs']\n[[map]]\nfrom = 'w : i o'\nto = 'v : o i'")?;
+    /// let back = recipe.inverse();
+    /// assert!(back.to_string().contains("v : o i  ->  w : i o"));
+    /// assert_eq!(back.lost().collect::<Vec<_>>(), ["rope.freqs"]);
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    #[must_use]
+    pub fn inverse(&self) -> Recipe {
+        Recipe {
+            drop: self.lost.clone(),
+            lost: self.drop.clone(),
+            tie: self.untie.clone(),
+            untie: self.tie.clone(),
+            rules: self.rules.iter().map(Rule::inverse).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// How many rules it has.
+    ///
+    /// ```
+    /// use tilewright_recipe::Recipe;
+    /// assert_eq!(Recipe::parse("[[map]]\nfrom = 'a'\nto = 'b'")?.rules(), 1);
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn rules(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// What the file says the recipe is for.
+    ///
+    /// ```
+    /// use tilewright_recipe::Recipe;
+    /// assert_eq!(Recipe::parse("title = 'GPT-2'")?.title(), Some("GPT-2"));
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// Where the file says its facts are from.
+    ///
+    /// ```
+    /// use tilewright_recipe::Recipe;
+    /// assert_eq!(Recipe::parse("title = 'GPT-2'")?.source(), None);
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// The names that this recipe cannot bring back, for the recipe that it undoes has dropped them.
+    ///
+    /// ```
+    /// use tilewright_recipe::Recipe;
+    /// let recipe = Recipe::parse("drop = ['*.inv_freq']")?;
+    /// assert_eq!((recipe.lost().count(), recipe.inverse().lost().count()), (0, 1));
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn lost(&self) -> impl Iterator<Item = &str> {
+        self.lost.iter().map(String::as_str)
+    }
+}
+
+fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
+    let list = |file: &mut File<'_>, key: &str| -> Vec<String> {
+        table
+            .get(key)
+            .map(|value| file.texts(key, value))
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(text, _)| text)
+            .collect()
+    };
+    let pairs = |file: &mut File<'_>, key: &str| {
+        table.get(key).map(|value| file.pairs(key, value)).unwrap_or_default()
+    };
+    let line = |file: &mut File<'_>, key: &str| Some(file.text(key, table.get(key)?, "a text")?.0);
+    let mut recipe = Recipe {
+        title: line(file, "title"),
+        source: line(file, "source"),
+        pass: list(file, "pass"),
+        drop: list(file, "drop"),
+        lost: list(file, "lost"),
+        tie: pairs(file, "tie"),
+        untie: pairs(file, "untie"),
+        same: list(file, "same").into_iter().collect(),
+        sizes: table.get("sizes").map(|value| sizes(file, "sizes", value)).unwrap_or_default(),
+        pad_to: table.get("pad_to").map(|value| pad_to(file, value)).unwrap_or_default(),
+        rules: Vec::new(),
+    };
+    let tables = table.get("map").map(|value| file.tables("map", value)).unwrap_or_default();
+    if tables.len() > MOST_RULES {
+        file.faults.push(Error::new(Kind::Limit, format!("more than {MOST_RULES} rules")));
+        return recipe;
+    }
+    for (table, place) in tables {
+        let table = file.table(table, place, &RULE_KEYS);
+        recipe.rules.extend(rule(file, &table));
+    }
+    recipe
+}
+
+fn quantity(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Quantity> {
+    match file.number_or_text(key, value)? {
+        Ok(number) => Some(Quantity::Number(number)),
+        Err((text, place)) => {
+            file.faults.take(Quantity::parse(&text).map_err(|error| error.within(&text, &place)))
+        }
+    }
+}
+
+fn sizes(file: &mut File<'_>, key: &str, value: &Value<'_>) -> BTreeMap<String, Quantity> {
+    let mut sizes = BTreeMap::new();
+    for (name, value) in file.free(key, value) {
+        sizes.extend(quantity(file, name, value).map(|quantity| (name.to_owned(), quantity)));
+    }
+    sizes
+}
+
+fn pad_to(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, (String, Quantity)> {
+    let what = "an axis and the multiple that it is filled up to, as in [\"v\", 128]";
+    let mut all = BTreeMap::new();
+    for (name, value) in file.free("pad_to", value) {
+        let Some([axis, multiple]) = file.two(name, value, what) else { continue };
+        let axis = file.text(name, axis, what);
+        let multiple = quantity(file, name, multiple);
+        if let (Some((axis, _)), Some(multiple)) = (axis, multiple) {
+            all.insert(name.trim_start_matches('~').to_owned(), (axis, multiple));
+        }
+    }
+    all
+}
+
+fn rule(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rule> {
+    let from = side(file, table, ("from", "from_layout", "from_dtype"));
+    let to = side(file, table, ("to", "layout", "dtype"));
+    let names = |file: &mut File<'_>, key: &str| -> BTreeSet<String> {
+        table
+            .get(key)
+            .map(|value| file.texts(key, value))
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(text, _)| text)
+            .collect()
+    };
+    let rule = Rule {
+        place: table.place.clone(),
+        from: from?,
+        to: to?,
+        optional: table.get("optional").is_some_and(|value| file.truth("optional", value)),
+        copies: names(file, "copies"),
+        varying: names(file, "varying"),
+        fill: table.get("fill").and_then(|value| fill(file, value)).unwrap_or(Fill::Zero),
+        sizes: table.get("sizes").map(|value| sizes(file, "sizes", value)).unwrap_or_default(),
+    };
+    let pairs = file.faults.take(rule.pairs())?;
+    for fault in rule.faults(&pairs) {
+        file.faults.push(fault);
+    }
+    Some(rule)
+}
+
+fn side(
+    file: &mut File<'_>,
+    table: &Table<'_, '_>,
+    (key, layout, dtype): (&str, &str, &str),
+) -> Option<Side> {
+    let texts = table.get(key).map(|value| file.texts(key, value)).unwrap_or_default();
+    if texts.is_empty() {
+        let says = format!("a rule without `{key}`, which names a tensor or several");
+        file.faults.push(Error::new(Kind::Key, says).on(&table.place));
+    }
+    let count = texts.len();
+    let read = |(text, place): &(String, Place)| file.faults.take(Reference::parse(text, place));
+    let references: Vec<Reference> = texts.iter().filter_map(read).collect();
+    let layout = table.get(layout).map(|value| file.texts(layout, value)).unwrap_or_default();
+    let dtype = table.get(dtype).and_then(|value| element_type(file, dtype, value));
+    let layout = layout.into_iter().map(|(text, _)| text).collect();
+    (count > 0 && references.len() == count).then_some(Side { references, layout, dtype })
+}
+
+fn element_type(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Dtype> {
+    let (text, place) = file.text(key, value, "an element type, as \"f32\"")?;
+    let dtype = Dtype::spelled(&text);
+    if dtype.is_none() {
+        let says =
+            format!("`{text}` is no element type; `{key}` widens bf16 and f16 exactly, to f32");
+        file.faults.push(Error::new(Kind::Key, says).on(&place));
+    }
+    dtype
+}
+
+fn fill(file: &mut File<'_>, value: &Value<'_>) -> Option<Fill> {
+    let (text, place) = match file.number_or_text("fill", value)? {
+        Ok(0) => return Some(Fill::Zero),
+        Ok(number) => (number.to_string(), Place { line: 0, ..Place::default() }),
+        Err(text) => text,
+    };
+    let fill = text.parse::<Fill>().map_err(|error| {
+        let error = Error::new(Kind::Key, format!("`fill`: {error}"));
+        if place.line > 0 { error.on(&place) } else { error }
+    });
+    file.faults.take(fill)
+}

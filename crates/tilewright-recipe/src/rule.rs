@@ -1,0 +1,297 @@
+//! A rule: some tensors become others. Law: its two sides are the same sum of terms, each once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tilewright_core::{Dtype, Fill};
+
+use crate::{
+    error::{Error, Kind, Place},
+    expression::{Axis, Node, Sizes},
+    quantity::Quantity,
+    reference::{Reference, Term},
+};
+
+/// A rule of a recipe.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Rule {
+    pub(crate) place: Place,
+    pub(crate) from: Side,
+    pub(crate) to: Side,
+    /// Whether it may take nothing.
+    pub(crate) optional: bool,
+    /// Axes that one side alone has: repeated there, or equal there.
+    pub(crate) copies: BTreeSet<String>,
+    /// Axes in names that may have another size in each instance.
+    pub(crate) varying: BTreeSet<String>,
+    /// What padding holds.
+    pub(crate) fill: Fill,
+    pub(crate) sizes: BTreeMap<String, Quantity>,
+}
+
+/// The tensors of one side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Side {
+    pub(crate) references: Vec<Reference>,
+    /// The SPEC of each reference's layout: none, one for all, or one each.
+    pub(crate) layout: Vec<String>,
+    /// The element type, where the rule states it.
+    pub(crate) dtype: Option<Dtype>,
+}
+
+/// A term, and the reference that has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Placed {
+    pub(crate) reference: usize,
+    pub(crate) term: Term,
+}
+
+/// A term on the two sides; padding stands on one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pair {
+    pub(crate) from: Option<Placed>,
+    pub(crate) to: Option<Placed>,
+}
+
+/// The terms of a side by their axes, without those of copies.
+type Terms = BTreeMap<BTreeSet<Axis>, Placed>;
+
+impl Rule {
+    /// The rule that undoes this one.
+    pub(crate) fn inverse(&self) -> Rule {
+        Rule { from: self.to.clone(), to: self.from.clone(), ..self.clone() }
+    }
+
+    /// The references of both sides.
+    pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
+        self.from.references.iter().chain(&self.to.references)
+    }
+
+    /// The error that the whole rule is wrong.
+    pub(crate) fn error(&self, kind: Kind, message: impl Into<String>) -> Error {
+        Error::new(kind, message).on(&self.place)
+    }
+
+    pub(crate) fn is_copy(&self, axis: &Axis) -> bool {
+        self.copies.contains(&axis.to_string())
+    }
+
+    /// The axes that stand alone in the name of every reference: they number the instances of the rule.
+    pub(crate) fn keys(&self) -> BTreeSet<Axis> {
+        let alone = |reference: &Reference| -> BTreeSet<Axis> {
+            let axis = |node: &Node| match node {
+                Node::Axis(axis) => Some(axis.clone()),
+                Node::Rest | Node::Product(_) | Node::Sum(_) => None,
+            };
+            reference.numbers().filter_map(|number| axis(&number.node)).collect()
+        };
+        let mut all = self.references().map(alone);
+        let first = all.next().unwrap_or_default();
+        all.fold(first, |keys, more| keys.intersection(&more).cloned().collect())
+    }
+
+    /// The axes in names that are no keys, by the names of their sizes.
+    pub(crate) fn counted(&self) -> BTreeSet<String> {
+        let keys = self.keys();
+        let numbers = self.references().flat_map(Reference::numbers);
+        let axes = numbers.flat_map(|number| number.node.axes());
+        axes.filter(|axis| !keys.contains(axis)).map(|axis| axis.base().to_owned()).collect()
+    }
+
+    /// The sizes that the texts of its references give.
+    pub(crate) fn stated(&self) -> Result<Sizes, Error> {
+        let mut sizes = Sizes::new();
+        for reference in self.references() {
+            for (axis, size) in &reference.sizes {
+                let known = *sizes.entry(axis.clone()).or_insert(*size);
+                if known != *size {
+                    let says = format!("`{axis}` has the size {known} already, and not {size}");
+                    return Err(reference.error(Kind::Size, says));
+                }
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// The terms of the two sides, matched by their axes.
+    ///
+    /// The error names the axis that stands twice in a term, the term that stands twice on a side, or the terms that
+    /// one side lacks.
+    pub(crate) fn pairs(&self) -> Result<Vec<Pair>, Error> {
+        let (mut from, to) = (self.terms(&self.from)?, self.terms(&self.to)?);
+        let padding = |key: &BTreeSet<Axis>| key.iter().any(Axis::is_padding);
+        let lacks = |some: &Terms, others: &Terms| {
+            let keys = some.keys().filter(|key| !others.contains_key(*key) && !padding(key));
+            let texts: Vec<String> = keys.map(say).collect();
+            if texts.is_empty() { "nothing".to_owned() } else { texts.join(", ") }
+        };
+        let (sources, results) = (lacks(&from, &to), lacks(&to, &from));
+        if (sources.as_str(), results.as_str()) != ("nothing", "nothing") {
+            let says = format!(
+                "of what the other side lacks, sources say {sources}; destinations say {results}"
+            );
+            return Err(self.error(Kind::Terms, says));
+        }
+        let mut pairs: Vec<Pair> = Vec::new();
+        for (key, placed) in to {
+            pairs.push(Pair { from: from.remove(&key), to: Some(placed) });
+        }
+        pairs.extend(from.into_values().map(|placed| Pair { from: Some(placed), to: None }));
+        Ok(pairs)
+    }
+
+    fn terms(&self, side: &Side) -> Result<Terms, Error> {
+        let mut terms = Terms::new();
+        for (at, reference) in side.references.iter().enumerate() {
+            for term in reference.terms() {
+                let all: BTreeSet<Axis> = term.axes.iter().cloned().collect();
+                if all.len() < term.axes.len() {
+                    return Err(twice_in_term(reference, &term));
+                }
+                let key: BTreeSet<Axis> =
+                    all.into_iter().filter(|axis| !self.is_copy(axis)).collect();
+                let text = say(&key);
+                if terms.insert(key, Placed { reference: at, term }).is_some() {
+                    let axis = reference.dims.iter().flat_map(Node::axes).next();
+                    let axis = axis.map_or_else(|| "i".into(), ToString::to_string);
+                    let says = format!(
+                        "the term `{text}` stands twice on one side; a second piece of equal size has axes of its own, as `{axis}'`"
+                    );
+                    return Err(reference.error(Kind::Terms, says));
+                }
+            }
+        }
+        Ok(terms)
+    }
+
+    /// What is wrong with it besides its terms.
+    pub(crate) fn faults(&self, pairs: &[Pair]) -> Vec<Error> {
+        let mut all = Vec::new();
+        all.extend(self.stated().err());
+        all.extend(self.texts_differ());
+        all.extend(self.unfed(pairs));
+        all.extend(self.unknown_axes());
+        all.extend(self.shared_size());
+        all.extend(self.widened());
+        for side in [&self.from, &self.to] {
+            let (layouts, references) = (side.layout.len(), side.references.len());
+            if layouts > 1 && layouts != references {
+                let says =
+                    format!("{layouts} layouts for {references} tensors; one is for all of them");
+                all.push(self.error(Kind::Key, says));
+            }
+        }
+        all
+    }
+
+    /// Texts that some references lack.
+    fn texts_differ(&self) -> Option<Error> {
+        let mut all = self.references();
+        let first = all.next()?.name.texts();
+        let other = all.find(|reference| reference.name.texts() != first)?;
+        let theirs = other.name.texts();
+        let text = first.symmetric_difference(&theirs).next()?;
+        Some(other.error(
+            Kind::Name,
+            format!("the text `{{{text}:…}}` does not stand in every name of the rule"),
+        ))
+    }
+
+    /// A reference of which only padding is known.
+    fn unfed(&self, pairs: &[Pair]) -> Option<Error> {
+        let moved = |pair: &&Pair| pair.from.is_some() && pair.to.is_some();
+        let fed = |of: fn(&Pair) -> &Option<Placed>| -> BTreeSet<usize> {
+            pairs
+                .iter()
+                .filter(moved)
+                .filter_map(|pair| of(pair).as_ref())
+                .map(|placed| placed.reference)
+                .collect()
+        };
+        let (from, to) = (fed(|pair| &pair.from), fed(|pair| &pair.to));
+        let of = |side: &Side, fed: &BTreeSet<usize>| {
+            side.references
+                .iter()
+                .enumerate()
+                .find(|(at, _)| !fed.contains(at))
+                .map(|(_, reference)| reference.clone())
+        };
+        let reference = of(&self.from, &from).or_else(|| of(&self.to, &to))?;
+        Some(reference.error(Kind::Terms, format!("`{}` has nothing but padding", reference.text)))
+    }
+
+    /// Axes of copies that both sides have or none, and axes that vary but stand in no name.
+    fn unknown_axes(&self) -> Option<Error> {
+        let has = |side: &Side, axis: &str| {
+            side.references.iter().flat_map(Reference::axes).any(|one| one.to_string() == axis)
+        };
+        let copied = |axis: &&String| has(&self.from, axis) == has(&self.to, axis);
+        if let Some(axis) = self.copies.iter().find(copied) {
+            let says = format!(
+                "`copies` names the axis `{axis}`, which must stand on one side and not on the other"
+            );
+            return Some(self.error(Kind::Terms, says));
+        }
+        let counted = self.counted();
+        let axis = self.varying.iter().find(|axis| !counted.contains(*axis))?;
+        Some(self.error(
+            Kind::Terms,
+            format!(
+                "`varying` names the axis `{axis}`, which is in no name, or numbers the instances"
+            ),
+        ))
+    }
+
+    /// An axis that has the size of one that numbers instances, and so none.
+    fn shared_size(&self) -> Option<Error> {
+        let keys = self.keys();
+        let same = |axis: &&Axis| {
+            !keys.contains(*axis) && keys.iter().any(|key| key.base() == axis.base())
+        };
+        let axis = self.references().flat_map(Reference::axes).find(same)?;
+        let says = format!(
+            "`{axis}` would have the size of `{}`, which numbers the instances of the rule",
+            axis.base()
+        );
+        Some(self.error(Kind::Terms, says))
+    }
+
+    /// A change of the element type that is not exact.
+    fn widened(&self) -> Option<Error> {
+        let exact = |dtype: Dtype| matches!(dtype, Dtype::F32 | Dtype::Bf16 | Dtype::F16);
+        let legal = match (self.from.dtype, self.to.dtype) {
+            (None, None) => true,
+            (None, Some(to)) => to == Dtype::F32,
+            (Some(from), None) => from == Dtype::F32,
+            (Some(from), Some(to)) => {
+                exact(from) && exact(to) && (from == to || from == Dtype::F32 || to == Dtype::F32)
+            }
+        };
+        let says = "recipes move elements and never compute; `dtype = \"f32\"` widens bf16 and f16 exactly, and is undone by `from_dtype = \"f32\"`";
+        (!legal).then(|| self.error(Kind::Arithmetic, says))
+    }
+}
+
+fn twice_in_term(reference: &Reference, term: &Term) -> Error {
+    let mut seen = BTreeSet::new();
+    let twice = term
+        .axes
+        .iter()
+        .find(|axis| !seen.insert(*axis))
+        .map_or_else(String::new, ToString::to_string);
+    let text = term.axes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let says = match twice.as_str() {
+        "…" => "`…` stands twice in a term".to_owned(),
+        _ => format!(
+            "the axis `{twice}` stands twice in the term `{text}`; another axis of equal size is `{twice}'`"
+        ),
+    };
+    reference.error(Kind::Terms, says)
+}
+
+/// Axes as people write a term.
+fn say(axes: &BTreeSet<Axis>) -> String {
+    if axes.is_empty() {
+        return "()".to_owned();
+    }
+    axes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,335 @@
+//! The tensors of a result, made of parts: a part for each term of an instance and each value of the axes in names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tilewright_core::{Dtype, Fill};
+
+use crate::{
+    assembly::{Digit, Equal, Made, Origin, Part},
+    error::{Error, Kind},
+    expression::Axis,
+    reference::Reference,
+    rule::{Pair, Placed},
+    solve::{
+        digits::merged,
+        element_type,
+        equations::said,
+        work::{Seat, Values, Work, offset},
+    },
+    tensor::elements,
+};
+
+/// The most parts of a result, tensors of it and comparisons among them.
+const MOST_PARTS: u64 = 1 << 23;
+
+/// What is made so far, and by whom.
+#[derive(Debug, Default)]
+pub(crate) struct Built {
+    made: BTreeMap<String, Entry>,
+    equal: Vec<Equal>,
+    parts: u64,
+    instances: usize,
+}
+
+/// A tensor of the result on its way.
+#[derive(Debug)]
+struct Entry {
+    made: Made,
+    /// The element type of its sources.
+    source: Dtype,
+    /// What makes it, in words.
+    by: String,
+    /// The instance, the reference and the numbers of its name.
+    key: (usize, usize, Vec<u64>),
+}
+
+impl Built {
+    /// Adds what an instance makes.
+    pub(crate) fn instance(
+        &mut self,
+        work: Work<'_>,
+        pairs: &[Pair],
+        config: Option<&serde_json::Value>,
+    ) -> Result<(), Error> {
+        self.instances += 1;
+        let mut dtypes = BTreeMap::new();
+        for pair in pairs {
+            if let Pair { from: Some(from), to: Some(to) } = pair {
+                self.moved(work, (from, to), config, &mut dtypes)?;
+            }
+        }
+        for pair in pairs {
+            match pair {
+                Pair { from: None, to: Some(to) } => self.filled(work, to, &dtypes)?,
+                Pair { from: Some(from), to: None } => self.padding(work, from)?,
+                Pair { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a tensor as a whole: one that goes through, or one under a second name.
+    pub(crate) fn whole(&mut self, made: Made, by: &str) -> Result<(), Error> {
+        if let Some(entry) = self.made.get(&made.name) {
+            return Err(twice(&made.name, &entry.by, by));
+        }
+        let entry = Entry { source: made.dtype, by: by.to_owned(), key: (0, 0, Vec::new()), made };
+        self.made.insert(entry.made.name.clone(), entry);
+        Ok(())
+    }
+
+    /// The tensor of the result with this name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Made> {
+        self.made.get(name).map(|entry| &entry.made)
+    }
+
+    /// Adds what must be equal.
+    pub(crate) fn equal(&mut self, equal: Equal) {
+        self.equal.push(equal);
+    }
+
+    /// All tensors of the result, by name, and what must be equal.
+    pub(crate) fn finish(self) -> (Vec<Made>, Vec<Equal>) {
+        (self.made.into_values().map(|entry| entry.made).collect(), self.equal)
+    }
+
+    fn count(&mut self, work: Work<'_>, more: u64) -> Result<(), Error> {
+        self.parts = self.parts.saturating_add(more);
+        match self.parts > MOST_PARTS {
+            true => Err(work.rule.error(
+                Kind::Limit,
+                format!("more than {MOST_PARTS} parts{}", said(&work.solved.instance)),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// A term that both sides have.
+    fn moved(
+        &mut self,
+        work: Work<'_>,
+        (from, to): (&Placed, &Placed),
+        config: Option<&serde_json::Value>,
+        dtypes: &mut BTreeMap<usize, Dtype>,
+    ) -> Result<(), Error> {
+        // Of copies in the source the first one is taken.
+        let is_copied = |axis: &Axis| work.rule.is_copy(axis) && !to.term.axes.contains(axis);
+        let named = work.named(&work.rule.from, from);
+        let (copied, mut looped): (BTreeSet<Axis>, BTreeSet<Axis>) =
+            named.into_iter().partition(is_copied);
+        looped.extend(work.named(&work.rule.to, to));
+        self.count(work, work.combinations(&looped))?;
+        for mut values in work.values(&looped) {
+            values.extend(copied.iter().map(|axis| (axis.clone(), 0)));
+            let seat = work.seat(from, &values)?;
+            let source = work.tensors[seat.tensor].dtype;
+            let dtype = element_type::of(work.rule, &work.tensors[seat.tensor], config)?;
+            dtypes.insert(to.reference, dtype);
+            let part = Part {
+                origin: Origin::Source { tensor: seat.tensor, offset: seat.offset(&values) },
+                ..part(work, to, Some(&seat), &values)
+            };
+            self.push(work, (to, &values), (Some(source), dtype), part)?;
+            if from.term.axes.iter().any(is_copied) {
+                self.copies(work, from, (&values, &copied), (&seat, &is_copied))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies in the source must be equal to the first one.
+    fn copies(
+        &mut self,
+        work: Work<'_>,
+        from: &Placed,
+        (values, copied): (&Values, &BTreeSet<Axis>),
+        (first, is_copied): (&Seat, &dyn Fn(&Axis) -> bool),
+    ) -> Result<(), Error> {
+        self.count(work, work.combinations(copied))?;
+        let axes: Vec<String> =
+            from.term.axes.iter().filter(|axis| is_copied(axis)).map(ToString::to_string).collect();
+        for others in work.values(copied) {
+            let other = work.seat(
+                from,
+                &values.iter().chain(&others).map(|(axis, value)| (axis.clone(), *value)).collect(),
+            )?;
+            let digit = |(axis, extent, stride): &(Axis, u64, u64)| Digit {
+                extent: *extent,
+                source: if is_copied(axis) { 0 } else { *stride },
+                made: *stride,
+            };
+            let free = first.digits.leaves.iter().filter(|(axis, ..)| !values.contains_key(axis));
+            let digits = merged(free.map(digit).collect());
+            let origin =
+                |seat: &Seat| Origin::Source { tensor: seat.tensor, offset: seat.offset(values) };
+            if other.tensor == first.tensor && digits.iter().all(|digit| digit.source == digit.made)
+            {
+                continue;
+            }
+            let [one, two] = [first, &other].map(|seat| &work.tensors[seat.tensor]);
+            if one.dtype != two.dtype {
+                let says = format!(
+                    "{:?} is {}, and its copy {:?} {}",
+                    one.name,
+                    one.dtype.name(),
+                    two.name,
+                    two.dtype.name()
+                );
+                return Err(work.rule.error(Kind::Dtype, says));
+            }
+            let why = format!("the copies by axis {} of {:?}", axes.join(" "), two.name);
+            self.equal(Equal { first: origin(first), second: origin(&other), digits, why });
+        }
+        Ok(())
+    }
+
+    /// A term that the result alone has.
+    fn filled(
+        &mut self,
+        work: Work<'_>,
+        to: &Placed,
+        dtypes: &BTreeMap<usize, Dtype>,
+    ) -> Result<(), Error> {
+        let looped = work.named(&work.rule.to, to);
+        self.count(work, work.combinations(&looped))?;
+        let reference = &work.rule.to.references[to.reference];
+        let Some(dtype) = dtypes.get(&to.reference).copied() else { return Ok(()) };
+        let bits = fill_bits(work.rule.fill, dtype, reference)?;
+        for values in work.values(&looped) {
+            let part = Part { origin: Origin::Fill(bits), ..part(work, to, None, &values) };
+            self.push(work, (to, &values), (None, dtype), part)?;
+        }
+        Ok(())
+    }
+
+    /// A term that the source alone has: it must be the fill.
+    fn padding(&mut self, work: Work<'_>, from: &Placed) -> Result<(), Error> {
+        let looped = work.named(&work.rule.from, from);
+        self.count(work, work.combinations(&looped))?;
+        let reference = &work.rule.from.references[from.reference];
+        let axes: Vec<String> = from
+            .term
+            .axes
+            .iter()
+            .filter(|axis| axis.is_padding())
+            .map(ToString::to_string)
+            .collect();
+        for values in work.values(&looped) {
+            let seat = work.seat(from, &values)?;
+            let tensor = &work.tensors[seat.tensor];
+            let digit = |(_, extent, stride): &(Axis, u64, u64)| Digit {
+                extent: *extent,
+                source: *stride,
+                made: 0,
+            };
+            let digits = merged(seat.digits.leaves.iter().map(digit).collect());
+            let second = Origin::Fill(fill_bits(work.rule.fill, tensor.dtype, reference)?);
+            let first = Origin::Source { tensor: seat.tensor, offset: seat.offset(&values) };
+            if digits.iter().all(|digit| digit.extent > 0) {
+                let why = format!("the padding of axis {} in {:?}", axes.join(" "), tensor.name);
+                self.equal(Equal { first, second, digits, why });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a part to its tensor, which the first part makes.
+    fn push(
+        &mut self,
+        work: Work<'_>,
+        (to, values): (&Placed, &Values),
+        (source, dtype): (Option<Dtype>, Dtype),
+        part: Part,
+    ) -> Result<(), Error> {
+        let reference = &work.rule.to.references[to.reference];
+        let numbers = work.numbers(reference, to, values);
+        let name = work.name(reference, &numbers)?;
+        let key = (self.instances, to.reference, numbers);
+        let entry = match self.made.entry(name) {
+            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::btree_map::Entry::Vacant(vacant) => {
+                let made = room(work, (vacant.key(), dtype), (reference, to.reference))?;
+                vacant.insert(Entry {
+                    made,
+                    source: source.unwrap_or(dtype),
+                    by: reference.text.clone(),
+                    key: key.clone(),
+                })
+            }
+        };
+        if entry.key != key {
+            return Err(twice(&entry.made.name, &entry.by, &reference.text).on(&reference.place));
+        }
+        if let Some(source) = source
+            && source != entry.source
+        {
+            let says = format!(
+                "{:?} would be made of {} and of {}",
+                entry.made.name,
+                entry.source.name(),
+                source.name()
+            );
+            return Err(reference.error(Kind::Dtype, says));
+        }
+        if part.digits.iter().all(|digit| digit.extent > 0) {
+            entry.made.parts.push(part);
+        }
+        Ok(())
+    }
+}
+
+/// A part of the result without its origin.
+fn part(work: Work<'_>, to: &Placed, seat: Option<&Seat>, values: &Values) -> Part {
+    let reference = &work.rule.to.references[to.reference];
+    let digits = work.extents().digits(&reference.dims, &to.term.dims);
+    let sources: BTreeMap<&Axis, u64> = seat
+        .into_iter()
+        .flat_map(|seat| &seat.digits.leaves)
+        .map(|(axis, _, stride)| (axis, *stride))
+        .collect();
+    let free = digits.leaves.iter().filter(|(axis, ..)| !values.contains_key(axis));
+    let shared = free.map(|(axis, extent, made)| Digit {
+        extent: *extent,
+        source: sources.get(axis).copied().unwrap_or(0),
+        made: *made,
+    });
+    Part {
+        origin: Origin::Fill(0),
+        offset: offset(&digits, values),
+        digits: merged(shared.collect()),
+    }
+}
+
+/// A tensor of the result without parts.
+fn room(
+    work: Work<'_>,
+    (name, dtype): (&str, Dtype),
+    (reference, at): (&Reference, usize),
+) -> Result<Made, Error> {
+    let extents = work.extents().of(&reference.dims);
+    if elements(&extents).is_none() {
+        return Err(
+            reference.error(Kind::Limit, format!("{name:?} would have more than 2^63 elements"))
+        );
+    }
+    let layouts = &work.rule.to.layout;
+    let layout =
+        layouts.get(at).or_else(|| layouts.first().filter(|_| layouts.len() == 1)).cloned();
+    Ok(Made { name: name.to_owned(), dtype, extents, layout, parts: Vec::new() })
+}
+
+fn fill_bits(fill: Fill, dtype: Dtype, reference: &Reference) -> Result<u64, Error> {
+    let bits = dtype.fill_bits(fill).map_err(|error| {
+        reference.error(Kind::Dtype, format!("the fill {fill} of {}: {error}", dtype.name()))
+    })?;
+    u64::try_from(bits).map_err(|_| {
+        reference.error(
+            Kind::Dtype,
+            format!("the fill {fill} of {} has more than 64 bits", dtype.name()),
+        )
+    })
+}
+
+fn twice(name: &str, first: &str, second: &str) -> Error {
+    Error::new(Kind::Twice, format!("{name:?} would be made twice: by `{first}` and by `{second}`"))
+}

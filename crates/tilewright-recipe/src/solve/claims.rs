@@ -1,0 +1,230 @@
+//! Who takes which tensor: every tensor is taken once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    error::{Error, Faults, Kind},
+    expression::{Axis, Node, Sizes},
+    globs::matches_any,
+    name::{Number, Offset, Read},
+    recipe::Recipe,
+    rule::Rule,
+    solve::given::Given,
+    tensor::Tensor,
+};
+
+/// The tensors that an instance of a rule takes: by reference and by the numbers of the names, places in the list.
+#[derive(Clone, Debug)]
+pub(crate) struct Instance {
+    pub(crate) rule: usize,
+    pub(crate) texts: BTreeMap<String, String>,
+    /// The values of the axes that number instances.
+    pub(crate) keys: BTreeMap<Axis, u64>,
+    pub(crate) found: Vec<BTreeMap<Vec<u64>, usize>>,
+}
+
+/// What tells instances of a rule apart: texts, and values of axes.
+type Key = (BTreeMap<String, String>, BTreeMap<Axis, u64>);
+
+/// What becomes of the tensors.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Claims {
+    pub(crate) instances: Vec<Instance>,
+    /// Second names that go, and their first ones.
+    pub(crate) untied: Vec<(usize, usize)>,
+    /// What goes through.
+    pub(crate) passed: Vec<usize>,
+    pub(crate) dropped: Vec<usize>,
+}
+
+/// A tensor that a rule takes.
+struct Taken {
+    reference: usize,
+    read: Read,
+}
+
+/// Who takes which of the tensors, whose names are different.
+pub(crate) fn of(
+    recipe: &Recipe,
+    given: &[Given],
+    tensors: &[Tensor],
+    faults: &mut Faults,
+) -> Claims {
+    let mut claims = Claims::default();
+    let set_aside = set_aside(recipe, tensors, &mut claims, faults);
+    let mut claimed: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    let mut beyond: BTreeMap<usize, Error> = BTreeMap::new();
+    for (at, rule) in recipe.rules.iter().enumerate() {
+        if let Some(error) = unknown_offset(rule, &given[at]) {
+            faults.push(error);
+            continue;
+        }
+        let mut instances: BTreeMap<Key, Instance> = BTreeMap::new();
+        let keys = rule.keys();
+        let mut matched = rule.optional;
+        for (place, tensor) in
+            tensors.iter().enumerate().filter(|(place, _)| !set_aside.contains(place))
+        {
+            for taken in takers(rule, &given[at], (place, tensor), &mut beyond, faults) {
+                matched = true;
+                if let Some(first) = claimed.insert(place, (at, taken.reference)) {
+                    faults.push(claimed_twice(recipe, &tensor.name, first, (at, taken.reference)));
+                    continue;
+                }
+                let keys = key_values(rule, &taken, &keys);
+                let instance = instances
+                    .entry((taken.read.texts.clone(), keys.clone()))
+                    .or_insert_with(|| Instance {
+                        rule: at,
+                        texts: taken.read.texts.clone(),
+                        keys,
+                        found: vec![BTreeMap::new(); rule.from.references.len()],
+                    });
+                instance.found[taken.reference].insert(taken.read.numbers, place);
+            }
+        }
+        if !matched {
+            faults.push(unmatched(rule));
+        }
+        claims.instances.extend(instances.into_values());
+    }
+    let left = (0..tensors.len())
+        .filter(|place| !set_aside.contains(place) && !claimed.contains_key(place));
+    for place in left {
+        match beyond.remove(&place) {
+            Some(error) => faults.push(error),
+            None if matches_any(&recipe.pass, &tensors[place].name) => claims.passed.push(place),
+            None => faults.push(unclaimed(&tensors[place].name)),
+        }
+    }
+    claims
+}
+
+/// What is dropped, and second names that go.
+fn set_aside(
+    recipe: &Recipe,
+    tensors: &[Tensor],
+    claims: &mut Claims,
+    faults: &mut Faults,
+) -> BTreeSet<usize> {
+    let dropped = |place: &usize| matches_any(&recipe.drop, &tensors[*place].name);
+    claims.dropped = (0..tensors.len()).filter(dropped).collect();
+    let at = |name: &str| tensors.iter().position(|tensor| tensor.name == name);
+    for [first, second] in &recipe.untie {
+        match (at(first), at(second)) {
+            (Some(first), Some(second)) if first != second => claims.untied.push((first, second)),
+            (None, Some(_)) => {
+                faults.push(Error::new(
+                    Kind::Tie,
+                    format!("`{second}` is a second name of `{first}`, which is not there"),
+                ));
+            }
+            (Some(_) | None, _) => {}
+        }
+    }
+    let untied = claims.untied.iter().map(|(_, second)| *second);
+    claims.dropped.iter().copied().chain(untied).collect()
+}
+
+/// The references of a rule that take a tensor. A number beyond the size of its axis is noted, for the case that nobody
+/// takes the tensor.
+fn takers(
+    rule: &Rule,
+    given: &Given,
+    (place, tensor): (usize, &Tensor),
+    beyond: &mut BTreeMap<usize, Error>,
+    faults: &mut Faults,
+) -> Vec<Taken> {
+    let mut takers = Vec::new();
+    for (at, reference) in rule.from.references.iter().enumerate() {
+        match reference.name.read(&tensor.name, &given.sizes) {
+            Err(()) => {
+                let says = format!(
+                    "the name {:?} can be read in two ways by `{}`",
+                    tensor.name, reference.text
+                );
+                faults.push(reference.error(Kind::Name, says));
+            }
+            Ok(None) => {}
+            Ok(Some(read)) => {
+                let over = reference
+                    .numbers()
+                    .zip(&read.numbers)
+                    .find_map(|(number, value)| over(number, *value, &given.sizes));
+                match over {
+                    None => takers.push(Taken { reference: at, read }),
+                    Some((axes, size)) => {
+                        let says = format!(
+                            "no rule takes {:?}: `{}` has only {size} of `{axes}`",
+                            tensor.name, reference.text
+                        );
+                        beyond.insert(place, reference.error(Kind::Unclaimed, says));
+                    }
+                }
+            }
+        }
+    }
+    takers
+}
+
+/// The axes of a number and their size, if the value is not below it.
+fn over(number: &Number, value: u64, sizes: &Sizes) -> Option<(String, u128)> {
+    let size = number.node.size(&|axis| sizes.get(axis.base()).copied())?;
+    (u128::from(value) >= size).then(|| (number.node.to_string(), size))
+}
+
+/// The values of the axes that number instances.
+fn key_values(rule: &Rule, taken: &Taken, keys: &BTreeSet<Axis>) -> BTreeMap<Axis, u64> {
+    let numbers = rule.from.references[taken.reference].numbers().zip(&taken.read.numbers);
+    let key = |(number, value): (&Number, &u64)| match &number.node {
+        Node::Axis(axis) if keys.contains(axis) => Some((axis.clone(), *value)),
+        Node::Axis(_) | Node::Rest | Node::Product(_) | Node::Sum(_) => None,
+    };
+    numbers.filter_map(key).collect()
+}
+
+fn unknown_offset(rule: &Rule, given: &Given) -> Option<Error> {
+    let references = rule.from.references.iter();
+    let mut offsets = references
+        .flat_map(|reference| reference.numbers().map(move |number| (reference, &number.offset)));
+    let (reference, name) = offsets.find_map(|(reference, offset)| match offset {
+        Offset::Size(name) if !given.sizes.contains_key(name) => Some((reference, name)),
+        Offset::Size(_) | Offset::By(_) => None,
+    })?;
+    let why = given.lacks.get(name).map(|why| format!("; {why}")).unwrap_or_default();
+    let says = format!("`{}` counts from `{name}`, whose size must be given{why}", reference.text);
+    Some(reference.error(Kind::Unsolved, says))
+}
+
+fn claimed_twice(
+    recipe: &Recipe,
+    name: &str,
+    first: (usize, usize),
+    second: (usize, usize),
+) -> Error {
+    let reference =
+        |(rule, reference): (usize, usize)| &recipe.rules[rule].from.references[reference];
+    let (first, second) = (reference(first), reference(second));
+    let says = format!(
+        "{name:?} is taken twice: by `{}` (line {}) and by `{}`",
+        first.text, first.place.line, second.text
+    );
+    second.error(Kind::Claimed, says)
+}
+
+fn unmatched(rule: &Rule) -> Error {
+    let texts: Vec<String> =
+        rule.from.references.iter().map(|reference| format!("`{}`", reference.text)).collect();
+    let says = format!(
+        "no tensor matches {}; a rule that may take nothing says `optional = true`",
+        texts.join(" or ")
+    );
+    rule.error(Kind::Unmatched, says)
+}
+
+fn unclaimed(name: &str) -> Error {
+    Error::new(
+        Kind::Unclaimed,
+        format!("no rule takes {name:?}, and neither `pass` nor `drop` names it"),
+    )
+}

@@ -1,0 +1,193 @@
+//! A recipe for the tensors of a checkpoint: who takes what, the sizes of all axes, and every tensor as parts of others.
+
+mod blocks;
+mod build;
+mod claims;
+mod digits;
+mod element_type;
+mod equations;
+mod given;
+mod record;
+mod split;
+mod uniform;
+mod work;
+
+use std::collections::BTreeSet;
+
+pub use self::record::RECIPE_KEY;
+use self::{build::Built, claims::Claims, equations::Solved, given::Outside, work::Work};
+use crate::{
+    assembly::{Assembly, Digit, Equal, Made, Origin, Part},
+    error::{Error, Errors, Faults, Kind},
+    expression::Sizes,
+    recipe::Recipe,
+    rule::Pair,
+    tensor::{Tensor, elements},
+};
+
+/// The longest name of a tensor, in bytes: patterns try many ways to read one.
+const LONGEST_NAME: usize = 1024;
+
+impl Recipe {
+    /// What the recipe makes of these tensors.
+    ///
+    /// The metadata holds, below [`RECIPE_KEY`], the recipe back with the sizes that were found: it needs no other.
+    ///
+    /// `config` is what stands in `config.json` beside the weights. `sizes` come before those of the recipe and of the
+    /// configuration.
+    ///
+    /// # Errors
+    /// All faults at once, each of a [`Kind`]: tensors that are missing, or that no rule takes or two; names that two
+    /// tensors would have; dims that do not divide; sizes that do not follow or differ; element types that differ.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_recipe::{Recipe, Sizes, Tensor};
+    /// let recipe = Recipe::parse(
+    ///     r#"
+    /// [[map]]
+    /// from = "h.{L}.attn.weight : h (o + o' + o'')"
+    /// to = ["h.{L}.q.weight : o h", "h.{L}.k.weight : o' h", "h.{L}.v.weight : o'' h"]
+    /// "#,
+    /// )?;
+    /// let fused = Tensor::new("h.0.attn.weight", Dtype::F32, [8, 24]);
+    /// let assembly = recipe.solve(std::slice::from_ref(&fused), None, &Sizes::new())?;
+    /// let names: Vec<&str> = assembly.made.iter().map(|made| made.name.as_str()).collect();
+    /// assert_eq!(names, ["h.0.k.weight", "h.0.q.weight", "h.0.v.weight"]);
+    /// assert_eq!(assembly.made[0].extents, [8, 8]);
+    ///
+    /// let uneven = Tensor { extents: vec![8, 25], ..fused };
+    /// let errors = recipe.solve(&[uneven], None, &Sizes::new()).unwrap_err();
+    /// let says = r#"line 3: dim 1 of "h.0.attn.weight" is 25, and no size of `o` makes `(o + o' + o'')` that"#;
+    /// assert_eq!(errors.to_string(), says);
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn solve(
+        &self,
+        tensors: &[Tensor],
+        config: Option<&serde_json::Value>,
+        sizes: &Sizes,
+    ) -> Result<Assembly, Errors> {
+        let outside = Outside { config, sizes };
+        let mut faults = Faults::default();
+        check_input(tensors, &mut faults);
+        let faults = faults.or(()).map(|()| Faults::default())?;
+        self.assemble(tensors, outside, faults)
+    }
+
+    fn assemble(
+        &self,
+        tensors: &[Tensor],
+        outside: Outside<'_>,
+        mut faults: Faults,
+    ) -> Result<Assembly, Errors> {
+        let given = given::of_rules(self, outside, &mut faults);
+        let mut claims = claims::of(self, &given, tensors, &mut faults);
+        let instances = std::mem::take(&mut claims.instances);
+        let solve = |instance: claims::Instance| {
+            let given = &given[instance.rule];
+            equations::solve((self, given, outside), instance, tensors, &mut faults)
+        };
+        let solved: Vec<Solved> = instances.into_iter().filter_map(solve).collect();
+        uniform::check(self, &solved, &mut faults);
+        let built = self.build(&solved, (tensors, &claims), outside, &mut faults);
+        let (made, equal) = built.finish();
+        let broken = made.iter().filter_map(|made| blocks::broken(made, tensors));
+        broken.for_each(|error| faults.push(error));
+        faults.or(())?;
+        let back = record::back(self, &solved, tensors).to_toml();
+        Ok(Assembly { made, equal, metadata: vec![(RECIPE_KEY.to_owned(), back)] })
+    }
+
+    fn build(
+        &self,
+        solved: &[Solved],
+        (tensors, claims): (&[Tensor], &Claims),
+        outside: Outside<'_>,
+        faults: &mut Faults,
+    ) -> Built {
+        let mut built = Built::default();
+        let pairs: Vec<Vec<Pair>> =
+            self.rules.iter().map(|rule| rule.pairs().unwrap_or_default()).collect();
+        for solved in solved {
+            let rule = &self.rules[solved.instance.rule];
+            let work = Work { rule, solved, tensors };
+            faults.take(built.instance(work, &pairs[solved.instance.rule], outside.config));
+        }
+        for place in &claims.passed {
+            faults.take(built.whole(unchanged(tensors, *place), "pass"));
+        }
+        for [first, second] in &self.tie {
+            let made = built.get(first).map(|made| Made { name: second.clone(), ..made.clone() });
+            match made {
+                Some(made) => _ = faults.take(built.whole(made, "tie")),
+                // What is not made for another fault is no fault of its own.
+                None if !faults.is_empty() => {}
+                None => faults.push(Error::new(
+                    Kind::Tie,
+                    format!("`{second}` is to be a second name of `{first}`, which is not made"),
+                )),
+            }
+        }
+        for (first, second) in &claims.untied {
+            match untied(tensors, (*first, *second)) {
+                Ok(equal) => built.equal(equal),
+                Err(error) => faults.push(error),
+            }
+        }
+        built
+    }
+}
+
+/// Names must be different, and elements countable.
+fn check_input(tensors: &[Tensor], faults: &mut Faults) {
+    let mut names = BTreeSet::new();
+    for tensor in tensors {
+        if !names.insert(&tensor.name) {
+            faults
+                .push(Error::new(Kind::Input, format!("two tensors are called {:?}", tensor.name)));
+        }
+        if tensor.name.len() > LONGEST_NAME {
+            let says = format!("a tensor's name has more than {LONGEST_NAME} bytes");
+            faults.push(Error::new(Kind::Limit, says));
+        }
+        if tensor.elements().is_none() {
+            faults.push(Error::new(
+                Kind::Limit,
+                format!("{:?} has more than 2^63 elements", tensor.name),
+            ));
+        }
+    }
+}
+
+/// A tensor that goes through.
+fn unchanged(tensors: &[Tensor], place: usize) -> Made {
+    let Tensor { name, dtype, extents } = tensors[place].clone();
+    let digits = run(&extents);
+    let part = Part { origin: Origin::Source { tensor: place, offset: 0 }, offset: 0, digits };
+    let parts = if elements(&extents) == Some(0) { Vec::new() } else { vec![part] };
+    Made { name, dtype, extents, layout: None, parts }
+}
+
+/// All elements in their order.
+fn run(extents: &[u64]) -> Vec<Digit> {
+    match elements(extents) {
+        None | Some(1) => Vec::new(),
+        Some(extent) => vec![Digit { extent, source: 1, made: 1 }],
+    }
+}
+
+/// A second name must hold what the first one holds.
+fn untied(tensors: &[Tensor], (first, second): (usize, usize)) -> Result<Equal, Error> {
+    let (one, two) = (&tensors[first], &tensors[second]);
+    if (one.dtype, &one.extents) != (two.dtype, &two.extents) {
+        let says = format!(
+            "{:?} and its second name {:?} have other dims or element types",
+            one.name, two.name
+        );
+        return Err(Error::new(Kind::Tie, says));
+    }
+    let origin = |tensor| Origin::Source { tensor, offset: 0 };
+    let why = format!("{:?} and its second name {:?}", one.name, two.name);
+    Ok(Equal { first: origin(first), second: origin(second), digits: run(&one.extents), why })
+}

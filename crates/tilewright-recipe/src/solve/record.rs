@@ -1,0 +1,134 @@
+//! The way back as a recipe that needs nothing else: the inverse, with the sizes that were found.
+//!
+//! A size is written once for all rules where they agree, in a rule where its instances agree, and else in a rule for
+//! each instance, whose layers are numbers and not fields.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tilewright_core::Dtype;
+
+use crate::{
+    name::Offset,
+    quantity::Quantity,
+    recipe::Recipe,
+    reference::Reference,
+    rule::{Rule, Side},
+    solve::equations::Solved,
+    tensor::Tensor,
+};
+
+/// The key of the metadata that holds the recipe back.
+pub const RECIPE_KEY: &str = "tilewright.recipe";
+
+/// The most rules that instances are written apart in.
+const MOST_APART: usize = 4096;
+
+/// What is written of an instance: sizes by name, and the element type before it was widened.
+type Facts = (BTreeMap<String, u64>, Option<Dtype>);
+
+/// The recipe back.
+pub(crate) fn back(recipe: &Recipe, solved: &[Solved], tensors: &[Tensor]) -> Recipe {
+    let mut back = Recipe {
+        rules: Vec::new(),
+        pad_to: BTreeMap::new(),
+        sizes: BTreeMap::new(),
+        ..recipe.inverse()
+    };
+    let mut facts: Vec<BTreeMap<String, u64>> = Vec::new();
+    for (at, rule) in recipe.rules.iter().enumerate() {
+        let instances: Vec<(&Solved, Facts)> = solved
+            .iter()
+            .filter(|one| one.instance.rule == at)
+            .map(|one| (one, of(rule, one, tensors)))
+            .collect();
+        let same = instances.windows(2).all(|pair| pair[0].1 == pair[1].1);
+        let apart = match same || back.rules.len() + instances.len() > MOST_APART {
+            true => None,
+            false => instances
+                .iter()
+                .map(|(one, facts)| Some((alone(rule, one)?, facts)))
+                .collect::<Option<Vec<_>>>(),
+        };
+        let agreed = (rule.clone(), instances.first().map(|(_, facts)| facts).filter(|_| same));
+        let rules = match apart {
+            Some(apart) => apart.into_iter().map(|(rule, facts)| (rule, Some(facts))).collect(),
+            None => vec![agreed],
+        };
+        for (rule, found) in rules {
+            let (sizes, before) = found.cloned().unwrap_or_default();
+            let mut rule = rule.inverse();
+            rule.to.dtype = rule.to.dtype.or(before);
+            back.rules.push(rule);
+            facts.push(sizes);
+        }
+    }
+    write_sizes(&mut back, facts);
+    back
+}
+
+/// Writes sizes once, where all rules that have them agree.
+fn write_sizes(back: &mut Recipe, facts: Vec<BTreeMap<String, u64>>) {
+    let mut values: BTreeMap<&str, BTreeSet<Option<u64>>> = BTreeMap::new();
+    for (rule, sizes) in back.rules.iter().zip(&facts) {
+        for name in names(rule) {
+            values.entry(name).or_default().insert(sizes.get(name).copied());
+        }
+    }
+    let agreed = values.iter().filter_map(|(name, values)| match (values.len(), values.first()) {
+        (1, Some(Some(value))) => Some(((*name).to_owned(), Quantity::Number(*value))),
+        _ => None,
+    });
+    back.sizes = agreed.collect();
+    for (rule, sizes) in back.rules.iter_mut().zip(facts) {
+        let own = sizes.into_iter().filter(|(name, _)| !back.sizes.contains_key(name));
+        rule.sizes = own.map(|(name, size)| (name, Quantity::Number(size))).collect();
+    }
+}
+
+/// The names of the sizes that a rule needs: of axes that number no instances, and of offsets.
+fn names(rule: &Rule) -> BTreeSet<&str> {
+    let keys = rule.keys();
+    let axes = rule
+        .references()
+        .flat_map(Reference::axes)
+        .filter(|axis| !keys.contains(axis))
+        .map(|axis| axis.base());
+    let offsets =
+        rule.references().flat_map(Reference::numbers).filter_map(|number| match &number.offset {
+            Offset::Size(name) => Some(name.as_str()),
+            Offset::By(_) => None,
+        });
+    axes.chain(offsets).collect()
+}
+
+fn of(rule: &Rule, solved: &Solved, tensors: &[Tensor]) -> Facts {
+    let size = |name: &str| solved.sizes.get(name).map(|size| (name.to_owned(), *size));
+    let sizes = names(rule).into_iter().filter_map(size).collect();
+    let first = solved.instance.found.iter().flat_map(BTreeMap::values).next();
+    let before = first.map(|place| tensors[*place].dtype).filter(|_| rule.to.dtype.is_some());
+    (sizes, before)
+}
+
+/// The rule for one instance alone, where names can say it.
+fn alone(rule: &Rule, solved: &Solved) -> Option<Rule> {
+    let side = |side: &Side| -> Option<Side> {
+        let one = |reference: &Reference| {
+            let name = reference.name.fixed(
+                &solved.instance.texts,
+                &solved.instance.keys,
+                &solved.sizes,
+            )?;
+            Reference::parse(&format!("{name}{}", reference.axes_text()), &reference.place).ok()
+        };
+        Some(Side {
+            references: side.references.iter().map(one).collect::<Option<_>>()?,
+            ..side.clone()
+        })
+    };
+    Some(Rule {
+        from: side(&rule.from)?,
+        to: side(&rule.to)?,
+        varying: BTreeSet::new(),
+        ..rule.clone()
+    })
+}

@@ -1,0 +1,98 @@
+//! A recipe as people read it: a table of its rules, and what is said once for all of them.
+
+use std::fmt;
+
+use crate::{
+    recipe::Recipe,
+    rule::{Rule, Side},
+};
+
+/// The widest left column, in characters.
+const WIDEST: usize = 78;
+
+/// The rules, `FROM  ->  TO`, a tensor a line; below each what it says besides, and in the end what holds for all.
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines: Vec<String> = self.title.iter().chain(&self.source).cloned().collect();
+        let lefts = self.rules.iter().flat_map(|rule| &rule.from.references);
+        let width = lefts
+            .map(|left| left.text.chars().count())
+            .filter(|width| *width <= WIDEST)
+            .max()
+            .unwrap_or(0);
+        for rule in &self.rules {
+            lines.extend(rows(rule, width));
+        }
+        let pairs = |pairs: &[[String; 2]]| {
+            pairs.iter().map(|[first, second]| format!("{first} = {second}")).collect()
+        };
+        let sizes = self.sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect();
+        let pads = self.pad_to.iter().map(|(name, (axis, multiple))| {
+            format!("~{name} fills {axis} up to a multiple of {multiple}")
+        });
+        let all: [(&str, Vec<String>); 8] = [
+            ("pass", self.pass.clone()),
+            ("drop", self.drop.clone()),
+            ("does not come back", self.lost.clone()),
+            ("second names", pairs(&self.tie)),
+            ("second names that go", pairs(&self.untie)),
+            ("one size everywhere", self.same.iter().cloned().collect()),
+            ("sizes", sizes),
+            ("padding", pads.collect()),
+        ];
+        let said = all.iter().filter(|(_, what)| !what.is_empty());
+        lines.extend(said.map(|(word, what)| format!("{word}: {}", what.join(", "))));
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// The lines of a rule, its left column of this width.
+fn rows(rule: &Rule, width: usize) -> Vec<String> {
+    let text = |side: &Side, at: usize| {
+        side.references.get(at).map(|reference| reference.text.clone()).unwrap_or_default()
+    };
+    let count = rule.from.references.len().max(rule.to.references.len());
+    let row = |at: usize| {
+        let arrow = if at == 0 { "->" } else { "  " };
+        let (left, right) = (text(&rule.from, at), text(&rule.to, at));
+        format!("{left:width$}  {arrow}  {right}").trim_end().to_owned()
+    };
+    let notes = notes(rule);
+    let below = (!notes.is_empty()).then(|| format!("    {}", notes.join("; ")));
+    (0..count).map(row).chain(below).collect()
+}
+
+/// What a rule says besides its two sides.
+fn notes(rule: &Rule) -> Vec<String> {
+    let list = |word: &str, axes: &std::collections::BTreeSet<String>| {
+        let axes: Vec<&str> = axes.iter().map(String::as_str).collect();
+        (!axes.is_empty()).then(|| format!("{word} {}", axes.join(", ")))
+    };
+    let dtype = match (rule.from.dtype, rule.to.dtype) {
+        (None, None) => None,
+        (None, Some(to)) => Some(format!("widened to {}", to.name())),
+        (Some(from), None) => Some(format!("narrowed from {}, where no bit is lost", from.name())),
+        (Some(from), Some(to)) => {
+            Some(format!("{} becomes {}, where no bit is lost", from.name(), to.name()))
+        }
+    };
+    let layout = |word: &str, side: &Side| {
+        (!side.layout.is_empty()).then(|| format!("{word} {}", side.layout.join(", ")))
+    };
+    let sizes = rule.sizes.iter().map(|(name, size)| format!("{name} = {size}"));
+    let fill =
+        (rule.fill != tilewright_core::Fill::Zero).then(|| format!("padding is {}", rule.fill));
+    let optional = rule.optional.then(|| "may take nothing".to_owned());
+    [
+        optional,
+        list("copies along", &rule.copies),
+        list("of any size in each instance:", &rule.varying),
+        fill,
+        dtype,
+    ]
+    .into_iter()
+    .chain([layout("laid out as", &rule.to), layout("from the layout", &rule.from)])
+    .flatten()
+    .chain(sizes)
+    .collect()
+}

@@ -1,0 +1,10 @@
+//! Recipes, carried out by a naive interpreter: recorded pairs of checkpoints, random rules, and what must be refused.
+
+mod corpus;
+mod features;
+mod interpreter;
+mod laws;
+mod pairs;
+mod refused;
+mod robust;
+mod shipped;

@@ -1,0 +1,277 @@
+//! Recipes: the rules of one, whether it fits a checkpoint, which ones come with the library, and which of those fit.
+
+use std::{collections::BTreeSet, fmt};
+
+use serde_json::{Value, json};
+use tilewright_recipe::{Assembly, Errors, Guess, Made, Origin, Recipe, Shipped, Tensor};
+
+use super::{
+    Answer,
+    words::{counted, printable},
+};
+
+/// How many names a line lists.
+const NAMED: usize = 3;
+
+/// A recipe, read and found legal: its rules as a table.
+///
+/// ```
+/// use tilewright::{ask::{Answer, RecipeShown}, recipe::Recipe};
+/// let recipe = Recipe::parse("[[map]]\nfrom = 'w : i o'\nto = 'w : o i'")?;
+/// let shown = RecipeShown(&recipe);
+/// assert_eq!(shown.to_string(), "w : i o  ->  w : o i\nlegal: 1 rule\n");
+/// assert_eq!(shown.to_json()["rules"], 1);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RecipeShown<'a>(pub &'a Recipe);
+
+impl fmt::Display for RecipeShown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.0.to_string().lines() {
+            writeln!(f, "{}", printable(line))?;
+        }
+        writeln!(f, "legal: {}", counted(self.0.rules() as u128, "rule"))
+    }
+}
+
+impl Answer for RecipeShown<'_> {
+    fn to_json(&self) -> Value {
+        let recipe = self.0;
+        json!({
+            "title": recipe.title(),
+            "source": recipe.source(),
+            "rules": recipe.rules(),
+            "toml": recipe.to_toml(),
+        })
+    }
+}
+
+/// Whether a recipe fits a checkpoint: what each tensor of the result is made of, or every fault.
+///
+/// ```
+/// use tilewright::{ask::{Answer, RecipeFit}, recipe::{Recipe, Sizes, Tensor}, Dtype};
+/// let recipe = Recipe::parse("[[map]]\nfrom = 'x.{e} : i'\nto = 'x : e i'")?;
+/// let tensors = [Tensor::new("x.0", Dtype::F16, [4]), Tensor::new("x.1", Dtype::F16, [4])];
+/// let fit = RecipeFit { tensors: &tensors, solved: recipe.solve(&tensors, None, &Sizes::new()) };
+/// assert_eq!(fit.to_string(), "x f16 [2,4] of x.0, x.1\nfits: 2 tensors become 1\n");
+/// let fit = RecipeFit { tensors: &tensors[1..], solved: recipe.solve(&tensors[1..], None, &Sizes::new()) };
+/// assert!(fit.is_no() && fit.to_string().starts_with("line 2: \"x.0\" is missing"));
+/// assert_eq!(fit.to_json()["faults"][0]["kind"], "missing");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RecipeFit<'a> {
+    /// The tensors of the checkpoint.
+    pub tensors: &'a [Tensor],
+    /// What the recipe makes of them, or why not.
+    pub solved: Result<Assembly, Errors>,
+}
+
+impl RecipeFit<'_> {
+    /// The sources of a tensor, in the order of its parts.
+    fn sources(&self, made: &Made) -> Vec<&str> {
+        let mut seen = BTreeSet::new();
+        let tensor = |origin: Origin| match origin {
+            Origin::Source { tensor, .. } => Some(tensor),
+            Origin::Fill(_) => None,
+        };
+        let all = made.parts.iter().filter_map(|part| tensor(part.origin));
+        let names =
+            all.filter(|tensor| seen.insert(*tensor)).filter_map(|tensor| self.tensors.get(tensor));
+        names.map(|tensor| tensor.name.as_str()).collect()
+    }
+
+    /// Tensors of which the result has nothing, and that nothing is compared with.
+    fn left(&self, assembly: &Assembly) -> Vec<&str> {
+        let parts = assembly.made.iter().flat_map(|made| &made.parts).map(|part| part.origin);
+        let equal = assembly.equal.iter().flat_map(|equal| [equal.first, equal.second]);
+        let tensor = |origin: Origin| match origin {
+            Origin::Source { tensor, .. } => Some(tensor),
+            Origin::Fill(_) => None,
+        };
+        let used: BTreeSet<usize> = parts.chain(equal).filter_map(tensor).collect();
+        let left = self
+            .tensors
+            .iter()
+            .enumerate()
+            .filter(|(at, tensor)| !used.contains(at) && tensor.elements() != Some(0));
+        left.map(|(_, tensor)| tensor.name.as_str()).collect()
+    }
+
+    fn line(&self, made: &Made) -> String {
+        let sources = self.sources(made);
+        let named: Vec<_> = sources.iter().take(NAMED).map(|name| printable(name)).collect();
+        let more = match sources.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let layout = made.layout.as_ref().map(|layout| format!(" {layout}")).unwrap_or_default();
+        let dims: Vec<String> = made.extents.iter().map(u64::to_string).collect();
+        let (name, dtype, dims) = (printable(&made.name), made.dtype, dims.join(","));
+        let of = if named.is_empty() { "nothing".to_owned() } else { named.join(", ") };
+        format!("{name} {dtype} [{dims}]{layout} of {of}{more}")
+    }
+}
+
+/// A line a tensor of the result, then the sums; or a fault a line.
+impl fmt::Display for RecipeFit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let assembly = match &self.solved {
+            Ok(assembly) => assembly,
+            Err(errors) => {
+                return errors
+                    .to_string()
+                    .lines()
+                    .try_for_each(|line| writeln!(f, "{}", printable(line)));
+            }
+        };
+        for made in &assembly.made {
+            writeln!(f, "{}", self.line(made))?;
+        }
+        let left = self.left(assembly);
+        if !left.is_empty() {
+            let names: Vec<_> = left.iter().map(|name| printable(name)).collect();
+            writeln!(f, "not in the result: {}", names.join(", "))?;
+        }
+        let (from, to) = (counted(self.tensors.len() as u128, "tensor"), assembly.made.len());
+        let compared = match assembly.equal.len() {
+            0 => String::new(),
+            more => format!("; {} must hold", counted(more as u128, "comparison")),
+        };
+        let becomes = if self.tensors.len() == 1 { "becomes" } else { "become" };
+        writeln!(f, "fits: {from} {becomes} {to}{compared}")
+    }
+}
+
+impl Answer for RecipeFit<'_> {
+    fn to_json(&self) -> Value {
+        let made = |made: &Made| {
+            json!({
+                "name": made.name,
+                "dtype": made.dtype.name(),
+                "dims": made.extents,
+                "layout": made.layout,
+                "sources": self.sources(made),
+            })
+        };
+        match &self.solved {
+            Ok(assembly) => json!({
+                "fits": true,
+                "tensors": assembly.made.iter().map(made).collect::<Vec<_>>(),
+                "left": self.left(assembly),
+                "equal": assembly.equal.iter().map(|equal| &equal.why).collect::<Vec<_>>(),
+                "back": assembly.metadata.iter().map(|(_, text)| text).next(),
+            }),
+            Err(errors) => json!({ "fits": false, "faults": faults(errors) }),
+        }
+    }
+
+    fn is_no(&self) -> bool {
+        self.solved.is_err()
+    }
+}
+
+fn faults(errors: &Errors) -> Vec<Value> {
+    let fault = |error: &tilewright_recipe::Error| {
+        json!({
+            "kind": error.kind().name(),
+            "message": error.message(),
+            "line": error.line(),
+            "span": error.span().map(|(from, to)| [from, to]),
+        })
+    };
+    errors.iter().map(fault).collect()
+}
+
+/// The recipes that come with the library.
+///
+/// ```
+/// use tilewright::ask::{Answer, Recipes};
+/// let text = Recipes.to_string();
+/// assert!(text.lines().any(|line| line.starts_with("mixtral-experts-to-fused  ")));
+/// assert_eq!(Recipes.to_json()["recipes"][0]["name"], "bloom-qkv-to-split");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Recipes;
+
+/// The names and titles of the shipped recipes.
+fn titled() -> Vec<(&'static Shipped, String, String)> {
+    let facts = |shipped: &'static Shipped| {
+        let recipe = shipped.recipe().unwrap_or_default();
+        (shipped, recipe.title().unwrap_or("").to_owned(), recipe.source().unwrap_or("").to_owned())
+    };
+    tilewright_recipe::shipped().iter().map(facts).collect()
+}
+
+/// A line a recipe.
+impl fmt::Display for Recipes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = titled();
+        let width = all.iter().map(|(shipped, ..)| shipped.name.len()).max().unwrap_or(0);
+        all.iter()
+            .try_for_each(|(shipped, title, _)| writeln!(f, "{:width$}  {title}", shipped.name))
+    }
+}
+
+impl Answer for Recipes {
+    fn to_json(&self) -> Value {
+        let one = |(shipped, title, source): &(&Shipped, String, String)| json!({ "name": shipped.name, "title": title, "source": source });
+        json!({ "recipes": titled().iter().map(one).collect::<Vec<_>>() })
+    }
+}
+
+/// The shipped recipes that fit a checkpoint.
+///
+/// ```
+/// use tilewright::{ask::{Answer, Guesses}, recipe::{Tensor, guess}, Dtype};
+/// let tensors = [Tensor::new("visual.patch_embed.proj.weight", Dtype::F32, [32, 3, 2, 4, 4])];
+/// let guesses = Guesses(guess(&tensors, None));
+/// assert!(guesses.to_string().starts_with("qwen2-vl-patch-to-linear  Qwen2-VL: "));
+/// assert!(Guesses(Vec::new()).is_no());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Guesses(pub Vec<Guess>);
+
+/// A recipe a line, and what must be given before it can run; which one is meant is for people to say.
+impl fmt::Display for Guesses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return writeln!(f, "no shipped recipe fits");
+        }
+        let titles = titled();
+        let spelled = |guess: &Guess| {
+            format!("{}{}", guess.name, if guess.inverse { " (inverse)" } else { "" })
+        };
+        let width = self.0.iter().map(|guess| spelled(guess).len()).max().unwrap_or(0);
+        for guess in &self.0 {
+            let title = titles
+                .iter()
+                .find(|(shipped, ..)| shipped.name == guess.name)
+                .map_or("", |(_, title, _)| title);
+            writeln!(f, "{:width$}  {title}", spelled(guess))?;
+            // The first instance says it for all of them.
+            if let Some(errors) = &guess.open {
+                writeln!(f, "    but {}", printable(errors.first().message()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Answer for Guesses {
+    fn to_json(&self) -> Value {
+        let one = |guess: &Guess| {
+            json!({
+                "name": guess.name,
+                "inverse": guess.inverse,
+                "open": guess.open.as_ref().map(faults),
+            })
+        };
+        json!({ "recipes": self.0.iter().map(one).collect::<Vec<_>>() })
+    }
+
+    fn is_no(&self) -> bool {
+        self.0.is_empty()
+    }
+}

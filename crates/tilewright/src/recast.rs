@@ -1,0 +1,136 @@
+//! Recipes and files together: a recipe by its name, what it makes of an opened file, and the way back.
+//!
+//! ```
+//! use tilewright::{files::{Assembling, Packaging, Reading, Request, open}, recast, recipe::Sizes};
+//! let pair = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/recipes/mixtral");
+//! let input = open(format!("{pair}/before.safetensors"), &Reading::default())?;
+//! let recipe = recast::recipe(&format!("{pair}/recipe.toml"))?;
+//! let assembly = recast::solved(&recipe, &input, &Sizes::new())?;
+//! let folder = tempfile::tempdir()?;
+//! let out = folder.path().join("fused.safetensors");
+//! Assembling::prepare(&input, &assembly, &out, Request::new(), &Packaging::default())?.run(&())?;
+//! // The result says how it becomes what it was.
+//! let fused = open(&out, &Reading::default())?;
+//! assert!(recast::solved(&recast::recorded(&fused)?, &fused, &Sizes::new()).is_ok());
+//! # Ok::<(), tilewright::Error>(())
+//! ```
+
+use std::{fs, io::Read as _, path::Path};
+
+use tilewright_files::Input;
+use tilewright_recipe::{Assembly, RECIPE_KEY, Recipe, Sizes};
+
+use crate::Error;
+
+/// The longest recipe that is read, in bytes.
+const LONGEST: u64 = 4 << 20;
+
+/// The recipe of this name: a file, where the name is a path or ends in `.toml`; else one that is
+/// [shipped](tilewright_recipe::shipped).
+///
+/// # Errors
+/// [i/o](Error::is_io) if the file cannot be read; [mismatch](Error::is_mismatch), with all faults, if it is no recipe;
+/// [usage](Error::is_usage) for a name that no recipe has.
+///
+/// ```
+/// use tilewright::{recast, recipe};
+/// let shipped = &recipe::shipped()[0];
+/// assert_eq!(recast::recipe(shipped.name)?, shipped.recipe()?);
+/// let error = recast::recipe("no/such/recipe.toml").unwrap_err();
+/// assert!(error.is_io() && error.message().starts_with("no/such/recipe.toml: "));
+/// let error = recast::recipe("llama-original-to-fh").unwrap_err();
+/// assert!(error.to_string().contains("such as `llama-original-to-hf`"));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn recipe(name: &str) -> Result<Recipe, Error> {
+    let about = |error: Error| error.prefixed(&format!("{name}: "));
+    if let Some(shipped) = tilewright_recipe::shipped().iter().find(|one| one.name == name) {
+        return shipped.recipe().map_err(|errors| about(errors.into()));
+    }
+    let is_path = name.ends_with(".toml") || name.contains(std::path::is_separator);
+    if !is_path && !Path::new(name).exists() {
+        return Err(unknown(name));
+    }
+    let mut text = String::new();
+    let read =
+        fs::File::open(name).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+    read.map_err(|cause| about(cause.into()))?;
+    if text.len() as u64 > LONGEST {
+        let said = format!("{name}: a recipe of more than {LONGEST} bytes");
+        return Err(Error::usage("recipe", said));
+    }
+    Recipe::parse(&text).map_err(|errors| about(errors.into()))
+}
+
+/// No recipe has this name.
+fn unknown(name: &str) -> Error {
+    let mut names: Vec<&str> = tilewright_recipe::shipped().iter().map(|one| one.name).collect();
+    // The cost is a product of lengths.
+    let typed: String = name.chars().take(64).collect();
+    names.sort_by_key(|known| strsim::osa_distance(&typed, known));
+    let near: Vec<String> = names.iter().take(3).map(|name| format!("`{name}`")).collect();
+    let said = format!(
+        "{name:?} is neither a file nor a recipe that is shipped, such as {}",
+        near.join(", ")
+    );
+    Error::usage("recipe", said)
+}
+
+/// The recipe that an input records: it undoes the one that made it.
+///
+/// # Errors
+/// [usage](Error::is_usage) if it records none; [mismatch](Error::is_mismatch) if what it records is no recipe.
+///
+/// ```
+/// use tilewright::{files::{Reading, open}, recast};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let error = recast::recorded(&open(path, &Reading::default())?).unwrap_err();
+/// assert!(error.to_string().ends_with("records no recipe; name the one to undo"));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn recorded(input: &Input) -> Result<Recipe, Error> {
+    let path = input.path().display();
+    let text = input.metadata().find(|(key, _)| *key == RECIPE_KEY).map(|(_, text)| text);
+    let none = || Error::usage("recipe", format!("{path} records no recipe; name the one to undo"));
+    let recipe = Recipe::parse(text.ok_or_else(none)?).map_err(Error::from);
+    recipe.map_err(|error| error.prefixed(&format!("{path}: metadata {RECIPE_KEY:?}: ")))
+}
+
+/// What a recipe makes of an input, with the configuration beside it; `sizes` come first.
+///
+/// # Errors
+/// [mismatch](Error::is_mismatch), with all faults, if the recipe does not fit.
+///
+/// ```
+/// use tilewright::{files::{Reading, open}, recast, recipe::{Recipe, Sizes}};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open(path, &Reading::default())?;
+/// let recipe = Recipe::parse("[[map]]\nfrom = 'fc.weight'\nto = 'head'")?;
+/// let error = recast::solved(&recipe, &input, &Sizes::new()).unwrap_err();
+/// assert!(error.is_mismatch() && error.to_string().contains("fc.bias"));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn solved(recipe: &Recipe, input: &Input, sizes: &Sizes) -> Result<Assembly, Error> {
+    let config = input.config()?;
+    Ok(recipe.solve(&input.recipe_tensors(), config.as_ref(), sizes)?)
+}
+
+/// A size as a person writes it: `n=32`.
+///
+/// # Errors
+/// [usage](Error::is_usage) for anything else.
+///
+/// ```
+/// use tilewright::recast;
+/// assert_eq!(recast::size("n=32")?, ("n".to_owned(), 32));
+/// assert!(recast::size("n").unwrap_err().to_string().contains("such as n=32"));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn size(text: &str) -> Result<(String, u64), Error> {
+    let pair = text.split_once('=');
+    let pair = pair.and_then(|(axis, number)| Some((axis.trim(), number.trim().parse().ok()?)));
+    match pair.filter(|(axis, _)| !axis.is_empty()) {
+        Some((axis, number)) => Ok((axis.to_owned(), number)),
+        None => Err(Error::usage("size", format!("{text:?}: expected AXIS=N, such as n=32"))),
+    }
+}
