@@ -217,7 +217,7 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
     says(&[before, "o.safetensors", "--inverse"], 2, "records no recipe");
     // It was converted already.
     says(&[after, "o.safetensors", "--recipe", recipe], 2, "no rule takes");
-    says(&[before, "o.safetensors", "--recipe", "none.toml"], 3, "--recipe none.toml");
+    says(&[before, "o.safetensors", "--recipe", "none.toml"], 3, "none.toml: ");
     says(
         &[before, "o.safetensors", "--recipe", recipe, "--size", "n"],
         2,
