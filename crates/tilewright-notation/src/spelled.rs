@@ -234,7 +234,11 @@ impl Named {
 /// The extents with the last divided, where it can be.
 fn divided(shape: &[u64], each: u64) -> Option<Vec<u64>> {
     let (last, outer) = shape.split_last()?;
-    last.is_multiple_of(each).then(|| [outer, &[last / each]].concat())
+    last.is_multiple_of(each).then(|| {
+        let mut divided = outer.to_vec();
+        divided.push(last / each);
+        divided
+    })
 }
 
 /// A shape without the extents of 1 at its end.

@@ -25,8 +25,43 @@ pub(crate) fn build(root: &Path) -> Outcome {
     });
     let binder = binder.map_err(|_| "the build of web/bindgen panicked".to_owned())??;
     run(command(root, &[&binder.to_string_lossy()]).arg(compiled?).arg("web/generated"))?;
+    fold(&web)?;
     run(&mut command(&web, &["node_modules/.bin/tsc", "--project", "."]))?;
     run(&mut command(&web, &["node", "build.mjs"]))
+}
+
+/// The passes that make equal functions one, and what follows from that. Passes that rewrite more make the module shorter
+/// and what is served longer: its compression finds fewer repetitions.
+const PASSES: [&str; 12] = [
+    "--duplicate-function-elimination",
+    "--duplicate-function-elimination",
+    "--duplicate-function-elimination",
+    "--duplicate-function-elimination",
+    "--duplicate-function-elimination",
+    "--duplicate-function-elimination",
+    "--rse",
+    "--vacuum",
+    "--remove-unused-brs",
+    "--duplicate-function-elimination",
+    "--duplicate-function-elimination",
+    "--duplicate-function-elimination",
+];
+
+/// What the compiler uses of WebAssembly.
+const USED: [&str; 6] = [
+    "--enable-bulk-memory",
+    "--enable-nontrapping-float-to-int",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
+
+/// Makes the compiled library shorter.
+fn fold(web: &Path) -> Outcome {
+    let module = "generated/tilewright_web_bg.wasm";
+    let mut fold = command(web, &["node", "node_modules/binaryen/bin/wasm-opt"]);
+    run(fold.args(USED).args(PASSES).args([module, "-o", module]))
 }
 
 /// Whether the library can be compiled; fetches what that takes.

@@ -58,7 +58,8 @@ fn factors(a: &[u64], b: &[u64]) -> Vec<u64> {
             })
             .collect()
     };
-    let mut products = [partial(a), partial(b)].concat();
+    let mut products: Vec<u64> = partial(a);
+    products.extend_from_slice(&partial(b));
     tilewright_core::sort_short(&mut products, |product| *product);
     products.dedup();
     let whole = products.last().copied().unwrap_or(1);

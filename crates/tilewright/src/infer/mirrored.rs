@@ -21,20 +21,25 @@ pub(super) struct Mirror {
 /// What is tried: each set of whole dims, then the halves of each dim.
 pub(super) fn mirrors(dims: &[u64]) -> Vec<Mirror> {
     let some: Vec<usize> = (0..dims.len()).filter(|&dim| dims[dim] > 1).take(DIMS).collect();
-    let whole = (1..1u32 << some.len()).map(|set| {
-        let back = (0..dims.len()).map(|dim| {
-            some.iter().position(|&other| other == dim).is_some_and(|at| set >> at & 1 != 0)
-        });
-        Mirror { dims: dims.to_vec(), back: back.collect(), cut: None }
-    });
-    let halves = (0..dims.len()).filter(|&dim| dims[dim] > 2 && dims[dim].is_multiple_of(2));
-    let halves = halves.map(|dim| {
-        let mut cut = dims.to_vec();
-        cut.splice(dim..=dim, [2, dims[dim] / 2]);
-        let back = (0..cut.len()).map(|axis| axis == dim).collect();
-        Mirror { dims: cut, back, cut: Some(dim) }
-    });
-    whole.chain(halves).collect()
+    let mut all = Vec::new();
+    for set in 1..1u32 << some.len() {
+        let mut back = vec![false; dims.len()];
+        for (at, dim) in some.iter().enumerate() {
+            back[*dim] = set >> at & 1 != 0;
+        }
+        all.push(Mirror { dims: dims.to_vec(), back, cut: None });
+    }
+    for (dim, &extent) in dims.iter().enumerate() {
+        if extent > 2 && extent.is_multiple_of(2) {
+            let mut cut = dims.to_vec();
+            cut[dim] = extent / 2;
+            cut.insert(dim, 2);
+            let mut back = vec![false; cut.len()];
+            back[dim] = true;
+            all.push(Mirror { dims: cut, back, cut: Some(dim) });
+        }
+    }
+    all
 }
 
 impl Mirror {
@@ -53,29 +58,34 @@ impl Mirror {
     /// The layout of the array `dims` as it is, from that of the mirrored one; `None` where a mirrored axis is padded.
     pub(super) fn layout(&self, found: &TensorLayout, dims: &[u64]) -> Option<TensorLayout> {
         let bare = found.layout();
-        let (mut axes, mut offset): (Vec<Vec<Mode>>, i64) = (Vec::new(), bare.offset());
-        for (axis, &extent) in self.dims.iter().enumerate() {
-            let mut modes = bare.axis(axis)?.to_vec();
-            if self.back[axis] {
-                if bare.axis_size(axis) != Some(extent) {
-                    return None;
-                }
-                for mode in &mut modes {
+        let (mut modes, mut counts, mut offset) = (Vec::new(), Vec::new(), bare.offset());
+        for place in 0..self.dims.len() {
+            // Of a dim that is cut, the fastest digits come first.
+            let axis = match self.cut {
+                Some(dim) if place == dim => dim + 1,
+                Some(dim) if place == dim + 1 => dim,
+                _ => place,
+            };
+            let own = bare.axis(axis)?;
+            if self.back[axis] && bare.axis_size(axis) != Some(self.dims[axis]) {
+                return None;
+            }
+            for mode in own {
+                if self.back[axis] {
                     let last = i64::try_from(mode.extent().checked_sub(1)?).ok()?;
                     offset = offset.checked_add(last.checked_mul(mode.stride())?)?;
-                    *mode = Mode::new(mode.extent(), mode.stride().checked_neg()?);
+                    modes.push(Mode::new(mode.extent(), mode.stride().checked_neg()?));
+                } else {
+                    modes.push(*mode);
                 }
             }
-            axes.push(modes);
+            match counts.last_mut() {
+                Some(count) if self.cut.is_some_and(|dim| place == dim + 1) => *count += own.len(),
+                _ => counts.push(own.len()),
+            }
         }
-        if let Some(dim) = self.cut {
-            // The fastest digits of a dim come first.
-            let outer = axes.remove(dim);
-            axes[dim].extend(outer);
-        }
-        let counts: Vec<usize> = axes.iter().map(Vec::len).collect();
         let profile = Profile::nested(&counts).ok()?;
-        let layout = Layout::new(&axes.concat(), &profile, offset, bare.swizzle()).ok()?;
+        let layout = Layout::new(&modes, &profile, offset, bare.swizzle()).ok()?;
         TensorLayout::new(dims, &layout, found.capacity()).ok()
     }
 }
