@@ -6,7 +6,7 @@
 use std::{env, path::Path};
 
 use crate::{
-    algebra, python, release,
+    algebra, conformance, python, release,
     shell::{Outcome, command, run as sh, target},
     steps::Steps,
     tidy,
@@ -43,6 +43,8 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     steps.step("program", || build(root))?;
     steps.step("algebra", || algebra::run(root, true))?;
     steps.step_with(&[Tool::Python], "python", || reference(root))?;
+    let program = target(root)?.join("dist/tilewright");
+    steps.step_with(&[Tool::Python], "conformance", || conformance::ours(root, &program))?;
     let mut wheel = None;
     let built = || wheel::build(root).map(|made| wheel = Some(made));
     steps.step_with(&[Tool::Python], "wheel", built)?;

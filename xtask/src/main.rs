@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`, `site`.
+//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `conformance`, `bench`, `wheel`, `oracles`, `web`, `site`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
@@ -10,6 +10,7 @@ mod bench;
 mod bounds;
 mod check;
 mod ci;
+mod conformance;
 mod emulated;
 mod faults;
 mod fuzz;
@@ -55,6 +56,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// What implementations of the layout algebra answer to the questions of `conformance/`, into COMPARE.md
+    Conformance,
     /// The Python package, into the build folder's `wheels`
     Wheel {
         /// Its tests as well, in an environment made anew
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
             .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
             .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
         Command::Site { without_page } => site::run(&root, without_page),
+        Command::Conformance => conformance::run(&root),
         Command::Algebra { check } => algebra::run(&root, check),
         Command::Wheel { all: true, .. } => wheel::build_all(&root),
         Command::Wheel { test, .. } => wheel::build(&root)

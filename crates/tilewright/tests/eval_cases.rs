@@ -65,7 +65,7 @@ const CASES: &[(u32, &str, &str)] = &[
     (50, "left_inverse((4,2):(1,16))", "(16,2):(1,4)"),
     (51, "left_inverse((8,4):(1,9))", "(9,4):(1,8)"),
     (52, "left_inverse((2,2):(2,3))", "(2,3):(1,1)"),
-    (53, "left_inverse((8,4,2):(13,2,1))", "!unsupported left_inverse: injective, but no stride-ordered chain: 2 does not divide 13"),
+    (53, "left_inverse((8,4,2):(13,2,1))", "!unsupported left_inverse: injective, but no layout is its inverse: 2 does not divide 13"),
     (54, "nullspace((3,7):(0,0))", "(3,7):(1,3)"),
     (55, "nullspace((2,4,6):(1,2,0))", "6:8"),
     (56, "max_common_vector((8,4):(1,8), (8,4):(1,16))", "8"),

@@ -6,6 +6,8 @@ mod record;
 mod rivals;
 mod table;
 
+pub(crate) use record::today;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -139,7 +141,7 @@ fn measured(root: &Path, args: &Args) -> Outcome<ExitCode> {
     if args.rivals {
         result["rivals"] = Value::from(rivals::rows(root, &folder, &program, &args.choice()));
     }
-    result["date"] = json!(record::today());
+    result["date"] = json!(today());
     match args.json {
         true => println!("{result}"),
         false => println!("{}", table::markdown(&result)),

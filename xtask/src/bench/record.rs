@@ -36,7 +36,7 @@ fn slug(text: &str) -> String {
 }
 
 /// The date, by UTC, as `2026-11-21`.
-pub(super) fn today() -> String {
+pub(crate) fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     date(since.as_secs() / 86_400)
 }

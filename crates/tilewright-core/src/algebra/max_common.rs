@@ -28,8 +28,8 @@ impl Layout {
     pub const fn max_common_layout(&self, other: &Layout) -> Result<Layout, Error> {
         tri!(check_plain(self));
         tri!(check_plain(other));
-        let inverse = tri!(other.right_inverse());
-        tri!(self.right_inverse());
+        let inverse = tri!(other.right_inverse_of_modes());
+        tri!(self.right_inverse_of_modes());
         let common = tri!(side_by_side(self, &inverse));
         let mut count = common.modes().len();
         // Digits that run alone may carry into one another together: fewer of them do not.

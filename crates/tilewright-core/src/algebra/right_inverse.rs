@@ -1,17 +1,20 @@
 //! `right_inverse`, `nullspace`: indices from offsets, and indices that change nothing.
 //!
-//! Laws: `L(right_inverse(L)(i)) = i` for every i below the inverse's size; for an injective L that size
-//! is the whole run of offsets from 0 that L reaches, where modes overlap it is the longest chain of
-//! whole modes (`(2,3):(1,1)` has `3:2`; parts of modes may go further, here `(2,2):(1,4)`, and are not
-//! searched). `L(nullspace(L)(i)) = L(0)`, each index once; it is the whole kernel where the modes of
-//! stride ≠ 0 do not collide, or none of their strides is negative.
+//! Laws: `L(right_inverse(L)(i)) = i` for every i below the inverse's size, and no layout of a larger size
+//! has that. For an injective L the size is the whole run of offsets from 0 that L reaches, by a chain of
+//! whole modes; where modes overlap, parts of modes are searched (`longest.rs`): `(2,3):(1,1)` has
+//! `(2,2):(1,4)`, where whole modes give `3:2`. `L(nullspace(L)(i)) = L(0)`, each index once; it is the
+//! whole kernel where the modes of stride ≠ 0 do not collide, or none of their strides is negative.
 //!
 //! Defined for layouts whose smallest offset is 0 (negative strides run backwards from their end); under
 //! a swizzle only where the affine part begins as i ↦ i over whole windows.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
-use super::build::{Builder, Chain};
+use super::{
+    build::{Builder, Chain},
+    longest,
+};
 use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, layout::reach, macros::tri};
 
 /// The modes of extent > 1 and stride ≠ 0, smallest |stride| first, equal ones from the left, each with
@@ -103,17 +106,37 @@ impl Layout {
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) if the smallest offset is not 0, or under a swizzle that no
-    /// layout undoes from the right; [illegal](Error::is_illegal) for a layout without coordinates.
+    /// layout undoes from the right; [illegal](Error::is_illegal) for a layout without coordinates;
+    /// [undecided](Error::is_undecided) where modes overlap and the layout has more coordinates than are
+    /// searched, or too many steps to try.
     ///
     /// ```
     /// use tilewright_core::Layout;
     /// let parse = |text| Layout::parse(text).unwrap();
+    /// assert_eq!(parse("(2,3):(1,1)").right_inverse().unwrap().to_string(), "(2,2):(1,4)");
     /// assert_eq!(parse("(2,4,6):(4,1,8)").right_inverse().unwrap().to_string(), "(4,2,6):(2,1,8)");
     /// assert_eq!(parse("(4,8):(1,5)").right_inverse().unwrap().to_string(), "4:1");
     /// assert_eq!(parse("4:-1+3").right_inverse().unwrap().to_string(), "4:-1+3");
     /// assert!(parse("4:1+3").right_inverse().unwrap_err().is_unsupported());
     /// ```
     pub const fn right_inverse(&self) -> Result<Layout, Error> {
+        let whole = tri!(self.right_inverse_of_modes());
+        let all = self.cosize() as u64;
+        if !self.swizzle().is_identity() || whole.size() == all {
+            return Ok(whole);
+        }
+        match self.injective_apart() {
+            Ok(true) => Ok(whole),
+            Ok(false) => match tri!(longest::longer_than(self, whole.size())) {
+                Some(longer) => Ok(longer),
+                None => Ok(whole),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The right inverse by the longest chain of whole modes.
+    pub(crate) const fn right_inverse_of_modes(&self) -> Result<Layout, Error> {
         tri!(check_from_zero(self));
         let indexed = Indexed::of(self);
         let (chains, mut chain) = (indexed.chains(), Chain::new());
@@ -194,7 +217,7 @@ const fn unswizzle(affine: &Layout, swizzle: Swizzle) -> Result<Layout, Error> {
 mod tests {
     use super::*;
     use crate::small::{for_each_layout, image};
-    use std::{collections::BTreeSet, string::ToString};
+    use std::{collections::BTreeSet, string::ToString, vec, vec::Vec};
 
     /// The law; how large the inverse is.
     fn check(layout: &Layout) -> u64 {
@@ -206,16 +229,57 @@ mod tests {
         inverse.size()
     }
 
+    /// The size of the longest right inverse: every table of indices that is a layout, made longer by each index.
+    fn longest(layout: &Layout) -> u64 {
+        let offsets = image(layout);
+        let at = |offset: usize| {
+            (0..offsets.len()).filter(move |&i| offsets_at(layout, i) == offset as i64)
+        };
+        let mut tables: Vec<Vec<i64>> = at(0).map(|zero| vec![zero as i64]).collect();
+        let mut best = 0;
+        while let Some(table) = tables.pop() {
+            best = best.max(table.len());
+            if !offsets.contains(&(best as i64)) {
+                break;
+            }
+            for next in at(table.len()) {
+                let step = next as i64 - table[0];
+                let mut longer = table.clone();
+                for times in 1.. {
+                    let more: Vec<i64> = table.iter().map(|index| index + times * step).collect();
+                    let right = |(i, index): (usize, &i64)| {
+                        usize::try_from(*index).is_ok_and(|index| {
+                            offsets.get(index) == Some(&((longer.len() + i) as i64))
+                        })
+                    };
+                    if !more.iter().enumerate().all(right) {
+                        break;
+                    }
+                    longer.extend(more);
+                    tables.push(longer.clone());
+                }
+            }
+        }
+        best as u64
+    }
+
+    fn offsets_at(layout: &Layout, index: usize) -> i64 {
+        layout.offset_of(index as u64).unwrap()
+    }
+
     #[test]
     fn every_small_layout() {
+        let mut longer = 0;
         for_each_layout(3, 1..=4, 0..=12, |layout| {
             let size = check(layout);
+            longer += u32::from(layout.right_inverse_of_modes().unwrap().size() < size);
             let reached: BTreeSet<i64> = image(layout).into_iter().collect();
             let run = (0..).take_while(|i| reached.contains(i)).count() as u64;
             if layout.injective() == Ok(true) {
                 assert_eq!(size, run, "{layout}");
             }
             assert!(size <= run);
+            assert_eq!(size, longest(layout), "{layout}");
             let null = layout.nullspace().unwrap();
             let kernel: BTreeSet<i64> = image(&null).into_iter().collect();
             assert_eq!(kernel.len() as u64, null.size(), "{layout}");
@@ -224,6 +288,7 @@ mod tests {
                 assert_eq!(kernel.len(), image(layout).iter().filter(|&&x| x == 0).count());
             }
         });
+        assert_eq!(longer, 3876);
     }
 
     #[test]
@@ -259,7 +324,8 @@ mod tests {
             ("(2,4):(0,1)", "4:2"),
             ("(3,4):(1,6)", "3:1"),
             // Of two modes of stride 1, the one that goes on.
-            ("(2,4,3):(1,1,2)", "(2,3):(1,8)"),
+            // Of modes that overlap, parts.
+            ("(2,4,3):(1,1,2)", "(2,2,2):(1,4,16)"),
         ] {
             assert_eq!(
                 Layout::parse(layout).unwrap().right_inverse().unwrap().to_string(),

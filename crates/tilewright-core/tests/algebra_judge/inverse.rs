@@ -4,76 +4,120 @@ use tilewright_core::SEARCH_BITS;
 
 use super::{Facts, facts::ascending};
 
-/// The size of the longest chain of modes whose offsets are 0, 1, 2, …: each begins where the one before
-/// ends.
-pub(crate) fn longest_chain(facts: &Facts) -> u64 {
-    fn from(end: u64, modes: &mut Vec<(u64, u64)>) -> u64 {
-        let mut best = 1;
-        for i in 0..modes.len() {
-            if modes[i].0 == end {
-                let (stride, extent) = modes.remove(i);
-                best = best.max(extent * from(stride * extent, modes));
-                modes.insert(i, (stride, extent));
+/// The size of the longest table of indices that is a layout and has the offsets 0, 1, 2, …: each is made
+/// longer by every index of the next offset, as often as that goes. For an injective layout that is the run
+/// of offsets, which nothing exceeds.
+pub(crate) fn longest(facts: &Facts) -> u64 {
+    let offsets = &facts.table;
+    let at = |offset: usize| (0..offsets.len()).filter(move |&i| offsets[i] == offset as i64);
+    let mut tables: Vec<Vec<i64>> = at(0).map(|zero| vec![zero as i64]).collect();
+    let mut best = 0;
+    while let Some(table) = tables.pop() {
+        best = best.max(table.len());
+        if best as u64 == facts.run() {
+            break;
+        }
+        for next in at(table.len()) {
+            let (step, mut longer) = (next as i64 - table[0], table.clone());
+            for times in 1.. {
+                let more: Vec<i64> = table.iter().map(|index| index + times * step).collect();
+                let right = |(i, index): (usize, &i64)| {
+                    let offset = usize::try_from(*index).ok().and_then(|index| offsets.get(index));
+                    offset == Some(&((longer.len() + i) as i64))
+                };
+                if !more.iter().enumerate().all(right) {
+                    break;
+                }
+                longer.extend(more);
+                tables.push(longer.clone());
             }
         }
-        best
     }
-    from(1, &mut ascending(facts.layout.modes()))
+    best as u64
 }
 
-/// Whether the law of the left inverse gives one: by a chain of divisors, or by one cut of the offsets.
-pub(crate) fn left_exists(facts: &Facts) -> bool {
+/// Whether the law of the left inverse gives one: by a chain of divisors, or by digits of the offsets;
+/// `None` beyond the bound of the library.
+pub(crate) fn left_exists(facts: &Facts) -> Option<bool> {
     let modes = ascending(facts.layout.modes());
     let divides = |pair: &[(u64, u64)]| {
         let ((low, extent), (high, _)) = (pair[0], pair[1]);
         low * extent <= high && high.is_multiple_of(low)
     };
-    facts.apart && (modes.windows(2).all(divides) || one_cut(facts))
-}
-
-/// Whether some `(P, M):(a, b)` sends every offset to its index, within the budget of the library.
-fn one_cut(facts: &Facts) -> bool {
-    let span = facts.high - facts.low + 1;
-    if span.max(facts.table.len() as i64) > SEARCH_BITS as i64 {
-        return false;
+    if !facts.apart || modes.windows(2).all(divides) {
+        return Some(facts.apart);
     }
-    let origin = facts.index(facts.low).unwrap_or(0) as i64;
-    (2..span).any(|cut| {
-        let mut equations = Equations::default();
-        facts.set.iter().all(|&x| {
-            let (offset, index) = (x - facts.low, facts.index(x).unwrap_or(0) as i64);
-            equations.add([offset % cut, offset / cut], index - origin)
-        })
-    })
+    let span = facts.high - facts.low + 1;
+    (span <= SEARCH_BITS as i64).then(|| digits(facts, &[1], &Equations::default(), span))
 }
 
-/// Linear equations for two whole numbers, kept solved: the unknowns are `basis` times `solved`, which has
-/// one entry for each unknown that is determined.
+/// Whether digits of the offsets that begin at these cuts, and go on by primes, give the index: a chain with
+/// more cuts can say all that one with fewer can.
+fn digits(facts: &Facts, cuts: &[i64], below: &Equations, span: i64) -> bool {
+    let (last, origin) = (cuts[cuts.len() - 1], facts.index(facts.low).unwrap_or(0) as i64);
+    let row = |x: i64| -> Vec<i64> {
+        let ends = cuts.iter().skip(1).copied().chain([i64::MAX]);
+        cuts.iter().zip(ends).map(|(cut, end)| x % end / cut).collect()
+    };
+    let mut equations = below.clone();
+    equations.more();
+    let mut end = last;
+    loop {
+        let fits = (end..(end + last).min(span)).all(|x| match facts.index(x + facts.low) {
+            Some(index) => equations.add(&row(x), index as i64 - origin),
+            None => true,
+        });
+        end += last;
+        if !fits {
+            return false;
+        }
+        if end >= span {
+            return true;
+        }
+        let ratio = end / last;
+        let is_prime = (2..ratio).all(|q| ratio % q != 0);
+        if is_prime && digits(facts, &[cuts, &[end]].concat(), &equations, span) {
+            return true;
+        }
+    }
+}
+
+/// Linear equations for whole numbers, kept solved: the unknowns are `basis` times `solved`, which has one
+/// entry for each unknown that is determined.
+#[derive(Clone, Default)]
 struct Equations {
     /// The columns of a matrix of determinant ±1.
-    basis: [[i64; 2]; 2],
+    basis: Vec<Vec<i64>>,
     solved: Vec<i64>,
 }
 
-impl Default for Equations {
-    fn default() -> Equations {
-        Equations { basis: [[1, 0], [0, 1]], solved: vec![] }
-    }
-}
-
 impl Equations {
+    /// One more unknown.
+    fn more(&mut self) {
+        for column in &mut self.basis {
+            column.push(0);
+        }
+        let mut column = vec![0; self.basis.len() + 1];
+        column[self.basis.len()] = 1;
+        self.basis.push(column);
+    }
+
     /// One more equation; whether there is still a solution.
-    fn add(&mut self, row: [i64; 2], value: i64) -> bool {
-        let mut all = self.basis.map(|column| row[0] * column[0] + row[1] * column[1]);
+    fn add(&mut self, row: &[i64], value: i64) -> bool {
+        let dot = |column: &Vec<i64>| row.iter().zip(column).map(|(a, b)| a * b).sum::<i64>();
+        let mut all: Vec<i64> = self.basis.iter().map(dot).collect();
         let known = self.solved.len();
-        let rest = value - self.solved.iter().zip(all).map(|(a, b)| a * b).sum::<i64>();
-        // Euclid on the columns, as long as both are undetermined.
-        while known == 0 && all[1] != 0 {
-            let quotient = all[0] / all[1];
-            let [first, second] = self.basis;
-            let less = [first[0] - quotient * second[0], first[1] - quotient * second[1]];
-            all = [all[1], all[0] % all[1]];
-            self.basis = [second, less];
+        let rest = value - self.solved.iter().zip(&all).map(|(a, b)| a * b).sum::<i64>();
+        // Euclid on the columns that are undetermined.
+        for other in known + 1..all.len() {
+            while all[other] != 0 {
+                let quotient = all[known] / all[other];
+                let (first, second) = (self.basis[known].clone(), self.basis[other].clone());
+                self.basis[other] =
+                    first.iter().zip(&second).map(|(a, b)| a - quotient * b).collect();
+                self.basis[known] = second;
+                (all[known], all[other]) = (all[other], all[known] % all[other]);
+            }
         }
         match all.get(known) {
             None | Some(0) => rest == 0,

@@ -5,7 +5,7 @@ use tilewright_core::{Layout, LeftInverse, Mode, Profile};
 use super::{
     Facts, Report,
     facts::{asked, coalesced, star, sums, table, tiles},
-    inverse::{left_exists, longest_chain},
+    inverse::{left_exists, longest},
 };
 use crate::algebra_brute::affine;
 
@@ -130,13 +130,16 @@ fn lies_beside(moving: &Facts, rest: &Layout, n: u64, tiling: bool) -> bool {
 
 fn right_inverse(report: &mut Report, facts: &Facts) {
     let l = &facts.layout;
-    report.judge("right_inverse", l, l.right_inverse(), facts.low == 0, |inverse| {
+    let answer = l.right_inverse();
+    if answer.as_ref().is_err_and(|error| error.is_undecided()) {
+        return report.total("right_inverse, beyond its bound", l, !facts.apart);
+    }
+    report.judge("right_inverse", l, answer, facts.low == 0, |inverse| {
         let undoes =
             |(i, &index): (usize, &i64)| facts.table.get(index as usize) == Some(&(i as i64));
         let size = inverse.size();
         asked(inverse).iter().enumerate().all(undoes)
-            && size == longest_chain(facts)
-            && (!facts.injective || size == facts.run())
+            && (size == facts.run() || (!facts.injective && size == longest(facts)))
     });
 }
 
@@ -146,7 +149,10 @@ fn left_inverse(report: &mut Report, facts: &Facts) {
     let index_or_hole = |inverse: &LeftInverse| {
         (facts.low - 2..=facts.high + 2).all(|offset| inverse.index(offset) == facts.index(offset))
     };
-    let defined = left_exists(facts);
+    let Some(defined) = left_exists(facts) else {
+        let undecided = answer.is_err_and(|error| error.is_undecided());
+        return report.total("left_inverse, beyond its bound", l, undecided);
+    };
     report.judge("left_inverse, index or hole", l, answer, defined, index_or_hole);
     report.judge("left_inverse", l, l.left_inverse(), defined && facts.low == 0, |inverse| {
         let back = |offset: &i64| {

@@ -230,7 +230,7 @@ const OUTCOMES: [(&str, Outcomes); 22] = [
     ("logical_divide_tiler", [103, 0, 2, 25, 0]),
     ("logical_product", [225, 0, 0, 30, 0]),
     ("offsets", [89, 0, 0, 0, 0]),
-    ("right_inverse", [108, 4, 0, 0, 0]),
+    ("right_inverse", [107, 5, 0, 0, 0]),
     ("size", [79, 0, 0, 0, 0]),
     ("slice_and_offset", [55, 0, 0, 0, 0]),
     ("swizzle", [41, 0, 0, 0, 0]),
@@ -277,6 +277,6 @@ fn every_recorded_row_is_counted() {
     let all = OUTCOMES
         .iter()
         .fold([0; 5], |all: Outcomes, (_, more)| std::array::from_fn(|i| all[i] + more[i]));
-    assert_eq!(all, [2712, 37, 13, 234, 4]);
+    assert_eq!(all, [2711, 38, 13, 234, 4]);
     assert_eq!(all.iter().sum::<u32>(), 3000);
 }

@@ -378,7 +378,7 @@ def complement(layout: LayoutLike, n: int | None = None, /) -> Layout:
 
 
 def right_inverse(layout: LayoutLike, /) -> Layout:
-    """R with L(R(i)) = i, from offset 0 on: the longest there is, of whole modes where modes overlap.
+    """R with L(R(i)) = i, from offset 0 on: the longest there is.
 
     >>> right_inverse("(4,8):(8,1)")
     Layout('(8,4):(4,1)')

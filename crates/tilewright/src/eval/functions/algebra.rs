@@ -69,7 +69,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "right_inverse",
         arguments: "L",
-        doc: "R with L(R(i)) = i, from offset 0 on: the longest there is, of whole modes where modes overlap.",
+        doc: "R with L(R(i)) = i, from offset 0 on: the longest there is.",
         python: "(layout: LayoutLike, /) -> Layout",
         example: "(4,8):(8,1)",
         counts: (1, 1),

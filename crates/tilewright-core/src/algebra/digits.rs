@@ -1,0 +1,279 @@
+//! The left inverse by digits of the offsets: every layout over the offsets 0 … span − 1 cuts them into
+//! digits at 1 | p₁ | p₂ | …, and its strides then are unknowns in linear equations, one equation for
+//! each offset that has an index.
+//!
+//! Law: the result R has `R(L(i)) = i` for all i, and is `None` only where no layout has that. With the
+//! cuts up to p given, offsets below the next cut p·r have the same digits for all r that reach over
+//! them. So equations are added in the order of offsets, and a contradiction ends all longer digits at
+//! once. Chains of cuts are tried shortest first; at the shortest length, small cuts first.
+//!
+//! Bounds: spans up to [`SEARCH_BITS`], and [`EQUATIONS`] equations in all; else `Undecided`.
+
+use super::{build::Chain, right_inverse::Indexed};
+use crate::{Error, Layout, MAX_MODES, SEARCH_BITS, macros::tri};
+
+/// The most digits of offsets below [`SEARCH_BITS`], each of two values or more.
+const DIGITS: usize = SEARCH_BITS.ilog2() as usize;
+
+/// How many equations are added before the search ends without a decision.
+const EQUATIONS: u32 = 1 << 20;
+
+/// A vector of unknown strides, the lowest digit first.
+type Strides = [i64; DIGITS];
+
+/// The left inverse of an injective affine layout whose smallest offset is 0, and whose modes reach `span`
+/// offsets; `None` where there is none.
+pub(super) const fn inverse(indexed: &Indexed, span: u64) -> Result<Option<Layout>, Error> {
+    if span > SEARCH_BITS as u64 {
+        return Err(Error::undecided(
+            "injective, but no stride-ordered chain, and the digits of {} offsets are not searched; up to {} are",
+            [span as i128, SEARCH_BITS as i128],
+            "invert through a table of the offsets, or search with `locate`",
+        ));
+    }
+    let mut search = Search {
+        indices: indices(indexed),
+        span: span as usize,
+        digits: 1,
+        most: 1,
+        longer: true,
+        left: EQUATIONS,
+    };
+    while search.longer && search.most <= DIGITS {
+        search.longer = false;
+        if let Some((cuts, strides)) = tri!(search.from(&[1; DIGITS], &Solved::ANY)) {
+            return Ok(Some(tri!(search.layout(&cuts, &strides, indexed.origin))));
+        }
+        search.most += 1;
+    }
+    Ok(None)
+}
+
+/// The index at each offset, less that of offset 0; `None` at a hole.
+const fn indices(indexed: &Indexed) -> [Option<i64>; SEARCH_BITS] {
+    let (mut found, mut digits, mut offset, mut index) =
+        ([None; SEARCH_BITS], [0; MAX_MODES], 0, 0);
+    loop {
+        found[offset] = Some(index);
+        let mut at = 0;
+        while at < indexed.len && digits[at] + 1 == indexed.extent(at) {
+            let (stride, step) = indexed.step(at);
+            offset -= (digits[at] * stride) as usize;
+            index -= digits[at] as i64 * step;
+            digits[at] = 0;
+            at += 1;
+        }
+        if at == indexed.len {
+            return found;
+        }
+        let (stride, step) = indexed.step(at);
+        (digits[at], offset, index) = (digits[at] + 1, offset + stride as usize, index + step);
+    }
+}
+
+/// What is searched, and how far.
+struct Search {
+    indices: [Option<i64>; SEARCH_BITS],
+    span: usize,
+    /// How many digits there are now.
+    digits: usize,
+    /// How many there may be.
+    most: usize,
+    /// Whether more of them would be worth a try.
+    longer: bool,
+    /// How many equations may still be added.
+    left: u32,
+}
+
+impl Search {
+    /// The cuts and strides that begin with these cuts, of which the last begins a digit without an end.
+    const fn from(
+        &mut self,
+        cuts: &[usize; DIGITS],
+        below: &Solved,
+    ) -> Result<Option<([usize; DIGITS], Strides)>, Error> {
+        let last = cuts[self.digits - 1];
+        let mut solved = below.with_unknown(self.digits - 1);
+        let mut end = last;
+        while end < self.span && tri!(self.extend(&mut solved, cuts, end)) {
+            end += last;
+        }
+        if end >= self.span {
+            return Ok(Some((*cuts, solved.point)));
+        }
+        if self.digits == self.most {
+            self.longer |= end > last && self.digits < DIGITS;
+            return Ok(None);
+        }
+        let (mut solved, mut cut) = (below.with_unknown(self.digits - 1), last);
+        while cut + last <= end {
+            tri!(self.extend(&mut solved, cuts, cut));
+            cut += last;
+            if cut == last {
+                continue;
+            }
+            let mut longer = *cuts;
+            longer[self.digits] = cut;
+            self.digits += 1;
+            let found = tri!(self.from(&longer, &solved));
+            self.digits -= 1;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds the equations of the offsets from `begin` on, to the next multiple of the last cut; whether they
+    /// can still be solved.
+    const fn extend(
+        &mut self,
+        solved: &mut Solved,
+        cuts: &[usize; DIGITS],
+        begin: usize,
+    ) -> Result<bool, Error> {
+        let (mut offset, end) = (begin, begin + cuts[self.digits - 1]);
+        while offset < end && offset < self.span {
+            if let Some(index) = self.indices[offset] {
+                if self.left == 0 {
+                    return Err(Error::undecided(
+                        "whether a layout is the left inverse was not decided by {} equations",
+                        [EQUATIONS as i128],
+                        "invert through a table of the offsets, or search with `locate`",
+                    ));
+                }
+                self.left -= 1;
+                if !tri!(solved.add(&self.row(cuts, offset), index)) {
+                    return Ok(false);
+                }
+            }
+            offset += 1;
+        }
+        Ok(true)
+    }
+
+    /// The digits of an offset.
+    const fn row(&self, cuts: &[usize; DIGITS], offset: usize) -> Strides {
+        let (mut row, mut rest, mut at) = ([0; DIGITS], offset, self.digits);
+        while at > 0 {
+            at -= 1;
+            row[at] = (rest / cuts[at]) as i64;
+            rest %= cuts[at];
+        }
+        row
+    }
+
+    const fn layout(
+        &self,
+        cuts: &[usize; DIGITS],
+        strides: &Strides,
+        origin: i64,
+    ) -> Result<Layout, Error> {
+        let (mut chain, mut at) = (Chain::new(), 0);
+        while at + 1 < self.most {
+            tri!(chain.push((cuts[at + 1] / cuts[at]) as u64, strides[at] as i128));
+            at += 1;
+        }
+        tri!(chain.push(self.span.div_ceil(cuts[at]) as u64, strides[at] as i128));
+        chain.layout(origin)
+    }
+}
+
+/// All integer solutions of some equations: a point, and the directions in which it may still move.
+#[derive(Clone, Copy)]
+struct Solved {
+    point: Strides,
+    free: [Strides; DIGITS],
+    count: usize,
+}
+
+impl Solved {
+    const ANY: Solved = Solved { point: [0; DIGITS], free: [[0; DIGITS]; DIGITS], count: 0 };
+
+    /// With one more unknown, of which nothing is known.
+    const fn with_unknown(&self, at: usize) -> Solved {
+        let mut more = *self;
+        more.free[more.count] = [0; DIGITS];
+        more.free[more.count][at] = 1;
+        more.count += 1;
+        more
+    }
+
+    /// One more equation: row · unknowns = value; whether there is still a solution.
+    const fn add(&mut self, row: &Strides, value: i64) -> Result<bool, Error> {
+        let rest = match value.checked_sub(tri!(dot(row, &self.point))) {
+            Some(rest) => rest,
+            None => return Err(too_large()),
+        };
+        // Euclid's algorithm on the directions, until at most one changes the left side.
+        let (mut pivot, mut at) = (None, 0);
+        let mut step = 0;
+        while at < self.count {
+            let mut other = tri!(dot(row, &self.free[at]));
+            match pivot {
+                _ if other == 0 => {}
+                None => (pivot, step) = (Some(at), other),
+                Some(kept) => {
+                    while other != 0 {
+                        let quotient = step / other;
+                        tri!(self.less(kept, at, quotient));
+                        (step, other) = (other, step % other);
+                        (self.free[kept], self.free[at]) = (self.free[at], self.free[kept]);
+                    }
+                }
+            }
+            at += 1;
+        }
+        let Some(pivot) = pivot else { return Ok(rest == 0) };
+        if rest % step != 0 {
+            return Ok(false);
+        }
+        tri!(add_times(&mut self.point, &self.free[pivot], rest / step));
+        self.count -= 1;
+        self.free[pivot] = self.free[self.count];
+        Ok(true)
+    }
+
+    /// Takes `times` the direction `by` off the direction `at`.
+    const fn less(&mut self, at: usize, by: usize, times: i64) -> Result<(), Error> {
+        let direction = self.free[by];
+        match times.checked_neg() {
+            Some(times) => add_times(&mut self.free[at], &direction, times),
+            None => Err(too_large()),
+        }
+    }
+}
+
+const fn dot(row: &Strides, strides: &Strides) -> Result<i64, Error> {
+    let (mut sum, mut at) = (0i128, 0);
+    while at < DIGITS {
+        // A digit is below `SEARCH_BITS`.
+        sum += row[at] as i128 * strides[at] as i128;
+        at += 1;
+    }
+    if sum > i64::MAX as i128 || sum < -(i64::MAX as i128) {
+        return Err(too_large());
+    }
+    Ok(sum as i64)
+}
+
+const fn add_times(to: &mut Strides, direction: &Strides, times: i64) -> Result<(), Error> {
+    let mut at = 0;
+    while at < DIGITS {
+        let sum = to[at] as i128 + direction[at] as i128 * times as i128;
+        if sum > i64::MAX as i128 || sum < -(i64::MAX as i128) {
+            return Err(too_large());
+        }
+        to[at] = sum as i64;
+        at += 1;
+    }
+    Ok(())
+}
+
+const fn too_large() -> Error {
+    Error::undecided(
+        "whether a layout is the left inverse: its strides are beyond {} bits",
+        [64],
+        "invert through a table of the offsets, or search with `locate`",
+    )
+}
