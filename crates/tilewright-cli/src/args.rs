@@ -108,12 +108,12 @@ other. Elements are never computed: what a recipe cannot do exactly is refused.
 Words that hold smaller elements are read by their format, with the type of the
 elements, and --store says as which words the result is stored: --from GPTQ
 --dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused,
-but for --to row-major and col-major, which keep their order.
+but for --to row-major and col-major, which keep their order, and for an index
+table that sorts them: --to 'table(0; tensor g_idx) MARLIN'.
 
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert llama/ llama-zn/ --rule '*_proj.weight=zN'
-  tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q
   tilewright convert mixtral/ fused/ --recipe mixtral.toml --verify")]
     Convert(Convert),
     /// Check a converted file against the file it was made from, or against what it records

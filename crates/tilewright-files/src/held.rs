@@ -115,7 +115,8 @@ impl Held {
         if self.together() > 1 {
             return Err(format!("blocks of {} have no index tables", self.dtype));
         }
-        let gathered = Gathered::new(tabled.clone(), self.bits)?;
+        let gathered =
+            Gathered::new(tabled.clone().with_stored(Named::clone(&self.named)), self.bits)?;
         let (layout, fill) = (gathered.rows().clone(), Fill::Unspecified);
         let rows = Held::new("row-major", layout, self.dtype, self.bits, fill);
         self.tables = Some(Arc::new(Tables { gathered, rows: rows.ordered(self.order)? }));

@@ -10,7 +10,15 @@ use std::{cell::OnceCell, collections::HashMap};
 use tilewright_core::{Dtype, Remedy};
 use tilewright_notation::Named;
 
-use crate::{Error, Input, Tensor, budget::LEAST, held::Held, order, origin::Origin};
+use tilewright_table::TabledLayout;
+
+use crate::{
+    Error, Input, Tensor,
+    budget::{LEAST, zeros},
+    held::Held,
+    order,
+    origin::Origin,
+};
 
 /// The tables of an input.
 pub(crate) struct Tables<'a> {
@@ -56,17 +64,15 @@ impl<'a> Tables<'a> {
         from: &Held,
         to: &Held,
     ) -> Result<Option<String>, Error> {
-        if from.tables().is_some() || to.tables().is_some() {
-            // An index table says the order of the rows.
-            return Ok(None);
-        }
+        // What an index table of the target stores is its rows in another order.
+        let sorted = to.tables().map(|tables| tables.tabled.layout());
         let (from, to) = (&*from.named, &*to.named);
         let keeps = |own: &&str| to.row_table() == Some(*own) || order::is_plain(to);
         let Some(table) = from.row_table().filter(|own| !keeps(own)) else { return Ok(None) };
         let layer = tensor.name.rsplit_once('.').map(|(layer, _)| layer);
         let beside = layer.map_or_else(|| table.to_owned(), |layer| format!("{layer}.{table}"));
         match self.table(&beside)? {
-            Some(table) => said((tensor, from, to), &table),
+            Some(table) => said((tensor, from, to), &table, sorted),
             None => Ok(None),
         }
     }
@@ -76,6 +82,7 @@ impl<'a> Tables<'a> {
 fn said(
     (tensor, from, to): (&Tensor, &Named, &Named),
     table: &Table<'_>,
+    sorted: Option<&TabledLayout>,
 ) -> Result<Option<String>, Error> {
     let own = table.tensor;
     let about = |said: String| Some(format!("tensor {:?}: {:?} {said}", tensor.name, own.name));
@@ -90,7 +97,11 @@ fn said(
             return Ok(about(said));
         }
     };
-    Ok(unordered(table, wide)?.and_then(|(row, group)| {
+    let found = match sorted {
+        Some(sorted) => unsorted(table, wide, sorted)?,
+        None => unordered(table, wide)?,
+    };
+    Ok(found.and_then(|(row, group)| {
         let (from, to) = (from.name(), to.name());
         let list = own.name.rsplit('.').next().unwrap_or(&own.name);
         about(format!(
@@ -118,6 +129,26 @@ fn unordered(table: &Table<'_>, wide: usize) -> Result<Option<(u64, i64)>, Error
         }
     }
     Ok(None)
+}
+
+/// The first place whose row is not of the group of that place, with its group, where index tables say the order of the
+/// rows: only those of the first dim alone are followed.
+fn unsorted(
+    table: &Table<'_>,
+    wide: usize,
+    sorted: &TabledLayout,
+) -> Result<Option<(u64, i64)>, Error> {
+    let mut bytes = zeros(table.tensor.len)?;
+    table.origin.read(&mut bytes, table.at)?;
+    let groups: Vec<i64> = bytes.chunks_exact(wide).map(number).collect();
+    let mut rows: Vec<Option<usize>> = (0..groups.len()).map(Some).collect();
+    for along in sorted.tables().iter().filter(|along| along.dims().eq([(0, 1)])) {
+        let list = (0..along.table().stored()).map(|place| along.table().index(place));
+        rows = list.map(|row| rows.get(usize::try_from(row?).ok()?).copied().flatten()).collect();
+    }
+    let mut order = Order::default();
+    let mut placed = rows.iter().flatten().filter_map(|row| groups.get(*row));
+    Ok(placed.find_map(|group| order.next(*group)))
 }
 
 /// The lowest byte comes first.

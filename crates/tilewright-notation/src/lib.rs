@@ -67,7 +67,7 @@ pub use lists::Lists;
 pub use named::Named;
 pub use notation::Notation;
 pub use recognise::{Recognised, recognise};
-pub use spec::{MAX_TEXT, Spec};
+pub use spec::{MAX_TABLED, MAX_TEXT, Spec};
 pub use tabled::Tabled;
 pub use tilewright_table::{Along, MAX_ENTRIES, TABLES, Table, TabledLayout};
 pub use words::Words;

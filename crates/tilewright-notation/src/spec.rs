@@ -19,6 +19,9 @@ use crate::{
 /// The longest text that is read, in bytes.
 pub const MAX_TEXT: usize = 64 * 1024;
 
+/// The longest text with index tables that is read, in bytes: 4 MiB, some 600,000 entries.
+pub const MAX_TABLED: usize = 4 << 20;
+
 /// A layout as written, in whatever notation; [`Spec::resolve`] gives the layout of an array.
 ///
 /// A text is recognised by its form, or its notation is named by a prefix, `cute:`, `hlo:`, `numpy:` …,
@@ -124,10 +127,11 @@ impl Spec {
 
     /// Reads a SPEC by these notations.
     pub(crate) fn among(text: &str, all: dialect::All) -> Result<Spec, Error> {
-        if text.len() > MAX_TEXT {
+        let most = if TABLES && tables::begins(text) { MAX_TABLED } else { MAX_TEXT };
+        if text.len() > most {
             return Err(Error::new(
                 Kind::Limit,
-                format!("a layout of {} bytes of text; at most {MAX_TEXT} are read", text.len()),
+                format!("a layout of {} bytes of text; at most {most} are read", text.len()),
             ));
         }
         let (start, trimmed) = (text.len() - text.trim_start().len(), text.trim());
@@ -137,7 +141,7 @@ impl Spec {
             let written = parts.and_then(|parts| Written::read(trimmed, parts, &stored));
             return written
                 .map(|written| Spec::of_tables(written, text))
-                .map_err(|error| error.shifted(start).in_text(text));
+                .map_err(|error| tables::shown(error.shifted(start), text));
         }
         let marked = ordered_dims(trimmed);
         let plain = marked.as_ref().map_or(trimmed, |marked| &marked.plain);

@@ -65,6 +65,21 @@ impl Spec {
         }
     }
 
+    /// The number of entries of the lists that stand in the text: what resolving it takes memory for.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let spec = Spec::parse("table(0; 0..4096,-) zN").unwrap();
+    /// assert_eq!(spec.table_entries(), 4097);
+    /// assert_eq!(Spec::parse("zN").unwrap().table_entries(), 0);
+    /// ```
+    pub fn table_entries(&self) -> u64 {
+        match &self.tables {
+            Some(written) if TABLES => written.entries(),
+            _ => 0,
+        }
+    }
+
     /// Whether index tables stand in the text.
     ///
     /// ```

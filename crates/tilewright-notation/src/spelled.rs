@@ -64,6 +64,18 @@ impl Spec {
     /// assert!(words.stored_as(Dtype::S64).unwrap_err().is_mismatch());
     /// ```
     pub fn stored_as(&self, dtype: Dtype) -> Result<Spec, Error> {
+        if self.has_tables() {
+            // Behind tables, the words are those of what is stored.
+            let said = self.text.strip_prefix(&*self.plain).unwrap_or_default().trim();
+            return match said.strip_prefix("as ") {
+                None => Spec::parse(&format!("{self} as {dtype}")),
+                Some(own) if own.split('[').next() == Some(dtype.name()) => Ok(self.clone()),
+                Some(own) => Err(Error::new(
+                    Kind::Mismatch,
+                    format!("`{self}` is stored as {own}, and {dtype} is asked for"),
+                )),
+            };
+        }
         match &self.words {
             Some(words) if words.dtype == dtype => Ok(self.clone()),
             Some(words) => Err(Error::new(

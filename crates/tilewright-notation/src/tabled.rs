@@ -72,6 +72,23 @@ impl Tabled {
         &self.stored
     }
 
+    /// The same, of which more is known of the elements that are stored.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, Fill};
+    /// use tilewright_notation::Spec;
+    /// let spec = Spec::parse("u4[4,8] table(0; 0,2,3,1) row-major").unwrap();
+    /// let tabled = spec.resolve_tabled(None, None, &()).unwrap();
+    /// let packed = tabled.stored().clone().with_elements(Some(Dtype::U4), Some(4), Fill::Unspecified);
+    /// assert_eq!(tabled.with_stored(packed).to_spec(), "u4[4,8]E(4) table(0; 0,2,3,1) row-major");
+    /// ```
+    #[must_use]
+    pub fn with_stored(self, stored: Named) -> Tabled {
+        // The map is that of the tables.
+        debug_assert_eq!(stored.layout(), self.layout.stored());
+        Tabled { stored, ..self }
+    }
+
     /// Whether there are tables, which shape and strides do not say.
     ///
     /// ```
@@ -86,7 +103,7 @@ impl Tabled {
     }
 
     /// One SPEC that reads back as just this layout: with dims, type, the entries of the tables, and the layout of what
-    /// they store. It may be longer than [`MAX_TEXT`](crate::MAX_TEXT).
+    /// they store. It may be longer than [`MAX_TABLED`](crate::MAX_TABLED).
     ///
     /// ```
     /// use tilewright_notation::{Spec, dtype};
@@ -130,6 +147,9 @@ pub(crate) trait Stored: fmt::Debug + Send + Sync {
     fn everywhere(&self) -> bool;
 }
 
+/// Lists of this number of entries and fewer are looked at as soon as they are read.
+const CHECKED: u64 = 1 << 16;
+
 /// The text of an array with tables, read.
 #[derive(Debug)]
 pub(crate) struct Written {
@@ -168,7 +188,10 @@ impl Written {
         }
         let rest = read(rest).map_err(|error| error.shifted(at))?;
         let written = Written { array, tables, rest, text: text.into() };
-        if written.array.is_some() && written.tables.iter().all(Asked::is_inline) {
+        if written.array.is_some()
+            && written.tables.iter().all(Asked::is_inline)
+            && written.entries() <= CHECKED
+        {
             written.tabled(&Given::new(None, None), &())?;
         }
         Ok(written)
@@ -203,9 +226,18 @@ impl Written {
         Ok(Tabled { layout, stored, rest: self.rest.texts().0.into() })
     }
 
+    /// The entries of all lists in the text.
+    pub(crate) fn entries(&self) -> u64 {
+        self.tables.iter().map(Asked::entries).fold(0, u64::saturating_add)
+    }
+
     /// An error about a table, unless it says where itself.
     fn at(&self, error: Error, asked: &Asked) -> Error {
-        if error.span().is_some() { error } else { error.at(asked.span).in_text(&self.text) }
+        if error.span().is_some() {
+            error
+        } else {
+            crate::tables::shown(error.at(asked.span), &self.text)
+        }
     }
 
     /// The layout of shape and strides that says the same, if there is one.
@@ -213,6 +245,8 @@ impl Written {
         let Some(layout) = tabled.layout.fold() else { return Err(tabled) };
         let (_, mut resolved, _) = tabled.stored.parts();
         resolved.layout = layout;
+        // The digits of the storage are those of another map now.
+        resolved.storage = None;
         Ok(resolved)
     }
 }

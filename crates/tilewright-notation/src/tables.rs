@@ -27,6 +27,9 @@ use crate::{
     scan::Scanner,
 };
 
+/// The array before a table is not longer, in bytes.
+const MAX_HEAD: usize = 4 << 10;
+
 /// The word that begins a table.
 const WORD: &str = "table";
 
@@ -92,6 +95,17 @@ pub(crate) fn split(text: &str) -> Option<Result<Parts<'_>, Error>> {
     Some(read())
 }
 
+/// An error with the text it is about, where that is short enough to be read.
+pub(crate) fn shown(error: Error, text: &str) -> Error {
+    if text.len() <= MAX_HEAD { error.in_text(text) } else { error }
+}
+
+/// Whether a table stands in the first part of a text, where the array ends.
+pub(crate) fn begins(text: &str) -> bool {
+    let end = (0..=MAX_HEAD.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    begin(text.get(..end.unwrap_or(0)).unwrap_or_default()).is_some()
+}
+
 /// Where the first table of a text begins.
 fn begin(text: &str) -> Option<usize> {
     let (mut depth, mut quote, mut before) = (0usize, None, ' ');
@@ -152,8 +166,17 @@ impl Asked {
         }
         let table = match &self.list {
             List::Entries(entries) => Table::new(count, entries.iter().flat_map(Entry::all))?,
-            List::File(path) => of_numbers(count, &lists.file(path)?)?,
-            List::Tensor(name) => of_groups(count, &lists.tensor(name)?)?,
+            List::File(path) => {
+                let numbers = lists.file(path)?;
+                of_numbers(count, &numbers)
+                    .map_err(|error| error.about(&listed(&format!("{path:?}"), &numbers, count)))?
+            }
+            List::Tensor(name) => {
+                let numbers = lists.tensor(name)?;
+                let what = format!("tensor {name:?}");
+                of_groups(count, &numbers)
+                    .map_err(|error| error.about(&listed(&what, &numbers, count)))?
+            }
         };
         let table = Arc::new(table);
         if matches!(self.list, List::Entries(_)) {
@@ -168,6 +191,16 @@ fn dim(scan: &mut Scanner<'_>) -> Result<(usize, u64), Error> {
     let dim = scan.integer()?;
     let by = if scan.eat("/") { scan.integer()? } else { 1 };
     Ok((usize::try_from(dim).unwrap_or(usize::MAX), by))
+}
+
+impl Asked {
+    /// The entries of an inline list.
+    pub(crate) fn entries(&self) -> u64 {
+        match &self.list {
+            List::Entries(entries) => entries.iter().map(Entry::len).fold(0, u64::saturating_add),
+            List::File(_) | List::Tensor(_) => 0,
+        }
+    }
 }
 
 impl List {
@@ -258,6 +291,11 @@ fn of_groups(count: u64, numbers: &[i64]) -> Result<Table, Error> {
     }
 }
 
+/// A list, for messages.
+fn listed(what: &str, numbers: &[i64], count: u64) -> String {
+    format!("{what} lists {} numbers for {count} indices", numbers.len())
+}
+
 fn are_groups(groups: &[u64]) -> bool {
     let most = groups.iter().max().copied().unwrap_or(0);
     if most >= groups.len() as u64 {
@@ -286,8 +324,13 @@ impl fmt::Display for Asked {
         }
         f.write_str("; ")?;
         let quoted = |name: &str| {
-            let plain = !name.contains([')', '"', '\'']);
-            if plain { name.to_owned() } else { format!("\"{name}\"") }
+            let plain =
+                !name.contains(')') && !name.starts_with(['"', '\'']) && name == name.trim();
+            match (plain, name.contains('"')) {
+                (true, _) => name.to_owned(),
+                (false, false) => format!("\"{name}\""),
+                (false, true) => format!("'{name}'"),
+            }
         };
         match &self.list {
             List::Entries(entries) => {

@@ -312,6 +312,23 @@ fn what_is_refused_says_where() {
     );
 }
 
+/// A list is longer than other texts may be; beyond its own bound it is refused.
+#[test]
+fn long_lists_are_read() {
+    let list = |count: usize| {
+        let entries: Vec<String> = (0..count).map(|i| (i * 7 % count).to_string()).collect();
+        format!("f16[{count},2] table(0; {}) row-major", entries.join(","))
+    };
+    let text = list(100_000);
+    assert!(text.len() > MAX_TEXT);
+    let read = tabled(&text);
+    assert_eq!(read.layout().offset(&[7, 1]), Ok(3));
+    assert_eq!(tabled(&read.to_spec()).layout(), read.layout());
+    assert!(Spec::parse(&list(1_000_000)).unwrap_err().is_limit());
+    // A text without tables stays within the bound of others.
+    assert!(Spec::parse(&format!("row-major{}", " ".repeat(MAX_TEXT))).unwrap_err().is_limit());
+}
+
 /// No text of brackets, tables and nonsense takes long, or runs out of stack.
 #[test]
 fn deep_and_long_texts_end() {

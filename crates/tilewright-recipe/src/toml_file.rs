@@ -48,6 +48,8 @@ pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
 #[derive(Debug)]
 pub(crate) struct File<'a> {
     text: &'a str,
+    /// Where each line begins.
+    lines: Vec<usize>,
     pub(crate) faults: Faults,
 }
 
@@ -64,7 +66,9 @@ impl<'a> File<'a> {
         if text.len() > LONGEST {
             return Err(Error::new(Kind::Limit, format!("a recipe of more than {LONGEST} bytes")));
         }
-        let file = File { text, faults: Faults::default() };
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
+        let file = File { text, lines, faults: Faults::default() };
         match DeTable::parse(text) {
             Ok(table) => Ok((file, table)),
             Err(error) => {
@@ -84,7 +88,7 @@ impl<'a> File<'a> {
 
     /// The line of a byte, from 1.
     fn line(&self, at: usize) -> usize {
-        1 + self.text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+        self.lines.partition_point(|start| *start <= at).max(1)
     }
 
     /// Where a value stands.

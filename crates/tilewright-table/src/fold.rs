@@ -66,6 +66,9 @@ impl TabledLayout {
                 of_dim[dim] = self.stored().layout().axis(axis)?.to_vec();
                 continue;
             }
+            if count(&dims, self.extents()) > COMPARED {
+                return None;
+            }
             for dim in &dims {
                 of_dim[*dim] = self.digits_of(*dim)?;
             }
@@ -111,9 +114,6 @@ impl TabledLayout {
 
     /// Whether the offsets of a group are the sums of what its digits say; `None` where they are not.
     fn is_sum(&self, dims: &[usize], of_dim: &[Vec<Mode>]) -> Option<()> {
-        if count(dims, self.extents()) > COMPARED {
-            return None;
-        }
         let mut coord = vec![0; self.extents().len()];
         let start = self.at(&coord)?;
         loop {

@@ -105,9 +105,9 @@ pub fn recorded(input: &Input) -> Result<Recipe, Error> {
 /// use tilewright::{files::{Reading, open}, recast, recipe::{Recipe, Sizes}};
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let input = open(path, &Reading::default())?;
-/// let recipe = Recipe::parse("[[map]]\nfrom = 'fc.weight'\nto = 'head'")?;
+/// let recipe = Recipe::parse("[[map]]\nfrom = '3.weight'\nto = 'head'")?;
 /// let error = recast::solved(&recipe, &input, &Sizes::new()).unwrap_err();
-/// assert!(error.is_mismatch() && error.to_string().contains("fc.bias"));
+/// assert!(error.is_mismatch() && error.to_string().contains("3.bias"));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn solved(recipe: &Recipe, input: &Input, sizes: &Sizes) -> Result<Assembly, Error> {

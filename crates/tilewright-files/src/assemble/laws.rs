@@ -506,8 +506,32 @@ fn index_tables_pass_and_are_not_taken_apart() {
     };
     assert_eq!(stored(&result), stored(&input));
     assert_eq!(result.tensors()[0].held.spec(), input.tensors()[0].held.spec());
-    let said = run(&input, &made("b", None), &out, 10_000, 1).unwrap_err();
+    // Under another name it is the same; taken apart it is refused.
+    run(&input, &made("b", None), &out, 10_000, 1).unwrap();
+    let result = open(&out, &Reading::default()).unwrap();
+    assert_eq!(result.tensors()[0].name(), "b");
+    assert_eq!(stored(&result), stored(&input));
+    assert_eq!(result.tensors()[0].held.spec(), input.tensors()[0].held.spec());
+    let mut turned = made("c", None);
+    turned.made[0].extents = vec![6, 4];
+    let said = run(&input, &turned, &out, 10_000, 1).unwrap_err();
     assert!(said.contains("lies by index tables"), "{said}");
+    // Layouts whose digits interleave, share storage, or have the highest byte first are refused.
+    for (layout, why) in [
+        ("(4,6):(7,5) capacity 64", "interleave"),
+        ("(4,6):(3,1)", "share storage"),
+        (">u2[4,6]{1,0}", "lowest byte first"),
+    ] {
+        let said = run(
+            &open(&plain, &Reading::default()).unwrap(),
+            &made("d", Some(layout)),
+            &out,
+            10_000,
+            1,
+        );
+        let said = said.unwrap_err();
+        assert!(said.contains(why), "{layout}: {said}");
+    }
     let plain = open(&plain, &Reading::default()).unwrap();
     let tabled = made("b", Some("table(0; 3,1,0,2) row-major"));
     let said = run(&plain, &tabled, &out, 10_000, 1).unwrap_err();

@@ -73,7 +73,7 @@ fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'a Tensor)> 
     let nest = Nest::new(0, 0, turns);
     let plain =
         made.layout.is_none() && tensor.dtype() == made.dtype && tensor.dims() == made.extents;
-    let own = tensor.name == made.name || tensor.refusal.is_some();
+    let own = tensor.name == made.name || tensor.refusal.is_some() || tensor.tabled().is_some();
     (plain && own && nest.size() == size && nest.run() == size).then_some((number, tensor))
 }
 
@@ -119,7 +119,17 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
         let said = format!("is to lie as {text:?}: a recipe's result has no index tables");
         return Err(wrong(said));
     }
-    job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)
+    let held =
+        job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)?;
+    if held.order.is_big() {
+        let said = format!("is to lie as {text:?}: a recipe's result has the lowest byte first");
+        return Err(wrong(said));
+    }
+    if held.layout().injective() != Ok(true) {
+        let said = format!("is to lie as {text:?}, where elements share storage, or may");
+        return Err(wrong(said));
+    }
+    Ok(held)
 }
 
 /// An array in rows.

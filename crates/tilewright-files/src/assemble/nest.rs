@@ -24,7 +24,7 @@ pub(crate) struct Nest {
 }
 
 /// A nest is cut into no more parts than this.
-const MOST: usize = 1 << 16;
+pub(crate) const MOST: usize = 1 << 16;
 
 /// Why a nest cannot be cut: it would be too many parts.
 #[derive(Debug)]

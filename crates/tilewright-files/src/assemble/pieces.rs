@@ -10,6 +10,7 @@
 use tilewright_core::TensorLayout;
 use tilewright_recipe::{Digit, Origin};
 
+use super::nest::MOST;
 use super::{
     exact::Exact,
     nest::{Nest, TooMany, Turn},
@@ -110,11 +111,32 @@ pub(crate) fn stored(
         ));
     };
     let mut nests = through(vec![nest], to)?;
+    check_nested(&nests, to)?;
     if let Some(from) = from {
         nests = nests.iter().map(Nest::swapped).collect();
-        nests = through(nests, from)?.iter().map(Nest::swapped).collect();
+        let made = |said: String| format!("is made of a tensor that {said}");
+        nests = through(nests, from).map_err(made)?;
+        check_nested(&nests, from).map_err(made)?;
+        nests = nests.iter().map(Nest::swapped).collect();
     }
     Ok(nests)
+}
+
+/// Boxes and windows of storage are cut along the largest strides: each steps over all that lies inside it.
+fn check_nested(nests: &[Nest], held: &Held) -> Result<(), String> {
+    let steps = |nest: &Nest| {
+        let turns = nest.turns.iter().copied().filter(|turn| turn.to != 0);
+        let mut turns: Vec<Turn> = turns.collect();
+        turns.sort_by_key(|turn| std::cmp::Reverse(turn.to));
+        Nest { turns, ..nest.clone() }
+    };
+    match is_row_major(held.layout()) || nests.iter().all(|nest| steps(nest).is_nested()) {
+        true => Ok(()),
+        false => Err(format!(
+            "lies as `{}`, whose digits interleave: each is to step over those inside it; convert it before or after",
+            held.named.to_spec()
+        )),
+    }
 }
 
 /// The nest in units of this many elements on either side; `None` where it takes one apart.
@@ -149,10 +171,16 @@ fn through(nests: Vec<Nest>, held: &Held) -> Result<Vec<Nest>, String> {
     })?;
     let step = |nests: Vec<Nest>, digits: &[(u64, u64)]| {
         let all = nests.iter().map(|nest| nest.through(digits));
-        let all: Result<Vec<Vec<Nest>>, TooMany> = all.collect();
-        all.map(|all| all.concat()).map_err(|_| {
-            format!("is cut into too many parts by the layout `{}`", held.named.to_spec())
-        })
+        let many =
+            || format!("is cut into too many parts by the layout `{}`", held.named.to_spec());
+        let mut found = Vec::new();
+        for nests in all {
+            found.extend(nests.map_err(|TooMany| many())?);
+            if found.len() > MOST {
+                return Err(many());
+            }
+        }
+        Ok::<Vec<Nest>, String>(found)
     };
     let mut nests = step(step(nests, &padded)?, &stored)?;
     let offset = u64::try_from(layout.layout().offset()).unwrap_or(0);

@@ -57,6 +57,11 @@ impl Note<'_> {
         let text = names::clipped(self.layout);
         let spec =
             Spec::parse_built_in(self.layout).map_err(|error| format!(" is {text:?}: {error}"))?;
+        // A list is no longer than what it lists: a short header does not take much memory.
+        let (entries, most) = (spec.table_entries(), len.saturating_mul(8).saturating_add(4096));
+        if entries > most {
+            return Err(format!(" is {text:?}: index tables of {entries} entries for {len} bytes"));
+        }
         let tabled = spec.resolve_tabled(None, None, &());
         let tabled = tabled.map_err(|error| format!(" is {text:?}: {error}"))?;
         let named = match tabled.has_tables() {

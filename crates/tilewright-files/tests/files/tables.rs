@@ -284,6 +284,56 @@ fn act_order_of_gptq() {
     assert_eq!(tensor(&back, "l.qweight").2, words);
 }
 
+/// Lists that are digits, from a file, before every layout; and packed elements in rows: what is noted is what is stored.
+#[test]
+fn what_is_noted_is_read_back() {
+    let folder = folder();
+    let order: Vec<i64> = (0..37).collect();
+    let (path, _) = source(&folder, (37, 50), &order);
+    let (there, back) =
+        (folder.path().join("there.safetensors"), folder.path().join("back.safetensors"));
+    let backwards: Vec<String> = (0..37).rev().map(|row| row.to_string()).collect();
+    let list = write(&folder, "list.txt", backwards.join(" "));
+    for list in [format!("@{}", list.display()), "tensor order".to_owned(), backwards.join(",")] {
+        for rest in ["row-major", "col-major", "zN", "{1,0:T(8,128)}"] {
+            let request = Request::new().rule("model.w", spec(&format!("table(0; {list}) {rest}")));
+            convert(&path, &there, request.verify(true).force(true)).unwrap();
+            convert(&there, &back, to("row-major").verify(true).force(true)).unwrap();
+            assert!(tensor(&path, "model.w") == tensor(&back, "model.w"), "{list} {rest}");
+        }
+    }
+    // Nibbles behind a table that is no digits, and words that are asked for besides.
+    let words: Vec<u8> = noise(64 * 128 / 2);
+    let groups: Vec<i64> = (0..64).map(|row| (row * 5 % 64) / 16).collect();
+    let bytes = file(&[
+        ("l.qweight", "I32", &[8, 128], &words),
+        ("l.g_idx", "I32", &[64], &int32(&groups)),
+    ]);
+    let path = write(&folder, "gptq.safetensors", bytes);
+    for text in ["row-major", "col-major", "MARLIN"] {
+        for store in [false, true] {
+            let text = format!("table(0; tensor g_idx) {text}");
+            let request = Request::new().from(spec("GPTQ")).dtype(Element::U4).only("l.qweight");
+            let request = request.rule("l.qweight", spec(&text)).verify(true).force(true);
+            convert(&path, &there, if store { request.store(Element::S32) } else { request })
+                .unwrap();
+            let stored = tensor(&there, "l.qweight").0;
+            assert_eq!(stored == safetensors::Dtype::I32, store, "{text}: {stored:?}");
+            let request = Request::new().rule("l.qweight", spec("GPTQ as s32")).verify(true);
+            convert(&there, &back, request.force(true)).unwrap();
+            assert!(tensor(&back, "l.qweight").2 == words, "{text} {store}");
+        }
+    }
+    // A table that does not sort the rows is no reason to take them as sorted.
+    let request = Request::new().from(spec("GPTQ")).dtype(Element::U4).only("l.qweight");
+    let error = convert(
+        &path,
+        &there,
+        request.rule("l.qweight", spec("table(1; 1..128,0) MARLIN")).force(true),
+    );
+    assert!(error.unwrap_err().to_string().contains("permutes the rows"));
+}
+
 #[test]
 fn what_is_no_table_is_refused() {
     let folder = folder();

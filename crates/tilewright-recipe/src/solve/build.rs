@@ -52,6 +52,7 @@ impl Built {
         config: Option<&serde_json::Value>,
     ) -> Result<(), Error> {
         self.instances += 1;
+        check_one_type(work)?;
         let mut dtypes = BTreeMap::new();
         for pair in pairs {
             if let Pair { from: Some(from), to: Some(to) } = pair {
@@ -332,4 +333,18 @@ fn fill_bits(fill: Fill, dtype: Dtype, reference: &Reference) -> Result<u64, Err
 
 fn twice(name: &str, first: &str, second: &str) -> Error {
     Error::new(Kind::Twice, format!("{name:?} would be made twice: by `{first}` and by `{second}`"))
+}
+
+/// Tensors that a rule widens have one type: the way back narrows all of them to it.
+fn check_one_type(work: Work<'_>) -> Result<(), Error> {
+    let found = work.solved.instance.found.iter().flat_map(BTreeMap::values);
+    let mut tensors = found.map(|place| &work.tensors[*place]);
+    let (Some(_), Some(first)) = (work.rule.to.dtype, tensors.next()) else { return Ok(()) };
+    let Some(other) = tensors.find(|it| it.dtype != first.dtype) else { return Ok(()) };
+    let (one, two) = (first.dtype.name(), other.dtype.name());
+    let says = format!(
+        "{:?} is {one} and {:?} {two}; a rule with `dtype` widens tensors of one type, so that the way back knows it",
+        first.name, other.name
+    );
+    Err(work.rule.error(Kind::Dtype, says))
 }

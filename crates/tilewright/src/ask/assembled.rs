@@ -20,13 +20,13 @@ const NAMED: usize = 3;
 /// use tilewright::recipe::{Recipe, Sizes};
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let input = open(path, &Reading::default())?;
-/// let recipe = Recipe::parse("pass = ['*']\n[[map]]\nfrom = 'fc.weight : o i'\nto = 'head : i o'")?;
+/// let recipe = Recipe::parse("pass = ['*']\n[[map]]\nfrom = '3.weight : o i'\nto = 'head : i o'")?;
 /// let assembly = recipe.solve(&input.recipe_tensors(), None, &Sizes::new())?;
 /// let folder = tempfile::tempdir()?;
 /// let out = folder.path().join("turned.safetensors");
 /// let job = Assembling::prepare(&input, &assembly, &out, Request::new(), &Packaging::default())?;
 /// let plan = Assembled { job: &job, report: None };
-/// assert!(plan.to_string().contains("row-major: relayout of fc.weight, "));
+/// assert!(plan.to_string().contains("row-major: relayout of 3.weight, "));
 /// assert_eq!(plan.to_json()["dry_run"], true);
 /// # Ok::<(), tilewright::Error>(())
 /// ```

@@ -6,7 +6,7 @@ use super::scan::{Info, Scan};
 use crate::{Error, budget::zeros, source::Source};
 
 /// The longest header the format allows, in bytes.
-const LONGEST: u64 = 100_000_000;
+pub(super) const LONGEST: u64 = 100_000_000;
 
 /// One tensor as the header describes it.
 #[derive(Clone, Debug)]

@@ -5,7 +5,10 @@ use std::path::Path;
 use safetensors::Dtype;
 use serde_json::{Map, Value, json};
 
-use super::{header::Header, scan::METADATA};
+use super::{
+    header::{Header, LONGEST},
+    scan::METADATA,
+};
 use crate::Error;
 
 /// The order in which tensors of these element widths (bits) and lengths (bytes) are stored: as they
@@ -48,6 +51,13 @@ pub(crate) fn header_text(
     }
     let mut text = Value::Object(object).to_string();
     text.push_str(&" ".repeat(text.len().next_multiple_of(8) - text.len()));
+    if text.len() as u64 > LONGEST {
+        return Err(Error::usage(format!(
+            "{}: a header of {} bytes, and the format has room for {LONGEST}; index tables stand in it with their entries",
+            path.display(),
+            text.len()
+        )));
+    }
     check(path, &text, at)?;
     Ok(text)
 }
