@@ -715,7 +715,7 @@ def recast(layout: LayoutLike, from_bits: int, to_bits: int, /) -> Layout:
 
 
 def swizzle_between(a: LayoutLike, b: LayoutLike, /) -> Swizzle:
-    """The swizzle that turns the offsets of A into those of B; where there is none, coordinates that show it.
+    """The swizzle that turns the offsets of A into those of B; where there is none, coordinates that show it and the matrix of bits that does.
 
     >>> swizzle_between("(8,64):(64,1)", "Sw<3,3,3> o (8,64):(64,1)")
     Swizzle(3, 3, 3)
