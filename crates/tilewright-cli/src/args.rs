@@ -101,9 +101,10 @@ Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
 
 A recipe puts other tensors together: experts stacked, parts fused and split,
-rows permuted, names changed. Its sizes come from --size, the recipe, config.json
-beside IN, and the shapes; OUT records the recipe back, so --inverse needs no
-other. Elements are never computed: what a recipe cannot do exactly is refused.
+rows permuted, names changed. Its sizes come from --size, the recipe, the file
+config.json beside IN, and the shapes; OUT records the recipe back, so --inverse
+needs no other. Elements are never computed: what a recipe cannot do exactly is
+refused.
 
 Words that hold smaller elements are read by their format, with the type of the
 elements, and --store says as which words the result is stored: --from GPTQ

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use tilewright_core::{ByteOrder, Fill, Remedy};
-use tilewright_notation::{Lists, MAX_TABLED, Named, Spec};
+use tilewright_notation::{Lists, Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan, Program};
 
 use crate::{
     Error, Reading, Request, Tensor, dtype,
     held::{Held, check_width, width_in},
+    job_note::check_note,
     reading,
     record::{self, Record},
     shares::Shares,
@@ -468,7 +469,7 @@ pub(crate) fn target(
         Err(said) => return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {said}"))),
     };
     if to.tables().is_some() {
-        check_note(name, &to.spec())?;
+        check_note(name, &to)?;
     }
     if to.order.is_big() && bits != from.bits {
         let said =
@@ -476,17 +477,6 @@ pub(crate) fn target(
         return Err(Error::usage(said));
     }
     Ok(Ok(to))
-}
-
-/// A layout with index tables is noted with their entries, and read again from the note.
-fn check_note(name: &str, spec: &str) -> Result<(), Error> {
-    let (len, most) = (spec.len(), MAX_TABLED);
-    if len > most {
-        return Err(Error::usage(format!(
-            "tensor {name:?}: its index tables are {len} bytes of text, and a note has room for {most}"
-        )));
-    }
-    Ok(())
 }
 
 /// Whether a SPEC carries the element type: `s4[6,48]{1,0}` does, `{1,0}` and `(6,48):(48,1)` do not.

@@ -69,6 +69,7 @@ mod held;
 mod input;
 mod job;
 mod job_layouts;
+mod job_note;
 mod journal;
 mod lane;
 mod list_files;
