@@ -81,9 +81,14 @@ def inferred(question: dict[str, Any]) -> Any:
     found = tw.infer(original, packed, dims=question["dims"])
     if found.layout is None:
         return {"answer": found.answer, "why": found.why}
+    try:
+        pattern = found.layout.translate("pattern")
+    except tw.UnsupportedError:
+        # Dims that are stored backwards have no pattern.
+        pattern = found.layout.spec.removeprefix("u8")
     return {
         "answer": "found",
-        "pattern": found.layout.translate("pattern"),
+        "pattern": pattern,
         "padding": found.layout.padding,
         "only": found.only,
         "reversed": found.reversed,

@@ -1,4 +1,4 @@
-"""``recast``: the pairs of the corpus, both ways."""
+"""``convert_recipe``: the pairs of the corpus, both ways."""
 
 import json
 import shutil
@@ -35,11 +35,11 @@ def test_pairs_become_one_another(tmp_path: Path, family: str) -> None:
     config = folder / "config.json"
     if config.exists():
         shutil.copy(config, source)
-    report = tw.recast(source, tmp_path / "out", folder / "recipe.toml", verify=True)
+    report = tw.convert_recipe(source, tmp_path / "out", folder / "recipe.toml", verify=True)
     assert report.verified and report.files == (("config.json",) if config.exists() else ())
     assert tensors(tmp_path / "out/model.safetensors") == tensors(folder / "after.safetensors")
     assert report.bytes_out == sum(row.bytes_out for row in report.tensors)
-    tw.recast(tmp_path / "out", tmp_path / "back.safetensors", memory=4096)
+    tw.convert_recipe(tmp_path / "out", tmp_path / "back.safetensors", memory=4096)
     is_, was = tensors(tmp_path / "back.safetensors"), tensors(folder / "before.safetensors")
     assert is_ == {name: tensor for name, tensor in was.items() if name in is_}
     assert set(was) - set(is_) <= {"rope.freqs"}
@@ -49,15 +49,15 @@ def test_what_is_refused(tmp_path: Path) -> None:
     before = PAIRS / "mixtral/before.safetensors"
     out = tmp_path / "out.safetensors"
     with pytest.raises(tw.Error, match="records no recipe"):
-        tw.recast(before, out)
+        tw.convert_recipe(before, out)
     with pytest.raises(tw.Error, match="tensor|rule"):
-        tw.recast(PAIRS / "mixtral/after.safetensors", out, PAIRS / "mixtral/recipe.toml")
+        tw.convert_recipe(PAIRS / "mixtral/after.safetensors", out, PAIRS / "mixtral/recipe.toml")
     with pytest.raises(FileNotFoundError):
-        tw.recast(before, out, tmp_path / "none.toml")
+        tw.convert_recipe(before, out, tmp_path / "none.toml")
     recipe = tmp_path / "r.toml"
     recipe.write_text("[[map]]\nfrom = 'w'\nto = 'w'\nop = 'w + 1'")
     with pytest.raises(tw.Error, match="never compute"):
-        tw.recast(before, out, recipe)
+        tw.convert_recipe(before, out, recipe)
     assert not out.exists()
 
 
@@ -67,14 +67,14 @@ def test_sizes_that_do_not_follow_are_given(tmp_path: Path) -> None:
     tw.save({"qkv": rows}, source)
     recipe.write_text("[[map]]\nfrom = 'qkv : (a + b) h'\nto = ['q : a h', 'k : b h']")
     with pytest.raises(tw.Error):
-        tw.recast(source, out, recipe)
-    plan = tw.recast(source, out, recipe, sizes={"a": 8}, dry_run=True)
+        tw.convert_recipe(source, out, recipe)
+    plan = tw.convert_recipe(source, out, recipe, sizes={"a": 8}, dry_run=True)
     assert plan.dry_run and plan.bytes_written is None and not out.exists()
     assert {row.name: row.to for row in plan.tensors} == {"q": "f32[8,4] row-major", "k": "f32[4,4] row-major"}
-    tw.recast(source, out, recipe, sizes={"a": 8})
+    tw.convert_recipe(source, out, recipe, sizes={"a": 8})
     assert tensors(out)["k"][2] == rows[8:].tobytes()
     with pytest.raises(FileExistsError):
-        tw.recast(source, out, recipe, sizes={"a": 8})
+        tw.convert_recipe(source, out, recipe, sizes={"a": 8})
 
 
 def test_a_callback_ends_the_run(tmp_path: Path) -> None:
@@ -84,5 +84,5 @@ def test_a_callback_ends_the_run(tmp_path: Path) -> None:
         raise RuntimeError(f"{done} of {total}")
 
     with pytest.raises(RuntimeError):
-        tw.recast(family / "before.safetensors", tmp_path / "o.safetensors", family / "recipe.toml", progress=stop)
+        tw.convert_recipe(family / "before.safetensors", tmp_path / "o.safetensors", family / "recipe.toml", progress=stop)
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tilewright import _tilewright
 from tilewright._files import _Path, _Progress
 
-__all__ = ["RecastReport", "RecastTensor", "recast"]
+__all__ = ["RecastReport", "RecastTensor", "convert_recipe"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class RecastReport:
     files: tuple[str, ...] = ()
 
 
-def recast(
+def convert_recipe(
     input: _Path,  # noqa: A002
     output: _Path,
     recipe: str | os.PathLike[str] | None = None,
@@ -90,10 +90,10 @@ def recast(
     >>> tw.save(tensors, path / "in.safetensors")
     >>> rule = "[[map]]\\nfrom = ['gate : i h', \\"up : i' h\\"]\\nto = \\"gate_up : (i + i') h\\""
     >>> _ = (path / "fuse.toml").write_text(rule)
-    >>> report = recast(path / "in.safetensors", path / "out.safetensors", path / "fuse.toml", verify=True)
+    >>> report = convert_recipe(path / "in.safetensors", path / "out.safetensors", path / "fuse.toml", verify=True)
     >>> report.tensors[0].to, report.tensors[0].sources
     ('f32[4,3] row-major', ('gate', 'up'))
-    >>> [tensor.name for tensor in recast(path / "out.safetensors", path / "back.safetensors").tensors]
+    >>> [tensor.name for tensor in convert_recipe(path / "out.safetensors", path / "back.safetensors").tensors]
     ['gate', 'up']
     >>> folder.cleanup()
     """
