@@ -1,6 +1,6 @@
 //! A question of any kind: typed, or read from JSON.
 
-use tilewright_notation::{Named, Notation, TABLES, Tabled, notation};
+use tilewright_notation::{Named, Notation, Tabled, notation};
 
 #[cfg(feature = "relayout")]
 use super::Moved;
@@ -260,7 +260,7 @@ fn relayout(fields: Fields<'_>) -> Result<Question, Error> {
     let dims = Some(from.layout().extents().to_vec());
     let array = Array { dims, dtype: from.stored().dtype() };
     let text = fields.text("to")?;
-    let to = match TABLES {
+    let to = match tilewright_notation::TABLES {
         true => array.tabled("to", text, &())?,
         false => Tabled::of(&array.layout("to", text)?),
     };
