@@ -12,7 +12,8 @@ def test_a_report() -> None:
     assert found.fixed is not None
     assert tw.bank_conflicts(found.fixed, ["write row", "column"]).conflicts == 0
     assert str(found.fixed) == "f32[32,32] Sw<5,0,5> o (32,32):(32,1)"
-    assert "fix: Sw<5,0,5>, the least swizzle" in str(found).splitlines()
+    fixes = [line for line in str(found).splitlines() if line.startswith("fix:")]
+    assert fixes == ["fix: Sw<5,0,5>, the least swizzle"]
     assert repr(found) == "<BankConflicts: 992>"
     assert found.as_dict()["accesses"][1]["worst"]["words"][1]["threads"] == [1]
     assert found.draw().svg.startswith("<svg")

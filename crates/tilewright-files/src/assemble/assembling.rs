@@ -23,7 +23,7 @@ use crate::{
 /// use tilewright_recipe::{Assembly, Digit, Made, Origin, Part};
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let input = open(path, &Reading::default())?;
-/// let number = input.tensors().iter().position(|tensor| tensor.name() == "fc.weight").unwrap();
+/// let number = input.tensors().iter().position(|tensor| tensor.name() == "3.weight").unwrap();
 /// let &[rows, columns] = input.tensors()[number].dims() else { panic!() };
 /// // The transposed weight, alone.
 /// let digits = vec![

@@ -18,7 +18,7 @@ use crate::{
     source::{self, Source},
 };
 
-/// Bytes pass through a buffer in steps of so many, which stay in the cache.
+/// Bytes pass through a buffer in steps of 1 MiB, which stay in the cache.
 const STEP: u64 = 1 << 20;
 
 /// Where the tensors of the input begin, by their numbers.

@@ -154,7 +154,7 @@ fn shared_out(
     Ok(file_names(&own, file + 1))
 }
 
-/// The names of so many files: those of the input where there are as many, else numbered as they are.
+/// The names of `count` files: those of the input if it has `count` files, else numbered names.
 fn file_names(own: &[String], count: usize) -> Vec<String> {
     if own.len() == count {
         return own.to_vec();

@@ -87,7 +87,7 @@ impl Sum<'_> {
         read: Read<'_>,
     ) -> Result<Fingerprint, Error> {
         let wrong = |error: &dyn std::fmt::Display| Error::usage(format!("a fingerprint: {error}"));
-        // A unit is so many bytes, whatever it means.
+        // A unit is `width` bytes, whatever they mean.
         let mut modes: Vec<Mode> = vec![Mode::new(self.width, 1)];
         let turns = self.nest.turns.iter().rev();
         modes.extend(turns.map(|turn| Mode::new(turn.extent, (stride(turn) * self.width) as i64)));

@@ -18,7 +18,7 @@ use super::{
 /// Runs of this many bytes are copied from file to file.
 const LONG: u64 = 32 << 10;
 
-/// A call costs as much as so many bytes.
+/// A call to read or write costs what copying 4,096 bytes costs.
 const CALL: u64 = 4096;
 
 /// Boxes are tried from this many bytes on: what was read of one is in the cache when it is written.
@@ -224,7 +224,7 @@ impl Grid {
         tried.into_iter().map(|rows| (rows, self.columns_for(rows, room))).collect()
     }
 
-    /// The columns of boxes of so many rows.
+    /// The columns of a box that has `rows` rows.
     fn columns_for(&self, rows: u64, room: u64) -> u64 {
         let most = (room / rows).clamp(1, self.radix);
         let turns = self.pieces.iter().flat_map(|piece| &piece.nest.turns);

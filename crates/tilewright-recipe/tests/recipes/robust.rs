@@ -99,7 +99,7 @@ fn large_things_are_refused_by_bounds() {
     assert_eq!(kind(&rule(&format!("x : {}", "(".repeat(3000)), "y"), &[]), Kind::Expression);
     assert_eq!(kind(&format!("pass = {}", "[".repeat(100_000)), &[]), Kind::Toml);
     assert_eq!(kind(&"#".repeat(5 << 20), &[]), Kind::Limit);
-    // A size that would be as many tensors.
+    // One tensor for each index of a dim of 2^40: beyond the limit of tensors.
     let tensor = Tensor::new("x", Dtype::F32, [1 << 40]);
     assert_eq!(kind(&rule("x : e", "y.{e} : "), std::slice::from_ref(&tensor)), Kind::Limit);
     let copies = format!(

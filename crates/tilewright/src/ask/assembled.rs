@@ -10,7 +10,7 @@ use super::{
     words::{bytes, counted, printable},
 };
 
-/// The names of so many sources are printed for each tensor.
+/// The names of three sources are printed for each tensor, of more their number.
 const NAMED: usize = 3;
 
 /// A result put together by a recipe: what it would be, or what was written.
