@@ -156,7 +156,11 @@ fn a_checkpoint_of_several_files_stays_one_and_its_files_have_the_size_asked_for
         .map(|it| it.metadata().unwrap().len())
         .collect();
     assert!(sizes.len() > 3 && sizes.iter().all(|size| *size < 16 * 1024 + 4096), "{sizes:?}");
-    // As one file, and as files beside others, where a second run needs to be told.
+    // As one file, which has no shards, and as files beside others, where a second run needs to be told.
+    let one =
+        ["convert", "in", "one.safetensors", "--recipe", text(&recipe), "--max-shard-size", "16K"];
+    assert!(refused(at, &one, 2).contains("one.safetensors: the result is one file"));
+    assert!(!at.join("one.safetensors").exists());
     done(at, &["convert", "in", "one.safetensors", "--recipe", text(&recipe)]);
     assert_eq!(tensors(&at.join("one.safetensors")), tensors(&after));
     let index = [

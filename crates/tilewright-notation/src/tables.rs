@@ -24,7 +24,7 @@ use tilewright_table::{MAX_ENTRIES, TABLES, Table};
 use crate::{
     Lists,
     error::{Error, Kind},
-    scan::Scanner,
+    scan::{Scanner, outside},
 };
 
 /// The array before a table is not longer, in bytes.
@@ -108,26 +108,10 @@ pub(crate) fn begins(text: &str) -> bool {
 
 /// Where the first table of a text begins.
 fn begin(text: &str) -> Option<usize> {
-    let (mut depth, mut quote, mut before) = (0usize, None, ' ');
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
-            (None, 't')
-                if depth == 0
-                    && !is_name(before)
-                    && is_table(text.get(at..).unwrap_or_default()) =>
-            {
-                return Some(at);
-            }
-            _ => {}
-        }
-        before = c;
-    }
-    None
+    let is_first = |&(at, before, c): &(usize, Option<char>, char)| {
+        c == 't' && !before.is_some_and(is_name) && is_table(text.get(at..).unwrap_or_default())
+    };
+    outside(text).find(is_first).map(|(at, ..)| at)
 }
 
 fn is_name(c: char) -> bool {

@@ -22,7 +22,7 @@ use tilewright_core::{Dtype, MAX_MODES};
 use crate::{
     dtype::dtype,
     error::{Error, Kind},
-    scan::{Scanner, comma},
+    scan::{Scanner, comma, outside},
     storage,
 };
 
@@ -130,24 +130,14 @@ impl Ratio {
 /// The word ` as ` that begins the words of a text, outside brackets and quotes: where the text before it ends, and where
 /// what is behind it begins. What is behind has the form of a type with or without extents.
 pub(crate) fn split(text: &str) -> Option<(usize, usize)> {
-    let (mut depth, mut quote, mut found) = (0usize, None, None);
-    let mut before = None;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
-            (None, 'a') if depth == 0 && before.is_some_and(char::is_whitespace) => {
-                let behind = text[at..].strip_prefix("as").filter(|rest| has_form(rest));
-                found = behind.map(|rest| (at, text.len() - rest.trim_start().len())).or(found);
-            }
-            _ => {}
-        }
-        before = Some(c);
-    }
-    let (at, behind) = found?;
+    let is_word = |&(_, before, c): &(usize, Option<char>, char)| {
+        c == 'a' && before.is_some_and(char::is_whitespace)
+    };
+    let behind = |(at, ..): (usize, Option<char>, char)| {
+        let rest = text[at..].strip_prefix("as").filter(|rest| has_form(rest))?;
+        Some((at, text.len() - rest.trim_start().len()))
+    };
+    let (at, behind) = outside(text).filter(is_word).filter_map(behind).last()?;
     Some((text[..at].trim_end().len(), behind))
 }
 

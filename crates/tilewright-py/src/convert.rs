@@ -18,7 +18,7 @@ use pyo3::{
 };
 use tilewright::{
     ask::Converted,
-    files::{self, Conversion, Job, Reading, Request, Tensor, Watch, open_watched},
+    files::{self, Conversion, Job, Reading, Report, Request, Tensor, Watch, open_watched},
 };
 
 use crate::{
@@ -171,11 +171,16 @@ fn convert<'py>(
     if !dry_run {
         let done = py.detach(|| conversion.run(&watcher));
         let done = watcher.outcome(done)?;
-        report.set_item("bytes_written", done.bytes_written())?;
-        report.set_item("verified", done.verified())?;
-        report.set_item("peak_memory", done.peak_memory())?;
+        say_done(&report, &done)?;
     }
     Ok(report)
+}
+
+/// What a finished run did, into its dictionary.
+pub(crate) fn say_done(report: &Bound<'_, PyDict>, done: &Report) -> PyResult<()> {
+    report.set_item("bytes_written", done.bytes_written())?;
+    report.set_item("verified", done.verified())?;
+    report.set_item("peak_memory", done.peak_memory())
 }
 
 /// Sentences about a file, each of which was issued as a warning where the package was called.

@@ -11,7 +11,7 @@ use tilewright::{
 };
 
 use crate::{
-    convert::{Watcher, flag, given, integer, request, warned},
+    convert::{Watcher, flag, given, integer, request, say_done, warned},
     errors::Raised,
     integer::Integer,
     text::{Text, text},
@@ -56,9 +56,7 @@ fn recast_files<'py>(
     report.set_item("dry_run", dry_run)?;
     if !dry_run {
         let done = watcher.outcome(py.detach(|| prepared.run(&watcher)))?;
-        report.set_item("bytes_written", done.bytes_written())?;
-        report.set_item("verified", done.verified())?;
-        report.set_item("peak_memory", done.peak_memory())?;
+        say_done(&report, &done)?;
     }
     let said = Assembled { job: &prepared, report: None };
     report.set_item("bytes_out", said.bytes())?;

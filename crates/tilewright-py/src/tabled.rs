@@ -4,14 +4,14 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyString, PyTuple},
 };
-use tilewright::{Tabled, ask::TabledExplanation, compare_tabled, core::Place, files::FileLists};
+use tilewright::{Tabled, ask::TabledExplanation, compare_tabled, files::FileLists};
 
 use crate::{
-    errors::{Raised, refused},
+    errors::Raised,
     integer::{Integer, Integers},
     spec::{dtype_of, spec_of},
     spelling::quoted,
-    tensor::coordinate,
+    tensor::{coordinate, located},
     values::{PyTabledLayout, PyTensorLayout, alone},
     words::PyComparison,
 };
@@ -136,16 +136,8 @@ impl PyTabledLayout {
         py: Python<'py>,
         offset: Integer<i64>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let offset = offset.of("offset")?;
-        match self.0.layout().locate(offset).raised()? {
-            Place::Element(coord) => PyTuple::new(py, coord.as_slice()).map(Some),
-            Place::Padding => Ok(None),
-            Place::OutOfRange => {
-                let capacity = self.capacity();
-                let says = format!("offset {offset} of a storage of {capacity} elements");
-                Err(refused("out-of-range", says))
-            }
-        }
+        let layout = self.0.layout();
+        located(py, offset, self.capacity(), |offset| layout.locate(offset))
     }
 
     /// Whether another layout is the same map over the same dims; where not, the first difference.

@@ -186,16 +186,8 @@ impl PyTensorLayout {
         py: Python<'py>,
         offset: Integer<i64>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let offset = offset.of("offset")?;
-        match self.0.layout().locate(offset).raised()? {
-            Place::Element(coord) => PyTuple::new(py, coord.as_slice()).map(Some),
-            Place::Padding => Ok(None),
-            Place::OutOfRange => {
-                let capacity = self.0.layout().capacity();
-                let says = format!("offset {offset} of a storage of {capacity} elements");
-                Err(refused("out-of-range", says))
-            }
-        }
+        let layout = self.0.layout();
+        located(py, offset, layout.capacity(), |offset| layout.locate(offset))
     }
 
     /// The same layout in another notation, on one line; ``tilewright.notations()`` lists them. Raises
@@ -335,6 +327,24 @@ impl PyTensorLayout {
         };
         let text = || format!("<pre>{}</pre>", html(&shown()));
         PyDrawing::small_grid(&self.0).unwrap_or_else(|_| text())
+    }
+}
+
+/// The coordinate of the element at an offset of a storage of `capacity` elements; None for padding.
+pub(crate) fn located(
+    py: Python<'_>,
+    offset: Integer<i64>,
+    capacity: u64,
+    locate: impl Fn(i64) -> Result<Place, tilewright::core::Error>,
+) -> PyResult<Option<Bound<'_, PyTuple>>> {
+    let offset = offset.of("offset")?;
+    match locate(offset).raised()? {
+        Place::Element(coord) => PyTuple::new(py, coord.as_slice()).map(Some),
+        Place::Padding => Ok(None),
+        Place::OutOfRange => {
+            let says = format!("offset {offset} of a storage of {capacity} elements");
+            Err(refused("out-of-range", says))
+        }
     }
 }
 

@@ -21,7 +21,9 @@ pub struct Assembly {
     pub metadata: Vec<(String, String)>,
 }
 
-/// One tensor of the result. Law: its parts partition its elements.
+/// One tensor of the result. Law: its parts partition its elements. [`Recipe::solve`](crate::Recipe::solve) makes only such
+/// parts. Who makes parts by hand answers for it: what moves them checks that they stay
+/// within both tensors, and that the sum of their sizes is the size of this one, and not that no two of them overlap.
 ///
 /// ```
 /// use tilewright_core::Dtype;

@@ -169,15 +169,6 @@ impl Recipe {
 }
 
 fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
-    let list = |file: &mut File<'_>, key: &str| -> Vec<String> {
-        table
-            .get(key)
-            .map(|value| file.texts(key, value))
-            .unwrap_or_default()
-            .into_iter()
-            .map(|(text, _)| text)
-            .collect()
-    };
     let pairs = |file: &mut File<'_>, key: &str| {
         table.get(key).map(|value| file.pairs(key, value)).unwrap_or_default()
     };
@@ -185,12 +176,12 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
     let mut recipe = Recipe {
         title: line(file, "title"),
         source: line(file, "source"),
-        pass: list(file, "pass"),
-        drop: list(file, "drop"),
-        lost: list(file, "lost"),
+        pass: names(file, table, "pass"),
+        drop: names(file, table, "drop"),
+        lost: names(file, table, "lost"),
         tie: pairs(file, "tie"),
         untie: pairs(file, "untie"),
-        same: list(file, "same").into_iter().collect(),
+        same: names(file, table, "same"),
         sizes: table.get("sizes").map(|value| sizes(file, "sizes", value)).unwrap_or_default(),
         pad_to: table.get("pad_to").map(|value| pad_to(file, value)).unwrap_or_default(),
         rules: Vec::new(),
@@ -205,6 +196,12 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
         recipe.rules.extend(rule(file, &table));
     }
     recipe
+}
+
+/// The names under a key; none where the key is missing.
+fn names<C: FromIterator<String>>(file: &mut File<'_>, table: &Table<'_, '_>, key: &str) -> C {
+    let texts = table.get(key).map(|value| file.texts(key, value)).unwrap_or_default();
+    texts.into_iter().map(|(text, _)| text).collect()
 }
 
 fn quantity(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Quantity> {
@@ -241,22 +238,13 @@ fn pad_to(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, (String, Q
 fn rule(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rule> {
     let from = side(file, table, ("from", "from_layout", "from_dtype"));
     let to = side(file, table, ("to", "layout", "dtype"));
-    let names = |file: &mut File<'_>, key: &str| -> BTreeSet<String> {
-        table
-            .get(key)
-            .map(|value| file.texts(key, value))
-            .unwrap_or_default()
-            .into_iter()
-            .map(|(text, _)| text)
-            .collect()
-    };
     let rule = Rule {
         place: table.place.clone(),
         from: from?,
         to: to?,
         optional: table.get("optional").is_some_and(|value| file.truth("optional", value)),
-        copies: names(file, "copies"),
-        varying: names(file, "varying"),
+        copies: names(file, table, "copies"),
+        varying: names(file, table, "varying"),
         fill: table.get("fill").and_then(|value| fill(file, value)).unwrap_or(Fill::Zero),
         sizes: table.get("sizes").map(|value| sizes(file, "sizes", value)).unwrap_or_default(),
     };

@@ -245,10 +245,6 @@ impl Along {
     fn by(&self, dim: usize) -> u64 {
         self.blocks.iter().find(|own| own.dim == dim).map_or(1, |own| own.by)
     }
-
-    pub(crate) fn blocks(&self) -> &[Block] {
-        &self.blocks
-    }
 }
 
 fn blocks(dims: &[(usize, u64)], extents: &[u64]) -> Result<Vec<Block>, Error> {

@@ -16,22 +16,10 @@ impl Groups {
     pub(crate) fn of(rank: usize, tables: &[Along]) -> Groups {
         let mut root: Vec<usize> = (0..rank).collect();
         let mut acted = vec![false; rank];
-        // A dim of the array behind each dim that is stored so far; all of its group are united with it.
-        let mut owner: Vec<usize> = (0..rank).collect();
-        for along in tables {
-            let dims = along.blocks().iter().filter_map(|block| owner.get(block.dim).copied());
-            let dims: Vec<usize> = dims.collect();
-            let Some(first) = dims.first().copied() else { continue };
-            for dim in dims {
-                acted[dim] = true;
-                unite(&mut root, first, dim);
-            }
-            let of = |axis: &Axis| match *axis {
-                Axis::Dim(dim) | Axis::Rest(dim) => owner.get(dim).copied().unwrap_or(first),
-                Axis::Place => first,
-            };
-            owner = along.axes().iter().map(of).collect();
-        }
+        let owner = owners(rank, tables, |first, dim| {
+            acted[dim] = true;
+            unite(&mut root, first, dim);
+        });
         let is_acted = |dim: usize| (0..rank).any(|other| acted[other] && root[other] == root[dim]);
         let place = |dim: usize| owner.iter().position(|own| *own == dim);
         let plain = (0..rank).map(|dim| place(dim).filter(|_| !is_acted(dim))).collect();
@@ -56,6 +44,34 @@ impl Groups {
         let firsts = (0..self.root.len()).filter(|dim| self.root[*dim] == *dim);
         firsts.map(|first| (0..self.root.len()).filter(|dim| self.root[*dim] == first).collect())
     }
+}
+
+/// A dim of the array behind each stored dim of an array of `rank` dims with these tables. Of each dim that a table acts on,
+/// `bind` is told the first dim that the same table acts on, and the dim.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tilewright_table::{Along, Table, owners};
+/// let table = Arc::new(Table::new(6, [5, 0, 1, 2, 3, 4].map(Some)).unwrap());
+/// let along = Along::new(&[(0, 1), (2, 8)], &[3, 5, 16], table).unwrap();
+/// let mut bound = Vec::new();
+/// // The place in the list, the rest of dim 2, and dim 1.
+/// assert_eq!(owners(3, &[along], |first, dim| bound.push((first, dim))), [0, 2, 1]);
+/// assert_eq!(bound, [(0, 0), (0, 2)]);
+/// ```
+pub fn owners(rank: usize, tables: &[Along], mut bind: impl FnMut(usize, usize)) -> Vec<usize> {
+    let mut owners: Vec<usize> = (0..rank).collect();
+    for along in tables {
+        let own = |dim: usize| owners.get(dim).copied();
+        let Some(first) = along.dims().next().and_then(|(dim, _)| own(dim)) else { continue };
+        along.dims().filter_map(|(dim, _)| own(dim)).for_each(|dim| bind(first, dim));
+        let owner = |axis: &Axis| match *axis {
+            Axis::Dim(dim) | Axis::Rest(dim) => own(dim).unwrap_or(first),
+            Axis::Place => first,
+        };
+        owners = along.axes().iter().map(owner).collect();
+    }
+    owners
 }
 
 /// Joins two groups; the root is the first dim of all.

@@ -39,5 +39,6 @@ mod same;
 mod table;
 
 pub use along::{Along, Axis};
+pub use groups::owners;
 pub use layout::TabledLayout;
 pub use table::{MAX_ENTRIES, Table};

@@ -217,14 +217,8 @@ pub fn both(
     dims: Option<&[u64]>,
     dtype: Option<Dtype>,
 ) -> [Result<Named, notation::Error>; 2] {
-    let alone = specs.map(|spec| spec.resolve(dims, dtype));
-    [0, 1].map(|side| match (&alone[side], &alone[1 - side]) {
-        (Err(error), Ok(other)) if error.needs_dims() || error.needs_dtype() => {
-            let dims = dims.or(Some(other.layout().extents()));
-            specs[side].resolve(dims, dtype.or(other.dtype()))
-        }
-        (own, _) => own.clone(),
-    })
+    let resolve = |spec: &Spec, dims: Option<&[u64]>, dtype| spec.resolve(dims, dtype);
+    pair(specs, (dims, dtype), resolve, |other| (other.layout().extents(), other.dtype()))
 }
 
 /// The same of layouts that may have index tables.
@@ -245,11 +239,23 @@ pub fn both_tabled(
     dtype: Option<Dtype>,
     lists: &dyn Lists,
 ) -> [Result<Tabled, notation::Error>; 2] {
-    let alone = specs.map(|spec| spec.resolve_tabled(dims, dtype, lists));
+    let resolve =
+        |spec: &Spec, dims: Option<&[u64]>, dtype| spec.resolve_tabled(dims, dtype, lists);
+    pair(specs, (dims, dtype), resolve, |other| (other.layout().extents(), other.stored().dtype()))
+}
+
+/// Two SPECs resolved with what is given; one that needs more is given what the other says of its array.
+fn pair<T: Clone>(
+    specs: [&Spec; 2],
+    (dims, dtype): (Option<&[u64]>, Option<Dtype>),
+    resolve: impl Fn(&Spec, Option<&[u64]>, Option<Dtype>) -> Result<T, notation::Error>,
+    array: impl Fn(&T) -> (&[u64], Option<Dtype>),
+) -> [Result<T, notation::Error>; 2] {
+    let alone = specs.map(|spec| resolve(spec, dims, dtype));
     [0, 1].map(|side| match (&alone[side], &alone[1 - side]) {
         (Err(error), Ok(other)) if error.needs_dims() || error.needs_dtype() => {
-            let dims = dims.or(Some(other.layout().extents()));
-            specs[side].resolve_tabled(dims, dtype.or(other.stored().dtype()), lists)
+            let (extents, other) = array(other);
+            resolve(specs[side], dims.or(Some(extents)), dtype.or(other))
         }
         (own, _) => own.clone(),
     })

@@ -28,7 +28,7 @@ pub struct Packaging<'a> {
     /// of file needs one.
     pub metadata: Option<&'a Input>,
     /// The most bytes of tensors in a file of several; without it, the length of the longest such file of the input. A
-    /// longer tensor has a file of its own.
+    /// longer tensor has a file of its own. It is refused for a result of one file.
     pub largest: Option<u64>,
 }
 
@@ -57,7 +57,16 @@ pub(crate) fn framed(
     let format = place.format.unwrap_or(input.container_format());
     let files = match format.several {
         true => shared_out(input, &mut tensors, packaging.largest)?,
-        false => vec![String::new()],
+        false => {
+            if packaging.largest.is_some() {
+                let path = place.path.display();
+                let said = format!(
+                    "{path}: the result is one file, which no size of shards cuts; name a .safetensors.index.json instead"
+                );
+                return Err(Error::usage(said));
+            }
+            vec![String::new()]
+        }
     };
     let places: Vec<(&str, usize)> =
         tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.file().unwrap_or(0))).collect();

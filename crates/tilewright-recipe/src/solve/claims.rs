@@ -213,13 +213,17 @@ fn claimed_twice(
 }
 
 fn unmatched(rule: &Rule) -> Error {
+    let references = &rule.from.references;
     let texts: Vec<String> =
-        rule.from.references.iter().map(|reference| format!("`{}`", reference.text)).collect();
+        references.iter().map(|reference| format!("`{}`", reference.text)).collect();
     let says = format!(
         "no tensor matches {}; a rule that may take nothing says `optional = true`",
         texts.join(" or ")
     );
-    rule.error(Kind::Unmatched, says)
+    match references.first() {
+        Some(first) => first.error(Kind::Unmatched, says),
+        None => rule.error(Kind::Unmatched, says),
+    }
 }
 
 fn unclaimed(name: &str) -> Error {

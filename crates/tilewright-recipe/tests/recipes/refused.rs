@@ -61,7 +61,11 @@ const WORDS: [(&str, Kind, &[&str]); 17] = [
         Kind::Unsolved,
         &["the size of `h`", "the size of `a`", "does not follow"],
     ),
-    ("a rule that matches nothing", Kind::Unmatched, &["no tensor matches `visual.{r:*}`"]),
+    (
+        "a rule that matches nothing",
+        Kind::Unmatched,
+        &["no tensor matches `visual.{r:*}`", "line 9"],
+    ),
     (
         "an axis twice in one term",
         Kind::Terms,

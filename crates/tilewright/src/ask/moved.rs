@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
+use tilewright_core::TensorLayout;
 use tilewright_notation::{Named, Tabled};
 use tilewright_relayout::{Elements, Plan, Program};
 
@@ -76,11 +77,10 @@ impl Moved {
         }
         let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (7 * i + 1) as u8).collect();
         let mut bytes = vec![0u8; plan.dst_bytes() as usize];
-        let size = from.layout().size();
-        for index in 0..size {
-            let coord = coord_of(index, from.layout().extents());
-            let at = offset(from, &coord).map_err(refused)?;
-            let goes = offset(to, &coord).map_err(refused)?;
+        let array = TensorLayout::row_major(from.layout().extents()).map_err(refused)?;
+        for (coord, _) in array.in_order() {
+            let at = offset(from, coord.as_slice()).map_err(refused)?;
+            let goes = offset(to, coord.as_slice()).map_err(refused)?;
             copy_bits(&source, at, &mut bytes, goes, bits as usize);
         }
         Ok(Moved { bytes })
@@ -89,21 +89,6 @@ impl Moved {
 
 fn offset(of: &Tabled, coord: &[u64]) -> Result<i64, tilewright_core::Error> {
     if of.has_tables() { of.layout().offset(coord) } else { of.stored().layout().offset(coord) }
-}
-
-/// The coordinate of a row-major index.
-fn coord_of(mut index: u64, extents: &[u64]) -> Vec<u64> {
-    let mut coord: Vec<u64> = extents
-        .iter()
-        .rev()
-        .map(|extent| {
-            let own = index % extent;
-            index /= extent;
-            own
-        })
-        .collect();
-    coord.reverse();
-    coord
 }
 
 /// Copies the element at one offset to another; the first bits of a byte are its lowest.

@@ -8,7 +8,7 @@ use super::{
 use crate::program::{list::List, ops::Op, tabled::Tables};
 use std::sync::Arc;
 use tilewright_core::TensorLayout;
-use tilewright_table::{Along, Axis as Stored};
+use tilewright_table::{Along, Axis as Stored, owners};
 
 impl Digits {
     /// The groups of all of an array, of which the tables store what the layouts place.
@@ -16,7 +16,7 @@ impl Digits {
         let rank = tables.extents.len();
         let mut root: Vec<usize> = (0..rank).collect();
         let [_, owners] = [(src, &tables.src), (dst, &tables.dst)].map(|(layout, tables)| {
-            let owners = owners_of(tables, rank, &mut root);
+            let owners = owners(rank, tables, |first, dim| join(&mut root, first, dim));
             unite(layout, owners.clone(), &mut root);
             owners
         });
@@ -116,21 +116,4 @@ impl Digits {
         };
         stored.filter_map(axis).collect()
     }
-}
-
-/// A dim of the array behind each dim that the tables store; dims that a table binds are joined.
-fn owners_of(tables: &[Along], rank: usize, root: &mut [usize]) -> Vec<usize> {
-    let mut owners: Vec<usize> = (0..rank).collect();
-    for along in tables {
-        let Some((first, _)) = along.dims().next() else { continue };
-        for (dim, _) in along.dims() {
-            join(root, owners[first], owners[dim]);
-        }
-        let owner = |axis: &Stored| match *axis {
-            Stored::Dim(dim) | Stored::Rest(dim) => owners[dim],
-            Stored::Place => owners[first],
-        };
-        owners = along.axes().iter().map(owner).collect();
-    }
-    owners
 }
