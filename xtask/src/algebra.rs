@@ -25,10 +25,15 @@ const BUILTINS: [&str; 30] = [
 /// The widest line.
 const WIDTH: usize = 120;
 
-/// Writes the module, or says that it is not what the table makes.
-pub(crate) fn run(root: &Path, check: bool) -> Outcome {
-    let mut program = command(root, &["cargo", "run", "--quiet", "--package", "tilewright-cli"]);
-    let text = output(program.args(["--", "eval", "--functions", "--json"]))?;
+/// Writes the module, or says that it is not what the table makes. The table is what the program at this path prints, or
+/// one that is built for it.
+pub(crate) fn run(root: &Path, check: bool, program: Option<&Path>) -> Outcome {
+    let build = ["cargo", "run", "--quiet", "--package", "tilewright-cli", "--"];
+    let mut program = match program {
+        Some(program) => command(root, &[&*program.to_string_lossy()]),
+        None => command(root, &build),
+    };
+    let text = output(program.args(["eval", "--functions", "--json"]))?;
     let table: Value = serde_json::from_str(&text)
         .map_err(|error| format!("`tilewright eval --functions` printed no JSON: {error}"))?;
     let made = module(&table["functions"])?;

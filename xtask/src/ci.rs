@@ -41,9 +41,9 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
     steps.step("program", || build(root))?;
-    steps.step("algebra", || algebra::run(root, true))?;
-    steps.step_with(&[Tool::Python], "python", || reference(root))?;
     let program = target(root)?.join("dist/tilewright");
+    steps.step("algebra", || algebra::run(root, true, Some(&program)))?;
+    steps.step_with(&[Tool::Python], "python", || reference(root))?;
     steps.step_with(&[Tool::Python], "conformance", || conformance::ours(root, &program))?;
     let mut wheel = None;
     let built = || wheel::build(root).map(|made| wheel = Some(made));

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::{
     bench, python,
     shell::{Outcome, command, output, run as sh, target},
+    wheel,
 };
 
 const FILE: &str = "COMPARE.md";
@@ -19,7 +20,10 @@ const BEGIN: &str = "<!-- conformance: made by `cargo xtask conformance` -->\n";
 const END: &str = "<!-- conformance: end -->\n";
 const OUTCOMES: [&str; 5] = ["right", "wrong", "refused", "crashed", "not offered"];
 
-/// Implementations in Python: the adapter, and the words by which `pip` installs what it asks.
+/// The adapters of our own: of the program, and of the Python package.
+const OURS: [&str; 2] = ["tilewright_program", "tilewright_python"];
+
+/// Implementations of others, in Python: the adapter, and the words by which `pip` installs what it asks.
 const OTHERS: [(&str, &[&str]); 3] = [
     // Its dependencies are those of other parts.
     ("pycute", &["--no-deps", "nvidia-cutlass"]),
@@ -46,7 +50,10 @@ pub(crate) fn run(root: &Path) -> Outcome {
         target(root)?.join("debug").join(format!("tilewright{}", env::consts::EXE_SUFFIX));
     ours(root, &program)?;
     let python = environment(root)?;
-    let mut reports = vec![report(root, &python, &program, "tilewright_program")?];
+    let wheel = wheel::build(root)?;
+    sh(python::pip(root, &python).arg("--force-reinstall").arg(wheel))?;
+    let own = OURS.iter().map(|adapter| report(root, &python, &program, adapter));
+    let mut reports = own.collect::<Outcome<Vec<_>>>()?;
     for (adapter, package) in OTHERS {
         let installed = sh(python::pip(root, &python).args(package));
         match installed.and_then(|()| report(root, &python, &program, adapter)) {

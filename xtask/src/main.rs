@@ -106,7 +106,7 @@ fn main() -> ExitCode {
             .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
         Command::Site { without_page } => site::run(&root, without_page),
         Command::Conformance => conformance::run(&root),
-        Command::Algebra { check } => algebra::run(&root, check),
+        Command::Algebra { check } => algebra::run(&root, check, None),
         Command::Wheel { all: true, .. } => wheel::build_all(&root),
         Command::Wheel { test, .. } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
