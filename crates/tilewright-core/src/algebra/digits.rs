@@ -16,7 +16,7 @@ use crate::{Error, Layout, MAX_MODES, SEARCH_BITS, macros::tri};
 const DIGITS: usize = SEARCH_BITS.ilog2() as usize;
 
 /// How many equations are added before the search ends without a decision.
-const EQUATIONS: u32 = 1 << 20;
+const EQUATIONS: u32 = 1 << 22;
 
 /// A vector of unknown strides, the lowest digit first.
 type Strides = [i64; DIGITS];
