@@ -14,8 +14,16 @@ use crate::{
     web, wheel,
 };
 
+/// What tells cargo whether to keep what a later build of changed code takes parts of. A whole run does not want it: it costs
+/// time in every crate, and gigabytes.
+const INCREMENTAL: &str = "CARGO_INCREMENTAL";
+
 /// All steps in order; the error names the command that failed.
 pub(crate) fn run(root: &Path) -> Outcome {
+    if env::var_os(INCREMENTAL).is_none() {
+        let own = env::current_exe().map_err(|error| format!("cargo xtask: {error}"))?;
+        return sh(command(root, &[&*own.to_string_lossy(), "ci"]).env(INCREMENTAL, "0"));
+    }
     let mut steps = Steps::new(root);
     let outcome = all(root, &mut steps);
     let strict = env::var_os("CI").is_some_and(|value| value == "true");
