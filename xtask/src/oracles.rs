@@ -3,6 +3,7 @@
 
 mod handed_out;
 mod packings;
+mod proofs;
 mod read_back;
 
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 30] = [
+    let oracles: [(&str, Oracle<'_>); 31] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
@@ -56,6 +57,7 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("banks", &banks),
         ("functions for CUDA", &read_back::nvrtc),
         ("packings of kernels", &packings::packings),
+        ("proofs", &proofs::proofs),
         ("fuzz", &|root| fuzz(root, searched)),
         ("bounds", &bounds),
         ("licences", &licences),
