@@ -1,0 +1,112 @@
+// The dialect for CUDA and HIP. A text defines NT, MINBLOCKS, PARAMS and SHAREDBYTES before this point.
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef int i32;
+typedef long long i64;
+typedef uint4 u128;
+
+#define GSRC const u8*
+#define GDST u8*
+// The body, the entry for one array, and the entry for many arrays of one structure in one launch: the job of
+// a block is the last one whose first block is not behind it.
+#define KERNEL(name) \
+  struct name##_params { u64 p[PARAMS]; }; \
+  struct name##_job { const u8* src; u8* dst; u64 first; name##_params params; }; \
+  static __device__ __forceinline__ void name##_body(GSRC __restrict__ src, GDST __restrict__ dst, \
+                                                     const name##_params& tw_params, u32 tw_block); \
+  extern "C" __global__ void __launch_bounds__(NT, MINBLOCKS) \
+  name(const u8* src, u8* dst, const name##_params params) { \
+    name##_body(src, dst, params, blockIdx.x); \
+  } \
+  extern "C" __global__ void __launch_bounds__(NT, MINBLOCKS) \
+  name##_many(const name##_job* __restrict__ jobs, u32 count) { \
+    u32 low = 0, high = count; \
+    while (high - low > 1u) { \
+      const u32 middle = (low + high) / 2u; \
+      if (jobs[middle].first <= blockIdx.x) low = middle; else high = middle; \
+    } \
+    name##_body(jobs[low].src, jobs[low].dst, jobs[low].params, (u32)(blockIdx.x - jobs[low].first)); \
+  } \
+  static __device__ __forceinline__ void name##_body(GSRC __restrict__ src, GDST __restrict__ dst, \
+                                                     const name##_params& tw_params, u32 tw_block) {
+#define KERNEL_END }
+#define P(i) (tw_params.p[i])
+#define BLOCK tw_block
+#define SHARED(name, bytes) __shared__ __align__(128) u128 name[(bytes) / 16]
+#define THREADS_BEGIN { const u32 tid = threadIdx.x;
+#define THREADS_END }
+#define BARRIER __syncthreads()
+#define UNROLL _Pragma("unroll")
+#define TABLE static __device__ const
+#define DEVICE static __device__ __forceinline__
+
+#if defined(__HIP__) || defined(__HIPCC_RTC__)
+typedef u32 tw_vector __attribute__((ext_vector_type(4)));
+DEVICE u128 tw_load(const u8* p) {
+  const tw_vector v = __builtin_nontemporal_load((const tw_vector*)p);
+  u128 r;
+  r.x = v.x; r.y = v.y; r.z = v.z; r.w = v.w;
+  return r;
+}
+DEVICE void tw_store(u8* p, u128 v) {
+  tw_vector r = {v.x, v.y, v.z, v.w};
+  __builtin_nontemporal_store(r, (tw_vector*)p);
+}
+DEVICE u32 tw_prmt(u32 a, u32 b, u32 sel) {
+  return __builtin_amdgcn_perm(b, a, (sel & 7u) | (sel & 0x70u) << 4 | (sel & 0x700u) << 8 | (sel & 0x7000u) << 12);
+}
+#define tw_async(s, b, p) (*(u128*)((u8*)(s) + (b)) = tw_load(p))
+#define CPWAIT
+#else
+DEVICE u128 tw_load(const u8* p) {
+  u128 v;
+#if __CUDA_ARCH__ >= 800
+  asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+#else
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+#endif
+  return v;
+}
+DEVICE void tw_store(u8* p, u128 v) { __stcs((u128*)p, v); }
+#define tw_prmt(a, b, sel) __byte_perm(a, b, sel)
+#if __CUDA_ARCH__ >= 800
+#define tw_async(s, b, p) \
+  asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" \
+               :: "r"((u32)__cvta_generic_to_shared((u8*)(s) + (b))), "l"(p) : "memory")
+#define CPWAIT asm volatile("cp.async.wait_all;" ::: "memory")
+#else
+#define tw_async(s, b, p) (*(u128*)((u8*)(s) + (b)) = tw_load(p))
+#define CPWAIT
+#endif
+#endif
+
+#define LDG16(p) tw_load(p)
+#define LDG8(p) (*(const u64*)(p))
+#define LDG4(p) (*(const u32*)(p))
+#define LDG2(p) (*(const u16*)(p))
+#define LDG1(p) (*(const u8*)(p))
+#define STG16(p, v) tw_store(p, v)
+#define STG8(p, v) (*(u64*)(p) = (v))
+#define STG4(p, v) (*(u32*)(p) = (v))
+#define STG2(p, v) (*(u16*)(p) = (u16)(v))
+#define STG1(p, v) (*(u8*)(p) = (u8)(v))
+#define LDS16(s, i) ((s)[i])
+#define STS16(s, i, v) ((s)[i] = (v))
+#define LDS8(s, b) (*(const u64*)((const u8*)(s) + (b)))
+#define LDS4(s, b) (*(const u32*)((const u8*)(s) + (b)))
+#define LDS2(s, b) (*(const u16*)((const u8*)(s) + (b)))
+#define LDS1(s, b) (*((const u8*)(s) + (b)))
+#define STS8(s, b, v) (*(u64*)((u8*)(s) + (b)) = (v))
+#define STS4(s, b, v) (*(u32*)((u8*)(s) + (b)) = (v))
+#define STS2(s, b, v) (*(u16*)((u8*)(s) + (b)) = (u16)(v))
+#define STS1(s, b, v) (*((u8*)(s) + (b)) = (u8)(v))
+#define CPASYNC16(s, b, p) tw_async(s, b, p)
+#define PRMT(a, b, sel) tw_prmt(a, b, sel)
+#define FUNNEL(lo, hi, shift) __funnelshift_r(lo, hi, shift)
+#define MULHI32(a, b) __umulhi(a, b)
+#define MULHI64(a, b) __umul64hi(a, b)
+#define PHASE(p) ((u32)(u64)(p))

@@ -1,0 +1,134 @@
+//! Programs of digits: a thread takes a combination of turns, and the program's operations say where its element is.
+
+use super::{Cell, op};
+use crate::{
+    Error,
+    kernel::{Kernel, Launch, Way},
+    text::{Numbers, Text},
+    walk::{THREADS, Walk, walks},
+};
+use tilewright_core::Swizzle;
+use tilewright_relayout::{Digits, Program};
+
+/// The most entries of index tables that a text holds.
+const MAX_ENTRIES: usize = 1 << 20;
+
+/// The kernels of a program's digits, for a cell that elements consist of one or more of.
+pub(crate) fn of_digits(program: &Program, cell: Cell) -> Result<Vec<Kernel>, Error> {
+    let digits = program.digits();
+    if digits.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tables = tables(digits)?;
+    let extents: Vec<u64> =
+        digits.digits().iter().map(|digit| digit.turns().end - digit.turns().start).collect();
+    walks(&extents).iter().map(|walk| of_walk(walk, program, cell, &tables)).collect()
+}
+
+/// The index tables as arrays of the text.
+fn tables(digits: &Digits) -> Result<String, Error> {
+    let lists = || (0..).map_while(|number| digits.list(number));
+    let entries: usize = lists().map(<[u32]>::len).sum();
+    if entries > MAX_ENTRIES {
+        return Err(Error::unsupported(format!(
+            "index tables of {entries} entries; a kernel's text holds at most {MAX_ENTRIES}"
+        )));
+    }
+    let table = |(number, list): (usize, &[u32])| {
+        let entries: Vec<String> = list.iter().map(|entry| format!("{entry}u")).collect();
+        format!("TABLE u32 list{number}[] = {{{}}};\n", entries.join(", "))
+    };
+    Ok(lists().enumerate().map(table).collect())
+}
+
+fn of_walk(walk: &Walk, program: &Program, cell: Cell, tables: &str) -> Result<Kernel, Error> {
+    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+    let digits = program.digits();
+    walk.begin(&mut text, &mut numbers)?;
+    walk.threads(&mut text, &mut numbers);
+    let (src, dst) = digits.base();
+    let (src, dst) = (numbers.signed(src), numbers.signed(dst));
+    text.line(&format!("i64 s = {src};"));
+    text.line(&format!("i64 d = {dst};"));
+    for (i, digit) in digits.digits().iter().enumerate() {
+        let mut turn = numbers.add(digit.turns().start);
+        for (x, turns) in walk.turns.iter().enumerate().filter(|(_, turns)| turns.of == i) {
+            let (first, step) = (numbers.add(turns.first), numbers.add(turns.step));
+            turn.push_str(&format!(" + {first} + x{x} * {step}"));
+        }
+        text.line(&format!("const u64 t{i} = {turn};"));
+        text.line(&format!("d += (i64)t{i} * {};", numbers.signed(digit.stride())));
+    }
+    groups(digits, &mut text, &mut numbers);
+    let (from, to) = digits.swizzles();
+    swizzle("s", &from, &mut text, &mut numbers);
+    swizzle("d", &to, &mut text, &mut numbers);
+    cells(program, cell, &mut text);
+    walk.end(&mut text);
+    let comment = format!(
+        "Elements: a combination of {} digits of the destination a thread; the operations say where its element\nis in the source.",
+        digits.digits().len()
+    );
+    let launch = Launch {
+        way: Way::Elements,
+        threads: THREADS,
+        resident: 2,
+        blocks: walk.blocks(),
+        shared: 0,
+        bytes: (program.src_bytes(), program.dst_bytes()),
+    };
+    Kernel::new(launch, &comment, tables, text, numbers)
+}
+
+/// The registers and operations of all groups, which leave the offset of the source in `s`.
+fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
+    for (g, group) in digits.groups().iter().enumerate() {
+        for register in 0..group.registers() {
+            let reads = |digit: &tilewright_relayout::Digit| {
+                digit.group() == g && digit.register() == register
+            };
+            let turn = digits.digits().iter().position(reads);
+            let value = turn.map_or("0".to_string(), |i| format!("t{i}"));
+            text.line(&format!("u64 r{g}_{register} = {value};"));
+        }
+        group.ops().iter().for_each(|op| op::write(g, op, digits, text, numbers));
+    }
+}
+
+/// The cells of an element, at the offsets `s` and `d` in elements.
+fn cells(program: &Program, cell: Cell, text: &mut Text) {
+    let elements = program.elements();
+    let (from, to) = (elements.src_bits / 8, elements.dst_bits / 8);
+    let each = u64::from(to) / cell.dst;
+    text.line(&format!("GSRC from = src + s * {from};"));
+    text.line(&format!("GDST to = dst + d * {to};"));
+    if each == 1 {
+        return cell.write("from", "to", text);
+    }
+    text.line("UNROLL");
+    text.line(&format!("for (u32 c = 0; c < {each}u; c++) {{"));
+    cell.write(&format!("from + c * {}u", cell.src), &format!("to + c * {}u", cell.dst), text);
+    text.line("}");
+}
+
+/// An offset through a swizzle: a field xored with another, or the bits that move, xored with what they become.
+fn swizzle(variable: &str, swizzle: &Swizzle, text: &mut Text, numbers: &mut Numbers) {
+    if swizzle.is_identity() {
+        return;
+    }
+    if swizzle.is_field_xor() {
+        let mask = numbers.signed(((1i64 << swizzle.bits()) - 1) << swizzle.base());
+        let shift = numbers.short(u32::from(swizzle.shift().unsigned_abs()));
+        return text.line(&match swizzle.shift() {
+            0.. => format!("{variable} ^= {variable} >> {shift} & {mask};"),
+            _ => format!("{variable} ^= ({variable} & {mask}) << {shift};"),
+        });
+    }
+    let moving = swizzle.images().iter().enumerate().filter(|(bit, image)| **image != 1 << bit);
+    let bits = moving.map(|(bit, image)| {
+        let image = numbers.signed((image ^ (1 << bit)) as i64);
+        format!("({variable} >> {} & 1) * {image}", numbers.short(bit as u32))
+    });
+    let bits: Vec<String> = bits.collect();
+    text.line(&format!("{variable} ^= {};", bits.join(" ^ ")));
+}

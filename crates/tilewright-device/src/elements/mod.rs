@@ -1,0 +1,122 @@
+//! An element a thread: for any region, and for any program of digits.
+//!
+//! Law: each element moves once, from its offset in the source to its offset in the destination, by accesses that are
+//! aligned wherever the pointers are as the plan was told.
+
+mod digits;
+mod op;
+
+use crate::{
+    Error,
+    area::Area,
+    kernel::{Kernel, Launch, Way},
+    text::{Numbers, Text},
+    walk::{THREADS, Turns, Walk, sum, walks},
+};
+use tilewright_relayout::{Extend, Loop};
+
+pub(crate) use digits::of_digits;
+
+/// What one move reads, and what it writes: bytes, from 1 to 16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) src: u64,
+    pub(crate) dst: u64,
+    pub(crate) extend: Extend,
+}
+
+impl Cell {
+    /// The same on both sides.
+    pub(crate) fn same(bytes: u64) -> Cell {
+        Cell { src: bytes, dst: bytes, extend: Extend::Zero }
+    }
+
+    /// The lines that move a cell from one address to another.
+    pub(crate) fn write(self, from: &str, to: &str, text: &mut Text) {
+        let Cell { src, dst, extend } = self;
+        if src == dst || extend == Extend::Zero || src > dst {
+            return text.line(&format!("STG{dst}({to}, LDG{src}({from}));"));
+        }
+        let above = 32 - 8 * src;
+        text.line(&format!("const u32 value = (u32)LDG{src}({from}) << {above};"));
+        text.line(&format!("STG{dst}({to}, (u32)((i32)value >> {above}));"));
+    }
+}
+
+/// The kernels of an area, which any area has.
+pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+    let unit = area.unit();
+    let bytes = unit as i64;
+    let mut loops = area.loops.clone();
+    loops.push(Loop { extent: area.run / unit, src: bytes, dst: bytes });
+    Some(of_loops((area.src, area.dst), &loops, Cell::same(unit), area.bytes))
+}
+
+/// The kernels that move a cell at each turn of some loops, whose strides are in bytes.
+pub(crate) fn of_loops(
+    first: (i64, i64),
+    loops: &[Loop],
+    cell: Cell,
+    bytes: (u64, u64),
+) -> Result<Vec<Kernel>, Error> {
+    let extents: Vec<u64> = loops.iter().map(|turn| turn.extent).collect();
+    walks(&extents).iter().map(|walk| of_walk(walk, first, loops, cell, bytes)).collect()
+}
+
+fn of_walk(
+    walk: &Walk,
+    first: (i64, i64),
+    loops: &[Loop],
+    cell: Cell,
+    bytes: (u64, u64),
+) -> Result<Kernel, Error> {
+    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+    walk.begin(&mut text, &mut numbers)?;
+    let (src, dst) = strides(walk, loops);
+    let from = base(walk, first.0, |turns| loops[turns.of].src);
+    let to = base(walk, first.1, |turns| loops[turns.of].dst);
+    let (from, to) = (numbers.signed(from), numbers.signed(to));
+    let from = sum(&format!("src + {from}"), 0..walk.outer, |i| src[i], &mut numbers);
+    let to = sum(&format!("dst + {to}"), 0..walk.outer, |i| dst[i], &mut numbers);
+    text.line(&format!("GSRC from = {from};"));
+    text.line(&format!("GDST to = {to};"));
+    walk.threads(&mut text, &mut numbers);
+    let inner = walk.outer..walk.turns.len();
+    let from = sum("from", inner.clone(), |i| src[i], &mut numbers);
+    let to = sum("to", inner, |i| dst[i], &mut numbers);
+    cell.write(&from, &to, &mut text);
+    walk.end(&mut text);
+    let launch = Launch {
+        way: Way::Elements,
+        threads: THREADS,
+        resident: 4,
+        blocks: walk.blocks(),
+        shared: 0,
+        bytes,
+    };
+    Kernel::new(launch, &comment(walk, cell), "", text, numbers)
+}
+
+fn comment(walk: &Walk, cell: Cell) -> String {
+    let (outer, inner) = (walk.outer, walk.turns.len() - walk.outer);
+    let width = match (cell.src, cell.dst) {
+        (src, dst) if src == dst => format!("{src} bytes"),
+        (src, dst) => format!("{src} bytes to {dst}"),
+    };
+    format!("Elements: {width} a thread, {inner} loops in a block's count and {outer} around it.")
+}
+
+/// The strides of the turns of a walk, on both sides.
+fn strides(walk: &Walk, loops: &[Loop]) -> (Vec<i64>, Vec<i64>) {
+    let of = |turns: &Turns| {
+        let step = turns.step as i64;
+        (loops[turns.of].src.wrapping_mul(step), loops[turns.of].dst.wrapping_mul(step))
+    };
+    walk.turns.iter().map(of).unzip()
+}
+
+/// Where a walk begins on one side.
+fn base(walk: &Walk, first: i64, stride: impl Fn(&Turns) -> i64) -> i64 {
+    let begun = |turns: &Turns| stride(turns).wrapping_mul(turns.first as i64);
+    walk.turns.iter().fold(first, |all, turns| all.wrapping_add(begun(turns)))
+}

@@ -1,0 +1,278 @@
+//! Device code that moves one array, with the numbers of one launch.
+
+use crate::{
+    Error, Target,
+    text::{Numbers, Text},
+};
+
+/// The line of a text that the header of a target takes the place of.
+const INCLUDE: &str = "#include \"tilewright_device.h\"\n";
+
+/// The most blocks of one launch.
+const MAX_BLOCKS: u128 = (1 << 31) - 1;
+
+/// How a kernel moves its elements.
+///
+/// ```
+/// use tilewright_device::Way;
+/// assert_eq!(Way::Rows.name(), "rows");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// Runs that are contiguous on both sides, through registers.
+    Rows,
+    /// Vectors of both sides, exchanged in registers and through shared memory.
+    Weave,
+    /// A weave whose rows begin anywhere.
+    Realigned,
+    /// Rows as they lie in shared memory, and elements gathered from them.
+    Gather,
+    /// An element a thread.
+    Elements,
+    /// Elements whose width changes, or that share bytes.
+    Widths,
+    /// What padding holds.
+    Fill,
+}
+
+impl Way {
+    /// The word for it.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_device::Way::Fill.name(), "fill");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Rows => "rows",
+            Way::Weave => "weave",
+            Way::Realigned => "realigned",
+            Way::Gather => "gather",
+            Way::Elements => "elements",
+            Way::Widths => "widths",
+            Way::Fill => "fill",
+        }
+    }
+}
+
+/// Device code that moves one array, or a part of it, with the numbers of one launch.
+///
+/// The text depends on the structure alone: how many loops there are, which bits of addresses belong to a tile, how
+/// wide an access is. Extents, strides and origins are [`params`](Kernel::params). So kernels of equal texts are one
+/// compiled code, and may share one launch of the entry `tw_move_many`.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_device::{Alignment, DevicePlan, Target};
+/// use tilewright_relayout::{Elements, Program};
+/// let rows = |extent| TensorLayout::row_major(&[extent, 24]).unwrap();
+/// let columns = |extent| TensorLayout::col_major(&[extent, 24]).unwrap();
+/// let plan = |n| {
+///     let program = Program::new(&rows(n), &columns(n), Elements::same(24), 0).unwrap();
+///     DevicePlan::new(&program, Alignment::default()).unwrap()
+/// };
+/// let (one, other) = (plan(37), plan(99));
+/// assert_eq!(one.kernels()[0].text(), other.kernels()[0].text());
+/// assert_ne!(one.kernels()[0].params(), other.kernels()[0].params());
+/// assert!(one.kernels()[0].source(Target::Cuda).contains("KERNEL(tw_move)"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    way: Way,
+    text: String,
+    threads: u32,
+    blocks: u64,
+    shared: u32,
+    params: Vec<u64>,
+    bytes: (u64, u64),
+}
+
+/// What a kernel is launched with, beside its numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Launch {
+    pub(crate) way: Way,
+    /// Threads of a block.
+    pub(crate) threads: u32,
+    /// Blocks that a multiprocessor must be able to hold.
+    pub(crate) resident: u32,
+    pub(crate) blocks: u128,
+    /// Bytes of shared memory of a block.
+    pub(crate) shared: u32,
+    /// The bytes of source and destination that it may touch.
+    pub(crate) bytes: (u64, u64),
+}
+
+impl Kernel {
+    /// The kernel of a body, which stands between `KERNEL` and `KERNEL_END`, of the tables and functions before it, and
+    /// of a comment that says what it does.
+    pub(crate) fn new(
+        launch: Launch,
+        comment: &str,
+        before: &str,
+        body: Text,
+        numbers: Numbers,
+    ) -> Result<Kernel, Error> {
+        let Launch { way, threads, resident, blocks, shared, bytes } = launch;
+        if blocks > MAX_BLOCKS {
+            return Err(Error::overflow(format!(
+                "{blocks} blocks of {threads} threads; a launch has at most {MAX_BLOCKS}, so move the array in parts"
+            )));
+        }
+        let params = numbers.into_params();
+        let mut text = String::new();
+        for line in comment.lines() {
+            text.push_str(&format!("// {line}\n"));
+        }
+        text.push_str(&format!(
+            "#define NT {threads}\n#define MINBLOCKS {resident}\n#define PARAMS {}\n#define SHAREDBYTES {shared}\n",
+            params.len()
+        ));
+        text.push_str(INCLUDE);
+        text.push_str(before);
+        text.push_str("KERNEL(tw_move)\n");
+        text.push_str(&body.into_string());
+        text.push_str("KERNEL_END\n");
+        let blocks = u64::try_from(blocks).unwrap_or(u64::MAX);
+        Ok(Kernel { way, text, threads, blocks, shared, params, bytes })
+    }
+
+    /// The text in the dialect, without the header of a target. Equal texts are one compiled code.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_device::{Alignment, DevicePlan};
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// # let columns = TensorLayout::col_major(&[64, 64]).unwrap();
+    /// # let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// assert!(plan.kernels()[0].text().contains("#define NT 256"));
+    /// ```
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text with the header of a target: complete, and compilable.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_device::{Alignment, DevicePlan, Target};
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// # let columns = TensorLayout::col_major(&[64, 64]).unwrap();
+    /// # let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// assert!(plan.kernels()[0].source(Target::Cuda).contains("__global__"));
+    /// ```
+    pub fn source(&self, target: Target) -> String {
+        self.text.replacen(INCLUDE, target.header(), 1)
+    }
+
+    /// The name of the entry for one array: `name(src, dst, params)`, with the params by value. The entry for many is
+    /// `name_many(jobs, count)`; a job is source, destination, first block and params, and the first job's first block
+    /// is 0.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_device::{Alignment, DevicePlan};
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// # let program = Program::new(&rows, &rows, Elements::same(32), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// assert_eq!(plan.kernels()[0].entry(), "tw_move");
+    /// ```
+    pub fn entry(&self) -> &str {
+        "tw_move"
+    }
+
+    /// How it moves its elements.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_device::{Alignment, DevicePlan, Way};
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[3, 3]).unwrap();
+    /// # let columns = TensorLayout::col_major(&[3, 3]).unwrap();
+    /// # let program = Program::new(&rows, &columns, Elements::same(24), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// assert_eq!(plan.kernels()[0].way(), Way::Elements);
+    /// ```
+    pub fn way(&self) -> Way {
+        self.way
+    }
+
+    /// The threads of a block.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_device::{Alignment, DevicePlan};
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// # let program = Program::new(&rows, &rows, Elements::same(32), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// assert!(plan.kernels()[0].threads().is_multiple_of(32));
+    /// ```
+    pub fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    /// The blocks of a launch, from 1 to 2³¹ − 1.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_device::{Alignment, DevicePlan};
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// # let program = Program::new(&rows, &rows, Elements::same(32), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// assert_eq!(plan.kernels()[0].blocks(), 1);
+    /// ```
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// The bytes of shared memory that a block declares, at most 48 KiB.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_device::{Alignment, DevicePlan};
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// # let program = Program::new(&rows, &rows, Elements::same(32), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// assert_eq!(plan.kernels()[0].shared(), 0);
+    /// ```
+    pub fn shared(&self) -> u32 {
+        self.shared
+    }
+
+    /// The numbers of this array, which the text calls `P(0)`, `P(1)` …: at least one.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_device::{Alignment, DevicePlan};
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// # let program = Program::new(&rows, &rows, Elements::same(32), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// let kernel = &plan.kernels()[0];
+    /// assert!(kernel.text().contains(&format!("#define PARAMS {}\n", kernel.params().len())));
+    /// ```
+    pub fn params(&self) -> &[u64] {
+        &self.params
+    }
+
+    /// The bytes of the source and of the destination that it may touch, from the first on.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_device::{Alignment, DevicePlan};
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// # let program = Program::new(&rows, &rows, Elements::same(32), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// assert_eq!(plan.kernels()[0].bytes(), (256, 256));
+    /// ```
+    pub fn bytes(&self) -> (u64, u64) {
+        self.bytes
+    }
+}

@@ -1,0 +1,43 @@
+//! From a program that moves array data to device code: CUDA, HIP, OpenCL, and C++ on the host for tests.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `plan` | a program as a list of kernels: the list of ways, of which the first that takes a region moves it |
+//! | `area` | a region in bytes between two pointers: what the ways look at |
+//! | `walk` | loops of any number as a grid of blocks and threads |
+//! | `elements`, `fill` | an element a thread, for any program; what padding holds |
+//! | `kernel`, `text`, `division` | text and numbers of a launch |
+//! | `target`, `dialect/` | the macros that make one text compile as three languages |
+//!
+//! ```
+//! use tilewright_core::TensorLayout;
+//! use tilewright_device::{Alignment, DevicePlan, Target};
+//! use tilewright_relayout::{Elements, Program};
+//! let rows = TensorLayout::row_major(&[300, 500]).unwrap();
+//! let columns = TensorLayout::col_major(&[300, 500]).unwrap();
+//! let program = Program::new(&rows, &columns, Elements::same(32), 0)?;
+//! let plan = DevicePlan::new(&program, Alignment::default())?;
+//! for kernel in plan.kernels() {
+//!     println!("{} × {}: {}", kernel.blocks(), kernel.threads(), kernel.source(Target::Cuda));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod alignment;
+mod area;
+mod division;
+mod elements;
+mod error;
+mod fill;
+mod kernel;
+mod plan;
+mod target;
+mod text;
+mod walk;
+
+pub use alignment::Alignment;
+pub use error::Error;
+pub use kernel::{Kernel, Way};
+pub use plan::DevicePlan;
+pub use target::Target;

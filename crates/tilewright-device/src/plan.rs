@@ -1,0 +1,164 @@
+//! Which kernels move a program.
+//!
+//! Law: every element of a program is moved by exactly one kernel, and every gap is filled by exactly one.
+
+use crate::{
+    Alignment, Error,
+    area::{Area, common},
+    elements::{self, Cell},
+    fill,
+    kernel::Kernel,
+};
+use tilewright_relayout::{Loop, Program, Region};
+
+/// A way to move an area: its kernels, or nothing where it does not take the area.
+type Take = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
+
+/// The ways, the first that takes an area moves it; the last one takes any.
+const WAYS: [Take; 1] = [elements::take];
+
+/// What a program needs on a device: kernels, to be launched in order.
+///
+/// No two kernels write the same byte, with one exception: where [`fills_first`](DevicePlan::fills_first) says so, the
+/// first kernels fill all of the destination, and the others write over it.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_device::{Alignment, DevicePlan, Target};
+/// use tilewright_relayout::{Elements, Program};
+/// let rows = TensorLayout::row_major(&[1000, 3]).unwrap();
+/// let columns = TensorLayout::col_major(&[1000, 3]).unwrap();
+/// let program = Program::new(&rows, &columns, Elements::same(24), 0).unwrap();
+/// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+/// let [kernel] = plan.kernels() else { panic!("one kernel") };
+/// assert!(kernel.source(Target::OpenCl).contains("KERNEL(tw_move)"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DevicePlan {
+    kernels: Vec<Kernel>,
+    fills_first: bool,
+}
+
+impl DevicePlan {
+    /// The kernels of a program between two arrays whose first bytes lie as `pointers` says.
+    ///
+    /// # Errors
+    /// - [unsupported](Error::is_unsupported) for elements that share bytes, and for index tables of more than 2²⁰
+    ///   entries;
+    /// - [overflow](Error::is_overflow) for arrays of more blocks than a launch has.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_device::{Alignment, DevicePlan};
+    /// use tilewright_relayout::{Elements, Program};
+    /// // An array of no elements needs nothing.
+    /// let none = TensorLayout::row_major(&[0, 4]).unwrap();
+    /// let program = Program::new(&none, &none, Elements::same(32), 0).unwrap();
+    /// assert!(DevicePlan::new(&program, Alignment::default()).unwrap().kernels().is_empty());
+    ///
+    /// let bits = TensorLayout::row_major(&[5, 3]).unwrap();
+    /// let columns = TensorLayout::col_major(&[5, 3]).unwrap();
+    /// let program = Program::new(&bits, &columns, Elements::same(1), 0).unwrap();
+    /// assert!(DevicePlan::new(&program, Alignment::default()).unwrap_err().is_unsupported());
+    /// ```
+    pub fn new(program: &Program, pointers: Alignment) -> Result<DevicePlan, Error> {
+        if program.dst_bytes() == 0 {
+            return Ok(DevicePlan { kernels: Vec::new(), fills_first: false });
+        }
+        if shares_bytes(program) {
+            return Err(Error::unsupported(
+                "elements that share bytes; a program of whole bytes moves on a device".into(),
+            ));
+        }
+        let fills_first = program.gaps().is_none();
+        let mut kernels = fill::of_program(program, pointers)?;
+        match program.regions() {
+            Some(regions) => {
+                for region in regions {
+                    kernels.extend(of_region(region, program, pointers)?);
+                }
+            }
+            None => kernels.extend(elements::of_digits(program, cell(program, pointers))?),
+        }
+        Ok(DevicePlan { kernels, fills_first })
+    }
+
+    /// The kernels, in the order in which they are launched.
+    ///
+    /// ```
+    /// use tilewright_core::{Fractal, TensorLayout};
+    /// use tilewright_device::{Alignment, DevicePlan, Way};
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[100, 100]).unwrap();
+    /// let tiles = Fractal::ZN.pattern(16, 16).layout(&[100, 100]).unwrap();
+    /// let program = Program::new(&rows, &tiles, Elements::same(16), 0).unwrap();
+    /// let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+    /// let fills = plan.kernels().iter().filter(|kernel| kernel.way() == Way::Fill);
+    /// assert_eq!(fills.count(), program.gaps().unwrap().len());
+    /// ```
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
+    }
+
+    /// Whether the first kernels fill all of the destination, so that the others write over it: the program's gaps are
+    /// too many, or lie in no regular way.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_device::{Alignment, DevicePlan};
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// let program = Program::new(&rows, &rows, Elements::same(32), 0).unwrap();
+    /// assert!(!DevicePlan::new(&program, Alignment::default()).unwrap().fills_first());
+    /// ```
+    pub fn fills_first(&self) -> bool {
+        self.fills_first
+    }
+}
+
+/// The kernels of a region of whole bytes, or of elements whose width changes by whole bytes.
+fn of_region(
+    region: &Region,
+    program: &Program,
+    pointers: Alignment,
+) -> Result<Vec<Kernel>, Error> {
+    if region.packed {
+        let (from, to) = (cell(program, pointers).src as i64, cell(program, pointers).dst as i64);
+        let mut loops = region.loops.clone();
+        loops.push(Loop { extent: region.run, src: 1, dst: 1 });
+        for turn in &mut loops {
+            (turn.src, turn.dst) = (turn.src * from, turn.dst * to);
+        }
+        let bytes = (program.src_bytes(), program.dst_bytes());
+        let first = (region.src * from, region.dst * to);
+        return elements::of_loops(first, &loops, cell(program, pointers), bytes);
+    }
+    let area = Area::of(region, program, pointers);
+    WAYS.iter().find_map(|take| take(&area)).unwrap_or_else(|| {
+        Err(Error::unsupported(format!("no kernel moves runs of {} bytes", area.run)))
+    })
+}
+
+/// What elements consist of that can move by one access: whole elements, where their width changes.
+fn cell(program: &Program, pointers: Alignment) -> Cell {
+    let elements = program.elements();
+    let (src, dst) = (u64::from(elements.src_bits / 8), u64::from(elements.dst_bits / 8));
+    if src != dst {
+        return Cell { src, dst, extend: elements.extend };
+    }
+    let unit = [pointers.src().into(), pointers.dst().into(), src];
+    Cell::same(unit.into_iter().fold(crate::area::VECTOR, common))
+}
+
+/// Whether elements of a program, or its gaps, begin or end within bytes.
+fn shares_bytes(program: &Program) -> bool {
+    let elements = program.elements();
+    if elements.src_bits >= 8 && elements.dst_bits >= 8 {
+        return false;
+    }
+    let bits = program.dst().capacity().saturating_mul(elements.dst_bits.into());
+    let whole = |packed: Option<bool>| packed == Some(false);
+    let regions = program.regions().map(|all| all.iter().any(|region| region.packed));
+    let gaps = program.gaps().map(|all| all.iter().any(|gap| gap.packed));
+    !whole(regions) || !whole(gaps) || !program.is_part() && !bits.is_multiple_of(8)
+}

@@ -1,0 +1,212 @@
+//! Loops of any number and extents, as a grid of blocks and threads.
+//!
+//! The inner loops, of at most 2³⁰ turns together, are counted by a number of 32 bits; a block takes a chunk of it, and
+//! the block's number says the turns of the outer loops. The last loop is the one that neighbouring threads differ in.
+//!
+//! Laws: the pieces of some extents visit each combination of turns once; so do the blocks and threads of a piece.
+
+use crate::{
+    Error,
+    text::{Numbers, Text},
+};
+
+/// Threads of a block.
+pub(crate) const THREADS: u32 = 256;
+
+/// What a thread moves, at most.
+pub(crate) const EACH: u32 = 4;
+
+/// The most turns that a number of 32 bits counts.
+const COUNTED: u64 = 1 << 30;
+
+/// The least turns of inner loops for which a loop is not split.
+const ENOUGH: u64 = 1 << 20;
+
+/// Turns of a loop: `extent` of them from `first` on, `step` apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turns {
+    /// The number of the loop.
+    pub(crate) of: usize,
+    pub(crate) first: u64,
+    pub(crate) step: u64,
+    pub(crate) extent: u64,
+}
+
+/// Loops of a grid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Walk {
+    /// The outermost first.
+    pub(crate) turns: Vec<Turns>,
+    /// How many of them the block's number says.
+    pub(crate) outer: usize,
+}
+
+/// The walks over some extents, the outermost first: one, or two where a loop is split and leaves a rest.
+pub(crate) fn walks(extents: &[u64]) -> Vec<Walk> {
+    if extents.contains(&0) {
+        return Vec::new();
+    }
+    let mut turns: Vec<Turns> = extents
+        .iter()
+        .enumerate()
+        .filter(|(_, extent)| **extent > 1)
+        .map(|(of, &extent)| Turns { of, first: 0, step: 1, extent })
+        .collect();
+    let (mut outer, mut counted) = (turns.len(), 1);
+    while outer > 0 && turns[outer - 1].extent <= COUNTED / counted {
+        outer -= 1;
+        counted *= turns[outer].extent;
+    }
+    if outer == 0 || counted >= ENOUGH {
+        return vec![Walk { turns, outer }];
+    }
+    // The next loop alone is too long: in parts of `step` turns, and what is left.
+    let Turns { of, extent, .. } = turns[outer - 1];
+    let step = COUNTED / counted;
+    let mut rest = turns.clone();
+    rest[outer - 1] = Turns { of, first: extent / step * step, step: 1, extent: extent % step };
+    turns[outer - 1] = Turns { of, first: 0, step, extent: extent / step };
+    turns.insert(outer, Turns { of, first: 0, step: 1, extent: step });
+    let mut all = vec![Walk { turns, outer }];
+    if extent % step > 0 {
+        all.push(Walk { turns: rest, outer: outer - 1 });
+    }
+    all
+}
+
+impl Walk {
+    fn counted(&self) -> u64 {
+        self.turns[self.outer..].iter().map(|turns| turns.extent).product()
+    }
+
+    /// What a thread moves.
+    pub(crate) fn each(&self) -> u32 {
+        if self.counted() <= u64::from(THREADS) { 1 } else { EACH }
+    }
+
+    /// The blocks.
+    pub(crate) fn blocks(&self) -> u128 {
+        let chunks = self.counted().div_ceil(u64::from(THREADS * self.each()));
+        let outer = self.turns[..self.outer].iter();
+        outer.fold(chunks.into(), |all: u128, turns| all.saturating_mul(turns.extent.into()))
+    }
+
+    /// Writes the turns `x0` … of the outer loops, and the first count of the block.
+    ///
+    /// # Errors
+    /// Overflow where a launch does not hold the blocks.
+    pub(crate) fn begin(&self, text: &mut Text, numbers: &mut Numbers) -> Result<(), Error> {
+        if self.blocks() >= 1 << 31 {
+            return Err(Error::overflow(format!(
+                "{} blocks of {THREADS} threads; a launch has at most {}, so move the array in parts",
+                self.blocks(),
+                (1u64 << 31) - 1
+            )));
+        }
+        let chunk = THREADS * self.each();
+        if self.outer == 0 {
+            text.line(&format!("const u32 first = BLOCK * {chunk}u;"));
+            return Ok(());
+        }
+        let chunks = self.counted().div_ceil(chunk.into()) as u32;
+        let (magic, by) = numbers.divisor(chunks);
+        text.line(&format!("u32 rest = DIV(BLOCK, {magic});"));
+        text.line(&format!("const u32 first = (BLOCK - rest * {by}) * {chunk}u;"));
+        self.coordinates(0..self.outer, "rest", text, numbers);
+        Ok(())
+    }
+
+    /// Writes the loop over what a thread moves, and the turns of the inner loops.
+    pub(crate) fn threads(&self, text: &mut Text, numbers: &mut Numbers) {
+        let total = numbers.short(self.counted() as u32);
+        text.line("THREADS_BEGIN");
+        text.line("UNROLL");
+        text.line(&format!("for (u32 k = 0; k < {}u; k++) {{", self.each()));
+        text.line("u32 n = first + k * NT + tid;");
+        text.line(&format!("if (n < {total}) {{"));
+        self.coordinates(self.outer..self.turns.len(), "n", text, numbers);
+    }
+
+    /// Closes what [`threads`](Walk::threads) opened.
+    pub(crate) fn end(&self, text: &mut Text) {
+        ["}", "}", "THREADS_END"].iter().for_each(|line| text.line(line));
+    }
+
+    /// Writes the turns of some loops, which a counter says, the last one the fastest.
+    fn coordinates(
+        &self,
+        range: core::ops::Range<usize>,
+        counter: &str,
+        text: &mut Text,
+        numbers: &mut Numbers,
+    ) {
+        let first = range.start;
+        for i in range.rev() {
+            if i == first {
+                text.line(&format!("const u32 x{i} = {counter};"));
+                break;
+            }
+            let (magic, by) = numbers.divisor(self.turns[i].extent as u32);
+            text.line(&format!("const u32 q{i} = DIV({counter}, {magic});"));
+            text.line(&format!("const u32 x{i} = {counter} - q{i} * {by};"));
+            text.line(&format!("{counter} = q{i};"));
+        }
+    }
+}
+
+/// A sum of turns times strides from a base, as the text says it: the turns `range` of a walk.
+pub(crate) fn sum(
+    base: &str,
+    range: core::ops::Range<usize>,
+    stride: impl Fn(usize) -> i64,
+    numbers: &mut Numbers,
+) -> String {
+    let terms = range.map(|i| format!(" + (i64)x{i} * {}", numbers.signed(stride(i))));
+    format!("{base}{}", terms.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walks_are_the_loops_once() {
+        let long = [1u64, 2, 3, 1 << 10, (1 << 20) + 1, 1 << 30, (1 << 30) + 7, (1 << 33) + 5];
+        let all = long.iter().flat_map(|a| long.iter().map(move |b| (*a, *b)));
+        for (a, b) in all {
+            for extents in [vec![a], vec![a, b], vec![a, 3, b]] {
+                let walks = walks(&extents);
+                let total: u128 = extents.iter().map(|extent| u128::from(*extent)).product();
+                let size = |walk: &Walk| {
+                    walk.turns.iter().map(|turns| u128::from(turns.extent)).product::<u128>()
+                };
+                assert_eq!(walks.iter().map(size).sum::<u128>(), total, "{extents:?}");
+                for walk in &walks {
+                    assert!(
+                        walk.counted() <= COUNTED
+                            && walk.turns.iter().all(|turns| turns.extent > 0)
+                    );
+                    assert!(
+                        walk.outer == 0 || walk.counted() >= ENOUGH / 2,
+                        "{extents:?}: {walk:?}"
+                    );
+                    // Turns of one loop: from its first one on, each once.
+                    for of in 0..extents.len() {
+                        let parts: Vec<_> =
+                            walk.turns.iter().filter(|turns| turns.of == of).collect();
+                        let last: u64 = parts
+                            .iter()
+                            .map(|part| part.first + part.step * (part.extent - 1))
+                            .sum();
+                        assert!(last < extents[of]);
+                        if let [outer, inner] = parts[..] {
+                            assert_eq!((outer.step, inner.step), (inner.extent, 1));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(walks(&[3, 0]).is_empty());
+        assert_eq!(walks(&[]), [Walk { turns: vec![], outer: 0 }]);
+    }
+}
