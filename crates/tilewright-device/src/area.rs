@@ -2,7 +2,7 @@
 //!
 //! Law: the unit of an area divides its run, all its strides, and the addresses of its first byte on both sides.
 
-use crate::Alignment;
+use crate::{Alignment, Options};
 use tilewright_relayout::{Loop, Program, Region};
 
 /// The widest access, in bytes.
@@ -23,11 +23,17 @@ pub(crate) struct Area {
     /// The bytes of both arrays.
     pub(crate) bytes: (u64, u64),
     pub(crate) alignment: Alignment,
+    pub(crate) options: Options,
 }
 
 impl Area {
     /// The area of a region that counts bytes.
-    pub(crate) fn of(region: &Region, program: &Program, alignment: Alignment) -> Area {
+    pub(crate) fn of(
+        region: &Region,
+        program: &Program,
+        alignment: Alignment,
+        options: Options,
+    ) -> Area {
         Area {
             src: region.src,
             dst: region.dst,
@@ -36,6 +42,7 @@ impl Area {
             element: u64::from(program.elements().dst_bits / 8).max(1),
             bytes: (program.src_bytes(), program.dst_bytes()),
             alignment,
+            options,
         }
     }
 
@@ -50,11 +57,6 @@ impl Area {
         let (src, dst) = self.phases();
         let strides = self.loops.iter().flat_map(|turn| [turn.src as u64, turn.dst as u64]);
         strides.chain([src, dst, self.run]).fold(VECTOR, common)
-    }
-
-    /// The bytes that it moves.
-    pub(crate) fn size(&self) -> u128 {
-        self.loops.iter().fold(self.run.into(), |all, turn| all * u128::from(turn.extent))
     }
 }
 

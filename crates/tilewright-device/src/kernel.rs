@@ -101,6 +101,26 @@ pub(crate) struct Launch {
     pub(crate) bytes: (u64, u64),
 }
 
+/// Whether a launch holds so many blocks.
+///
+/// # Errors
+/// Overflow where it does not.
+pub(crate) fn check_blocks(blocks: u128, threads: u32) -> Result<(), Error> {
+    if blocks <= MAX_BLOCKS {
+        return Ok(());
+    }
+    Err(Error::overflow(format!(
+        "{blocks} blocks of {threads} threads; a launch has at most {MAX_BLOCKS}, so move the array in parts"
+    )))
+}
+
+impl Launch {
+    /// Whether there are no more blocks than a launch holds.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        check_blocks(self.blocks, self.threads)
+    }
+}
+
 impl Kernel {
     /// The kernel of a body, which stands between `KERNEL` and `KERNEL_END`, of the tables and functions before it, and
     /// of a comment that says what it does.
@@ -111,12 +131,8 @@ impl Kernel {
         body: Text,
         numbers: Numbers,
     ) -> Result<Kernel, Error> {
+        launch.check()?;
         let Launch { way, threads, resident, blocks, shared, bytes } = launch;
-        if blocks > MAX_BLOCKS {
-            return Err(Error::overflow(format!(
-                "{blocks} blocks of {threads} threads; a launch has at most {MAX_BLOCKS}, so move the array in parts"
-            )));
-        }
         let params = numbers.into_params();
         let mut text = String::new();
         for line in comment.lines() {

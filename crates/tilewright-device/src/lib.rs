@@ -31,13 +31,17 @@ mod elements;
 mod error;
 mod fill;
 mod kernel;
+mod options;
 mod plan;
+mod rows;
 mod target;
 mod text;
 mod walk;
+mod weave;
 
 pub use alignment::Alignment;
 pub use error::Error;
 pub use kernel::{Kernel, Way};
+pub use options::Options;
 pub use plan::DevicePlan;
 pub use target::Target;

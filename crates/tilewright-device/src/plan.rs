@@ -3,11 +3,12 @@
 //! Law: every element of a program is moved by exactly one kernel, and every gap is filled by exactly one.
 
 use crate::{
-    Alignment, Error,
+    Alignment, Error, Options,
     area::{Area, common},
     elements::{self, Cell},
     fill,
     kernel::Kernel,
+    rows, weave,
 };
 use tilewright_relayout::{Loop, Program, Region};
 
@@ -15,7 +16,7 @@ use tilewright_relayout::{Loop, Program, Region};
 type Take = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
 
 /// The ways, the first that takes an area moves it; the last one takes any.
-const WAYS: [Take; 1] = [elements::take];
+const WAYS: [Take; 3] = [rows::take, weave::take, elements::take];
 
 /// What a program needs on a device: kernels, to be launched in order.
 ///
@@ -62,6 +63,33 @@ impl DevicePlan {
     /// assert!(DevicePlan::new(&program, Alignment::default()).unwrap_err().is_unsupported());
     /// ```
     pub fn new(program: &Program, pointers: Alignment) -> Result<DevicePlan, Error> {
+        DevicePlan::with(program, pointers, Options::default())
+    }
+
+    /// The same, with choices of whoever measures.
+    ///
+    /// # Errors
+    /// As [`new`](DevicePlan::new).
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_device::{Alignment, DevicePlan, Options};
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[4096, 4096]).unwrap();
+    /// let columns = TensorLayout::col_major(&[4096, 4096]).unwrap();
+    /// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
+    /// let plan = |tiles| {
+    ///     let options = Options::default().with_supertile(tiles);
+    ///     DevicePlan::with(&program, Alignment::default(), options).unwrap()
+    /// };
+    /// assert!(plan(8).kernels()[0].text().contains("Squares of 8 by 8 tiles"));
+    /// assert!(!plan(1).kernels()[0].text().contains("Squares"));
+    /// ```
+    pub fn with(
+        program: &Program,
+        pointers: Alignment,
+        options: Options,
+    ) -> Result<DevicePlan, Error> {
         if program.dst_bytes() == 0 {
             return Ok(DevicePlan { kernels: Vec::new(), fills_first: false });
         }
@@ -75,7 +103,7 @@ impl DevicePlan {
         match program.regions() {
             Some(regions) => {
                 for region in regions {
-                    kernels.extend(of_region(region, program, pointers)?);
+                    kernels.extend(of_region(region, program, pointers, options)?);
                 }
             }
             None => kernels.extend(elements::of_digits(program, cell(program, pointers))?),
@@ -121,6 +149,7 @@ fn of_region(
     region: &Region,
     program: &Program,
     pointers: Alignment,
+    options: Options,
 ) -> Result<Vec<Kernel>, Error> {
     if region.packed {
         let (from, to) = (cell(program, pointers).src as i64, cell(program, pointers).dst as i64);
@@ -133,7 +162,7 @@ fn of_region(
         let first = (region.src * from, region.dst * to);
         return elements::of_loops(first, &loops, cell(program, pointers), bytes);
     }
-    let area = Area::of(region, program, pointers);
+    let area = Area::of(region, program, pointers, options);
     WAYS.iter().find_map(|take| take(&area)).unwrap_or_else(|| {
         Err(Error::unsupported(format!("no kernel moves runs of {} bytes", area.run)))
     })

@@ -7,6 +7,7 @@
 
 use crate::{
     Error,
+    kernel::check_blocks,
     text::{Numbers, Text},
 };
 
@@ -41,37 +42,42 @@ pub(crate) struct Walk {
     pub(crate) outer: usize,
 }
 
-/// The walks over some extents, the outermost first: one, or two where a loop is split and leaves a rest.
+/// The walks over some extents, the outermost first: one, and one more for what each split of a loop leaves.
 pub(crate) fn walks(extents: &[u64]) -> Vec<Walk> {
     if extents.contains(&0) {
         return Vec::new();
     }
-    let mut turns: Vec<Turns> = extents
-        .iter()
-        .enumerate()
-        .filter(|(_, extent)| **extent > 1)
-        .map(|(of, &extent)| Turns { of, first: 0, step: 1, extent })
-        .collect();
+    let turns = extents.iter().enumerate().filter(|(_, extent)| **extent > 1);
+    let turns = turns.map(|(of, &extent)| Turns { of, first: 0, step: 1, extent }).collect();
+    let (mut all, mut left) = (Vec::new(), Some(turns));
+    while let Some(turns) = left.take() {
+        all.push(split(turns, &mut left));
+    }
+    all
+}
+
+/// The walk over some turns, but for those that the split of a loop leaves.
+fn split(mut turns: Vec<Turns>, left: &mut Option<Vec<Turns>>) -> Walk {
     let (mut outer, mut counted) = (turns.len(), 1);
     while outer > 0 && turns[outer - 1].extent <= COUNTED / counted {
         outer -= 1;
         counted *= turns[outer].extent;
     }
     if outer == 0 || counted >= ENOUGH {
-        return vec![Walk { turns, outer }];
+        return Walk { turns, outer };
     }
-    // The next loop alone is too long: in parts of `step` turns, and what is left.
-    let Turns { of, extent, .. } = turns[outer - 1];
-    let step = COUNTED / counted;
-    let mut rest = turns.clone();
-    rest[outer - 1] = Turns { of, first: extent / step * step, step: 1, extent: extent % step };
-    turns[outer - 1] = Turns { of, first: 0, step, extent: extent / step };
-    turns.insert(outer, Turns { of, first: 0, step: 1, extent: step });
-    let mut all = vec![Walk { turns, outer }];
-    if extent % step > 0 {
-        all.push(Walk { turns: rest, outer: outer - 1 });
+    // The next loop alone is too long: in parts of `each` turns, and what is left.
+    let Turns { of, first, step, extent } = turns[outer - 1];
+    let each = COUNTED / counted;
+    if extent % each > 0 {
+        let mut rest = turns.clone();
+        let done = extent / each * each;
+        rest[outer - 1] = Turns { of, first: first + done * step, step, extent: extent % each };
+        *left = Some(rest);
     }
-    all
+    turns[outer - 1] = Turns { of, first, step: step * each, extent: extent / each };
+    turns.insert(outer, Turns { of, first: 0, step, extent: each });
+    Walk { turns, outer }
 }
 
 impl Walk {
@@ -96,13 +102,7 @@ impl Walk {
     /// # Errors
     /// Overflow where a launch does not hold the blocks.
     pub(crate) fn begin(&self, text: &mut Text, numbers: &mut Numbers) -> Result<(), Error> {
-        if self.blocks() >= 1 << 31 {
-            return Err(Error::overflow(format!(
-                "{} blocks of {THREADS} threads; a launch has at most {}, so move the array in parts",
-                self.blocks(),
-                (1u64 << 31) - 1
-            )));
-        }
+        check_blocks(self.blocks(), THREADS)?;
         let chunk = THREADS * self.each();
         if self.outer == 0 {
             text.line(&format!("const u32 first = BLOCK * {chunk}u;"));
@@ -118,10 +118,23 @@ impl Walk {
 
     /// Writes the loop over what a thread moves, and the turns of the inner loops.
     pub(crate) fn threads(&self, text: &mut Text, numbers: &mut Numbers) {
+        self.threads_with(&[], &[], text, numbers);
+    }
+
+    /// The same, with lines before the loop, and lines at the begin of each of its turns.
+    pub(crate) fn threads_with(
+        &self,
+        before: &[String],
+        always: &[&str],
+        text: &mut Text,
+        numbers: &mut Numbers,
+    ) {
         let total = numbers.short(self.counted() as u32);
         text.line("THREADS_BEGIN");
+        before.iter().for_each(|line| text.line(line));
         text.line("UNROLL");
         text.line(&format!("for (u32 k = 0; k < {}u; k++) {{", self.each()));
+        always.iter().for_each(|line| text.line(line));
         text.line("u32 n = first + k * NT + tid;");
         text.line(&format!("if (n < {total}) {{"));
         self.coordinates(self.outer..self.turns.len(), "n", text, numbers);

@@ -166,3 +166,185 @@ fn parts_leave_the_rest_alone() {
     let plans = check(&[Case::new("a part", part.unwrap())]);
     assert!(plans[0].kernels().iter().all(|kernel| kernel.way() != Way::Fill));
 }
+
+/// The ways of the kernels of plans, without the fills.
+fn ways(plans: &[tilewright_device::DevicePlan]) -> Vec<Way> {
+    let kernels = plans.iter().flat_map(|plan| plan.kernels());
+    kernels.map(|kernel| kernel.way()).filter(|way| *way != Way::Fill).collect()
+}
+
+#[test]
+fn rows_that_lie_anywhere() {
+    let mut cases = Vec::new();
+    let pitched = |m: u64, n: u64, pitch: u64| of(&[m, n], &format!("({m},{n}):({pitch},1)"), 0);
+    // Contiguous, in whole vectors or not, from any byte to any byte.
+    for n in [64, 65, 79, 80, 4096, 5000] {
+        for (src, dst) in [(0, 0), (3, 3), (0, 1), (15, 0), (7, 9), (8, 4)] {
+            let program = moved(&rows(&[n]), &rows(&[n]), 8, 0);
+            cases.push(Case::new(format!("{n} bytes from {src} to {dst}"), program).at(src, dst));
+        }
+    }
+    // Rows of any pitch, of all elements.
+    for bits in [8, 16, 32, 64] {
+        for (n, from, to) in [(64, 64, 80), (67, 70, 81), (100, 129, 100), (1000, 1001, 1003)] {
+            let program = moved(&pitched(9, n, from), &pitched(9, n, to), bits, 0x5A);
+            cases.push(Case::new(format!("9 rows of {n}, {from} to {to}, {bits} bits"), program));
+        }
+    }
+    // Rows in another order, backwards, and one row for all.
+    let permuted = |text: &str| of(&[5, 6, 70], text, 0);
+    for (src, dst) in [
+        ("(5,6,70):(420,70,1)", "(5,6,70):(70,350,1)"),
+        ("(5,6,70):(-420,70,1)+1680", "(5,6,70):(70,350,1)"),
+        ("(5,6,70):(0,70,1)", "(5,6,70):(427,71,1)"),
+    ] {
+        for bits in [8, 32] {
+            let program = moved(&permuted(src), &permuted(dst), bits, 0);
+            cases.push(Case::new(format!("{src} to {dst}, {bits} bits"), program));
+        }
+    }
+    let found = ways(&check(&cases));
+    assert!(found.iter().all(|way| *way == Way::Rows), "{found:?}");
+}
+
+#[test]
+fn weaves_of_every_width() {
+    let mut cases = Vec::new();
+    for (bits, m, n) in [
+        (8, 128, 128),
+        (8, 400, 272),
+        (16, 128, 256),
+        (16, 200, 1000),
+        (32, 64, 64),
+        (32, 1004, 772),
+        (32, 300, 20),
+        (64, 64, 32),
+        (64, 302, 510),
+        (128, 33, 77),
+        (128, 200, 7),
+    ] {
+        let program = moved(&rows(&[m, n]), &columns(&[m, n]), bits, 0);
+        cases.push(Case::new(format!("{m} by {n}, {bits} bits"), program));
+        // Views whose first vectors lie elsewhere.
+        let (wide, at) = (of(&[m, n], &format!("({m},{n}):({},1)+16", n + 48), 0), 0);
+        let program = moved(&wide, &columns(&[m, n]), bits, 0);
+        cases.push(Case::new(format!("a view of {m} by {n}, {bits} bits"), program).at(at, 0));
+    }
+    let plans = check(&cases);
+    assert!(ways(&plans).iter().all(|way| *way == Way::Weave));
+    // Two sizes of one structure are one text.
+    let texts: std::collections::HashSet<&str> =
+        plans.iter().flat_map(|plan| plan.kernels()).map(|kernel| kernel.text()).collect();
+    assert!(texts.len() < plans.len(), "{} texts of {}", texts.len(), plans.len());
+}
+
+#[test]
+fn weaves_of_many_dims() {
+    let mut cases = Vec::new();
+    let mut add = |extents: &[u64], src: &str, dst: &str, bits| {
+        let program = moved(&of(extents, src, 0), &of(extents, dst, 0), bits, 0);
+        cases.push(Case::new(format!("{src} to {dst}, {bits} bits"), program));
+    };
+    for bits in [16, 32] {
+        // NCHW to NHWC and back, four dims reversed, the middle dims exchanged.
+        add(&[2, 64, 24, 8], "(2,64,24,8):(12288,192,8,1)", "(2,64,24,8):(12288,1,512,64)", bits);
+        add(&[2, 64, 24, 8], "(2,64,24,8):(12288,1,512,64)", "(2,64,24,8):(12288,192,8,1)", bits);
+        add(
+            &[24, 20, 28, 40],
+            "(24,20,28,40):(22400,1120,40,1)",
+            "(24,20,28,40):(1,24,480,13440)",
+            bits,
+        );
+        add(&[2, 32, 16, 8], "(2,32,16,8):(4096,128,8,1)", "(2,32,16,8):(4096,8,256,1)", bits);
+        // Backwards along any dim.
+        add(&[128, 64], "(128,64):(-64,1)+8128", "(128,64):(1,128)", bits);
+        add(&[128, 64], "(128,64):(64,-1)+63", "(128,64):(1,128)", bits);
+        add(&[128, 64], "(128,64):(64,-1)+63", "(128,64):(64,1)", bits);
+        add(&[128, 64], "(128,64):(-64,-1)+8191", "(128,64):(1,128)", bits);
+        add(&[120, 72], "(120,72):(-72,-1)+8639", "(120,72):(1,120)", bits);
+        add(&[128, 64], "(128,64):(64,1)", "(128,64):(-1,128)+127", bits);
+    }
+    for bits in [8, 64] {
+        add(&[96, 160], "(96,160):(160,-1)+159", "(96,160):(1,96)", bits);
+        add(&[96, 160], "(96,160):(160,-1)+159", "(96,160):(160,1)", bits);
+        // A vector's bits of several dims on either side.
+        add(&[32, 2, 64, 2], "(32,2,64,2):(256,128,2,1)", "(32,2,64,2):(2,1,64,4096)", bits);
+        add(
+            &[2, 8, 16, 16, 2],
+            "(2,8,16,16,2):(4096,512,32,2,1)",
+            "(2,8,16,16,2):(1,2,32,512,16)",
+            bits,
+        );
+    }
+    let plans = check(&cases);
+    let found = ways(&plans);
+    let weaves = found.iter().filter(|way| **way == Way::Weave).count();
+    assert!(weaves * 10 >= found.len() * 9, "{weaves} of {found:?}");
+}
+
+#[test]
+fn weaves_of_tiled_formats() {
+    let mut cases = Vec::new();
+    for (m, n) in [(256, 256), (100, 96), (300, 500), (1000, 48)] {
+        for fractal in [Fractal::ZN, Fractal::ZZ, Fractal::NN, Fractal::NZ] {
+            let tiles = fractal.pattern(16, 16).layout(&[m, n]).unwrap();
+            cases.push(Case::new(
+                format!("{m} by {n} to {fractal:?}"),
+                moved(&rows(&[m, n]), &tiles, 16, 0x1357),
+            ));
+            cases.push(Case::new(
+                format!("{m} by {n} of {fractal:?}"),
+                moved(&tiles, &rows(&[m, n]), 16, 0),
+            ));
+        }
+    }
+    let tpu = Pattern::new(
+        2,
+        &[
+            Digit::rest(0, 2),
+            Digit::rest(1, 1),
+            Digit::fixed(0, 1, 4),
+            Digit::fixed(1, 0, 128),
+            Digit::fixed(0, 0, 2),
+        ],
+    )
+    .unwrap();
+    let tpu = tpu.layout(&[256, 512]).unwrap();
+    cases.push(Case::new("to T(8,128)(2,1)", moved(&rows(&[256, 512]), &tpu, 16, 0)));
+    cases.push(Case::new("of T(8,128)(2,1)", moved(&tpu, &rows(&[256, 512]), 16, 0)));
+    let found = ways(&check(&cases));
+    assert!(found.contains(&Way::Weave), "{found:?}");
+}
+
+#[test]
+fn every_small_permutation() {
+    let mut cases = Vec::new();
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for extents in [[2, 3, 64], [16, 4, 16], [5, 8, 24], [32, 16, 2], [7, 32, 32], [64, 1, 48]] {
+        for order in orders {
+            for bits in [8, 16, 32] {
+                let mut strides = [0; 3];
+                let mut stride = 1;
+                for dim in order {
+                    strides[dim as usize] = stride;
+                    stride *= extents[dim as usize];
+                }
+                let [a, b, c] = extents;
+                let dst = of(
+                    &extents,
+                    &format!("({a},{b},{c}):({},{},{})", strides[0], strides[1], strides[2]),
+                    0,
+                );
+                let program = moved(&rows(&extents), &dst, bits, 0);
+                cases.push(Case::new(
+                    format!("{extents:?} in order {order:?}, {bits} bits"),
+                    program,
+                ));
+            }
+        }
+    }
+    let found = ways(&check(&cases));
+    for way in [Way::Weave, Way::Rows, Way::Elements] {
+        assert!(found.contains(&way), "{way:?}");
+    }
+}

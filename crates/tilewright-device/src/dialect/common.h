@@ -1,2 +1,31 @@
 // n / d for n below 2^31, by the number that the planner made of d: a multiplier, and above it a shift.
 #define DIV(n, d) ((u32)((u64)(n) * (u32)(d) >> (u32)((d) >> 32)))
+
+// Vectors of 16 bytes as four words of an array, which is all registers.
+#define GET16(m, i, p) do { const u128 q_ = LDG16(p); m[i] = q_.x; m[(i) + 1] = q_.y; m[(i) + 2] = q_.z; m[(i) + 3] = q_.w; } while (0)
+#define PUT16(s, at, m, i) do { u128 q_; q_.x = m[i]; q_.y = m[(i) + 1]; q_.z = m[(i) + 2]; q_.w = m[(i) + 3]; STS16(s, at, q_); } while (0)
+
+// Two words, or halves or bytes of all four words, of the vectors at a and b: where the place's bit of that width is 1 at a,
+// and 0 at b, they change places.
+#define SWAP(x, y) do { const u32 t_ = (x); (x) = (y); (y) = t_; } while (0)
+#define EXCHANGE8(m, a, b) do { SWAP(m[(a) + 2], m[b]); SWAP(m[(a) + 3], m[(b) + 1]); } while (0)
+#define EXCHANGE4(m, a, b) do { SWAP(m[(a) + 1], m[b]); SWAP(m[(a) + 3], m[(b) + 2]); } while (0)
+#define PERMUTE(x, y, low, high) do { const u32 t_ = PRMT(x, y, low); (y) = PRMT(x, y, high); (x) = t_; } while (0)
+#define PERMUTE4(m, a, b, low, high) do { PERMUTE(m[a], m[b], low, high); PERMUTE(m[(a) + 1], m[(b) + 1], low, high); \
+  PERMUTE(m[(a) + 2], m[(b) + 2], low, high); PERMUTE(m[(a) + 3], m[(b) + 3], low, high); } while (0)
+#define EXCHANGE2(m, a, b) PERMUTE4(m, a, b, 0x5410u, 0x7632u)
+#define EXCHANGE1(m, a, b) PERMUTE4(m, a, b, 0x6240u, 0x7351u)
+
+// The 16 bytes from byte by (0 to 15) on, of two vectors.
+DEVICE u128 tw_joined(u128 a, u128 b, u32 by) {
+  u32 w0 = a.x, w1 = a.y, w2 = a.z, w3 = a.w, w4 = b.x, w5 = b.y, w6 = b.z, w7 = b.w;
+  if (by & 8u) { w0 = w2; w1 = w3; w2 = w4; w3 = w5; w4 = w6; w5 = w7; }
+  if (by & 4u) { w0 = w1; w1 = w2; w2 = w3; w3 = w4; w4 = w5; }
+  const u32 bits = (by & 3u) * 8u;
+  u128 r;
+  r.x = FUNNEL(w0, w1, bits);
+  r.y = FUNNEL(w1, w2, bits);
+  r.z = FUNNEL(w2, w3, bits);
+  r.w = FUNNEL(w3, w4, bits);
+  return r;
+}

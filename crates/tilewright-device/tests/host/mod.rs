@@ -5,18 +5,18 @@ use tilewright_device::{Alignment, DevicePlan, Kernel, Target};
 use tilewright_relayout::{Plan, Program};
 
 /// A program with what it says of itself when it fails.
-pub struct Case {
-    pub name: String,
-    pub program: Program,
-    pub alignment: Alignment,
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) program: Program,
+    pub(crate) alignment: Alignment,
 }
 
 impl Case {
-    pub fn new(name: impl Into<String>, program: Program) -> Case {
+    pub(crate) fn new(name: impl Into<String>, program: Program) -> Case {
         Case { name: name.into(), program, alignment: Alignment::default() }
     }
 
-    pub fn at(self, src: u8, dst: u8) -> Case {
+    pub(crate) fn at(self, src: u8, dst: u8) -> Case {
         Case { alignment: Alignment::new(src, dst).unwrap(), ..self }
     }
 }
@@ -34,7 +34,7 @@ fn bytes(count: u64) -> Vec<u8> {
 }
 
 /// Compiles all plans, runs them, and compares every byte; gives the kernels of each case.
-pub fn check(cases: &[Case]) -> Vec<DevicePlan> {
+pub(crate) fn check(cases: &[Case]) -> Vec<DevicePlan> {
     let folder = tempfile::tempdir().unwrap();
     let plans: Vec<DevicePlan> = cases
         .iter()

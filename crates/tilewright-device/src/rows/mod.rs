@@ -1,0 +1,195 @@
+//! Rows: runs of at least 64 bytes that are contiguous on both sides, a vector of the destination at a time, through
+//! registers.
+//!
+//! A row of the destination has a vector for each 16 bytes of addresses that it touches. Where rows begin or end within
+//! such a vector, its bytes move one unit at a time; where the source's rows lie otherwise, two vectors of the source
+//! are joined.
+//!
+//! Laws: each byte of each row is written once. No byte outside the source's array is read.
+
+use crate::{
+    Error,
+    area::{Area, VECTOR},
+    kernel::{Kernel, Launch, Way},
+    text::{Numbers, Text},
+    walk::{THREADS, Walk, sum, walks},
+};
+use tilewright_relayout::Loop;
+
+/// The least bytes of a row.
+const LEAST: u64 = 64;
+
+/// The kernels of an area of long runs.
+pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+    (area.run >= LEAST).then(|| Rows::of(area).kernels())
+}
+
+/// How the rows of an area lie.
+#[derive(Clone, Debug)]
+struct Rows<'a> {
+    area: &'a Area,
+    /// The loops, and the vectors of a row as one more.
+    loops: Vec<Loop>,
+    /// Whether rows begin or end within vectors of the destination.
+    ragged: bool,
+    /// Whether some vector of the destination is no vector of the source.
+    shifted: bool,
+}
+
+impl Rows<'_> {
+    fn of(area: &Area) -> Rows<'_> {
+        let (src, dst) = area.phases();
+        let whole = |number: u64| number.is_multiple_of(VECTOR);
+        let apart = |turn: &Loop| whole((turn.src as u64).wrapping_sub(turn.dst as u64));
+        let shifted = src != dst || !area.loops.iter().all(apart);
+        let alike = area.loops.iter().all(|turn| whole(turn.dst as u64));
+        let ragged = !(alike && dst == 0 && whole(area.run));
+        // Where rows begin anywhere, as many vectors as the worst of them touches.
+        let before = if alike { dst } else { VECTOR - 1 };
+        let vectors = (area.run + before).div_ceil(VECTOR);
+        let mut loops = area.loops.clone();
+        loops.push(Loop { extent: vectors, src: VECTOR as i64, dst: VECTOR as i64 });
+        Rows { area, loops, ragged, shifted }
+    }
+
+    fn kernels(&self) -> Result<Vec<Kernel>, Error> {
+        let extents: Vec<u64> = self.loops.iter().map(|turn| turn.extent).collect();
+        walks(&extents).iter().map(|walk| self.kernel(walk)).collect()
+    }
+
+    fn kernel(&self, walk: &Walk) -> Result<Kernel, Error> {
+        let (mut text, mut numbers) = (Text::new(), Numbers::default());
+        walk.begin(&mut text, &mut numbers)?;
+        let each = walk.each();
+        self.block(walk, &mut text, &mut numbers);
+        walk.threads_with(
+            &[
+                format!("u128 v[{each}];"),
+                format!("GDST at[{each}];"),
+                format!("u32 whole[{each}];"),
+            ],
+            &["whole[k] = 0u;"],
+            &mut text,
+            &mut numbers,
+        );
+        self.thread(walk, &mut text, &mut numbers);
+        ["}", "}", "UNROLL"].iter().for_each(|line| text.line(line));
+        text.line(&format!("for (u32 k = 0; k < {each}u; k++) {{"));
+        text.line("if (whole[k]) STG16(at[k], v[k]);");
+        ["}", "THREADS_END"].iter().for_each(|line| text.line(line));
+        let launch = Launch {
+            way: Way::Rows,
+            threads: THREADS,
+            resident: 4,
+            blocks: walk.blocks(),
+            shared: 0,
+            bytes: self.area.bytes,
+        };
+        let (outer, inner) = (walk.outer, walk.turns.len() - walk.outer);
+        let comment = format!(
+            "Rows: {} vectors of the destination a thread{}{}, {inner} loops in a block's count and {outer} around it.",
+            each,
+            if self.ragged { ", rows that begin or end within one" } else { "" },
+            if self.shifted { ", each out of two of the source" } else { "" },
+        );
+        Kernel::new(launch, &comment, "", text, numbers)
+    }
+
+    /// Where a block's rows begin. The last loop's turns count vectors, which are added later.
+    fn block(&self, walk: &Walk, text: &mut Text, numbers: &mut Numbers) {
+        for (name, base, kind, first) in
+            [("from", "src", "GSRC", self.area.src), ("to", "dst", "GDST", self.area.dst)]
+        {
+            let stride = |i: usize| self.stride(walk, i, name == "from");
+            let begun = walk.turns.iter().filter(|turns| !self.is_vector(turns.of));
+            let begun = begun.fold(first, |all, turns| {
+                let turn = self.loops[turns.of];
+                let stride = if name == "from" { turn.src } else { turn.dst };
+                all.wrapping_add(stride.wrapping_mul(turns.first as i64))
+            });
+            let first = format!("{base} + {}", numbers.signed(begun));
+            let sum = sum(&first, 0..walk.outer, stride, numbers);
+            text.line(&format!("{kind} const {name} = {sum};"));
+        }
+        text.line(&format!("const i64 run = {};", numbers.signed(self.area.run as i64)));
+    }
+
+    fn is_vector(&self, of: usize) -> bool {
+        of + 1 == self.loops.len()
+    }
+
+    /// The stride of a turn: nothing for the vectors of a row.
+    fn stride(&self, walk: &Walk, i: usize, src: bool) -> i64 {
+        let turns = walk.turns[i];
+        let turn = self.loops[turns.of];
+        match self.is_vector(turns.of) {
+            true => 0,
+            false => (if src { turn.src } else { turn.dst }).wrapping_mul(turns.step as i64),
+        }
+    }
+
+    /// What a thread does with one vector.
+    fn thread(&self, walk: &Walk, text: &mut Text, numbers: &mut Numbers) {
+        let rows = |i: &usize| !self.is_vector(walk.turns[*i].of);
+        let inner: Vec<usize> = (walk.outer..walk.turns.len()).filter(rows).collect();
+        for (name, base, kind) in [("row", "from", "GSRC"), ("into", "to", "GDST")] {
+            let terms = inner.iter().map(|&i| {
+                format!(" + (i64)x{i} * {}", numbers.signed(self.stride(walk, i, name == "row")))
+            });
+            let terms: String = terms.collect();
+            text.line(&format!("{kind} const {name} = {base}{terms};"));
+        }
+        let vector = walk.turns.iter().enumerate().filter(|(_, turns)| self.is_vector(turns.of));
+        let mut number = "0".to_string();
+        for (i, turns) in vector {
+            let (first, step) =
+                (numbers.signed(turns.first as i64), numbers.signed(turns.step as i64));
+            number.push_str(&format!(" + {first} + (i64)x{i} * {step}"));
+        }
+        if self.ragged {
+            text.line(&format!("const i64 low = ({number}) * 16 - (i64)(PHASE(into) & 15u);"));
+            text.line("const i64 begin = low < 0 ? 0 : low;");
+            text.line("const i64 end = low + 16 < run ? low + 16 : run;");
+        } else {
+            text.line(&format!("const i64 low = ({number}) * 16;"));
+        }
+        self.vector(text, numbers);
+    }
+
+    /// Loads the vector at `low` of a row, or moves what there is of it.
+    fn vector(&self, text: &mut Text, numbers: &mut Numbers) {
+        if !self.ragged && !self.shifted {
+            text.line("v[k] = LDG16(row + low);");
+            text.line("at[k] = into + low;");
+            return text.line("whole[k] = 1u;");
+        }
+        let mut tests = Vec::new();
+        if self.ragged {
+            tests.push("end - begin == 16".to_string());
+        }
+        if self.shifted {
+            // Joined vectors may begin before the row and end behind it, never outside the array.
+            let bytes = numbers.signed(self.area.bytes.0 as i64);
+            text.line("const u32 by = PHASE(row + low) & 15u;");
+            text.line("GSRC const first = row + low - by;");
+            tests.push(format!("(by == 0u || (first - src >= 0 && first + 32 - src <= {bytes}))"));
+        }
+        text.line(&format!("if ({}) {{", tests.join(" && ")));
+        match self.shifted {
+            true => {
+                text.line("const u128 a = LDG16(first);");
+                text.line("v[k] = by == 0u ? a : tw_joined(a, LDG16(first + 16), by);");
+            }
+            false => text.line("v[k] = LDG16(row + low);"),
+        }
+        text.line("at[k] = into + low;");
+        text.line("whole[k] = 1u;");
+        text.line("} else {");
+        let unit = self.area.unit();
+        let (begin, end) = if self.ragged { ("begin", "end") } else { ("low", "low + 16") };
+        text.line(&format!(
+            "for (i64 b = {begin}; b < {end}; b += {unit}) STG{unit}(into + b, LDG{unit}(row + b));"
+        ));
+        text.line("}");
+    }
+}

@@ -1,0 +1,294 @@
+//! Which bits of the turns of an area's loops are a tile, which of them are the vectors of either side, and where
+//! vectors lie in shared memory.
+//!
+//! A tile is a choice of bits: the low bits of each loop's turn. On either side some of them are the element's place in
+//! a vector of 16 bytes. Those of the source's vectors that the destination's do not have are exchanged in registers for
+//! as many that only the destination's have; then vectors of the destination's kind go through shared memory.
+//!
+//! Laws: the cells of a tile's vectors are the numbers from 0 to their count − 1, once each; eight neighbouring lanes of
+//! the writing order, and eight of the reading order, have cells in eight different banks of 16 bytes.
+
+use crate::area::{Area, VECTOR, common};
+use tilewright_relayout::Loop;
+
+/// A bit of the turn of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Bit {
+    /// The number of the loop.
+    pub(crate) of: usize,
+    /// The position in the turn.
+    pub(crate) at: u32,
+}
+
+impl Bit {
+    /// What it counts in turns.
+    pub(crate) fn turns(self) -> u64 {
+        1 << self.at
+    }
+}
+
+/// A side of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Src,
+    Dst,
+}
+
+impl Side {
+    /// The stride of a loop on this side.
+    pub(crate) fn of(self, turn: &Loop) -> i64 {
+        match self {
+            Side::Src => turn.src,
+            Side::Dst => turn.dst,
+        }
+    }
+
+    /// What a bit adds to the address, whatever its sign.
+    pub(crate) fn step(self, loops: &[Loop], bit: Bit) -> u128 {
+        u128::from(self.of(&loops[bit.of]).unsigned_abs()) << bit.at
+    }
+}
+
+/// A tile of an area.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tile {
+    /// The bytes of an element: a power of two up to 16.
+    pub(crate) element: u64,
+    /// The loops of the area, and one more where runs are several elements.
+    pub(crate) loops: Vec<Loop>,
+    /// The bits of each loop's turn.
+    pub(crate) bits: Vec<u32>,
+    /// The bits of a vector, the lowest first.
+    pub(crate) src: Vec<Bit>,
+    pub(crate) dst: Vec<Bit>,
+    /// Bits of the source's vectors, each with the bit of the destination's that it is exchanged for.
+    pub(crate) exchanged: Vec<(Bit, Bit)>,
+    /// The bits of neither kind, nearest in the source first: the threads that write to shared memory, and behind
+    /// their number's bits what each of them does one after the other.
+    pub(crate) writing: Vec<Bit>,
+    /// The bits that are no place in the destination's vectors, nearest in the destination first: the threads that
+    /// read.
+    pub(crate) reading: Vec<Bit>,
+    /// What each bit of `reading` is xored to the number of a cell.
+    pub(crate) cells: Vec<(Bit, u32)>,
+}
+
+/// The bytes wanted side by side, on either side.
+fn line(element: u64) -> u64 {
+    if element == 1 { 128 } else { 256 }
+}
+
+/// The bytes wanted in a tile.
+const WANTED: u64 = 16384;
+
+/// The most bytes of a tile.
+const MOST: u64 = 32768;
+
+impl Tile {
+    /// The tile of an area; `None` where vectors of either side are not whole, or begin anywhere.
+    pub(crate) fn of(area: &Area) -> Option<Tile> {
+        let element = common(VECTOR, area.run);
+        let mut loops = area.loops.clone();
+        if area.run > element {
+            let step = element as i64;
+            loops.push(Loop { extent: area.run / element, src: step, dst: step });
+        }
+        let bits = chosen(&loops, element)?;
+        let all: Vec<Bit> =
+            (0..loops.len()).flat_map(|of| (0..bits[of]).map(move |at| Bit { of, at })).collect();
+        let (src, dst) =
+            (vector(&loops, &all, element, Side::Src)?, vector(&loops, &all, element, Side::Dst)?);
+        let exchanged = exchanged(&src, &dst);
+        let neither = |bit: &Bit| !src.contains(bit) && !dst.contains(bit);
+        let writing = sorted(all.iter().copied().filter(neither), &loops, Side::Src);
+        let reading =
+            sorted(all.iter().copied().filter(|bit| !dst.contains(bit)), &loops, Side::Dst);
+        let cells = cells(&writing, &reading);
+        let tile = Tile { element, loops, bits, src, dst, exchanged, writing, reading, cells };
+        (tile.writing.len() >= 5 && tile.is_aligned(area) && tile.has_whole_vectors())
+            .then_some(tile)
+    }
+
+    /// The bytes of a tile.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.element << self.bits.iter().sum::<u32>()
+    }
+
+    /// The bits of a thread's number: 32 to 256 threads.
+    pub(crate) fn threads(&self) -> u32 {
+        self.writing.len().min(8) as u32
+    }
+
+    /// What a bit is xored to the number of a cell: 0 for places in a vector.
+    pub(crate) fn cell(&self, bit: Bit) -> u32 {
+        self.cells.iter().find(|(other, _)| *other == bit).map_or(0, |(_, cell)| *cell)
+    }
+
+    /// Whether a loop runs backwards in the source.
+    pub(crate) fn is_reversed(&self, of: usize) -> bool {
+        self.loops[of].src < 0
+    }
+
+    /// The bytes from where a vector of the source begins to its first element in turns: vectors of reversed loops
+    /// begin with their last turn.
+    pub(crate) fn behind(&self) -> i64 {
+        let reversed = self.src.iter().filter(|bit| self.is_reversed(bit.of));
+        reversed.map(|bit| self.loops[bit.of].src << bit.at).sum()
+    }
+
+    /// Whether the loop's extent is no multiple of the tile's.
+    pub(crate) fn is_ragged(&self, of: usize) -> bool {
+        !self.loops[of].extent.is_multiple_of(1 << self.bits[of])
+    }
+
+    /// The tiles along a loop.
+    pub(crate) fn tiles(&self, of: usize) -> u64 {
+        self.loops[of].extent.div_ceil(1 << self.bits[of])
+    }
+
+    /// Whether every vector of both sides begins at a multiple of 16 bytes.
+    fn is_aligned(&self, area: &Area) -> bool {
+        let (src, dst) = area.phases();
+        let begins = (src as i64).wrapping_add(self.behind()).rem_euclid(VECTOR as i64);
+        let whole = |side: Side, vector: &[Bit]| {
+            self.loops.iter().enumerate().all(|(of, turn)| {
+                let bits = (0..self.bits[of]).map(|at| Bit { of, at });
+                let mut others = bits.filter(|bit| !vector.contains(bit));
+                let step =
+                    |at: u32| (u128::from(side.of(turn).unsigned_abs()) << at) % u128::from(VECTOR);
+                // Of higher bits, and of the tiles, the steps are multiples of these.
+                others.all(|bit| step(bit.at) == 0)
+                    && (self.tiles(of) == 1 || step(self.bits[of]) == 0)
+            })
+        };
+        begins == 0 && dst == 0 && whole(Side::Src, &self.src) && whole(Side::Dst, &self.dst)
+    }
+
+    /// Whether no vector of either side is cut by the end of a loop.
+    fn has_whole_vectors(&self) -> bool {
+        let mut bits = self.src.iter().chain(&self.dst);
+        bits.all(|bit| self.loops[bit.of].extent.is_multiple_of(2 * bit.turns()))
+    }
+}
+
+/// How many bits of each loop's turn are the tile's: enough for a line on both sides, and filled up.
+fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
+    let mut bits = vec![0; loops.len()];
+    let chains = [chain(loops, element, Side::Src), chain(loops, element, Side::Dst)];
+    for chain in &chains {
+        grow(loops, chain, element, &mut bits);
+    }
+    let size = |bits: &[u32]| u128::from(element) << bits.iter().sum::<u32>();
+    if size(&bits) > u128::from(MOST) {
+        return None;
+    }
+    let mut order: Vec<usize> = chains.concat();
+    let mut rest: Vec<usize> = (0..loops.len()).filter(|of| !order.contains(of)).collect();
+    rest.sort_by_key(|of| loops[*of].dst);
+    order.extend(rest);
+    for of in order {
+        while size(&bits) < u128::from(WANTED) && 1 << bits[of] < loops[of].extent {
+            bits[of] += 1;
+        }
+    }
+    Some(bits)
+}
+
+/// The loops in the order in which they go on one behind the other on a side, from the element on.
+fn chain(loops: &[Loop], element: u64, side: Side) -> Vec<usize> {
+    let mut chain = Vec::new();
+    let mut at = u128::from(element);
+    let next = |chain: &[usize], at: u128| {
+        let goes_on = |of: &usize| u128::from(side.of(&loops[*of]).unsigned_abs()) == at;
+        (0..loops.len()).find(|of| !chain.contains(of) && goes_on(of))
+    };
+    while let Some(of) = next(&chain, at) {
+        chain.push(of);
+        at = at.saturating_mul(loops[of].extent.into());
+    }
+    chain
+}
+
+/// Takes bits of the loops of a chain until a line is side by side.
+fn grow(loops: &[Loop], chain: &[usize], element: u64, bits: &mut [u32]) {
+    let mut got = element;
+    for &of in chain {
+        if got >= line(element) {
+            return;
+        }
+        let extent = loops[of].extent;
+        let need = line(element).div_ceil(got).next_power_of_two().trailing_zeros();
+        let most = extent.checked_next_power_of_two().map_or(63, u64::trailing_zeros);
+        bits[of] = bits[of].max(need.min(most));
+        if extent > 1 << bits[of] {
+            return;
+        }
+        got = got.saturating_mul(extent);
+    }
+}
+
+/// The bits that are the places in a vector of a side; `None` where there are not enough.
+fn vector(loops: &[Loop], all: &[Bit], element: u64, side: Side) -> Option<Vec<Bit>> {
+    let levels = (VECTOR / element).trailing_zeros();
+    let mut vector: Vec<Bit> = Vec::new();
+    for level in 0..levels {
+        let step = u128::from(element) << level;
+        let is_place = |bit: &&Bit| side.step(loops, **bit) == step && !vector.contains(bit);
+        vector.push(*all.iter().find(is_place)?);
+    }
+    Some(vector)
+}
+
+/// Pairs of bits that only one side's vectors have: at the same level wherever that can be.
+fn exchanged(src: &[Bit], dst: &[Bit]) -> Vec<(Bit, Bit)> {
+    let mut pairs = Vec::new();
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    for (a, b) in src.iter().zip(dst) {
+        match (dst.contains(a), src.contains(b)) {
+            (false, false) => pairs.push((*a, *b)),
+            (false, true) => from.push(*a),
+            (true, false) => to.push(*b),
+            (true, true) => {}
+        }
+    }
+    pairs.extend(from.into_iter().zip(to));
+    pairs
+}
+
+/// Bits by what they add to the address on a side; those that add nothing last.
+fn sorted(bits: impl Iterator<Item = Bit>, loops: &[Loop], side: Side) -> Vec<Bit> {
+    let mut bits: Vec<Bit> = bits.collect();
+    bits.sort_by_key(|bit| (side.step(loops, *bit) == 0, side.step(loops, *bit), *bit));
+    bits
+}
+
+/// The swizzle: what each bit of `reading` is xored to the number of a cell.
+///
+/// A bank is three bits: each of the lowest three lane bits that both orders have is one, and so is the xor of a bit
+/// that only the writing lanes have and one that only the reading lanes have. The row is all other bits, and the second
+/// ones of those pairs. So the bits of a cell are the bits of a vector's place, some of them xored with others: a
+/// bijection. It takes either three lane bits to the three bits of the bank.
+fn cells(writing: &[Bit], reading: &[Bit]) -> Vec<(Bit, u32)> {
+    let lanes = |order: &[Bit]| order.iter().copied().take(3).collect::<Vec<Bit>>();
+    let (write, read) = (lanes(writing), lanes(reading));
+    let both: Vec<Bit> = write.iter().copied().filter(|bit| read.contains(bit)).collect();
+    let first = write.iter().copied().filter(|bit| !both.contains(bit));
+    let second: Vec<Bit> = read.iter().copied().filter(|bit| !both.contains(bit)).collect();
+    let pairs: Vec<(Bit, Bit)> = first.zip(second).collect();
+    let mut cells: Vec<(Bit, u32)> =
+        both.iter().enumerate().map(|(i, bit)| (*bit, 1 << i)).collect();
+    let paired = |bit: Bit, pairs: &[(Bit, Bit)]| {
+        let pair = pairs.iter().position(|(a, b)| *a == bit || *b == bit)?;
+        Some(1u32 << (both.len() + pair))
+    };
+    cells.extend(pairs.iter().filter_map(|(a, _)| Some((*a, paired(*a, &pairs)?))));
+    let is_row = |bit: &Bit| !both.contains(bit) && !pairs.iter().any(|(a, _)| a == bit);
+    let banks = (both.len() + pairs.len()) as u32;
+    for (i, bit) in reading.iter().copied().filter(is_row).enumerate() {
+        cells.push((bit, 1 << (banks + i as u32) | paired(bit, &pairs).unwrap_or(0)));
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The laws of tiles, over all small choices of bits and many areas.
+
+use super::*;
+use crate::{Alignment, Options};
+
+fn bits(count: usize) -> Vec<Bit> {
+    (0..count).map(|of| Bit { of, at: 0 }).collect()
+}
+
+/// The cell of the place whose bits are the low bits of `place`, in the order of `reading`.
+fn cell_of(cells: &[(Bit, u32)], order: &[Bit], place: u32) -> u32 {
+    let at = |bit: Bit| cells.iter().find(|(other, _)| *other == bit).unwrap().1;
+    order.iter().enumerate().fold(0, |all, (i, bit)| match place >> i & 1 {
+        0 => all,
+        _ => all ^ at(*bit),
+    })
+}
+
+fn check_cells(writing: &[Bit], reading: &[Bit]) {
+    let cells = cells(writing, reading);
+    let mut seen = vec![false; 1 << reading.len()];
+    for place in 0..1 << reading.len() {
+        let cell = cell_of(&cells, reading, place) as usize;
+        assert!(!std::mem::replace(&mut seen[cell], true), "{writing:?} {reading:?}: {cells:?}");
+    }
+    for order in [writing, reading] {
+        // Neighbouring lanes, whatever the other bits are.
+        for rest in 0..1u32 << (order.len() - 3) {
+            let banks = (0..8).map(|lane| cell_of(&cells, order, rest << 3 | lane) & 7);
+            assert_eq!(banks.fold(0, |all, bank| all | 1 << bank), 0xFF, "{writing:?} {reading:?}");
+        }
+    }
+}
+
+/// Calls `f` with every order of `left`, behind `begun`.
+fn orders(begun: &mut Vec<Bit>, left: &[Bit], count: usize, f: &mut dyn FnMut(&[Bit])) {
+    if begun.len() == count {
+        return f(begun);
+    }
+    for (i, bit) in left.iter().enumerate() {
+        let rest: Vec<Bit> = left[..i].iter().chain(&left[i + 1..]).copied().collect();
+        begun.push(*bit);
+        orders(begun, &rest, count, f);
+        begun.pop();
+    }
+}
+
+#[test]
+fn the_swizzle_is_a_bijection_without_conflicts_for_any_two_orders() {
+    let mut count = 0;
+    for all in 3..=7 {
+        let reading = bits(all);
+        // Any order of any of the bits: by symmetry, the reading order may be one.
+        for some in 3..=all.min(5) {
+            orders(&mut Vec::new(), &reading, some, &mut |writing| {
+                check_cells(writing, &reading);
+                count += 1;
+            });
+        }
+    }
+    assert!(count > 3000, "{count}");
+}
+
+fn area(run: u64, loops: &[(u64, i64, i64)]) -> Area {
+    let loops = loops.iter().map(|&(extent, src, dst)| Loop { extent, src, dst }).collect();
+    Area {
+        src: 0,
+        dst: 0,
+        run,
+        loops,
+        element: run,
+        bytes: (1 << 40, 1 << 40),
+        alignment: Alignment::default(),
+        options: Options::default(),
+    }
+}
+
+fn matrix(element: u64, m: u64, n: u64) -> Area {
+    let (e, rows, columns) = (element as i64, m as i64, n as i64);
+    area(element, &[(n, e, rows * e), (m, columns * e, e)])
+}
+
+#[test]
+fn tiles_of_transposes_are_as_wide_as_said() {
+    let of = |element, m, n| Tile::of(&matrix(element, m, n)).unwrap().bits;
+    assert_eq!(of(1, 4096, 4096), [7, 7]);
+    assert_eq!(of(2, 4096, 4096), [7, 7]);
+    assert_eq!(of(4, 4096, 4096), [6, 6]);
+    assert_eq!(of(8, 4096, 4096), [6, 5]);
+    assert_eq!(of(16, 4096, 4096), [6, 4]);
+    // Extents need not be multiples of the tile's, only of a vector's.
+    assert_eq!(of(4, 1004, 772), [6, 6]);
+    assert!(Tile::of(&matrix(4, 1003, 772)).is_none());
+    assert!(Tile::of(&matrix(2, 1004, 1000)).is_none());
+}
+
+#[test]
+fn every_bit_of_a_tile_is_of_one_kind_on_either_side() {
+    let mut count = 0;
+    for element in [1, 2, 4, 8, 16] {
+        for (m, n) in
+            [(16u64, 64u64), (64, 16), (64, 64), (48, 1000 * 16), (256, 272), (1 << 20, 1 << 22)]
+        {
+            for (batch, between) in [(1, 0), (2, 1), (7, 0), (32, 2)] {
+                let e = element as i64;
+                let (rows, columns) = (m as i64 * e, n as i64 * e);
+                let matrix = m as i64 * columns;
+                let loops = match between {
+                    0 => [(batch, matrix, matrix), (n, e, rows), (m, columns, e)],
+                    1 => [(n, e, rows * batch as i64), (batch, matrix, rows), (m, columns, e)],
+                    _ => [
+                        (n, e * batch as i64, rows),
+                        (m, columns * batch as i64, e),
+                        (batch, e, matrix),
+                    ],
+                };
+                let loops: Vec<_> = loops.into_iter().filter(|turn| turn.0 > 1).collect();
+                let Some(tile) = Tile::of(&area(element, &loops)) else { continue };
+                count += 1;
+                let all = tile.bits.iter().sum::<u32>() as usize;
+                let pairs = tile.exchanged.len();
+                assert_eq!(tile.writing.len() + tile.src.len() + pairs, all);
+                assert_eq!(tile.reading.len() + tile.dst.len(), all);
+                assert!(tile.bytes() <= MOST);
+                check_cells(&tile.writing, &tile.reading);
+                for (a, b) in &tile.exchanged {
+                    assert!(tile.src.contains(a) && !tile.dst.contains(a));
+                    assert!(tile.dst.contains(b) && !tile.src.contains(b));
+                }
+            }
+        }
+    }
+    assert!(count > 60, "{count}");
+}
+
+#[test]
+fn vectors_that_are_not_whole_or_begin_anywhere_are_left_to_others() {
+    let one = matrix(4, 64, 64);
+    assert!(Tile::of(&one).is_some());
+    let moved = |src, dst| Area { src, dst, ..one.clone() };
+    assert!(Tile::of(&moved(16, 32)).is_some());
+    assert!(Tile::of(&moved(4, 0)).is_none() && Tile::of(&moved(0, 8)).is_none());
+    let at = |src, dst| Area { alignment: Alignment::new(src, dst).unwrap(), ..moved(4, 8) };
+    assert!(Tile::of(&at(12, 8)).is_some() && Tile::of(&at(12, 0)).is_none());
+    // Backwards in the source: a vector begins with its last element.
+    let reversed = |src| Area { src, ..area(4, &[(64, -4, 256), (64, 256, 4)]) };
+    assert!(Tile::of(&reversed(63 * 4)).is_some_and(|tile| tile.behind() == -12));
+    assert!(Tile::of(&reversed(64 * 4)).is_none());
+}
