@@ -1,60 +1,107 @@
-// The dialect for C++ on the host: the threads of a block are loops between barriers, in order.
+// The dialect in C++17, for a host without a device: a block's threads are loops between barriers, and every
+// access goes to a simulator, which decides in which order the threads run and checks what they touch.
+//
+// A text of the dialect compiles to one `tw_code`, named as its entry. Texts of one program stand in namespaces
+// of their own and share this header. The functions below are the simulator's; pointers to arrays are numbers
+// that only it may follow.
+#pragma once
 #include <cstdint>
-#include <cstring>
+
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t i32;
 typedef int64_t i64;
-struct alignas(16) u128 { u32 x, y, z, w; };
+struct alignas(16) u128 {
+    u32 x, y, z, w;
+};
 
-#define GSRC const u8*
-#define GDST u8*
-#define KERNEL(name) static inline void name(GSRC src, GDST dst, const u64* tw_params, u32 tw_block) {
+// One entry: what a block does, and the numbers its text states.
+struct tw_code {
+    void (*block)(const u8 *src, u8 *dst, const u64 *params, u32 block);
+    u32 threads, params, shared;
+};
+
+// Each takes the line of the text, for what it finds.
+void tw_load(void *to, const u8 *from, u32 bytes, u32 line);
+void tw_store(u8 *to, const void *from, u32 bytes, u32 line);
+void tw_read(void *to, const u8 *array, u64 at, u32 bytes, u32 line);
+void tw_write(u8 *array, u64 at, const void *from, u32 bytes, u32 line);
+void tw_copy(u8 *array, u64 at, const u8 *from, u32 line);
+void tw_wait(u32 line);
+void tw_barrier(u32 line);
+u64 tw_param(const u64 *params, u64 number, u32 count, u32 line);
+u8 *tw_shared(u64 bytes, u32 line);
+// The next thread of a phase, in an order that changes; a number from `threads` on ends the phase's loop.
+u32 tw_next(u32 threads, u32 line);
+
+template <class T> static inline T tw_global(const u8 *from, u32 line) {
+    T value;
+    tw_load(&value, from, sizeof value, line);
+    return value;
+}
+template <class T> static inline void tw_global(u8 *to, T value, u32 line) {
+    tw_store(to, &value, sizeof value, line);
+}
+template <class T> static inline T tw_local(const u8 *array, u64 at, u32 line) {
+    T value;
+    tw_read(&value, array, at, sizeof value, line);
+    return value;
+}
+template <class T> static inline void tw_local(u8 *array, u64 at, T value, u32 line) {
+    tw_write(array, at, &value, sizeof value, line);
+}
+static inline u32 tw_permuted(u32 a, u32 b, u32 selector) {
+    u64 both = (u64)b << 32 | a;
+    u32 value = 0;
+    for (int i = 0; i < 4; i++) value |= (u32)(both >> 8 * (selector >> 4 * i & 7) & 255) << 8 * i;
+    return value;
+}
+static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b >> 64); }
+
+#define GSRC const u8 *
+#define GDST u8 *
+#define KERNEL(name)                                                                              \
+    static void name##_block(GSRC src, GDST dst, const u64 *tw_params, u32 tw_block);             \
+    extern const tw_code name;                                                                    \
+    const tw_code name = {name##_block, NT, PARAMS, SHAREDBYTES};                                           \
+    static void name##_block(GSRC src, GDST dst, const u64 *tw_params, u32 tw_block) {            \
+        (void)src, (void)dst, (void)tw_params, (void)tw_block;
 #define KERNEL_END }
-#define P(i) (tw_params[i])
 #define BLOCK tw_block
-#define SHARED(name, bytes) u128 name[(bytes) / 16]
-#define THREADS_BEGIN for (u32 tid = 0; tid < NT; tid++) {
+#define P(i) tw_param(tw_params, i, PARAMS, __LINE__)
+#define SHARED(name, bytes) u8 *const name = tw_shared(bytes, __LINE__)
+#define THREADS_BEGIN for (u32 tid; (tid = tw_next(NT, __LINE__)) < NT;) {
 #define THREADS_END }
-#define BARRIER
+#define BARRIER tw_barrier(__LINE__)
 #define UNROLL
 #define TABLE static const
 #define DEVICE static inline
-
-template <class T, class P> static inline T tw_get(P p) { T v; memcpy(&v, (const void*)p, sizeof v); return v; }
-template <class T, class P> static inline void tw_put(P p, T v) { memcpy((void*)p, &v, sizeof v); }
-#define LDG16(p) tw_get<u128>(p)
-#define LDG8(p) tw_get<u64>(p)
-#define LDG4(p) tw_get<u32>(p)
-#define LDG2(p) tw_get<u16>(p)
-#define LDG1(p) tw_get<u8>(p)
-#define STG16(p, v) tw_put<u128>(p, v)
-#define STG8(p, v) tw_put<u64>(p, v)
-#define STG4(p, v) tw_put<u32>(p, v)
-#define STG2(p, v) tw_put<u16>(p, v)
-#define STG1(p, v) tw_put<u8>(p, v)
-#define LDS16(s, i) ((s)[i])
-#define STS16(s, i, v) ((s)[i] = (v))
-#define LDS8(s, b) tw_get<u64>((u8*)(s) + (b))
-#define LDS4(s, b) tw_get<u32>((u8*)(s) + (b))
-#define LDS2(s, b) tw_get<u16>((u8*)(s) + (b))
-#define LDS1(s, b) tw_get<u8>((u8*)(s) + (b))
-#define STS8(s, b, v) tw_put<u64>((u8*)(s) + (b), v)
-#define STS4(s, b, v) tw_put<u32>((u8*)(s) + (b), v)
-#define STS2(s, b, v) tw_put<u16>((u8*)(s) + (b), v)
-#define STS1(s, b, v) tw_put<u8>((u8*)(s) + (b), v)
-#define CPASYNC16(s, b, p) tw_put<u128>((u8*)(s) + (b), LDG16(p))
-#define CPWAIT
-static inline u32 tw_prmt(u32 a, u32 b, u32 sel) {
-  const u64 both = (u64)b << 32 | a;
-  u32 r = 0;
-  for (u32 i = 0; i < 4u; i++) r |= (u32)(both >> (8u * (sel >> 4u * i & 7u)) & 0xffu) << 8u * i;
-  return r;
-}
-#define PRMT(a, b, sel) tw_prmt(a, b, sel)
-#define FUNNEL(lo, hi, shift) ((u32)(((u64)(hi) << 32 | (lo)) >> ((shift) & 31u)))
-#define MULHI32(a, b) ((u32)((u64)(a) * (b) >> 32))
-#define MULHI64(a, b) ((u64)((unsigned __int128)(a) * (b) >> 64))
 #define PHASE(p) ((u32)(u64)(p))
+#define LDG16(p) tw_global<u128>(p, __LINE__)
+#define LDG8(p) tw_global<u64>(p, __LINE__)
+#define LDG4(p) tw_global<u32>(p, __LINE__)
+#define LDG2(p) tw_global<u16>(p, __LINE__)
+#define LDG1(p) tw_global<u8>(p, __LINE__)
+#define STG16(p, v) tw_global<u128>(p, v, __LINE__)
+#define STG8(p, v) tw_global<u64>(p, v, __LINE__)
+#define STG4(p, v) tw_global<u32>(p, v, __LINE__)
+#define STG2(p, v) tw_global<u16>(p, v, __LINE__)
+#define STG1(p, v) tw_global<u8>(p, v, __LINE__)
+#define LDS16(sm, i) tw_local<u128>(sm, (u64)(i) * 16, __LINE__)
+#define LDS8(sm, at) tw_local<u64>(sm, at, __LINE__)
+#define LDS4(sm, at) tw_local<u32>(sm, at, __LINE__)
+#define LDS2(sm, at) tw_local<u16>(sm, at, __LINE__)
+#define LDS1(sm, at) tw_local<u8>(sm, at, __LINE__)
+#define STS16(sm, i, v) tw_local<u128>(sm, (u64)(i) * 16, v, __LINE__)
+#define STS8(sm, at, v) tw_local<u64>(sm, at, v, __LINE__)
+#define STS4(sm, at, v) tw_local<u32>(sm, at, v, __LINE__)
+#define STS2(sm, at, v) tw_local<u16>(sm, at, v, __LINE__)
+#define STS1(sm, at, v) tw_local<u8>(sm, at, v, __LINE__)
+#define CPASYNC16(sm, at, p) tw_copy(sm, at, p, __LINE__)
+#define CPWAIT tw_wait(__LINE__)
+#define PRMT(a, b, selector) tw_permuted(a, b, selector)
+#define FUNNEL(lo, hi, shift) ((u32)(((u64)(u32)(hi) << 32 | (u32)(lo)) >> ((shift) & 31)))
+#define MULHI32(a, b) ((u32)((u64)(u32)(a) * (u32)(b) >> 32))
+#define MULHI64(a, b) tw_high(a, b)

@@ -1,0 +1,201 @@
+// A program that runs kernels of the dialect as an adversarial device would, and says what it finds.
+//
+//     simulator ORDERS      lines of JSON: findings, and what each plan came to
+//
+// ORDERS are words. A plan is everything from one `plan` to its `end`:
+//
+//     plan NAME
+//     source BASE BYTES SEED           the number that stands for its address; the bytes are noise of the seed
+//     destination BASE BYTES SEED      what it holds before
+//     reads                            kernels may read the destination
+//     keep FROM TO                     bytes that nobody may write, ascending
+//     mutant NUMBER SECONDS            the change of the text that is on, and the time that it has
+//     only COUNT BLOCK …               the blocks of the next launch that run
+//     launch KERNEL BLOCKS COUNT PARAM …
+//     filled                           the launches so far fill the destination, and others write over that
+//     expect FILE OFFSET               all bytes that the destination must hold
+//     runs FILE                        or a file for the bytes that were written
+//     end
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include <fstream>
+#include <iostream>
+
+#include "block.h"
+#include "mutant.h"
+
+extern const tw_code *const tw_codes[];
+extern const u32 tw_count;
+
+u32 tw_mutant = ~0u;
+bool tw_infected = false;
+
+static Report report;
+static Memory memory(report);
+static Traffic traffic;
+static Block block(report, memory, traffic);
+// Whether a function of the simulator runs, which a signal must not leave.
+static volatile bool busy = false;
+
+struct Busy {
+    Busy() { busy = true; }
+    ~Busy() { busy = false; }
+};
+
+void tw_load(void *to, const u8 *from, u32 bytes, u32 line) {
+    Busy now;
+    block.step(line);
+    memory.load((u8 *)to, (u64)from, bytes, line);
+    traffic.note(LOAD, report.at.thread, (u64)from, bytes, line);
+}
+void tw_store(u8 *to, const void *from, u32 bytes, u32 line) {
+    Busy now;
+    block.step(line);
+    memory.store((u64)to, (const u8 *)from, bytes, line);
+    traffic.note(STORE, report.at.thread, (u64)to, bytes, line);
+}
+void tw_read(void *to, const u8 *array, u64 at, u32 bytes, u32 line) {
+    Busy now;
+    block.read((u8 *)to, array, at, bytes, line);
+}
+void tw_write(u8 *array, u64 at, const void *from, u32 bytes, u32 line) {
+    Busy now;
+    block.write(array, at, (const u8 *)from, bytes, line);
+}
+void tw_copy(u8 *array, u64 at, const u8 *from, u32 line) {
+    Busy now;
+    block.copy(array, at, (u64)from, line);
+}
+void tw_wait(u32 line) {
+    Busy now;
+    block.wait(line);
+}
+void tw_barrier(u32 line) {
+    Busy now;
+    block.barrier(line);
+}
+u8 *tw_shared(u64 bytes, u32 line) {
+    Busy now;
+    return block.shared(bytes, line);
+}
+u32 tw_next(u32 threads, u32 line) {
+    Busy now;
+    return block.next(threads, line);
+}
+u64 tw_param(const u64 *params, u64 number, u32 count, u32 line) {
+    Busy now;
+    if (number < count) return params[number];
+    report.found("parameter outside", line, number);
+    return 0;
+}
+
+// What the compiler's checks or the processor stop at, and the end of a plan's time.
+static void stopped(int number) {
+    const char *what = number == SIGVTALRM ? "without end" : "undefined";
+    if (number == SIGVTALRM && busy) return (void)(block.late = true);
+    report.found(what, 0, (u64)number);
+    siglongjmp(block.abandoned, 1);
+}
+
+static void within(u64 seconds) {
+    itimerval time = {{0, 0}, {(time_t)seconds, 0}};
+    setitimer(ITIMER_VIRTUAL, &time, nullptr);
+}
+
+static void launch(const tw_code &code, u64 blocks, const std::vector<u64> &params, std::vector<u32> only) {
+    if (code.params != params.size()) report.found("another number of parameters", 0, params.size());
+    if (code.threads == 0 || code.threads > Block::MOST_THREADS) return report.found("threads", 0, code.threads);
+    if (only.empty()) {
+        only.resize(blocks);
+        std::iota(only.begin(), only.end(), 0);
+    }
+    std::shuffle(only.begin(), only.end(), block.dice);
+    // The loop's state outlives a jump.
+    static size_t next;
+    for (next = 0; next < only.size(); next++) {
+        block.begin(only[next]);
+        if (sigsetjmp(block.abandoned, 1)) {
+            busy = false, traffic.drop();
+            break;
+        }
+        code.block((const u8 *)memory.src.base, (u8 *)memory.dst.base, params.data(), only[next]);
+        block.end();
+    }
+}
+
+static void print(const std::string &name) {
+    static const char *const KIND[KINDS] = {"load", "store", "read", "write"};
+    std::printf("{\"plan\":\"%s\",\"findings\":%" PRIu64 ",\"infected\":%s", name.c_str(), report.findings,
+                tw_infected ? "true" : "false");
+    for (int kind = LOAD; kind < KINDS; kind++) {
+        const Count &one = traffic.counts[kind];
+        std::printf(",\"%s\":{\"requests\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"units\":%" PRIu64 ",\"ideal\":%" PRIu64
+                    ",\"uneven\":%" PRIu64 ",\"distinct\":%" PRIu64 "}",
+                    KIND[kind], one.requests, one.bytes, one.units, one.ideal, one.uneven, one.distinct);
+    }
+    std::printf("}\n");
+}
+
+static std::vector<u8> bytes_of(const std::string &path, u64 from, u64 count) {
+    std::vector<u8> bytes(count);
+    std::ifstream file(path, std::ios::binary);
+    file.seekg((std::streamoff)from);
+    if (!file.read((char *)bytes.data(), (std::streamsize)count)) report.found("no expected bytes", 0, from);
+    return bytes;
+}
+
+static void plan(std::istream &orders) {
+    std::string name, word, path;
+    orders >> name;
+    report.begin(name);
+    traffic.begin();
+    tw_mutant = ~0u, tw_infected = false, block.late = false;
+    Array src, dst;
+    std::vector<std::pair<u64, u64>> kept;
+    std::vector<u32> only;
+    u64 seconds = 300, count, from, to;
+    within(seconds);
+    while (orders >> word && word != "end") {
+        if (word == "source") orders >> src.base >> src.bytes >> src.seed;
+        if (word == "destination") orders >> dst.base >> dst.bytes >> dst.seed, memory.begin(src, dst);
+        if (word == "reads") memory.reads_destination = true;
+        if (word == "keep") orders >> from >> to, kept.push_back({from, to});
+        if (word == "mutant") orders >> tw_mutant >> seconds, within(seconds);
+        if (word == "only") {
+            orders >> count;
+            only.resize(count);
+            for (u32 &number : only) orders >> number;
+        }
+        if (word == "launch") {
+            u64 kernel, blocks;
+            orders >> kernel >> blocks >> count;
+            std::vector<u64> params(count);
+            for (u64 &param : params) orders >> param;
+            if (kernel < tw_count) launch(*tw_codes[kernel], blocks, params, only);
+            else report.found("no such kernel", 0, kernel);
+            only.clear(), report.at.launch++;
+        }
+        if (word == "filled") memory.fill();
+        if (word == "expect") orders >> path >> from, memory.compare(bytes_of(path, from, dst.bytes), kept);
+        if (word == "runs") {
+            orders >> path;
+            FILE *file = std::fopen(path.c_str(), "wb");
+            if (file) memory.write_runs(file), std::fclose(file);
+            else report.found("no file to write", 0);
+        }
+    }
+    print(name);
+}
+
+int main(int count, char **words) {
+    std::ifstream orders(count > 1 ? words[1] : "");
+    for (int number : {SIGILL, SIGSEGV, SIGBUS, SIGFPE, SIGTRAP, SIGVTALRM}) signal(number, stopped);
+    std::string word;
+    while (orders >> word) {
+        if (word != "plan") return std::fprintf(stderr, "no plan but %s\n", word.c_str()), 2;
+        plan(orders);
+    }
+    return 0;
+}
