@@ -10,6 +10,7 @@ use crate::{
     kernel::Kernel,
     rows, weave,
 };
+use tilewright_core::TensorLayout;
 use tilewright_relayout::{Loop, Program, Region};
 
 /// A way to move an area: its kernels, or nothing where it does not take the area.
@@ -38,6 +39,7 @@ const WAYS: [Take; 3] = [rows::take, weave::take, elements::take];
 pub struct DevicePlan {
     kernels: Vec<Kernel>,
     fills_first: bool,
+    title: String,
 }
 
 impl DevicePlan {
@@ -90,8 +92,9 @@ impl DevicePlan {
         pointers: Alignment,
         options: Options,
     ) -> Result<DevicePlan, Error> {
+        let title = title(program);
         if program.dst_bytes() == 0 {
-            return Ok(DevicePlan { kernels: Vec::new(), fills_first: false });
+            return Ok(DevicePlan { kernels: Vec::new(), fills_first: false, title });
         }
         if shares_bytes(program) {
             return Err(Error::unsupported(
@@ -108,7 +111,7 @@ impl DevicePlan {
             }
             None => kernels.extend(elements::of_digits(program, cell(program, pointers))?),
         }
-        Ok(DevicePlan { kernels, fills_first })
+        Ok(DevicePlan { kernels, fills_first, title })
     }
 
     /// The kernels, in the order in which they are launched.
@@ -128,6 +131,42 @@ impl DevicePlan {
         &self.kernels
     }
 
+    /// The plan for reading: both layouts, and each kernel with its launch and its numbers; texts of other kernels once.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_device::{Alignment, DevicePlan};
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[64, 32]).unwrap();
+    /// let columns = TensorLayout::col_major(&[64, 32]).unwrap();
+    /// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
+    /// let listing = DevicePlan::new(&program, Alignment::default()).unwrap().listing();
+    /// assert!(listing.starts_with("// From (64,32):(32,1) of [64, 32]\n// to (64,32):(1,64) of [64, 32],"));
+    /// assert!(listing.contains("// Kernel 0, weave: 1 blocks of 256 threads"));
+    /// ```
+    pub fn listing(&self) -> String {
+        let mut listing = self.title.clone();
+        for (number, kernel) in self.kernels.iter().enumerate() {
+            let (way, blocks, threads) = (kernel.way().name(), kernel.blocks(), kernel.threads());
+            listing.push_str(&format!(
+                "\n// Kernel {number}, {way}: {blocks} blocks of {threads} threads, {} bytes of shared memory.\n",
+                kernel.shared()
+            ));
+            for (i, params) in kernel.params().chunks(8).enumerate() {
+                let numbers = params.iter().map(|number| (*number as i64).to_string());
+                let numbers: Vec<String> = numbers.collect();
+                listing.push_str(&format!("// P({}) …: {}\n", 8 * i, numbers.join(", ")));
+            }
+            let same =
+                self.kernels[..number].iter().position(|other| other.text() == kernel.text());
+            match same {
+                Some(other) => listing.push_str(&format!("// The text of kernel {other}.\n")),
+                None => listing.push_str(kernel.text()),
+            }
+        }
+        listing
+    }
+
     /// Whether the first kernels fill all of the destination, so that the others write over it: the program's gaps are
     /// too many, or lie in no regular way.
     ///
@@ -142,6 +181,22 @@ impl DevicePlan {
     pub fn fills_first(&self) -> bool {
         self.fills_first
     }
+}
+
+/// What a program moves, as a comment.
+fn title(program: &Program) -> String {
+    let (src, dst, elements) = (program.src(), program.dst(), program.elements());
+    let widths = match (elements.src_bits, elements.dst_bits) {
+        (from, to) if from == to => format!("{from} bits an element"),
+        (from, to) => format!("{from} bits an element to {to}"),
+    };
+    let (src, dst) = (said(src), said(dst));
+    format!("// From {src}\n// to {dst}, {widths}.\n")
+}
+
+/// A layout and the extents of its array.
+fn said(layout: &TensorLayout) -> String {
+    format!("{} of {:?}", layout.layout(), layout.extents())
 }
 
 /// The kernels of a region of whole bytes, or of elements whose width changes by whole bytes.
@@ -173,7 +228,9 @@ fn cell(program: &Program, pointers: Alignment) -> Cell {
     let elements = program.elements();
     let (src, dst) = (u64::from(elements.src_bits / 8), u64::from(elements.dst_bits / 8));
     if src != dst {
-        return Cell { src, dst, extend: elements.extend };
+        let unit = |pointer: u8, bytes: u64| common(bytes, pointer.into());
+        let units = (unit(pointers.src(), src), unit(pointers.dst(), dst));
+        return Cell { src, dst, extend: elements.extend, units };
     }
     let unit = [pointers.src().into(), pointers.dst().into(), src];
     Cell::same(unit.into_iter().fold(crate::area::VECTOR, common))

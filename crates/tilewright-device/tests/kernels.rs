@@ -2,10 +2,17 @@
 
 mod host;
 
-use host::{Case, check};
+use host::{
+    Case,
+    batch::{Batch, has_no_findings},
+    check,
+    simulator::noise,
+};
+use std::sync::Arc;
 use tilewright_core::{Digit, Fractal, Layout, Pattern, Step, Swizzle, TensorLayout};
-use tilewright_device::Way;
+use tilewright_device::{Alignment, DevicePlan, Options, Way};
 use tilewright_relayout::{Elements, Extend, Program};
+use tilewright_table::{Along, Table, TabledLayout};
 
 fn rows(extents: &[u64]) -> TensorLayout {
     TensorLayout::row_major(extents).unwrap()
@@ -153,7 +160,10 @@ fn widths_of_whole_bytes_change() {
         for (src_bits, dst_bits) in [(8, 16), (8, 32), (16, 32), (32, 16), (16, 8), (32, 8)] {
             let elements = Elements { src_bits, dst_bits, extend };
             let program = Program::new(&rows(&[9, 31]), &columns(&[9, 31]), elements, 0).unwrap();
-            cases.push(Case::new(format!("{src_bits} to {dst_bits}, {extend:?}"), program));
+            let name = format!("{src_bits} to {dst_bits}, {extend:?}");
+            cases.push(Case::new(format!("{name}, anywhere"), program.clone()).at(3, 5));
+            cases.push(Case::new(format!("{name}, by 2"), program.clone()).at(2, 6));
+            cases.push(Case::new(name, program));
         }
     }
     check(&cases);
@@ -168,7 +178,7 @@ fn parts_leave_the_rest_alone() {
 }
 
 /// The ways of the kernels of plans, without the fills.
-fn ways(plans: &[tilewright_device::DevicePlan]) -> Vec<Way> {
+fn ways(plans: &[DevicePlan]) -> Vec<Way> {
     let kernels = plans.iter().flat_map(|plan| plan.kernels());
     kernels.map(|kernel| kernel.way()).filter(|way| *way != Way::Fill).collect()
 }
@@ -347,4 +357,135 @@ fn every_small_permutation() {
     for way in [Way::Weave, Way::Rows, Way::Elements] {
         assert!(found.contains(&way), "{way:?}");
     }
+}
+
+#[test]
+fn tiles_in_any_order() {
+    let mut batch = Batch::default();
+    let mut weaves = 0;
+    for supertile in [0, 1, 2, 3, 8, 64, 1000] {
+        let mut add = |name: &str, program: Program| {
+            let options = Options::default().with_supertile(supertile);
+            let plan = DevicePlan::with(&program, Alignment::default(), options).unwrap();
+            weaves += plan.kernels().iter().filter(|kernel| kernel.way() == Way::Weave).count();
+            batch.add_plan(&format!("{name} {supertile}"), &program, Alignment::default(), &plan);
+        };
+        for (m, n) in [(1004, 772), (64, 2000), (2000, 64), (640, 640)] {
+            let name = format!("{m} by {n} in squares of");
+            add(&name, moved(&rows(&[m, n]), &columns(&[m, n]), 32, 0));
+        }
+        let reversed = of(&[24, 20, 28, 160], "(24,20,28,160):(1,24,480,13440)", 0);
+        add("4 dims in squares of", moved(&rows(&[24, 20, 28, 160]), &reversed, 16, 0));
+    }
+    assert_eq!(weaves, 35);
+    if let Some(done) = batch.run() {
+        has_no_findings(&batch, &done);
+    }
+}
+
+#[test]
+fn index_tables_with_holes() {
+    let mut cases = Vec::new();
+    let stored = |extents: &[u64], holes: u64| {
+        // Every second index first, a hole between some.
+        let all = extents[0];
+        let order = (0..all).step_by(2).chain((1..all).step_by(2)).map(Some);
+        let list: Vec<Option<u64>> = order.chain((0..holes).map(|_| None)).collect();
+        let along =
+            Along::new(&[(0, 1)], extents, Arc::new(Table::new(all, list).unwrap())).unwrap();
+        let rows = rows(&[all + holes, extents[1]]);
+        TabledLayout::new(extents, vec![along], &rows).unwrap()
+    };
+    for (extents, bits) in [([37, 16], 16), ([64, 5], 24), ([129, 33], 8)] {
+        let plain = TabledLayout::of(&columns(&extents));
+        for holes in [0, 3] {
+            let tabled = stored(&extents, holes);
+            let elements = Elements::same(bits);
+            let program = Program::tabled(&plain, &tabled, elements, 0x77).unwrap();
+            cases.push(Case::new(format!("{extents:?} into {holes} holes"), program));
+            let program = Program::tabled(&tabled, &plain, elements, 0).unwrap();
+            cases.push(Case::new(format!("{extents:?} out of {holes} holes"), program));
+        }
+    }
+    let plans = check(&cases);
+    assert!(
+        plans
+            .iter()
+            .any(|plan| plan.kernels().iter().any(|kernel| kernel.text().contains("list0[")))
+    );
+    assert!(plans.iter().any(|plan| plan.fills_first()));
+}
+
+/// Sources of many times 4 GiB, of which some elements are read: where rows are far apart, offsets within a tile need 64
+/// bits.
+#[test]
+fn sources_beyond_32_bits() {
+    let mut batch = Batch::default();
+    let mut found = Vec::new();
+    for (m, n, pitch) in [
+        (64, 64, 1 << 26),
+        (64, 64, (1 << 31) + 64),
+        (100, 96, 1 << 33),
+        (40, 100, (1 << 34) + 4),
+        (33, 7, (1 << 32) + 3),
+    ] {
+        for bits in [16u32, 32] {
+            let (element, text) = (u64::from(bits / 8), format!("({m},{n}):({pitch},1)"));
+            let src = of(&[m, n], &text, 0);
+            for dst in [columns(&[m, n]), rows(&[m, n])] {
+                let program = moved(&src, &dst, bits, 0);
+                let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+                found.extend(ways(std::slice::from_ref(&plan)));
+                let name = format!("{text} {bits} bits to {:?}", dst.layout());
+                batch.add_expected(&name, &program, Alignment::default(), &plan, &|from, to| {
+                    let mut wanted = vec![0; to.bytes as usize];
+                    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                        let at = (dst.offset_of(i * n + j).unwrap() as u64 * element) as usize;
+                        let bytes = noise(from.seed, (i * pitch + j) * element, element);
+                        wanted[at..at + element as usize].copy_from_slice(&bytes);
+                    }
+                    wanted
+                });
+            }
+        }
+    }
+    for way in [Way::Weave, Way::Rows, Way::Elements] {
+        assert!(found.contains(&way), "{way:?}");
+    }
+    assert!(batch.texts().iter().any(|text| text.contains("const i64 s0")));
+    if let Some(done) = batch.run() {
+        has_no_findings(&batch, &done);
+    }
+}
+
+#[test]
+fn arrays_of_nothing_and_of_one_element() {
+    let mut cases = Vec::new();
+    for bits in [8, 24, 64] {
+        let none = |more: u64| rows(&[0, 4]).with_capacity(more).unwrap();
+        for more in [0, 1, 70] {
+            let program = moved(&rows(&[0, 4]), &none(more), bits, 0x99);
+            cases.push(Case::new(format!("none in {more}, {bits} bits"), program));
+        }
+        for extents in [vec![], vec![1], vec![1, 1, 1]] {
+            let program = moved(&rows(&extents), &columns(&extents), bits, 0);
+            cases.push(Case::new(format!("{extents:?}, {bits} bits"), program.clone()));
+            cases.push(Case::new(format!("{extents:?}, {bits} bits, anywhere"), program).at(5, 11));
+        }
+    }
+    let plans = check(&cases);
+    assert!(plans[0].kernels().is_empty());
+    assert!(plans.iter().all(|plan| plan.kernels().len() <= 1));
+}
+
+#[test]
+fn too_many_blocks_are_refused() {
+    // 2^62 bytes by single bytes.
+    let (m, n) = (1 << 31, 1 << 31);
+    let src = of(&[m, n], &format!("({m},{n}):({n},1)"), 0);
+    let program = Program::new(&src, &columns(&[m, n]), Elements::same(8), 0).unwrap();
+    let error = DevicePlan::new(&program, Alignment::new(1, 0).unwrap()).unwrap_err();
+    assert!(error.is_overflow() && error.to_string().contains("at most 2147483647"), "{error}");
+    let error = DevicePlan::new(&program, Alignment::default()).unwrap_err();
+    assert!(error.is_overflow(), "{error}");
 }

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "tilewright-scan",
     "tilewright-core",
     "tilewright-fixed",
@@ -23,6 +23,7 @@ const CRATES: [&str; 17] = [
     "tilewright-draw",
     "tilewright-banks",
     "tilewright-emit",
+    "tilewright-device",
     "tilewright-sharded",
     "tilewright-table",
     "tilewright-recipe",

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 21] = [
+const MAY: [(&str, &[&str]); 22] = [
     ("tilewright-scan", &[]),
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
@@ -17,6 +17,7 @@ const MAY: [(&str, &[&str]); 21] = [
     ),
     ("tilewright-relayout", &["tilewright-core", "tilewright-table"]),
     ("tilewright-fingerprint", &["tilewright-core", "tilewright-relayout"]),
+    ("tilewright-device", &["tilewright-core", "tilewright-relayout"]),
     ("tilewright-draw", &["tilewright-core"]),
     ("tilewright-banks", &["tilewright-core"]),
     ("tilewright-emit", &["tilewright-core"]),

@@ -7,6 +7,14 @@ typedef int i32;
 typedef long long i64;
 typedef uint4 u128;
 
+#if defined(__HIP__) || defined(__HIPCC_RTC__)
+#define TW_HIP 1
+// The second number of HIP's bounds is another one.
+#define TW_BOUNDS __launch_bounds__(NT)
+#else
+#define TW_BOUNDS __launch_bounds__(NT, MINBLOCKS)
+#endif
+
 #define GSRC const u8*
 #define GDST u8*
 // The body, the entry for one array, and the entry for many arrays of one structure in one launch: the job of
@@ -16,11 +24,11 @@ typedef uint4 u128;
   struct name##_job { const u8* src; u8* dst; u64 first; name##_params params; }; \
   static __device__ __forceinline__ void name##_body(GSRC __restrict__ src, GDST __restrict__ dst, \
                                                      const name##_params& tw_params, u32 tw_block); \
-  extern "C" __global__ void __launch_bounds__(NT, MINBLOCKS) \
+  extern "C" __global__ void TW_BOUNDS \
   name(const u8* src, u8* dst, const name##_params params) { \
     name##_body(src, dst, params, blockIdx.x); \
   } \
-  extern "C" __global__ void __launch_bounds__(NT, MINBLOCKS) \
+  extern "C" __global__ void TW_BOUNDS \
   name##_many(const name##_job* __restrict__ jobs, u32 count) { \
     u32 low = 0, high = count; \
     while (high - low > 1u) { \
@@ -42,7 +50,7 @@ typedef uint4 u128;
 #define TABLE static __device__ const
 #define DEVICE static __device__ __forceinline__
 
-#if defined(__HIP__) || defined(__HIPCC_RTC__)
+#if defined(TW_HIP)
 typedef u32 tw_vector __attribute__((ext_vector_type(4)));
 DEVICE u128 tw_load(const u8* p) {
   const tw_vector v = __builtin_nontemporal_load((const tw_vector*)p);
@@ -59,6 +67,7 @@ DEVICE u32 tw_prmt(u32 a, u32 b, u32 sel) {
 }
 #define tw_async(s, b, p) (*(u128*)((u8*)(s) + (b)) = tw_load(p))
 #define CPWAIT
+#define tw_funnel(lo, hi, shift) __builtin_amdgcn_alignbit(hi, lo, shift)
 #else
 DEVICE u128 tw_load(const u8* p) {
   u128 v;
@@ -73,6 +82,7 @@ DEVICE u128 tw_load(const u8* p) {
 }
 DEVICE void tw_store(u8* p, u128 v) { __stcs((u128*)p, v); }
 #define tw_prmt(a, b, sel) __byte_perm(a, b, sel)
+#define tw_funnel(lo, hi, shift) __funnelshift_r(lo, hi, shift)
 #if __CUDA_ARCH__ >= 800
 #define tw_async(s, b, p) \
   asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" \
@@ -106,7 +116,7 @@ DEVICE void tw_store(u8* p, u128 v) { __stcs((u128*)p, v); }
 #define STS1(s, b, v) (*((u8*)(s) + (b)) = (u8)(v))
 #define CPASYNC16(s, b, p) tw_async(s, b, p)
 #define PRMT(a, b, sel) tw_prmt(a, b, sel)
-#define FUNNEL(lo, hi, shift) __funnelshift_r(lo, hi, shift)
+#define FUNNEL(lo, hi, shift) tw_funnel(lo, hi, shift)
 #define MULHI32(a, b) __umulhi(a, b)
 #define MULHI64(a, b) __umul64hi(a, b)
 #define PHASE(p) ((u32)(u64)(p))

@@ -1,6 +1,9 @@
 //! Programs of digits: a thread takes a combination of turns, and the program's operations say where its element is.
 
-use super::{Cell, op};
+use super::{
+    Cell,
+    op::{self, Width},
+};
 use crate::{
     Error,
     kernel::{Kernel, Launch, Way},
@@ -82,16 +85,18 @@ fn of_walk(walk: &Walk, program: &Program, cell: Cell, tables: &str) -> Result<K
 
 /// The registers and operations of all groups, which leave the offset of the source in `s`.
 fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
+    let width = Width::of(digits);
+    let word = width.word();
     for (g, group) in digits.groups().iter().enumerate() {
         for register in 0..group.registers() {
             let reads = |digit: &tilewright_relayout::Digit| {
                 digit.group() == g && digit.register() == register
             };
             let turn = digits.digits().iter().position(reads);
-            let value = turn.map_or("0".to_string(), |i| format!("t{i}"));
-            text.line(&format!("u64 r{g}_{register} = {value};"));
+            let value = turn.map_or("0".to_string(), |i| format!("({word})t{i}"));
+            text.line(&format!("{word} r{g}_{register} = {value};"));
         }
-        group.ops().iter().for_each(|op| op::write(g, op, digits, text, numbers));
+        group.ops().iter().for_each(|op| op::write(g, op, (digits, width), text, numbers));
     }
 }
 

@@ -23,23 +23,39 @@ pub(crate) struct Cell {
     pub(crate) src: u64,
     pub(crate) dst: u64,
     pub(crate) extend: Extend,
+    /// The bytes of an access on either side: fewer than the cell's only where its width changes, up to 4.
+    pub(crate) units: (u64, u64),
 }
 
 impl Cell {
     /// The same on both sides.
     pub(crate) fn same(bytes: u64) -> Cell {
-        Cell { src: bytes, dst: bytes, extend: Extend::Zero }
+        Cell { src: bytes, dst: bytes, extend: Extend::Zero, units: (bytes, bytes) }
     }
 
     /// The lines that move a cell from one address to another.
     pub(crate) fn write(self, from: &str, to: &str, text: &mut Text) {
-        let Cell { src, dst, extend } = self;
-        if src == dst || extend == Extend::Zero || src > dst {
+        let Cell { src, dst, extend, units } = self;
+        if src == dst {
             return text.line(&format!("STG{dst}({to}, LDG{src}({from}));"));
         }
-        let above = 32 - 8 * src;
-        text.line(&format!("const u32 value = (u32)LDG{src}({from}) << {above};"));
-        text.line(&format!("STG{dst}({to}, (u32)((i32)value >> {above}));"));
+        let (read, write) = units;
+        let part = |at: u64| match at {
+            0 => format!("(u32)LDG{read}({from})"),
+            _ => format!("(u32)LDG{read}({from} + {at}) << {}", 8 * at),
+        };
+        let parts: Vec<String> = (0..src).step_by(read as usize).map(part).collect();
+        text.line(&format!("u32 value = {};", parts.join(" | ")));
+        if extend == Extend::Sign && src < dst {
+            let above = 32 - 8 * src;
+            text.line(&format!("value = (u32)((i32)(value << {above}) >> {above});"));
+        }
+        for at in (0..dst).step_by(write as usize) {
+            text.line(&match at {
+                0 => format!("STG{write}({to}, value);"),
+                _ => format!("STG{write}({to} + {at}, value >> {});", 8 * at),
+            });
+        }
     }
 }
 

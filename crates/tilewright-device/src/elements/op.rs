@@ -1,40 +1,139 @@
 //! An operation of a program of digits, as lines of a text.
+//!
+//! Law: the lines leave in the registers, and in `s`, what the operation says.
 
 use crate::text::{Numbers, Text};
 use tilewright_relayout::{Digits, Op};
+
+/// How wide the registers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// Below 2³¹, whatever the turns: divisions are multiplications.
+    Short,
+    /// 64 bits.
+    Long,
+}
+
+impl Width {
+    /// The type of a register.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Width::Short => "u32",
+            Width::Long => "u64",
+        }
+    }
+
+    /// The width that the registers of a program need: the most that each may hold, operation by operation.
+    pub(crate) fn of(digits: &Digits) -> Width {
+        let fits = |(g, group): (usize, &tilewright_relayout::Group)| {
+            let mut most = vec![0u64; group.registers()];
+            for digit in digits.digits().iter().filter(|digit| digit.group() == g) {
+                most[digit.register()] = digit.turns().end;
+            }
+            most.iter().all(|most| *most < LIMIT)
+                && group.ops().iter().all(|op| after(op, digits, &mut most))
+        };
+        if digits.groups().iter().enumerate().all(fits) { Width::Short } else { Width::Long }
+    }
+
+    /// A number of the program, as a register is compared with it.
+    fn number(self, number: u64, numbers: &mut Numbers) -> String {
+        match self {
+            Width::Short => format!("({}){}", self.word(), numbers.add(number.min(LIMIT))),
+            Width::Long => numbers.add(number),
+        }
+    }
+
+    /// The lines that leave the quotient by `by` in `from`, and say the remainder.
+    fn divide(self, from: &str, by: u64, remainder: &str, text: &mut Text, numbers: &mut Numbers) {
+        match u32::try_from(by).ok().filter(|by| self == Width::Short && u64::from(*by) < LIMIT) {
+            Some(by) => {
+                let (magic, by) = numbers.divisor(by);
+                text.line("{");
+                text.line(&format!("const u32 q = DIV({from}, {magic});"));
+                text.line(&remainder.replace("%", &format!("({from} - q * {by})")));
+                text.line(&format!("{from} = q;"));
+                text.line("}");
+            }
+            None => {
+                let by = numbers.add(by);
+                text.line(&remainder.replace("%", &format!("({from} % {by})")));
+                text.line(&format!("{from} /= {by};"));
+            }
+        }
+    }
+}
+
+/// What registers of 32 bits stay below.
+const LIMIT: u64 = 1 << 31;
+
+/// The most that registers hold after an operation, from what they held; whether all is below the limit.
+fn after(op: &Op, digits: &Digits, most: &mut [u64]) -> bool {
+    let changed = match *op {
+        Op::Split { from, by, to } => {
+            most[to] = most[from].min(by - 1);
+            most[from] /= by;
+            by.max(most[to])
+        }
+        Op::Merge { major, minor, extent } => {
+            most[minor] = most[major].saturating_mul(extent).saturating_add(most[minor]);
+            extent.max(most[minor])
+        }
+        // A bound beyond what is held may be any number.
+        Op::Within { register, extent } => {
+            most[register] = most[register].min(extent);
+            most[register]
+        }
+        Op::Move { register, from, extent, to } => {
+            most[register] = extent.saturating_add(to).max(from);
+            most[register]
+        }
+        Op::Digit { from, by, .. } => {
+            most[from] /= by;
+            by
+        }
+        Op::Rest { .. } => 0,
+        Op::Look { register, list } => {
+            let entries = digits.list(list).unwrap_or_default();
+            let held = entries.iter().filter(|entry| **entry != u32::MAX).max();
+            most[register] = held.map_or(0, |entry| u64::from(*entry));
+            most[register].max(entries.len() as u64)
+        }
+    };
+    changed < LIMIT
+}
 
 /// Writes an operation on the registers `r<group>_0` …, of which the offset of the source is made in `s`. Where there is
 /// no element, the turn of the innermost loop ends.
 pub(crate) fn write(
     group: usize,
     op: &Op,
-    digits: &Digits,
+    (digits, width): (&Digits, Width),
     text: &mut Text,
     numbers: &mut Numbers,
 ) {
     let r = |register: usize| format!("r{group}_{register}");
     match *op {
         Op::Split { from, by, to } => {
-            let by = numbers.add(by);
-            text.line(&format!("{} = {} % {by};", r(to), r(from)));
-            text.line(&format!("{} /= {by};", r(from)));
+            width.divide(&r(from), by, &format!("{} = %;", r(to)), text, numbers);
         }
         Op::Merge { major, minor, extent } => {
-            text.line(&format!("{} += {} * {};", r(minor), r(major), numbers.add(extent)));
+            let extent = width.number(extent, numbers);
+            text.line(&format!("{} += {} * {extent};", r(minor), r(major)));
         }
         Op::Within { register, extent } => {
-            text.line(&format!("if ({} >= {}) continue;", r(register), numbers.add(extent)));
+            let extent = width.number(extent, numbers);
+            text.line(&format!("if ({} >= {extent}) continue;", r(register)));
         }
         Op::Move { register, from, extent, to } => {
-            let (it, from) = (r(register), numbers.add(from));
-            let outside = format!("{it} < {from} || {it} - {from} >= {}", numbers.add(extent));
-            text.line(&format!("if ({outside}) continue;"));
-            text.line(&format!("{it} = {it} - {from} + {};", numbers.add(to)));
+            let (it, from) = (r(register), width.number(from, numbers));
+            let extent = width.number(extent, numbers);
+            text.line(&format!("if ({it} < {from} || {it} - {from} >= {extent}) continue;"));
+            text.line(&format!("{it} = {it} - {from} + {};", width.number(to, numbers)));
         }
         Op::Digit { from, by, stride } => {
-            let (by, stride) = (numbers.add(by), numbers.signed(stride));
-            text.line(&format!("s += (i64)({} % {by}) * {stride};", r(from)));
-            text.line(&format!("{} /= {by};", r(from)));
+            let stride = numbers.signed(stride);
+            width.divide(&r(from), by, &format!("s += (i64)% * {stride};"), text, numbers);
         }
         Op::Rest { from, stride } => {
             text.line(&format!("s += (i64){} * {};", r(from), numbers.signed(stride)));

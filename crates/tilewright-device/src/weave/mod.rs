@@ -162,12 +162,8 @@ impl<'a> Weave<'a> {
                 self.text.line(&format!("const u32 t{of} = {};", fields.join(" | ")));
             }
         }
-        let cells = lanes
-            .iter()
-            .enumerate()
-            .map(|(i, bit)| format!("(tid >> {i} & 1u) * {}u", self.tile.cell(*bit)));
-        let cells: Vec<String> = cells.collect();
-        self.text.line(&format!("const u32 cell = {};", cells.join(" ^ ")));
+        let cells: Vec<u32> = lanes.iter().map(|bit| self.tile.cell(*bit)).collect();
+        self.text.line(&format!("const u32 cell = {};", xored(&cells)));
         let (word, stride) = (self.word(side), if side == Side::Src { "s" } else { "d" });
         let terms = (0..self.tile.loops.len()).filter(|of| lanes.iter().any(|bit| bit.of == *of));
         let terms: Vec<String> = terms.map(|of| format!("({word})t{of} * {stride}{of}")).collect();
@@ -206,6 +202,8 @@ impl<'a> Weave<'a> {
         let tile = self.tile.clone();
         let vectors = 1usize << tile.exchanged.len();
         let rounds = rounds(&tile.writing[tile.threads() as usize..]);
+        self.text
+            .line("// Vectors as the source has them, exchanged, into the cells of shared memory.");
         self.text.line("THREADS_BEGIN");
         self.thread(Side::Src);
         for (round, set) in rounds.iter().enumerate() {
@@ -243,6 +241,7 @@ impl<'a> Weave<'a> {
     /// From shared memory to the destination.
     fn read_tile(&mut self) {
         let tile = self.tile.clone();
+        self.text.line("// Vectors as the destination has them, out of the cells.");
         self.text.line("THREADS_BEGIN");
         self.thread(Side::Dst);
         for set in rounds(&tile.reading[tile.threads() as usize..]) {
@@ -285,4 +284,21 @@ fn fields(lanes: &[Bit], of: usize) -> Vec<String> {
         i = end.max(i + 1);
     }
     fields
+}
+
+/// What the bits of a thread's number are xored to: runs of bits whose images are shifted ones of the first.
+fn xored(images: &[u32]) -> String {
+    let mut terms = Vec::new();
+    let mut i = 0;
+    while i < images.len() {
+        let goes_on =
+            |next: &usize| *next < images.len() && images[*next] == images[i] << (next - i);
+        let mut end = i + 1;
+        while goes_on(&end) {
+            end += 1;
+        }
+        terms.push(format!("(tid >> {i} & {}u) * {}u", (1u32 << (end - i)) - 1, images[i]));
+        i = end;
+    }
+    terms.join(" ^ ")
 }

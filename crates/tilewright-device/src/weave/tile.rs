@@ -171,17 +171,20 @@ impl Tile {
     }
 }
 
-/// How many bits of each loop's turn are the tile's: enough for a line on both sides, and filled up.
+/// How many bits of each loop's turn are the tile's: enough for a line on both sides, and filled up. Where extents just
+/// above powers of two make that too much, lines are shorter.
 fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
-    let mut bits = vec![0; loops.len()];
     let chains = [chain(loops, element, Side::Src), chain(loops, element, Side::Dst)];
-    for chain in &chains {
-        grow(loops, chain, element, &mut bits);
-    }
     let size = |bits: &[u32]| u128::from(element) << bits.iter().sum::<u32>();
-    if size(&bits) > u128::from(MOST) {
-        return None;
-    }
+    let lines = (0..4).map(|less| line(element) >> less);
+    let grown = lines.map(|line| {
+        let mut bits = vec![0; loops.len()];
+        for chain in &chains {
+            grow(loops, chain, (element, line), &mut bits);
+        }
+        bits
+    });
+    let mut bits = grown.into_iter().find(|bits| size(bits) <= u128::from(MOST))?;
     let mut order: Vec<usize> = chains.concat();
     let mut rest: Vec<usize> = (0..loops.len()).filter(|of| !order.contains(of)).collect();
     rest.sort_by_key(|of| loops[*of].dst);
@@ -210,14 +213,14 @@ fn chain(loops: &[Loop], element: u64, side: Side) -> Vec<usize> {
 }
 
 /// Takes bits of the loops of a chain until a line is side by side.
-fn grow(loops: &[Loop], chain: &[usize], element: u64, bits: &mut [u32]) {
+fn grow(loops: &[Loop], chain: &[usize], (element, line): (u64, u64), bits: &mut [u32]) {
     let mut got = element;
     for &of in chain {
-        if got >= line(element) {
+        if got >= line {
             return;
         }
         let extent = loops[of].extent;
-        let need = line(element).div_ceil(got).next_power_of_two().trailing_zeros();
+        let need = line.div_ceil(got).next_power_of_two().trailing_zeros();
         let most = extent.checked_next_power_of_two().map_or(63, u64::trailing_zeros);
         bits[of] = bits[of].max(need.min(most));
         if extent > 1 << bits[of] {

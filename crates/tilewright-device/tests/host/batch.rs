@@ -85,13 +85,41 @@ impl Batch {
     pub fn add(&mut self, name: &str, program: &Program, alignment: Alignment) -> DevicePlan {
         let plan = DevicePlan::new(program, alignment);
         let plan = plan.unwrap_or_else(|error| panic!("{name}: {error}\n{program}"));
+        self.add_plan(name, program, alignment, &plan);
+        plan
+    }
+
+    /// The same with a plan that is there.
+    pub fn add_plan(
+        &mut self,
+        name: &str,
+        program: &Program,
+        alignment: Alignment,
+        plan: &DevicePlan,
+    ) {
+        let wanted = |src: Array, dst: Array| {
+            let mut wanted = noise(dst.seed, 0, dst.bytes);
+            let engine = Plan::of(program.clone());
+            engine.run(&noise(src.seed, 0, src.bytes), &mut wanted, 1).unwrap();
+            wanted
+        };
+        self.add_expected(name, program, alignment, plan, &wanted);
+    }
+
+    /// The same beside what `wanted` makes of both arrays: of sources that no memory holds.
+    pub fn add_expected(
+        &mut self,
+        name: &str,
+        program: &Program,
+        alignment: Alignment,
+        plan: &DevicePlan,
+        wanted: &dyn Fn(Array, Array) -> Vec<u8>,
+    ) {
         let run = self.runs.len() as u64;
         let src = array(1, program.src_bytes(), alignment.src(), 2 * run + 1);
         let dst = array(2, program.dst_bytes(), alignment.dst(), 2 * run + 2);
-        let mut wanted = noise(dst.seed, 0, dst.bytes);
-        let engine = Plan::of(program.clone());
-        engine.run(&noise(src.seed, 0, src.bytes), &mut wanted, 1).unwrap();
-        let launches = self.launches(&plan);
+        let wanted = wanted(src, dst);
+        let launches = self.launches(plan);
         self.ways.push(plan.kernels().iter().map(|kernel| kernel.way()).collect());
         self.runs.push(Run {
             name: name.split_whitespace().collect::<Vec<_>>().join("_"),
@@ -103,7 +131,6 @@ impl Batch {
             launches,
             after: After::Expect(wanted),
         });
-        plan
     }
 
     /// How many texts differ.

@@ -95,6 +95,20 @@ fn tiles_of_transposes_are_as_wide_as_said() {
 }
 
 #[test]
+fn extents_just_above_powers_of_two_have_shorter_lines() {
+    // Four dims of 24 in reverse: lines of 256 bytes would be 2^16 elements with what lies beyond the ends.
+    let e = 2;
+    let loops = [
+        (24, e, 24 * 24 * 24 * e),
+        (24, 24 * e, 24 * 24 * e),
+        (24, 24 * 24 * e, 24 * e),
+        (24, 24 * 24 * 24 * e, e),
+    ];
+    let tile = Tile::of(&area(2, &loops)).unwrap();
+    assert!(tile.bytes() <= MOST && tile.bytes() >= WANTED / 2, "{tile:?}");
+}
+
+#[test]
 fn every_bit_of_a_tile_is_of_one_kind_on_either_side() {
     let mut count = 0;
     for element in [1, 2, 4, 8, 16] {

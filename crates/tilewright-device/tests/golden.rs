@@ -1,0 +1,83 @@
+//! Texts of kernels that were read, kept as they were. `TILEWRIGHT_GOLDEN=write` writes them anew: read them again then.
+
+use std::{fs, path::Path};
+
+use tilewright_core::{Digit, Fractal, Layout, Pattern, TensorLayout};
+use tilewright_device::{Alignment, DevicePlan};
+use tilewright_relayout::{Elements, Extend, Program};
+
+/// The listing of a program is the one that is kept.
+fn keeps(name: &str, program: &Program, alignment: Alignment) {
+    let text = DevicePlan::new(program, alignment).unwrap().listing();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("TILEWRIGHT_GOLDEN").is_some_and(|what| what == "write") {
+        fs::write(&path, &text).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        text == kept,
+        "{name} is written otherwise; TILEWRIGHT_GOLDEN=write keeps it, read it\n{text}"
+    );
+}
+
+fn rows(extents: &[u64]) -> TensorLayout {
+    TensorLayout::row_major(extents).unwrap()
+}
+
+fn columns(extents: &[u64]) -> TensorLayout {
+    TensorLayout::col_major(extents).unwrap()
+}
+
+fn moved(src: &TensorLayout, dst: &TensorLayout, bits: u32) -> Program {
+    Program::new(src, dst, Elements::same(bits), 0x1234).unwrap()
+}
+
+#[test]
+fn transposes() {
+    for (bits, name) in [(8, "u8"), (16, "bf16"), (32, "f32"), (64, "f64")] {
+        let program = moved(&rows(&[1024, 768]), &columns(&[1024, 768]), bits);
+        keeps(&format!("transpose_{name}.txt"), &program, Alignment::default());
+    }
+}
+
+#[test]
+fn ragged_transposes() {
+    let program = moved(&rows(&[1004, 772]), &columns(&[1004, 772]), 32);
+    keeps("ragged_f32.txt", &program, Alignment::default());
+}
+
+#[test]
+fn backwards() {
+    let backwards = TensorLayout::of(&Layout::parse("(256,128):(128,-1)+127").unwrap());
+    keeps("backwards_bf16.txt", &moved(&backwards, &rows(&[256, 128]), 16), Alignment::default());
+}
+
+#[test]
+fn rows_of_any_pitch() {
+    let pitched = |pitch: u64| {
+        let layout = Layout::parse(&format!("(9,1000):({pitch},1)")).unwrap();
+        TensorLayout::of(&layout)
+    };
+    let program = |from, to| {
+        let (src, dst) = (pitched(from), pitched(to));
+        let elements = Elements::same(8);
+        Program::of_part((&src, &[0, 0]), (&dst, &[0, 0]), &[9, 1000], elements).unwrap()
+    };
+    keeps("rows.txt", &program(1024, 2048), Alignment::default());
+    keeps("rows_anywhere.txt", &program(1001, 1003), Alignment::new(3, 8).unwrap());
+}
+
+#[test]
+fn elements_digits_and_fill() {
+    let tiles = |a, b| {
+        let inner = [Digit::fixed(0, 0, a), Digit::fixed(1, 0, b)];
+        let digits = [[Digit::rest(0, 1), Digit::rest(1, 1)], inner].concat();
+        Pattern::new(2, &digits).unwrap().layout(&[203, 301]).unwrap()
+    };
+    keeps("digits.txt", &moved(&tiles(3, 4), &tiles(4, 5), 24), Alignment::default());
+    let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 90]).unwrap();
+    keeps("zn_with_gaps.txt", &moved(&rows(&[100, 90]), &zn, 16), Alignment::new(2, 0).unwrap());
+    let widened = Elements { src_bits: 8, dst_bits: 32, extend: Extend::Sign };
+    let program = Program::new(&rows(&[40, 50]), &columns(&[40, 50]), widened, 0).unwrap();
+    keeps("widened.txt", &program, Alignment::default());
+}
