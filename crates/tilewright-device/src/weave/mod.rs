@@ -1,5 +1,6 @@
 //! A weave: vectors of 16 bytes are read as the source has them, exchanged in registers for vectors as the destination
-//! has them, and put in order through a tile in shared memory.
+//! has them, and put in order through a tile in shared memory: but for vectors that both have, in one order, which stay
+//! in registers.
 //!
 //! Law: each vector of the destination is written once, with the bytes that the area says. Shared memory is touched
 //! without conflicts.
@@ -38,14 +39,20 @@ impl<'a> Weave<'a> {
     fn kernel(mut self) -> Result<Kernel, Error> {
         let launch = self.launch();
         launch.check()?;
-        self.text.line(&format!("SHARED(tile, {});", launch.shared));
+        if launch.shared > 0 {
+            self.text.line(&format!("SHARED(tile, {});", launch.shared));
+        }
         let supertile = self.area.options.supertile();
         order::write(&self.tile, supertile, &mut self.text, &mut self.numbers);
         self.bases();
         self.strides();
-        self.write_tile();
-        self.text.line("BARRIER;");
-        self.read_tile();
+        if launch.shared > 0 {
+            self.write_tile();
+            self.text.line("BARRIER;");
+            self.read_tile();
+        } else {
+            self.straight();
+        }
         let comment = self.comment();
         Kernel::new(launch, &comment, "", self.text, self.numbers)
     }
@@ -62,7 +69,7 @@ impl<'a> Weave<'a> {
             resident,
             blocks: (0..tile.loops.len())
                 .fold(1, |all: u128, of| all.saturating_mul(tile.tiles(of).into())),
-            shared: tile.bytes() as u32,
+            shared: if tile.is_in_order() { 0 } else { tile.bytes() as u32 },
             bytes: self.area.bytes,
         }
     }
@@ -162,22 +169,29 @@ impl<'a> Weave<'a> {
                 self.text.line(&format!("const u32 t{of} = {};", fields.join(" | ")));
             }
         }
-        let cells: Vec<u32> = lanes.iter().map(|bit| self.tile.cell(*bit)).collect();
-        self.text.line(&format!("const u32 cell = {};", xored(&cells)));
+        if !self.tile.is_in_order() {
+            let cells: Vec<u32> = lanes.iter().map(|bit| self.tile.cell(*bit)).collect();
+            self.text.line(&format!("const u32 cell = {};", xored(&cells)));
+        }
+        self.offset(side, lanes, "at");
+    }
+
+    /// What a thread's number adds to the address on a side.
+    fn offset(&mut self, side: Side, lanes: &[Bit], name: &str) {
         let (word, stride) = (self.word(side), if side == Side::Src { "s" } else { "d" });
         let terms = (0..self.tile.loops.len()).filter(|of| lanes.iter().any(|bit| bit.of == *of));
         let terms: Vec<String> = terms.map(|of| format!("({word})t{of} * {stride}{of}")).collect();
-        self.text.line(&format!("const {word} at = {};", terms.join(" + ")));
+        self.text.line(&format!("const {word} {name} = {};", terms.join(" + ")));
     }
 
     /// The address of what a thread moves when `bits` are set beside those of its number.
-    fn address(&self, side: Side, bits: &[Bit]) -> String {
+    fn address(&self, side: Side, name: &str, bits: &[Bit]) -> String {
         let (base, stride) = if side == Side::Src { ("from", "s") } else { ("to", "d") };
         let terms = (0..self.tile.loops.len()).map(|of| (of, turns(bits, of)));
         let word = self.word(side);
         let terms = terms.filter(|(_, turns)| *turns > 0);
         let terms = terms.map(|(of, turns)| format!(" + ({word}){turns} * {stride}{of}"));
-        format!("{base} + (at{})", terms.collect::<String>())
+        format!("{base} + ({name}{})", terms.collect::<String>())
     }
 
     /// Whether these bits of a thread lie within the ends of ragged loops; nothing where none is.
@@ -197,6 +211,44 @@ impl<'a> Weave<'a> {
         if tests.is_empty() { String::new() } else { format!("if ({}) ", tests.join(" && ")) }
     }
 
+    /// Loads the vectors of all rounds, as the source has them, into arrays `m0_` …
+    fn load(&mut self, rounds: &[Vec<Bit>]) {
+        let tile = self.tile.clone();
+        let vectors = 1usize << tile.exchanged.len();
+        for (round, set) in rounds.iter().enumerate() {
+            self.text.line(&format!("u32 m{round}_[{}];", 4 * vectors));
+            self.text.line(&format!("{}{{", self.guard(&tile.writing, set)));
+            for vector in 0..vectors {
+                let register =
+                    tile.exchanged.iter().enumerate().filter(|(j, _)| vector >> j & 1 == 1);
+                let bits: Vec<Bit> =
+                    set.iter().copied().chain(register.map(|(_, (_, b))| *b)).collect();
+                let address = self.address(Side::Src, "at", &bits);
+                self.text.line(&format!("GET16(m{round}_, {}, {address});", 4 * vector));
+            }
+            self.text.line("}");
+        }
+    }
+
+    /// From the source to the destination, where both have the same vectors in the same order: registers only.
+    fn straight(&mut self) {
+        let tile = self.tile.clone();
+        let rounds = rounds(&tile.writing[tile.threads() as usize..]);
+        self.text.line("THREADS_BEGIN");
+        self.thread(Side::Src);
+        self.offset(Side::Dst, &tile.writing[..tile.threads() as usize], "into");
+        self.load(&rounds);
+        for (round, set) in rounds.iter().enumerate() {
+            let m = format!("m{round}_");
+            self.text.line(&format!("{}{{", self.guard(&tile.writing, set)));
+            exchange::write(&tile, &m, &mut self.text);
+            let address = self.address(Side::Dst, "into", set);
+            self.text.line(&format!("SET16({address}, {m}, 0);"));
+            self.text.line("}");
+        }
+        self.text.line("THREADS_END");
+    }
+
     /// From the source to shared memory.
     fn write_tile(&mut self) {
         let tile = self.tile.clone();
@@ -206,19 +258,7 @@ impl<'a> Weave<'a> {
             .line("// Vectors as the source has them, exchanged, into the cells of shared memory.");
         self.text.line("THREADS_BEGIN");
         self.thread(Side::Src);
-        for (round, set) in rounds.iter().enumerate() {
-            self.text.line(&format!("u32 m{round}_[{}];", 4 * vectors));
-            self.text.line(&format!("{}{{", self.guard(&tile.writing, set)));
-            for vector in 0..vectors {
-                let register =
-                    tile.exchanged.iter().enumerate().filter(|(j, _)| vector >> j & 1 == 1);
-                let bits: Vec<Bit> =
-                    set.iter().copied().chain(register.map(|(_, (_, b))| *b)).collect();
-                let address = self.address(Side::Src, &bits);
-                self.text.line(&format!("GET16(m{round}_, {}, {address});", 4 * vector));
-            }
-            self.text.line("}");
-        }
+        self.load(&rounds);
         for (round, set) in rounds.iter().enumerate() {
             let m = format!("m{round}_");
             self.text.line(&format!("{}{{", self.guard(&tile.writing, set)));
@@ -246,7 +286,8 @@ impl<'a> Weave<'a> {
         self.thread(Side::Dst);
         for set in rounds(&tile.reading[tile.threads() as usize..]) {
             let cell = set.iter().fold(0, |all, bit| all ^ tile.cell(*bit));
-            let (guard, address) = (self.guard(&tile.reading, &set), self.address(Side::Dst, &set));
+            let (guard, address) =
+                (self.guard(&tile.reading, &set), self.address(Side::Dst, "at", &set));
             self.text.line(&format!("{guard}STG16({address}, LDS16(tile, cell ^ {cell}u));"));
         }
         self.text.line("THREADS_END");

@@ -124,6 +124,11 @@ impl Tile {
         self.cells.iter().find(|(other, _)| *other == bit).map_or(0, |(_, cell)| *cell)
     }
 
+    /// Whether both sides have the same vectors, in the same order: no thread needs what another one reads.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.exchanged.is_empty() && self.writing == self.reading
+    }
+
     /// Whether a loop runs backwards in the source.
     pub(crate) fn is_reversed(&self, of: usize) -> bool {
         self.loops[of].src < 0
