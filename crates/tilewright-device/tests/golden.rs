@@ -75,8 +75,8 @@ fn elements_digits_and_fill() {
         Pattern::new(2, &digits).unwrap().layout(&[203, 301]).unwrap()
     };
     keeps("digits.txt", &moved(&tiles(3, 4), &tiles(4, 5), 24), Alignment::default());
-    let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 90]).unwrap();
-    keeps("zn_with_gaps.txt", &moved(&rows(&[100, 90]), &zn, 16), Alignment::new(2, 0).unwrap());
+    let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 96]).unwrap();
+    keeps("zn_with_gaps.txt", &moved(&rows(&[100, 96]), &zn, 16), Alignment::default());
     let widened = Elements { src_bits: 8, dst_bits: 32, extend: Extend::Sign };
     let program = Program::new(&rows(&[40, 50]), &columns(&[40, 50]), widened, 0).unwrap();
     keeps("widened.txt", &program, Alignment::default());

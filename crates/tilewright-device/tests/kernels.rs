@@ -354,7 +354,7 @@ fn every_small_permutation() {
         }
     }
     let found = ways(&check(&cases));
-    for way in [Way::Weave, Way::Rows, Way::Elements] {
+    for way in [Way::Weave, Way::Rows] {
         assert!(found.contains(&way), "{way:?}");
     }
 }

@@ -77,14 +77,15 @@ impl<'a> Weave<'a> {
     fn comment(&self) -> String {
         let tile = &self.tile;
         let names = |bits: &[Bit]| {
-            let name = |bit: &Bit| format!("t{}.{}", bit.of, bit.at);
-            bits.iter().map(name).collect::<Vec<_>>().join(" ")
+            let name = |bit: &Bit| format!(" t{}.{}", bit.of, bit.at);
+            let names: String = bits.iter().map(name).collect();
+            if names.is_empty() { " one element".to_string() } else { names }
         };
         let loops = (0..tile.loops.len()).map(|of| (1u64 << tile.bits[of]).to_string());
         format!(
             "Weave: tiles of {} turns of {} bytes. Bit i of the turn of loop l is t<l>.<i>.\n\
-             A vector of the source holds    {}\nA vector of the destination     {}\n\
-             Threads write to shared memory  {}\nThreads read from it            {}",
+             A vector of the source holds   {}\nA vector of the destination    {}\n\
+             Threads write to shared memory {}\nThreads read from it           {}",
             loops.collect::<Vec<_>>().join(" x "),
             tile.element,
             names(&tile.src),
