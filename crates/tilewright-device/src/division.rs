@@ -21,7 +21,7 @@ mod tests {
 
     fn divided(n: u32, by: u32) -> u32 {
         let magic = magic(by);
-        (u64::from(n) * u64::from(magic as u32) >> (magic >> 32)) as u32
+        ((u64::from(n) * u64::from(magic as u32)) >> (magic >> 32)) as u32
     }
 
     #[test]

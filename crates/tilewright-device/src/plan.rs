@@ -137,11 +137,11 @@ impl DevicePlan {
     /// use tilewright_core::TensorLayout;
     /// use tilewright_device::{Alignment, DevicePlan};
     /// use tilewright_relayout::{Elements, Program};
-    /// let rows = TensorLayout::row_major(&[64, 32]).unwrap();
-    /// let columns = TensorLayout::col_major(&[64, 32]).unwrap();
+    /// let rows = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// let columns = TensorLayout::col_major(&[64, 64]).unwrap();
     /// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
     /// let listing = DevicePlan::new(&program, Alignment::default()).unwrap().listing();
-    /// assert!(listing.starts_with("// From (64,32):(32,1) of [64, 32]\n// to (64,32):(1,64) of [64, 32],"));
+    /// assert!(listing.starts_with("// From (64,64):(64,1) of [64, 64]\n// to (64,64):(1,64) of [64, 64],"));
     /// assert!(listing.contains("// Kernel 0, weave: 1 blocks of 256 threads"));
     /// ```
     pub fn listing(&self) -> String {

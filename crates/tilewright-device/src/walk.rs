@@ -204,14 +204,14 @@ mod tests {
                         "{extents:?}: {walk:?}"
                     );
                     // Turns of one loop: from its first one on, each once.
-                    for of in 0..extents.len() {
+                    for (of, extent) in extents.iter().enumerate() {
                         let parts: Vec<_> =
                             walk.turns.iter().filter(|turns| turns.of == of).collect();
                         let last: u64 = parts
                             .iter()
                             .map(|part| part.first + part.step * (part.extent - 1))
                             .sum();
-                        assert!(last < extents[of]);
+                        assert!(last < *extent);
                         if let [outer, inner] = parts[..] {
                             assert_eq!((outer.step, inner.step), (inner.extent, 1));
                         }

@@ -62,7 +62,7 @@ fn reorder(elements: &[usize], element: usize, m: &str, first: usize, text: &mut
 
 /// A word of four bytes of a vector.
 fn gathered(bytes: &[usize], m: &str, first: usize) -> String {
-    if bytes[0] % 4 == 0 && (1..4).all(|i| bytes[i] == bytes[0] + i) {
+    if bytes[0].is_multiple_of(4) && (1..4).all(|i| bytes[i] == bytes[0] + i) {
         return format!("{m}[{}]", first + bytes[0] / 4);
     }
     let mut words: Vec<usize> = bytes.iter().map(|byte| byte / 4).collect();
