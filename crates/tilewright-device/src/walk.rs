@@ -121,8 +121,28 @@ impl Walk {
         self.threads_with(&[], &[], text, numbers);
     }
 
-    /// The same, with lines before the loop, and lines at the begin of each of its turns.
-    pub(crate) fn threads_with(
+    /// The same, where a thread loads all that it moves before it stores: `v[k]` of a type, to `at[k]`, where `whole[k]`
+    /// says so.
+    pub(crate) fn loads(&self, kind: &str, text: &mut Text, numbers: &mut Numbers) {
+        let each = self.each();
+        let declared = [
+            format!("{kind} v[{each}];"),
+            format!("GDST at[{each}];"),
+            format!("u32 whole[{each}];"),
+        ];
+        self.threads_with(&declared, &["whole[k] = 0u;"], text, numbers);
+    }
+
+    /// Closes what [`loads`](Walk::loads) opened, and writes the stores, of `bytes` bytes.
+    pub(crate) fn stores(&self, bytes: u64, text: &mut Text) {
+        ["}", "}", "UNROLL"].iter().for_each(|line| text.line(line));
+        text.line(&format!("for (u32 k = 0; k < {}u; k++) {{", self.each()));
+        text.line(&format!("if (whole[k]) STG{bytes}(at[k], v[k]);"));
+        ["}", "THREADS_END"].iter().for_each(|line| text.line(line));
+    }
+
+    /// Lines before the loop, and at the begin of each of its turns.
+    fn threads_with(
         &self,
         before: &[String],
         always: &[&str],

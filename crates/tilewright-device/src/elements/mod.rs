@@ -96,12 +96,23 @@ fn of_walk(
     let to = sum(&format!("dst + {to}"), 0..walk.outer, |i| dst[i], &mut numbers);
     text.line(&format!("GSRC from = {from};"));
     text.line(&format!("GDST to = {to};"));
-    walk.threads(&mut text, &mut numbers);
     let inner = walk.outer..walk.turns.len();
-    let from = sum("from", inner.clone(), |i| src[i], &mut numbers);
-    let to = sum("to", inner, |i| dst[i], &mut numbers);
-    cell.write(&from, &to, &mut text);
-    walk.end(&mut text);
+    let address = |base, strides: &[i64], numbers: &mut Numbers| {
+        sum(base, inner.clone(), |i| strides[i], numbers)
+    };
+    if cell.src == cell.dst {
+        walk.loads(&format!("u{}", 8 * cell.src), &mut text, &mut numbers);
+        text.line(&format!("v[k] = LDG{}({});", cell.src, address("from", &src, &mut numbers)));
+        text.line(&format!("at[k] = {};", address("to", &dst, &mut numbers)));
+        text.line("whole[k] = 1u;");
+        walk.stores(cell.dst, &mut text);
+    } else {
+        walk.threads(&mut text, &mut numbers);
+        let from = address("from", &src, &mut numbers);
+        let to = address("to", &dst, &mut numbers);
+        cell.write(&from, &to, &mut text);
+        walk.end(&mut text);
+    }
     let launch = Launch {
         way: Way::Elements,
         threads: THREADS,

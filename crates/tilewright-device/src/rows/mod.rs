@@ -62,21 +62,9 @@ impl Rows<'_> {
         walk.begin(&mut text, &mut numbers)?;
         let each = walk.each();
         self.block(walk, &mut text, &mut numbers);
-        walk.threads_with(
-            &[
-                format!("u128 v[{each}];"),
-                format!("GDST at[{each}];"),
-                format!("u32 whole[{each}];"),
-            ],
-            &["whole[k] = 0u;"],
-            &mut text,
-            &mut numbers,
-        );
+        walk.loads("u128", &mut text, &mut numbers);
         self.thread(walk, &mut text, &mut numbers);
-        ["}", "}", "UNROLL"].iter().for_each(|line| text.line(line));
-        text.line(&format!("for (u32 k = 0; k < {each}u; k++) {{"));
-        text.line("if (whole[k]) STG16(at[k], v[k]);");
-        ["}", "THREADS_END"].iter().for_each(|line| text.line(line));
+        walk.stores(VECTOR, &mut text);
         let launch = Launch {
             way: Way::Rows,
             threads: THREADS,
