@@ -29,6 +29,10 @@ fn programs() -> Answer<Vec<(&'static str, Program, Alignment)>> {
         Ok(TensorLayout::new(&[9, 1000], &layout, layout.cosize() as u64 + 3)?)
     };
     let zn = Fractal::ZN.pattern(16, 16).layout(&[200, 300])?;
+    let packed = |src_bits, dst_bits| -> Answer<Program> {
+        let elements = Elements { src_bits, dst_bits, extend: Extend::Sign };
+        Ok(Program::new(&rows(&[500, 301])?, &rows(&[500, 301])?, elements, 0)?)
+    };
     let widened = Elements { src_bits: 8, dst_bits: 32, extend: Extend::Sign };
     let backwards = TensorLayout::of(&Layout::parse("(128,64):(64,-1)+63")?);
     Ok(vec![
@@ -37,6 +41,15 @@ fn programs() -> Answer<Vec<(&'static str, Program, Alignment)>> {
         ("transpose_f32", transpose(512, 400, 32)?, plain),
         ("transpose_f64", transpose(512, 400, 64)?, plain),
         ("transpose_any", transpose(37, 53, 16)?, Alignment::new(2, 6)?),
+        ("odd_u8", transpose(1003, 771, 8)?, plain),
+        ("odd_bf16", transpose(1003, 771, 16)?, plain),
+        ("odd_f32", transpose(1003, 771, 32)?, plain),
+        ("odd_f64", transpose(1003, 771, 64)?, plain),
+        ("image_u8", transpose(50176, 3, 8)?, plain),
+        ("image_bf16", transpose(3, 50176, 16)?, plain),
+        ("nibbles", transpose(500, 300, 4)?, plain),
+        ("packed", packed(8, 4)?, plain),
+        ("unpacked", packed(4, 8)?, plain),
         ("backwards_bf16", moved(&backwards, &rows(&[128, 64])?, 16)?, plain),
         ("zn_bf16", moved(&rows(&[200, 300])?, &zn, 16)?, plain),
         ("rows", moved(&pitched("(9,1000):(1024,1)")?, &pitched("(9,1000):(2048,1)")?, 32)?, plain),

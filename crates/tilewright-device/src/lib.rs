@@ -5,6 +5,10 @@
 //! | `plan` | a program as a list of kernels: the list of ways, of which the first that takes a region moves it |
 //! | `area` | a region in bytes between two pointers: what the ways look at |
 //! | `walk` | loops of any number as a grid of blocks and threads |
+//! | `realign` | transposes whose rows begin anywhere: vectors put straight on both sides of a weave |
+//! | `gather` | few channels, odd inner dims: runs as they lie in shared memory, elements gathered from them |
+//! | `widths` | packed elements, and elements whose width changes |
+//! | `grid` | tiles of loops as the number of a block |
 //! | `elements`, `fill` | an element a thread, for any program; what padding holds |
 //! | `kernel`, `text`, `division` | text and numbers of a launch |
 //! | `target`, `dialect/` | the macros that make one text compile as three languages |
@@ -30,14 +34,18 @@ mod division;
 mod elements;
 mod error;
 mod fill;
+mod gather;
+mod grid;
 mod kernel;
 mod options;
 mod plan;
+mod realign;
 mod rows;
 mod target;
 mod text;
 mod walk;
 mod weave;
+mod widths;
 
 pub use alignment::Alignment;
 pub use error::Error;

@@ -6,9 +6,9 @@ use crate::{
     Alignment, Error, Options,
     area::{Area, common},
     elements::{self, Cell},
-    fill,
-    kernel::Kernel,
-    rows, weave,
+    fill, gather,
+    kernel::{Kernel, Way},
+    realign, rows, weave, widths,
 };
 use tilewright_core::TensorLayout;
 use tilewright_relayout::{Loop, Program, Region};
@@ -17,7 +17,7 @@ use tilewright_relayout::{Loop, Program, Region};
 type Take = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
 
 /// The ways, the first that takes an area moves it; the last one takes any.
-const WAYS: [Take; 3] = [rows::take, weave::take, elements::take];
+const WAYS: [Take; 5] = [rows::take, weave::take, realign::take, gather::take, elements::take];
 
 /// What a program needs on a device: kernels, to be launched in order.
 ///
@@ -46,8 +46,8 @@ impl DevicePlan {
     /// The kernels of a program between two arrays whose first bytes lie as `pointers` says.
     ///
     /// # Errors
-    /// - [unsupported](Error::is_unsupported) for elements that share bytes, and for index tables of more than 2²⁰
-    ///   entries;
+    /// - [unsupported](Error::is_unsupported) for elements that share bytes with elements of another region or with
+    ///   padding, and for index tables of more than 2²⁰ entries;
     /// - [overflow](Error::is_overflow) for arrays of more blocks than a launch has.
     ///
     /// ```
@@ -59,10 +59,10 @@ impl DevicePlan {
     /// let program = Program::new(&none, &none, Elements::same(32), 0).unwrap();
     /// assert!(DevicePlan::new(&program, Alignment::default()).unwrap().kernels().is_empty());
     ///
-    /// let bits = TensorLayout::row_major(&[5, 3]).unwrap();
-    /// let columns = TensorLayout::col_major(&[5, 3]).unwrap();
-    /// let program = Program::new(&bits, &columns, Elements::same(1), 0).unwrap();
-    /// assert!(DevicePlan::new(&program, Alignment::default()).unwrap_err().is_unsupported());
+    /// // Three elements of four bits, from the second of a byte on.
+    /// let row = TensorLayout::row_major(&[8]).unwrap();
+    /// let part = Program::of_part((&row, &[0]), (&row, &[1]), &[3], Elements::same(4)).unwrap();
+    /// assert!(DevicePlan::new(&part, Alignment::default()).unwrap_err().is_unsupported());
     /// ```
     pub fn new(program: &Program, pointers: Alignment) -> Result<DevicePlan, Error> {
         DevicePlan::with(program, pointers, Options::default())
@@ -96,22 +96,58 @@ impl DevicePlan {
         if program.dst_bytes() == 0 {
             return Ok(DevicePlan { kernels: Vec::new(), fills_first: false, title });
         }
-        if shares_bytes(program) {
-            return Err(Error::unsupported(
-                "elements that share bytes; a program of whole bytes moves on a device".into(),
-            ));
-        }
+        let moves = |region: &Region| of_region(region, program, pointers, options);
         let fills_first = program.gaps().is_none();
+        if gap_shares_bytes(program) {
+            return Err(sharing());
+        }
         let mut kernels = fill::of_program(program, pointers)?;
         match program.regions() {
             Some(regions) => {
                 for region in regions {
-                    kernels.extend(of_region(region, program, pointers, options)?);
+                    kernels.extend(moves(region)?);
                 }
             }
+            None if is_narrow(program) => return Err(sharing()),
             None => kernels.extend(elements::of_digits(program, cell(program, pointers))?),
         }
         Ok(DevicePlan { kernels, fills_first, title })
+    }
+
+    /// The kernels of one way alone, which moves each region even where others are faster: to compare ways. Nothing is
+    /// filled.
+    ///
+    /// # Errors
+    /// [Unsupported](Error::is_unsupported) where the way does not move a region, or the program has no regions.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_device::{Alignment, DevicePlan, Way};
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[7, 5]).unwrap();
+    /// let columns = TensorLayout::col_major(&[7, 5]).unwrap();
+    /// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
+    /// for way in [Way::Realigned, Way::Gather, Way::Elements] {
+    ///     let plan = DevicePlan::by(way, &program, Alignment::default()).unwrap();
+    ///     assert_eq!(plan.kernels()[0].way(), way);
+    /// }
+    ///
+    /// let error = DevicePlan::by(Way::Fill, &program, Alignment::default()).unwrap_err();
+    /// assert!(error.is_unsupported());
+    /// ```
+    pub fn by(way: Way, program: &Program, pointers: Alignment) -> Result<DevicePlan, Error> {
+        let refused = || Error::unsupported(format!("{} does not move this program", way.name()));
+        let regions = program.regions().ok_or_else(refused)?;
+        let mut kernels = Vec::new();
+        for region in regions {
+            let moves = match (way, region.packed) {
+                (Way::Widths, true) => widths::take(region, program, pointers),
+                (_, true) => None,
+                (_, false) => by_way(way, &Area::of(region, program, pointers, Options::default())),
+            };
+            kernels.extend(moves.ok_or_else(refused)??);
+        }
+        Ok(DevicePlan { kernels, fills_first: false, title: title(program) })
     }
 
     /// The kernels, in the order in which they are launched.
@@ -206,6 +242,14 @@ fn of_region(
     pointers: Alignment,
     options: Options,
 ) -> Result<Vec<Kernel>, Error> {
+    if region.packed
+        && let Some(kernels) = widths::take(region, program, pointers)
+    {
+        return kernels;
+    }
+    if region.packed && is_narrow(program) {
+        return Err(sharing());
+    }
     if region.packed {
         let (from, to) = (cell(program, pointers).src as i64, cell(program, pointers).dst as i64);
         let mut loops = region.loops.clone();
@@ -236,15 +280,31 @@ fn cell(program: &Program, pointers: Alignment) -> Cell {
     Cell::same(unit.into_iter().fold(crate::area::VECTOR, common))
 }
 
-/// Whether elements of a program, or its gaps, begin or end within bytes.
-fn shares_bytes(program: &Program) -> bool {
-    let elements = program.elements();
-    if elements.src_bits >= 8 && elements.dst_bits >= 8 {
-        return false;
+/// The kernels of an area by a way that can move it, worth it or not.
+fn by_way(way: Way, area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+    match way {
+        Way::Realigned => realign::any(area),
+        Way::Gather => gather::any(&gather::Job::of(area)),
+        Way::Elements => elements::take(area),
+        Way::Rows => rows::take(area),
+        Way::Weave => weave::take(area),
+        Way::Widths | Way::Fill => None,
     }
-    let bits = program.dst().capacity().saturating_mul(elements.dst_bits.into());
-    let whole = |packed: Option<bool>| packed == Some(false);
-    let regions = program.regions().map(|all| all.iter().any(|region| region.packed));
-    let gaps = program.gaps().map(|all| all.iter().any(|gap| gap.packed));
-    !whole(regions) || !whole(gaps) || !program.is_part() && !bits.is_multiple_of(8)
+}
+
+/// Whether elements of either side are narrower than a byte.
+fn is_narrow(program: &Program) -> bool {
+    program.elements().src_bits < 8 || program.elements().dst_bits < 8
+}
+
+/// Whether a gap begins or ends within a byte.
+fn gap_shares_bytes(program: &Program) -> bool {
+    let narrow = program.elements().dst_bits < 8;
+    narrow && program.gaps().is_none_or(|gaps| gaps.iter().any(|gap| gap.packed))
+}
+
+fn sharing() -> Error {
+    Error::unsupported(
+        "elements that share bytes with other regions or with padding; a program whose runs are whole bytes moves on a device".into(),
+    )
 }

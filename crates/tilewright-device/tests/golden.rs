@@ -81,3 +81,28 @@ fn elements_digits_and_fill() {
     let program = Program::new(&rows(&[40, 50]), &columns(&[40, 50]), widened, 0).unwrap();
     keeps("widened.txt", &program, Alignment::default());
 }
+
+#[test]
+fn odd_transposes() {
+    let program = |bits| moved(&rows(&[1003, 771]), &columns(&[1003, 771]), bits);
+    keeps("odd_u8.txt", &program(8), Alignment::default());
+    keeps("odd_f32_anywhere.txt", &program(32), Alignment::new(6, 2).unwrap());
+}
+
+#[test]
+fn few_channels() {
+    let program = moved(&rows(&[50_176, 3]), &columns(&[50_176, 3]), 8);
+    keeps("channels_apart_u8.txt", &program, Alignment::default());
+    let program = moved(&rows(&[3, 50_176]), &columns(&[3, 50_176]), 16);
+    keeps("channels_together_bf16.txt", &program, Alignment::new(2, 0).unwrap());
+}
+
+#[test]
+fn packed() {
+    let nibbles = moved(&rows(&[500, 300]), &columns(&[500, 300]), 4);
+    keeps("nibbles.txt", &nibbles, Alignment::default());
+    let (src, dst) = (rows(&[500, 301]), rows(&[500, 301]));
+    let elements = Elements { src_bits: 8, dst_bits: 4, extend: Extend::Zero };
+    let program = Program::new(&src, &dst, elements, 0).unwrap();
+    keeps("cut_to_nibbles.txt", &program, Alignment::default());
+}

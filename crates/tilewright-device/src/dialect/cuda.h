@@ -58,6 +58,7 @@ DEVICE u128 tw_load(const u8* p) {
   r.x = v.x; r.y = v.y; r.z = v.z; r.w = v.w;
   return r;
 }
+#define tw_load_kept(p) (*(const u128*)(p))
 DEVICE void tw_store(u8* p, u128 v) {
   tw_vector r = {v.x, v.y, v.z, v.w};
   __builtin_nontemporal_store(r, (tw_vector*)p);
@@ -80,6 +81,11 @@ DEVICE u128 tw_load(const u8* p) {
 #endif
   return v;
 }
+DEVICE u128 tw_load_kept(const u8* p) {
+  u128 v;
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+  return v;
+}
 DEVICE void tw_store(u8* p, u128 v) { __stcs((u128*)p, v); }
 #define tw_prmt(a, b, sel) __byte_perm(a, b, sel)
 #define tw_funnel(lo, hi, shift) __funnelshift_r(lo, hi, shift)
@@ -95,6 +101,8 @@ DEVICE void tw_store(u8* p, u128 v) { __stcs((u128*)p, v); }
 #endif
 
 #define LDG16(p) tw_load(p)
+// The same of what neighbouring threads read, too: it stays in the first cache.
+#define LDG16K(p) tw_load_kept(p)
 #define LDG8(p) (*(const u64*)(p))
 #define LDG4(p) (*(const u32*)(p))
 #define LDG2(p) (*(const u16*)(p))

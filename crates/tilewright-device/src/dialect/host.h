@@ -80,6 +80,7 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define DEVICE static inline
 #define PHASE(p) ((u32)(u64)(p))
 #define LDG16(p) tw_global<u128>(p, __LINE__)
+#define LDG16K(p) tw_global<u128>(p, __LINE__)
 #define LDG8(p) tw_global<u64>(p, __LINE__)
 #define LDG4(p) tw_global<u32>(p, __LINE__)
 #define LDG2(p) tw_global<u16>(p, __LINE__)

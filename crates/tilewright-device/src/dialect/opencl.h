@@ -45,6 +45,7 @@ typedef uint4 u128;
 #define DEVICE static inline
 
 #define LDG16(p) (*(__global const u128*)(p))
+#define LDG16K(p) LDG16(p)
 #define LDG8(p) (*(__global const u64*)(p))
 #define LDG4(p) (*(__global const u32*)(p))
 #define LDG2(p) (*(__global const u16*)(p))

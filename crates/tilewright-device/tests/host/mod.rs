@@ -8,7 +8,7 @@ pub mod report;
 pub mod simulator;
 
 use batch::{Batch, has_no_findings};
-use tilewright_device::{Alignment, DevicePlan};
+use tilewright_device::{Alignment, DevicePlan, Way};
 use tilewright_relayout::Program;
 
 /// A program with what it says of itself when it fails.
@@ -16,23 +16,39 @@ pub struct Case {
     pub name: String,
     pub program: Program,
     pub alignment: Alignment,
+    /// The way to move it by, where it is not the one that the plan chooses.
+    pub way: Option<Way>,
 }
 
 impl Case {
     pub fn new(name: impl Into<String>, program: Program) -> Case {
-        Case { name: name.into(), program, alignment: Alignment::default() }
+        Case { name: name.into(), program, alignment: Alignment::default(), way: None }
     }
 
     pub fn at(self, src: u8, dst: u8) -> Case {
         Case { alignment: Alignment::new(src, dst).unwrap(), ..self }
+    }
+
+    pub fn by(self, way: Way) -> Case {
+        Case { way: Some(way), ..self }
+    }
+
+    fn plan(&self) -> DevicePlan {
+        let plan = match self.way {
+            Some(way) => DevicePlan::by(way, &self.program, self.alignment),
+            None => DevicePlan::new(&self.program, self.alignment),
+        };
+        plan.unwrap_or_else(|error| panic!("{}: {error}\n{}", self.name, self.program))
     }
 }
 
 /// Compiles all plans, runs them, and compares every byte; gives the kernels of each case.
 pub fn check(cases: &[Case]) -> Vec<DevicePlan> {
     let mut batch = Batch::default();
-    let add = |case: &Case| batch.add(&case.name, &case.program, case.alignment);
-    let plans = cases.iter().map(add).collect();
+    let plans: Vec<DevicePlan> = cases.iter().map(Case::plan).collect();
+    for (case, plan) in cases.iter().zip(&plans) {
+        batch.add_plan(&case.name, &case.program, case.alignment, plan);
+    }
     if let Some(done) = batch.run() {
         has_no_findings(&batch, &done);
     }

@@ -1,0 +1,140 @@
+//! Elements of a run of the destination, read from a tile and put together to words.
+
+use super::{job::Job, place::Place, tile::Tile};
+use tilewright_relayout::Extend;
+
+/// Expressions of a tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fetch<'a> {
+    pub(super) job: &'a Job,
+    pub(super) tile: &'a Tile,
+    pub(super) place: &'a Place,
+}
+
+impl Fetch<'_> {
+    /// The functions before the kernel: where element `x` of a run is in the tile, counted from the run's first one; how
+    /// far its run of the source begins behind the first one's; and the order of the chunks.
+    pub(super) fn functions(self) -> String {
+        let mut text = format!(
+            "// Where element x of a run of the destination is in the tile, in {}.\n",
+            self.units()
+        );
+        text.push_str(&format!(
+            "DEVICE u32 place(u32 x) {{ return {}; }}\n",
+            self.sum(|at| Some(format!("{}u", self.step(at) as u32)))
+        ));
+        let leaning = self.leaning();
+        if !leaning.is_empty() {
+            let parameters: String = leaning.iter().map(|at| format!(", u32 z{at}")).collect();
+            let sum = self.sum(|at| leaning.contains(&at).then(|| format!("z{at}")));
+            text.push_str("// How far its run of the source begins behind the first one's.\n");
+            text.push_str(&format!("DEVICE u32 leans(u32 x{parameters}) {{ return {sum}; }}\n"));
+        }
+        if let Some(shift) = self.place.xor {
+            text.push_str("// Where a byte of the tile is: neighbours lie apart in banks.\n");
+            text.push_str(&format!(
+                "DEVICE u32 spot(u32 byte) {{ return byte ^ (byte >> {shift}u & 0x70u); }}\n"
+            ));
+        }
+        text
+    }
+
+    fn units(self) -> &'static str {
+        if self.job.src.bits < 8 { "bits" } else { "bytes" }
+    }
+
+    /// The distance of turns of a loop in the tile, in units of the source.
+    pub(super) fn step(self, at: usize) -> i64 {
+        self.place.step(self.job, self.tile, at)
+    }
+
+    /// The sum of turns times some factors, for the turns of the element `x` of a run of the destination.
+    fn sum(self, factor: impl Fn(usize) -> Option<String>) -> String {
+        let (mut terms, mut by) = (Vec::new(), 1u64);
+        for (i, &at) in self.tile.to.iter().enumerate() {
+            let quotient = if by == 1 { "x".to_string() } else { format!("x / {by}u") };
+            by = by.wrapping_mul(self.tile.take[at]);
+            let last = i + 1 == self.tile.to.len();
+            let turn =
+                if last { quotient } else { format!("{quotient} % {}u", self.tile.take[at]) };
+            if let Some(factor) = factor(at) {
+                terms.push(if turn == "x" {
+                    format!("x * {factor}")
+                } else {
+                    format!("({turn}) * {factor}")
+                });
+            }
+        }
+        if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
+    }
+
+    /// The loops of a run of the destination whose turns are runs of the source that begin elsewhere in a chunk.
+    pub(super) fn leaning(self) -> Vec<usize> {
+        let index = self.tile.src_index(self.job);
+        let leans = |at: &&usize| self.place.varies && index.contains(at);
+        self.tile.to.iter().filter(leans).copied().collect()
+    }
+
+    /// The unit of the source at which element `x` begins, as an expression of `home`, and of `lean` where runs vary.
+    fn unit(self, x: &str) -> String {
+        let leaning = self.leaning();
+        if leaning.is_empty() {
+            return format!("home + place({x})");
+        }
+        let arguments: String = leaning.iter().map(|at| format!(", z{at}")).collect();
+        let mask = self.job.src.vector() - 1;
+        format!("home + place({x}) + (lean + leans({x}{arguments}) & {mask}u)")
+    }
+
+    /// A byte of the tile as the accesses take it.
+    pub(super) fn spot(self, byte: &str) -> String {
+        if self.place.xor.is_some() { format!("spot({byte})") } else { byte.to_string() }
+    }
+
+    /// The value of element `x`, as an expression; where a value is narrower than 32 bits, bits above it may be anything
+    /// if `clean` is false.
+    pub(super) fn value(self, x: &str, clean: bool) -> String {
+        let Job { src, dst, extend, .. } = *self.job;
+        let unit = self.unit(x);
+        if src.bits > 32 {
+            return format!("LDS{}(sm, {})", src.bits / 8, self.spot(&unit));
+        }
+        let read = if src.bits < 8 {
+            let word = self.spot(&format!("({unit}) / 32u * 4u"));
+            format!("LDS4(sm, {word}) >> ({unit} & 31u)")
+        } else {
+            format!("(u32)LDS{}(sm, {})", src.bits / 8, self.spot(&unit))
+        };
+        let mask = |bits: u64| {
+            if bits < 32 { format!(" & 0x{:x}u", (1u64 << bits) - 1) } else { String::new() }
+        };
+        if dst.bits > src.bits && extend == Extend::Sign {
+            let above = 32 - src.bits;
+            let value = format!("(u32)((i32)(({read}) << {above}u) >> {above}u)");
+            return if clean { format!("({value}{})", mask(dst.bits)) } else { value };
+        }
+        let dirty = src.bits < 8 || dst.bits < src.bits;
+        if dirty && (clean || dst.bits > src.bits) {
+            return format!("(({read}){})", mask(src.bits.min(dst.bits)));
+        }
+        format!("({read})")
+    }
+
+    /// The word of the elements from `x` on, as an expression.
+    pub(super) fn word(self, x: &str) -> String {
+        let element = |i: u64, clean: bool| {
+            self.value(&if i == 0 { format!("({x})") } else { format!("({x} + {i}u)") }, clean)
+        };
+        match self.job.dst.bits {
+            32 => element(0, true),
+            16 => format!("PRMT({}, {}, 0x5410u)", element(0, false), element(1, false)),
+            8 => {
+                let pair =
+                    |i| format!("PRMT({}, {}, 0x0040u)", element(i, false), element(i + 1, false));
+                format!("PRMT({}, {}, 0x5410u)", pair(0), pair(2))
+            }
+            // The callers put narrower elements together one by one.
+            _ => element(0, true),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What is gathered: elements of one width into elements of the same or another, at the turns of loops.
+//!
+//! Positions and strides of a side count its units: bits where its elements are narrower than a byte, else bytes.
+
+use crate::area::{Area, VECTOR};
+use tilewright_relayout::{Extend, Loop};
+
+/// The elements of one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Side {
+    /// The bits of an element: 1, 2, 4, 8, 16, 32, 64 or 128.
+    pub(crate) bits: u64,
+    /// The first element, in units.
+    pub(crate) first: i64,
+    /// The bytes of the array.
+    pub(crate) bytes: u64,
+    /// How far its first byte is behind a multiple of 16.
+    pub(crate) phase: u64,
+}
+
+impl Side {
+    /// The units of a byte.
+    pub(crate) fn per_byte(self) -> u64 {
+        if self.bits < 8 { 8 } else { 1 }
+    }
+
+    /// The units of an element.
+    pub(crate) fn width(self) -> u64 {
+        self.bits * self.per_byte() / 8
+    }
+
+    /// The units of 16 bytes.
+    pub(crate) fn vector(self) -> u64 {
+        VECTOR * self.per_byte()
+    }
+}
+
+/// Elements to be moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Job {
+    pub(crate) src: Side,
+    pub(crate) dst: Side,
+    pub(crate) extend: Extend,
+    /// Loops around one element, of at least two turns, in the units of either side; destination strides are positive.
+    pub(crate) loops: Vec<Loop>,
+    /// Whether the last byte that it writes may hold bits of no element, which become 0.
+    pub(crate) open: bool,
+}
+
+impl Job {
+    /// The job of an area: elements are as wide as all addresses allow.
+    pub(crate) fn of(area: &Area) -> Job {
+        let unit = area.unit();
+        let mut loops = area.loops.clone();
+        loops.push(Loop { extent: area.run / unit, src: unit as i64, dst: unit as i64 });
+        loops.retain(|turn| turn.extent > 1);
+        let side = |first: i64, bytes: u64, phase: u8| Side {
+            bits: 8 * unit,
+            first,
+            bytes,
+            phase: phase.into(),
+        };
+        Job {
+            src: side(area.src, area.bytes.0, area.alignment.src()),
+            dst: side(area.dst, area.bytes.1, area.alignment.dst()),
+            extend: Extend::Zero,
+            loops,
+            open: false,
+        }
+    }
+
+    /// Whether units are bytes of elements that stay as they are.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.src.bits == self.dst.bits && self.src.bits >= 8
+    }
+}

@@ -1,0 +1,329 @@
+//! The text of a gather: runs of the source to the tile, and vectors of the destination from it.
+
+use super::{fetch::Fetch, job::Job, place::Place, tile::Tile};
+use crate::{
+    area::VECTOR,
+    grid::Grid,
+    text::{Numbers, Text},
+};
+
+/// What stands before the kernel, its body, and its numbers.
+pub(super) fn of(job: &Job, tile: &Tile, place: &Place, grid: &Grid) -> (String, Text, Numbers) {
+    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+    let fetch = Fetch { job, tile, place };
+    text.line(&format!("SHARED(sm, {});", place.shared()));
+    grid.write(&mut text, &mut numbers);
+    block(fetch, &mut text, &mut numbers);
+    text.line("THREADS_BEGIN");
+    read(fetch, &mut text, &mut numbers);
+    text.line("CPWAIT;");
+    text.line("THREADS_END");
+    text.line("BARRIER;");
+    text.line("THREADS_BEGIN");
+    write(fetch, &mut text, &mut numbers);
+    text.line("THREADS_END");
+    text.line("BARRIER;");
+    (fetch.functions(), text, numbers)
+}
+
+/// The tiles of all loops, the nearest of the destination first; `None` where they are too many.
+pub(super) fn grid(job: &Job, tile: &Tile) -> Option<Grid> {
+    let mut grid = Grid::default();
+    let mut order: Vec<usize> = (0..job.loops.len()).collect();
+    order.sort_by_key(|at| job.loops[*at].dst);
+    for at in order.into_iter().filter(|at| !tile.is_whole(job, *at)) {
+        grid.push(format!("g{at}"), job.loops[at].extent.div_ceil(tile.take[at]))?;
+    }
+    Some(grid)
+}
+
+/// The bytes of what one store writes of the destination.
+fn vector(job: &Job) -> u64 {
+    if job.dst.bits < 8 { 4 } else { VECTOR }
+}
+
+/// What all threads of a block know: the turns of the tile, and where its first element is on both sides.
+fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
+    let Fetch { job, tile, .. } = fetch;
+    for at in (0..tile.take.len()).filter(|at| !tile.is_whole(job, *at) && tile.take[*at] > 1) {
+        let (all, take) = (numbers.short(job.loops[at].extent as u32), tile.take[at]);
+        text.line(&format!(
+            "const u32 k{at} = {all} - g{at} * {take}u < {take}u ? {all} - g{at} * {take}u : {take}u;"
+        ));
+    }
+    let sum = |side: &dyn Fn(usize) -> i64, numbers: &mut Numbers| {
+        let parts = (0..tile.take.len()).filter(|at| !tile.is_whole(job, *at));
+        parts.map(|at| format!(" + (i64)g{at} * {}", numbers.signed(side(at)))).collect::<String>()
+    };
+    let taken = |at: usize| tile.take[at] as i64;
+    let begins = if job.src.bits < 8 { "begins * 8u" } else { "begins" };
+    text.line("// Counted from the multiple of 16 at or before the first byte of the source.");
+    text.line("const u32 begins = PHASE(src) & 15u;");
+    // A run of a reversed loop begins at its last turn.
+    let reversed = || tile.from.iter().filter(|at| job.loops[**at].src < 0);
+    let back = reversed().filter(|at| tile.is_whole(job, **at));
+    let back: i64 = back.map(|at| (taken(*at) - 1) * job.loops[*at].src).sum();
+    let first = numbers.signed(job.src.first.wrapping_add(back));
+    let from = sum(&|at| job.loops[at].src.wrapping_mul(taken(at)), numbers);
+    let parts: String = reversed()
+        .filter(|at| !tile.is_whole(job, **at))
+        .map(|at| format!(" - (i64)(k{at} - 1u) * {}", job.loops[*at].src.unsigned_abs()))
+        .collect();
+    text.line(&format!("const i64 from = (i64)({begins}) + {first}{from}{parts};"));
+    let per_byte = job.dst.per_byte() as i64;
+    let first = numbers.signed(job.dst.first / per_byte);
+    let to = sum(&|at| job.loops[at].dst.wrapping_mul(taken(at)) / per_byte, numbers);
+    text.line(&format!("const i64 to = {first}{to};"));
+    text.line(&format!("const i64 end = (i64)begins + {};", numbers.signed(job.src.bytes as i64)));
+}
+
+/// The turns `c…` of some loops, which count runs, and the condition that they are in the array.
+fn turns(fetch: Fetch, loops: &[usize], text: &mut Text) -> String {
+    let Fetch { job, tile, .. } = fetch;
+    let (mut by, mut inside) = (1, Vec::new());
+    for (i, &at) in loops.iter().enumerate() {
+        let last = i + 1 == loops.len();
+        let turn = match (by, last) {
+            (1, true) => "run".to_string(),
+            (1, false) => format!("run % {}u", tile.take[at]),
+            (_, true) => format!("run / {by}u"),
+            (_, false) => format!("run / {by}u % {}u", tile.take[at]),
+        };
+        by *= tile.take[at];
+        text.line(&format!("const u32 c{at} = {turn};"));
+        if !tile.is_whole(job, at) {
+            inside.push(format!("c{at} < k{at}"));
+        }
+    }
+    inside.join(" && ")
+}
+
+/// Chunks of the runs of the source, to the tile as they lie.
+fn read(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
+    let Fetch { job, tile, place } = fetch;
+    let (per_byte, vector) = (job.src.per_byte(), job.src.vector());
+    let index = tile.src_index(job);
+    text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", place.runs * place.chunks));
+    text.line(&format!("const u32 chunk = i % {}u, run = i / {}u;", place.chunks, place.chunks));
+    let inside = turns(fetch, &index, text);
+    let stride = |at: &usize| format!(" + (i64)c{at} * {}", numbers.signed(job.loops[*at].src));
+    let at: String = index.iter().map(stride).collect();
+    text.line(&format!("const i64 at = from{at};"));
+    text.line(&format!("const u32 by = (u32)at & {}u;", vector - 1));
+    let condition = if inside.is_empty() { inside } else { format!("{inside} && ") };
+    text.line(&format!("if ({condition}chunk * {vector}u < by + {}) {{", length(fetch)));
+    let shift = if per_byte == 8 { " >> 3" } else { "" };
+    text.line(&format!("const i64 here = ((at - by){shift}) + chunk * 16u;"));
+    let spot = fetch.spot(&format!("(run * {}u + chunk) * 16u", place.pitch));
+    text.line(&format!("const u32 spot16 = {spot};"));
+    text.line("if (here >= begins && here + 16 <= end) {");
+    text.line("CPASYNC16(sm, spot16, src + (here - begins));");
+    text.line("} else {");
+    text.line("// The first or the last chunk of the source: nothing outside is read.");
+    text.line("u8 x[16];");
+    text.line("UNROLL");
+    text.line("for (u32 b = 0; b < 16u; b++) x[b] = here + b >= begins && here + b < end ? LDG1(src + (here + b - begins)) : (u8)0;");
+    text.line("UNROLL");
+    text.line("for (u32 b = 0; b < 16u; b++) STS1(sm, spot16 + b, x[b]);");
+    ["}", "}", "}"].iter().for_each(|line| text.line(line));
+}
+
+/// The units of a run of the source, as an expression.
+fn length(fetch: Fetch) -> String {
+    let Fetch { job, tile, .. } = fetch;
+    let reach = |at: &usize| (tile.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
+    match tile.from.last().filter(|at| !tile.is_whole(job, **at)) {
+        Some(last) => {
+            let rest = tile.src_units(job) - reach(last);
+            format!("{rest}u + (k{last} - 1u) * {}u", job.loops[*last].src.unsigned_abs())
+        }
+        None => format!("{}u", tile.src_units(job)),
+    }
+}
+
+/// Vectors of the runs of the destination, from the tile.
+fn write(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
+    let Fetch { job, tile, .. } = fetch;
+    let (vector, index) = (vector(job), tile.dst_index());
+    let elements = tile.dst_elements();
+    let unit = crate::area::common(vector, dst_unit(job, tile));
+    let vectors = ((elements * job.dst.bits).div_ceil(8) + vector - unit).div_ceil(vector);
+    let runs = tile.elements() / elements;
+    counts(fetch, text, numbers);
+    text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", runs * vectors));
+    text.line(&format!("const u32 v = i % {vectors}u, run = i / {vectors}u;"));
+    let inside = turns(fetch, &index, text);
+    let per_byte = job.dst.per_byte() as i64;
+    let stride =
+        |at: &usize| format!(" + (i64)c{at} * {}", numbers.signed(job.loops[*at].dst / per_byte));
+    let at: String = index.iter().map(stride).collect();
+    text.line(&format!("const i64 at = to{at};"));
+    text.line(&format!(
+        "const i32 x = (i32)(v * {vector}u) - (i32)(PHASE(dst) + (u32)at & {}u);",
+        vector - 1
+    ));
+    let condition = if inside.is_empty() { inside } else { format!("{inside} && ") };
+    text.line(&format!("if ({condition}x < row) {{"));
+    home(fetch, &index, text);
+    if job.dst.bits == 128 {
+        text.line(&format!(
+            "STG16(dst + (at + x), LDS16(sm, {} / 16u));",
+            fetch.spot("(home + place((u32)x / 16u))")
+        ));
+    } else {
+        text.line(&format!("if (x >= 0 && {}) {{", all_of_vector(job)));
+        whole(fetch, text);
+        text.line("} else {");
+        ends(fetch, text);
+        text.line("}");
+    }
+    ["}", "}"].iter().for_each(|line| text.line(line));
+}
+
+/// The units of bytes that every run of the destination begins at a multiple of.
+fn dst_unit(job: &Job, tile: &Tile) -> u64 {
+    let per_byte = job.dst.per_byte() as i64;
+    let first = (job.dst.first / per_byte).wrapping_add(job.dst.phase as i64);
+    let loops = job.loops.iter().enumerate();
+    let strides = loops.map(|(at, turn)| match (tile.to.contains(&at), tile.is_whole(job, at)) {
+        (true, true) => 0,
+        (true, false) => turn.dst.wrapping_mul(tile.take[at] as i64) / per_byte,
+        _ => turn.dst / per_byte,
+    });
+    strides.chain([first]).fold(VECTOR, |unit, stride| crate::area::common(unit, stride as u64))
+}
+
+/// The elements and the bytes of a run of the destination, and what its turns add to the beginning of a run of the source.
+fn counts(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
+    let Fetch { job, tile, place } = fetch;
+    let elements = match tile.to.last().filter(|at| !tile.is_whole(job, **at)) {
+        Some(last) => format!("{}u * k{last}", tile.dst_elements() / tile.take[*last]),
+        None => format!("{}u", tile.dst_elements()),
+    };
+    text.line(&format!("const u32 elements = {elements};"));
+    let bits = job.dst.bits;
+    let row = if bits < 8 {
+        format!("(elements * {bits}u + 7u) / 8u")
+    } else {
+        format!("elements * {}u", bits / 8)
+    };
+    text.line(&format!("const i32 row = (i32)({row});"));
+    if place.varies {
+        for at in tile.src_index(job) {
+            text.line(&format!(
+                "const u32 z{at} = (u32){} & {}u;",
+                numbers.signed(job.loops[at].src),
+                job.src.vector() - 1
+            ));
+        }
+    }
+}
+
+/// Where the first element of a run of the destination is in the tile, but for how its run of the source begins.
+fn home(fetch: Fetch, index: &[usize], text: &mut Text) {
+    let Fetch { job, tile, place } = fetch;
+    let mut home = Vec::new();
+    for at in &tile.from {
+        let step = job.loops[*at].src;
+        if step < 0 && tile.is_whole(job, *at) {
+            home.push(format!("{}u", (tile.take[*at] - 1) * step.unsigned_abs()));
+        } else if step < 0 {
+            home.push(format!("(k{at} - 1u) * {}u", step.unsigned_abs()));
+        }
+    }
+    let moved = index.iter().filter(|at| fetch.step(**at) != 0);
+    home.extend(moved.map(|at| format!("c{at} * {}u", fetch.step(*at) as u32)));
+    let src_index = tile.src_index(job);
+    let leans = index.iter().filter(|at| place.varies && src_index.contains(at));
+    let leans: String = leans.map(|at| format!(" + c{at} * z{at}")).collect();
+    let lean = format!("(u32)from{leans}");
+    if fetch.leaning().is_empty() {
+        home.push(format!("({lean} & {}u)", job.src.vector() - 1));
+    } else {
+        text.line(&format!("const u32 lean = {lean};"));
+    }
+    if home.is_empty() {
+        home.push("0u".into());
+    }
+    text.line(&format!("const u32 home = {};", home.join(" + ")));
+}
+
+/// A vector that a run has all of.
+fn whole(fetch: Fetch, text: &mut Text) {
+    let bits = fetch.job.dst.bits;
+    if bits < 8 {
+        narrow(fetch, "x", 32 / bits, "", text);
+        return text.line("STG4(dst + (at + x), value);");
+    }
+    text.line("u128 q;");
+    if bits == 64 {
+        text.line("const u32 e = (u32)x / 8u;");
+        text.line(&format!(
+            "const u64 low = {}, high = {};",
+            fetch.value("e", true),
+            fetch.value("(e + 1u)", true)
+        ));
+        text.line(
+            "q.x = (u32)low; q.y = (u32)(low >> 32); q.z = (u32)high; q.w = (u32)(high >> 32);",
+        );
+    } else {
+        words(fetch, text);
+    }
+    text.line("STG16(dst + (at + x), q);");
+}
+
+/// The condition that a run has all of the vector from byte `x` on: its last byte may have fewer elements than others.
+fn all_of_vector(job: &Job) -> String {
+    match job.dst.bits {
+        bits if bits < 8 => format!("(u32)(x + 4) * {}u <= elements", 8 / bits),
+        _ => format!("x + {VECTOR} <= row"),
+    }
+}
+
+/// The elements from a byte of the run on, in `value`: those for which a condition holds, the others 0.
+fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text) {
+    let bits = fetch.job.dst.bits;
+    text.line("u32 value = 0u;");
+    text.line("UNROLL");
+    text.line(&format!("for (u32 b = 0; b < {count}u; b++) {{"));
+    text.line(&format!("const u32 e = (u32){byte} * {}u + b;", 8 / bits));
+    text.line(&format!("{condition}value |= {} << b * {bits}u;", fetch.value("e", true)));
+    text.line("}");
+}
+
+/// The four words of a vector, which lanes take in turned orders where the place says so.
+fn words(fetch: Fetch, text: &mut Text) {
+    let (each, turned) = (32 / fetch.job.dst.bits, fetch.place.turned);
+    let first = if turned { "(k + turn & 3u)" } else { "k" };
+    if turned {
+        text.line("const u32 turn = tid >> 3 & 3u;");
+    }
+    text.line("u32 w[4];");
+    text.line("UNROLL");
+    text.line("for (u32 k = 0; k < 4u; k++) {");
+    text.line(&format!("const u32 e = (u32)x / {}u + {first} * {each}u;", fetch.job.dst.bits / 8));
+    text.line(&format!("w[k] = {};", fetch.word("e")));
+    text.line("}");
+    if turned {
+        text.line("if (turn & 1u) { const u32 t = w[3]; w[3] = w[2]; w[2] = w[1]; w[1] = w[0]; w[0] = t; }");
+        text.line("if (turn & 2u) { const u32 s = w[0], t = w[1]; w[0] = w[2]; w[1] = w[3]; w[2] = s; w[3] = t; }");
+    }
+    text.line("q.x = w[0]; q.y = w[1]; q.z = w[2]; q.w = w[3];");
+}
+
+/// The elements at an end of a run, in a vector that it has not all of.
+fn ends(fetch: Fetch, text: &mut Text) {
+    let bits = fetch.job.dst.bits;
+    let (bytes, vector) = ((bits / 8).max(1), vector(fetch.job));
+    text.line(&format!(
+        "for (i32 y = x < 0 ? 0 : x; y < x + {vector} && y < row; y += {bytes}) {{"
+    ));
+    if bits < 8 {
+        narrow(fetch, "y", 8 / bits, "if (e < elements) ", text);
+    } else {
+        text.line(&format!("const u32 e = (u32)y / {bytes}u;"));
+        text.line(&format!("const u{} value = {};", bits.max(32), fetch.value("e", false)));
+    }
+    text.line(&format!("STG{bytes}(dst + (at + y), value);"));
+    text.line("}");
+}

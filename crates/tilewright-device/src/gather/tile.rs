@@ -1,0 +1,200 @@
+//! A tile: how many turns of each loop a block takes, so that runs are long on both sides.
+//!
+//! Laws: the turns of a run, in their order, are contiguous, and all of them but the last loop's are in every tile; a run
+//! of the destination begins at a byte in each tile; a tile and its runs are at most [`MOST`] bytes.
+
+use super::job::{Job, Side};
+use tilewright_relayout::Loop;
+
+/// The most bytes of a tile, with what lies between its runs.
+pub(super) const MOST: u64 = 24 << 10;
+
+/// The same where only more turns make runs begin at bytes.
+const LAST: u64 = 44 << 10;
+
+/// The bytes of a tile that are enough.
+const ENOUGH: u64 = 12 << 10;
+
+/// A loop's turns in a tile may be the source's whole stride apart, where that is at most this number of elements.
+const SPARSE: u64 = 4;
+
+/// Turns of loops that a block takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tile {
+    /// Turns of each loop of the job.
+    pub(crate) take: Vec<u64>,
+    /// The loops of a run of the source, the smallest stride first.
+    pub(crate) from: Vec<usize>,
+    /// The loops of a run of the destination, the smallest stride first.
+    pub(crate) to: Vec<usize>,
+}
+
+impl Tile {
+    /// The tile for a job; `None` where runs of the destination do not begin or end at bytes.
+    pub(crate) fn of(job: &Job) -> Option<Tile> {
+        let from = chain(&job.loops, |turn| turn.src, first_stride(job));
+        let to = chain(&job.loops, |turn| turn.dst, job.dst.width());
+        let sizes = [256, 128, 64, 32, 16].into_iter();
+        let mut tile = sizes
+            .map(|bytes| {
+                let mut take = vec![1; job.loops.len()];
+                grow(&mut take, job, &from, job.src, bytes);
+                grow(&mut take, job, &to, job.dst, bytes);
+                Tile { take, from: from.clone(), to: to.clone() }
+            })
+            .find(|tile| tile.bytes(job) <= MOST)?;
+        tile.fill(job);
+        tile.end_at_bytes(job);
+        let mut more = to.iter();
+        loop {
+            let runs = Tile {
+                from: tile.run(&from, job),
+                to: tile.run(&to, job),
+                take: tile.take.clone(),
+            };
+            if tile.bytes(job) > LAST || runs.begins_at_bytes(job) {
+                return (tile.bytes(job) <= LAST).then_some(runs);
+            }
+            // Loops taken whole leave fewer runs to begin within a byte.
+            let at = *more.next()?;
+            tile.take[at] = job.loops[at].extent;
+        }
+    }
+
+    /// Whether a loop is in one tile only.
+    pub(crate) fn is_whole(&self, job: &Job, at: usize) -> bool {
+        self.take[at] == job.loops[at].extent
+    }
+
+    /// The elements of a tile.
+    pub(crate) fn elements(&self) -> u64 {
+        self.take.iter().product()
+    }
+
+    /// The loops of a tile that count runs of the source, with more than one turn and a stride.
+    pub(crate) fn src_index(&self, job: &Job) -> Vec<usize> {
+        let counts = |at: &usize| self.take[*at] > 1 && job.loops[*at].src != 0;
+        (0..self.take.len()).filter(|at| !self.from.contains(at)).filter(counts).collect()
+    }
+
+    /// The loops of a tile that count runs of the destination.
+    pub(crate) fn dst_index(&self) -> Vec<usize> {
+        (0..self.take.len()).filter(|at| !self.to.contains(at) && self.take[*at] > 1).collect()
+    }
+
+    /// The units of the source from the first element of a run to behind its last.
+    pub(crate) fn src_units(&self, job: &Job) -> u64 {
+        let reach = |at: &usize| (self.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
+        self.from.iter().map(reach).sum::<u64>() + job.src.width()
+    }
+
+    /// The elements of a run of the destination.
+    pub(crate) fn dst_elements(&self) -> u64 {
+        self.to.iter().map(|at| self.take[*at]).product()
+    }
+
+    /// An estimate of the bytes of shared memory: runs with a vector more.
+    fn bytes(&self, job: &Job) -> u64 {
+        let run = Tile { from: self.run(&self.from, job), ..self.clone() };
+        let units = run.src_units(job) + job.src.vector();
+        let runs = run.src_index(job).iter().map(|at| self.take[*at]).product::<u64>();
+        units.div_ceil(job.src.vector()).saturating_mul(16).saturating_mul(runs)
+    }
+
+    /// The loops of a chain that are one run in this tile: all whole but the last.
+    fn run(&self, chain: &[usize], job: &Job) -> Vec<usize> {
+        let whole = chain.iter().take_while(|at| self.is_whole(job, **at)).count();
+        let last = chain.get(whole).filter(|at| self.take[**at] > 1);
+        chain[..whole].iter().chain(last).copied().collect()
+    }
+
+    /// Doubles the last loop of either run while the tile is small.
+    fn fill(&mut self, job: &Job) {
+        let chains = [self.to.clone(), self.from.clone()];
+        for chain in chains {
+            for at in chain {
+                let fits = |tile: &Tile| tile.bytes(job) <= ENOUGH;
+                while !self.is_whole(job, at) {
+                    let mut more = self.clone();
+                    more.take[at] = up_to(self.take[at] * 2, job.loops[at].extent);
+                    if !fits(&more) {
+                        break;
+                    }
+                    *self = more;
+                }
+                if !self.is_whole(job, at) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Takes more turns of the loops whose next tile would begin within a byte.
+    fn end_at_bytes(&mut self, job: &Job) {
+        let per_byte = job.dst.per_byte();
+        for (take, turn) in self.take.iter_mut().zip(&job.loops) {
+            let within = |take: u64| !(turn.dst as u64).wrapping_mul(take).is_multiple_of(per_byte);
+            while *take < turn.extent && within(*take) {
+                *take += 1;
+            }
+        }
+    }
+
+    fn begins_at_bytes(&self, job: &Job) -> bool {
+        let per_byte = job.dst.per_byte() as i64;
+        let loops = || job.loops.iter().enumerate();
+        let whole = |units: i64| units % per_byte == 0;
+        let tiles = loops().all(|(at, turn)| {
+            self.is_whole(job, at) || whole(turn.dst.wrapping_mul(self.take[at] as i64))
+        });
+        let index = self.dst_index().into_iter().all(|at| whole(job.loops[at].dst));
+        let all: u64 = self.to.iter().map(|at| job.loops[*at].extent).product();
+        let open = job.open && loops().all(|(at, _)| self.to.contains(&at));
+        let ends = whole((all.wrapping_mul(job.dst.width())) as i64) || open;
+        whole(job.dst.first) && tiles && index && ends
+    }
+}
+
+/// The first stride of the source's chain: an element, or a small number of them where no loop has that.
+fn first_stride(job: &Job) -> u64 {
+    let width = job.src.width();
+    let strides = job.loops.iter().map(|turn| turn.src.unsigned_abs()).filter(|src| *src > 0);
+    let least = strides.min().unwrap_or(width);
+    if least <= width.saturating_mul(SPARSE) && least.is_multiple_of(width) { least } else { width }
+}
+
+/// The loops that continue one another on a side, from a stride on.
+fn chain(loops: &[Loop], side: fn(&Loop) -> i64, first: u64) -> Vec<usize> {
+    let (mut chain, mut reach) = (Vec::new(), Some(first));
+    while let Some(stride) = reach {
+        let goes_on = |at: &usize| side(&loops[*at]).unsigned_abs() == stride;
+        let Some(at) = (0..loops.len()).filter(|at| !chain.contains(at)).find(goes_on) else {
+            break;
+        };
+        chain.push(at);
+        reach = stride.checked_mul(loops[at].extent);
+    }
+    chain
+}
+
+/// Takes turns of a chain until a run has some bytes.
+fn grow(take: &mut [u64], job: &Job, chain: &[usize], side: Side, bytes: u64) {
+    let mut got = side.bits;
+    for &at in chain {
+        if got >= bytes * 8 {
+            break;
+        }
+        let extent = job.loops[at].extent;
+        let need = (bytes * 8).div_ceil(got).next_power_of_two();
+        take[at] = take[at].max(up_to(need, extent));
+        if take[at] < extent {
+            break;
+        }
+        got = got.saturating_mul(extent);
+    }
+}
+
+/// A power of two of turns, or all where these are fewer than twice as many.
+fn up_to(turns: u64, extent: u64) -> u64 {
+    if extent < turns * 2 { extent } else { turns }
+}

@@ -1,0 +1,142 @@
+//! What a realigned weave is made for: the two loops of the transpose, the loops around it, and the sizes of a tile.
+//!
+//! Law: the tiles of the grid cover each row and each column of each turn of the outer loops.
+
+use crate::{
+    area::{Area, VECTOR},
+    grid::Grid,
+};
+use tilewright_relayout::Loop;
+
+/// Vectors of a row of a tile in the destination, the one before its first among them.
+pub(super) const VECTORS: u64 = 16;
+
+/// The most blocks beside one another that read the same rows.
+const BESIDE: u64 = 8;
+
+/// The most bytes of a row: what a number of 32 bits with a sign holds, with room for a tile.
+const LONGEST: u64 = 1 << 30;
+
+/// A transpose in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Bytes of an element: 1, 2, 4, 8 or 16.
+    pub(super) element: u64,
+    /// Bytes that every address is a multiple of, at most an element.
+    pub(super) unit: u64,
+    /// The loop along which the destination is contiguous.
+    pub(super) rows: Loop,
+    /// The loop along which the source is contiguous.
+    pub(super) columns: Loop,
+    pub(super) outer: Vec<Loop>,
+}
+
+impl Shape {
+    /// The transpose that an area is, if it is one.
+    pub(super) fn of(area: &Area) -> Option<Shape> {
+        let element = area.run;
+        if !element.is_power_of_two() || element > VECTOR {
+            return None;
+        }
+        let by = |side: fn(&Loop) -> i64| {
+            area.loops.iter().position(|turn| side(turn) == element as i64)
+        };
+        let (columns, rows) = (by(|turn| turn.src)?, by(|turn| turn.dst)?);
+        let short = |at: usize| area.loops[at].extent <= LONGEST / element;
+        if columns == rows || !short(columns) || !short(rows) {
+            return None;
+        }
+        let others = |(at, turn): (usize, &Loop)| (at != rows && at != columns).then_some(*turn);
+        let outer = area.loops.iter().enumerate().filter_map(others).collect();
+        let (rows, columns) = (area.loops[rows], area.loops[columns]);
+        Some(Shape { element, unit: area.unit().min(element), rows, columns, outer })
+    }
+
+    /// Elements of a vector.
+    pub(super) fn lanes(&self) -> u64 {
+        VECTOR / self.element
+    }
+
+    /// Vectors of a tile's row in the source.
+    pub(super) fn across(&self) -> u64 {
+        if self.element == 1 { 8 } else { 16 }
+    }
+
+    /// Columns of a tile.
+    pub(super) fn tile_columns(&self) -> u64 {
+        self.across() * self.lanes()
+    }
+
+    /// Rows that a tile writes: all it holds but those of its first vector.
+    pub(super) fn tile_rows(&self) -> u64 {
+        (VECTORS - 1) * self.lanes()
+    }
+
+    /// Threads of a block: one for each square of elements.
+    pub(super) fn threads(&self) -> u32 {
+        (self.across() * VECTORS) as u32
+    }
+
+    /// Blocks that a multiprocessor must be able to hold; registers of a thread are few enough for it.
+    pub(super) fn resident(&self) -> u32 {
+        4
+    }
+
+    /// Bytes of shared memory.
+    pub(super) fn shared(&self) -> u32 {
+        (self.tile_columns() * VECTORS * VECTOR) as u32
+    }
+
+    /// Bytes of a row in the destination.
+    pub(super) fn row_bytes(&self) -> u64 {
+        self.rows.extent * self.element
+    }
+
+    /// The tiles of the rows: a row of the destination may begin 15 bytes into its first vector.
+    pub(super) fn tiles_down(&self) -> u64 {
+        (self.row_bytes() + VECTOR - self.unit).div_ceil((VECTORS - 1) * VECTOR)
+    }
+
+    /// The blocks: neighbours read the same rows, then come those that write on, so that both sides stay near.
+    pub(super) fn grid(&self) -> Option<Grid> {
+        let across = self.columns.extent.div_ceil(self.tile_columns());
+        let beside = beside(across);
+        let mut grid = Grid::default();
+        grid.push("beside", beside)?;
+        grid.push("down", self.tiles_down())?;
+        grid.push("strip", across.div_ceil(beside))?;
+        for (i, turn) in self.outer.iter().enumerate().rev() {
+            grid.push(format!("o{i}"), turn.extent)?;
+        }
+        Some(grid)
+    }
+
+    /// The blocks of a strip.
+    pub(super) fn beside(&self) -> u64 {
+        beside(self.columns.extent.div_ceil(self.tile_columns()))
+    }
+}
+
+/// The largest width of a strip, a power of two, that leaves at most an eighth of the blocks without work.
+fn beside(across: u64) -> u64 {
+    let mut width = BESIDE;
+    while width > 1 && across.next_multiple_of(width) - across > across / 8 {
+        width /= 2;
+    }
+    width
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strips_leave_few_blocks_without_work() {
+        let widths = [1, 2, 3, 4, 7, 8, 15, 16, 17, 71, 72].map(beside);
+        assert_eq!(widths, [1, 2, 1, 4, 1, 8, 8, 8, 2, 8, 8]);
+        for across in 1..2000u64 {
+            let idle = across.next_multiple_of(beside(across)) - across;
+            assert!(idle * 8 <= across);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Widths: elements narrower than a byte, and elements of one width into those of another.
+//!
+//! A gather whose elements are read from words of 32 bits, widened or cut in registers, and put together to words of the
+//! destination, each of which one thread writes.
+//!
+//! Law: a region is taken only where its runs of the destination are whole bytes, so that no other kernel writes any byte
+//! of it; the bits behind the last element of an array are written as 0.
+
+use crate::{
+    Alignment, Error,
+    gather::{self, Job, Side},
+    kernel::Kernel,
+};
+use tilewright_relayout::{Loop, Program, Region};
+
+/// The kernel of a region that counts elements; `None` where these share bytes with what other kernels write, or are
+/// wider than a word.
+pub(crate) fn take(
+    region: &Region,
+    program: &Program,
+    pointers: Alignment,
+) -> Option<Result<Vec<Kernel>, Error>> {
+    gather::any(&job(region, program, pointers)?)
+}
+
+/// The job of a region that counts elements.
+fn job(region: &Region, program: &Program, pointers: Alignment) -> Option<Job> {
+    let elements = program.elements();
+    let side = |bits: u32, first: i64, bytes: u64, phase: u8| {
+        let bits = u64::from(bits);
+        let mut side = Side { bits, first: 0, bytes, phase: phase.into() };
+        side.first = first.checked_mul(side.width() as i64)?;
+        let aligned = bits <= 8 || (bits <= 32 && side.phase.is_multiple_of(bits / 8));
+        (bits.is_power_of_two() && aligned).then_some(side)
+    };
+    let src = side(elements.src_bits, region.src, program.src_bytes(), pointers.src())?;
+    let dst = side(elements.dst_bits, region.dst, program.dst_bytes(), pointers.dst())?;
+    let run = Loop { extent: region.run, src: 1, dst: 1 };
+    let mut loops = Vec::new();
+    for turn in region.loops.iter().chain([&run]).filter(|turn| turn.extent > 1) {
+        let (from, to) = (src.width() as i64, dst.width() as i64);
+        let (from, to) = (turn.src.checked_mul(from)?, turn.dst.checked_mul(to)?);
+        loops.push(Loop { extent: turn.extent, src: from, dst: to });
+    }
+    let end = (region.dst as u64).checked_add(loops.iter().map(|turn| turn.extent).product())?;
+    let open = !program.is_part() && end == program.dst().capacity();
+    Some(Job { src, dst, extend: elements.extend, loops, open })
+}
