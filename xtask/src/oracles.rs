@@ -1,6 +1,7 @@
 //! `cargo xtask oracles`: heavy checks against real libraries and the interpreter of undefined
 //! behaviour. What does not install is skipped, with the reason; what runs must pass.
 
+mod devices;
 mod handed_out;
 mod packings;
 mod proofs;
@@ -34,7 +35,7 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 31] = [
+    let oracles: [(&str, Oracle<'_>); 32] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
@@ -56,6 +57,7 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("placements", &placements),
         ("banks", &banks),
         ("functions for CUDA", &read_back::nvrtc),
+        ("devices", &devices::devices),
         ("packings of kernels", &packings::packings),
         ("proofs", &proofs::proofs),
         ("fuzz", &|root| fuzz(root, searched)),

@@ -39,10 +39,9 @@ impl Place {
     /// The place of a tile whose reads take the fewest turns.
     pub(crate) fn of(job: &Job, tile: &Tile) -> Place {
         let vector = job.src.vector();
-        let runs = tile.src_index(job);
-        let chunks = (vector - phase_unit(job, tile) + tile.src_units(job)).div_ceil(vector);
-        let varies =
-            runs.iter().any(|at| !job.loops[*at].src.unsigned_abs().is_multiple_of(vector));
+        let runs = tile.from_index(job);
+        let chunks = (vector - phase_unit(job, tile) + tile.from_units(job)).div_ceil(vector);
+        let varies = runs.iter().any(|at| job.loops[*at].src.unsigned_abs() % vector != 0);
         let runs = runs.iter().map(|at| tile.take[*at]).product();
         let plain = Place { chunks, pitch: chunks, runs, varies, xor: None, turned: false };
         let fits = |place: &Place| place.shared() <= MOST + MOST / 2;
@@ -86,7 +85,7 @@ impl Place {
         if tile.from.contains(&at) {
             return job.loops[at].src;
         }
-        let index = tile.src_index(job);
+        let index = tile.from_index(job);
         let before = index.iter().take_while(|other| **other != at);
         let runs: u64 = before.map(|other| tile.take[*other]).product();
         if index.contains(&at) { (runs * self.pitch * job.src.vector()) as i64 } else { 0 }
@@ -111,11 +110,11 @@ impl Place {
     pub(crate) fn turns(&self, job: &Job, tile: &Tile) -> (u64, u64) {
         let vector = if job.dst.bits < 8 { 4 } else { VECTOR };
         let elements = vector * 8 / job.dst.bits;
-        let vectors = (tile.dst_elements() / elements).max(1);
-        let all = vectors * (tile.elements() / tile.dst_elements());
+        let vectors = (tile.to_elements() / elements).max(1);
+        let all = vectors * (tile.elements() / tile.to_elements());
         let wide = (job.src.bits / 32).max(1);
         let (run, index) =
-            (self.steps(job, tile, &tile.to), self.steps(job, tile, &tile.dst_index()));
+            (self.steps(job, tile, &tile.to), self.steps(job, tile, &tile.to_index()));
         let (mut turns, mut reads) = (0, 0);
         let mut words = Vec::new();
         for first in [0, 1, 5]
@@ -138,7 +137,7 @@ impl Place {
 
     /// Turns, steps and phases of some loops.
     fn steps(&self, job: &Job, tile: &Tile, loops: &[usize]) -> Vec<Step> {
-        let index = tile.src_index(job);
+        let index = tile.from_index(job);
         let step = |at: &usize| {
             let leans = if index.contains(at) { job.loops[*at].src } else { 0 };
             let (turns, step) = (tile.take[*at], self.step(job, tile, *at));

@@ -72,32 +72,32 @@ impl Tile {
     }
 
     /// The loops of a tile that count runs of the source, with more than one turn and a stride.
-    pub(crate) fn src_index(&self, job: &Job) -> Vec<usize> {
+    pub(crate) fn from_index(&self, job: &Job) -> Vec<usize> {
         let counts = |at: &usize| self.take[*at] > 1 && job.loops[*at].src != 0;
         (0..self.take.len()).filter(|at| !self.from.contains(at)).filter(counts).collect()
     }
 
     /// The loops of a tile that count runs of the destination.
-    pub(crate) fn dst_index(&self) -> Vec<usize> {
+    pub(crate) fn to_index(&self) -> Vec<usize> {
         (0..self.take.len()).filter(|at| !self.to.contains(at) && self.take[*at] > 1).collect()
     }
 
     /// The units of the source from the first element of a run to behind its last.
-    pub(crate) fn src_units(&self, job: &Job) -> u64 {
+    pub(crate) fn from_units(&self, job: &Job) -> u64 {
         let reach = |at: &usize| (self.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
         self.from.iter().map(reach).sum::<u64>() + job.src.width()
     }
 
     /// The elements of a run of the destination.
-    pub(crate) fn dst_elements(&self) -> u64 {
+    pub(crate) fn to_elements(&self) -> u64 {
         self.to.iter().map(|at| self.take[*at]).product()
     }
 
     /// An estimate of the bytes of shared memory: runs with a vector more.
     fn bytes(&self, job: &Job) -> u64 {
         let run = Tile { from: self.run(&self.from, job), ..self.clone() };
-        let units = run.src_units(job) + job.src.vector();
-        let runs = run.src_index(job).iter().map(|at| self.take[*at]).product::<u64>();
+        let units = run.from_units(job) + job.src.vector();
+        let runs = run.from_index(job).iter().map(|at| self.take[*at]).product::<u64>();
         units.div_ceil(job.src.vector()).saturating_mul(16).saturating_mul(runs)
     }
 
@@ -147,7 +147,7 @@ impl Tile {
         let tiles = loops().all(|(at, turn)| {
             self.is_whole(job, at) || whole(turn.dst.wrapping_mul(self.take[at] as i64))
         });
-        let index = self.dst_index().into_iter().all(|at| whole(job.loops[at].dst));
+        let index = self.to_index().into_iter().all(|at| whole(job.loops[at].dst));
         let all: u64 = self.to.iter().map(|at| job.loops[*at].extent).product();
         let open = job.open && loops().all(|(at, _)| self.to.contains(&at));
         let ends = whole((all.wrapping_mul(job.dst.width())) as i64) || open;

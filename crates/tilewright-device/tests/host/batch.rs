@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use tilewright_device::{Alignment, DevicePlan, Way};
+use tilewright_device::{Alignment, DevicePlan, Options, Way};
 use tilewright_relayout::{Plan, Program};
 
 use super::{
@@ -83,7 +83,18 @@ impl Batch {
 
     /// A program between two arrays that lie so, beside what the engine makes of it.
     pub fn add(&mut self, name: &str, program: &Program, alignment: Alignment) -> DevicePlan {
-        let plan = DevicePlan::new(program, alignment);
+        self.add_with(name, program, alignment, Options::default())
+    }
+
+    /// The same with other choices.
+    pub fn add_with(
+        &mut self,
+        name: &str,
+        program: &Program,
+        alignment: Alignment,
+        options: Options,
+    ) -> DevicePlan {
+        let plan = DevicePlan::with(program, alignment, options);
         let plan = plan.unwrap_or_else(|error| panic!("{name}: {error}\n{program}"));
         self.add_plan(name, program, alignment, &plan);
         plan
@@ -133,7 +144,7 @@ impl Batch {
         });
     }
 
-    /// How many texts differ.
+    /// The texts, each once.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }

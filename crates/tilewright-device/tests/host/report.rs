@@ -48,15 +48,51 @@ pub struct Answer {
     pub count: u64,
     #[serde(skip)]
     pub findings: Vec<Finding>,
-    /// Whether the change that was on gave another value somewhere.
-    pub infected: bool,
+    /// What all blocks did, in any order: equal where threads touch the same bytes with the same values.
+    pub trace: u64,
+    /// The same without the values.
+    pub places: u64,
+    /// The bytes that threads store to the destination, in their order.
+    pub stores: u64,
     pub load: Count,
     pub store: Count,
     pub read: Count,
     pub write: Count,
 }
 
+/// Why a change is none, for a launch in which nothing was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// Each thread touches the same bytes on the same lines in the same order, with the same values.
+    Same,
+    /// The same but for values in shared memory that reach no byte of the destination.
+    Unread,
+    /// Each thread stores the same bytes in the same order; what it loads besides is within bounds, in no race, and
+    /// hardly more traffic.
+    Unneeded,
+}
+
+/// More traffic than this share of what a kernel needs without a change is found, too.
+const SLOWER: f64 = 1.02;
+
 impl Answer {
+    /// Whether a changed kernel is found out, by findings or by traffic.
+    pub fn is_caught(&self, plain: &Answer) -> bool {
+        let counts = |answer: &Answer| [answer.load, answer.store, answer.read, answer.write];
+        let slower = |(own, plain): (Count, Count)| own.units as f64 > plain.units as f64 * SLOWER;
+        self.count > 0 || counts(self).into_iter().zip(counts(plain)).any(slower)
+    }
+
+    /// Which rule says that a changed kernel without findings is as good as the plain one; `None` where none does.
+    pub fn rule(&self, plain: &Answer) -> Option<Rule> {
+        match self {
+            own if own.trace == plain.trace => Some(Rule::Same),
+            own if own.places == plain.places && own.stores == plain.stores => Some(Rule::Unread),
+            own if own.stores == plain.stores => Some(Rule::Unneeded),
+            _ => None,
+        }
+    }
+
     /// The kinds of findings, each once, in the order in which they came.
     pub fn kinds(&self) -> Vec<&str> {
         let mut kinds: Vec<&str> = Vec::new();

@@ -37,6 +37,11 @@ struct Block {
     std::vector<u32> order;
     u32 phase = 0, run = 0;
     u64 accesses = 0;
+    // What each thread of the block did, in its order: all of it, its addresses alone, the bytes it stores; and what all
+    // blocks did, in any order.
+    enum { ALL, PLACES, STORES, TRACES };
+    std::vector<u64> traces[TRACES];
+    u64 sums[TRACES] = {0};
     bool inside = false;
     // Where a kernel goes on that cannot: behind its launch.
     sigjmp_buf abandoned;
@@ -49,6 +54,7 @@ struct Block {
         report.at.block = number, report.at.thread = 0;
         phase++, inside = false;
         arrays.clear(), copies.clear();
+        for (auto &trace : traces) trace.assign(MOST_THREADS, 0);
         for (Cell &cell : cells) cell.copier = NOBODY;
         for (u64 i = 0; i < MOST_SHARED; i += 8) {
             u64 poison = noise(phase * 2ULL + 1, i);
@@ -60,6 +66,22 @@ struct Block {
         if (inside) report.found("return inside a phase", 0);
         for (const Copy &copy : copies) report.found("copy not waited for", copy.line, copy.at);
         traffic.end_block();
+        for (int which = ALL; which < TRACES; which++) {
+            u64 all = noise(0, report.at.launch);
+            for (u32 thread = 0; thread < MOST_THREADS; thread++) all += noise(traces[which][thread], thread);
+            sums[which] += noise(all, 0);
+        }
+    }
+
+    // Adds an access to what its thread did.
+    void follow(u32 kind, u64 at, u32 count, u32 line, const u8 *bytes = nullptr) {
+        for (int which = ALL; which < TRACES; which++) {
+            u64 &one = traces[which][report.at.thread];
+            if (which != STORES) one = noise(one, at << 16 ^ (u64)line << 4 ^ kind);
+            if (which == PLACES || !bytes || (which == STORES && kind != STORE)) continue;
+            // Stores are bytes, however wide they are.
+            for (u32 i = 0; i < count; i++) one = noise(one, at + i) + bytes[i];
+        }
     }
 
     // Warps in any order, and the lanes of each.
@@ -147,6 +169,7 @@ struct Block {
         u32 at = place(array, offset, count, line);
         if (at == MOST_SHARED) return (void)std::memset(to, 0x5A, count);
         for (u32 i = 0; i < count; i++) touch(at + i, false, line);
+        follow(READ, at, count, line);
         traffic.note(READ, report.at.thread, at, count, line);
         std::memcpy(to, &bytes[at], count);
     }
@@ -155,12 +178,14 @@ struct Block {
         u32 at = place(array, offset, count, line);
         if (at == MOST_SHARED) return;
         for (u32 i = 0; i < count; i++) touch(at + i, true, line);
+        follow(WRITE, at, count, line, from);
         traffic.note(WRITE, report.at.thread, at, count, line);
         std::memcpy(&bytes[at], from, count);
     }
 
     void copy(u8 *array, u64 offset, u64 from, u32 line) {
         u32 at = place(array, offset, 16, line);
+        follow(LOAD, from, at, line);
         traffic.note(LOAD, report.at.thread, from, 16, line);
         if (at == MOST_SHARED) return;
         for (u32 i = 0; i < 16; i++) touch(at + i, true, line), cell(at + i).copier = (u16)report.at.thread;
@@ -169,6 +194,7 @@ struct Block {
 
     void wait(u32 line) {
         step(line);
+        follow(KINDS, 0, 0, line);
         auto own = [this](const Copy &copy) { return copy.thread == report.at.thread; };
         for (const Copy &copy : copies) {
             if (!own(copy)) continue;

@@ -26,7 +26,7 @@ struct Array {
 };
 
 struct Memory {
-    static constexpr u64 PAGE = 1 << 16;
+    static constexpr u64 PAGE = 1 << 12;
 
     struct Page {
         u8 bytes[PAGE];

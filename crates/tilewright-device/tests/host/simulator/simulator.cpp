@@ -30,7 +30,6 @@ extern const tw_code *const tw_codes[];
 extern const u32 tw_count;
 
 u32 tw_mutant = ~0u;
-bool tw_infected = false;
 
 static Report report;
 static Memory memory(report);
@@ -47,12 +46,14 @@ struct Busy {
 void tw_load(void *to, const u8 *from, u32 bytes, u32 line) {
     Busy now;
     block.step(line);
+    block.follow(LOAD, (u64)from, bytes, line);
     memory.load((u8 *)to, (u64)from, bytes, line);
     traffic.note(LOAD, report.at.thread, (u64)from, bytes, line);
 }
 void tw_store(u8 *to, const void *from, u32 bytes, u32 line) {
     Busy now;
     block.step(line);
+    block.follow(STORE, (u64)to, bytes, line, (const u8 *)from);
     memory.store((u64)to, (const u8 *)from, bytes, line);
     traffic.note(STORE, report.at.thread, (u64)to, bytes, line);
 }
@@ -127,8 +128,8 @@ static void launch(const tw_code &code, u64 blocks, const std::vector<u64> &para
 
 static void print(const std::string &name) {
     static const char *const KIND[KINDS] = {"load", "store", "read", "write"};
-    std::printf("{\"plan\":\"%s\",\"findings\":%" PRIu64 ",\"infected\":%s", name.c_str(), report.findings,
-                tw_infected ? "true" : "false");
+    std::printf("{\"plan\":\"%s\",\"findings\":%" PRIu64 ",\"trace\":%" PRIu64 ",\"places\":%" PRIu64 ",\"stores\":%" PRIu64,
+                name.c_str(), report.findings, block.sums[0], block.sums[1], block.sums[2]);
     for (int kind = LOAD; kind < KINDS; kind++) {
         const Count &one = traffic.counts[kind];
         std::printf(",\"%s\":{\"requests\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"units\":%" PRIu64 ",\"ideal\":%" PRIu64
@@ -151,7 +152,8 @@ static void plan(std::istream &orders) {
     orders >> name;
     report.begin(name);
     traffic.begin();
-    tw_mutant = ~0u, tw_infected = false, block.late = false;
+    std::fill(block.sums, block.sums + Block::TRACES, 0);
+    tw_mutant = ~0u, block.late = false;
     Array src, dst;
     std::vector<std::pair<u64, u64>> kept;
     std::vector<u32> only;
