@@ -58,6 +58,7 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("banks", &banks),
         ("functions for CUDA", &read_back::nvrtc),
         ("devices", &devices::devices),
+        ("device code by NVRTC", &read_back::device_code),
         ("packings of kernels", &packings::packings),
         ("proofs", &proofs::proofs),
         ("fuzz", &|root| fuzz(root, searched)),

@@ -3,7 +3,11 @@
 use std::path::Path;
 
 use super::{Verdict, command, has, has_jax, libraries, pinned, sh, target, verdict};
-use crate::{python, shell::Outcome, wheel};
+use crate::{
+    python,
+    shell::{Outcome, output},
+    wheel,
+};
 
 /// GGUF files converted there and back, each step read by the reference library.
 pub(super) fn gguf(root: &Path) -> Verdict {
@@ -100,4 +104,22 @@ pub(super) fn nvrtc(root: &Path) -> Verdict {
         sh(&mut command(root, &[&python, "tests/oracle/nvrtc.py", &program]))
     });
     verdict(compiled)
+}
+
+/// The kernels of moves on devices, compiled by NVRTC, which is found and called as where there is a device.
+pub(super) fn device_code(root: &Path) -> Verdict {
+    let made = target(root).and_then(|target| {
+        python::venv(root, &target.join("oracles/nvrtc"), &root.join("tests/oracle/nvrtc.txt"))
+    });
+    let library = made.and_then(|python| {
+        let code = "import nvidia, pathlib; print(next(path for folder in nvidia.__path__ for path in sorted(pathlib.Path(folder).rglob('libnvrtc.so.*'))))";
+        output(&mut command(root, &[&*python.to_string_lossy(), "-c", code]))
+    });
+    let library = match library {
+        Ok(library) => library,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    let words = ["cargo", "test", "--package", "tilewright-cuda", "--test", "cuda", "--"];
+    let mut test = command(root, &[&words[..], &["--ignored", "--nocapture", "nvrtc"]].concat());
+    verdict(sh(test.env("TILEWRIGHT_LIBNVRTC", library.trim())))
 }

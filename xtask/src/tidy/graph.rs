@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 22] = [
+const MAY: [(&str, &[&str]); 23] = [
     ("tilewright-scan", &[]),
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
@@ -18,6 +18,7 @@ const MAY: [(&str, &[&str]); 22] = [
     ("tilewright-relayout", &["tilewright-core", "tilewright-table"]),
     ("tilewright-fingerprint", &["tilewright-core", "tilewright-relayout"]),
     ("tilewright-device", &["tilewright-core", "tilewright-relayout"]),
+    ("tilewright-cuda", &["tilewright-device", "tilewright-relayout"]),
     ("tilewright-draw", &["tilewright-core"]),
     ("tilewright-banks", &["tilewright-core"]),
     ("tilewright-emit", &["tilewright-core"]),
@@ -53,6 +54,8 @@ const MAY: [(&str, &[&str]); 22] = [
             "tilewright-xla",
             "tilewright-notation",
             "tilewright-relayout",
+            "tilewright-device",
+            "tilewright-cuda",
             "tilewright-fingerprint",
             "tilewright-files",
             "tilewright-draw",

@@ -1,5 +1,5 @@
-//! A6: `unsafe` stands under the kernels of relayout and where Python's arrays are read, and nowhere else; every
-//! block says what proves it, and every crate's root has the compiler keep it so.
+//! A6: `unsafe` stands under the kernels of relayout, where Python's arrays are read and where CUDA's libraries are
+//! called, and nowhere else; every block says what proves it, and every crate's root has the compiler keep it so.
 
 use super::{
     finding::Finding,
@@ -10,9 +10,11 @@ use super::{
 const KERNELS: &str = "crates/tilewright-relayout/src/cpu/kernel/";
 /// The folder that reads arrays of other libraries of Python's.
 const FOREIGN: &str = "crates/tilewright-py/src/foreign/";
+/// The folder that calls the driver and the compiler of CUDA.
+const CUDA: &str = "crates/tilewright-cuda/src/raw/";
 
 fn may(source: &Source) -> bool {
-    source.path.starts_with(KERNELS) || source.path.starts_with(FOREIGN)
+    [KERNELS, FOREIGN, CUDA].iter().any(|folder| source.path.starts_with(folder))
 }
 
 /// `unsafe` outside these folders and outside tests.
@@ -20,7 +22,7 @@ pub(crate) fn places(source: &Source) -> Vec<Finding> {
     if may(source) {
         return Vec::new();
     }
-    let says = format!("`unsafe` stands only under {KERNELS} and {FOREIGN}");
+    let says = format!("`unsafe` stands only under {KERNELS}, {FOREIGN} and {CUDA}");
     let lines =
         source.shipped().filter(|(_, line)| word_places(&line.bare, "unsafe").next().is_some());
     lines.map(|(number, _)| Finding::new(&source.path, number, "A6", &*says)).collect()
@@ -41,9 +43,12 @@ pub(crate) fn proofs(source: &Source) -> Vec<Finding> {
 pub(crate) fn roots(source: &Source) -> Vec<Finding> {
     let names: Vec<&str> = source.path.split('/').collect();
     let (denies, wanted) = match names[..] {
-        ["crates", "tilewright-relayout" | "tilewright-py", "src", "lib.rs"] => {
-            (true, "#![deny(unsafe_code)]")
-        }
+        [
+            "crates",
+            "tilewright-relayout" | "tilewright-py" | "tilewright-cuda",
+            "src",
+            "lib.rs",
+        ] => (true, "#![deny(unsafe_code)]"),
         ["crates", _, "src", "lib.rs" | "main.rs"]
         | ["bench", "src", "lib.rs"]
         | ["xtask", "src", "main.rs"] => (false, "#![forbid(unsafe_code)]"),
@@ -117,6 +122,8 @@ mod tests {
         assert_eq!(lines(&places(&Source::new("xtask/src/main.rs", text))), [3]);
         assert!(places(&Source::new(KERNEL, text)).is_empty());
         assert!(places(&Source::new("crates/tilewright-py/src/foreign/mod.rs", text)).is_empty());
+        assert!(places(&Source::new("crates/tilewright-cuda/src/raw/driver.rs", text)).is_empty());
+        assert_eq!(lines(&places(&Source::new("crates/tilewright-cuda/src/cuda.rs", text))), [3]);
         assert_eq!(lines(&places(&Source::new("crates/tilewright-py/src/plan.rs", text))), [3]);
     }
 
@@ -148,6 +155,8 @@ mod tests {
         assert_eq!(at("crates/tilewright-core/src/lib.rs", "//! #![forbid(unsafe_code)]"), 1);
         assert_eq!(at("crates/tilewright-relayout/src/lib.rs", "#![deny(unsafe_code)]"), 0);
         assert_eq!(at("crates/tilewright-relayout/src/lib.rs", "//! a"), 1);
+        assert_eq!(at("crates/tilewright-cuda/src/lib.rs", "#![deny(unsafe_code)]"), 0);
+        assert_eq!(at("crates/tilewright-device/src/lib.rs", "#![deny(unsafe_code)]"), 1);
         assert_eq!(at("crates/tilewright-cli/src/main.rs", "fn main() {}"), 1);
         assert_eq!(at("crates/tilewright-cli/src/show.rs", ""), 0);
     }

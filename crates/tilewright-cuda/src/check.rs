@@ -1,0 +1,142 @@
+//! What is checked of memory before anything is queued.
+//!
+//! Law: a list of jobs that passes writes no byte twice and reads none that it writes.
+
+use crate::{
+    Job,
+    error::{Error, Kind},
+};
+
+/// Refuses memory too short for its move, and memory that overlaps. Empty sides are in nobody's way.
+pub(crate) fn memory(jobs: &[Job<'_>]) -> Result<(), Error> {
+    for (at, job) in jobs.iter().enumerate() {
+        let lengths = [
+            ("source", job.src.bytes(), job.moved.src_bytes(), "reads"),
+            ("destination", job.dst.bytes(), job.moved.dst_bytes(), "writes"),
+        ];
+        for (side, given, taken, does) in lengths {
+            if given < taken {
+                let says =
+                    format!("a {side} of {given} bytes{}; the plan {does} {taken}", of(at, jobs));
+                return Err(Error::new(Kind::Buffer, says));
+            }
+        }
+    }
+    apart(jobs)
+}
+
+/// One range of bytes: from, to, whether it is written, and whose it is.
+type Range = (u64, u64, bool, usize);
+
+fn apart(jobs: &[Job<'_>]) -> Result<(), Error> {
+    let mut ranges: Vec<Range> = Vec::with_capacity(2 * jobs.len());
+    for (at, job) in jobs.iter().enumerate() {
+        for (address, bytes, written) in [
+            (job.src.address(), job.moved.src_bytes(), false),
+            (job.dst.address(), job.moved.dst_bytes(), true),
+        ] {
+            let Some(end) = address.checked_add(bytes) else {
+                let says =
+                    format!("{bytes} bytes from address {address:#x} leave the address space");
+                return Err(Error::new(Kind::Buffer, says));
+            };
+            ranges.extend((bytes > 0).then_some((address, end, written, at)));
+        }
+    }
+    ranges.sort_unstable();
+    // The ranges before this one that reach farthest: of all, and of those that are written.
+    let (mut any, mut written): (Option<Range>, Option<Range>) = (None, None);
+    for range in ranges {
+        let before = if range.2 { any } else { written };
+        if let Some(before) = before.filter(|before| range.0 < before.1) {
+            return Err(overlap(before, range, jobs));
+        }
+        let farther = |kept: Option<Range>| kept.filter(|kept| kept.1 >= range.1).or(Some(range));
+        any = farther(any);
+        if range.2 {
+            written = farther(written);
+        }
+    }
+    Ok(())
+}
+
+fn overlap(one: Range, other: Range, jobs: &[Job<'_>]) -> Error {
+    let side = |range: Range| {
+        let name = if range.2 { "destination" } else { "source" };
+        format!("the {name}{} at {:#x} to {:#x}", of(range.3, jobs), range.0, range.1)
+    };
+    let says = format!("{} overlaps {}", side(one), side(other));
+    Error::new(
+        Kind::Buffer,
+        format!("{says}; what is written is neither read nor written by another move"),
+    )
+}
+
+/// Which job, where there are several.
+fn of(at: usize, jobs: &[Job<'_>]) -> String {
+    if jobs.len() > 1 { format!(" of job {at}") } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::TensorLayout;
+    use tilewright_relayout::{Elements, Program};
+
+    use super::*;
+    use crate::{DeviceBytes, Move};
+
+    fn copy(bytes: u64) -> Move {
+        let rows = TensorLayout::row_major(&[bytes]).unwrap();
+        Move::new(Program::new(&rows, &rows, Elements::same(8), 0).unwrap())
+    }
+
+    /// Whether some byte is written that is written or read a second time, byte by byte.
+    fn clashes(jobs: &[Job<'_>]) -> bool {
+        let within = |memory: DeviceBytes, bytes, at: u64| {
+            (memory.address()..memory.address() + bytes).contains(&at)
+        };
+        (0..32).any(|at| {
+            let written =
+                jobs.iter().filter(|job| within(job.dst, job.moved.dst_bytes(), at)).count();
+            let read = jobs.iter().any(|job| within(job.src, job.moved.src_bytes(), at));
+            written > 1 || written == 1 && read
+        })
+    }
+
+    /// Every two copies of at most three bytes at nearby addresses.
+    #[test]
+    fn what_passes_writes_no_byte_twice_and_reads_none_that_it_writes() {
+        let moves: Vec<Move> = (0..4).map(copy).collect();
+        let mut found = [0, 0];
+        for (one, other) in (0..16).map(|both| (both / 4, both % 4)) {
+            for places in 0..6u64.pow(4) {
+                let at = |digit: u32| 4 + places / 6u64.pow(digit) % 6;
+                let job = |moved: usize, digit| Job {
+                    moved: &moves[moved],
+                    src: DeviceBytes::imagined(at(digit), moved as u64),
+                    dst: DeviceBytes::imagined(at(digit + 1), moved as u64),
+                };
+                let jobs = [job(one, 0), job(other, 2)];
+                let clash = clashes(&jobs);
+                assert_eq!(memory(&jobs).is_err(), clash, "{jobs:?}");
+                assert_eq!(memory(&jobs[..1]).is_err(), clashes(&jobs[..1]), "{jobs:?}");
+                found[usize::from(clash)] += 1;
+            }
+        }
+        assert!(found.iter().all(|count| *count > 1000), "{found:?}");
+    }
+
+    #[test]
+    fn longer_memory_than_is_moved_is_fine() {
+        let moved = copy(4);
+        let job = |src, dst| Job { moved: &moved, src, dst };
+        let long = job(DeviceBytes::imagined(16, 100), DeviceBytes::imagined(24, 100));
+        assert!(memory(&[long]).is_ok());
+        for (src, dst) in [(3, 4), (4, 3)] {
+            let short = job(DeviceBytes::imagined(16, src), DeviceBytes::imagined(64, dst));
+            assert_eq!(memory(&[short]).unwrap_err().kind(), "buffer");
+        }
+        let end = job(DeviceBytes::imagined(u64::MAX - 3, 4), DeviceBytes::imagined(64, 4));
+        assert!(memory(&[end]).unwrap_err().to_string().contains("address space"));
+    }
+}

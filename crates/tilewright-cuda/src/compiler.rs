@@ -1,0 +1,65 @@
+//! The compiler, and texts compiled by it.
+
+use crate::{
+    error::{Error, Kind},
+    missing,
+    raw::Nvrtc,
+    settings::{COMPILER, Settings},
+    target::{Capability, Target},
+};
+
+/// What every text is compiled with, beside its architecture.
+const OPTIONS: [&str; 2] = ["--std=c++17", "--device-as-default-execution-space"];
+
+/// NVRTC with what it says of itself.
+#[derive(Debug)]
+pub(crate) struct Compiler {
+    nvrtc: Nvrtc,
+    version: (i32, i32),
+    architectures: Vec<u32>,
+}
+
+impl Compiler {
+    /// The first compiler that is there and new enough, for a driver of this version.
+    pub(crate) fn open(settings: &Settings, driver: i32) -> Result<Compiler, Error> {
+        let names = settings.compilers(driver);
+        let library = missing::open(&names).map_err(|tried| {
+            let says = missing::says("NVRTC, the compiler of CUDA,", COMPILER, &tried);
+            Error::new(Kind::NoCompiler, says)
+        })?;
+        let nvrtc = Nvrtc::of(library)?;
+        let (version, architectures) = (nvrtc.version()?, nvrtc.architectures()?);
+        Ok(Compiler { nvrtc, version, architectures })
+    }
+
+    /// The version of CUDA that it belongs to, major and minor.
+    pub(crate) fn version(&self) -> (i32, i32) {
+        self.version
+    }
+
+    /// The name of its library.
+    pub(crate) fn library(&self) -> String {
+        self.nvrtc.name()
+    }
+
+    /// Name and version: what tells its code from another's.
+    pub(crate) fn name(&self) -> String {
+        format!("NVRTC {}.{}", self.version.0, self.version.1)
+    }
+
+    /// The architecture for a device.
+    pub(crate) fn target(&self, device: Capability) -> Result<Target, Error> {
+        Target::of(device, &self.architectures, &self.name())
+    }
+
+    /// The options for an architecture.
+    pub(crate) fn options(target: Target) -> Vec<String> {
+        let architecture = format!("--gpu-architecture={}", target.name());
+        OPTIONS.iter().map(|option| (*option).to_owned()).chain([architecture]).collect()
+    }
+
+    /// The code of a text.
+    pub(crate) fn compile(&self, text: &str, target: Target) -> Result<Vec<u8>, Error> {
+        self.nvrtc.compile(text, &Compiler::options(target), target.form)
+    }
+}

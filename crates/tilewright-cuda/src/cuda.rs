@@ -1,0 +1,412 @@
+//! The driver and the compiler together, and launches on any stream.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU64, Ordering},
+};
+
+use tilewright_device::{Kernel, Target, Way};
+
+use crate::{
+    Counts, DeviceBytes, Move, Settings, Stream, check,
+    compiler::Compiler,
+    device::{Device, Devices},
+    disk::Disk,
+    error::{Error, Kind},
+    key::Key,
+    missing,
+    modules::{Modules, lock},
+    movement::Ready,
+    raw::{Driver, Launch, Loaded},
+    settings::DRIVER,
+    shape::Shape,
+    table::Table,
+};
+
+/// The version of CUDA from which arguments of kernels may be long, as the driver says it.
+const LONG_ARGUMENTS: i32 = 12_010;
+
+/// CUDA on this machine: the driver, the compiler once it is needed, and the code that was loaded.
+///
+/// A launch queues kernels on a stream and returns. It allocates no memory of a device, copies nothing and waits for
+/// nothing; the current context of the thread is afterwards what it was. Code is compiled when a structure is met first,
+/// and kept in memory and on disk.
+///
+/// ```no_run
+/// use tilewright_core::TensorLayout;
+/// use tilewright_cuda::{Cuda, DeviceBytes, Move, Stream};
+/// use tilewright_relayout::{Elements, Program};
+/// # let (from, to) = (0, 0);
+/// let rows = TensorLayout::row_major(&[4096, 4096]).unwrap();
+/// let columns = TensorLayout::col_major(&[4096, 4096]).unwrap();
+/// let transpose = Move::new(Program::new(&rows, &columns, Elements::same(32), 0).unwrap());
+/// // SAFETY: both are device pointers to 64 MiB, which live until the stream is done.
+/// let (src, dst) = unsafe { (DeviceBytes::new(from, 64 << 20), DeviceBytes::new(to, 64 << 20)) };
+/// Cuda::shared()?.launch(&transpose, src, dst, Stream::LEGACY)?;
+/// # Ok::<(), tilewright_cuda::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Cuda {
+    modules: Modules,
+    devices: Devices,
+    driver: Arc<Driver>,
+    version: i32,
+    settings: Settings,
+    compiler: Mutex<Option<Arc<Compiler>>>,
+    disk: Disk,
+    counts: Counters,
+}
+
+/// One array to move in a launch of many.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_cuda::{DeviceBytes, Job, Move};
+/// use tilewright_relayout::{Elements, Program};
+/// let rows = TensorLayout::row_major(&[8]).unwrap();
+/// let moved = Move::new(Program::new(&rows, &rows, Elements::same(8), 0).unwrap());
+/// // SAFETY: nothing is launched with them.
+/// let (src, dst) = unsafe { (DeviceBytes::new(512, 8), DeviceBytes::new(1024, 8)) };
+/// let job = Job { moved: &moved, src, dst };
+/// assert_eq!(job.moved.dst_bytes(), job.dst.bytes());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// What moves.
+    pub moved: &'a Move,
+    /// The memory that is read.
+    pub src: DeviceBytes,
+    /// The memory that is written.
+    pub dst: DeviceBytes,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    compiled: AtomicU64,
+    read: AtomicU64,
+    loaded: AtomicU64,
+    launched: AtomicU64,
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The kernels of one text in some jobs.
+struct Group<'a> {
+    key: Key,
+    kernel: &'a Kernel,
+    launches: Vec<Launch<'a>>,
+}
+
+impl Cuda {
+    /// The driver that these settings name. The compiler is looked for when code is needed that is not kept.
+    ///
+    /// # Errors
+    /// `no-driver` where there is none, with what was looked for; `too-old` for one that lacks a function; `no-device`.
+    ///
+    /// ```
+    /// use tilewright_cuda::{Cuda, Settings};
+    /// let error = Cuda::open(&Settings::default().with_driver("no/such/libcuda.so")).unwrap_err();
+    /// assert!(error.is_unavailable());
+    /// assert!(error.to_string().contains("TILEWRIGHT_LIBCUDA"), "{error}");
+    /// ```
+    pub fn open(settings: &Settings) -> Result<Cuda, Error> {
+        let library = missing::open(&settings.drivers()).map_err(|tried| {
+            let says = missing::says("The driver of CUDA devices", DRIVER, &tried);
+            Error::new(Kind::NoDriver, says)
+        })?;
+        let driver = Arc::new(Driver::of(library)?);
+        if driver.count()? == 0 {
+            let says = format!("{} works and has no device", driver.name());
+            return Err(Error::new(Kind::NoDevice, says));
+        }
+        Ok(Cuda {
+            modules: Modules::new(settings.modules()),
+            devices: Devices::new(&driver),
+            version: driver.version()?,
+            driver,
+            settings: settings.clone(),
+            compiler: Mutex::default(),
+            disk: Disk::new(settings.cache()),
+            counts: Counters::default(),
+        })
+    }
+
+    /// The one that this process shares, opened as the environment says when it is asked for first. An error is not kept:
+    /// the next call tries again.
+    ///
+    /// # Errors
+    /// As [`Cuda::open`].
+    ///
+    /// ```
+    /// use tilewright_cuda::Cuda;
+    /// match Cuda::shared() {
+    ///     Ok(cuda) => println!("{:?}", cuda.counts()),
+    ///     Err(error) => assert!(error.is_unavailable() || error.code().is_some(), "{error}"),
+    /// }
+    /// ```
+    pub fn shared() -> Result<Arc<Cuda>, Error> {
+        Cuda::shared_of(Settings::of_environment)
+    }
+
+    /// The same, opened with these settings if it is not open yet.
+    ///
+    /// # Errors
+    /// As [`Cuda::open`].
+    ///
+    /// ```
+    /// use tilewright_cuda::{Cuda, Settings};
+    /// let wheels = || Settings::of_environment().with_folder("site-packages/nvidia/cu13/lib");
+    /// if let Err(error) = Cuda::shared_of(wheels) {
+    ///     assert!(error.is_unavailable() || error.code().is_some(), "{error}");
+    /// }
+    /// ```
+    pub fn shared_of(settings: impl FnOnce() -> Settings) -> Result<Arc<Cuda>, Error> {
+        static SHARED: Mutex<Option<Arc<Cuda>>> = Mutex::new(None);
+        let mut shared = lock(&SHARED);
+        if let Some(cuda) = &*shared {
+            return Ok(cuda.clone());
+        }
+        let cuda = Arc::new(Cuda::open(&settings())?);
+        *shared = Some(cuda.clone());
+        Ok(cuda)
+    }
+
+    /// Queues the move of one array on a stream of the device where both sides are.
+    ///
+    /// # Errors
+    /// `buffer` for memory too short or that overlaps, `memory` for an address of no device, `devices` and `stream` where
+    /// they do not belong together, `captured` where code would have to be loaded during a capture, `architecture`,
+    /// `no-compiler`, `compile`, `unsupported`: nothing has been queued. `driver` where the driver refused a call.
+    ///
+    /// ```no_run
+    /// # use tilewright_cuda::{Cuda, DeviceBytes, Error, Move, Stream};
+    /// # fn example(cuda: &Cuda, moved: &Move, src: DeviceBytes, dst: DeviceBytes) -> Result<(), Error> {
+    /// cuda.launch(moved, src, dst, Stream::LEGACY)?;
+    /// let error = cuda.launch(moved, src, src, Stream::LEGACY).unwrap_err();
+    /// assert_eq!(error.kind(), "buffer");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn launch(
+        &self,
+        moved: &Move,
+        src: DeviceBytes,
+        dst: DeviceBytes,
+        stream: Stream,
+    ) -> Result<(), Error> {
+        self.launch_many(&[Job { moved, src, dst }], stream)
+    }
+
+    /// Queues the moves of many arrays on a stream of the device where all of them are: one launch for the kernels of one
+    /// structure, as far as its arguments hold their numbers: 4 KiB, or 32 KiB with compiler and driver of CUDA 12.1 or
+    /// newer.
+    ///
+    /// # Errors
+    /// As [`Cuda::launch`]; no destination may overlap the memory of another job.
+    ///
+    /// ```no_run
+    /// # use tilewright_cuda::{Cuda, Error, Job, Stream};
+    /// # fn example(cuda: &Cuda, jobs: &[Job<'_>]) -> Result<(), Error> {
+    /// cuda.launch_many(jobs, Stream::LEGACY)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn launch_many(&self, jobs: &[Job<'_>], stream: Stream) -> Result<(), Error> {
+        check::memory(jobs)?;
+        let jobs: Vec<Job<'_>> =
+            jobs.iter().copied().filter(|job| job.moved.dst_bytes() > 0).collect();
+        let Some(ordinal) = self.device_of(&jobs)? else { return Ok(()) };
+        let ready = jobs.iter().map(|job| job.moved.ready(job.src, job.dst));
+        let ready: Vec<Arc<Ready>> = ready.collect::<Result<_, _>>()?;
+        let groups = groups(&jobs, &ready)?;
+        let device = self.devices.device(ordinal)?;
+        self.driver.within(device.context, || {
+            self.own_stream(device, stream)?;
+            let captured = self.driver.is_capturing(stream)?;
+            let code = groups.iter().map(|group| self.code(group, device, captured));
+            let code: Vec<Arc<Loaded>> = code.collect::<Result<_, _>>()?;
+            groups.iter().zip(&code).try_for_each(|(group, code)| self.queue(group, code, stream))
+        })
+    }
+
+    /// What happened so far.
+    ///
+    /// ```no_run
+    /// # use tilewright_cuda::Cuda;
+    /// let before = Cuda::shared()?.counts();
+    /// assert_eq!((before.compiled, before.launched), (0, 0));
+    /// # Ok::<(), tilewright_cuda::Error>(())
+    /// ```
+    pub fn counts(&self) -> Counts {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts {
+            compiled: get(&self.counts.compiled),
+            read: get(&self.counts.read),
+            loaded: get(&self.counts.loaded),
+            launched: get(&self.counts.launched),
+            kept: self.modules.len() as u64,
+        }
+    }
+
+    /// The one device that all these jobs are on; `None` where there are none.
+    fn device_of(&self, jobs: &[Job<'_>]) -> Result<Option<i32>, Error> {
+        let mut found: Option<(i32, String)> = None;
+        for (at, job) in jobs.iter().enumerate() {
+            let sides = [
+                ("source", job.src, job.moved.src_bytes()),
+                ("destination", job.dst, job.moved.dst_bytes()),
+            ];
+            for (side, memory, bytes) in sides.into_iter().filter(|side| side.2 > 0) {
+                let address = memory.address();
+                let name = if jobs.len() > 1 { format!("{side} of job {at}") } else { side.into() };
+                let Some(own) = self.driver.device_of(address)? else {
+                    let says = format!(
+                        "the {name}, {bytes} bytes at address {address:#x}, is in the memory of no CUDA device"
+                    );
+                    return Err(Error::new(Kind::Memory, says));
+                };
+                match &found {
+                    Some((other, first)) if *other != own => {
+                        let says = format!(
+                            "the {first} is on device {other} and the {name} on device {own}; a move takes place on one device, \
+                             so copy one of them first"
+                        );
+                        return Err(Error::new(Kind::Devices, says));
+                    }
+                    Some(_) => {}
+                    None => found = Some((own, name)),
+                }
+            }
+        }
+        Ok(found.map(|(ordinal, _)| ordinal))
+    }
+
+    /// Refuses a stream that is not one of the device's primary context.
+    fn own_stream(&self, device: Device, stream: Stream) -> Result<(), Error> {
+        if stream.is_default() || self.driver.context_of(stream)? == device.context {
+            return Ok(());
+        }
+        let says = format!(
+            "the memory is on device {}, and the stream is not one of its primary context; take a stream of that device",
+            device.ordinal
+        );
+        Err(Error::new(Kind::Stream, says))
+    }
+
+    /// The code of a group, loaded on a device.
+    fn code(
+        &self,
+        group: &Group<'_>,
+        device: Device,
+        captured: bool,
+    ) -> Result<Arc<Loaded>, Error> {
+        let name = (device.ordinal, group.key);
+        let code = match self.modules.find(&name) {
+            Some(code) => code,
+            None if captured => {
+                let says = format!(
+                    "the stream is captured, and the code of a kernel ({}) is not loaded on device {} yet, which a capture \
+                     does not allow; move an array of this kind once before the capture",
+                    group.kernel.way().name(),
+                    device.ordinal
+                );
+                return Err(Error::new(Kind::Captured, says));
+            }
+            None => self.modules.find_or(&name, || self.load(group.kernel, device))?,
+        };
+        if captured {
+            code.keep();
+        }
+        Ok(code)
+    }
+
+    /// Code that is not loaded: of the disk, or compiled.
+    fn load(&self, kernel: &Kernel, device: Device) -> Result<Loaded, Error> {
+        let compiler = self.compiler()?;
+        let long = compiler.version() >= (12, 1) && self.version >= LONG_ARGUMENTS;
+        let shape = Shape::of(kernel, long);
+        let text = kernel.source(Target::Cuda) + &shape.entry();
+        let target = compiler.target(device.capability)?;
+        let options = Compiler::options(target).join(" ");
+        let key = Key::of(&[&text, &compiler.name(), &options]);
+        if let Some(code) = self.disk.read(&key)
+            && let Ok(loaded) = Loaded::of(&self.driver, device.context, &code, shape)
+        {
+            count(&self.counts.read);
+            count(&self.counts.loaded);
+            return Ok(loaded);
+        }
+        let code = compiler.compile(&text, target)?;
+        count(&self.counts.compiled);
+        let loaded = Loaded::of(&self.driver, device.context, &code, shape).map_err(|error| {
+            error.about(&format!("code for {} by {}", target.name(), compiler.library()))
+        })?;
+        count(&self.counts.loaded);
+        self.disk.write(&key, &code);
+        Ok(loaded)
+    }
+
+    /// The compiler, opened when it is asked for first.
+    fn compiler(&self) -> Result<Arc<Compiler>, Error> {
+        let mut own = lock(&self.compiler);
+        if let Some(compiler) = &*own {
+            return Ok(compiler.clone());
+        }
+        let compiler = Arc::new(Compiler::open(&self.settings, self.version)?);
+        *own = Some(compiler.clone());
+        Ok(compiler)
+    }
+
+    /// Queues the kernels of a group.
+    fn queue(&self, group: &Group<'_>, code: &Loaded, stream: Stream) -> Result<(), Error> {
+        if let [launch] = *group.launches {
+            count(&self.counts.launched);
+            return code.launch(launch, stream);
+        }
+        Table::all(group.launches.iter().copied(), code.shape()).iter().try_for_each(|table| {
+            count(&self.counts.launched);
+            code.launch_table(table, stream)
+        })
+    }
+}
+
+/// The kernels of some jobs by their texts. Those that fill come first: of some moves they fill all of the destination.
+fn groups<'a>(jobs: &[Job<'_>], ready: &'a [Arc<Ready>]) -> Result<Vec<Group<'a>>, Error> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut known = std::collections::HashMap::new();
+    for (job, ready) in jobs.iter().zip(ready) {
+        for (key, kernel) in ready.kernels() {
+            let launch = launch_of(kernel, job)?;
+            let at = *known.entry(*key).or_insert_with(|| {
+                groups.push(Group { key: *key, kernel, launches: Vec::new() });
+                groups.len() - 1
+            });
+            if let Some(group) = groups.get_mut(at) {
+                group.launches.push(launch);
+            }
+        }
+    }
+    groups.sort_by_key(|group| group.kernel.way() != Way::Fill);
+    Ok(groups)
+}
+
+/// The launch of a kernel over the memory of a job.
+fn launch_of<'a>(kernel: &'a Kernel, job: &Job<'_>) -> Result<Launch<'a>, Error> {
+    let (src, dst) = kernel.bytes();
+    if src > job.src.bytes() || dst > job.dst.bytes() {
+        let says = format!(
+            "a kernel touches {src} and {dst} bytes, beyond the {} and {} given",
+            job.src.bytes(),
+            job.dst.bytes()
+        );
+        return Err(Error::new(Kind::Buffer, says));
+    }
+    let blocks = u32::try_from(kernel.blocks()).ok().filter(|blocks| *blocks < 1 << 31);
+    let blocks = blocks.ok_or_else(|| {
+        let says = format!("{} blocks; a launch has at most {}", kernel.blocks(), (1u32 << 31) - 1);
+        Error::new(Kind::Limit, says)
+    })?;
+    Ok(Launch { src: job.src.address(), dst: job.dst.address(), params: kernel.params(), blocks })
+}

@@ -1,0 +1,184 @@
+//! Compiled code in files, for the next process.
+//!
+//! Laws: a file is whole or not read; what is read is what was written under the same key; no failure of the disk is one
+//! of a launch. A file appears by a rename, so processes that write the same one do not disturb each other.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU64, Ordering},
+    time::SystemTime,
+};
+
+use crate::key::Key;
+
+/// What a file begins with: what it is, and the version of its form.
+const MAGIC: &[u8; 16] = b"tilewright code1";
+/// The most files of the folder; beyond it those that were written first go.
+const FILES: usize = 1024;
+/// The most bytes of code.
+const BYTES: u64 = 64 << 20;
+
+/// The folder of compiled code, or none.
+#[derive(Clone, Debug)]
+pub(crate) struct Disk(Option<PathBuf>);
+
+impl Disk {
+    pub(crate) fn new(folder: Option<&Path>) -> Disk {
+        Disk(folder.map(Path::to_owned))
+    }
+
+    /// The code under a key; `None` where there is none, or a file that is not whole.
+    pub(crate) fn read(&self, key: &Key) -> Option<Vec<u8>> {
+        let path = self.path(key)?;
+        let length = fs::metadata(&path).ok()?.len();
+        if length > BYTES {
+            return None;
+        }
+        code(&fs::read(path).ok()?, key)
+    }
+
+    /// Keeps the code under a key, if the disk lets it.
+    pub(crate) fn write(&self, key: &Key, code: &[u8]) {
+        if let Some(path) = self.path(key) {
+            // Without it the next process compiles again.
+            let _ = self.try_write(&path, key, code);
+        }
+    }
+
+    fn try_write(&self, path: &Path, key: &Key, code: &[u8]) -> io::Result<()> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let Some(folder) = path.parent() else { return Ok(()) };
+        make(folder)?;
+        self.trim(folder)?;
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let beside = folder.join(format!("{}.{}.{count}.new", key.name(), process::id()));
+        let checksum = Key::of_bytes(code);
+        let whole = [&MAGIC[..], key.bytes(), checksum.bytes(), code].concat();
+        let written = fs::write(&beside, whole).and_then(|()| fs::rename(&beside, path));
+        if written.is_err() {
+            fs::remove_file(&beside)?;
+        }
+        written
+    }
+
+    /// Removes the oldest files where there are too many.
+    fn trim(&self, folder: &Path) -> io::Result<()> {
+        let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)?
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+                Some((about.modified().ok()?, entry.path()))
+            })
+            .collect();
+        let Some(over) = (files.len() + 1).checked_sub(FILES) else { return Ok(()) };
+        files.sort();
+        files.iter().take(over).try_for_each(|(_, path)| fs::remove_file(path))
+    }
+
+    fn path(&self, key: &Key) -> Option<PathBuf> {
+        Some(self.0.as_ref()?.join(format!("{}.code", key.name())))
+    }
+}
+
+/// The code in a whole file of this key.
+fn code(file: &[u8], key: &Key) -> Option<Vec<u8>> {
+    let rest = file.strip_prefix(MAGIC)?.strip_prefix(key.bytes())?;
+    let (checksum, code) = rest.split_at_checked(key.bytes().len())?;
+    (checksum == Key::of_bytes(code).bytes()).then(|| code.to_vec())
+}
+
+/// Makes a folder that nobody else writes: what lies in it is run.
+fn make(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk() -> (tempfile::TempDir, Disk) {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::new(Some(&folder.path().join("a").join("b")));
+        (folder, disk)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let (_folder, disk) = disk();
+        let key = Key::of(&["a"]);
+        assert_eq!(disk.read(&key), None);
+        disk.write(&key, b"code");
+        assert_eq!(disk.read(&key).unwrap(), b"code");
+        assert_eq!(disk.read(&Key::of(&["b"])), None);
+        disk.write(&key, b"");
+        assert_eq!(disk.read(&key).unwrap(), b"");
+    }
+
+    #[test]
+    fn every_damaged_byte_and_every_shorter_file_is_found() {
+        let (_folder, disk) = disk();
+        let key = Key::of(&["a"]);
+        disk.write(&key, b"some code");
+        let path = disk.path(&key).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut bad = whole.clone();
+            bad[at] ^= 1;
+            fs::write(&path, bad).unwrap();
+            assert_eq!(disk.read(&key), None, "byte {at}");
+            fs::write(&path, &whole[..at]).unwrap();
+            assert_eq!(disk.read(&key), None, "{at} bytes");
+        }
+        fs::write(&path, [&whole[..], b"x"].concat()).unwrap();
+        assert_eq!(disk.read(&key), None);
+    }
+
+    #[test]
+    fn the_file_of_another_key_is_not_read() {
+        let (_folder, disk) = disk();
+        let (one, other) = (Key::of(&["a"]), Key::of(&["b"]));
+        disk.write(&one, b"code");
+        fs::rename(disk.path(&one).unwrap(), disk.path(&other).unwrap()).unwrap();
+        assert_eq!(disk.read(&other), None);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_no_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let disk = Disk::new(Some(&file));
+        let key = Key::of(&["a"]);
+        disk.write(&key, b"code");
+        assert_eq!(disk.read(&key), None);
+        Disk::new(None).write(&key, b"code");
+        assert_eq!(Disk::new(None).read(&key), None);
+    }
+
+    #[test]
+    fn the_folder_does_not_grow_without_bound() {
+        let (_folder, disk) = disk();
+        for at in 0..FILES + 20 {
+            disk.write(&Key::of(&[&at.to_string()]), b"code");
+        }
+        let files = fs::read_dir(disk.0.as_ref().unwrap()).unwrap().count();
+        assert_eq!(files, FILES);
+        assert!(disk.read(&Key::of(&[&(FILES + 19).to_string()])).is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_may_write_there() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, disk) = disk();
+        disk.write(&Key::of(&["a"]), b"code");
+        let folder = fs::metadata(disk.0.as_ref().unwrap()).unwrap();
+        assert_eq!(folder.permissions().mode() & 0o077, 0);
+    }
+}

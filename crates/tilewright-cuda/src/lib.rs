@@ -1,0 +1,52 @@
+//! Array data moved in the memory of CUDA devices.
+//!
+//! The driver and the compiler NVRTC are found when they are needed: nothing of CUDA is there when this crate is built, and
+//! where it is missing at run time, that is an error with what was looked for. A [`Move`] is a program with its kernels; a
+//! launch queues them on a stream and returns.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `cuda` | [`Cuda`]: driver, compiler and code together; launches |
+//! | `movement` | [`Move`]: a program, and its kernels for pointers of each alignment |
+//! | `settings`, `missing` | where the libraries are looked for; what is said where they are not there |
+//! | `compiler`, `target` | NVRTC; the architecture that a text is compiled for |
+//! | `key`, `modules`, `disk` | what code is known by; code in memory and in files |
+//! | `device` | devices with their primary contexts |
+//! | `shape`, `table` | what entries take; many arrays in one launch |
+//! | `check` | memory that is too short or overlaps |
+//! | `raw` | the calls of both libraries, the only `unsafe` code |
+//!
+//! ```
+//! use tilewright_cuda::Cuda;
+//! match Cuda::shared() {
+//!     Ok(_) => println!("a device is there"),
+//!     Err(error) if error.is_unavailable() => println!("without a device: {error}"),
+//!     Err(error) => println!("{error}"),
+//! }
+//! ```
+#![deny(unsafe_code)]
+
+mod check;
+mod compiler;
+mod counts;
+mod cuda;
+mod device;
+mod disk;
+mod error;
+mod key;
+mod missing;
+mod modules;
+mod movement;
+#[allow(unsafe_code, reason = "the calls of the driver and the compiler, each with its proof")]
+mod raw;
+mod settings;
+mod shape;
+mod table;
+mod target;
+
+pub use counts::Counts;
+pub use cuda::{Cuda, Job};
+pub use error::Error;
+pub use movement::Move;
+pub use raw::{DeviceBytes, Stream};
+pub use settings::Settings;

@@ -1,0 +1,127 @@
+//! A move of one array on a device: a program, and its kernels for pointers of each alignment.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use tilewright_device::{Alignment, DevicePlan, Kernel};
+use tilewright_relayout::Program;
+
+use crate::{
+    error::{Error, Kind},
+    key::Key,
+    modules::lock,
+    raw::DeviceBytes,
+};
+
+/// What moves from one layout to another on a device: decided once, launched many times, from many threads.
+///
+/// Kernels depend on how far the two pointers are from multiples of 16 bytes. They are made when pointers of an alignment
+/// are met first, and kept.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_cuda::Move;
+/// use tilewright_relayout::{Elements, Program};
+/// let rows = TensorLayout::row_major(&[64, 96]).unwrap();
+/// let columns = TensorLayout::col_major(&[64, 96]).unwrap();
+/// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
+/// let moved = Move::new(program);
+/// assert_eq!((moved.src_bytes(), moved.dst_bytes()), (24_576, 24_576));
+/// ```
+#[derive(Debug)]
+pub struct Move {
+    program: Program,
+    made: Mutex<HashMap<Alignment, Arc<Ready>>>,
+}
+
+/// Kernels with the keys of their texts.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    plan: DevicePlan,
+    keys: Vec<Key>,
+}
+
+impl Ready {
+    /// The kernels, those that fill before those that move.
+    pub(crate) fn kernels(&self) -> impl Iterator<Item = (&Key, &Kernel)> {
+        self.keys.iter().zip(self.plan.kernels())
+    }
+}
+
+impl Move {
+    /// The move of a program. No device is asked.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_cuda::Move;
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[8]).unwrap();
+    /// let moved = Move::new(Program::new(&rows, &rows, Elements::same(8), 0).unwrap());
+    /// assert_eq!(moved.src_bytes(), 8);
+    /// ```
+    pub fn new(program: Program) -> Move {
+        Move { program, made: Mutex::default() }
+    }
+
+    /// The program that it moves.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_cuda::Move;
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[8]).unwrap();
+    /// let moved = Move::new(Program::new(&rows, &rows, Elements::same(8), 0).unwrap());
+    /// assert_eq!(moved.program().extents(), [8]);
+    /// ```
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The bytes that a source has.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_cuda::Move;
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[8]).unwrap();
+    /// let moved = Move::new(Program::new(&rows, &rows, Elements::same(32), 0).unwrap());
+    /// assert_eq!(moved.src_bytes(), 32);
+    /// ```
+    pub fn src_bytes(&self) -> u64 {
+        self.program.src_bytes()
+    }
+
+    /// The bytes that a destination has, padding included.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_cuda::Move;
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[8]).unwrap();
+    /// let moved = Move::new(Program::new(&rows, &rows, Elements::same(32), 0).unwrap());
+    /// assert_eq!(moved.dst_bytes(), 32);
+    /// ```
+    pub fn dst_bytes(&self) -> u64 {
+        self.program.dst_bytes()
+    }
+
+    /// The kernels for two pointers.
+    ///
+    /// # Errors
+    /// Where there is no kernel for such a move, or the array is too large for one launch.
+    pub(crate) fn ready(&self, src: DeviceBytes, dst: DeviceBytes) -> Result<Arc<Ready>, Error> {
+        let alignment = Alignment::of_addresses(src.address(), dst.address());
+        if let Some(ready) = lock(&self.made).get(&alignment) {
+            return Ok(ready.clone());
+        }
+        let plan = DevicePlan::new(&self.program, alignment).map_err(|error| {
+            Error::new(Kind::Unsupported, format!("no kernel for this move: {error}"))
+        })?;
+        let keys = plan.kernels().iter().map(|kernel| Key::of(&[kernel.text()])).collect();
+        let ready = Arc::new(Ready { plan, keys });
+        lock(&self.made).insert(alignment, ready.clone());
+        Ok(ready)
+    }
+}

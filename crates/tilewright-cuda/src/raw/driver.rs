@@ -1,0 +1,238 @@
+//! The calls of the driver.
+//!
+//! Source: CUDA Driver API, `cuda.h` 10.1 and newer; the names with `_v2` are those that its macros stand for.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_uint, c_void},
+    ptr,
+};
+
+use super::{Stream, library::Library};
+use crate::error::{Error, Kind};
+
+super::library::functions! {
+    /// The functions of libcuda.
+    Functions {
+        cuInit(c_uint);
+        cuDriverGetVersion(*mut c_int);
+        cuDeviceGetCount(*mut c_int);
+        cuDeviceGetAttribute(*mut c_int, c_int, c_int);
+        cuDevicePrimaryCtxRetain(*mut *mut c_void, c_int);
+        cuDevicePrimaryCtxRelease_v2(c_int);
+        cuCtxPushCurrent_v2(*mut c_void);
+        cuCtxPopCurrent_v2(*mut *mut c_void);
+        cuPointerGetAttribute(*mut c_void, c_int, u64);
+        cuStreamIsCapturing(*mut c_void, *mut c_int);
+        cuStreamGetCtx(*mut c_void, *mut *mut c_void);
+        cuThreadExchangeStreamCaptureMode(*mut c_int);
+        cuModuleLoadData(*mut *mut c_void, *const c_void);
+        cuModuleUnload(*mut c_void);
+        cuModuleGetFunction(*mut *mut c_void, *mut c_void, *const c_char);
+        cuLaunchKernel(*mut c_void, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, *mut c_void, *mut *mut c_void, *mut *mut c_void);
+        cuGetErrorName(c_int, *mut *const c_char);
+        cuGetErrorString(c_int, *mut *const c_char);
+    }
+}
+
+const INVALID_VALUE: i32 = 1;
+const NO_DEVICE: i32 = 100;
+const INVALID_DEVICE: i32 = 101;
+const INVALID_CONTEXT: i32 = 201;
+const CAPTURE_IMPLICIT: i32 = 906;
+
+const COMPUTE_CAPABILITY_MAJOR: c_int = 75;
+const COMPUTE_CAPABILITY_MINOR: c_int = 76;
+const DEVICE_ORDINAL: c_int = 9;
+const RELAXED: c_int = 2;
+
+/// A context of the driver's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Context(usize);
+
+/// The driver, initialised.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    pub(super) functions: Functions,
+}
+
+impl Driver {
+    /// The driver in an open library; its version has to be that of CUDA 10.1 or newer.
+    pub(crate) fn of(library: Library) -> Result<Driver, Error> {
+        let name = library.name();
+        let functions = Functions::of(library).map_err(|missing| {
+            let says = format!("{name} has no {missing}; a driver for CUDA 11.0 or newer has it");
+            Error::new(Kind::TooOld, says)
+        })?;
+        let driver = Driver { functions };
+        // SAFETY: the function takes flags, which have to be 0.
+        let code = unsafe { (driver.functions.cuInit)(0) };
+        match code {
+            NO_DEVICE | INVALID_DEVICE => {
+                let says = format!("{name} finds no device: {}", driver.described(code));
+                Err(Error::new(Kind::NoDevice, says).with_code(code))
+            }
+            code => driver.checked("cuInit", code).map(|()| driver),
+        }
+    }
+
+    /// The name of the library.
+    pub(crate) fn name(&self) -> String {
+        self.functions.name()
+    }
+
+    /// What the driver can do, as 1000 times the major version of CUDA and 10 times the minor one.
+    pub(crate) fn version(&self) -> Result<i32, Error> {
+        let mut version = 0;
+        // SAFETY: `version` is written.
+        let code = unsafe { (self.functions.cuDriverGetVersion)(&mut version) };
+        self.checked("cuDriverGetVersion", code).map(|()| version)
+    }
+
+    /// How many devices there are.
+    pub(crate) fn count(&self) -> Result<i32, Error> {
+        let mut count = 0;
+        // SAFETY: `count` is written.
+        let code = unsafe { (self.functions.cuDeviceGetCount)(&mut count) };
+        self.checked("cuDeviceGetCount", code).map(|()| count)
+    }
+
+    /// The compute capability of a device, major and minor.
+    pub(crate) fn capability(&self, device: i32) -> Result<(u32, u32), Error> {
+        let ask = |attribute| {
+            let mut value = 0;
+            // SAFETY: `value` is written; the driver refuses a device that is none.
+            let code =
+                unsafe { (self.functions.cuDeviceGetAttribute)(&mut value, attribute, device) };
+            let number = u32::try_from(value).unwrap_or(0);
+            self.checked("cuDeviceGetAttribute", code).map(|()| number)
+        };
+        Ok((ask(COMPUTE_CAPABILITY_MAJOR)?, ask(COMPUTE_CAPABILITY_MINOR)?))
+    }
+
+    /// The primary context of a device, which lives until it is released as often as it was retained.
+    pub(crate) fn retain(&self, device: i32) -> Result<Context, Error> {
+        let mut context = ptr::null_mut();
+        // SAFETY: `context` is written; the driver refuses a device that is none.
+        let code = unsafe { (self.functions.cuDevicePrimaryCtxRetain)(&mut context, device) };
+        self.checked("cuDevicePrimaryCtxRetain", code)
+            .map(|()| Context(context.expose_provenance()))
+    }
+
+    /// Gives a primary context back that was retained.
+    pub(crate) fn release(&self, device: i32) {
+        // SAFETY: a device is a number; the driver refuses one whose context is not retained. Nobody can do anything about a
+        // failure.
+        unsafe { (self.functions.cuDevicePrimaryCtxRelease_v2)(device) };
+    }
+
+    /// Does something while a context is the current one of this thread, which it is not before and after.
+    pub(crate) fn within<T>(
+        &self,
+        context: Context,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        struct Popped<'a>(&'a Driver);
+        impl Drop for Popped<'_> {
+            fn drop(&mut self) {
+                let mut own = ptr::null_mut();
+                // SAFETY: `own` is written. What was pushed below is popped, by the same thread.
+                unsafe { (self.0.functions.cuCtxPopCurrent_v2)(&mut own) };
+            }
+        }
+        // SAFETY: a `Context` comes from `retain`, and whoever has it keeps it retained.
+        let code = unsafe {
+            (self.functions.cuCtxPushCurrent_v2)(ptr::with_exposed_provenance_mut(context.0))
+        };
+        self.checked("cuCtxPushCurrent", code)?;
+        let _popped = Popped(self);
+        work()
+    }
+
+    /// The device whose memory, or whose view of pinned memory, an address is in; `None` for memory of no device.
+    pub(crate) fn device_of(&self, address: u64) -> Result<Option<i32>, Error> {
+        match self.ordinal(address) {
+            (INVALID_CONTEXT, _) => {
+                let context = self.retain(0)?;
+                let asked = self.within(context, || Ok(self.ordinal(address)));
+                self.release(0);
+                self.found(asked?)
+            }
+            answer => self.found(answer),
+        }
+    }
+
+    fn ordinal(&self, address: u64) -> (i32, c_int) {
+        let mut ordinal: c_int = -1;
+        let to = ptr::from_mut(&mut ordinal).cast();
+        // SAFETY: an ordinal is a `c_int`, which is written at `to`. The address is only looked up.
+        let code = unsafe { (self.functions.cuPointerGetAttribute)(to, DEVICE_ORDINAL, address) };
+        (code, ordinal)
+    }
+
+    fn found(&self, (code, ordinal): (i32, c_int)) -> Result<Option<i32>, Error> {
+        match code {
+            INVALID_VALUE => Ok(None),
+            code => self
+                .checked("cuPointerGetAttribute", code)
+                .map(|()| Some(ordinal).filter(|ordinal| *ordinal >= 0)),
+        }
+    }
+
+    /// Whether what is launched on a stream becomes part of a graph. The current context decides which stream the default
+    /// one is. A default stream that must not be touched because another one is captured counts as captured.
+    pub(crate) fn is_capturing(&self, stream: Stream) -> Result<bool, Error> {
+        let mut status = 0;
+        // SAFETY: `status` is written; a `Stream` exists, by the promise of who made it.
+        let code = unsafe { (self.functions.cuStreamIsCapturing)(stream.raw(), &mut status) };
+        match code {
+            CAPTURE_IMPLICIT => Ok(true),
+            code => self.checked("cuStreamIsCapturing", code).map(|()| status != 0),
+        }
+    }
+
+    /// The context of a stream that is no default one.
+    pub(crate) fn context_of(&self, stream: Stream) -> Result<Context, Error> {
+        let mut context = ptr::null_mut();
+        // SAFETY: `context` is written; a `Stream` exists, by the promise of who made it.
+        let code = unsafe { (self.functions.cuStreamGetCtx)(stream.raw(), &mut context) };
+        self.checked("cuStreamGetCtx", code).map(|()| Context(context.expose_provenance()))
+    }
+
+    /// Does something during which other streams may be captured: calls that a capture does not allow to its process are
+    /// allowed to this thread.
+    pub(super) fn relaxed<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        let mut mode = RELAXED;
+        // SAFETY: `mode` is read and gets the mode before.
+        let exchange =
+            |mode: &mut c_int| unsafe { (self.functions.cuThreadExchangeStreamCaptureMode)(mode) };
+        let code = exchange(&mut mode);
+        self.checked("cuThreadExchangeStreamCaptureMode", code)?;
+        let done = work();
+        exchange(&mut mode);
+        done
+    }
+
+    /// An error for a number other than 0, in the driver's own words.
+    pub(crate) fn checked(&self, call: &str, code: i32) -> Result<(), Error> {
+        match code {
+            0 => Ok(()),
+            code => Err(Error::of_call(format!("{call}: {}", self.described(code)), code)),
+        }
+    }
+
+    /// The name and the sentence of an error's number.
+    fn described(&self, code: i32) -> String {
+        let ask = |function: unsafe extern "system" fn(c_int, *mut *const c_char) -> i32| {
+            let mut text: *const c_char = ptr::null();
+            // SAFETY: `text` is written: null, or a text of the driver's that lives as long as the library.
+            let failed = unsafe { function(code, &mut text) } != 0 || text.is_null();
+            // SAFETY: the driver ends its texts with 0, and `text` is not null where it did not fail.
+            (!failed).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+        };
+        match (ask(self.functions.cuGetErrorName), ask(self.functions.cuGetErrorString)) {
+            (Some(name), Some(text)) => format!("{name} ({code}), {text}"),
+            (Some(name), None) => format!("{name} ({code})"),
+            _ => format!("error {code}"),
+        }
+    }
+}

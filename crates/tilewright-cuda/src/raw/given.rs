@@ -1,0 +1,117 @@
+//! Memory and streams that a caller gives: numbers of the driver's, and the promises that make them usable.
+
+/// Bytes in the memory of a device.
+///
+/// A value is an address and a length, and the promise of who made it. Nothing is asked of a device before a launch.
+///
+/// ```
+/// use tilewright_cuda::DeviceBytes;
+/// // SAFETY: nothing is launched with it.
+/// let none = unsafe { DeviceBytes::new(0, 0) };
+/// assert_eq!((none.address(), none.bytes()), (0, 0));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceBytes {
+    address: u64,
+    bytes: u64,
+}
+
+impl DeviceBytes {
+    /// The `bytes` bytes from a device pointer.
+    ///
+    /// # Safety
+    /// From here until all work is done that is queued with the value, on the stream that it is queued on:
+    /// - the bytes are allocated, and reachable from the device they are on;
+    /// - where the value is a destination, nobody else reads or writes them, but for work that the same stream orders;
+    /// - where it is a source, nobody else writes them, with the same exception.
+    ///
+    /// ```no_run
+    /// use tilewright_cuda::DeviceBytes;
+    /// # let (pointer, length) = (0, 0);
+    /// // SAFETY: `pointer` has `length` bytes, which a tensor owns that lives until its stream is done.
+    /// let bytes = unsafe { DeviceBytes::new(pointer, length) };
+    /// # let _ = bytes;
+    /// ```
+    pub unsafe fn new(address: u64, bytes: u64) -> DeviceBytes {
+        DeviceBytes { address, bytes }
+    }
+
+    /// Bytes that no test launches anything with.
+    #[cfg(test)]
+    pub(crate) fn imagined(address: u64, bytes: u64) -> DeviceBytes {
+        DeviceBytes { address, bytes }
+    }
+
+    /// The device pointer.
+    ///
+    /// ```
+    /// use tilewright_cuda::DeviceBytes;
+    /// // SAFETY: nothing is launched with it.
+    /// assert_eq!(unsafe { DeviceBytes::new(512, 4) }.address(), 512);
+    /// ```
+    pub fn address(self) -> u64 {
+        self.address
+    }
+
+    /// How many bytes.
+    ///
+    /// ```
+    /// use tilewright_cuda::DeviceBytes;
+    /// // SAFETY: nothing is launched with it.
+    /// assert_eq!(unsafe { DeviceBytes::new(512, 4) }.bytes(), 4);
+    /// ```
+    pub fn bytes(self) -> u64 {
+        self.bytes
+    }
+}
+
+/// A stream: work on one is done in the order in which it was queued.
+///
+/// ```
+/// use tilewright_cuda::Stream;
+/// assert_eq!(Stream::LEGACY.handle(), 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream(usize);
+
+impl Stream {
+    /// The default stream of a device, which waits for its other streams; torch's and cupy's unless told otherwise.
+    pub const LEGACY: Stream = Stream(1);
+    /// The default stream of the calling thread.
+    pub const PER_THREAD: Stream = Stream(2);
+
+    /// The stream with this handle, a `CUstream` or `cudaStream_t` as a number; 0 and 1 are [`Stream::LEGACY`], 2 is
+    /// [`Stream::PER_THREAD`], as in DLPack.
+    ///
+    /// # Safety
+    /// The stream exists for as long as anything is launched on it.
+    ///
+    /// ```
+    /// use tilewright_cuda::Stream;
+    /// // SAFETY: the default stream always exists.
+    /// assert_eq!(unsafe { Stream::new(0) }, Stream::LEGACY);
+    /// ```
+    pub unsafe fn new(handle: u64) -> Stream {
+        Stream((handle as usize).max(1))
+    }
+
+    /// The handle; never 0.
+    ///
+    /// ```
+    /// use tilewright_cuda::Stream;
+    /// assert_eq!(Stream::PER_THREAD.handle(), 2);
+    /// ```
+    pub fn handle(self) -> u64 {
+        self.0 as u64
+    }
+
+    /// Whether it belongs to no one context.
+    pub(crate) fn is_default(self) -> bool {
+        self.0 <= Stream::PER_THREAD.0
+    }
+
+    /// The handle as the driver takes it.
+    pub(super) fn raw(self) -> *mut std::ffi::c_void {
+        std::ptr::without_provenance_mut(self.0)
+    }
+}

@@ -1,0 +1,102 @@
+//! A library opened at run time, and tables of its functions.
+//!
+//! Law: a table exists only where every one of its functions was found, and it keeps the library open, so a function of
+//! a table can be called for as long as the table lives.
+
+use std::{ffi::CStr, fmt, path::PathBuf};
+
+use libloading::Library as Open;
+
+/// An open library.
+pub(crate) struct Library {
+    name: PathBuf,
+    open: Open,
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Library").field(&self.name).finish()
+    }
+}
+
+impl Library {
+    /// The first of these names that opens; else why each did not.
+    pub(crate) fn open(names: &[PathBuf]) -> Result<Library, Vec<String>> {
+        let mut refused = Vec::new();
+        for name in names {
+            // SAFETY: the initialisers of the library run. `names` are those of NVIDIA's driver and compiler, or the path
+            // that the user of this process gave for one of them.
+            match unsafe { Open::new(name) } {
+                Ok(open) => return Ok(Library { name: name.clone(), open }),
+                Err(error) => refused.push(said(name, &error)),
+            }
+        }
+        Err(refused)
+    }
+
+    /// The name under which it opened.
+    pub(crate) fn name(&self) -> String {
+        self.name.display().to_string()
+    }
+
+    /// The function of this name; `None` where there is none.
+    ///
+    /// # Safety
+    /// `F` is a function pointer of the type that the library's header gives for `name`.
+    pub(crate) unsafe fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
+        // SAFETY: `# Safety` of `function`: the type is right.
+        unsafe { self.open.get::<F>(name) }.ok().map(|found| *found)
+    }
+}
+
+/// Why a library did not open, its name said once.
+fn said(name: &std::path::Path, error: &libloading::Error) -> String {
+    let (name, why) = (name.display().to_string(), error.to_string());
+    match why.contains(&name) {
+        true => why,
+        false => format!("{name}: {why}"),
+    }
+}
+
+/// A struct with a field for each function of a library, by the function's own name. All of them give a number, 0 for
+/// success.
+macro_rules! functions {
+    ($(#[$doc:meta])* $table:ident { $($name:ident($($argument:ty),*);)* }) => {
+        $(#[$doc])*
+        #[allow(non_snake_case, reason = "the names of the library")]
+        pub(super) struct $table {
+            library: $crate::raw::library::Library,
+            $(pub(super) $name: unsafe extern "system" fn($($argument),*) -> i32,)*
+        }
+
+        impl $table {
+            /// The table of an open library, or the name of the first function that it does not have.
+            pub(super) fn of(library: $crate::raw::library::Library) -> Result<$table, &'static str> {
+                const fn c(name: &str) -> &std::ffi::CStr {
+                    match std::ffi::CStr::from_bytes_with_nul(name.as_bytes()) {
+                        Ok(name) => name,
+                        Err(_) => c"",
+                    }
+                }
+                Ok($table {
+                    // SAFETY: the types in the table are those of the library's header.
+                    $($name: unsafe { library.function(c(concat!(stringify!($name), "\0"))) }
+                        .ok_or(stringify!($name))?,)*
+                    library,
+                })
+            }
+
+            /// The name of the library.
+            pub(super) fn name(&self) -> String {
+                self.library.name()
+            }
+        }
+
+        impl std::fmt::Debug for $table {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_tuple(stringify!($table)).field(&self.library).finish()
+            }
+        }
+    };
+}
+pub(super) use functions;

@@ -1,0 +1,22 @@
+//! The two libraries as safe calls, and the memory and streams of others: the only folder of the crate where `unsafe`
+//! may stand.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `library.rs` | a library opened at run time, and tables of its functions |
+//! | `driver.rs` | the calls of the driver |
+//! | `nvrtc.rs` | the calls of the compiler |
+//! | `loaded.rs` | code in a context, and its launch |
+//! | `given.rs` | memory and streams that a caller gives |
+
+mod driver;
+mod given;
+mod library;
+mod loaded;
+mod nvrtc;
+
+pub(crate) use driver::{Context, Driver};
+pub use given::{DeviceBytes, Stream};
+pub(crate) use library::Library;
+pub(crate) use loaded::{Launch, Loaded};
+pub(crate) use nvrtc::{Form, Nvrtc};

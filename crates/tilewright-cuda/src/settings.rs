@@ -1,0 +1,281 @@
+//! Where the driver and the compiler are looked for, and where code is kept.
+
+use std::{
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+/// The environment variable with the path of the driver's library.
+pub(crate) const DRIVER: &str = "TILEWRIGHT_LIBCUDA";
+/// The environment variable with the path of the compiler's library.
+pub(crate) const COMPILER: &str = "TILEWRIGHT_LIBNVRTC";
+/// The environment variable with the folder in which code is kept, or the word `off`.
+const CACHE: &str = "TILEWRIGHT_CUDA_CACHE";
+
+/// The modules that are kept unless said otherwise.
+const MODULES: usize = 512;
+
+/// The newest major version of CUDA whose compiler is looked for by its number; others by the name without one.
+const NEWEST: i32 = 14;
+/// The oldest.
+const OLDEST: i32 = 11;
+
+/// Where the driver and the compiler are looked for, and how much compiled code is kept where.
+///
+/// Without a path for it, a library is looked for by its names, as the system's loader finds them; the compiler then in
+/// the folders that are given, under `CUDA_HOME` and `CUDA_PATH`, and where CUDA installs itself. The compiler of the
+/// driver's major version comes first.
+///
+/// ```
+/// use tilewright_cuda::Settings;
+/// let settings = Settings::default().with_driver("fake/libcuda.so").with_cache("fake/cache");
+/// assert_eq!(settings.cache().unwrap().to_str(), Some("fake/cache"));
+/// assert!(Settings::default().cache().is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    driver: Option<PathBuf>,
+    compiler: Option<PathBuf>,
+    folders: Vec<PathBuf>,
+    cache: Option<PathBuf>,
+    modules: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let (driver, compiler, cache) = (None, None, None);
+        Settings { driver, compiler, folders: Vec::new(), cache, modules: MODULES }
+    }
+}
+
+impl Settings {
+    /// As the environment says:
+    ///
+    /// | variable | what it is |
+    /// |---|---|
+    /// | `TILEWRIGHT_LIBCUDA` | the path of the driver's library |
+    /// | `TILEWRIGHT_LIBNVRTC` | the path of the compiler's library |
+    /// | `TILEWRIGHT_CUDA_CACHE` | the folder in which compiled code is kept, or `off` |
+    ///
+    /// Without the last one that is `tilewright/cuda` in the user's folder for caches: `XDG_CACHE_HOME`, or `.cache` in the
+    /// home, or `LOCALAPPDATA`.
+    ///
+    /// ```
+    /// use tilewright_cuda::Settings;
+    /// let settings = Settings::of_environment();
+    /// assert!(settings.cache().is_none_or(|folder| folder.components().count() > 0));
+    /// ```
+    pub fn of_environment() -> Settings {
+        let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Settings {
+            driver: path(DRIVER),
+            compiler: path(COMPILER),
+            cache: cache_of(|name| env::var_os(name)),
+            ..Settings::default()
+        }
+    }
+
+    /// The same with the path of the driver's library; nowhere else is it looked for.
+    ///
+    /// ```
+    /// use tilewright_cuda::{Cuda, Settings};
+    /// let settings = Settings::default().with_driver("fake/libcuda.so");
+    /// assert!(Cuda::open(&settings).is_err());
+    /// ```
+    pub fn with_driver(self, path: impl Into<PathBuf>) -> Settings {
+        Settings { driver: Some(path.into()), ..self }
+    }
+
+    /// The same with the path of the compiler's library; nowhere else is it looked for.
+    ///
+    /// ```
+    /// use tilewright_cuda::Settings;
+    /// let settings = Settings::default().with_compiler("fake/libnvrtc.so");
+    /// assert_ne!(settings, Settings::default());
+    /// ```
+    pub fn with_compiler(self, path: impl Into<PathBuf>) -> Settings {
+        Settings { compiler: Some(path.into()), ..self }
+    }
+
+    /// The same with one more folder in which the compiler is looked for, such as that of a package of Python's.
+    ///
+    /// ```
+    /// use tilewright_cuda::Settings;
+    /// let settings = Settings::default().with_folder("site-packages/nvidia/cu13/lib");
+    /// assert_ne!(settings, Settings::default());
+    /// ```
+    pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Settings {
+        self.folders.push(folder.into());
+        self
+    }
+
+    /// The same with the folder in which compiled code is kept.
+    ///
+    /// ```
+    /// use tilewright_cuda::Settings;
+    /// assert!(Settings::default().with_cache("kept").cache().is_some());
+    /// ```
+    pub fn with_cache(self, folder: impl Into<PathBuf>) -> Settings {
+        Settings { cache: Some(folder.into()), ..self }
+    }
+
+    /// The folder in which compiled code is kept; `None` where none is.
+    ///
+    /// ```
+    /// use tilewright_cuda::Settings;
+    /// assert_eq!(Settings::default().cache(), None);
+    /// ```
+    pub fn cache(&self) -> Option<&Path> {
+        self.cache.as_deref()
+    }
+
+    /// The same with the number of modules that are kept loaded, 512 unless given and at least 1: compiled code of one
+    /// structure on one device. Beyond it the one that was launched least recently is unloaded.
+    ///
+    /// ```
+    /// use tilewright_cuda::Settings;
+    /// assert_eq!(Settings::default().modules(), 512);
+    /// assert_eq!(Settings::default().with_modules(0).modules(), 1);
+    /// ```
+    pub fn with_modules(self, modules: usize) -> Settings {
+        Settings { modules: modules.max(1), ..self }
+    }
+
+    /// How many modules are kept loaded.
+    ///
+    /// ```
+    /// use tilewright_cuda::Settings;
+    /// assert_eq!(Settings::default().with_modules(8).modules(), 8);
+    /// ```
+    pub fn modules(&self) -> usize {
+        self.modules
+    }
+
+    /// The names under which the driver is looked for, and the variable that gives another.
+    pub(crate) fn drivers(&self) -> Vec<PathBuf> {
+        match &self.driver {
+            Some(path) => vec![path.clone()],
+            None => DRIVERS.iter().map(PathBuf::from).collect(),
+        }
+    }
+
+    /// The names under which the compiler is looked for, of the driver's version of CUDA first.
+    pub(crate) fn compilers(&self, driver: i32) -> Vec<PathBuf> {
+        if let Some(path) = &self.compiler {
+            return vec![path.clone()];
+        }
+        let roots = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(env::var_os).map(PathBuf::from);
+        let roots = roots.chain(ROOTS.iter().map(PathBuf::from));
+        let installed = roots.flat_map(|root| BELOW.map(|below| root.join(below)));
+        let folders = self.folders.iter().cloned().chain(installed);
+        let names: Vec<String> =
+            majors(driver / 1000).iter().map(|major| compiler(*major)).collect();
+        let names: Vec<String> = names.into_iter().chain(UNNUMBERED.map(String::from)).collect();
+        let within = folders
+            .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>());
+        names.iter().map(PathBuf::from).chain(within).collect()
+    }
+}
+
+/// The major versions, in the order in which they are tried: the driver's, older ones, newer ones.
+fn majors(driver: i32) -> Vec<i32> {
+    let own = driver.clamp(OLDEST, NEWEST);
+    (OLDEST..=own).rev().chain(own + 1..=NEWEST).collect()
+}
+
+/// The folder for caches, by what the environment says.
+fn cache_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(given) = path(CACHE) {
+        return (given != Path::new("off")).then_some(given);
+    }
+    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+    let user = path("XDG_CACHE_HOME")
+        .and_then(absolute)
+        .or_else(|| path("LOCALAPPDATA").and_then(absolute))
+        .or_else(|| path("HOME").and_then(absolute).map(|home| home.join(".cache")));
+    Some(user?.join("tilewright").join("cuda"))
+}
+
+#[cfg(windows)]
+mod names {
+    pub(super) const DRIVERS: &[&str] = &["nvcuda.dll"];
+    pub(super) const UNNUMBERED: [&str; 0] = [];
+    pub(super) const ROOTS: &[&str] = &[];
+    pub(super) const BELOW: [&str; 2] = ["bin", "bin\\x64"];
+
+    /// The library of a major version: it keeps its name within one.
+    pub(super) fn compiler(major: i32) -> String {
+        match major {
+            11 => "nvrtc64_112_0.dll".into(),
+            major => format!("nvrtc64_{major}0_0.dll"),
+        }
+    }
+}
+
+#[cfg(not(windows))]
+mod names {
+    pub(super) const DRIVERS: &[&str] =
+        &["libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1"];
+    pub(super) const UNNUMBERED: [&str; 1] = ["libnvrtc.so"];
+    pub(super) const ROOTS: &[&str] = &["/usr/local/cuda", "/opt/cuda"];
+    pub(super) const BELOW: [&str; 2] = ["lib64", "lib"];
+
+    /// The library of a major version: it keeps its name within one.
+    pub(super) fn compiler(major: i32) -> String {
+        match major {
+            11 => "libnvrtc.so.11.2".into(),
+            major => format!("libnvrtc.so.{major}"),
+        }
+    }
+}
+
+use names::{BELOW, DRIVERS, ROOTS, UNNUMBERED, compiler};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_compiler_of_the_driver_comes_first() {
+        assert_eq!(majors(12), [12, 11, 13, 14]);
+        assert_eq!(majors(99), [14, 13, 12, 11]);
+        assert_eq!(majors(0), [11, 12, 13, 14]);
+    }
+
+    #[test]
+    fn a_path_is_the_only_place() {
+        let settings = Settings::default().with_driver("a").with_compiler("b");
+        assert_eq!(settings.drivers(), [PathBuf::from("a")]);
+        assert_eq!(settings.compilers(12_020), [PathBuf::from("b")]);
+    }
+
+    #[test]
+    fn folders_are_searched_behind_the_loaders_own() {
+        let names = Settings::default().with_folder("x").compilers(13_000);
+        let first = names.iter().position(|name| name.starts_with("x")).unwrap();
+        assert!(names[..first].iter().all(|name| name.components().count() == 1), "{names:?}");
+        assert_eq!(names[first], Path::new("x").join(compiler(13)));
+    }
+
+    #[test]
+    fn caches_lie_where_the_environment_says() {
+        let of = |pairs: &[(&str, &str)]| {
+            cache_of(|name| {
+                pairs.iter().find(|pair| pair.0 == name).map(|pair| OsString::from(pair.1))
+            })
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[("HOME", "relative")]), None);
+        if cfg!(unix) {
+            assert_eq!(of(&[("HOME", "/a")]), Some("/a/.cache/tilewright/cuda".into()));
+            assert_eq!(
+                of(&[("HOME", "/a"), ("XDG_CACHE_HOME", "/b")]),
+                Some("/b/tilewright/cuda".into())
+            );
+            assert_eq!(of(&[("HOME", "/a"), (CACHE, "off")]), None);
+            assert_eq!(of(&[("HOME", "/a"), (CACHE, "c")]), Some("c".into()));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What an entry of a compiled text takes: how many numbers, how many threads, and how many jobs its table has.
+
+use std::ffi::CStr;
+
+use tilewright_device::Kernel;
+
+/// The bytes of arguments that every device takes.
+const BYTES: usize = 4096;
+/// The same where compiler and driver are those of CUDA 12.1 or newer.
+const BYTES_12_1: usize = 32_764;
+/// The bytes of arguments behind the table: its count, with room to align it.
+const BEHIND: usize = 8;
+/// The words of a job before its numbers: source, destination, first block.
+const AHEAD: usize = 3;
+
+/// The arguments of a text's entries. It is part of what the text is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Shape {
+    params: usize,
+    threads: u32,
+    jobs: usize,
+}
+
+impl Shape {
+    /// That of a kernel, where arguments may be long or not.
+    pub(crate) fn of(kernel: &Kernel, long: bool) -> Shape {
+        let (params, threads) = (kernel.params().len(), kernel.threads());
+        let bytes = if long { BYTES_12_1 } else { BYTES };
+        let jobs = (bytes - BEHIND) / (8 * (AHEAD + params));
+        Shape { params, threads, jobs: jobs.max(1) }
+    }
+
+    /// One for tables alone.
+    #[cfg(test)]
+    pub(crate) fn of_table(params: usize, jobs: usize) -> Shape {
+        Shape { params, threads: 32, jobs }
+    }
+
+    /// The numbers of one kernel.
+    pub(crate) fn params(self) -> usize {
+        self.params
+    }
+
+    /// The threads of a block.
+    pub(crate) fn threads(self) -> u32 {
+        self.threads
+    }
+
+    /// The most jobs of a table.
+    pub(crate) fn jobs(self) -> usize {
+        self.jobs
+    }
+
+    /// The words of a table.
+    pub(crate) fn table_words(self) -> usize {
+        self.jobs * (AHEAD + self.params)
+    }
+
+    /// The entry for one array.
+    pub(crate) fn one(self) -> &'static CStr {
+        c"tw_move"
+    }
+
+    /// The entry for a table of arrays.
+    pub(crate) fn many(self) -> &'static CStr {
+        c"tw_move_table"
+    }
+
+    /// The text of the entry for a table, to stand behind that of a kernel. Its jobs come by value: nothing is allocated,
+    /// copied or waited for, and a graph that captures the launch has its own copy.
+    pub(crate) fn entry(self) -> String {
+        let jobs = self.jobs;
+        format!(
+            "// Many arrays of one structure: the job of a block is the last one whose first block is not behind it.
+struct tw_move_jobs {{ tw_move_job jobs[{jobs}]; }};
+extern \"C\" __global__ void __launch_bounds__(NT, MINBLOCKS)
+tw_move_table(const __grid_constant__ tw_move_jobs table, u32 count) {{
+  u32 low = 0, high = count;
+  while (high - low > 1u) {{
+    const u32 middle = (low + high) / 2u;
+    if (table.jobs[middle].first <= blockIdx.x) low = middle; else high = middle;
+  }}
+  const tw_move_job& job = table.jobs[low];
+  tw_move_body(job.src, job.dst, job.params, (u32)(blockIdx.x - job.first));
+}}
+"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::TensorLayout;
+    use tilewright_device::{Alignment, DevicePlan};
+    use tilewright_relayout::{Elements, Program};
+
+    use super::*;
+
+    /// The table and its count fit the arguments of a launch, and no job more would.
+    #[test]
+    fn arguments_are_filled_and_not_exceeded() {
+        for rank in 1..5 {
+            let extents: Vec<u64> = (0..rank).map(|dim| 5 + dim).collect();
+            let rows = TensorLayout::row_major(&extents).unwrap();
+            let columns = TensorLayout::col_major(&extents).unwrap();
+            let program = Program::new(&rows, &columns, Elements::same(24), 0).unwrap();
+            let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
+            for (long, bytes) in [(false, 4096), (true, 32_764)] {
+                let shape = Shape::of(&plan.kernels()[0], long);
+                let job = 8 * (AHEAD + shape.params());
+                assert!(8 * shape.table_words() + 4 <= bytes, "{shape:?}");
+                assert!(8 * shape.table_words() + job + 8 > bytes, "{shape:?}");
+                assert!(shape.entry().contains(&format!("jobs[{}]", shape.jobs())));
+            }
+        }
+    }
+}

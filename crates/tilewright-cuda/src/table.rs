@@ -1,0 +1,121 @@
+//! Tables of jobs: kernels of one text over many arrays, as the words that one launch takes by value.
+//!
+//! Law: the blocks of a table are those of its jobs, one job after the other; block `b` of the launch is block
+//! `b - first` of the last job whose `first` is at most `b`.
+
+use crate::{raw::Launch, shape::Shape};
+
+/// The most blocks of a launch.
+const BLOCKS: u32 = (1 << 31) - 1;
+
+/// Some jobs as words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Table {
+    words: Vec<u64>,
+    count: u32,
+    blocks: u32,
+}
+
+impl Table {
+    /// The tables that hold these jobs in order, each with no more jobs and blocks than one launch has.
+    pub(crate) fn all<'a>(jobs: impl Iterator<Item = Launch<'a>>, shape: Shape) -> Vec<Table> {
+        let mut tables: Vec<Table> = Vec::new();
+        for job in jobs {
+            match tables.last_mut() {
+                Some(last) if last.takes(&job, shape) => last.push(&job),
+                _ => {
+                    let mut table = Table { words: Vec::new(), count: 0, blocks: 0 };
+                    table.push(&job);
+                    tables.push(table);
+                }
+            }
+        }
+        tables.iter_mut().for_each(|table| table.words.resize(shape.table_words(), 0));
+        tables
+    }
+
+    fn takes(&self, job: &Launch<'_>, shape: Shape) -> bool {
+        let blocks = self.blocks.checked_add(job.blocks);
+        (self.count as usize) < shape.jobs() && blocks.is_some_and(|blocks| blocks <= BLOCKS)
+    }
+
+    fn push(&mut self, job: &Launch<'_>) {
+        self.words.extend([job.src, job.dst, u64::from(self.blocks)]);
+        self.words.extend(job.params);
+        self.count += 1;
+        self.blocks += job.blocks;
+    }
+
+    /// The words, as long as a table of this shape is.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The jobs.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The blocks of the launch.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which job a block belongs to, and which block of it: by the search of the entry.
+    fn found(table: &Table, width: usize, block: u64) -> (u64, u64) {
+        let first = |job: usize| table.words()[job * width + 2];
+        let (mut low, mut high) = (0, table.count() as usize);
+        while high - low > 1 {
+            let middle = (low + high) / 2;
+            if first(middle) <= block { low = middle } else { high = middle }
+        }
+        (table.words()[low * width], block - first(low))
+    }
+
+    /// All lists of at most five jobs of one to three blocks, in tables of one to four jobs: every block of every job is run
+    /// once, in order.
+    #[test]
+    fn every_block_of_every_job_is_run_once() {
+        for list in 0..4u32.pow(5) {
+            let blocks: Vec<u32> =
+                (0..5).map(|at| list / 4u32.pow(at) % 4).filter(|blocks| *blocks > 0).collect();
+            for (params, jobs) in [(1, 1), (2, 2), (1, 3), (3, 4)] {
+                let shape = Shape::of_table(params, jobs);
+                let numbers: Vec<u64> = vec![9; params];
+                let launches = blocks.iter().enumerate().map(|(at, &blocks)| Launch {
+                    src: at as u64,
+                    dst: 100 + at as u64,
+                    params: &numbers,
+                    blocks,
+                });
+                let tables = Table::all(launches, shape);
+                assert_eq!(tables.len(), blocks.len().div_ceil(jobs));
+                let run: Vec<(u64, u64)> = tables
+                    .iter()
+                    .flat_map(|table| {
+                        assert_eq!(table.words().len(), shape.table_words());
+                        (0..table.blocks()).map(|block| found(table, 3 + params, block.into()))
+                    })
+                    .collect();
+                let all: Vec<(u64, u64)> = (0..blocks.len())
+                    .flat_map(|at| (0..blocks[at]).map(move |block| (at as u64, block.into())))
+                    .collect();
+                assert_eq!(run, all);
+            }
+        }
+    }
+
+    #[test]
+    fn a_launch_has_no_more_blocks_than_it_may() {
+        let launch = |blocks| Launch { src: 0, dst: 0, params: &[1], blocks };
+        let jobs = [launch(BLOCKS), launch(1), launch(BLOCKS - 1), launch(1)];
+        let tables = Table::all(jobs.into_iter(), Shape::of_table(1, 8));
+        let blocks: Vec<u32> = tables.iter().map(Table::blocks).collect();
+        assert_eq!(blocks, [BLOCKS, BLOCKS, 1]);
+    }
+}

@@ -1,0 +1,108 @@
+//! What a text is compiled for, so that a device runs it.
+//!
+//! Law: machine code runs on devices of the same major version and of its own minor version or a newer one; the driver makes
+//! code of a text in PTX for any newer device.
+
+use crate::{
+    error::{Error, Kind},
+    raw::Form,
+};
+
+/// The compute capability of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Capability {
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+}
+
+/// The architecture that a text is compiled for, and what it is compiled to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    number: u32,
+    pub(crate) form: Form,
+}
+
+impl Target {
+    /// The architecture for a device, of those that a compiler makes code for, which ascend.
+    pub(crate) fn of(device: Capability, known: &[u32], compiler: &str) -> Result<Target, Error> {
+        let own = device.major * 10 + device.minor;
+        let Some(number) = known.iter().copied().rfind(|number| *number <= own) else {
+            let Capability { major, minor } = device;
+            let says = match known.first() {
+                Some(least) => format!(
+                    "the device has compute capability {major}.{minor}, and {compiler} makes code for {}.{} and above; an \
+                     older CUDA has a compiler for it",
+                    least / 10,
+                    least % 10
+                ),
+                None => format!("{compiler} says that it makes code for no architecture"),
+            };
+            return Err(Error::new(Kind::Architecture, says));
+        };
+        let form = if number / 10 == device.major { Form::Cubin } else { Form::Ptx };
+        Ok(Target { number, form })
+    }
+
+    /// The name of it, as the compiler takes it.
+    pub(crate) fn name(self) -> String {
+        match self.form {
+            Form::Cubin => format!("sm_{}", self.number),
+            Form::Ptx => format!("compute_{}", self.number),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(major: u32, minor: u32, known: &[u32]) -> String {
+        match Target::of(Capability { major, minor }, known, "NVRTC 13.2") {
+            Ok(target) => target.name(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn code_is_for_the_device_or_an_older_one_of_its_major_version() {
+        let known = [75, 80, 86, 89, 90, 100, 103, 120, 121];
+        assert_eq!(target(9, 0, &known), "sm_90");
+        assert_eq!(target(8, 7, &known), "sm_86");
+        assert_eq!(target(10, 1, &known), "sm_100");
+        assert_eq!(target(11, 0, &known), "compute_103");
+        assert_eq!(target(13, 0, &known), "compute_121");
+        assert_eq!(target(7, 5, &known), "sm_75");
+    }
+
+    /// Every device and every list of at most three architectures of some: the choice runs there, and no later one does.
+    #[test]
+    fn the_choice_is_the_newest_that_runs() {
+        let all = [75, 80, 86, 90, 100];
+        for bits in 0u32..1 << all.len() {
+            let known: Vec<u32> =
+                (0..all.len()).filter(|at| bits >> at & 1 == 1).map(|at| all[at]).collect();
+            for (major, minor) in [(7, 0), (7, 5), (8, 0), (8, 9), (9, 0), (10, 3), (12, 0)] {
+                let own = major * 10 + minor;
+                let best = known.iter().filter(|number| **number <= own).max();
+                match (Target::of(Capability { major, minor }, &known, "x"), best) {
+                    (Ok(target), Some(best)) => {
+                        assert_eq!(target.number, *best);
+                        assert_eq!(target.form == Form::Cubin, best / 10 == major);
+                    }
+                    (Err(error), None) => assert_eq!(error.kind(), "architecture"),
+                    (found, best) => panic!("{found:?} where {best:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_too_old_is_told_what_is_made() {
+        assert_eq!(
+            target(5, 2, &[75, 80]),
+            "the device has compute capability 5.2, and NVRTC 13.2 makes code for 7.5 and above; an older CUDA has a \
+             compiler for it"
+        );
+        assert!(target(5, 2, &[]).contains("no architecture"));
+    }
+}

@@ -1,0 +1,268 @@
+//! Moves through the whole crate, over a driver and a compiler without a device: what arrives is what the processor makes.
+
+use crate::fakes::{Fakes, Memory};
+use tilewright_core::{Fractal, Layout, TensorLayout};
+use tilewright_cuda::{Cuda, DeviceBytes, Job, Move, Stream};
+use tilewright_relayout::{Elements, Plan, Program};
+
+/// What stands before and behind every array, and must stay.
+const GUARD: usize = 64;
+const MARK: u8 = 0xC3;
+
+/// A program, and what it is.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) program: Program,
+}
+
+fn case(name: &'static str, src: &TensorLayout, dst: &TensorLayout, bits: u32, fill: u128) -> Case {
+    Case { name, program: Program::new(src, dst, Elements::same(bits), fill).unwrap() }
+}
+
+fn of(text: &str) -> TensorLayout {
+    TensorLayout::of(&Layout::parse(text).unwrap())
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    let rows = |extents: &[u64]| TensorLayout::row_major(extents).unwrap();
+    let columns = |extents: &[u64]| TensorLayout::col_major(extents).unwrap();
+    let zn = |m, n, unit| Fractal::ZN.pattern(16, unit).layout(&[m, n]).unwrap();
+    vec![
+        case("transpose of words", &rows(&[70, 33]), &columns(&[70, 33]), 32, 0),
+        case("transpose of bytes", &rows(&[37, 53]), &columns(&[37, 53]), 8, 0),
+        case("a copy", &rows(&[1000]), &rows(&[1000]), 16, 0),
+        case("tiles with padding", &rows(&[50, 40]), &zn(50, 40, 16), 16, 0x3C00),
+        case("tiles without", &zn(50, 40, 16), &rows(&[50, 40]), 16, 0),
+        case("reversed rows", &rows(&[6, 11]), &of("(6,11):(-11,1)+55"), 32, 0),
+        case("gaps that are filled", &rows(&[5, 7]), &of("(5,7):(9,1)"), 64, 0x0102_0304_0506_0708),
+        case("a swizzle", &rows(&[8, 64]), &of("Sw<3,3,3> o (8,64):(64,1)"), 16, 0),
+        case("one element", &rows(&[]), &rows(&[]), 32, 0),
+    ]
+}
+
+fn sample(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| (at * 131 + at / 251 + 7) as u8).collect()
+}
+
+/// An array's memory at a distance from a multiple of 16, with guards.
+struct Held {
+    memory: Memory,
+    at: usize,
+    bytes: usize,
+}
+
+impl Held {
+    fn new(fakes: &Fakes, device: i32, bytes: u64, ahead: usize) -> Held {
+        let bytes = bytes as usize;
+        let memory = fakes.memory(device, bytes + 2 * GUARD + ahead);
+        memory.put(0, &vec![MARK; bytes + 2 * GUARD + ahead]);
+        Held { memory, at: GUARD + ahead, bytes }
+    }
+
+    fn given(&self) -> DeviceBytes {
+        self.memory.part(self.at, self.bytes)
+    }
+
+    /// The array; what is around it is as it was.
+    fn taken(&self) -> Vec<u8> {
+        let all = self.memory.get();
+        let (before, rest) = all.split_at(self.at);
+        let (own, behind) = rest.split_at(self.bytes);
+        assert!(
+            before.iter().chain(behind).all(|byte| *byte == MARK),
+            "bytes around the array were written"
+        );
+        own.to_vec()
+    }
+}
+
+/// Both sides of a move, the source filled, and what has to arrive.
+fn sides(fakes: &Fakes, program: &Program, ahead: (usize, usize)) -> (Held, Held, Vec<u8>) {
+    let src = Held::new(fakes, 0, program.src_bytes(), ahead.0);
+    let dst = Held::new(fakes, 0, program.dst_bytes(), ahead.1);
+    let bytes = sample(src.bytes);
+    src.memory.put(src.at, &bytes);
+    let mut expected = vec![0; dst.bytes];
+    Plan::of(program.clone()).run(&bytes, &mut expected, 1).unwrap();
+    (src, dst, expected)
+}
+
+#[test]
+fn what_arrives_is_what_the_processor_makes() {
+    let fakes = Fakes::new();
+    let cuda = fakes.open();
+    let stream = fakes.stream(0);
+    for Case { name, program } in cases() {
+        let moved = Move::new(program);
+        for ahead in [(0, 0), (4, 8), (1, 0)] {
+            let (src, dst, expected) = sides(&fakes, moved.program(), ahead);
+            cuda.launch(&moved, src.given(), dst.given(), stream).unwrap();
+            assert_eq!(dst.taken(), expected, "{name} at {ahead:?}");
+        }
+    }
+    assert!(cuda.counts().launched > 0);
+}
+
+#[test]
+fn a_warm_launch_makes_these_calls_and_no_other() {
+    let fakes = Fakes::new();
+    let cuda = fakes.open();
+    let moved = Move::new(cases().remove(0).program);
+    let (src, dst, _) = sides(&fakes, moved.program(), (0, 0));
+    cuda.launch(&moved, src.given(), dst.given(), fakes.stream(0)).unwrap();
+    fakes.log();
+    cuda.launch(&moved, src.given(), dst.given(), fakes.stream(0)).unwrap();
+    let log = fakes.log();
+    let calls: Vec<&str> = log.iter().filter_map(|line| line.split(' ').next()).collect();
+    let known = [
+        "cuPointerGetAttribute",
+        "cuPointerGetAttribute",
+        "cuCtxPushCurrent",
+        "cuStreamGetCtx",
+        "cuStreamIsCapturing",
+        "cuLaunchKernel",
+        "cuCtxPopCurrent",
+    ];
+    assert_eq!(calls, known);
+}
+
+#[test]
+fn the_context_of_the_caller_stays() {
+    let fakes = Fakes::new();
+    let cuda = fakes.open();
+    let moved = Move::new(cases().remove(0).program);
+    let (src, dst, expected) = sides(&fakes, moved.program(), (0, 0));
+    fakes.push_foreign(1);
+    cuda.launch(&moved, src.given(), dst.given(), Stream::LEGACY).unwrap();
+    assert_eq!(dst.taken(), expected);
+    assert!(fakes.depth() == 1 && fakes.top_is_foreign());
+    fakes.fail("cuLaunchKernel", 0);
+    cuda.launch(&moved, src.given(), dst.given(), Stream::LEGACY).unwrap_err();
+    assert!(fakes.depth() == 1 && fakes.top_is_foreign());
+    drop(cuda);
+    assert!(fakes.depth() == 1 && fakes.top_is_foreign());
+    assert_eq!(fakes.retained(0), 0, "the context is given back");
+}
+
+#[test]
+fn many_tensors_of_one_structure_are_one_launch() {
+    let fakes = Fakes::new();
+    let cuda = fakes.open();
+    let transpose = |m: u64, n: u64| {
+        let (src, dst) =
+            (TensorLayout::row_major(&[m, n]).unwrap(), TensorLayout::col_major(&[m, n]).unwrap());
+        Move::new(Program::new(&src, &dst, Elements::same(24), 0).unwrap())
+    };
+    let moves: Vec<Move> = (0..20).map(|at| transpose(30 + at, 50 + 3 * at)).collect();
+    let held: Vec<_> = moves.iter().map(|one| sides(&fakes, one.program(), (0, 0))).collect();
+    let jobs: Vec<Job<'_>> = moves
+        .iter()
+        .zip(&held)
+        .map(|(moved, (src, dst, _))| Job { moved, src: src.given(), dst: dst.given() })
+        .collect();
+    cuda.launch_many(&jobs, fakes.stream(0)).unwrap();
+    assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
+    assert_eq!((cuda.counts().compiled, cuda.counts().launched), (1, 1));
+    let log = fakes.log();
+    assert_eq!(log.iter().filter(|line| line.starts_with("cuLaunchKernel")).count(), 1);
+}
+
+/// More arrays than the arguments of a launch hold, where these are short.
+#[test]
+fn arguments_of_4_kib_are_filled_and_not_exceeded() {
+    let fakes = Fakes::with(1, 12_000);
+    let cuda = fakes.open();
+    let rows = TensorLayout::row_major(&[9, 5]).unwrap();
+    let columns = TensorLayout::col_major(&[9, 5]).unwrap();
+    let moved = Move::new(Program::new(&rows, &columns, Elements::same(24), 0).unwrap());
+    let held: Vec<_> = (0..100).map(|_| sides(&fakes, moved.program(), (0, 0))).collect();
+    let jobs: Vec<Job<'_>> = held
+        .iter()
+        .map(|(src, dst, _)| Job { moved: &moved, src: src.given(), dst: dst.given() })
+        .collect();
+    cuda.launch_many(&jobs, fakes.stream(0)).unwrap();
+    assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
+    let launched = cuda.counts().launched;
+    assert!((2..20).contains(&launched), "{launched}");
+}
+
+#[test]
+fn different_structures_share_a_call() {
+    let fakes = Fakes::new();
+    let cuda = fakes.open();
+    let moves: Vec<Move> = cases().into_iter().map(|case| Move::new(case.program)).collect();
+    let held: Vec<_> = moves.iter().map(|one| sides(&fakes, one.program(), (0, 0))).collect();
+    let jobs: Vec<Job<'_>> = moves
+        .iter()
+        .zip(&held)
+        .map(|(moved, (src, dst, _))| Job { moved, src: src.given(), dst: dst.given() })
+        .collect();
+    cuda.launch_many(&jobs, Stream::PER_THREAD).unwrap();
+    assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
+}
+
+#[test]
+fn nothing_to_move_asks_nothing() {
+    let fakes = Fakes::new();
+    let cuda = fakes.open();
+    let none = TensorLayout::row_major(&[0, 5]).unwrap();
+    let moved = Move::new(Program::new(&none, &none, Elements::same(32), 0).unwrap());
+    fakes.log();
+    // SAFETY: nothing is launched with it.
+    let null = unsafe { DeviceBytes::new(0, 0) };
+    cuda.launch(&moved, null, null, Stream::LEGACY).unwrap();
+    cuda.launch_many(&[], Stream::LEGACY).unwrap();
+    assert_eq!(fakes.log(), Vec::<String>::new());
+}
+
+#[test]
+fn threads_compile_a_text_once() {
+    let fakes = Fakes::new();
+    let cuda = fakes.open();
+    let moved = Move::new(cases().remove(0).program);
+    let held: Vec<_> = (0..8).map(|_| sides(&fakes, moved.program(), (0, 0))).collect();
+    std::thread::scope(|scope| {
+        for (src, dst, _) in &held {
+            let (src, dst, cuda, moved) = (src.given(), dst.given(), &cuda, &moved);
+            scope.spawn(move || cuda.launch(moved, src, dst, Stream::LEGACY).unwrap());
+        }
+    });
+    assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
+    assert_eq!(cuda.counts().compiled, 1);
+}
+
+#[test]
+fn devices_have_their_own_code() {
+    let fakes = Fakes::new();
+    let cuda = fakes.open();
+    let moved = Move::new(cases().remove(0).program);
+    for device in [0, 1, 0] {
+        let src = Held::new(&fakes, device, moved.src_bytes(), 0);
+        let dst = Held::new(&fakes, device, moved.dst_bytes(), 0);
+        cuda.launch(&moved, src.given(), dst.given(), fakes.stream(device)).unwrap();
+    }
+    // One text for two devices of one kind: compiled once, read from disk for the second.
+    let counts = cuda.counts();
+    assert_eq!((counts.compiled, counts.read, counts.loaded), (1, 1, 2));
+    assert_eq!((fakes.retained(0), fakes.retained(1)), (1, 1));
+}
+
+#[test]
+fn modules_are_bounded_and_come_back() {
+    let fakes = Fakes::new();
+    let cuda = Cuda::open(&fakes.settings().with_modules(1)).unwrap();
+    let moves: Vec<Move> =
+        cases().into_iter().take(2).map(|case| Move::new(case.program)).collect();
+    fakes.log();
+    for _ in 0..2 {
+        for moved in &moves {
+            let (src, dst, expected) = sides(&fakes, moved.program(), (0, 0));
+            cuda.launch(moved, src.given(), dst.given(), Stream::LEGACY).unwrap();
+            assert_eq!(dst.taken(), expected);
+            assert_eq!(cuda.counts().kept, 1);
+        }
+    }
+    let unloaded = fakes.log().iter().filter(|line| *line == "cuModuleUnload").count();
+    assert_eq!(unloaded, 3);
+    assert_eq!((cuda.counts().compiled, cuda.counts().read), (2, 2));
+}

@@ -1,0 +1,8 @@
+//! The whole crate over a driver and a compiler without a device.
+#![cfg(target_os = "linux")]
+
+mod fakes;
+mod kept;
+mod launches;
+mod real;
+mod refused;
