@@ -12,10 +12,10 @@ use crate::{
 const UNPUBLISHED: [&str; 3] = ["tilewright-py", "tilewright-web", "xtask"];
 
 /// The features of the facade, each of which builds without the others.
-const FEATURES: [&str; 6] = ["files", "relayout", "draw", "xla", "banks", "tables"];
+const FEATURES: [&str; 7] = ["files", "relayout", "draw", "xla", "banks", "tables", "device"];
 
 /// What nobody has to build who only reads layouts and asks.
-const LEFT_OUT: [&str; 3] = ["rayon", "prost", "safetensors"];
+const LEFT_OUT: [&str; 4] = ["rayon", "prost", "safetensors", "libloading"];
 
 /// Packs every crate that is published: its metadata is whole, and so are the files that it is made of. With
 /// `build`, each is also built from its package alone.

@@ -78,3 +78,133 @@ fn mistakes_say_what_is_legal() {
         );
     }
 }
+
+/// The runtime of CUDA as far as a printed function calls it, over memory of the host: a launch runs its blocks.
+const RUNTIME: &str = "#pragma once
+#include <cstdint>
+#include <cstddef>
+enum cudaError_t { cudaSuccess = 0, cudaErrorMisalignedAddress = 716, cudaErrorInvalidConfiguration = 9 };
+typedef struct Stream* cudaStream_t;
+struct dim3 { unsigned x, y, z; dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {} };
+static cudaError_t cudaLaunchKernel(const void* f, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t) {
+  typedef void (*Kernel)(const uint8_t*, uint8_t*, const uint64_t*, uint32_t);
+  if (shared || !grid.x || grid.y != 1 || block.x % 32) return cudaErrorInvalidConfiguration;
+  for (unsigned b = 0; b < grid.x; b++)
+    ((Kernel)f)(*(const uint8_t**)arguments[0], *(uint8_t**)arguments[1], (const uint64_t*)arguments[2], b);
+  return cudaSuccess;
+}
+";
+
+/// What the dialect for the host calls, memory as it is and threads in order, and kernels as functions.
+const HOST: &str = "
+#include <cstring>
+alignas(16) static u8 shared_bytes[49152];
+static u32 thread, used;
+void tw_load(void* to, const u8* from, u32 bytes, u32) { memcpy(to, from, bytes); }
+void tw_store(u8* to, const void* from, u32 bytes, u32) { memcpy(to, from, bytes); }
+void tw_read(void* to, const u8* array, u64 at, u32 bytes, u32) { memcpy(to, array + at, bytes); }
+void tw_write(u8* array, u64 at, const void* from, u32 bytes, u32) { memcpy(array + at, from, bytes); }
+void tw_copy(u8* array, u64 at, const u8* from, u32) { memcpy(array + at, from, 16); }
+void tw_wait(u32) {}
+void tw_barrier(u32) {}
+u64 tw_param(const u64* params, u64 number, u32, u32) { return params[number]; }
+u8* tw_shared(u64 bytes, u32) { u8* own = shared_bytes + used; used += (bytes + 15) / 16 * 16; return own; }
+u32 tw_next(u32 threads, u32) { return thread < threads ? thread++ : (thread = 0, threads); }
+#undef KERNEL
+#define KERNEL(name) static void name(GSRC src, GDST dst, const u64* tw_params, u32 tw_block) { used = 0;
+";
+
+/// Printed kernels with the dialect for the host in place of that for CUDA, compiled and run: each case moves bytes, and
+/// what arrives is what the library writes.
+#[test]
+fn kernels_move_what_plans_move() {
+    use tilewright::{device::Target, input::Array, relayout::Plan};
+    let cases: [&[&str]; 6] = [
+        &["row-major", "col-major", "--dims", "70,33", "--dtype", "f32"],
+        &["row-major", "zN", "--dims", "100,50", "--dtype", "bf16"],
+        &["zN", "row-major", "--dims", "100,50", "--dtype", "bf16"],
+        &["u8[6,7] row-major", "(6,7):(-7,1)+35"],
+        &["f16[4,64] table(0; 2,0,3,1) row-major", "row-major"],
+        &["row-major", "{0,1}pad(3,5)fill(one)", "--dims", "2,3", "--dtype", "f32"],
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cuda_runtime.h"), RUNTIME).unwrap();
+    let mut main = String::from("#include <cstdio>\n#include <vector>\n");
+    let mut calls = String::new();
+    let mut expected = Vec::new();
+    for (at, words) in cases.iter().enumerate() {
+        let name = format!("case_{at}");
+        let out = tilewright(&[&["emit"], *words, &["--to", "cuda", "--name", &name]].concat());
+        assert!(out.status.success(), "{words:?}: {}", String::from_utf8_lossy(&out.stderr));
+        let text = String::from_utf8(out.stdout).unwrap();
+        let header = Target::Cuda.header();
+        assert!(text.contains(header), "{words:?}");
+        let host = Target::Host.header().to_owned() + HOST;
+        main += &text.replacen(header, if at == 0 { &host } else { "" }, 1);
+
+        let option =
+            |name: &str| words.iter().position(|word| *word == name).map(|at| words[at + 1]);
+        let array = Array::read(option("--dims"), option("--dtype")).unwrap();
+        let [from, to] = array.both_tabled(words[0], words[1], &()).unwrap();
+        let bits = from.stored().element_bits().unwrap();
+        let one = if words[1].contains("one") { 0x3F80_0000 } else { 0 };
+        let elements = tilewright::Elements::same(bits);
+        let program =
+            tilewright::relayout::Program::tabled(from.layout(), to.layout(), elements, one)
+                .unwrap();
+        let plan = Plan::of(program);
+        let source: Vec<u8> =
+            (0..plan.src_bytes()).map(|at| (at * 7 + at / 256 + 1) as u8).collect();
+        let mut moved = vec![0; plan.dst_bytes() as usize];
+        plan.run(&source, &mut moved, 1).unwrap();
+        calls += &format!("  one({name}, {}, {});\n", source.len(), moved.len());
+        expected.extend(moved);
+    }
+    main += "typedef cudaError_t (*Launch)(const void*, void*, cudaStream_t);
+static void one(Launch launch, size_t from, size_t to) {
+  u128* memory = new u128[from / 16 + to / 16 + 2];
+  uint8_t *src = (uint8_t*)memory, *dst = (uint8_t*)(memory + from / 16 + 1);
+  for (size_t at = 0; at < from; at++) src[at] = at * 7 + at / 256 + 1;
+  if (launch(src, dst + 1, 0) != cudaErrorMisalignedAddress || launch(src, dst, 0) != cudaSuccess) throw 1;
+  fwrite(dst, 1, to, stdout);
+  delete[] memory;
+}
+int main() {
+";
+    main += &calls;
+    main += "}\n";
+    std::fs::write(folder.path().join("main.cpp"), main).unwrap();
+    let mut compiler = Command::new("c++");
+    compiler.args(["-std=c++17", "-O1", "-w", "-I.", "-o", "run", "main.cpp"]);
+    let run = compiler.current_dir(folder.path()).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let run = Command::new(folder.path().join("run")).output().unwrap();
+    assert!(run.status.success());
+    assert!(run.stdout == expected, "{} and {} bytes", run.stdout.len(), expected.len());
+}
+
+#[test]
+fn kernels_that_are_not_printed_say_why() {
+    for (args, says) in [
+        (
+            &["emit", "row-major", "zN", "--dims", "8,8", "--dtype", "f16", "--to", "c"][..],
+            "printed in cuda, not in c",
+        ),
+        (
+            &["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--inverse"],
+            "functions of one SPEC",
+        ),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--name", "a b"], "no name in C"),
+        (&["emit", "f32[2,2] row-major", "(2,2):(0,1)", "--to", "cuda"], "share"),
+        (&["emit", "(2,3):(3,1)", "(2,3):(1,2)", "--to", "cuda"], "width of an element"),
+    ] {
+        let out = tilewright(args);
+        let message = String::from_utf8(out.stderr).unwrap();
+        assert_eq!(out.status.code(), Some(2), "{args:?}: {message}");
+        assert!(message.contains(says), "{args:?}: {message}");
+    }
+    let args = ["emit", "f32[64,64] row-major", "col-major", "--to", "cuda", "--json"];
+    let answer: serde_json::Value = serde_json::from_slice(&tilewright(&args).stdout).unwrap();
+    assert_eq!((&answer["src_bytes"], &answer["dst_bytes"]), (&16_384.into(), &16_384.into()));
+    assert!(answer["kernels"][0]["blocks"].as_u64().unwrap() > 0, "{answer}");
+}

@@ -5,6 +5,9 @@
 //! the layouts of further arrays, small and large, multiples of tiles and not. A SPEC that follows no one pattern is refused
 //! with an array where it differs.
 
+#[cfg(feature = "device")]
+mod kernels;
+
 use std::borrow::Cow;
 
 use tilewright_core::{Digit, Dtype, Pattern, TensorLayout};
@@ -12,6 +15,8 @@ pub use tilewright_emit::*;
 use tilewright_notation::Spec;
 
 use crate::Error as Whole;
+#[cfg(feature = "device")]
+pub use kernels::Kernels;
 
 /// The most extents that are named.
 const NAMED: usize = 6;

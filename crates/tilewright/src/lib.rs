@@ -42,6 +42,7 @@
 //! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | |
 //! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
+//! | [`device`], [`cuda`] | the same as kernels for devices; CUDA's driver and compiler at run time | `device` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
 //! | [`reshard`] | checkpoints in shards, rewritten in others | `files` |
 //! | [`recipe`], [`recast`] | the tensors of one checkpoint as the tensors of another; files rewritten so | `files` |
@@ -79,6 +80,10 @@ pub mod picture;
 pub mod recast;
 
 pub use tilewright_core as core;
+#[cfg(feature = "device")]
+pub use tilewright_cuda as cuda;
+#[cfg(feature = "device")]
+pub use tilewright_device as device;
 #[cfg(feature = "files")]
 pub use tilewright_files as files;
 #[cfg(feature = "files")]

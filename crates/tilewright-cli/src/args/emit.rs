@@ -15,16 +15,23 @@ them, 8,N some, and symbolic all of a SPEC that fits one rank alone: N0, N1 … 
 --assume says what divides one; tiles that divide an extent need no rounding,
 and no test. Whether 32 bits hold the values of named extents is not known.
 
+With a second SPEC, and --to cuda, the kernels that move an array from the first
+layout to the second, with a function that launches them on a stream.
+
 Examples:
   tilewright emit 'bf16[64,64] zN' --to c
   tilewright emit zN --dims M,N --dtype f16 --assume 'N % 16 == 0' --to cuda
-  tilewright emit 'f32[3,5]{1,0:T(2,2)}' --to python --inverse";
+  tilewright emit 'f32[3,5]{1,0:T(2,2)}' --to python --inverse
+  tilewright emit row-major zN --dims 4096,4096 --dtype bf16 --to cuda";
 
 #[derive(Args, Debug)]
 pub(crate) struct Emit {
     /// The layout
     #[arg(allow_hyphen_values = true)]
     pub(crate) spec: String,
+    /// The layout to move to, for kernels
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) target: Option<String>,
     /// The language: c, cuda, rust, python, triton, mlir
     #[arg(long, value_name = "LANGUAGE")]
     pub(crate) to: String,
@@ -34,7 +41,7 @@ pub(crate) struct Emit {
     /// What is known of a named extent, such as 'N % 16 == 0'; several may be given
     #[arg(long, value_name = "FACT")]
     pub(crate) assume: Vec<String>,
-    /// The name of the function; offset or coord without it
+    /// The name of the function; offset, coord or tw_relayout without it
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The width of integers, 32 or 64, where the language has widths

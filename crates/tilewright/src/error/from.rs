@@ -80,6 +80,22 @@ impl From<relayout::Error> for Error {
     }
 }
 
+#[cfg(feature = "device")]
+impl From<crate::device::Error> for Error {
+    fn from(error: crate::device::Error) -> Error {
+        of(error.kind(), error.to_string()).with_source(error)
+    }
+}
+
+/// A move on a device: what is wrong with the memory that is given has its own kinds, all else is the device's.
+#[cfg(feature = "device")]
+impl From<crate::cuda::Error> for Error {
+    fn from(error: crate::cuda::Error) -> Error {
+        let kind = Kind::of(error.kind()).unwrap_or(Kind::Device);
+        Error::new(kind, error.to_string()).with_source(error)
+    }
+}
+
 #[cfg(feature = "files")]
 impl From<files::Error> for Error {
     fn from(error: files::Error) -> Error {

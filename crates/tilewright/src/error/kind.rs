@@ -26,10 +26,10 @@ macro_rules! kinds {
         impl Error { $(
             $(#[$doc])*
             ///
-            #[cfg_attr(not(all(feature = "files", feature = "xla")), doc = "```ignore")]
-            #[cfg_attr(all(feature = "files", feature = "xla"), doc = "```")]
+            #[cfg_attr(not(all(feature = "files", feature = "xla", feature = "device")), doc = "```ignore")]
+            #[cfg_attr(all(feature = "files", feature = "xla", feature = "device"), doc = "```")]
             /// # #![allow(unused_imports)]
-            /// use tilewright::{Error, Layout, Spec, TensorLayout, eval, files, module, relayout};
+            /// use tilewright::{Error, Layout, Spec, TensorLayout, cuda, eval, files, module, relayout};
             /// # use tilewright::relayout::{Elements, Plan};
             /// # struct Never;
             /// # impl files::Watch for Never { fn cancelled(&self) -> bool { true } }
@@ -91,6 +91,9 @@ kinds! {
     Buffer, "buffer", is_buffer, "Plan::new(&TensorLayout::row_major(&[4]).unwrap(), &TensorLayout::row_major(&[4]).unwrap(), Elements::same(16), 0).unwrap().run(&[0; 7], &mut [0; 8], 1)";
     /// A plan does not go in one buffer.
     SecondBuffer, "second-buffer", is_second_buffer, "Plan::new(&TensorLayout::row_major(&[3, 5]).unwrap(), &TensorLayout::of(&Layout::parse(\"(3,5):(7,1)\").unwrap()), Elements::same(8), 0).unwrap().in_place()";
+    /// No device, or one that cannot do what is asked: the driver or the compiler is missing, memory is elsewhere, a stream
+    /// is captured.
+    Device, "device", is_device, "cuda::Cuda::open(&cuda::Settings::default().with_driver(\"no/such/libcuda.so\"))";
     /// The request does not fit the file: a pattern that matches nothing, a layout that is missing.
     Usage, "usage", is_usage, "files::open(\"\", &reading)";
     /// The output exists, and overwriting it was not allowed.
