@@ -8,7 +8,7 @@ use std::sync::{
 use tilewright_device::{Kernel, Target, Way};
 
 use crate::{
-    Counts, DeviceBytes, Move, Settings, Stream, check,
+    Counts, DeviceBytes, Job, Move, Settings, Stream, check,
     compiler::Compiler,
     device::{Device, Devices},
     disk::Disk,
@@ -17,10 +17,10 @@ use crate::{
     missing,
     modules::{Modules, lock},
     movement::Ready,
-    raw::{Driver, Launch, Loaded},
+    raw::{Driver, Loaded},
     settings::DRIVER,
     shape::Shape,
-    table::Table,
+    table::{Launch, Table},
 };
 
 /// The version of CUDA from which arguments of kernels may be long, as the driver says it.
@@ -55,29 +55,6 @@ pub struct Cuda {
     compiler: Mutex<Option<Arc<Compiler>>>,
     disk: Disk,
     counts: Counters,
-}
-
-/// One array to move in a launch of many.
-///
-/// ```
-/// use tilewright_core::TensorLayout;
-/// use tilewright_cuda::{DeviceBytes, Job, Move};
-/// use tilewright_relayout::{Elements, Program};
-/// let rows = TensorLayout::row_major(&[8]).unwrap();
-/// let moved = Move::new(Program::new(&rows, &rows, Elements::same(8), 0).unwrap());
-/// // SAFETY: nothing is launched with them.
-/// let (src, dst) = unsafe { (DeviceBytes::new(512, 8), DeviceBytes::new(1024, 8)) };
-/// let job = Job { moved: &moved, src, dst };
-/// assert_eq!(job.moved.dst_bytes(), job.dst.bytes());
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Job<'a> {
-    /// What moves.
-    pub moved: &'a Move,
-    /// The memory that is read.
-    pub src: DeviceBytes,
-    /// The memory that is written.
-    pub dst: DeviceBytes,
 }
 
 #[derive(Debug, Default)]

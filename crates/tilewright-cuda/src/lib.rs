@@ -7,7 +7,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `cuda` | [`Cuda`]: driver, compiler and code together; launches |
-//! | `movement` | [`Move`]: a program, and its kernels for pointers of each alignment |
+//! | `movement`, `job` | [`Move`]: a program, and its kernels for pointers of each alignment; [`Job`]: one with its memory |
 //! | `settings`, `missing` | where the libraries are looked for; what is said where they are not there |
 //! | `compiler`, `target` | NVRTC; the architecture that a text is compiled for |
 //! | `key`, `modules`, `disk` | what code is known by; code in memory and in files |
@@ -33,6 +33,7 @@ mod cuda;
 mod device;
 mod disk;
 mod error;
+mod job;
 mod key;
 mod missing;
 mod modules;
@@ -45,8 +46,9 @@ mod table;
 mod target;
 
 pub use counts::Counts;
-pub use cuda::{Cuda, Job};
+pub use cuda::Cuda;
 pub use error::Error;
+pub use job::Job;
 pub use movement::Move;
 pub use raw::{DeviceBytes, Stream};
 pub use settings::Settings;

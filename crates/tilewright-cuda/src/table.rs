@@ -3,10 +3,19 @@
 //! Law: the blocks of a table are those of its jobs, one job after the other; block `b` of the launch is block
 //! `b - first` of the last job whose `first` is at most `b`.
 
-use crate::{raw::Launch, shape::Shape};
+use crate::shape::Shape;
 
 /// The most blocks of a launch.
 const BLOCKS: u32 = (1 << 31) - 1;
+
+/// What a kernel is launched with, its memory checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) src: u64,
+    pub(crate) dst: u64,
+    pub(crate) params: &'a [u64],
+    pub(crate) blocks: u32,
+}
 
 /// Some jobs as words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::{Context, Driver, Stream};
 use crate::{
     error::{Error, Kind},
     shape::Shape,
-    table::Table,
+    table::{Launch, Table},
 };
 
 /// A module of code in the primary context of a device, and its entries. It is unloaded when dropped, except where a
@@ -44,15 +44,6 @@ impl Handle {
     fn raw(self) -> *mut c_void {
         ptr::with_exposed_provenance_mut(self.0)
     }
-}
-
-/// What a kernel is launched with, its memory checked.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Launch<'a> {
-    pub(crate) src: u64,
-    pub(crate) dst: u64,
-    pub(crate) params: &'a [u64],
-    pub(crate) blocks: u32,
 }
 
 impl Loaded {

@@ -18,5 +18,5 @@ mod nvrtc;
 pub(crate) use driver::{Context, Driver};
 pub use given::{DeviceBytes, Stream};
 pub(crate) use library::Library;
-pub(crate) use loaded::{Launch, Loaded};
+pub(crate) use loaded::Loaded;
 pub(crate) use nvrtc::{Form, Nvrtc};
