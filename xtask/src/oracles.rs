@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     bounds, faults, fuzz,
     memory::{self, Sanitizer},
-    python, release,
+    python,
     shell::{Outcome, command, output, run as sh, target, works},
     wheel,
 };
@@ -35,7 +35,7 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 32] = [
+    let oracles: [(&str, Oracle<'_>); 33] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
@@ -63,8 +63,8 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("proofs", &proofs::proofs),
         ("fuzz", &|root| fuzz(root, searched)),
         ("bounds", &bounds),
-        ("licences", &licences),
-        ("advisories", &advisories),
+        ("licences", &handed_out::licences),
+        ("advisories", &handed_out::advisories),
         ("packages", &handed_out::packages),
         ("msrv", &handed_out::msrv),
         ("platforms", &handed_out::platforms),
@@ -90,17 +90,6 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
 
 fn verdict(outcome: Outcome) -> Verdict {
     outcome.map_or_else(Verdict::Failed, |()| Verdict::Passed)
-}
-
-/// The licences, versions and sources of all dependencies.
-fn licences(root: &Path) -> Verdict {
-    release::has_deny(root).map_or_else(Verdict::Skipped, |()| verdict(release::licences(root)))
-}
-
-/// The advisories against dependencies, whose database is not on the registry.
-fn advisories(root: &Path) -> Verdict {
-    let here = release::has_deny(root).and_then(|()| release::has_advisories(root));
-    here.map_or_else(Verdict::Skipped, |()| verdict(release::advisories(root)))
 }
 
 /// The Python check, read back by torch as well where it installs.

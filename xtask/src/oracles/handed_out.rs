@@ -5,6 +5,17 @@ use std::path::Path;
 use super::{Verdict, verdict};
 use crate::{platforms, python, release, wheel};
 
+/// The licences, versions and sources of all dependencies.
+pub(super) fn licences(root: &Path) -> Verdict {
+    release::has_deny(root).map_or_else(Verdict::Skipped, |()| verdict(release::licences(root)))
+}
+
+/// The advisories against dependencies, whose database is not on the registry.
+pub(super) fn advisories(root: &Path) -> Verdict {
+    let here = release::has_deny(root).and_then(|()| release::has_advisories(root));
+    here.map_or_else(Verdict::Skipped, |()| verdict(release::advisories(root)))
+}
+
 /// Every crate built from its package alone.
 pub(super) fn packages(root: &Path) -> Verdict {
     verdict(release::packages(root, true))

@@ -70,7 +70,7 @@ impl Fetch<'_> {
 
     /// The loops of a run of the destination whose turns are runs of the source that begin elsewhere in a chunk.
     pub(super) fn leaning(self) -> Vec<usize> {
-        let index = self.tile.from_index(self.job);
+        let index = self.tile.index_from(self.job);
         let leans = |at: &&usize| self.place.varies && index.contains(at);
         self.tile.to.iter().filter(leans).copied().collect()
     }

@@ -35,7 +35,7 @@ const WORTH: u64 = 32;
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     let job = Job::of(area);
     let tile = Tile::of(&job)?;
-    let (from, to) = (tile.from_units(&job), tile.to_elements() * job.dst.bits / 8);
+    let (from, to) = (tile.units_from(&job), tile.to_elements() * job.dst.bits / 8);
     (from >= WORTH && to >= WORTH).then(|| kernel(&job, &tile))?
 }
 

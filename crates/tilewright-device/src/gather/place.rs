@@ -39,9 +39,10 @@ impl Place {
     /// The place of a tile whose reads take the fewest turns.
     pub(crate) fn of(job: &Job, tile: &Tile) -> Place {
         let vector = job.src.vector();
-        let runs = tile.from_index(job);
-        let chunks = (vector - phase_unit(job, tile) + tile.from_units(job)).div_ceil(vector);
-        let varies = runs.iter().any(|at| job.loops[*at].src.unsigned_abs() % vector != 0);
+        let runs = tile.index_from(job);
+        let chunks = (vector - phase_unit(job, tile) + tile.units_from(job)).div_ceil(vector);
+        let varies =
+            runs.iter().any(|at| !job.loops[*at].src.unsigned_abs().is_multiple_of(vector));
         let runs = runs.iter().map(|at| tile.take[*at]).product();
         let plain = Place { chunks, pitch: chunks, runs, varies, xor: None, turned: false };
         let fits = |place: &Place| place.shared() <= MOST + MOST / 2;
@@ -85,7 +86,7 @@ impl Place {
         if tile.from.contains(&at) {
             return job.loops[at].src;
         }
-        let index = tile.from_index(job);
+        let index = tile.index_from(job);
         let before = index.iter().take_while(|other| **other != at);
         let runs: u64 = before.map(|other| tile.take[*other]).product();
         if index.contains(&at) { (runs * self.pitch * job.src.vector()) as i64 } else { 0 }
@@ -137,7 +138,7 @@ impl Place {
 
     /// Turns, steps and phases of some loops.
     fn steps(&self, job: &Job, tile: &Tile, loops: &[usize]) -> Vec<Step> {
-        let index = tile.from_index(job);
+        let index = tile.index_from(job);
         let step = |at: &usize| {
             let leans = if index.contains(at) { job.loops[*at].src } else { 0 };
             let (turns, step) = (tile.take[*at], self.step(job, tile, *at));

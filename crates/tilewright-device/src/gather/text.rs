@@ -102,7 +102,7 @@ fn turns(fetch: Fetch, loops: &[usize], text: &mut Text) -> String {
 fn read(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     let Fetch { job, tile, place } = fetch;
     let (per_byte, vector) = (job.src.per_byte(), job.src.vector());
-    let index = tile.from_index(job);
+    let index = tile.index_from(job);
     text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", place.runs * place.chunks));
     text.line(&format!("const u32 chunk = i % {}u, run = i / {}u;", place.chunks, place.chunks));
     let inside = turns(fetch, &index, text);
@@ -134,10 +134,10 @@ fn length(fetch: Fetch) -> String {
     let reach = |at: &usize| (tile.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
     match tile.from.last().filter(|at| !tile.is_whole(job, **at)) {
         Some(last) => {
-            let rest = tile.from_units(job) - reach(last);
+            let rest = tile.units_from(job) - reach(last);
             format!("{rest}u + (k{last} - 1u) * {}u", job.loops[*last].src.unsigned_abs())
         }
-        None => format!("{}u", tile.from_units(job)),
+        None => format!("{}u", tile.units_from(job)),
     }
 }
 
@@ -209,7 +209,7 @@ fn counts(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     };
     text.line(&format!("const i32 row = (i32)({row});"));
     if place.varies {
-        for at in tile.from_index(job) {
+        for at in tile.index_from(job) {
             text.line(&format!(
                 "const u32 z{at} = (u32){} & {}u;",
                 numbers.signed(job.loops[at].src),
@@ -233,8 +233,8 @@ fn home(fetch: Fetch, index: &[usize], text: &mut Text) {
     }
     let moved = index.iter().filter(|at| fetch.step(**at) != 0);
     home.extend(moved.map(|at| format!("c{at} * {}u", fetch.step(*at) as u32)));
-    let from_index = tile.from_index(job);
-    let leans = index.iter().filter(|at| place.varies && from_index.contains(at));
+    let index_from = tile.index_from(job);
+    let leans = index.iter().filter(|at| place.varies && index_from.contains(at));
     let leans: String = leans.map(|at| format!(" + c{at} * z{at}")).collect();
     let lean = format!("(u32)from{leans}");
     if fetch.leaning().is_empty() {

@@ -72,7 +72,7 @@ impl Tile {
     }
 
     /// The loops of a tile that count runs of the source, with more than one turn and a stride.
-    pub(crate) fn from_index(&self, job: &Job) -> Vec<usize> {
+    pub(crate) fn index_from(&self, job: &Job) -> Vec<usize> {
         let counts = |at: &usize| self.take[*at] > 1 && job.loops[*at].src != 0;
         (0..self.take.len()).filter(|at| !self.from.contains(at)).filter(counts).collect()
     }
@@ -83,7 +83,7 @@ impl Tile {
     }
 
     /// The units of the source from the first element of a run to behind its last.
-    pub(crate) fn from_units(&self, job: &Job) -> u64 {
+    pub(crate) fn units_from(&self, job: &Job) -> u64 {
         let reach = |at: &usize| (self.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
         self.from.iter().map(reach).sum::<u64>() + job.src.width()
     }
@@ -96,8 +96,8 @@ impl Tile {
     /// An estimate of the bytes of shared memory: runs with a vector more.
     fn bytes(&self, job: &Job) -> u64 {
         let run = Tile { from: self.run(&self.from, job), ..self.clone() };
-        let units = run.from_units(job) + job.src.vector();
-        let runs = run.from_index(job).iter().map(|at| self.take[*at]).product::<u64>();
+        let units = run.units_from(job) + job.src.vector();
+        let runs = run.index_from(job).iter().map(|at| self.take[*at]).product::<u64>();
         units.div_ceil(job.src.vector()).saturating_mul(16).saturating_mul(runs)
     }
 

@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn strips_leave_few_blocks_without_work() {
         let widths = [1, 2, 3, 4, 7, 8, 15, 16, 17, 71, 72].map(beside);
-        assert_eq!(widths, [1, 2, 1, 4, 1, 8, 8, 8, 1, 8, 8]);
-        for across in 1..2000 {
+        assert_eq!(widths, [1, 2, 1, 4, 1, 8, 8, 8, 2, 8, 8]);
+        for across in 1..2000u64 {
             let idle = across.next_multiple_of(beside(across)) - across;
             assert!(idle * 8 <= across);
         }

@@ -8,22 +8,22 @@ use tilewright_table::{Along, Table, TabledLayout};
 
 /// A stream of numbers (SplitMix64).
 #[derive(Debug)]
-pub struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub fn new(seed: u64) -> Dice {
+    pub(crate) fn new(seed: u64) -> Dice {
         Dice(seed.wrapping_mul(0xD134_2543_DE82_EF95))
     }
 
     /// A number less than `end`, which is not 0.
-    pub fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         (z ^ z >> 31) % end
     }
 
-    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
+    pub(crate) fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len() as u64) as usize]
     }
 
@@ -143,7 +143,7 @@ impl Dice {
         Program::tabled(src, dst, elements, self.fill()).unwrap()
     }
 
-    pub fn program(&mut self) -> Program {
+    pub(crate) fn program(&mut self) -> Program {
         match self.below(8) {
             0..5 => self.whole(),
             5..7 => self.part(),
