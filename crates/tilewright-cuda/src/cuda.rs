@@ -77,7 +77,8 @@ struct Group<'a> {
 }
 
 impl Cuda {
-    /// The driver that these settings name. The compiler is looked for when code is needed that is not kept.
+    /// The driver that these settings name. The compiler is looked for when code is needed that this
+    /// value has not loaded yet; what the disk keeps is known by the compiler's version.
     ///
     /// # Errors
     /// `no-driver` where there is none, with what was looked for; `too-old` for one that lacks a function; `no-device`.
@@ -303,7 +304,7 @@ impl Cuda {
     fn load(&self, kernel: &Kernel, device: Device) -> Result<Loaded, Error> {
         let compiler = self.compiler()?;
         let long = compiler.version() >= (12, 1) && self.version >= LONG_ARGUMENTS;
-        let shape = Shape::of(kernel, long);
+        let shape = Shape::of(kernel, long)?;
         let text = kernel.source(Target::Cuda) + &shape.entry();
         let target = compiler.target(device.capability)?;
         let options = Compiler::options(target).join(" ");

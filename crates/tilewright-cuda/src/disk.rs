@@ -1,9 +1,11 @@
 //! Compiled code in files, for the next process.
 //!
-//! Laws: a file is whole or not read; what is read is what was written under the same key; no failure of the disk is one
+//! Laws: a file is whole or not read; nothing is read or written where another user may write, and no file is removed but
+//! code; what is read is what was written under the same key; no failure of the disk is one
 //! of a launch. A file appears by a rename, so processes that write the same one do not disturb each other.
 
 use std::{
+    ffi::OsStr,
     fs, io,
     path::{Path, PathBuf},
     process,
@@ -32,6 +34,7 @@ impl Disk {
     /// The code under a key; `None` where there is none, or a file that is not whole.
     pub(crate) fn read(&self, key: &Key) -> Option<Vec<u8>> {
         let path = self.path(key)?;
+        path.parent().filter(|folder| is_private(folder))?;
         let length = fs::metadata(&path).ok()?.len();
         if length > BYTES {
             return None;
@@ -51,6 +54,9 @@ impl Disk {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let Some(folder) = path.parent() else { return Ok(()) };
         make(folder)?;
+        if !is_private(folder) {
+            return Ok(());
+        }
         self.trim(folder)?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let beside = folder.join(format!("{}.{}.{count}.new", key.name(), process::id()));
@@ -63,23 +69,36 @@ impl Disk {
         written
     }
 
-    /// Removes the oldest files where there are too many.
+    /// Removes the oldest files of code where there are too many, and no file of another name.
     fn trim(&self, folder: &Path) -> io::Result<()> {
         let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)?
             .filter_map(|entry| {
-                let entry = entry.ok()?;
+                let entry = entry.ok().filter(|entry| is_own(&entry.file_name()))?;
                 let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
                 Some((about.modified().ok()?, entry.path()))
             })
             .collect();
         let Some(over) = (files.len() + 1).checked_sub(FILES) else { return Ok(()) };
         files.sort();
-        files.iter().take(over).try_for_each(|(_, path)| fs::remove_file(path))
+        files.iter().take(over).try_for_each(|(_, path)| match fs::remove_file(path) {
+            // Another process has removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
+        })
     }
 
     fn path(&self, key: &Key) -> Option<PathBuf> {
         Some(self.0.as_ref()?.join(format!("{}.code", key.name())))
     }
+}
+
+/// Whether a file has the name of code, or of code that is being written.
+fn is_own(name: &OsStr) -> bool {
+    let Some((key, kind)) = name.to_str().and_then(|name| name.split_once('.')) else {
+        return false;
+    };
+    let is_key = key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_key && (kind == "code" || kind.ends_with(".new"))
 }
 
 /// The code in a whole file of this key.
@@ -98,9 +117,55 @@ fn make(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
+/// Whether a folder is this user's, and nobody else may write there: whoever could would have his code run.
+#[cfg(unix)]
+fn is_private(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let own = rustix::process::geteuid().as_raw();
+    fs::metadata(folder).is_ok_and(|about| about.uid() == own && about.mode() & 0o022 == 0)
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Path) -> bool {
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_other_names_stay() {
+        let (folder, disk) = disk();
+        let own = folder.path().join("a").join("b");
+        make(&own).unwrap();
+        for at in 0..FILES + 9 {
+            fs::write(own.join(format!("{at}.jpg")), [1]).unwrap();
+        }
+        let key = Key::of(&["text"]);
+        disk.write(&key, b"code");
+        assert_eq!(disk.read(&key).as_deref(), Some(&b"code"[..]));
+        assert_eq!(fs::read_dir(&own).unwrap().count(), FILES + 10);
+        assert!(
+            !is_own(OsStr::new("a.code")) && is_own(OsStr::new(&format!("{}.code", key.name())))
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_others_may_write_is_no_cache() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, disk) = disk();
+        let own = folder.path().join("a").join("b");
+        let key = Key::of(&["text"]);
+        disk.write(&key, b"code");
+        assert!(disk.read(&key).is_some());
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(disk.read(&key), None);
+        let other = Key::of(&["other"]);
+        disk.write(&other, b"code");
+        assert_eq!(fs::read_dir(&own).unwrap().count(), 1);
+    }
 
     fn disk() -> (tempfile::TempDir, Disk) {
         let folder = tempfile::tempdir().unwrap();

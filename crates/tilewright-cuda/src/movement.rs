@@ -117,7 +117,8 @@ impl Move {
             return Ok(ready.clone());
         }
         let plan = DevicePlan::new(&self.program, alignment).map_err(|error| {
-            Error::new(Kind::Unsupported, format!("no kernel for this move: {error}"))
+            let kind = if error.is_overflow() { Kind::Limit } else { Kind::Unsupported };
+            Error::new(kind, format!("no kernel for this move: {error}"))
         })?;
         let keys = plan.kernels().iter().map(|kernel| Key::of(&[kernel.text()])).collect();
         let ready = Arc::new(Ready { plan, keys });

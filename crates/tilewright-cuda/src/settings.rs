@@ -14,7 +14,7 @@ pub(crate) const COMPILER: &str = "TILEWRIGHT_LIBNVRTC";
 const CACHE: &str = "TILEWRIGHT_CUDA_CACHE";
 
 /// The modules that are kept unless said otherwise.
-const MODULES: usize = 512;
+const MODULES: usize = 4096;
 
 /// The newest major version of CUDA whose compiler is looked for by its number; others by the name without one.
 const NEWEST: i32 = 14;
@@ -130,19 +130,19 @@ impl Settings {
         self.cache.as_deref()
     }
 
-    /// The same with the number of modules that are kept loaded, 512 unless given and at least 1: compiled code of one
-    /// structure on one device. Beyond it the one that was launched least recently is unloaded.
+    /// The same with the number of modules that may be loaded, 4096 unless given and at least 1: compiled code of one
+    /// structure on one device. What would need one more is refused with `limit`.
     ///
     /// ```
     /// use tilewright_cuda::Settings;
-    /// assert_eq!(Settings::default().modules(), 512);
+    /// assert_eq!(Settings::default().modules(), 4096);
     /// assert_eq!(Settings::default().with_modules(0).modules(), 1);
     /// ```
     pub fn with_modules(self, modules: usize) -> Settings {
         Settings { modules: modules.max(1), ..self }
     }
 
-    /// How many modules are kept loaded.
+    /// How many modules may be loaded.
     ///
     /// ```
     /// use tilewright_cuda::Settings;

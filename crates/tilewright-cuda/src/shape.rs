@@ -4,6 +4,8 @@ use std::ffi::CStr;
 
 use tilewright_device::Kernel;
 
+use crate::error::{Error, Kind};
+
 /// The bytes of arguments that every device takes.
 const BYTES: usize = 4096;
 /// The same where compiler and driver are those of CUDA 12.1 or newer.
@@ -22,12 +24,19 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// That of a kernel, where arguments may be long or not.
-    pub(crate) fn of(kernel: &Kernel, long: bool) -> Shape {
+    /// That of a kernel, where arguments may be long or not; `limit` where its numbers are more than arguments hold.
+    pub(crate) fn of(kernel: &Kernel, long: bool) -> Result<Shape, Error> {
         let (params, threads) = (kernel.params().len(), kernel.threads());
         let bytes = if long { BYTES_12_1 } else { BYTES };
         let jobs = (bytes - BEHIND) / (8 * (AHEAD + params));
-        Shape { params, threads, jobs: jobs.max(1) }
+        if jobs == 0 {
+            let says = format!(
+                "a kernel of {params} numbers, and its arguments hold {}; move the array in parts of fewer dims",
+                (bytes - BEHIND) / 8 - AHEAD
+            );
+            return Err(Error::new(Kind::Limit, says));
+        }
+        Ok(Shape { params, threads, jobs })
     }
 
     /// One for tables alone.
@@ -106,7 +115,7 @@ mod tests {
             let program = Program::new(&rows, &columns, Elements::same(24), 0).unwrap();
             let plan = DevicePlan::new(&program, Alignment::default()).unwrap();
             for (long, bytes) in [(false, 4096), (true, 32_764)] {
-                let shape = Shape::of(&plan.kernels()[0], long);
+                let shape = Shape::of(&plan.kernels()[0], long).unwrap();
                 let job = 8 * (AHEAD + shape.params());
                 assert!(8 * shape.table_words() + 4 <= bytes, "{shape:?}");
                 assert!(8 * shape.table_words() + job + 8 > bytes, "{shape:?}");

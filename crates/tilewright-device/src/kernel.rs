@@ -57,20 +57,21 @@ impl Way {
 /// Device code that moves one array, or a part of it, with the numbers of one launch.
 ///
 /// The text depends on the structure alone: how many loops there are, which bits of addresses belong to a tile, how
-/// wide an access is. Extents, strides and origins are [`params`](Kernel::params). So kernels of equal texts are one
+/// wide an access is. Extents, strides and origins are [`params`](Kernel::params), but for short
+/// inner extents that a gather takes whole. So kernels of equal texts are one
 /// compiled code, and may share one launch of the entry `tw_move_many`.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
 /// use tilewright_device::{Alignment, DevicePlan, Target};
 /// use tilewright_relayout::{Elements, Program};
-/// let rows = |extent| TensorLayout::row_major(&[extent, 24]).unwrap();
-/// let columns = |extent| TensorLayout::col_major(&[extent, 24]).unwrap();
+/// let rows = |extent| TensorLayout::row_major(&[extent, 768]).unwrap();
+/// let columns = |extent| TensorLayout::col_major(&[extent, 768]).unwrap();
 /// let plan = |n| {
-///     let program = Program::new(&rows(n), &columns(n), Elements::same(24), 0).unwrap();
+///     let program = Program::new(&rows(n), &columns(n), Elements::same(32), 0).unwrap();
 ///     DevicePlan::new(&program, Alignment::default()).unwrap()
 /// };
-/// let (one, other) = (plan(37), plan(99));
+/// let (one, other) = (plan(1024), plan(2048));
 /// assert_eq!(one.kernels()[0].text(), other.kernels()[0].text());
 /// assert_ne!(one.kernels()[0].params(), other.kernels()[0].params());
 /// assert!(one.kernels()[0].source(Target::Cuda).contains("KERNEL(tw_move)"));

@@ -21,6 +21,8 @@ const WAYS: [Take; 5] = [rows::take, weave::take, realign::take, gather::take, e
 
 /// What a program needs on a device: kernels, to be launched in order.
 ///
+/// Source and destination are apart: no byte of one is a byte of the other, for kernels read as if nobody wrote.
+///
 /// No two kernels write the same byte, with one exception: where [`fills_first`](DevicePlan::fills_first) says so, the
 /// first kernels fill all of the destination, and the others write over it.
 ///

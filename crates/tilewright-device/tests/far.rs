@@ -45,11 +45,19 @@ fn programs() -> Vec<(&'static str, Program)> {
     ]
 }
 
-/// Blocks from all of a launch: the first, the last, and those between.
-fn some(blocks: u64) -> Vec<u64> {
-    let all = (0..BLOCKS)
-        .map(|at| (u128::from(blocks - 1) * u128::from(at) / u128::from(BLOCKS - 1)) as u64);
-    all.collect::<HashSet<u64>>().into_iter().collect()
+/// Blocks from all of a launch: the first, the last, and those between; and those where what is behind or before them in a
+/// dim of these extents reaches 2³².
+fn some(blocks: u64, extents: &[u64]) -> Vec<u64> {
+    let part = |at: u64, of: u64| (u128::from(blocks) * u128::from(at) / u128::from(of)) as u64;
+    let mut all: HashSet<u64> = (0..BLOCKS)
+        .map(|at| (u128::from(blocks - 1) * u128::from(at) / u128::from(BLOCKS - 1)) as u64)
+        .collect();
+    for extent in extents.iter().filter(|extent| **extent > 1 << 32) {
+        for at in [part(1 << 32, *extent), part(extent - (1 << 32), *extent)] {
+            all.extend((at.saturating_sub(1)..=at + 1).filter(|block| *block < blocks));
+        }
+    }
+    all.into_iter().collect()
 }
 
 /// The plan of a program, a few blocks of each launch; its kernels are numbered from `first` on.
@@ -58,7 +66,7 @@ fn run(name: &str, program: &Program, plan: &DevicePlan, first: usize) -> Run {
         kernel: first + at,
         blocks: kernel.blocks(),
         params: kernel.params().to_vec(),
-        only: some(kernel.blocks()),
+        only: some(kernel.blocks(), program.extents()),
         fills: false,
     };
     Run {

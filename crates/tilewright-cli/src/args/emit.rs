@@ -19,7 +19,6 @@ With a second SPEC, and --to cuda, the kernels that move an array from the first
 layout to the second, with a function that launches them on a stream.
 
 Examples:
-  tilewright emit 'bf16[64,64] zN' --to c
   tilewright emit zN --dims M,N --dtype f16 --assume 'N % 16 == 0' --to cuda
   tilewright emit 'f32[3,5]{1,0:T(2,2)}' --to python --inverse
   tilewright emit row-major zN --dims 4096,4096 --dtype bf16 --to cuda";

@@ -179,13 +179,20 @@ impl Driver {
     }
 
     /// Whether what is launched on a stream becomes part of a graph. The current context decides which stream the default
-    /// one is. A default stream that must not be touched because another one is captured counts as captured.
+    /// one is.
+    ///
+    /// # Errors
+    /// `captured` for a default stream that must not be touched, because another stream is captured.
     pub(crate) fn is_capturing(&self, stream: Stream) -> Result<bool, Error> {
         let mut status = 0;
         // SAFETY: `status` is written; a `Stream` exists, by the promise of who made it.
         let code = unsafe { (self.functions.cuStreamIsCapturing)(stream.raw(), &mut status) };
         match code {
-            CAPTURE_IMPLICIT => Ok(true),
+            CAPTURE_IMPLICIT => {
+                let says = "another stream of this context is captured, and what is queued on the default stream now would \
+                            end that capture; give a stream of your own";
+                Err(Error::new(Kind::Captured, says))
+            }
             code => self.checked("cuStreamIsCapturing", code).map(|()| status != 0),
         }
     }

@@ -3,14 +3,15 @@
 //! Law: a table exists only where every one of its functions was found, and it keeps the library open, so a function of
 //! a table can be called for as long as the table lives.
 
-use std::{ffi::CStr, fmt, path::PathBuf};
+use std::{ffi::CStr, fmt, mem::ManuallyDrop, path::PathBuf};
 
 use libloading::Library as Open;
 
-/// An open library.
+/// An open library. It stays open until the process ends: a driver that was initialised may have threads and handlers of
+/// the process's end, whose code must not go.
 pub(crate) struct Library {
     name: PathBuf,
-    open: Open,
+    open: ManuallyDrop<Open>,
 }
 
 impl fmt::Debug for Library {
@@ -27,7 +28,9 @@ impl Library {
             // SAFETY: the initialisers of the library run. `names` are those of NVIDIA's driver and compiler, or the path
             // that the user of this process gave for one of them.
             match unsafe { Open::new(name) } {
-                Ok(open) => return Ok(Library { name: name.clone(), open }),
+                Ok(open) => {
+                    return Ok(Library { name: name.clone(), open: ManuallyDrop::new(open) });
+                }
                 Err(error) => refused.push(said(name, &error)),
             }
         }

@@ -46,10 +46,12 @@ fn vector(job: &Job) -> u64 {
 fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     let Fetch { job, tile, .. } = fetch;
     for at in (0..tile.take.len()).filter(|at| !tile.is_whole(job, *at) && tile.take[*at] > 1) {
-        let (all, take) = (numbers.short(job.loops[at].extent as u32), tile.take[at]);
-        text.line(&format!(
-            "const u32 k{at} = {all} - g{at} * {take}u < {take}u ? {all} - g{at} * {take}u : {take}u;"
-        ));
+        // The last tile has what the others leave: the extent itself may have more than 32 bits.
+        let (extent, take) = (job.loops[at].extent, tile.take[at]);
+        let last = extent.div_ceil(take) - 1;
+        let left = numbers.short((extent - last * take) as u32);
+        let last = numbers.short(last as u32);
+        text.line(&format!("const u32 k{at} = g{at} == {last} ? {left} : {take}u;"));
     }
     let sum = |side: &dyn Fn(usize) -> i64, numbers: &mut Numbers| {
         let parts = (0..tile.take.len()).filter(|at| !tile.is_whole(job, *at));
