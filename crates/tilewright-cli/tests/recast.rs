@@ -159,8 +159,14 @@ fn a_checkpoint_of_several_files_stays_one_and_its_files_have_the_size_asked_for
     // As one file, which has no shards, and as files beside others, where a second run needs to be told.
     let one =
         ["convert", "in", "one.safetensors", "--recipe", text(&recipe), "--max-shard-size", "16K"];
-    assert!(refused(at, &one, 2).contains("one.safetensors: the result is one file"));
+    assert!(refused(at, &one, 2).contains("one.safetensors: the result of one file is one file"));
     assert!(!at.join("one.safetensors").exists());
+    let none = ["convert", "in", "none", "--recipe", text(&recipe), "--max-shard-size", "0"];
+    assert!(refused(at, &none, 2).contains("1 byte or more"));
+    let twice =
+        ["convert", "in", "none", "--recipe", text(&recipe), "--size", "e=4", "--size", "e=5"];
+    assert!(refused(at, &twice, 2).contains("`e` is given as 4 and as 5"));
+    assert!(!at.join("none").exists());
     done(at, &["convert", "in", "one.safetensors", "--recipe", text(&recipe)]);
     assert_eq!(tensors(&at.join("one.safetensors")), tensors(&after));
     let index = [

@@ -8,6 +8,8 @@ use crate::{
     target::{Capability, Target},
 };
 
+/// The first version whose kernels take arguments as `__grid_constant__`.
+const OLDEST: (i32, i32) = (11, 7);
 /// What every text is compiled with, beside its architecture.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--device-as-default-execution-space"];
 
@@ -29,6 +31,14 @@ impl Compiler {
         })?;
         let nvrtc = Nvrtc::of(library)?;
         let (version, architectures) = (nvrtc.version()?, nvrtc.architectures()?);
+        if version < OLDEST {
+            let (name, (major, minor)) = (nvrtc.name(), version);
+            let says = format!(
+                "{name} is NVRTC {major}.{minor}; kernels take arguments by `__grid_constant__`, which {}.{} has first",
+                OLDEST.0, OLDEST.1
+            );
+            return Err(Error::new(Kind::TooOld, says));
+        }
         Ok(Compiler { nvrtc, version, architectures })
     }
 

@@ -61,7 +61,7 @@ pub(crate) struct Recast {
         help_heading = "Recipes"
     )]
     pub(crate) metadata: Option<PathBuf>,
-    /// The most bytes of tensors in a file of several, such as 5G
+    /// The most bytes of tensors in a file of several, such as 5G; a longer tensor has its own
     #[arg(long, value_name = "SIZE", requires = "by_recipe", help_heading = "Recipes")]
     pub(crate) max_shard_size: Option<String>,
 }

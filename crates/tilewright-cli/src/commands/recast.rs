@@ -26,7 +26,11 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     let metadata = asked.metadata.as_ref().map(|from| files::open(from, &Reading::default()));
     let metadata = metadata.transpose()?;
     let largest = asked.max_shard_size.as_ref().map(|text| size::read("--max-shard-size", text));
-    let packaging = Packaging { metadata: metadata.as_ref(), largest: largest.transpose()? };
+    let largest = largest.transpose()?;
+    if largest == Some(0) {
+        return Err(Failure::usage("--max-shard-size 0: a file holds 1 byte or more".to_owned()));
+    }
+    let packaging = Packaging { metadata: metadata.as_ref(), largest };
     let job = Assembling::prepare(&input, &assembly, &args.output, request, &packaging)?;
     if args.dry_run {
         if !args.force && args.output.exists() {
@@ -48,10 +52,14 @@ fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
 
 /// Sizes as they are given.
 pub(super) fn sizes(given: &[String]) -> Result<Sizes, Failure> {
-    let size = |text: &String| recast::size(text);
-    given
-        .iter()
-        .map(size)
-        .collect::<Result<_, _>>()
-        .map_err(|error| Failure::of(error).about("--size"))
+    let mut sizes = Sizes::new();
+    for text in given {
+        let (axis, size) =
+            recast::size(text).map_err(|error| Failure::of(error).about("--size"))?;
+        if let Some(other) = sizes.insert(axis.clone(), size).filter(|other| *other != size) {
+            let said = format!("--size: `{axis}` is given as {other} and as {size}");
+            return Err(Failure::usage(said));
+        }
+    }
+    Ok(sizes)
 }

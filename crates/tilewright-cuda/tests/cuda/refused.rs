@@ -212,6 +212,22 @@ fn a_captured_stream_takes_what_is_loaded_and_nothing_else() {
 }
 
 #[test]
+fn a_compiler_that_knows_no_grid_constants_is_told() {
+    let fakes = Fakes::new();
+    fakes.compiler_version(11, 6);
+    let cuda = fakes.open();
+    let moved = transpose();
+    let (src, dst) = sides(&fakes, &moved);
+    let error = refused(&cuda, &moved, src.whole(), dst.whole(), fakes.stream(0));
+    assert!(error.kind() == "too-old" && error.is_unavailable(), "{error}");
+    assert!(
+        error.to_string().contains("NVRTC 11.6") && error.to_string().contains("11.7 has first")
+    );
+    fakes.compiler_version(11, 7);
+    cuda.launch(&moved, src.whole(), dst.whole(), fakes.stream(0)).unwrap();
+}
+
+#[test]
 fn memory_too_short_or_twice_is_told() {
     let fakes = Fakes::new();
     let cuda = fakes.open();

@@ -59,9 +59,9 @@ pub(crate) fn framed(
         true => shared_out(input, &mut tensors, packaging.largest)?,
         false => {
             if packaging.largest.is_some() {
-                let path = place.path.display();
+                let out = out.display();
                 let said = format!(
-                    "{path}: the result is one file, which no size of shards cuts; name a .safetensors.index.json instead"
+                    "{out}: the result of one file is one file, which no size of shards cuts; a checkpoint of several files becomes several"
                 );
                 return Err(Error::usage(said));
             }

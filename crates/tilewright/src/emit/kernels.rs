@@ -147,10 +147,13 @@ impl Kernels {
     fn launch(&self, name: &str) -> String {
         let mut text = format!(
             "\n#if !defined(__CUDACC_RTC__)\n// Queues the move of {} bytes at src to {} bytes at dst, both on the current device and at multiples of 16 bytes.\n\
+             // The two are apart. All bytes at dst are written: padding and gaps become 0. Launches: {}.\n\
              extern \"C\" cudaError_t {name}(const void* src, void* dst, cudaStream_t stream) {{\n  \
              if (((uintptr_t)src | (uintptr_t)dst) % 16 != 0) return cudaErrorMisalignedAddress;\n  \
              cudaError_t error = cudaSuccess;\n",
-            self.bytes.0, self.bytes.1
+            self.bytes.0,
+            self.bytes.1,
+            self.kernels().len()
         );
         for (at, kernel) in self.kernels().iter().enumerate() {
             let params: Vec<String> =
