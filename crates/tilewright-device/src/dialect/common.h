@@ -5,6 +5,9 @@
 #define GET16(m, i, p) do { const u128 q_ = LDG16(p); m[i] = q_.x; m[(i) + 1] = q_.y; m[(i) + 2] = q_.z; m[(i) + 3] = q_.w; } while (0)
 #define SET16(p, m, i) do { u128 q_; q_.x = m[i]; q_.y = m[(i) + 1]; q_.z = m[(i) + 2]; q_.w = m[(i) + 3]; STG16(p, q_); } while (0)
 #define PUT16(s, at, m, i) do { u128 q_; q_.x = m[i]; q_.y = m[(i) + 1]; q_.z = m[(i) + 2]; q_.w = m[(i) + 3]; STS16(s, at, q_); } while (0)
+// Half a vector, at a multiple of 8 bytes; and a vector out of shared memory.
+#define PUT8(s, at, m, i) STS8(s, (at) * 8u, (u64)m[(i) + 1] << 32 | m[i])
+#define TAKE16(s, at, m) do { const u128 q_ = LDS16(s, at); m[0] = q_.x; m[1] = q_.y; m[2] = q_.z; m[3] = q_.w; } while (0)
 
 // Two words, or halves or bytes of all four words, of the vectors at a and b: where the place's bit of that width is 1 at a,
 // and 0 at b, they change places.

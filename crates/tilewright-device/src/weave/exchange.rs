@@ -1,7 +1,7 @@
 //! Bits of the place in a vector, exchanged for bits of the register's number, and put in another order.
 //!
-//! Law: after the exchanges, byte `i` of the vector in registers `4 · r …` is the one whose place and register the
-//! tile's bits say.
+//! Laws: after the exchanges, byte `i` of the vector in registers `4 · r …` is the one whose place and register the
+//! tile's bits say; a vector out of a cell becomes the destination's.
 
 use super::tile::{Bit, Tile};
 use crate::text::Text;
@@ -17,32 +17,53 @@ pub(crate) fn write(tile: &Tile, m: &str, text: &mut Text) {
             text.line(&format!("EXCHANGE{bytes}({m}, {}, {});", 4 * low, 4 * high));
         }
     }
-    if let Some(elements) = order(tile) {
+    if let Some(elements) = written(tile) {
         for number in 0..1usize << tile.exchanged.len() {
             reorder(&elements, tile.element as usize, m, 4 * number, text);
         }
     }
 }
 
-/// Which element of a vector, as the exchanges leave it, each element of the destination's vector is; `None` where all
-/// stay.
-fn order(tile: &Tile) -> Option<Vec<usize>> {
+/// Writes what puts a vector out of a cell, in the words `m`, in the order of the destination.
+pub(crate) fn write_held(tile: &Tile, m: &str, text: &mut Text) {
+    if let Some(elements) = order(&tile.held(), &tile.dst, |_| false, tile.element) {
+        reorder(&elements, tile.element as usize, m, 0, text);
+    }
+}
+
+/// Whether a vector out of a cell is in another order than the destination's.
+pub(crate) fn is_reordered(tile: &Tile) -> bool {
+    tile.held() != tile.dst
+}
+
+/// Which element of a vector, as the exchanges leave it, each element of the vector that is written is.
+fn written(tile: &Tile) -> Option<Vec<usize>> {
     let left = |bit: &Bit| {
         let pair = tile.exchanged.iter().find(|(a, _)| a == bit);
         pair.map_or(*bit, |(_, b)| *b)
     };
     let now: Vec<Bit> = tile.src.iter().map(left).collect();
     // What was not exchanged still runs backwards where its loop does.
-    let stays = |bit: &&Bit| tile.dst.contains(bit) && tile.src.contains(bit);
-    let is_backwards = |bit: &Bit| stays(&bit) && tile.is_reversed(bit.of);
+    let is_backwards = |bit: Bit| tile.src.contains(&bit) && tile.is_reversed(bit.of);
+    order(&now, &tile.written(), is_backwards, tile.element)
+}
+
+/// Which element of a vector of the bits `now` each element of one of the same bits in another order is; `None` where
+/// all stay.
+fn order(
+    now: &[Bit],
+    wanted: &[Bit],
+    is_backwards: impl Fn(Bit) -> bool,
+    element: u64,
+) -> Option<Vec<usize>> {
     let from = |element: usize| {
         let place = |(level, bit): (usize, &Bit)| {
-            let at = tile.dst.iter().position(|other| other == bit).unwrap_or(level);
-            (element >> at & 1 ^ usize::from(is_backwards(bit))) << level
+            let at = wanted.iter().position(|other| other == bit).unwrap_or(level);
+            (element >> at & 1 ^ usize::from(is_backwards(*bit))) << level
         };
         now.iter().enumerate().map(place).sum()
     };
-    let elements: Vec<usize> = (0..16 / tile.element as usize).map(from).collect();
+    let elements: Vec<usize> = (0..16 / element as usize).map(from).collect();
     elements.iter().enumerate().any(|(to, from)| to != *from).then_some(elements)
 }
 

@@ -7,6 +7,7 @@
 
 mod exchange;
 mod order;
+mod terms;
 mod tile;
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     kernel::{Kernel, Launch, Way},
     text::{Numbers, Text},
 };
+use terms::{beside, fields, rounds, turns, xored};
 use tile::{Bit, Side, Tile};
 
 /// The kernel of an area whose vectors of both sides are whole.
@@ -157,56 +159,76 @@ impl<'a> Weave<'a> {
         (0..self.tile.loops.len()).filter(has).collect()
     }
 
-    /// The turns that a thread's number says, its offset on a side, and the cell of its first vector.
+    /// The bits that a thread's number says on a side.
+    fn lanes(&self, side: Side) -> &[Bit] {
+        let order = if side == Side::Src { &self.tile.writing } else { &self.tile.reading };
+        &order[..self.tile.threads() as usize]
+    }
+
+    /// Sets of the bits that a thread goes through on a side, one after the other.
+    fn rounds(&self, side: Side) -> Vec<Vec<Bit>> {
+        let order = if side == Side::Src { &self.tile.writing } else { &self.tile.reading };
+        rounds(&order[self.tile.threads() as usize..])
+    }
+
+    /// What a bit is xored to where a side touches shared memory: the number of a cell, or of the half of one.
+    fn place(&self, side: Side, bit: Bit) -> u32 {
+        match (side, self.tile.halved) {
+            (Side::Src, Some((_, half))) if half == bit => 1,
+            (Side::Src, Some(_)) => 2 * self.tile.cell(bit),
+            _ => self.tile.cell(bit),
+        }
+    }
+
+    /// The turns that a thread's number says, how many are left in ragged loops, and the place of its first vector.
     fn thread(&mut self, side: Side) {
-        let order = match side {
-            Side::Src => self.tile.writing.clone(),
-            Side::Dst => self.tile.reading.clone(),
-        };
-        let lanes = &order[..self.tile.threads() as usize];
+        let lanes = self.lanes(side).to_vec();
         for of in 0..self.tile.loops.len() {
-            let fields = fields(lanes, of);
+            let fields = fields(&lanes, of);
             if !fields.is_empty() {
                 self.text.line(&format!("const u32 t{of} = {};", fields.join(" | ")));
             }
+            if self.tile.is_ragged(of) {
+                let here = if fields.is_empty() { String::new() } else { format!(" - (i32)t{of}") };
+                self.text.line(&format!("const i32 e{of} = (i32)m{of}{here};"));
+            }
         }
         if !self.tile.is_in_order() {
-            let cells: Vec<u32> = lanes.iter().map(|bit| self.tile.cell(*bit)).collect();
-            self.text.line(&format!("const u32 cell = {};", xored(&cells)));
+            let places: Vec<u32> = lanes.iter().map(|bit| self.place(side, *bit)).collect();
+            self.text.line(&format!("const u32 cell = {};", xored(&places)));
         }
-        self.offset(side, lanes, "at");
+        self.pointer(side, &lanes);
     }
 
-    /// What a thread's number adds to the address on a side.
-    fn offset(&mut self, side: Side, lanes: &[Bit], name: &str) {
-        let (word, stride) = (self.word(side), if side == Side::Src { "s" } else { "d" });
+    /// Where on a side a thread's first vector is.
+    fn pointer(&mut self, side: Side, lanes: &[Bit]) {
+        let stride = if side == Side::Src { "s" } else { "d" };
         let terms = (0..self.tile.loops.len()).filter(|of| lanes.iter().any(|bit| bit.of == *of));
-        let terms: Vec<String> = terms.map(|of| format!("({word})t{of} * {stride}{of}")).collect();
-        self.text.line(&format!("const {word} {name} = {};", terms.join(" + ")));
+        let terms: String = terms.map(|of| format!(" + (i64){stride}{of} * t{of}")).collect();
+        let (kind, base, name) = match side {
+            Side::Src => ("GSRC", "from", "p"),
+            Side::Dst => ("GDST", "to", "q"),
+        };
+        self.text.line(&format!("{kind} const {name} = {base}{terms};"));
     }
 
     /// The address of what a thread moves when `bits` are set beside those of its number.
-    fn address(&self, side: Side, name: &str, bits: &[Bit]) -> String {
-        let (base, stride) = if side == Side::Src { ("from", "s") } else { ("to", "d") };
+    fn address(&self, side: Side, bits: &[Bit]) -> String {
+        let (name, stride) = if side == Side::Src { ("p", "s") } else { ("q", "d") };
         let terms = (0..self.tile.loops.len()).map(|of| (of, turns(bits, of)));
-        let word = self.word(side);
         let terms = terms.filter(|(_, turns)| *turns > 0);
-        let terms = terms.map(|(of, turns)| format!(" + ({word}){turns} * {stride}{of}"));
-        format!("{base} + ({name}{})", terms.collect::<String>())
+        let terms = terms.map(|(of, turns)| format!(" + (i64){stride}{of} * {turns}"));
+        format!("{name}{}", terms.collect::<String>())
     }
 
     /// Whether these bits of a thread lie within the ends of ragged loops; nothing where none is.
-    fn guard(&self, order: &[Bit], bits: &[Bit]) -> String {
-        let lanes = &order[..self.tile.threads() as usize];
+    fn guard(&self, side: Side, bits: &[Bit]) -> String {
+        let lanes = self.lanes(side);
         let ragged = (0..self.tile.loops.len()).filter(|of| self.tile.is_ragged(*of));
         let tests = ragged.filter_map(|of| {
-            let turn = match (lanes.iter().any(|bit| bit.of == of), turns(bits, of)) {
-                (false, 0) => return None,
-                (false, turns) => format!("{turns}u"),
-                (true, 0) => format!("t{of}"),
-                (true, turns) => format!("t{of} + {turns}u"),
-            };
-            Some(format!("{turn} < m{of}"))
+            let turns = turns(bits, of);
+            let is_certain = turns == 0 && lanes.iter().all(|bit| bit.of != of);
+            (!is_certain).then(|| format!("e{of} > {turns}"))
         });
         let tests: Vec<String> = tests.collect();
         if tests.is_empty() { String::new() } else { format!("if ({}) ", tests.join(" && ")) }
@@ -218,13 +240,13 @@ impl<'a> Weave<'a> {
         let vectors = 1usize << tile.exchanged.len();
         for (round, set) in rounds.iter().enumerate() {
             self.text.line(&format!("u32 m{round}_[{}];", 4 * vectors));
-            self.text.line(&format!("{}{{", self.guard(&tile.writing, set)));
+            self.text.line(&format!("{}{{", self.guard(Side::Src, set)));
             for vector in 0..vectors {
                 let register =
                     tile.exchanged.iter().enumerate().filter(|(j, _)| vector >> j & 1 == 1);
                 let bits: Vec<Bit> =
                     set.iter().copied().chain(register.map(|(_, (_, b))| *b)).collect();
-                let address = self.address(Side::Src, "at", &bits);
+                let address = self.address(Side::Src, &bits);
                 self.text.line(&format!("GET16(m{round}_, {}, {address});", 4 * vector));
             }
             self.text.line("}");
@@ -234,16 +256,16 @@ impl<'a> Weave<'a> {
     /// From the source to the destination, where both have the same vectors in the same order: registers only.
     fn straight(&mut self) {
         let tile = self.tile.clone();
-        let rounds = rounds(&tile.writing[tile.threads() as usize..]);
+        let rounds = self.rounds(Side::Src);
         self.text.line("THREADS_BEGIN");
         self.thread(Side::Src);
-        self.offset(Side::Dst, &tile.writing[..tile.threads() as usize], "into");
+        self.pointer(Side::Dst, &tile.writing[..tile.threads() as usize]);
         self.load(&rounds);
         for (round, set) in rounds.iter().enumerate() {
             let m = format!("m{round}_");
-            self.text.line(&format!("{}{{", self.guard(&tile.writing, set)));
+            self.text.line(&format!("{}{{", self.guard(Side::Src, set)));
             exchange::write(&tile, &m, &mut self.text);
-            let address = self.address(Side::Dst, "into", set);
+            let address = self.address(Side::Dst, set);
             self.text.line(&format!("SET16({address}, {m}, 0);"));
             self.text.line("}");
         }
@@ -254,7 +276,7 @@ impl<'a> Weave<'a> {
     fn write_tile(&mut self) {
         let tile = self.tile.clone();
         let vectors = 1usize << tile.exchanged.len();
-        let rounds = rounds(&tile.writing[tile.threads() as usize..]);
+        let rounds = self.rounds(Side::Src);
         self.text
             .line("// Vectors as the source has them, exchanged, into the cells of shared memory.");
         self.text.line("THREADS_BEGIN");
@@ -262,85 +284,58 @@ impl<'a> Weave<'a> {
         self.load(&rounds);
         for (round, set) in rounds.iter().enumerate() {
             let m = format!("m{round}_");
-            self.text.line(&format!("{}{{", self.guard(&tile.writing, set)));
+            self.text.line(&format!("{}{{", self.guard(Side::Src, set)));
             exchange::write(&tile, &m, &mut self.text);
-            for vector in 0..vectors {
-                let bits = tile
-                    .exchanged
-                    .iter()
-                    .enumerate()
-                    .filter(|(j, (a, _))| (vector >> j & 1 == 1) != tile.is_reversed(a.of));
-                let bits = set.iter().copied().chain(bits.map(|(_, (a, _))| *a));
-                let cell = bits.fold(0, |all, bit| all ^ tile.cell(bit));
-                self.text.line(&format!("PUT16(tile, cell ^ {cell}u, {m}, {});", 4 * vector));
-            }
+            (0..vectors).for_each(|vector| self.put(set, &m, vector));
             self.text.line("}");
         }
         self.text.line("THREADS_END");
     }
 
+    /// A vector of a round, or its halves, to shared memory.
+    fn put(&mut self, set: &[Bit], m: &str, vector: usize) {
+        let exchanged = self.tile.exchanged.iter().enumerate();
+        let bits = exchanged
+            .filter(|(j, (a, _))| (vector >> j & 1 == 1) != self.tile.is_reversed(a.of))
+            .map(|(_, (a, _))| *a);
+        let place = |bit: &Bit| self.place(Side::Src, *bit);
+        let here = bits.chain(set.iter().copied()).fold(0, |all, bit| all ^ place(&bit));
+        let lanes = self.lanes(Side::Src).iter().fold(0, |all, bit| all | place(bit));
+        match self.tile.halved {
+            None => {
+                let to = beside(lanes, here);
+                self.text.line(&format!("PUT16(tile, {to}, {m}, {});", 4 * vector));
+            }
+            Some((a, _)) => {
+                for (half, here) in [(0, here), (1, here ^ place(&a))] {
+                    let to = beside(lanes, here);
+                    self.text.line(&format!("PUT8(tile, {to}, {m}, {});", 4 * vector + 2 * half));
+                }
+            }
+        }
+    }
+
     /// From shared memory to the destination.
     fn read_tile(&mut self) {
-        let tile = self.tile.clone();
         self.text.line("// Vectors as the destination has them, out of the cells.");
         self.text.line("THREADS_BEGIN");
         self.thread(Side::Dst);
-        for set in rounds(&tile.reading[tile.threads() as usize..]) {
-            let cell = set.iter().fold(0, |all, bit| all ^ tile.cell(*bit));
-            let (guard, address) =
-                (self.guard(&tile.reading, &set), self.address(Side::Dst, "at", &set));
-            self.text.line(&format!("{guard}STG16({address}, LDS16(tile, cell ^ {cell}u));"));
+        let place = |bit: &Bit| self.place(Side::Dst, *bit);
+        let lanes = self.lanes(Side::Dst).iter().fold(0, |all, bit| all | place(bit));
+        for (round, set) in self.rounds(Side::Dst).iter().enumerate() {
+            let cell = beside(lanes, set.iter().fold(0, |all, bit| all ^ self.tile.cell(*bit)));
+            let (guard, address) = (self.guard(Side::Dst, set), self.address(Side::Dst, set));
+            let v = format!("v{round}_");
+            if exchange::is_reordered(&self.tile) {
+                self.text.line(&format!("u32 {v}[4];"));
+                self.text.line(&format!("TAKE16(tile, {cell}, {v});"));
+                exchange::write_held(&self.tile, &v, &mut self.text);
+                self.text.line(&format!("{guard}SET16({address}, {v}, 0);"));
+            } else {
+                self.text.line(&format!("const u128 {v} = LDS16(tile, {cell});"));
+                self.text.line(&format!("{guard}STG16({address}, {v});"));
+            }
         }
         self.text.line("THREADS_END");
     }
-}
-
-/// All sets of some bits.
-fn rounds(bits: &[Bit]) -> Vec<Vec<Bit>> {
-    let set = |number: usize| {
-        let set = bits.iter().enumerate().filter(|(i, _)| number >> i & 1 == 1);
-        set.map(|(_, bit)| *bit).collect()
-    };
-    (0..1usize << bits.len()).map(set).collect()
-}
-
-/// The turns of a loop that a set of bits says.
-fn turns(bits: &[Bit], of: usize) -> u64 {
-    bits.iter().filter(|bit| bit.of == of).map(|bit| bit.turns()).sum()
-}
-
-/// The turn of a loop that a thread's number says: runs of its bits, each where it belongs.
-fn fields(lanes: &[Bit], of: usize) -> Vec<String> {
-    let mut fields = Vec::new();
-    let mut i = 0;
-    while i < lanes.len() {
-        let goes_on = |next: usize| {
-            next < lanes.len()
-                && lanes[next].of == of
-                && lanes[next].at as usize == lanes[i].at as usize + next - i
-        };
-        let end = (i..).find(|next| !goes_on(*next)).unwrap_or(i);
-        if end > i {
-            fields.push(format!("(tid >> {i} & {}u) << {}", (1u32 << (end - i)) - 1, lanes[i].at));
-        }
-        i = end.max(i + 1);
-    }
-    fields
-}
-
-/// What the bits of a thread's number are xored to: runs of bits whose images are shifted ones of the first.
-fn xored(images: &[u32]) -> String {
-    let mut terms = Vec::new();
-    let mut i = 0;
-    while i < images.len() {
-        let goes_on =
-            |next: &usize| *next < images.len() && images[*next] == images[i] << (next - i);
-        let mut end = i + 1;
-        while goes_on(&end) {
-            end += 1;
-        }
-        terms.push(format!("(tid >> {i} & {}u) * {}u", (1u32 << (end - i)) - 1, images[i]));
-        i = end;
-    }
-    terms.join(" ^ ")
 }

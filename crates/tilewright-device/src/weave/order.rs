@@ -28,53 +28,52 @@ pub(crate) fn write(tile: &Tile, supertile: u32, text: &mut Text, numbers: &mut 
     if outer.is_empty() {
         return;
     }
-    text.line("u32 rest = BLOCK;");
-    if supertile > 1
-        && let Some(second) = partner(tile, &outer)
-    {
+    let mut rest = "BLOCK".to_string();
+    let second = partner(tile, &outer).filter(|_| supertile > 1);
+    if let Some(second) = second {
         let first = outer.remove(0);
         outer.retain(|of| *of != second);
-        squares(tile, (first, second), supertile, (text, numbers));
-        if outer.is_empty() {
-            return;
-        }
+        let plane = match outer.is_empty() {
+            true => rest.clone(),
+            false => {
+                let blocks = (tile.tiles(first) as u32).wrapping_mul(tile.tiles(second) as u32);
+                let (magic, by) = numbers.divisor(blocks);
+                text.line(&format!("const u32 around = DIV({rest}, {magic});"));
+                text.line(&format!("const u32 plane = {rest} - around * {by};"));
+                rest = "around".to_string();
+                "plane".to_string()
+            }
+        };
+        strips(tile, (first, second), supertile, &plane, (text, numbers));
     }
-    for of in outer.iter().copied() {
-        if Some(&of) == outer.last() {
-            text.line(&format!("const u32 b{of} = rest;"));
-            break;
-        }
+    let Some(last) = outer.pop() else { return };
+    for of in outer {
         let (magic, by) = numbers.divisor(tile.tiles(of) as u32);
-        text.line(&format!("const u32 q{of} = DIV(rest, {magic});"));
-        text.line(&format!("const u32 b{of} = rest - q{of} * {by};"));
-        text.line(&format!("rest = q{of};"));
+        text.line(&format!("const u32 q{of} = DIV({rest}, {magic});"));
+        text.line(&format!("const u32 b{of} = {rest} - q{of} * {by};"));
+        rest = format!("q{of}");
     }
+    text.line(&format!("const u32 b{last} = {rest};"));
 }
 
-/// Squares of tiles along two loops, those at the ends as large as is left.
-fn squares(
+/// Strips of some tiles along the first loop, the last one as wide as is left. In a strip, blocks walk across before they
+/// go on along the second loop: those of a square are neighbours on both sides.
+fn strips(
     tile: &Tile,
     (x, y): (usize, usize),
     side: u32,
+    from: &str,
     (text, numbers): (&mut Text, &mut Numbers),
 ) {
     let (across, down) = (tile.tiles(x) as u32, tile.tiles(y) as u32);
-    text.line(&format!("// Squares of {side} by {side} tiles."));
-    let (plane, by) = numbers.divisor(across.wrapping_mul(down));
-    text.line(&format!("u32 square = rest - DIV(rest, {plane}) * {by};"));
-    text.line(&format!("rest = DIV(rest, {plane});"));
-    let (strip, by) = numbers.divisor(across.saturating_mul(side).min((1 << 31) - 1));
-    text.line(&format!("const u32 strip = DIV(square, {strip});"));
-    text.line(&format!("square -= strip * {by};"));
-    let (across, down) = (numbers.short(across), numbers.short(down));
-    text.line(&format!(
-        "const u32 rows = {down} - strip * {side}u < {side}u ? {down} - strip * {side}u : {side}u;"
-    ));
-    text.line(&format!("const u32 part = square / (rows * {side}u);"));
-    text.line(&format!("square -= part * rows * {side}u;"));
-    text.line(&format!(
-        "const u32 columns = {across} - part * {side}u < {side}u ? {across} - part * {side}u : {side}u;"
-    ));
-    text.line(&format!("const u32 b{y} = strip * {side}u + square / columns;"));
-    text.line(&format!("const u32 b{x} = part * {side}u + square % columns;"));
+    text.line(&format!("// Strips of {side} tiles."));
+    let (strip, by) = numbers.divisor(down.saturating_mul(side).min((1 << 31) - 1));
+    text.line(&format!("const u32 strip = DIV({from}, {strip});"));
+    text.line(&format!("const u32 inside = {from} - strip * {by};"));
+    let last = numbers.short((across - 1) / side);
+    let ((least, left), (most, whole)) =
+        (numbers.divisor((across - 1) % side + 1), numbers.divisor(side));
+    text.line(&format!("const u32 width = strip == {last} ? {left} : {whole};"));
+    text.line(&format!("const u32 b{y} = DIV(inside, strip == {last} ? {least} : {most});"));
+    text.line(&format!("const u32 b{x} = strip * {side}u + (inside - b{y} * width);"));
 }

@@ -5,8 +5,14 @@
 //! a vector of 16 bytes. Those of the source's vectors that the destination's do not have are exchanged in registers for
 //! as many that only the destination's have; then vectors of the destination's kind go through shared memory.
 //!
+//! A thread that exchanges a bit has the vectors of both its values. That must not be the bit of the source's sector,
+//! which tells apart the two vectors of 32 bytes: neighbouring lanes load these by one instruction. Where the vectors of
+//! the destination have that bit, the source's bit that would be exchanged for it goes to the end of the vector, and the
+//! two halves go to two cells: each lane has one half of what is in a cell.
+//!
 //! Laws: the cells of a tile's vectors are the numbers from 0 to their count − 1, once each; eight neighbouring lanes of
-//! the writing order, and eight of the reading order, have cells in eight different banks of 16 bytes.
+//! the writing order, and eight of the reading order, have cells in eight different banks of 16 bytes, and so have 16
+//! lanes that write halves, two a bank; on either side, the bit that counts 16 bytes is a lane bit.
 
 use crate::area::{Area, VECTOR, common};
 use tilewright_relayout::Loop;
@@ -63,8 +69,10 @@ pub(crate) struct Tile {
     pub(crate) dst: Vec<Bit>,
     /// Bits of the source's vectors, each with the bit of the destination's that it is exchanged for.
     pub(crate) exchanged: Vec<(Bit, Bit)>,
-    /// The bits of neither kind, nearest in the source first: the threads that write to shared memory, and behind
-    /// their number's bits what each of them does one after the other.
+    /// The source's bit that says to which cell a half goes, and the sector's bit, which says to which half of it.
+    pub(crate) halved: Option<(Bit, Bit)>,
+    /// The bits that are no place in the source's vectors and not exchanged, nearest in the source first: the threads
+    /// that write to shared memory, and behind their number's bits what each of them does one after the other.
     pub(crate) writing: Vec<Bit>,
     /// The bits that are no place in the destination's vectors, nearest in the destination first: the threads that
     /// read.
@@ -84,6 +92,12 @@ const WANTED: u64 = 16384;
 /// The most bytes of a tile.
 const MOST: u64 = 32768;
 
+/// Bytes of a sector, two vectors: what memory moves.
+const SECTOR: u64 = 2 * VECTOR;
+
+/// The bits of the number of a thread's vectors, where there are enough: more of them share what a thread begins with.
+const EACH: u32 = 4;
+
 impl Tile {
     /// The tile of an area; `None` where vectors of either side are not whole, or begin anywhere.
     pub(crate) fn of(area: &Area) -> Option<Tile> {
@@ -98,13 +112,16 @@ impl Tile {
             (0..loops.len()).flat_map(|of| (0..bits[of]).map(move |at| Bit { of, at })).collect();
         let (src, dst) =
             (vector(&loops, &all, element, Side::Src)?, vector(&loops, &all, element, Side::Dst)?);
-        let exchanged = exchanged(&src, &dst);
-        let neither = |bit: &Bit| !src.contains(bit) && !dst.contains(bit);
-        let writing = sorted(all.iter().copied().filter(neither), &loops, Side::Src);
+        let mut exchanged = exchanged(&src, &dst);
+        let is_halved = |(_, b): &(Bit, Bit)| is_sector(&loops, *b, Side::Src);
+        let halved = exchanged.iter().position(is_halved).map(|at| exchanged.remove(at));
+        let is_writing = |bit: &Bit| !src.contains(bit) && exchanged.iter().all(|(_, b)| b != bit);
+        let writing = sorted(all.iter().copied().filter(is_writing), &loops, Side::Src);
         let reading =
             sorted(all.iter().copied().filter(|bit| !dst.contains(bit)), &loops, Side::Dst);
-        let cells = cells(&writing, &reading);
-        let tile = Tile { element, loops, bits, src, dst, exchanged, writing, reading, cells };
+        let vectors = |bit: &&Bit| !dst.contains(bit);
+        let cells = cells(&writing.iter().filter(vectors).copied().collect::<Vec<_>>(), &reading);
+        let tile = Tile { element, loops, bits, src, dst, exchanged, halved, writing, reading, cells };
         (tile.writing.len() >= 5 && tile.is_aligned(area) && tile.has_whole_vectors())
             .then_some(tile)
     }
@@ -116,7 +133,8 @@ impl Tile {
 
     /// The bits of a thread's number: 32 to 256 threads.
     pub(crate) fn threads(&self) -> u32 {
-        self.writing.len().min(8) as u32
+        let each = (self.reading.len() as u32).saturating_sub(EACH);
+        each.clamp(5, 8).min(self.writing.len() as u32)
     }
 
     /// What a bit is xored to the number of a cell: 0 for places in a vector.
@@ -127,6 +145,23 @@ impl Tile {
     /// Whether both sides have the same vectors, in the same order: no thread needs what another one reads.
     pub(crate) fn is_in_order(&self) -> bool {
         self.exchanged.is_empty() && self.writing == self.reading
+    }
+
+    /// The bits of a vector as threads write it, the lowest first: the last one says to which cells its halves go.
+    pub(crate) fn written(&self) -> Vec<Bit> {
+        self.with_last(|(a, _)| a)
+    }
+
+    /// The bits of a vector in a cell, the lowest first.
+    pub(crate) fn held(&self) -> Vec<Bit> {
+        self.with_last(|(_, b)| b)
+    }
+
+    /// The destination's vector, but for the sector's bit: behind the others there is the one that `last` takes.
+    fn with_last(&self, last: fn((Bit, Bit)) -> Bit) -> Vec<Bit> {
+        let Some(halved) = self.halved else { return self.dst.clone() };
+        let others = self.dst.iter().copied().filter(|bit| *bit != halved.1);
+        others.chain([last(halved)]).collect()
     }
 
     /// Whether a loop runs backwards in the source.
@@ -181,7 +216,7 @@ impl Tile {
 fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
     let chains = [chain(loops, element, Side::Src), chain(loops, element, Side::Dst)];
     let size = |bits: &[u32]| u128::from(element) << bits.iter().sum::<u32>();
-    let lines = (0..4).map(|less| line(element) >> less);
+    let lines = (0..4).map(|less| line(element) >> less).filter(|line| *line >= SECTOR);
     let grown = lines.map(|line| {
         let mut bits = vec![0; loops.len()];
         for chain in &chains {
@@ -261,6 +296,11 @@ fn exchanged(src: &[Bit], dst: &[Bit]) -> Vec<(Bit, Bit)> {
     }
     pairs.extend(from.into_iter().zip(to));
     pairs
+}
+
+/// Whether a bit counts the vectors of a sector on a side.
+fn is_sector(loops: &[Loop], bit: Bit, side: Side) -> bool {
+    side.step(loops, bit) == u128::from(VECTOR)
 }
 
 /// Bits by what they add to the address on a side; those that add nothing last.
