@@ -3,7 +3,9 @@
 
 // Vectors of 16 bytes as four words of an array, which is all registers.
 #define GET16(m, i, p) do { const u128 q_ = LDG16(p); m[i] = q_.x; m[(i) + 1] = q_.y; m[(i) + 2] = q_.z; m[(i) + 3] = q_.w; } while (0)
+#define GET16IF(c, m, i, p) do { const u128 q_ = LDG16IF(c, p); m[i] = q_.x; m[(i) + 1] = q_.y; m[(i) + 2] = q_.z; m[(i) + 3] = q_.w; } while (0)
 #define SET16(p, m, i) do { u128 q_; q_.x = m[i]; q_.y = m[(i) + 1]; q_.z = m[(i) + 2]; q_.w = m[(i) + 3]; STG16(p, q_); } while (0)
+#define SET16IF(c, p, m, i) do { u128 q_; q_.x = m[i]; q_.y = m[(i) + 1]; q_.z = m[(i) + 2]; q_.w = m[(i) + 3]; STG16IF(c, p, q_); } while (0)
 #define PUT16(s, at, m, i) do { u128 q_; q_.x = m[i]; q_.y = m[(i) + 1]; q_.z = m[(i) + 2]; q_.w = m[(i) + 3]; STS16(s, at, q_); } while (0)
 // Half a vector, at a multiple of 8 bytes; and a vector out of shared memory.
 #define PUT8(s, at, m, i) STS8(s, (at) * 8u, (u64)m[(i) + 1] << 32 | m[i])

@@ -59,9 +59,18 @@ DEVICE u128 tw_load(const u8* p) {
   return r;
 }
 #define tw_load_kept(p) (*(const u128*)(p))
+DEVICE u128 tw_load_if(u32 c, const u8* p) {
+  u128 r;
+  r.x = r.y = r.z = r.w = 0;
+  if (c) r = tw_load(p);
+  return r;
+}
 DEVICE void tw_store(u8* p, u128 v) {
   tw_vector r = {v.x, v.y, v.z, v.w};
   __builtin_nontemporal_store(r, (tw_vector*)p);
+}
+DEVICE void tw_store_if(u32 c, u8* p, u128 v) {
+  if (c) tw_store(p, v);
 }
 DEVICE u32 tw_prmt(u32 a, u32 b, u32 sel) {
   return __builtin_amdgcn_perm(b, a, (sel & 7u) | (sel & 0x70u) << 4 | (sel & 0x700u) << 8 | (sel & 0x7000u) << 12);
@@ -81,12 +90,28 @@ DEVICE u128 tw_load(const u8* p) {
 #endif
   return v;
 }
+// Where `c` is 0, nothing is loaded, and the bytes may be any. A predicate takes one instruction, a branch several.
+DEVICE u128 tw_load_if(u32 c, const u8* p) {
+  u128 v;
+#if __CUDA_ARCH__ >= 800
+  asm volatile("{ .reg .pred c; setp.ne.u32 c, %5, 0; @c ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p), "r"(c));
+#else
+  asm volatile("{ .reg .pred c; setp.ne.u32 c, %5, 0; @c ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p), "r"(c));
+#endif
+  return v;
+}
 DEVICE u128 tw_load_kept(const u8* p) {
   u128 v;
   asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
 }
 DEVICE void tw_store(u8* p, u128 v) { __stcs((u128*)p, v); }
+DEVICE void tw_store_if(u32 c, u8* p, u128 v) {
+  asm volatile("{ .reg .pred c; setp.ne.u32 c, %5, 0; @c st.global.cs.v4.u32 [%0], {%1, %2, %3, %4}; }"
+               :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(c));
+}
 #define tw_prmt(a, b, sel) __byte_perm(a, b, sel)
 #define tw_funnel(lo, hi, shift) __funnelshift_r(lo, hi, shift)
 #if __CUDA_ARCH__ >= 800
@@ -108,6 +133,9 @@ DEVICE void tw_store(u8* p, u128 v) { __stcs((u128*)p, v); }
 #define LDG2(p) (*(const u16*)(p))
 #define LDG1(p) (*(const u8*)(p))
 #define STG16(p, v) tw_store(p, v)
+// The same where `c` says; else a load gives any bytes.
+#define LDG16IF(c, p) tw_load_if(c, p)
+#define STG16IF(c, p, v) tw_store_if(c, p, v)
 #define STG8(p, v) (*(u64*)(p) = (v))
 #define STG4(p, v) (*(u32*)(p) = (v))
 #define STG2(p, v) (*(u16*)(p) = (u16)(v))

@@ -86,6 +86,9 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define LDG2(p) tw_global<u16>(p, __LINE__)
 #define LDG1(p) tw_global<u8>(p, __LINE__)
 #define STG16(p, v) tw_global<u128>(p, v, __LINE__)
+// The same where `c` says; else a load gives any bytes.
+#define LDG16IF(c, p) ((c) ? LDG16(p) : u128{0xA5A5A5A5u, 0x5A5A5A5Au, 0xC3C3C3C3u, 0x3C3C3C3Cu})
+#define STG16IF(c, p, v) do { if (c) STG16(p, v); } while (0)
 #define STG8(p, v) tw_global<u64>(p, v, __LINE__)
 #define STG4(p, v) tw_global<u32>(p, v, __LINE__)
 #define STG2(p, v) tw_global<u16>(p, v, __LINE__)

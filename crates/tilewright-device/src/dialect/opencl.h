@@ -51,6 +51,8 @@ typedef uint4 u128;
 #define LDG2(p) (*(__global const u16*)(p))
 #define LDG1(p) (*(__global const u8*)(p))
 #define STG16(p, v) (*(__global u128*)(p) = (v))
+#define LDG16IF(c, p) ((c) ? LDG16(p) : (u128)(0))
+#define STG16IF(c, p, v) do { if (c) STG16(p, v); } while (0)
 #define STG8(p, v) (*(__global u64*)(p) = (v))
 #define STG4(p, v) (*(__global u32*)(p) = (v))
 #define STG2(p, v) (*(__global u16*)(p) = (u16)(v))

@@ -6,20 +6,24 @@
 use super::tile::{Bit, Tile};
 use crate::text::Text;
 
-/// Writes the exchanges of all pairs, in the words `m` of a thread's vectors: bit `j` of a vector's number for the place
-/// of the source's bit of pair `j`.
+/// Writes what makes a thread's vectors, in the words `m`, those that it writes: bit `j` of a vector's number is for the
+/// source's bit of pair `j`.
+///
+/// First the elements of each vector go where they or those that they are exchanged for belong: exchanges of four and
+/// eight bytes are other names of words, so they cost nothing behind it.
 pub(crate) fn write(tile: &Tile, m: &str, text: &mut Text) {
-    for (j, (a, _)) in tile.exchanged.iter().enumerate() {
-        let level = tile.src.iter().position(|bit| bit == a).unwrap_or(0);
+    if let Some(elements) = placed(tile) {
+        for number in 0..1usize << tile.exchanged.len() {
+            reorder(&elements, tile.element as usize, m, 4 * number, text);
+        }
+    }
+    let written = tile.written();
+    for (j, (_, b)) in tile.exchanged.iter().enumerate() {
+        let level = written.iter().position(|bit| bit == b).unwrap_or(0);
         let bytes = tile.element << level;
         for low in (0..1usize << tile.exchanged.len()).filter(|number| number >> j & 1 == 0) {
             let high = low | 1 << j;
             text.line(&format!("EXCHANGE{bytes}({m}, {}, {});", 4 * low, 4 * high));
-        }
-    }
-    if let Some(elements) = written(tile) {
-        for number in 0..1usize << tile.exchanged.len() {
-            reorder(&elements, tile.element as usize, m, 4 * number, text);
         }
     }
 }
@@ -31,21 +35,17 @@ pub(crate) fn write_held(tile: &Tile, m: &str, text: &mut Text) {
     }
 }
 
-/// Whether a vector out of a cell is in another order than the destination's.
-pub(crate) fn is_reordered(tile: &Tile) -> bool {
-    tile.held() != tile.dst
-}
-
-/// Which element of a vector, as the exchanges leave it, each element of the vector that is written is.
-fn written(tile: &Tile) -> Option<Vec<usize>> {
-    let left = |bit: &Bit| {
-        let pair = tile.exchanged.iter().find(|(a, _)| a == bit);
-        pair.map_or(*bit, |(_, b)| *b)
+/// Which element of the source's vector each element is before the exchanges.
+fn placed(tile: &Tile) -> Option<Vec<usize>> {
+    let here = |bit: Bit| {
+        let pair = tile.exchanged.iter().find(|(_, b)| *b == bit);
+        pair.map_or(bit, |(a, _)| *a)
     };
-    let now: Vec<Bit> = tile.src.iter().map(left).collect();
-    // What was not exchanged still runs backwards where its loop does.
-    let is_backwards = |bit: Bit| tile.src.contains(&bit) && tile.is_reversed(bit.of);
-    order(&now, &tile.written(), is_backwards, tile.element)
+    let wanted: Vec<Bit> = tile.written().into_iter().map(here).collect();
+    // What is not exchanged runs backwards where its loop does.
+    let stays = |bit: Bit| tile.exchanged.iter().all(|(a, _)| *a != bit);
+    let is_backwards = |bit: Bit| stays(bit) && tile.is_reversed(bit.of);
+    order(&tile.src, &wanted, is_backwards, tile.element)
 }
 
 /// Which element of a vector of the bits `now` each element of one of the same bits in another order is; `None` where
@@ -70,10 +70,29 @@ fn order(
 /// Writes the vector at word `first` of `m` in another order of its elements.
 fn reorder(elements: &[usize], element: usize, m: &str, first: usize, text: &mut Text) {
     let byte = |to: usize| elements[to / element] * element + to % element;
+    let words: Vec<Vec<usize>> =
+        (0..4).map(|word| (4 * word..4 * word + 4).map(byte).collect()).collect();
     text.line("{");
+    let mut done = [false; 4];
     for word in 0..4 {
-        let bytes: Vec<usize> = (4 * word..4 * word + 4).map(byte).collect();
-        text.line(&format!("const u32 w{word} = {};", gathered(&bytes, m, first)));
+        if done[word] {
+            continue;
+        }
+        let partner =
+            (word + 1..4).find(|other| !done[*other] && share(&words[word], &words[*other]));
+        if let Some(other) = partner {
+            for (name, from) in [("low", 0), ("high", 2)] {
+                let halves = [&words[word][from..from + 2], &words[other][from..from + 2]].concat();
+                let two = gathered(&halves, m, first);
+                text.line(&format!("const u32 {name}{word} = {two};"));
+            }
+            for (at, select) in [(word, "0x5410"), (other, "0x7632")] {
+                text.line(&format!("const u32 w{at} = PRMT(low{word}, high{word}, {select}u);"));
+            }
+            done[other] = true;
+        } else {
+            text.line(&format!("const u32 w{word} = {};", gathered(&words[word], m, first)));
+        }
     }
     for word in 0..4 {
         text.line(&format!("{m}[{}] = w{word};", first + word));
@@ -81,14 +100,27 @@ fn reorder(elements: &[usize], element: usize, m: &str, first: usize, text: &mut
     text.line("}");
 }
 
+/// The words that bytes of a vector are in.
+fn sources(bytes: &[usize]) -> Vec<usize> {
+    let mut words: Vec<usize> = bytes.iter().map(|byte| byte / 4).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// Whether two words, each of bytes out of more than two words, have their low halves out of two, and their high ones.
+fn share(one: &[usize], other: &[usize]) -> bool {
+    let halves = |from: usize| [&one[from..from + 2], &other[from..from + 2]].concat();
+    let is_wide = sources(one).len() > 2 && sources(other).len() > 2;
+    is_wide && [0, 2].iter().all(|from| sources(&halves(*from)).len() <= 2)
+}
+
 /// A word of four bytes of a vector.
 fn gathered(bytes: &[usize], m: &str, first: usize) -> String {
     if bytes[0].is_multiple_of(4) && (1..4).all(|i| bytes[i] == bytes[0] + i) {
         return format!("{m}[{}]", first + bytes[0] / 4);
     }
-    let mut words: Vec<usize> = bytes.iter().map(|byte| byte / 4).collect();
-    words.sort_unstable();
-    words.dedup();
+    let words = sources(bytes);
     if let [one, .., other] | [one @ other] = words[..]
         && words.len() <= 2
     {

@@ -222,7 +222,7 @@ impl<'a> Weave<'a> {
     }
 
     /// Whether these bits of a thread lie within the ends of ragged loops; nothing where none is.
-    fn guard(&self, side: Side, bits: &[Bit]) -> String {
+    fn guard(&self, side: Side, bits: &[Bit]) -> Option<String> {
         let lanes = self.lanes(side);
         let ragged = (0..self.tile.loops.len()).filter(|of| self.tile.is_ragged(*of));
         let tests = ragged.filter_map(|of| {
@@ -231,7 +231,16 @@ impl<'a> Weave<'a> {
             (!is_certain).then(|| format!("e{of} > {turns}"))
         });
         let tests: Vec<String> = tests.collect();
-        if tests.is_empty() { String::new() } else { format!("if ({}) ", tests.join(" && ")) }
+        (!tests.is_empty()).then(|| tests.join(" && "))
+    }
+
+    /// A vector of the words `m` to the destination.
+    fn store(&mut self, m: &str, set: &[Bit]) {
+        let address = self.address(Side::Dst, set);
+        self.text.line(&match self.guard(Side::Dst, set) {
+            Some(guard) => format!("SET16IF({guard}, {address}, {m}, 0);"),
+            None => format!("SET16({address}, {m}, 0);"),
+        });
     }
 
     /// Loads the vectors of all rounds, as the source has them, into arrays `m0_` …
@@ -240,16 +249,19 @@ impl<'a> Weave<'a> {
         let vectors = 1usize << tile.exchanged.len();
         for (round, set) in rounds.iter().enumerate() {
             self.text.line(&format!("u32 m{round}_[{}];", 4 * vectors));
-            self.text.line(&format!("{}{{", self.guard(Side::Src, set)));
+            let guard = self.guard(Side::Src, set);
             for vector in 0..vectors {
                 let register =
                     tile.exchanged.iter().enumerate().filter(|(j, _)| vector >> j & 1 == 1);
                 let bits: Vec<Bit> =
                     set.iter().copied().chain(register.map(|(_, (_, b))| *b)).collect();
                 let address = self.address(Side::Src, &bits);
-                self.text.line(&format!("GET16(m{round}_, {}, {address});", 4 * vector));
+                let to = format!("m{round}_, {}, {address}", 4 * vector);
+                self.text.line(&match &guard {
+                    Some(guard) => format!("GET16IF({guard}, {to});"),
+                    None => format!("GET16({to});"),
+                });
             }
-            self.text.line("}");
         }
     }
 
@@ -263,11 +275,8 @@ impl<'a> Weave<'a> {
         self.load(&rounds);
         for (round, set) in rounds.iter().enumerate() {
             let m = format!("m{round}_");
-            self.text.line(&format!("{}{{", self.guard(Side::Src, set)));
             exchange::write(&tile, &m, &mut self.text);
-            let address = self.address(Side::Dst, set);
-            self.text.line(&format!("SET16({address}, {m}, 0);"));
-            self.text.line("}");
+            self.store(&m, set);
         }
         self.text.line("THREADS_END");
     }
@@ -284,10 +293,8 @@ impl<'a> Weave<'a> {
         self.load(&rounds);
         for (round, set) in rounds.iter().enumerate() {
             let m = format!("m{round}_");
-            self.text.line(&format!("{}{{", self.guard(Side::Src, set)));
             exchange::write(&tile, &m, &mut self.text);
             (0..vectors).for_each(|vector| self.put(set, &m, vector));
-            self.text.line("}");
         }
         self.text.line("THREADS_END");
     }
@@ -324,17 +331,11 @@ impl<'a> Weave<'a> {
         let lanes = self.lanes(Side::Dst).iter().fold(0, |all, bit| all | place(bit));
         for (round, set) in self.rounds(Side::Dst).iter().enumerate() {
             let cell = beside(lanes, set.iter().fold(0, |all, bit| all ^ self.tile.cell(*bit)));
-            let (guard, address) = (self.guard(Side::Dst, set), self.address(Side::Dst, set));
             let v = format!("v{round}_");
-            if exchange::is_reordered(&self.tile) {
-                self.text.line(&format!("u32 {v}[4];"));
-                self.text.line(&format!("TAKE16(tile, {cell}, {v});"));
-                exchange::write_held(&self.tile, &v, &mut self.text);
-                self.text.line(&format!("{guard}SET16({address}, {v}, 0);"));
-            } else {
-                self.text.line(&format!("const u128 {v} = LDS16(tile, {cell});"));
-                self.text.line(&format!("{guard}STG16({address}, {v});"));
-            }
+            self.text.line(&format!("u32 {v}[4];"));
+            self.text.line(&format!("TAKE16(tile, {cell}, {v});"));
+            exchange::write_held(&self.tile, &v, &mut self.text);
+            self.store(&v, set);
         }
         self.text.line("THREADS_END");
     }

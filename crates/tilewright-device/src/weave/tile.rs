@@ -92,6 +92,9 @@ const WANTED: u64 = 16384;
 /// The most bytes of a tile.
 const MOST: u64 = 32768;
 
+/// The most turns of tiles for each turn of the loops, where there is a choice.
+const PADDED: f64 = 1.25;
+
 /// Bytes of a sector, two vectors: what memory moves.
 const SECTOR: u64 = 2 * VECTOR;
 
@@ -121,7 +124,8 @@ impl Tile {
             sorted(all.iter().copied().filter(|bit| !dst.contains(bit)), &loops, Side::Dst);
         let vectors = |bit: &&Bit| !dst.contains(bit);
         let cells = cells(&writing.iter().filter(vectors).copied().collect::<Vec<_>>(), &reading);
-        let tile = Tile { element, loops, bits, src, dst, exchanged, halved, writing, reading, cells };
+        let tile =
+            Tile { element, loops, bits, src, dst, exchanged, halved, writing, reading, cells };
         (tile.writing.len() >= 5 && tile.is_aligned(area) && tile.has_whole_vectors())
             .then_some(tile)
     }
@@ -224,17 +228,34 @@ fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
         }
         bits
     });
-    let mut bits = grown.into_iter().find(|bits| size(bits) <= u128::from(MOST))?;
+    let grown: Vec<Vec<u32>> = grown.filter(|bits| size(bits) <= u128::from(MOST)).collect();
+    // Rather a shorter line than many turns beyond the ends of loops.
+    let thrifty = grown.iter().find(|bits| padded(loops, bits) <= PADDED);
+    let mut bits = thrifty.or(grown.first())?.clone();
     let mut order: Vec<usize> = chains.concat();
     let mut rest: Vec<usize> = (0..loops.len()).filter(|of| !order.contains(of)).collect();
     rest.sort_by_key(|of| loops[*of].dst);
     order.extend(rest);
-    for of in order {
-        while size(&bits) < u128::from(WANTED) && 1 << bits[of] < loops[of].extent {
-            bits[of] += 1;
+    for most in [PADDED, f64::INFINITY] {
+        for of in order.iter().copied() {
+            while size(&bits) < u128::from(WANTED) && 1 << bits[of] < loops[of].extent {
+                bits[of] += 1;
+                if padded(loops, &bits) > most {
+                    bits[of] -= 1;
+                    break;
+                }
+            }
         }
     }
     Some(bits)
+}
+
+/// The turns of all tiles for each turn of the loops, at least 1.
+fn padded(loops: &[Loop], bits: &[u32]) -> f64 {
+    let one = |(turn, bits): (&Loop, &u32)| {
+        (turn.extent.div_ceil(1 << bits) as f64) * (1u64 << bits) as f64 / turn.extent as f64
+    };
+    loops.iter().zip(bits).map(one).product()
 }
 
 /// The loops in the order in which they go on one behind the other on a side, from the element on.

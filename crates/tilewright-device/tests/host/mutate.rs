@@ -3,7 +3,7 @@
 //! | place | what it becomes |
 //! |---|---|
 //! | `BARRIER`, `CPWAIT` | nothing |
-//! | the condition of an `if` | true: the mask is lost |
+//! | the condition of an `if`, and of `GET16IF` and `SET16IF` | true: the mask is lost |
 //! | an integer, and a number of the array, `P(i)` | one more: an offset, an extent, a shift or a selector is wrong |
 //! | a sum in 64 bits, `(u64)` or `(i64)` | one in 32 bits |
 //! | `^` | its right side becomes 0; and all of them together: the swizzle is lost |
@@ -144,6 +144,13 @@ impl Writer {
                 let number = self.number(Change::Mask);
                 let inner = self.all_of(&tokens[at + 3..end]);
                 (format!("if (tw_true({number}, {inner}))"), end + 1)
+            }
+            [word @ ("GET16IF" | "SET16IF"), "(", ..] => {
+                let comma = tokens[at..].iter().position(|token| *token == ",");
+                let end = at + comma.expect("a condition on one line");
+                let number = self.number(Change::Mask);
+                let inner = self.all_of(&tokens[at + 2..end]);
+                (format!("{word}(tw_true({number}, {inner})"), end)
             }
             // A number that is narrowed at once has no sum in 64 bits.
             ["(", wide @ ("u64" | "i64"), ")", ..] if !is_cast(&tokens[..at]) => {

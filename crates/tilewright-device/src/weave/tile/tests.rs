@@ -136,7 +136,9 @@ fn every_bit_of_a_tile_is_of_one_kind_on_either_side() {
                 assert_eq!(tile.writing.len() + tile.src.len() + pairs, all);
                 assert_eq!(tile.reading.len() + tile.dst.len(), all);
                 assert!(tile.bytes() <= MOST);
-                check_cells(&tile.writing, &tile.reading);
+                let vectors: Vec<Bit> =
+                    tile.writing.iter().copied().filter(|bit| !tile.dst.contains(bit)).collect();
+                check_cells(&vectors, &tile.reading);
                 for (a, b) in &tile.exchanged {
                     assert!(tile.src.contains(a) && !tile.dst.contains(a));
                     assert!(tile.dst.contains(b) && !tile.src.contains(b));
@@ -160,4 +162,55 @@ fn vectors_that_are_not_whole_or_begin_anywhere_are_left_to_others() {
     let reversed = |src| Area { src, ..area(4, &[(64, -4, 256), (64, 256, 4)]) };
     assert!(Tile::of(&reversed(63 * 4)).is_some_and(|tile| tile.behind() == -12));
     assert!(Tile::of(&reversed(64 * 4)).is_none());
+}
+
+/// The laws of a tile of contiguous arrays: sectors are of neighbouring lanes on either side, banks are touched once.
+fn check_sectors(tile: &Tile) {
+    let lanes = tile.threads() as usize;
+    for (side, order) in [(Side::Src, &tile.writing), (Side::Dst, &tile.reading)] {
+        let sector: Vec<Bit> =
+            order.iter().copied().filter(|bit| is_sector(&tile.loops, *bit, side)).collect();
+        assert_eq!(sector.len(), 1, "{side:?} {tile:?}");
+        assert!(order[..lanes.min(5)].contains(&sector[0]), "{side:?} {tile:?}");
+    }
+    let vectors: Vec<Bit> =
+        tile.writing.iter().copied().filter(|bit| !tile.dst.contains(bit)).collect();
+    check_cells(&vectors, &tile.reading);
+    if let Some((a, half)) = tile.halved {
+        // Sixteen neighbours write halves: of pairs to one cell, and of eight cells in eight banks.
+        assert!(tile.writing[0] == half && tile.dst.contains(&half) && tile.src.contains(&a));
+        assert_eq!(tile.cell(half), 0);
+        let sorted = |mut bits: Vec<Bit>| {
+            bits.sort_unstable();
+            bits
+        };
+        assert_eq!(sorted(tile.held()), sorted(tile.dst.clone()));
+    }
+}
+
+#[test]
+fn sectors_are_of_neighbouring_lanes_for_all_permutations_of_bits() {
+    let (mut count, mut halved) = (0, 0);
+    for element in [1u64, 2, 4, 8, 16] {
+        let levels = (VECTOR / element).trailing_zeros() as usize;
+        // The lowest bits of the destination are any of the lowest of the source, or of those far away.
+        let near = levels + 1;
+        let all = bits(near + 3);
+        orders(&mut Vec::new(), &all, near, &mut |lowest| {
+            let others = all.iter().filter(|bit| !lowest.contains(bit));
+            let order: Vec<Bit> = lowest.iter().chain(others).copied().collect();
+            let step = |at: usize| (element << at) as i64;
+            let mut loops: Vec<(u64, i64, i64)> =
+                order.iter().enumerate().map(|(to, bit)| (2, step(bit.of), step(to))).collect();
+            // Batches around them, in the same order on both sides.
+            loops.push((64, step(near + 3), step(near + 3)));
+            let Some(tile) = Tile::of(&area(element, &loops)) else { return };
+            check_sectors(&tile);
+            count += 1;
+            halved += usize::from(tile.halved.is_some());
+        });
+    }
+    // 8 · 7 · 6 · 5 · 4 for bytes, and so on: no choice is left out.
+    assert_eq!(count, 6720 + 840 + 120 + 20 + 4);
+    assert!(halved * 5 > count, "{halved} of {count}");
 }
