@@ -19,8 +19,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Blocks of a weave walk squares of this many tiles a side: neighbours in the destination first, then in the
-    /// source. With 1, they walk all neighbours in the destination first. More than 64 are 64.
+    /// Blocks of a weave walk strips of this many tiles: neighbours in the destination first, then in the source, so that
+    /// those of a square run at a time. With 1, they walk all neighbours in the destination first. More than 64 are 64.
     ///
     /// ```
     /// use tilewright_device::Options;
@@ -30,7 +30,7 @@ impl Options {
         Options { supertile: tiles.clamp(1, 64) }
     }
 
-    /// The tiles of a side of such a square.
+    /// The tiles across such a strip.
     ///
     /// ```
     /// assert_eq!(tilewright_device::Options::default().supertile(), 8);

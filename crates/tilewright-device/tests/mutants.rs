@@ -47,6 +47,12 @@ fn batch() -> Batch {
     for (bits, m, n) in [(8, 400, 656), (16, 264, 392), (32, 324, 196), (64, 230, 98)] {
         add(&format!("turned {bits}"), &same(&rows(&[m, n]), &columns(&[m, n]), bits), 0, 0);
     }
+    // Two and four rows interleaved: halves of vectors go to shared memory.
+    for (bits, between) in [(16, 2), (8, 4)] {
+        let extents = [20, between, 136];
+        let src = TensorLayout::ordered(&extents, &[0, 2, 1]).unwrap();
+        add(&format!("interleaved {bits}"), &same(&src, &rows(&extents), bits), 0, 0);
+    }
     for (bits, m, n) in [(8, 137, 261), (16, 131, 133), (32, 67, 65)] {
         add(&format!("odd {bits}"), &same(&rows(&[m, n]), &columns(&[m, n]), bits), 0, 0);
     }
