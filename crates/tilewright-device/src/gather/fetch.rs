@@ -3,9 +3,43 @@
 use super::{job::Job, place::Place, tile::Tile};
 use tilewright_relayout::Extend;
 
-/// Expressions of a tile.
+/// The side whose runs lie in the tile as they do in the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lies {
+    AsSource,
+    AsDestination,
+}
+
+impl Lies {
+    pub(super) fn other(self) -> Lies {
+        match self {
+            Lies::AsSource => Lies::AsDestination,
+            Lies::AsDestination => Lies::AsSource,
+        }
+    }
+
+    /// The word for the side.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Lies::AsSource => "source",
+            Lies::AsDestination => "destination",
+        }
+    }
+
+    /// Its array, as the text calls it.
+    pub(super) fn array(self) -> &'static str {
+        match self {
+            Lies::AsSource => "src",
+            Lies::AsDestination => "dst",
+        }
+    }
+}
+
+/// Expressions of a tile. Where it lies as the destination does, the job is a mirrored one: its source is the array's
+/// destination.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fetch<'a> {
+    pub(super) lies: Lies,
     pub(super) job: &'a Job,
     pub(super) tile: &'a Tile,
     pub(super) place: &'a Place,
@@ -16,7 +50,8 @@ impl Fetch<'_> {
     /// far its run of the source begins behind the first one's; and the order of the chunks.
     pub(super) fn functions(self) -> String {
         let mut text = format!(
-            "// Where element x of a run of the destination is in the tile, in {}.\n",
+            "// Where element x of a run of the {} is in the tile, in {}.\n",
+            self.lies.other().word(),
             self.units()
         );
         text.push_str(&format!(
@@ -27,7 +62,10 @@ impl Fetch<'_> {
         if !leaning.is_empty() {
             let parameters: String = leaning.iter().map(|at| format!(", u32 z{at}")).collect();
             let sum = self.sum(|at| leaning.contains(&at).then(|| format!("z{at}")));
-            text.push_str("// How far its run of the source begins behind the first one's.\n");
+            text.push_str(&format!(
+                "// How far its run of the {} begins behind the first one's.\n",
+                self.lies.word()
+            ));
             text.push_str(&format!("DEVICE u32 leans(u32 x{parameters}) {{ return {sum}; }}\n"));
         }
         if let Some(shift) = self.place.xor {
@@ -76,7 +114,7 @@ impl Fetch<'_> {
     }
 
     /// The unit of the source at which element `x` begins, as an expression of `home`, and of `lean` where runs vary.
-    fn unit(self, x: &str) -> String {
+    pub(super) fn unit(self, x: &str) -> String {
         let leaning = self.leaning();
         if leaning.is_empty() {
             return format!("home + place({x})");

@@ -69,6 +69,13 @@ impl Job {
         }
     }
 
+    /// The same the other way round.
+    pub(crate) fn mirrored(&self) -> Job {
+        let swap = |turn: &Loop| Loop { extent: turn.extent, src: turn.dst, dst: turn.src };
+        let loops = self.loops.iter().map(swap).collect();
+        Job { src: self.dst, dst: self.src, loops, ..self.clone() }
+    }
+
     /// Whether units are bytes of elements that stay as they are.
     pub(crate) fn is_plain(&self) -> bool {
         self.src.bits == self.dst.bits && self.src.bits >= 8

@@ -6,12 +6,16 @@
 //! since a copy without registers has to be aligned; each run's own beginning is added where an element is looked up.
 //! Extents that a tile takes whole are part of the text, so that its divisions are by constants.
 //!
+//! Where that takes fewer turns of the banks, the tile lies as the destination instead: elements of the source's vectors
+//! are scattered over it, and its runs are stored in vectors. Odd numbers of planes are put together so.
+//!
 //! Laws: no byte outside the source is read; each byte of the destination is written once, in a vector where the run has
 //! all of it, else by an element, or by a byte of elements.
 
 mod fetch;
 mod job;
 mod place;
+mod scatter;
 mod text;
 mod tile;
 
@@ -20,6 +24,7 @@ use crate::{
     area::Area,
     kernel::{Kernel, Launch, Way},
 };
+use fetch::{Fetch, Lies};
 use place::Place;
 use tile::Tile;
 
@@ -45,23 +50,44 @@ pub(crate) fn any(job: &Job) -> Option<Result<Vec<Kernel>, Error>> {
 }
 
 fn kernel(job: &Job, tile: &Tile) -> Option<Result<Vec<Kernel>, Error>> {
-    let place = Place::of(job, tile);
     let grid = text::grid(job, tile)?;
-    let (before, body, numbers) = text::of(job, tile, &place, &grid);
+    let place = Place::of(job, tile);
+    let from = Fetch { lies: Lies::AsSource, job, tile, place: &place };
+    let mirrored = tile.mirrored(job).filter(|_| !place.is_good(job, tile)).map(|tile| {
+        let job = job.mirrored();
+        (Place::of(&job, &tile), job, tile)
+    });
+    let to = mirrored.as_ref().map(|(place, job, tile)| Fetch {
+        lies: Lies::AsDestination,
+        job,
+        tile,
+        place,
+    });
+    let better = to.filter(|to| to.place.cost(to.job, to.tile) < place.cost(job, tile));
+    let fetch = better.unwrap_or(from);
+    let (before, body, numbers) = text::of(fetch, &grid);
     let launch = Launch {
         way: if job.is_plain() { Way::Gather } else { Way::Widths },
         threads: THREADS,
         resident: 4,
         blocks: grid.blocks(),
-        shared: place.shared() as u32,
+        shared: fetch.place.shared() as u32,
         bytes: (job.src.bytes, job.dst.bytes),
     };
+    Some(Kernel::new(launch, &comment(fetch), &before, body, numbers).map(|kernel| vec![kernel]))
+}
+
+fn comment(fetch: Fetch) -> String {
+    let Fetch { job, tile, lies, .. } = fetch;
     let takes: Vec<String> = tile.take.iter().map(u64::to_string).collect();
-    let comment = format!(
-        "Gather: elements of {} bits to {}; a block takes {} turns of the loops.",
+    let lies = match lies {
+        Lies::AsSource => "",
+        Lies::AsDestination => ", and its tile lies as the destination",
+    };
+    format!(
+        "Gather: elements of {} bits to {}; a block takes {} turns of the loops{lies}.",
         job.src.bits,
         job.dst.bits,
         takes.join(" × ")
-    );
-    Some(Kernel::new(launch, &comment, &before, body, numbers).map(|kernel| vec![kernel]))
+    )
 }

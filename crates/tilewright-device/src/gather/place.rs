@@ -31,8 +31,8 @@ pub(crate) struct Place {
     pub(crate) varies: bool,
     /// The shift of a chunk's number whose low bits its own are xored with.
     pub(crate) xor: Option<u32>,
-    /// Whether lanes turn the order of words.
-    pub(crate) turned: bool,
+    /// The shift of a lane's number by which lanes turn the order of words, or of elements narrower than a byte.
+    pub(crate) turned: Option<u32>,
 }
 
 impl Place {
@@ -44,7 +44,7 @@ impl Place {
         let varies =
             runs.iter().any(|at| !job.loops[*at].src.unsigned_abs().is_multiple_of(vector));
         let runs = runs.iter().map(|at| tile.take[*at]).product();
-        let plain = Place { chunks, pitch: chunks, runs, varies, xor: None, turned: false };
+        let plain = Place { chunks, pitch: chunks, runs, varies, xor: None, turned: None };
         let fits = |place: &Place| place.shared() <= MOST + MOST / 2;
         let mut best = (plain.cost(job, tile), plain.clone());
         for place in plain.others(job).filter(fits) {
@@ -61,11 +61,11 @@ impl Place {
 
     /// The same with other choices, those of the fewest instructions first.
     fn others(&self, job: &Job) -> impl Iterator<Item = Place> + use<> {
-        let turns = matches!(job.dst.bits, 8 | 16 | 32);
+        let shifts: &[u32] = if job.dst.bits <= 32 { &[3, 2, 4, 1, 0] } else { &[] };
         let pitches = if self.runs > 1 { 8 } else { 1 };
         let plain = self.clone();
         let choices = [None, Some(3), Some(4), Some(5), Some(6)].into_iter().flat_map(move |xor| {
-            let orders = [false, true].into_iter().filter(move |turned| turns || !turned);
+            let orders = [None].into_iter().chain(shifts.iter().copied().map(Some));
             orders.flat_map(move |turned| (0..pitches).map(move |more| (xor, turned, more)))
         });
         choices.map(move |(xor, turned, more)| Place {
@@ -101,10 +101,16 @@ impl Place {
     }
 
     /// The turns of the banks for each read of a warp, weighted with what the choices cost in instructions.
-    fn cost(&self, job: &Job, tile: &Tile) -> u64 {
+    pub(crate) fn cost(&self, job: &Job, tile: &Tile) -> u64 {
         let (turns, reads) = self.turns(job, tile);
-        let more = if self.xor.is_some() { 12 } else { 0 } + if self.turned { 8 } else { 0 };
+        let more =
+            if self.xor.is_some() { 12 } else { 0 } + if self.turned.is_some() { 8 } else { 0 };
         turns * 100 / reads.max(1) + more
+    }
+
+    /// Whether no other place is worth a search.
+    pub(crate) fn is_good(&self, job: &Job, tile: &Tile) -> bool {
+        self.cost(job, tile) <= GOOD + 20
     }
 
     /// Turns of the banks, and reads, of some warps of a tile whose runs begin at multiples of 16 bytes.
@@ -150,11 +156,10 @@ impl Place {
 
     /// The element that a lane reads at its turn.
     fn turn(&self, job: &Job, lane: u64, element: u64, elements: u64) -> u64 {
-        if !self.turned {
-            return element;
-        }
-        let word = 32 / job.dst.bits;
-        (element + lane / 8 % 4 * word) % elements
+        let Some(shift) = self.turned else { return element };
+        // A turn is a word, or an element where a vector is one word.
+        let step = if job.dst.bits < 8 { 1 } else { 32 / job.dst.bits };
+        (element + (lane % LANES >> shift) * step) % elements
     }
 
     /// The byte of element `x` of a run of the destination.

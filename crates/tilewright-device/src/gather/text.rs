@@ -1,6 +1,12 @@
-//! The text of a gather: runs of the source to the tile, and vectors of the destination from it.
+//! The text of a gather: runs of the source to the tile, and vectors of the destination from it; or, of a mirrored job,
+//! vectors of the source to the tile, and runs of the destination from it.
 
-use super::{fetch::Fetch, job::Job, place::Place, tile::Tile};
+use super::{
+    fetch::{Fetch, Lies},
+    job::Job,
+    scatter,
+    tile::Tile,
+};
 use crate::{
     area::VECTOR,
     grid::Grid,
@@ -8,23 +14,33 @@ use crate::{
 };
 
 /// What stands before the kernel, its body, and its numbers.
-pub(super) fn of(job: &Job, tile: &Tile, place: &Place, grid: &Grid) -> (String, Text, Numbers) {
+pub(super) fn of(fetch: Fetch, grid: &Grid) -> (String, Text, Numbers) {
     let (mut text, mut numbers) = (Text::new(), Numbers::default());
-    let fetch = Fetch { job, tile, place };
-    text.line(&format!("SHARED(sm, {});", place.shared()));
+    text.line(&format!("SHARED(sm, {});", fetch.place.shared()));
     grid.write(&mut text, &mut numbers);
     block(fetch, &mut text, &mut numbers);
     text.line("THREADS_BEGIN");
-    read(fetch, &mut text, &mut numbers);
-    text.line("CPWAIT;");
+    match fetch.lies {
+        Lies::AsSource => {
+            chunks(fetch, copied, &mut text, &mut numbers);
+            text.line("CPWAIT;");
+        }
+        Lies::AsDestination => vectors(fetch, scatter::elements, &mut text, &mut numbers),
+    }
     text.line("THREADS_END");
     text.line("BARRIER;");
     text.line("THREADS_BEGIN");
-    write(fetch, &mut text, &mut numbers);
+    match fetch.lies {
+        Lies::AsSource => vectors(fetch, gathered, &mut text, &mut numbers),
+        Lies::AsDestination => chunks(fetch, scatter::stored, &mut text, &mut numbers),
+    }
     text.line("THREADS_END");
     text.line("BARRIER;");
     (fetch.functions(), text, numbers)
 }
+
+/// The lines of what a loop does at each of its turns.
+type Inner = fn(Fetch, &mut Text);
 
 /// The tiles of all loops, the nearest of the destination first; `None` where they are too many.
 pub(super) fn grid(job: &Job, tile: &Tile) -> Option<Grid> {
@@ -59,8 +75,11 @@ fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     };
     let taken = |at: usize| tile.take[at] as i64;
     let begins = if job.src.bits < 8 { "begins * 8u" } else { "begins" };
-    text.line("// Counted from the multiple of 16 at or before the first byte of the source.");
-    text.line("const u32 begins = PHASE(src) & 15u;");
+    let (side, array) = (fetch.lies.word(), fetch.lies.array());
+    text.line(&format!(
+        "// Counted from the multiple of 16 at or before the first byte of the {side}."
+    ));
+    text.line(&format!("const u32 begins = PHASE({array}) & 15u;"));
     // A run of a reversed loop begins at its last turn.
     let reversed = || tile.from.iter().filter(|at| job.loops[**at].src < 0);
     let back = reversed().filter(|at| tile.is_whole(job, **at));
@@ -76,7 +95,10 @@ fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     let first = numbers.signed(job.dst.first / per_byte);
     let to = sum(&|at| job.loops[at].dst.wrapping_mul(taken(at)) / per_byte, numbers);
     text.line(&format!("const i64 to = {first}{to};"));
-    text.line(&format!("const i64 end = (i64)begins + {};", numbers.signed(job.src.bytes as i64)));
+    if fetch.lies == Lies::AsSource {
+        let bytes = numbers.signed(job.src.bytes as i64);
+        text.line(&format!("const i64 end = (i64)begins + {bytes};"));
+    }
 }
 
 /// The turns `c…` of some loops, which count runs, and the condition that they are in the array.
@@ -100,9 +122,9 @@ fn turns(fetch: Fetch, loops: &[usize], text: &mut Text) -> String {
     inside.join(" && ")
 }
 
-/// Chunks of the runs of the source, to the tile as they lie.
-fn read(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
-    let Fetch { job, tile, place } = fetch;
+/// Chunks of the runs that lie in the tile as they do in the array.
+fn chunks(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
+    let Fetch { job, tile, place, .. } = fetch;
     let (per_byte, vector) = (job.src.per_byte(), job.src.vector());
     let index = tile.index_from(job);
     text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", place.runs * place.chunks));
@@ -118,6 +140,12 @@ fn read(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     text.line(&format!("const i64 here = ((at - by){shift}) + chunk * 16u;"));
     let spot = fetch.spot(&format!("(run * {}u + chunk) * 16u", place.pitch));
     text.line(&format!("const u32 spot16 = {spot};"));
+    inner(fetch, text);
+    ["}", "}"].iter().for_each(|line| text.line(line));
+}
+
+/// A chunk of the source, copied to the tile.
+fn copied(_: Fetch, text: &mut Text) {
     text.line("if (here >= begins && here + 16 <= end) {");
     text.line("CPASYNC16(sm, spot16, src + (here - begins));");
     text.line("} else {");
@@ -127,11 +155,11 @@ fn read(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     text.line("for (u32 b = 0; b < 16u; b++) x[b] = here + b >= begins && here + b < end ? LDG1(src + (here + b - begins)) : (u8)0;");
     text.line("UNROLL");
     text.line("for (u32 b = 0; b < 16u; b++) STS1(sm, spot16 + b, x[b]);");
-    ["}", "}", "}"].iter().for_each(|line| text.line(line));
+    text.line("}");
 }
 
 /// The units of a run of the source, as an expression.
-fn length(fetch: Fetch) -> String {
+pub(super) fn length(fetch: Fetch) -> String {
     let Fetch { job, tile, .. } = fetch;
     let reach = |at: &usize| (tile.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
     match tile.from.last().filter(|at| !tile.is_whole(job, **at)) {
@@ -143,8 +171,8 @@ fn length(fetch: Fetch) -> String {
     }
 }
 
-/// Vectors of the runs of the destination, from the tile.
-fn write(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
+/// Vectors of the runs that lie otherwise in the tile than in the array.
+fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     let Fetch { job, tile, .. } = fetch;
     let (vector, index) = (vector(job), tile.to_index());
     let elements = tile.to_elements();
@@ -161,25 +189,28 @@ fn write(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     let at: String = index.iter().map(stride).collect();
     text.line(&format!("const i64 at = to{at};"));
     text.line(&format!(
-        "const i32 x = (i32)(v * {vector}u) - (i32)(PHASE(dst) + (u32)at & {}u);",
+        "const i32 x = (i32)(v * {vector}u) - (i32)(PHASE({}) + (u32)at & {}u);",
+        fetch.lies.other().array(),
         vector - 1
     ));
     let condition = if inside.is_empty() { inside } else { format!("{inside} && ") };
     text.line(&format!("if ({condition}x < row) {{"));
     home(fetch, &index, text);
-    if job.dst.bits == 128 {
-        text.line(&format!(
-            "STG16(dst + (at + x), LDS16(sm, {} / 16u));",
-            fetch.spot("(home + place((u32)x / 16u))")
-        ));
-    } else {
-        text.line(&format!("if (x >= 0 && {}) {{", all_of_vector(job)));
-        whole(fetch, text);
-        text.line("} else {");
-        ends(fetch, text);
-        text.line("}");
-    }
+    inner(fetch, text);
     ["}", "}"].iter().for_each(|line| text.line(line));
+}
+
+/// A vector of the destination, gathered from the tile.
+fn gathered(fetch: Fetch, text: &mut Text) {
+    if fetch.job.dst.bits == 128 {
+        let spot = fetch.spot("(home + place((u32)x / 16u))");
+        return text.line(&format!("STG16(dst + (at + x), LDS16(sm, {spot} / 16u));"));
+    }
+    text.line(&format!("if (x >= 0 && {}) {{", all_of_vector(fetch.job)));
+    whole(fetch, text);
+    text.line("} else {");
+    ends(fetch, text);
+    text.line("}");
 }
 
 /// The units of bytes that every run of the destination begins at a multiple of.
@@ -197,7 +228,7 @@ fn dst_unit(job: &Job, tile: &Tile) -> u64 {
 
 /// The elements and the bytes of a run of the destination, and what its turns add to the beginning of a run of the source.
 fn counts(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
-    let Fetch { job, tile, place } = fetch;
+    let Fetch { job, tile, place, .. } = fetch;
     let elements = match tile.to.last().filter(|at| !tile.is_whole(job, **at)) {
         Some(last) => format!("{}u * k{last}", tile.to_elements() / tile.take[*last]),
         None => format!("{}u", tile.to_elements()),
@@ -223,7 +254,7 @@ fn counts(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
 
 /// Where the first element of a run of the destination is in the tile, but for how its run of the source begins.
 fn home(fetch: Fetch, index: &[usize], text: &mut Text) {
-    let Fetch { job, tile, place } = fetch;
+    let Fetch { job, tile, place, .. } = fetch;
     let mut home = Vec::new();
     for at in &tile.from {
         let step = job.loops[*at].src;
@@ -275,7 +306,7 @@ fn whole(fetch: Fetch, text: &mut Text) {
 }
 
 /// The condition that a run has all of the vector from byte `x` on: its last byte may have fewer elements than others.
-fn all_of_vector(job: &Job) -> String {
+pub(super) fn all_of_vector(job: &Job) -> String {
     match job.dst.bits {
         bits if bits < 8 => format!("(u32)(x + 4) * {}u <= elements", 8 / bits),
         _ => format!("x + {VECTOR} <= row"),
@@ -286,19 +317,38 @@ fn all_of_vector(job: &Job) -> String {
 fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text) {
     let bits = fetch.job.dst.bits;
     text.line("u32 value = 0u;");
+    let turned = fetch.place.turned.filter(|_| condition.is_empty());
+    if let Some(shift) = turned {
+        text.line(&format!("const u32 turn = {};", lanes(shift)));
+    }
     text.line("UNROLL");
     text.line(&format!("for (u32 b = 0; b < {count}u; b++) {{"));
-    text.line(&format!("const u32 e = (u32){byte} * {}u + b;", 8 / bits));
-    text.line(&format!("{condition}value |= {} << b * {bits}u;", fetch.value("e", true)));
+    let number = match turned {
+        Some(_) => {
+            text.line(&format!("const u32 n = b + turn & {}u;", count - 1));
+            "n"
+        }
+        None => "b",
+    };
+    text.line(&format!("const u32 e = (u32){byte} * {}u + {number};", 8 / bits));
+    text.line(&format!("{condition}value |= {} << {number} * {bits}u;", fetch.value("e", true)));
     text.line("}");
+}
+
+/// The number of a lane, shifted: what lanes turn their orders by.
+pub(super) fn lanes(shift: u32) -> String {
+    match shift {
+        0 => "tid & 31u".into(),
+        _ => format!("tid >> {shift} & {}u", 31 >> shift),
+    }
 }
 
 /// The four words of a vector, which lanes take in turned orders where the place says so.
 fn words(fetch: Fetch, text: &mut Text) {
     let (each, turned) = (32 / fetch.job.dst.bits, fetch.place.turned);
-    let first = if turned { "(k + turn & 3u)" } else { "k" };
-    if turned {
-        text.line("const u32 turn = tid >> 3 & 3u;");
+    let first = if turned.is_some() { "(k + turn & 3u)" } else { "k" };
+    if let Some(shift) = turned {
+        text.line(&format!("const u32 turn = {};", lanes(shift)));
     }
     text.line("u32 w[4];");
     text.line("UNROLL");
@@ -306,7 +356,7 @@ fn words(fetch: Fetch, text: &mut Text) {
     text.line(&format!("const u32 e = (u32)x / {}u + {first} * {each}u;", fetch.job.dst.bits / 8));
     text.line(&format!("w[k] = {};", fetch.word("e")));
     text.line("}");
-    if turned {
+    if turned.is_some() {
         text.line("if (turn & 1u) { const u32 t = w[3]; w[3] = w[2]; w[2] = w[1]; w[1] = w[0]; w[0] = t; }");
         text.line("if (turn & 2u) { const u32 s = w[0], t = w[1]; w[0] = w[2]; w[1] = w[3]; w[2] = s; w[3] = t; }");
     }

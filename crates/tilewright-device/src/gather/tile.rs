@@ -61,6 +61,23 @@ impl Tile {
         }
     }
 
+    /// The same of a mirrored job; `None` where runs of the tile would have elements of others between theirs, or
+    /// elements that move more than once, or backwards.
+    pub(crate) fn mirrored(&self, job: &Job) -> Option<Tile> {
+        let forward = job.loops.iter().all(|turn| turn.src > 0);
+        let begins = |chain: &[usize], side: fn(&Loop) -> i64, width: u64| {
+            chain.first().is_some_and(|at| side(&job.loops[*at]).unsigned_abs() == width)
+        };
+        let dense = begins(&self.from, |turn| turn.src, job.src.width())
+            && begins(&self.to, |turn| turn.dst, job.dst.width());
+        let narrow = job.src.bits <= 64;
+        (job.is_plain() && narrow && forward && dense).then(|| Tile {
+            take: self.take.clone(),
+            from: self.to.clone(),
+            to: self.from.clone(),
+        })
+    }
+
     /// Whether a loop is in one tile only.
     pub(crate) fn is_whole(&self, job: &Job, at: usize) -> bool {
         self.take[at] == job.loops[at].extent
