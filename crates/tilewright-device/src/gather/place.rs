@@ -1,8 +1,8 @@
 //! Where the elements of a tile are in shared memory, and how many turns of the banks their reads take.
 //!
 //! A run of the source lies as it does in the array, in chunks of 16 bytes; runs lie a pitch apart. The lowest three bits
-//! of a chunk's number are xored with higher ones where that spreads the reads of a warp over the banks, and lanes take
-//! the words of a vector in turned orders.
+//! of a chunk's number are xored with higher ones where that spreads the reads of a warp over the banks, lanes take the
+//! words of a vector in turned orders, and the lanes of a warp take vectors of one run or of several.
 //!
 //! Law: chunks of different numbers lie in different places, below the next multiple of 8 of their number.
 
@@ -33,6 +33,8 @@ pub(crate) struct Place {
     pub(crate) xor: Option<u32>,
     /// The shift of a lane's number by which lanes turn the order of words, or of elements narrower than a byte.
     pub(crate) turned: Option<u32>,
+    /// The vectors of a run that lanes take together; those of the next run follow, and not the others of this one.
+    pub(crate) group: Option<u64>,
 }
 
 impl Place {
@@ -44,15 +46,15 @@ impl Place {
         let varies =
             runs.iter().any(|at| !job.loops[*at].src.unsigned_abs().is_multiple_of(vector));
         let runs = runs.iter().map(|at| tile.take[*at]).product();
-        let plain = Place { chunks, pitch: chunks, runs, varies, xor: None, turned: None };
+        let plain =
+            Place { chunks, pitch: chunks, runs, varies, xor: None, turned: None, group: None };
         let fits = |place: &Place| place.shared() <= MOST + MOST / 2;
         let mut best = (plain.cost(job, tile), plain.clone());
-        for place in plain.others(job).filter(fits) {
+        for place in plain.others(job, tile).into_iter().filter(fits) {
             if best.0 <= GOOD {
                 break;
             }
-            let cost = place.cost(job, tile);
-            if cost < best.0 {
+            if let Some(cost) = place.cost_below(best.0, job, tile) {
                 best = (cost, place);
             }
         }
@@ -60,20 +62,35 @@ impl Place {
     }
 
     /// The same with other choices, those of the fewest instructions first.
-    fn others(&self, job: &Job) -> impl Iterator<Item = Place> + use<> {
+    fn others(&self, job: &Job, tile: &Tile) -> Vec<Place> {
         let shifts: &[u32] = if job.dst.bits <= 32 { &[3, 2, 4, 1, 0] } else { &[] };
+        let turns: Vec<Option<u32>> =
+            [None].into_iter().chain(shifts.iter().copied().map(Some)).collect();
         let pitches = if self.runs > 1 { 8 } else { 1 };
-        let plain = self.clone();
-        let choices = [None, Some(3), Some(4), Some(5), Some(6)].into_iter().flat_map(move |xor| {
-            let orders = [None].into_iter().chain(shifts.iter().copied().map(Some));
-            orders.flat_map(move |turned| (0..pitches).map(move |more| (xor, turned, more)))
-        });
-        choices.map(move |(xor, turned, more)| Place {
-            pitch: plain.pitch + more,
-            xor,
-            turned,
-            ..plain.clone()
-        })
+        let mut others = Vec::new();
+        for group in Place::groups(job, tile) {
+            for xor in [None, Some(3), Some(4), Some(5), Some(6)] {
+                for &turned in &turns {
+                    let more = |more| Place {
+                        pitch: self.pitch + more,
+                        xor,
+                        turned,
+                        group,
+                        ..self.clone()
+                    };
+                    others.extend((0..pitches).map(more));
+                }
+            }
+        }
+        others
+    }
+
+    /// The numbers of vectors of a run that lanes may take together: all, or a whole sector and more.
+    fn groups(job: &Job, tile: &Tile) -> Vec<Option<u64>> {
+        let (_, vectors, all) = Place::vectors(job, tile);
+        let sizes: &[u64] = if job.dst.bits < 8 { &[8, 16] } else { &[8, 4, 2] };
+        let fits = |group: &u64| vectors >= *group && all / vectors >= LANES / group;
+        [None].into_iter().chain(sizes.iter().copied().filter(fits).map(Some)).collect()
     }
 
     /// Bytes of shared memory.
@@ -102,10 +119,23 @@ impl Place {
 
     /// The turns of the banks for each read of a warp, weighted with what the choices cost in instructions.
     pub(crate) fn cost(&self, job: &Job, tile: &Tile) -> u64 {
-        let (turns, reads) = self.turns(job, tile);
-        let more =
-            if self.xor.is_some() { 12 } else { 0 } + if self.turned.is_some() { 8 } else { 0 };
-        turns * 100 / reads.max(1) + more
+        self.cost_below(u64::MAX, job, tile).unwrap_or(u64::MAX)
+    }
+
+    /// The same where it is below a limit.
+    fn cost_below(&self, limit: u64, job: &Job, tile: &Tile) -> Option<u64> {
+        let chosen = |yes: bool, cost: u64| if yes { cost } else { 0 };
+        let more = chosen(self.xor.is_some(), 12)
+            + chosen(self.turned.is_some(), 8)
+            + chosen(self.group.is_some(), 6);
+        let (mut turns, mut reads, all) = (0, 0, self.reads(job, tile));
+        self.each_read(job, tile, |of_read| {
+            (turns, reads) = (turns + of_read, reads + 1);
+            // Every read that is left takes a turn at least.
+            (turns + all - reads) * 100 / all.max(1) + more < limit
+        })?;
+        let cost = turns * 100 / reads.max(1) + more;
+        (cost < limit).then_some(cost)
     }
 
     /// Whether no other place is worth a search.
@@ -113,33 +143,66 @@ impl Place {
         self.cost(job, tile) <= GOOD + 20
     }
 
-    /// Turns of the banks, and reads, of some warps of a tile whose runs begin at multiples of 16 bytes.
-    pub(crate) fn turns(&self, job: &Job, tile: &Tile) -> (u64, u64) {
+    /// The elements of a vector, the vectors of a run, and those of a tile.
+    fn vectors(job: &Job, tile: &Tile) -> (u64, u64, u64) {
         let vector = if job.dst.bits < 8 { 4 } else { VECTOR };
         let elements = vector * 8 / job.dst.bits;
         let vectors = (tile.to_elements() / elements).max(1);
-        let all = vectors * (tile.elements() / tile.to_elements());
+        (elements, vectors, vectors * (tile.elements() / tile.to_elements()))
+    }
+
+    /// The first lanes of the warps that are looked at, or of their halves where elements have two words.
+    fn warps(job: &Job, tile: &Tile) -> impl Iterator<Item = u64> + use<> {
+        let wide = (job.src.bits / 32).max(1);
+        let (_, _, all) = Place::vectors(job, tile);
+        let part = move |warp| (0..wide).map(move |part| warp * LANES + part * (LANES / wide));
+        [0, 1, 5].into_iter().flat_map(part).filter(move |first| *first < all)
+    }
+
+    /// The reads that are looked at.
+    fn reads(&self, job: &Job, tile: &Tile) -> u64 {
+        Place::warps(job, tile).count() as u64 * Place::vectors(job, tile).0
+    }
+
+    /// Hands out the turns of the banks for each read of some warps of a tile whose runs begin at multiples of 16 bytes,
+    /// while more of them are wanted; `None` where the rest is not.
+    fn each_read(
+        &self,
+        job: &Job,
+        tile: &Tile,
+        mut goes_on: impl FnMut(u64) -> bool,
+    ) -> Option<()> {
+        let (elements, vectors, all) = Place::vectors(job, tile);
         let wide = (job.src.bits / 32).max(1);
         let (run, index) =
             (self.steps(job, tile, &tile.to), self.steps(job, tile, &tile.to_index()));
-        let (mut turns, mut reads) = (0, 0);
         let mut words = Vec::new();
-        for first in [0, 1, 5]
-            .into_iter()
-            .flat_map(|warp| (0..wide).map(move |part| warp * LANES + part * (LANES / wide)))
-        {
+        for first in Place::warps(job, tile) {
             for element in 0..elements {
                 words.clear();
                 for lane in (first..first + LANES / wide).filter(|lane| *lane < all) {
-                    let x = lane % vectors * elements + self.turn(job, lane, element, elements);
-                    let byte = self.byte(job, &run, x, &index, lane / vectors);
+                    let (vector, number) = self.of_lane(lane, vectors, all / vectors);
+                    let x = vector * elements + self.turn(job, lane, element, elements);
+                    let byte = self.byte(job, &run, x, &index, number);
                     words.extend((0..wide).map(|word| byte / 4 + word));
                 }
-                turns += banks(&mut words);
-                reads += u64::from(first < all);
+                if !goes_on(banks(&mut words)) {
+                    return None;
+                }
             }
         }
-        (turns, reads)
+        Some(())
+    }
+
+    /// The vector of a run, and the run, that a lane takes.
+    fn of_lane(&self, lane: u64, vectors: u64, runs: u64) -> (u64, u64) {
+        match self.group {
+            None => (lane % vectors, lane / vectors),
+            Some(group) => {
+                let groups = lane / group;
+                ((groups / runs * group + lane % group).min(vectors - 1), groups % runs)
+            }
+        }
     }
 
     /// Turns, steps and phases of some loops.

@@ -175,13 +175,21 @@ pub(super) fn length(fetch: Fetch) -> String {
 fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     let Fetch { job, tile, .. } = fetch;
     let (vector, index) = (vector(job), tile.to_index());
-    let elements = tile.to_elements();
-    let unit = crate::area::common(vector, dst_unit(job, tile));
-    let vectors = ((elements * job.dst.bits).div_ceil(8) + vector - unit).div_ceil(vector);
+    let (elements, group) = (tile.to_elements(), fetch.place.group.unwrap_or(1));
+    let together = group * vector;
+    let unit = dst_unit(job, tile, together);
+    let bytes = (elements * job.dst.bits).div_ceil(8);
+    let vectors = (bytes + together - unit).div_ceil(together) * group;
     let runs = tile.elements() / elements;
     counts(fetch, text, numbers);
     text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", runs * vectors));
-    text.line(&format!("const u32 v = i % {vectors}u, run = i / {vectors}u;"));
+    text.line(&match fetch.place.group {
+        None => format!("const u32 v = i % {vectors}u, run = i / {vectors}u;"),
+        Some(_) => format!(
+            "const u32 v = i / {}u * {group}u + i % {group}u, run = i / {group}u % {runs}u;",
+            group * runs
+        ),
+    });
     let inside = turns(fetch, &index, text);
     let per_byte = job.dst.per_byte() as i64;
     let stride =
@@ -191,7 +199,7 @@ fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     text.line(&format!(
         "const i32 x = (i32)(v * {vector}u) - (i32)(PHASE({}) + (u32)at & {}u);",
         fetch.lies.other().array(),
-        vector - 1
+        together - 1
     ));
     let condition = if inside.is_empty() { inside } else { format!("{inside} && ") };
     text.line(&format!("if ({condition}x < row) {{"));
@@ -213,8 +221,8 @@ fn gathered(fetch: Fetch, text: &mut Text) {
     text.line("}");
 }
 
-/// The units of bytes that every run of the destination begins at a multiple of.
-fn dst_unit(job: &Job, tile: &Tile) -> u64 {
+/// The power of two of bytes, up to `most`, that every run of the destination begins at a multiple of, as far as is known.
+fn dst_unit(job: &Job, tile: &Tile, most: u64) -> u64 {
     let per_byte = job.dst.per_byte() as i64;
     let first = (job.dst.first / per_byte).wrapping_add(job.dst.phase as i64);
     let loops = job.loops.iter().enumerate();
@@ -223,7 +231,9 @@ fn dst_unit(job: &Job, tile: &Tile) -> u64 {
         (true, false) => turn.dst.wrapping_mul(tile.take[at] as i64) / per_byte,
         _ => turn.dst / per_byte,
     });
-    strides.chain([first]).fold(VECTOR, |unit, stride| crate::area::common(unit, stride as u64))
+    // How the array lies is known within 16 bytes.
+    let most = most.min(VECTOR);
+    strides.chain([first]).fold(most, |unit, stride| crate::area::common(unit, stride as u64))
 }
 
 /// The elements and the bytes of a run of the destination, and what its turns add to the beginning of a run of the source.

@@ -15,6 +15,12 @@ const LAST: u64 = 44 << 10;
 /// The bytes of a tile that are enough.
 const ENOUGH: u64 = 12 << 10;
 
+/// The bytes that are read or written together.
+const SECTOR: u64 = 32;
+
+/// The bytes of a run of the destination whose ends cost little.
+const LONG: u64 = 512;
+
 /// A loop's turns in a tile may be the source's whole stride apart, where that is at most this number of elements.
 const SPARSE: u64 = 4;
 
@@ -44,6 +50,7 @@ impl Tile {
             })
             .find(|tile| tile.bytes(job) <= MOST)?;
         tile.fill(job);
+        tile.lengthen(job);
         tile.end_at_bytes(job);
         let mut more = to.iter();
         loop {
@@ -143,6 +150,29 @@ impl Tile {
                     break;
                 }
             }
+        }
+    }
+
+    /// Doubles the last loop of a run of the destination whose neighbours begin within its sectors: both ends of such a
+    /// run touch sectors that others touch again.
+    fn lengthen(&mut self, job: &Job) {
+        let (sector, per_byte) = (SECTOR * job.dst.per_byte(), job.dst.per_byte() as i64);
+        let first = job.dst.first.wrapping_add(job.dst.phase as i64 * per_byte);
+        let aligned = |units: i64| units.unsigned_abs().is_multiple_of(sector);
+        let Some(&last) = self.run(&self.to.clone(), job).last() else { return };
+        let outside = (0..self.take.len()).filter(|at| !self.to.contains(at));
+        if aligned(first) && outside.into_iter().all(|at| aligned(job.loops[at].dst)) {
+            return;
+        }
+        let elements =
+            |tile: &Tile| Tile { to: tile.run(&tile.to, job), ..tile.clone() }.to_elements();
+        while !self.is_whole(job, last) && elements(self) * job.dst.bits < 8 * LONG {
+            let mut more = self.clone();
+            more.take[last] = up_to(self.take[last] * 2, job.loops[last].extent);
+            if more.bytes(job) > MOST {
+                break;
+            }
+            *self = more;
         }
     }
 
