@@ -1,6 +1,6 @@
 //! The calls of the driver.
 //!
-//! Source: CUDA Driver API, `cuda.h` 10.1 and newer; the names with `_v2` are those that its macros stand for.
+//! Source: CUDA Driver API, `cuda.h` 11.0 and newer; the names with `_v2` are those that its macros stand for.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
@@ -21,6 +21,7 @@ super::library::functions! {
         cuDevicePrimaryCtxRelease_v2(c_int);
         cuCtxPushCurrent_v2(*mut c_void);
         cuCtxPopCurrent_v2(*mut *mut c_void);
+        cuCtxSynchronize();
         cuPointerGetAttribute(*mut c_void, c_int, u64);
         cuStreamIsCapturing(*mut c_void, *mut c_int);
         cuStreamGetCtx(*mut c_void, *mut *mut c_void);
@@ -56,7 +57,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// The driver in an open library; its version has to be that of CUDA 10.1 or newer.
+    /// The driver in an open library; its version has to be that of CUDA 11.0 or newer.
     pub(crate) fn of(library: Library) -> Result<Driver, Error> {
         let name = library.name();
         let functions = Functions::of(library).map_err(|missing| {
@@ -146,6 +147,13 @@ impl Driver {
         self.checked("cuCtxPushCurrent", code)?;
         let _popped = Popped(self);
         work()
+    }
+
+    /// Waits for all that was queued in the current context.
+    pub(super) fn wait(&self) -> Result<(), Error> {
+        // SAFETY: the function takes nothing.
+        let code = unsafe { (self.functions.cuCtxSynchronize)() };
+        self.checked("cuCtxSynchronize", code)
     }
 
     /// The device whose memory, or whose view of pinned memory, an address is in; `None` for memory of no device.

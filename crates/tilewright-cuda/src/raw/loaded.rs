@@ -171,7 +171,9 @@ impl Drop for Loaded {
             return;
         }
         let unload = || {
-            // SAFETY: the module was loaded, and nobody asks it afterwards. A failure leaves it loaded.
+            // The driver does not promise that unloading waits for launches. What cannot be waited for leaves it loaded.
+            self.driver.relaxed(|| self.driver.wait())?;
+            // SAFETY: the module was loaded, nobody asks it afterwards, and no launch of it is queued. A failure leaves it loaded.
             unsafe { (self.driver.functions.cuModuleUnload)(self.module.raw()) };
             Ok(())
         };

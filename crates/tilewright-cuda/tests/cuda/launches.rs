@@ -1,6 +1,6 @@
 //! Moves through the whole crate, over a driver and a compiler without a device: what arrives is what the processor makes.
 
-use crate::fakes::{Fakes, Memory};
+use crate::emulated::{Emulated, Memory};
 use tilewright_core::{Fractal, Layout, TensorLayout};
 use tilewright_cuda::{Cuda, DeviceBytes, Job, Move, Stream};
 use tilewright_relayout::{Elements, Plan, Program};
@@ -52,9 +52,9 @@ struct Held {
 }
 
 impl Held {
-    fn new(fakes: &Fakes, device: i32, bytes: u64, ahead: usize) -> Held {
+    fn new(machine: &Emulated, device: i32, bytes: u64, ahead: usize) -> Held {
         let bytes = bytes as usize;
-        let memory = fakes.memory(device, bytes + 2 * GUARD + ahead);
+        let memory = machine.memory(device, bytes + 2 * GUARD + ahead);
         memory.put(0, &vec![MARK; bytes + 2 * GUARD + ahead]);
         Held { memory, at: GUARD + ahead, bytes }
     }
@@ -77,9 +77,9 @@ impl Held {
 }
 
 /// Both sides of a move, the source filled, and what has to arrive.
-fn sides(fakes: &Fakes, program: &Program, ahead: (usize, usize)) -> (Held, Held, Vec<u8>) {
-    let src = Held::new(fakes, 0, program.src_bytes(), ahead.0);
-    let dst = Held::new(fakes, 0, program.dst_bytes(), ahead.1);
+fn sides(machine: &Emulated, program: &Program, ahead: (usize, usize)) -> (Held, Held, Vec<u8>) {
+    let src = Held::new(machine, 0, program.src_bytes(), ahead.0);
+    let dst = Held::new(machine, 0, program.dst_bytes(), ahead.1);
     let bytes = sample(src.bytes);
     src.memory.put(src.at, &bytes);
     let mut expected = vec![0; dst.bytes];
@@ -89,13 +89,13 @@ fn sides(fakes: &Fakes, program: &Program, ahead: (usize, usize)) -> (Held, Held
 
 #[test]
 fn what_arrives_is_what_the_processor_makes() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
-    let stream = fakes.stream(0);
+    let machine = Emulated::new();
+    let cuda = machine.open();
+    let stream = machine.stream(0);
     for Case { name, program } in cases() {
         let moved = Move::new(program);
         for ahead in [(0, 0), (4, 8), (1, 0)] {
-            let (src, dst, expected) = sides(&fakes, moved.program(), ahead);
+            let (src, dst, expected) = sides(&machine, moved.program(), ahead);
             cuda.launch(&moved, src.given(), dst.given(), stream).unwrap();
             assert_eq!(dst.taken(), expected, "{name} at {ahead:?}");
         }
@@ -105,14 +105,14 @@ fn what_arrives_is_what_the_processor_makes() {
 
 #[test]
 fn a_warm_launch_makes_these_calls_and_no_other() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moved = Move::new(cases().remove(0).program);
-    let (src, dst, _) = sides(&fakes, moved.program(), (0, 0));
-    cuda.launch(&moved, src.given(), dst.given(), fakes.stream(0)).unwrap();
-    fakes.log();
-    cuda.launch(&moved, src.given(), dst.given(), fakes.stream(0)).unwrap();
-    let log = fakes.log();
+    let (src, dst, _) = sides(&machine, moved.program(), (0, 0));
+    cuda.launch(&moved, src.given(), dst.given(), machine.stream(0)).unwrap();
+    machine.log();
+    cuda.launch(&moved, src.given(), dst.given(), machine.stream(0)).unwrap();
+    let log = machine.log();
     let calls: Vec<&str> = log.iter().filter_map(|line| line.split(' ').next()).collect();
     let known = [
         "cuPointerGetAttribute",
@@ -128,59 +128,59 @@ fn a_warm_launch_makes_these_calls_and_no_other() {
 
 #[test]
 fn the_context_of_the_caller_stays() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moved = Move::new(cases().remove(0).program);
-    let (src, dst, expected) = sides(&fakes, moved.program(), (0, 0));
-    fakes.push_foreign(1);
+    let (src, dst, expected) = sides(&machine, moved.program(), (0, 0));
+    machine.push_foreign(1);
     cuda.launch(&moved, src.given(), dst.given(), Stream::LEGACY).unwrap();
     assert_eq!(dst.taken(), expected);
-    assert!(fakes.depth() == 1 && fakes.top_is_foreign());
-    fakes.fail("cuLaunchKernel", 0);
+    assert!(machine.depth() == 1 && machine.top_is_foreign());
+    machine.fail("cuLaunchKernel", 0);
     cuda.launch(&moved, src.given(), dst.given(), Stream::LEGACY).unwrap_err();
-    assert!(fakes.depth() == 1 && fakes.top_is_foreign());
+    assert!(machine.depth() == 1 && machine.top_is_foreign());
     drop(cuda);
-    assert!(fakes.depth() == 1 && fakes.top_is_foreign());
-    assert_eq!(fakes.retained(0), 0, "the context is given back");
+    assert!(machine.depth() == 1 && machine.top_is_foreign());
+    assert_eq!(machine.retained(0), 0, "the context is given back");
 }
 
 #[test]
 fn many_tensors_of_one_structure_are_one_launch() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let transpose = |m: u64, n: u64| {
         let (src, dst) =
             (TensorLayout::row_major(&[m, n]).unwrap(), TensorLayout::col_major(&[m, n]).unwrap());
         Move::new(Program::new(&src, &dst, Elements::same(8), 0).unwrap())
     };
     let moves: Vec<Move> = (0..20).map(|at| transpose(131 + 2 * at, 133 + 4 * at)).collect();
-    let held: Vec<_> = moves.iter().map(|one| sides(&fakes, one.program(), (0, 0))).collect();
+    let held: Vec<_> = moves.iter().map(|one| sides(&machine, one.program(), (0, 0))).collect();
     let jobs: Vec<Job<'_>> = moves
         .iter()
         .zip(&held)
         .map(|(moved, (src, dst, _))| Job { moved, src: src.given(), dst: dst.given() })
         .collect();
-    cuda.launch_many(&jobs, fakes.stream(0)).unwrap();
+    cuda.launch_many(&jobs, machine.stream(0)).unwrap();
     assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
     assert_eq!((cuda.counts().compiled, cuda.counts().launched), (1, 1));
-    let log = fakes.log();
+    let log = machine.log();
     assert_eq!(log.iter().filter(|line| line.starts_with("cuLaunchKernel")).count(), 1);
 }
 
 /// More arrays than the arguments of a launch hold, where these are short.
 #[test]
 fn arguments_of_4_kib_are_filled_and_not_exceeded() {
-    let fakes = Fakes::with(1, 12_000);
-    let cuda = fakes.open();
+    let machine = Emulated::with(1, 12_000);
+    let cuda = machine.open();
     let rows = TensorLayout::row_major(&[9, 5]).unwrap();
     let columns = TensorLayout::col_major(&[9, 5]).unwrap();
     let moved = Move::new(Program::new(&rows, &columns, Elements::same(24), 0).unwrap());
-    let held: Vec<_> = (0..100).map(|_| sides(&fakes, moved.program(), (0, 0))).collect();
+    let held: Vec<_> = (0..100).map(|_| sides(&machine, moved.program(), (0, 0))).collect();
     let jobs: Vec<Job<'_>> = held
         .iter()
         .map(|(src, dst, _)| Job { moved: &moved, src: src.given(), dst: dst.given() })
         .collect();
-    cuda.launch_many(&jobs, fakes.stream(0)).unwrap();
+    cuda.launch_many(&jobs, machine.stream(0)).unwrap();
     assert!(held.iter().all(|(_, dst, expected)| dst.taken() == *expected));
     let launched = cuda.counts().launched;
     assert!((2..20).contains(&launched), "{launched}");
@@ -188,10 +188,10 @@ fn arguments_of_4_kib_are_filled_and_not_exceeded() {
 
 #[test]
 fn different_structures_share_a_call() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moves: Vec<Move> = cases().into_iter().map(|case| Move::new(case.program)).collect();
-    let held: Vec<_> = moves.iter().map(|one| sides(&fakes, one.program(), (0, 0))).collect();
+    let held: Vec<_> = moves.iter().map(|one| sides(&machine, one.program(), (0, 0))).collect();
     let jobs: Vec<Job<'_>> = moves
         .iter()
         .zip(&held)
@@ -203,24 +203,24 @@ fn different_structures_share_a_call() {
 
 #[test]
 fn nothing_to_move_asks_nothing() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let none = TensorLayout::row_major(&[0, 5]).unwrap();
     let moved = Move::new(Program::new(&none, &none, Elements::same(32), 0).unwrap());
-    fakes.log();
+    machine.log();
     // SAFETY: nothing is launched with it.
     let null = unsafe { DeviceBytes::new(0, 0) };
     cuda.launch(&moved, null, null, Stream::LEGACY).unwrap();
     cuda.launch_many(&[], Stream::LEGACY).unwrap();
-    assert_eq!(fakes.log(), Vec::<String>::new());
+    assert_eq!(machine.log(), Vec::<String>::new());
 }
 
 #[test]
 fn threads_compile_a_text_once() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moved = Move::new(cases().remove(0).program);
-    let held: Vec<_> = (0..8).map(|_| sides(&fakes, moved.program(), (0, 0))).collect();
+    let held: Vec<_> = (0..8).map(|_| sides(&machine, moved.program(), (0, 0))).collect();
     std::thread::scope(|scope| {
         for (src, dst, _) in &held {
             let (src, dst, cuda, moved) = (src.given(), dst.given(), &cuda, &moved);
@@ -233,40 +233,40 @@ fn threads_compile_a_text_once() {
 
 #[test]
 fn devices_have_their_own_code() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moved = Move::new(cases().remove(0).program);
     for device in [0, 1, 0] {
-        let src = Held::new(&fakes, device, moved.src_bytes(), 0);
-        let dst = Held::new(&fakes, device, moved.dst_bytes(), 0);
-        cuda.launch(&moved, src.given(), dst.given(), fakes.stream(device)).unwrap();
+        let src = Held::new(&machine, device, moved.src_bytes(), 0);
+        let dst = Held::new(&machine, device, moved.dst_bytes(), 0);
+        cuda.launch(&moved, src.given(), dst.given(), machine.stream(device)).unwrap();
     }
     // One text for two devices of one kind: compiled once, read from disk for the second.
     let counts = cuda.counts();
     assert_eq!((counts.compiled, counts.read, counts.loaded), (1, 1, 2));
-    assert_eq!((fakes.retained(0), fakes.retained(1)), (1, 1));
+    assert_eq!((machine.retained(0), machine.retained(1)), (1, 1));
 }
 
 #[test]
 fn modules_are_bounded_and_stay_loaded() {
-    let fakes = Fakes::new();
-    let cuda = Cuda::open(&fakes.settings().with_modules(1)).unwrap();
+    let machine = Emulated::new();
+    let cuda = Cuda::open(&machine.settings().with_modules(1)).unwrap();
     let moves: Vec<Move> =
         cases().into_iter().take(2).map(|case| Move::new(case.program)).collect();
-    fakes.log();
+    machine.log();
     for _ in 0..2 {
-        let (src, dst, expected) = sides(&fakes, moves[0].program(), (0, 0));
+        let (src, dst, expected) = sides(&machine, moves[0].program(), (0, 0));
         cuda.launch(&moves[0], src.given(), dst.given(), Stream::LEGACY).unwrap();
         assert_eq!(dst.taken(), expected);
         // What was queued may still run: its code stays, and another is refused before anything is queued.
-        let (src, dst, _) = sides(&fakes, moves[1].program(), (0, 0));
+        let (src, dst, _) = sides(&machine, moves[1].program(), (0, 0));
         let error = cuda.launch(&moves[1], src.given(), dst.given(), Stream::LEGACY).unwrap_err();
         assert!(error.kind() == "limit" && error.to_string().contains("with_modules"), "{error}");
         assert_eq!(cuda.counts().kept, 1);
     }
-    assert!(!fakes.log().contains(&"cuModuleUnload".to_owned()));
+    assert!(!machine.log().contains(&"cuModuleUnload".to_owned()));
     assert_eq!((cuda.counts().compiled, cuda.counts().launched), (1, 2));
     drop(cuda);
-    let unloaded = fakes.log().iter().filter(|line| *line == "cuModuleUnload").count();
+    let unloaded = machine.log().iter().filter(|line| *line == "cuModuleUnload").count();
     assert_eq!(unloaded, 1);
 }

@@ -1,7 +1,7 @@
 //! The whole crate over a driver and a compiler without a device.
 #![cfg(target_os = "linux")]
 
-mod fakes;
+mod emulated;
 mod kept;
 mod launches;
 mod real;

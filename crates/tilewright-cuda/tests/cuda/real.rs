@@ -5,7 +5,7 @@ use std::{env, fs};
 use tilewright_cuda::{Cuda, Move, Stream};
 
 use crate::{
-    fakes::Fakes,
+    emulated::Emulated,
     launches::{Case, cases},
 };
 
@@ -15,13 +15,14 @@ use crate::{
 fn nvrtc_compiles_what_is_moved() {
     let nvrtc = env::var_os("TILEWRIGHT_LIBNVRTC").expect("the path of libnvrtc");
     for (major, minor) in [(7, 5), (8, 0), (8, 9), (9, 0), (10, 0), (12, 0)] {
-        let fakes = Fakes::with(1, 13_000);
-        fakes.capability(0, major, minor);
-        let cuda = Cuda::open(&fakes.settings().with_compiler(&nvrtc)).unwrap();
+        let machine = Emulated::with(1, 13_000);
+        machine.capability(0, major, minor);
+        machine.takes_machine_code();
+        let cuda = Cuda::open(&machine.settings().with_compiler(&nvrtc)).unwrap();
         for Case { name, program } in cases() {
             let moved = Move::new(program);
-            let src = fakes.memory(0, moved.src_bytes() as usize + 1);
-            let dst = fakes.memory(0, moved.dst_bytes() as usize + 1);
+            let src = machine.memory(0, moved.src_bytes() as usize + 1);
+            let dst = machine.memory(0, moved.dst_bytes() as usize + 1);
             for at in [0, 1] {
                 let (from, to) = (moved.src_bytes() as usize, moved.dst_bytes() as usize);
                 let launched =
@@ -31,7 +32,7 @@ fn nvrtc_compiles_what_is_moved() {
         }
         let counts = cuda.counts();
         assert!(counts.compiled > 5, "{counts:?}");
-        for entry in fs::read_dir(fakes.path().join("cache")).unwrap() {
+        for entry in fs::read_dir(machine.path().join("cache")).unwrap() {
             let code = fs::read(entry.unwrap().path()).unwrap();
             for name in ["tw_move\0", "tw_move_table\0"] {
                 assert!(code.windows(name.len()).any(|bytes| bytes == name.as_bytes()), "{name}");

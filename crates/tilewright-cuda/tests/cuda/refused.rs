@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::fakes::{FAILED, Fakes, Memory};
+use crate::emulated::{Emulated, FAILED, Memory};
 use tilewright_core::TensorLayout;
 use tilewright_cuda::{Cuda, DeviceBytes, Error, Job, Move, Stream};
 use tilewright_relayout::{Elements, Program};
@@ -14,10 +14,10 @@ fn transpose() -> Move {
 }
 
 /// Memory for both sides on a device.
-fn sides(fakes: &Fakes, moved: &Move) -> (Memory, Memory) {
-    let src = fakes.memory(0, moved.src_bytes() as usize);
+fn sides(machine: &Emulated, moved: &Move) -> (Memory, Memory) {
+    let src = machine.memory(0, moved.src_bytes() as usize);
     src.put(0, &vec![1; moved.src_bytes() as usize]);
-    (src, fakes.memory(0, moved.dst_bytes() as usize))
+    (src, machine.memory(0, moved.dst_bytes() as usize))
 }
 
 fn refused(cuda: &Cuda, moved: &Move, src: DeviceBytes, dst: DeviceBytes, stream: Stream) -> Error {
@@ -26,81 +26,81 @@ fn refused(cuda: &Cuda, moved: &Move, src: DeviceBytes, dst: DeviceBytes, stream
 
 #[test]
 fn a_missing_driver_is_told_with_its_places() {
-    let fakes = Fakes::new();
-    let nowhere = fakes.path().join("no-libcuda.so");
-    let error = Cuda::open(&fakes.settings().with_driver(&nowhere)).unwrap_err();
+    let machine = Emulated::new();
+    let nowhere = machine.path().join("no-libcuda.so");
+    let error = Cuda::open(&machine.settings().with_driver(&nowhere)).unwrap_err();
     assert!(error.kind() == "no-driver" && error.is_unavailable());
     let says = error.to_string();
     for word in ["TILEWRIGHT_LIBCUDA", "no-libcuda.so", "The driver of CUDA devices is not found"] {
         assert!(says.contains(word), "{says}");
     }
-    let text = fakes.path().join("text.so");
+    let text = machine.path().join("text.so");
     fs::write(&text, "no library").unwrap();
-    let error = Cuda::open(&fakes.settings().with_driver(&text)).unwrap_err();
+    let error = Cuda::open(&machine.settings().with_driver(&text)).unwrap_err();
     assert_eq!(error.kind(), "no-driver");
     // A library, and not this one.
-    let other = fakes.path().join("libnvrtc.so");
-    let error = Cuda::open(&fakes.settings().with_driver(&other)).unwrap_err();
+    let other = machine.path().join("libnvrtc.so");
+    let error = Cuda::open(&machine.settings().with_driver(&other)).unwrap_err();
     assert_eq!(error.kind(), "too-old");
     assert!(error.to_string().contains("has no cuInit"), "{error}");
 }
 
 #[test]
 fn a_machine_without_devices_is_told() {
-    let error = Cuda::open(&Fakes::with(0, 12_040).settings()).unwrap_err();
+    let error = Cuda::open(&Emulated::with(0, 12_040).settings()).unwrap_err();
     assert!(error.kind() == "no-device" && error.is_unavailable(), "{error}");
-    let error = Cuda::open(&Fakes::with(-1, 12_040).settings()).unwrap_err();
+    let error = Cuda::open(&Emulated::with(-1, 12_040).settings()).unwrap_err();
     assert_eq!((error.kind(), error.code()), ("no-device", Some(100)));
     assert!(error.to_string().contains("no CUDA-capable device is detected"), "{error}");
 }
 
 #[test]
 fn a_missing_compiler_is_told_when_it_is_needed() {
-    let fakes = Fakes::new();
+    let machine = Emulated::new();
     let moved = transpose();
-    let (src, dst) = sides(&fakes, &moved);
-    let nowhere = fakes.path().join("no-libnvrtc.so");
-    let cuda = Cuda::open(&fakes.settings().with_compiler(nowhere)).unwrap();
+    let (src, dst) = sides(&machine, &moved);
+    let nowhere = machine.path().join("no-libnvrtc.so");
+    let cuda = Cuda::open(&machine.settings().with_compiler(nowhere)).unwrap();
     let error = refused(&cuda, &moved, src.whole(), dst.whole(), Stream::LEGACY);
     assert!(error.kind() == "no-compiler" && error.is_unavailable());
     assert!(error.to_string().contains("TILEWRIGHT_LIBNVRTC"), "{error}");
-    let old = Cuda::open(&fakes.settings().with_compiler(Fakes::old_compiler())).unwrap();
+    let old = Cuda::open(&machine.settings().with_compiler(machine.old_compiler())).unwrap();
     let error = refused(&old, &moved, src.whole(), dst.whole(), Stream::LEGACY);
     assert_eq!(error.kind(), "too-old");
     assert!(error.to_string().contains("nvrtcGetNumSupportedArchs"), "{error}");
     assert!(dst.get().iter().all(|byte| *byte == 0));
-    assert_eq!(fakes.depth(), 0);
+    assert_eq!(machine.depth(), 0);
 }
 
 #[test]
 fn a_text_that_is_refused_shows_the_log() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moved = transpose();
-    let (src, dst) = sides(&fakes, &moved);
-    fakes.compiler_fails(6);
+    let (src, dst) = sides(&machine, &moved);
+    machine.compiler_fails(6);
     let error = refused(&cuda, &moved, src.whole(), dst.whole(), Stream::LEGACY);
     assert_eq!((error.kind(), error.code()), ("compile", Some(6)));
     assert!(error.to_string().contains("tilewright.cu(7): error: told to fail"), "{error}");
     // What failed is not kept.
-    fakes.compiler_fails(0);
+    machine.compiler_fails(0);
     cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap();
 }
 
 #[test]
 fn a_device_that_is_too_old_is_told() {
-    let fakes = Fakes::new();
-    fakes.capability(0, 7, 0);
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    machine.capability(0, 7, 0);
+    let cuda = machine.open();
     let moved = transpose();
-    let (src, dst) = sides(&fakes, &moved);
+    let (src, dst) = sides(&machine, &moved);
     let error = refused(&cuda, &moved, src.whole(), dst.whole(), Stream::LEGACY);
     assert_eq!(error.kind(), "architecture");
     assert!(
         error.to_string().contains("compute capability 7.0, and NVRTC 12.4 makes code for 7.5"),
         "{error}"
     );
-    assert_eq!(fakes.compiled(), 0);
+    assert_eq!(machine.compiled(), 0);
 }
 
 #[test]
@@ -108,16 +108,16 @@ fn the_architecture_is_the_devices() {
     for ((major, minor), option) in
         [((9, 0), "sm_90 "), ((8, 7), "sm_86 "), ((12, 0), "compute_100 ")]
     {
-        let fakes = Fakes::new();
-        fakes.capability(0, major, minor);
-        let cuda = fakes.open();
+        let machine = Emulated::new();
+        machine.capability(0, major, minor);
+        let cuda = machine.open();
         let moved = transpose();
-        let (src, dst) = sides(&fakes, &moved);
+        let (src, dst) = sides(&machine, &moved);
         cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap();
         assert!(
-            fakes.options().contains(&format!("--gpu-architecture={option}")),
+            machine.options().contains(&format!("--gpu-architecture={option}")),
             "{}",
-            fakes.options()
+            machine.options()
         );
         assert!(dst.get().iter().all(|byte| *byte == 1));
     }
@@ -125,11 +125,11 @@ fn the_architecture_is_the_devices() {
 
 #[test]
 fn memory_of_two_devices_or_of_none_is_told() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moved = transpose();
-    let (src, dst) = sides(&fakes, &moved);
-    let other = fakes.memory(1, moved.dst_bytes() as usize);
+    let (src, dst) = sides(&machine, &moved);
+    let other = machine.memory(1, moved.dst_bytes() as usize);
     let error = refused(&cuda, &moved, src.whole(), other.whole(), Stream::LEGACY);
     assert_eq!(error.kind(), "devices");
     assert!(
@@ -156,90 +156,90 @@ fn memory_of_two_devices_or_of_none_is_told() {
 
 #[test]
 fn a_stream_of_another_context_is_told() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moved = transpose();
-    let (src, dst) = sides(&fakes, &moved);
-    for stream in [fakes.stream(1), fakes.foreign_stream(0)] {
+    let (src, dst) = sides(&machine, &moved);
+    for stream in [machine.stream(1), machine.foreign_stream(0)] {
         let error = refused(&cuda, &moved, src.whole(), dst.whole(), stream);
         assert_eq!(error.kind(), "stream");
         assert!(error.to_string().contains("device 0"), "{error}");
     }
-    assert_eq!((cuda.counts().launched, fakes.compiled()), (0, 0));
+    assert_eq!((cuda.counts().launched, machine.compiled()), (0, 0));
 }
 
 #[test]
 fn a_captured_stream_takes_what_is_loaded_and_nothing_else() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moved = transpose();
-    let (src, dst) = sides(&fakes, &moved);
+    let (src, dst) = sides(&machine, &moved);
     let first = "once before the capture";
     let implicit = "give a stream of your own";
-    let streams = [(fakes.stream(0), 1), (fakes.stream(0), 2), (Stream::LEGACY, 3)];
+    let streams = [(machine.stream(0), 1), (machine.stream(0), 2), (Stream::LEGACY, 3)];
     for ((stream, status), says) in streams.into_iter().zip([first, first, implicit]) {
-        fakes.capture(stream, status);
+        machine.capture(stream, status);
         let error = refused(&cuda, &moved, src.whole(), dst.whole(), stream);
         assert!(error.is_captured() && error.kind() == "captured");
         assert!(error.to_string().contains(says), "{error}");
-        fakes.capture(stream, 0);
+        machine.capture(stream, 0);
     }
-    assert_eq!((cuda.counts().launched, fakes.compiled()), (0, 0));
-    let stream = fakes.stream(0);
+    assert_eq!((cuda.counts().launched, machine.compiled()), (0, 0));
+    let stream = machine.stream(0);
     cuda.launch(&moved, src.whole(), dst.whole(), stream).unwrap();
     // Loaded code does not help where the default stream must not be touched.
-    fakes.capture(Stream::LEGACY, 3);
+    machine.capture(Stream::LEGACY, 3);
     let error = cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap_err();
     assert!(error.is_captured() && error.to_string().contains(implicit), "{error}");
     assert_eq!(cuda.counts().launched, 1);
-    fakes.capture(Stream::LEGACY, 0);
-    fakes.capture(stream, 1);
+    machine.capture(Stream::LEGACY, 0);
+    machine.capture(stream, 1);
     dst.put(0, &vec![0; moved.dst_bytes() as usize]);
-    fakes.log();
+    machine.log();
     cuda.launch(&moved, src.whole(), dst.whole(), stream).unwrap();
     assert!(
-        fakes
+        machine
             .log()
             .iter()
             .any(|line| line.starts_with("cuLaunchKernel") && line.ends_with("captured"))
     );
     assert!(dst.get().iter().all(|byte| *byte == 0), "a captured launch runs later");
-    fakes.capture(stream, 0);
+    machine.capture(stream, 0);
     // Its code may be held by a graph: it stays loaded when the value goes.
-    fakes.log();
+    machine.log();
     drop(cuda);
-    assert!(!fakes.log().contains(&"cuModuleUnload".to_owned()));
+    assert!(!machine.log().contains(&"cuModuleUnload".to_owned()));
 }
 
 #[test]
 fn a_compiler_that_knows_no_grid_constants_is_told() {
-    let fakes = Fakes::new();
-    fakes.compiler_version(11, 6);
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    machine.compiler_version(11, 6);
+    let cuda = machine.open();
     let moved = transpose();
-    let (src, dst) = sides(&fakes, &moved);
-    let error = refused(&cuda, &moved, src.whole(), dst.whole(), fakes.stream(0));
+    let (src, dst) = sides(&machine, &moved);
+    let error = refused(&cuda, &moved, src.whole(), dst.whole(), machine.stream(0));
     assert!(error.kind() == "too-old" && error.is_unavailable(), "{error}");
     assert!(
         error.to_string().contains("NVRTC 11.6") && error.to_string().contains("11.7 has first")
     );
-    fakes.compiler_version(11, 7);
-    cuda.launch(&moved, src.whole(), dst.whole(), fakes.stream(0)).unwrap();
+    machine.compiler_version(11, 7);
+    cuda.launch(&moved, src.whole(), dst.whole(), machine.stream(0)).unwrap();
 }
 
 #[test]
 fn memory_too_short_or_twice_is_told() {
-    let fakes = Fakes::new();
-    let cuda = fakes.open();
+    let machine = Emulated::new();
+    let cuda = machine.open();
     let moved = transpose();
     let bytes = moved.src_bytes() as usize;
-    let (src, dst) = sides(&fakes, &moved);
-    fakes.log();
+    let (src, dst) = sides(&machine, &moved);
+    machine.log();
     let short = refused(&cuda, &moved, src.part(0, bytes - 1), dst.whole(), Stream::LEGACY);
     assert_eq!(short.to_string(), "a source of 1310 bytes; the plan reads 1311");
     let short = refused(&cuda, &moved, src.whole(), dst.part(0, 7), Stream::LEGACY);
     assert_eq!(short.to_string(), "a destination of 7 bytes; the plan writes 1311");
-    let both = fakes.memory(0, 3 * bytes);
+    let both = machine.memory(0, 3 * bytes);
     for at in [0, 1, bytes - 1] {
         let error =
             refused(&cuda, &moved, both.part(0, bytes), both.part(at, bytes), Stream::LEGACY);
@@ -249,7 +249,7 @@ fn memory_too_short_or_twice_is_told() {
         assert_eq!(error.kind(), "buffer");
     }
     let job = |src: DeviceBytes, dst: DeviceBytes| Job { moved: &moved, src, dst };
-    let spare = fakes.memory(0, 3 * bytes);
+    let spare = machine.memory(0, 3 * bytes);
     // Two that write the same, one that reads what another writes, and the same at a distance of one byte.
     for (one, other) in [
         (job(src.whole(), dst.whole()), job(src.whole(), dst.whole())),
@@ -268,7 +268,7 @@ fn memory_too_short_or_twice_is_told() {
     // SAFETY: the memory is refused before it is used.
     let far = unsafe { DeviceBytes::new(u64::MAX - 5, moved.src_bytes()) };
     assert_eq!(refused(&cuda, &moved, far, dst.whole(), Stream::LEGACY).kind(), "buffer");
-    assert_eq!(fakes.log(), Vec::<String>::new(), "no call of the driver");
+    assert_eq!(machine.log(), Vec::<String>::new(), "no call of the driver");
     // One source for two destinations, side by side, is fine.
     let jobs = [job(src.whole(), both.part(0, bytes)), job(src.whole(), both.part(bytes, bytes))];
     cuda.launch_many(&jobs, Stream::LEGACY).unwrap();
@@ -278,24 +278,24 @@ fn memory_too_short_or_twice_is_told() {
 /// same launch works afterwards.
 #[test]
 fn a_failure_of_any_call_is_an_error_and_leaves_no_trace() {
-    let fakes = Fakes::new();
+    let machine = Emulated::new();
     let moved = transpose();
-    let (src, dst) = sides(&fakes, &moved);
+    let (src, dst) = sides(&machine, &moved);
     let expected = vec![1; moved.dst_bytes() as usize];
-    let (mut failed, stream) = (0, fakes.stream(0));
+    let (mut failed, stream) = (0, machine.stream(0));
     for after in 0.. {
-        fakes.fail("", after);
+        machine.fail("", after);
         let run = || -> Result<(), Error> {
-            let cuda = Cuda::open(&fakes.settings())?;
+            let cuda = Cuda::open(&machine.settings())?;
             cuda.launch(&moved, src.whole(), dst.whole(), stream)?;
             cuda.launch(&moved, src.whole(), dst.whole(), stream)
         };
         let ended = run();
-        if fakes.still_to_fail() {
+        if machine.still_to_fail() {
             ended.unwrap();
             break;
         }
-        assert_eq!((fakes.depth(), fakes.retained(0)), (0, 0), "after {after} calls");
+        assert_eq!((machine.depth(), machine.retained(0)), (0, 0), "after {after} calls");
         // What fails while code of the disk is loaded is tried again with code that is compiled.
         if let Err(error) = ended {
             assert_eq!((error.kind(), error.code()), ("driver", Some(FAILED)), "{error}");
@@ -308,7 +308,7 @@ fn a_failure_of_any_call_is_an_error_and_leaves_no_trace() {
             failed += 1;
         }
         dst.put(0, &vec![0; moved.dst_bytes() as usize]);
-        let cuda = fakes.open();
+        let cuda = machine.open();
         cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap();
         assert_eq!(dst.get(), expected);
     }

@@ -156,3 +156,4 @@ DEVICE void tw_store_if(u32 c, u8* p, u128 v) {
 #define MULHI32(a, b) __umulhi(a, b)
 #define MULHI64(a, b) __umul64hi(a, b)
 #define PHASE(p) ((u32)(u64)(p))
+// The end of the dialect for CUDA and HIP.

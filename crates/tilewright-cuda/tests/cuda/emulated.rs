@@ -1,0 +1,270 @@
+//! The emulated driver and compiler, and what tests ask of them beside what a driver does.
+//!
+//! Each test has its own copy of both, and so its own devices, log and failures.
+
+use std::{
+    cell::Cell,
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use libloading::Library;
+use tempfile::TempDir;
+use tilewright_cuda::{Cuda, DeviceBytes, Settings, Stream};
+
+/// Both libraries, with the folder they work in.
+pub(crate) struct Emulated {
+    driver: Library,
+    compiler: Library,
+    folder: TempDir,
+    /// A stream that is captured while the default one must not be touched.
+    other: Cell<u64>,
+}
+
+/// A failure of the driver that has no other meaning: `CUDA_ERROR_LAUNCH_FAILED`.
+pub(crate) const FAILED: i32 = 719;
+
+/// The libraries, of which the last is an older compiler.
+const LIBRARIES: [&str; 3] = ["libcuda.so", "libnvrtc.so", "libnvrtc-old.so"];
+
+/// Their bytes, compiled once in a process.
+fn built() -> &'static [Vec<u8>; 3] {
+    static BUILT: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let to = tempfile::tempdir().unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("emulated/build.sh");
+        let run = Command::new("sh").arg(script).arg(to.path()).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        LIBRARIES.map(|name| fs::read(to.path().join(name)).unwrap())
+    })
+}
+
+impl Emulated {
+    /// Two devices of compute capability 9.0, CUDA 12.4.
+    pub(crate) fn new() -> Emulated {
+        Emulated::with(2, 12_040)
+    }
+
+    pub(crate) fn with(devices: i32, version: i32) -> Emulated {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in LIBRARIES.iter().zip(built()) {
+            fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        // SAFETY: the libraries are those of this crate's folder, without initialisers.
+        let open = |name| unsafe { Library::new(folder.path().join(name)) }.unwrap();
+        let (driver, compiler) = (open("libcuda.so"), open("libnvrtc.so"));
+        let machine = Emulated { driver, compiler, folder, other: Cell::new(0) };
+        let setup = machine.of_driver::<unsafe extern "C" fn(c_int, c_int)>(c"emulated_setup");
+        // SAFETY: numbers alone.
+        unsafe { setup(devices, version) };
+        machine
+    }
+
+    /// A compiler that lacks functions, as one of CUDA 11.0 does.
+    pub(crate) fn old_compiler(&self) -> PathBuf {
+        self.folder.path().join("libnvrtc-old.so")
+    }
+
+    fn of_driver<F: Copy>(&self, name: &CStr) -> F {
+        // SAFETY: the types of the functions are those of the folder `driver`.
+        unsafe { *self.driver.get::<F>(name).unwrap() }
+    }
+
+    fn of_compiler<F: Copy>(&self, name: &CStr) -> F {
+        // SAFETY: the types of the functions are those of `compiler.c`.
+        unsafe { *self.compiler.get::<F>(name).unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Both libraries, with a folder for code.
+    pub(crate) fn settings(&self) -> Settings {
+        let own = |name| self.folder.path().join(name);
+        Settings::default()
+            .with_driver(own("libcuda.so"))
+            .with_compiler(own("libnvrtc.so"))
+            .with_cache(own("cache"))
+    }
+
+    pub(crate) fn open(&self) -> Cuda {
+        Cuda::open(&self.settings()).unwrap()
+    }
+
+    pub(crate) fn capability(&self, device: i32, major: i32, minor: i32) {
+        let set =
+            self.of_driver::<unsafe extern "C" fn(c_int, c_int, c_int)>(c"emulated_capability");
+        // SAFETY: numbers alone.
+        unsafe { set(device, major, minor) }
+    }
+
+    /// Machine code of a device is loaded, too, and its launches do nothing.
+    pub(crate) fn takes_machine_code(&self) {
+        let set = self.of_driver::<unsafe extern "C" fn(c_int)>(c"emulated_takes_machine_code");
+        // SAFETY: numbers alone.
+        unsafe { set(1) }
+    }
+
+    /// Memory of a device, all 0.
+    pub(crate) fn memory(&self, device: i32, bytes: usize) -> Memory {
+        let alloc = self.of_driver::<unsafe extern "C" fn(c_int, u64) -> u64>(c"emulated_alloc");
+        // SAFETY: numbers alone.
+        let address = unsafe { alloc(device, bytes as u64) };
+        assert!(address > 0);
+        let (get, put) = (self.of_driver(c"emulated_get"), self.of_driver(c"emulated_put"));
+        let memory = Memory { address, bytes, get, put };
+        memory.put(0, &vec![0; bytes]);
+        memory
+    }
+
+    pub(crate) fn stream(&self, device: i32) -> Stream {
+        self.stream_of(device, false)
+    }
+
+    /// A stream of a context that is not the device's primary one.
+    pub(crate) fn foreign_stream(&self, device: i32) -> Stream {
+        self.stream_of(device, true)
+    }
+
+    fn stream_of(&self, device: i32, foreign: bool) -> Stream {
+        let make =
+            self.of_driver::<unsafe extern "C" fn(c_int, c_int) -> *mut c_void>(c"emulated_stream");
+        // SAFETY: numbers alone; streams live as long as the library.
+        unsafe { Stream::new(make(device, foreign.into()).expose_provenance() as u64) }
+    }
+
+    /// From here on the stream is captured (1), was until an error (2), or is not (0). Of the default stream: whether another
+    /// one is captured, during which it must not be touched.
+    pub(crate) fn capture(&self, stream: Stream, status: i32) {
+        let set = self.of_driver::<unsafe extern "C" fn(*mut c_void, c_int)>(c"emulated_capture");
+        let handle = if stream == Stream::LEGACY {
+            if self.other.get() == 0 {
+                self.other.set(self.stream(0).handle());
+            }
+            self.other.get()
+        } else {
+            stream.handle()
+        };
+        // SAFETY: the stream is one of `stream_of`.
+        unsafe { set(std::ptr::with_exposed_provenance_mut(handle as usize), status) }
+    }
+
+    /// The call after `after` others of this name, or of any name, fails.
+    pub(crate) fn fail(&self, name: &str, after: i32) {
+        let set =
+            self.of_driver::<unsafe extern "C" fn(*const c_char, c_int, c_int)>(c"emulated_fail");
+        let name = CString::new(name).unwrap();
+        // SAFETY: the name ends in 0 and is copied.
+        unsafe { set(name.as_ptr(), after, FAILED) }
+    }
+
+    fn number(&self, name: &CStr) -> i32 {
+        // SAFETY: the function takes nothing.
+        unsafe { self.of_driver::<unsafe extern "C" fn() -> c_int>(name)() }
+    }
+
+    /// Whether a failure is still to come; it is called off.
+    pub(crate) fn still_to_fail(&self) -> bool {
+        let pending = self.number(c"emulated_pending") != 0;
+        self.fail("", -1);
+        pending
+    }
+
+    /// How many contexts this thread has pushed.
+    pub(crate) fn depth(&self) -> i32 {
+        self.number(c"emulated_depth")
+    }
+
+    /// Makes a context of somebody else the current one.
+    pub(crate) fn push_foreign(&self, device: i32) {
+        // SAFETY: numbers alone.
+        unsafe { self.of_driver::<unsafe extern "C" fn(c_int)>(c"emulated_push")(device) }
+    }
+
+    pub(crate) fn top_is_foreign(&self) -> bool {
+        self.number(c"emulated_top_is_foreign") != 0
+    }
+
+    /// How often the primary context of a device is retained.
+    pub(crate) fn retained(&self, device: i32) -> i32 {
+        let ask = self.of_driver::<unsafe extern "C" fn(c_int) -> c_int>(c"emulated_retained");
+        // SAFETY: numbers alone.
+        unsafe { ask(device) }
+    }
+
+    /// The calls since the last time this was asked.
+    pub(crate) fn log(&self) -> Vec<String> {
+        let ask = self.of_driver::<unsafe extern "C" fn() -> *const c_char>(c"emulated_log");
+        // SAFETY: the text ends in 0 and lives until the next call.
+        let text = unsafe { CStr::from_ptr(ask()) }.to_string_lossy().into_owned();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    pub(crate) fn compiler_version(&self, major: i32, minor: i32) {
+        let set =
+            self.of_compiler::<unsafe extern "C" fn(c_int, c_int)>(c"emulated_compiler_version");
+        // SAFETY: numbers alone.
+        unsafe { set(major, minor) }
+    }
+
+    pub(crate) fn compiler_fails(&self, code: i32) {
+        // SAFETY: numbers alone.
+        unsafe { self.of_compiler::<unsafe extern "C" fn(c_int)>(c"emulated_compiler_fails")(code) }
+    }
+
+    /// How many texts were compiled, or refused.
+    pub(crate) fn compiled(&self) -> i32 {
+        // SAFETY: the function takes nothing.
+        unsafe { self.of_compiler::<unsafe extern "C" fn() -> c_int>(c"emulated_compiled")() }
+    }
+
+    /// The options of the last text.
+    pub(crate) fn options(&self) -> String {
+        let ask = self.of_compiler::<unsafe extern "C" fn() -> *const c_char>(c"emulated_options");
+        // SAFETY: the text ends in 0 and lives as long as the library.
+        unsafe { CStr::from_ptr(ask()) }.to_string_lossy().into_owned()
+    }
+}
+
+/// Bytes of a device. The host reaches them by copies alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    address: u64,
+    bytes: usize,
+    get: unsafe extern "C" fn(u64, *mut u8, u64) -> c_int,
+    put: unsafe extern "C" fn(u64, *const u8, u64) -> c_int,
+}
+
+impl Memory {
+    /// All of it.
+    pub(crate) fn whole(self) -> DeviceBytes {
+        self.part(0, self.bytes)
+    }
+
+    /// `bytes` bytes from `at`.
+    pub(crate) fn part(self, at: usize, bytes: usize) -> DeviceBytes {
+        // SAFETY: the memory lives as long as the library.
+        unsafe { DeviceBytes::new(self.address + at as u64, bytes as u64) }
+    }
+
+    /// Writes it, once all that is queued is done.
+    pub(crate) fn put(self, at: usize, bytes: &[u8]) {
+        // SAFETY: `bytes` are read; the driver refuses what is not within its memory.
+        let code =
+            unsafe { (self.put)(self.address + at as u64, bytes.as_ptr(), bytes.len() as u64) };
+        assert!(code == 0 || bytes.is_empty(), "{code}");
+    }
+
+    /// Reads it, once all that is queued is done.
+    pub(crate) fn get(self) -> Vec<u8> {
+        let mut bytes = vec![0; self.bytes];
+        // SAFETY: `bytes` has room for what is written; the driver refuses what is not within its memory.
+        let code = unsafe { (self.get)(self.address, bytes.as_mut_ptr(), self.bytes as u64) };
+        assert!(code == 0 || bytes.is_empty(), "{code}");
+        bytes
+    }
+}
