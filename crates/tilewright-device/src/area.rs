@@ -1,8 +1,9 @@
 //! A region in bytes, between two arrays whose first bytes lie anywhere.
 //!
-//! Law: the unit of an area divides its run, all its strides, and the addresses of its first byte on both sides.
+//! Law: the unit of an area divides its run, all its strides, and the addresses of its first byte on both sides; and on a
+//! side that is swizzled, the pointer and all that stays side by side.
 
-use crate::{Alignment, Options};
+use crate::{Alignment, Options, swizzled::Maps};
 use tilewright_relayout::{Loop, Program, Region};
 
 /// The widest access, in bytes.
@@ -24,6 +25,8 @@ pub(crate) struct Area {
     pub(crate) bytes: (u64, u64),
     pub(crate) alignment: Alignment,
     pub(crate) options: Options,
+    /// Where bytes lie on the sides that are swizzled: what is above is about the arrays without.
+    pub(crate) maps: Maps,
 }
 
 impl Area {
@@ -43,6 +46,7 @@ impl Area {
             bytes: (program.src_bytes(), program.dst_bytes()),
             alignment,
             options,
+            maps: Maps::default(),
         }
     }
 
@@ -56,7 +60,12 @@ impl Area {
     pub(crate) fn unit(&self) -> u64 {
         let (src, dst) = self.phases();
         let strides = self.loops.iter().flat_map(|turn| [turn.src as u64, turn.dst as u64]);
-        strides.chain([src, dst, self.run]).fold(VECTOR, common)
+        strides.chain([src, dst, self.run]).fold(self.maps.unit(self.alignment), common)
+    }
+
+    /// Whether vectors of 16 bytes stay whole on the sides that are swizzled.
+    pub(crate) fn keeps_vectors(&self) -> bool {
+        self.maps.unit(self.alignment) == VECTOR
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan` | a program as a list of kernels: the list of ways, of which the first that takes a region moves it |
 //! | `area` | a region in bytes between two pointers: what the ways look at |
+//! | `swizzled` | pairs with swizzles as the pairs without, each access at the image of its offset |
 //! | `walk` | loops of any number as a grid of blocks and threads |
 //! | `realign` | transposes whose rows begin anywhere: vectors put straight on both sides of a weave |
 //! | `gather` | few channels, odd inner dims: runs as they lie in shared memory, elements gathered from them |
@@ -41,6 +42,7 @@ mod options;
 mod plan;
 mod realign;
 mod rows;
+mod swizzled;
 mod target;
 mod text;
 mod walk;

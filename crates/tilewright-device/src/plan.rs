@@ -8,10 +8,12 @@ use crate::{
     elements::{self, Cell},
     fill, gather,
     kernel::{Kernel, Way},
-    realign, rows, weave, widths,
+    realign, rows,
+    swizzled::{Maps, Plain},
+    weave, widths,
 };
 use tilewright_core::TensorLayout;
-use tilewright_relayout::{Loop, Program, Region};
+use tilewright_relayout::{Gap, Loop, Program, Region};
 
 /// A way to move an area: its kernels, or nothing where it does not take the area.
 type Take = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
@@ -98,22 +100,27 @@ impl DevicePlan {
         if program.dst_bytes() == 0 {
             return Ok(DevicePlan { kernels: Vec::new(), fills_first: false, title });
         }
-        let moves = |region: &Region| of_region(region, program, pointers, options);
-        let fills_first = program.gaps().is_none();
-        if gap_shares_bytes(program) {
+        let (plain, none) = (Plain::of(program), Maps::default());
+        let (gaps, maps) = match plain.as_ref().and_then(|plain| plain.gaps(program)) {
+            Some((gaps, maps)) => (Some(gaps), maps),
+            None => (program.gaps(), none.clone()),
+        };
+        if gap_shares_bytes(program, gaps) {
             return Err(sharing());
         }
-        let mut kernels = fill::of_program(program, pointers)?;
-        match program.regions() {
-            Some(regions) => {
+        let mut kernels = fill::of_gaps(gaps, program, pointers, &maps)?;
+        let fewer = plain.as_ref().and_then(|plain| plain.regions(program));
+        let moved = fewer.or(program.regions().map(|regions| (regions, &none)));
+        match moved {
+            Some((regions, maps)) => {
                 for region in regions {
-                    kernels.extend(moves(region)?);
+                    kernels.extend(of_region(region, program, pointers, (options, maps))?);
                 }
             }
             None if is_narrow(program) => return Err(sharing()),
             None => kernels.extend(elements::of_digits(program, cell(program, pointers))?),
         }
-        Ok(DevicePlan { kernels, fills_first, title })
+        Ok(DevicePlan { kernels, fills_first: gaps.is_none(), title })
     }
 
     /// The kernels of one way alone, which moves each region even where others are faster: to compare ways. Nothing is
@@ -242,9 +249,10 @@ fn of_region(
     region: &Region,
     program: &Program,
     pointers: Alignment,
-    options: Options,
+    (options, maps): (Options, &Maps),
 ) -> Result<Vec<Kernel>, Error> {
     if region.packed
+        && maps.are_none()
         && let Some(kernels) = widths::take(region, program, pointers)
     {
         return kernels;
@@ -261,9 +269,12 @@ fn of_region(
         }
         let bytes = (program.src_bytes(), program.dst_bytes());
         let first = (region.src * from, region.dst * to);
-        return elements::of_loops(first, &loops, cell(program, pointers), bytes);
+        let mut cell = cell(program, pointers);
+        let (from, to) = maps.units(pointers);
+        cell.units = (cell.units.0.min(from), cell.units.1.min(to));
+        return elements::of_loops(first, &loops, cell, bytes, maps);
     }
-    let area = Area::of(region, program, pointers, options);
+    let area = Area { maps: maps.clone(), ..Area::of(region, program, pointers, options) };
     WAYS.iter().find_map(|take| take(&area)).unwrap_or_else(|| {
         Err(Error::unsupported(format!("no kernel moves runs of {} bytes", area.run)))
     })
@@ -300,9 +311,9 @@ fn is_narrow(program: &Program) -> bool {
 }
 
 /// Whether a gap begins or ends within a byte.
-fn gap_shares_bytes(program: &Program) -> bool {
+fn gap_shares_bytes(program: &Program, gaps: Option<&[Gap]>) -> bool {
     let narrow = program.elements().dst_bits < 8;
-    narrow && program.gaps().is_none_or(|gaps| gaps.iter().any(|gap| gap.packed))
+    narrow && gaps.is_none_or(|gaps| gaps.iter().any(|gap| gap.packed))
 }
 
 fn sharing() -> Error {

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use tilewright_core::{Digit, Fractal, Layout, Pattern, TensorLayout};
+use tilewright_core::{Digit, Fractal, Layout, Pattern, Swizzle, TensorLayout};
 use tilewright_device::{Alignment, DevicePlan};
 use tilewright_relayout::{Elements, Extend, Program};
 
@@ -87,6 +87,22 @@ fn odd_transposes() {
     let program = |bits| moved(&rows(&[1003, 771]), &columns(&[1003, 771]), bits);
     keeps("odd_u8.txt", &program(8), Alignment::default());
     keeps("odd_f32_anywhere.txt", &program(32), Alignment::new(6, 2).unwrap());
+}
+
+#[test]
+fn swizzled() {
+    let under = |side: &TensorLayout, swizzle: Swizzle| {
+        TensorLayout::of(&side.layout().with_swizzle(swizzle).unwrap())
+    };
+    let (plain, turned) = (rows(&[512, 256]), columns(&[512, 256]));
+    let hopper = Swizzle::new(3, 3, 3).unwrap();
+    keeps("swizzled_rows.txt", &moved(&plain, &under(&plain, hopper), 16), Alignment::default());
+    let other = Swizzle::new(2, 2, 3).unwrap();
+    let program = moved(&under(&plain, hopper), &under(&turned, other), 32);
+    keeps("swizzled_transpose.txt", &program, Alignment::default());
+    let matrix = Swizzle::of_images(&[2, 1 + 8, 4, 8, 16 + 4]).unwrap();
+    let program = moved(&under(&plain, matrix), &turned, 8);
+    keeps("swizzled_elements.txt", &program, Alignment::new(1, 0).unwrap());
 }
 
 #[test]

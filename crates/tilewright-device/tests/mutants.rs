@@ -21,7 +21,7 @@ use host::{
     report::Rule,
     simulator::{Run, Simulator},
 };
-use tilewright_core::{Fractal, TensorLayout};
+use tilewright_core::{Fractal, Layout, Swizzle, TensorLayout};
 use tilewright_device::{Alignment, Options};
 use tilewright_relayout::{Elements, Extend, Program};
 
@@ -69,6 +69,21 @@ fn batch() -> Batch {
     }
     let tiles = Fractal::ZN.pattern(16, 16).layout(&[50, 40]).unwrap();
     add("tiles", &same(&rows(&[50, 40]), &tiles, 16), 0, 0);
+    // Swizzled arrays: copies, both sides of a turn, units below a vector, and gaps.
+    let under = |side: &TensorLayout, swizzle: Swizzle| {
+        TensorLayout::of(&side.layout().with_swizzle(swizzle).unwrap())
+    };
+    let swizzle = |bits, base, shift| Swizzle::new(bits, base, shift).unwrap();
+    let (wide, tall) = (rows(&[64, 128]), rows(&[40, 64]));
+    add("swizzled rows", &same(&wide, &under(&wide, swizzle(3, 3, 3)), 16), 0, 0);
+    let turned = under(&columns(&[64, 128]), swizzle(2, 2, 3));
+    add("swizzled turn", &same(&under(&wide, swizzle(3, 2, 3)), &turned, 32), 0, 0);
+    let matrix = Swizzle::of_images(&[2, 1 + 8, 4, 8, 16 + 4]).unwrap();
+    add("swizzled units", &same(&under(&tall, matrix), &columns(&[40, 64]), 8), 0, 0);
+    let pitched = TensorLayout::of(&Layout::parse("(40,64):(72,1)").unwrap());
+    let pitched = under(&pitched, swizzle(2, 3, 2));
+    let gaps = TensorLayout::new(&[40, 64], pitched.layout(), 3072).unwrap();
+    add("swizzled gaps", &same(&tall, &gaps, 16), 0, 0);
     batch
 }
 

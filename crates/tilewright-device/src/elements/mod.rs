@@ -10,6 +10,7 @@ use crate::{
     Error,
     area::Area,
     kernel::{Kernel, Launch, Way},
+    swizzled::Maps,
     text::{Numbers, Text},
     walk::{THREADS, Turns, Walk, sum, walks},
 };
@@ -65,7 +66,7 @@ pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     let bytes = unit as i64;
     let mut loops = area.loops.clone();
     loops.push(Loop { extent: area.run / unit, src: bytes, dst: bytes });
-    Some(of_loops((area.src, area.dst), &loops, Cell::same(unit), area.bytes))
+    Some(of_loops((area.src, area.dst), &loops, Cell::same(unit), area.bytes, &area.maps))
 }
 
 /// The kernels that move a cell at each turn of some loops, whose strides are in bytes.
@@ -74,9 +75,10 @@ pub(crate) fn of_loops(
     loops: &[Loop],
     cell: Cell,
     bytes: (u64, u64),
+    maps: &Maps,
 ) -> Result<Vec<Kernel>, Error> {
     let extents: Vec<u64> = loops.iter().map(|turn| turn.extent).collect();
-    walks(&extents).iter().map(|walk| of_walk(walk, first, loops, cell, bytes)).collect()
+    walks(&extents).iter().map(|walk| of_walk(walk, first, loops, cell, (bytes, maps))).collect()
 }
 
 fn of_walk(
@@ -84,7 +86,7 @@ fn of_walk(
     first: (i64, i64),
     loops: &[Loop],
     cell: Cell,
-    bytes: (u64, u64),
+    (bytes, maps): ((u64, u64), &Maps),
 ) -> Result<Kernel, Error> {
     let (mut text, mut numbers) = (Text::new(), Numbers::default());
     walk.begin(&mut text, &mut numbers)?;
@@ -102,14 +104,15 @@ fn of_walk(
     };
     if cell.src == cell.dst {
         walk.loads(&format!("u{}", 8 * cell.src), &mut text, &mut numbers);
-        text.line(&format!("v[k] = LDG{}({});", cell.src, address("from", &src, &mut numbers)));
-        text.line(&format!("at[k] = {};", address("to", &dst, &mut numbers)));
+        let from = maps.from(&address("from", &src, &mut numbers));
+        text.line(&format!("v[k] = LDG{}({from});", cell.src));
+        text.line(&format!("at[k] = {};", maps.to(&address("to", &dst, &mut numbers))));
         text.line("whole[k] = 1u;");
         walk.stores(cell.dst, &mut text);
     } else {
         walk.threads(&mut text, &mut numbers);
-        let from = address("from", &src, &mut numbers);
-        let to = address("to", &dst, &mut numbers);
+        let from = maps.from(&address("from", &src, &mut numbers));
+        let to = maps.to(&address("to", &dst, &mut numbers));
         cell.write(&from, &to, &mut text);
         walk.end(&mut text);
     }
@@ -121,7 +124,7 @@ fn of_walk(
         shared: 0,
         bytes,
     };
-    Kernel::new(launch, &comment(walk, cell), "", text, numbers)
+    Kernel::new(launch, &comment(walk, cell), &maps.functions(), text, numbers)
 }
 
 fn comment(walk: &Walk, cell: Cell) -> String {

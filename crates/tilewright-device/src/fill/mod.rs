@@ -6,40 +6,48 @@ mod pattern;
 
 use crate::{
     Alignment, Error,
-    area::{VECTOR, common},
+    area::common,
     kernel::{Kernel, Launch, Way},
+    swizzled::Maps,
     text::{Numbers, Text},
     walk::{THREADS, Walk, sum, walks},
 };
 use pattern::Pattern;
 use tilewright_relayout::{Gap, GapLoop, Program};
 
-/// The kernels that fill the gaps of a program, whose boxes are whole bytes: of all of the destination, where the gaps
-/// are too many or in no regular way.
-pub(crate) fn of_program(program: &Program, alignment: Alignment) -> Result<Vec<Kernel>, Error> {
+/// The kernels that fill gaps, whose boxes are whole bytes: of all of the destination, where there are none to go by.
+pub(crate) fn of_gaps(
+    gaps: Option<&[Gap]>,
+    program: &Program,
+    alignment: Alignment,
+    maps: &Maps,
+) -> Result<Vec<Kernel>, Error> {
     let all = Gap { packed: false, dst: 0, run: program.dst_bytes(), loops: Vec::new() };
-    let gaps = match program.gaps() {
-        Some(gaps) => gaps,
-        None => std::slice::from_ref(&all),
-    };
+    let gaps = gaps.unwrap_or(std::slice::from_ref(&all));
     let mut kernels = Vec::new();
     for gap in gaps.iter().filter(|gap| gap.run > 0) {
-        kernels.extend(of_gap(gap, program, alignment)?);
+        kernels.extend(of_gap(gap, program, alignment, maps)?);
     }
     Ok(kernels)
 }
 
-fn of_gap(gap: &Gap, program: &Program, alignment: Alignment) -> Result<Vec<Kernel>, Error> {
+fn of_gap(
+    gap: &Gap,
+    program: &Program,
+    alignment: Alignment,
+    maps: &Maps,
+) -> Result<Vec<Kernel>, Error> {
     let first = gap.dst.wrapping_add(alignment.dst().into());
     let strides = gap.loops.iter().map(|turn| turn.stride);
-    let unit = strides.chain([first, gap.run]).fold(VECTOR, common);
+    let unit = strides.chain([first, gap.run]).fold(maps.units(alignment).1, common);
     let pattern = Pattern::new(program, unit);
     let mut loops = gap.loops.clone();
     loops.push(GapLoop { extent: gap.run / pattern.bytes(), stride: pattern.bytes() });
     loops.push(GapLoop { extent: pattern.words(), stride: pattern.unit() });
     let extents: Vec<u64> = loops.iter().map(|turn| turn.extent).collect();
     let bytes = (program.src_bytes(), program.dst_bytes());
-    walks(&extents).iter().map(|walk| of_walk(walk, gap.dst, &loops, &pattern, bytes)).collect()
+    let one = |walk: &Walk| of_walk(walk, gap.dst, &loops, &pattern, (bytes, maps));
+    walks(&extents).iter().map(one).collect()
 }
 
 fn of_walk(
@@ -47,7 +55,7 @@ fn of_walk(
     first: u64,
     loops: &[GapLoop],
     pattern: &Pattern,
-    bytes: (u64, u64),
+    (bytes, maps): ((u64, u64), &Maps),
 ) -> Result<Kernel, Error> {
     let (mut text, mut numbers) = (Text::new(), Numbers::default());
     walk.begin(&mut text, &mut numbers)?;
@@ -60,7 +68,7 @@ fn of_walk(
     text.line(&format!("GDST to = {to};"));
     pattern.declare(&mut text, &mut numbers);
     walk.threads(&mut text, &mut numbers);
-    let to = sum("to", walk.outer..turns.len(), |i| strides[i], &mut numbers);
+    let to = maps.to(&sum("to", walk.outer..turns.len(), |i| strides[i], &mut numbers));
     // The word of the element is the turn of the last loop, which a walk leaves out where it has one turn.
     let word = turns.len().checked_sub(1).filter(|last| turns[*last].of == loops.len() - 1);
     pattern.store(&to, word, &mut text);
@@ -79,5 +87,5 @@ fn of_walk(
         turns.len() - walk.outer,
         walk.outer
     );
-    Kernel::new(launch, &comment, "", text, numbers)
+    Kernel::new(launch, &comment, &maps.functions(), text, numbers)
 }

@@ -38,6 +38,9 @@ const WORTH: u64 = 32;
 
 /// The kernel of an area whose runs are long enough.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
+    if !area.maps.are_none() {
+        return None;
+    }
     let job = Job::of(area);
     let tile = Tile::of(&job)?;
     let (from, to) = (tile.units_from(&job), tile.to_elements() * job.dst.bits / 8);

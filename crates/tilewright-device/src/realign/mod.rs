@@ -23,7 +23,7 @@ const ENOUGH: u64 = 96;
 
 /// The kernel of an area that has rows of some length on both sides.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
-    let shape = Shape::of(area)?;
+    let shape = Shape::of(area).filter(|_| area.maps.are_none())?;
     let long = |turns: u64| turns.saturating_mul(area.run) >= ENOUGH;
     if !long(shape.rows.extent) || !long(shape.columns.extent) {
         return None;

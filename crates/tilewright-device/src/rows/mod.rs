@@ -21,7 +21,7 @@ const LEAST: u64 = 64;
 
 /// The kernels of an area of long runs.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
-    (area.run >= LEAST).then(|| Rows::of(area).kernels())
+    (area.run >= LEAST && area.keeps_vectors()).then(|| Rows::of(area).kernels())
 }
 
 /// How the rows of an area lie.
@@ -80,7 +80,7 @@ impl Rows<'_> {
             if self.ragged { ", rows that begin or end within one" } else { "" },
             if self.shifted { ", each out of two of the source" } else { "" },
         );
-        Kernel::new(launch, &comment, "", text, numbers)
+        Kernel::new(launch, &comment, &self.area.maps.functions(), text, numbers)
     }
 
     /// Where a block's rows begin. The last loop's turns count vectors, which are added later.
@@ -146,9 +146,11 @@ impl Rows<'_> {
 
     /// Loads the vector at `low` of a row, or moves what there is of it.
     fn vector(&self, text: &mut Text, numbers: &mut Numbers) {
+        let maps = &self.area.maps;
+        let (from, into) = (maps.from("row + low"), maps.to("into + low"));
         if !self.ragged && !self.shifted {
-            text.line("v[k] = LDG16(row + low);");
-            text.line("at[k] = into + low;");
+            text.line(&format!("v[k] = LDG16({from});"));
+            text.line(&format!("at[k] = {into};"));
             return text.line("whole[k] = 1u;");
         }
         let mut tests = Vec::new();
@@ -160,23 +162,31 @@ impl Rows<'_> {
             let bytes = numbers.signed(self.area.bytes.0 as i64);
             text.line("const u32 by = PHASE(row + low) & 15u;");
             text.line("GSRC const first = row + low - by;");
-            tests.push(format!("(by == 0u || (first - src >= 0 && first + 32 - src <= {bytes}))"));
+            tests.push(match maps.has_src() {
+                // A vector with a byte of the row lies within the array, but for its end.
+                true => format!(
+                    "(by == 0u || ((i64)tw_from(first - src) + 16 <= {bytes} && (i64)tw_from(first + 16 - src) + 16 <= {bytes}))"
+                ),
+                false => format!("(by == 0u || (first - src >= 0 && first + 32 - src <= {bytes}))"),
+            });
         }
         text.line(&format!("if ({}) {{", tests.join(" && ")));
         match self.shifted {
             true => {
-                text.line("const u128 a = LDG16(first);");
-                text.line("v[k] = by == 0u ? a : tw_joined(a, LDG16(first + 16), by);");
+                let (first, next) = (maps.from("first"), maps.from("first + 16"));
+                text.line(&format!("const u128 a = LDG16({first});"));
+                text.line(&format!("v[k] = by == 0u ? a : tw_joined(a, LDG16({next}), by);"));
             }
-            false => text.line("v[k] = LDG16(row + low);"),
+            false => text.line(&format!("v[k] = LDG16({from});")),
         }
-        text.line("at[k] = into + low;");
+        text.line(&format!("at[k] = {into};"));
         text.line("whole[k] = 1u;");
         text.line("} else {");
         let unit = self.area.unit();
         let (begin, end) = if self.ragged { ("begin", "end") } else { ("low", "low + 16") };
+        let (from, to) = (maps.from("row + b"), maps.to("into + b"));
         text.line(&format!(
-            "for (i64 b = {begin}; b < {end}; b += {unit}) STG{unit}(into + b, LDG{unit}(row + b));"
+            "for (i64 b = {begin}; b < {end}; b += {unit}) STG{unit}({to}, LDG{unit}({from}));"
         ));
         text.line("}");
     }

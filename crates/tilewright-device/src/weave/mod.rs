@@ -21,7 +21,7 @@ use tile::{Bit, Side, Tile};
 
 /// The kernel of an area whose vectors of both sides are whole.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
-    let tile = Tile::of(area)?;
+    let tile = Tile::of(area).filter(|_| area.keeps_vectors())?;
     Some(Weave::new(area, tile).kernel().map(|kernel| vec![kernel]))
 }
 
@@ -56,7 +56,8 @@ impl<'a> Weave<'a> {
             self.straight();
         }
         let comment = self.comment();
-        Kernel::new(launch, &comment, "", self.text, self.numbers)
+        let functions = self.area.maps.functions();
+        Kernel::new(launch, &comment, &functions, self.text, self.numbers)
     }
 
     fn launch(&self) -> Launch {
@@ -218,7 +219,11 @@ impl<'a> Weave<'a> {
         let terms = (0..self.tile.loops.len()).map(|of| (of, turns(bits, of)));
         let terms = terms.filter(|(_, turns)| *turns > 0);
         let terms = terms.map(|(of, turns)| format!(" + (i64){stride}{of} * {turns}"));
-        format!("{name}{}", terms.collect::<String>())
+        let address = format!("{name}{}", terms.collect::<String>());
+        match side {
+            Side::Src => self.area.maps.from(&address),
+            Side::Dst => self.area.maps.to(&address),
+        }
     }
 
     /// Whether these bits of a thread lie within the ends of ragged loops; nothing where none is.

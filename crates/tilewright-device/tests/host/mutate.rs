@@ -8,7 +8,7 @@
 //! | a sum in 64 bits, `(u64)` or `(i64)` | one in 32 bits |
 //! | `^` | its right side becomes 0; and all of them together: the swizzle is lost |
 //!
-//! Sizes of arrays, tables and what stands before the kernel stay as they are.
+//! Sizes of arrays, tables and what stands before the kernel stay as they are, but for the swizzles of arrays.
 
 /// What is changed at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -179,7 +179,8 @@ pub fn mutants(text: &str) -> Mutants {
     for line in text.lines() {
         writer.line += 1;
         inside &= line.trim() != "KERNEL_END";
-        out.push_str(&if inside { writer.line(line) } else { line.to_owned() });
+        let swizzle = line.starts_with("DEVICE u64 tw_");
+        out.push_str(&if inside || swizzle { writer.line(line) } else { line.to_owned() });
         out.push('\n');
         inside |= line.starts_with("KERNEL(");
     }

@@ -1,0 +1,291 @@
+//! Swizzled arrays: the same pair without its swizzles, and where bytes lie under them.
+//!
+//! A swizzle is linear over xor, so it leaves alone whatever lies below the lowest bit that it reads or changes. A kernel
+//! of the pair without swizzles whose accesses are no wider moves the same elements when each access goes to the image
+//! of its offset.
+//!
+//! Laws: element by element, the offset in the swizzled array is the image of the one in the array without; an access of
+//! the bytes that [`Map::granule`] says, at a multiple of them, stays one access.
+
+use crate::{
+    Alignment,
+    area::{VECTOR, common},
+};
+use tilewright_core::{Swizzle, TensorLayout};
+use tilewright_relayout::{Elements, Gap, Program, Region};
+
+/// The bits of an offset that a swizzle may read.
+const BITS: u32 = 62;
+
+/// Where the bytes of an array lie: a matrix of bits on their offsets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Map {
+    /// What each bit of an offset changes beside itself; the last one changes something.
+    changes: Vec<u64>,
+}
+
+impl Map {
+    /// The map of an array whose elements have `bits` bits; nothing inside where all stays.
+    ///
+    /// `None` where it is no map of bytes: elements are not a power of two of bits, or change places within a byte.
+    fn of(swizzle: Swizzle, bits: u32) -> Option<Option<Map>> {
+        if swizzle.is_identity() {
+            return Some(None);
+        }
+        if !bits.is_power_of_two() {
+            return None;
+        }
+        let changed = |bit: u32| swizzle.apply(1 << bit) ^ (1 << bit);
+        let mut changes: Vec<u64> = (0..BITS).map(changed).collect();
+        while changes.last() == Some(&0) {
+            changes.pop();
+        }
+        let up = bits.trailing_zeros();
+        if up < 3 {
+            let within = changes.iter().take(3 - up as usize).any(|change| *change != 0);
+            let low = changes.iter().any(|change| change & ((1 << (3 - up)) - 1) != 0);
+            if within || low {
+                return None;
+            }
+            let bytes = changes.iter().skip(3 - up as usize).map(|change| change >> (3 - up));
+            return Some(Some(Map { changes: bytes.collect() }));
+        }
+        let up = up - 3;
+        let fits = changes.iter().all(|change| change.leading_zeros() > up);
+        let zeros = core::iter::repeat_n(0, up as usize);
+        let bytes = zeros.chain(changes.iter().map(|change| change << up));
+        fits.then(|| Some(Map { changes: bytes.collect() }))
+    }
+
+    /// The most bytes, up to 16, that lie side by side wherever they lie.
+    fn granule(&self) -> u64 {
+        let moving = self.changes.iter().enumerate().filter(|(_, change)| **change != 0);
+        let lowest = moving.map(|(bit, change)| (bit as u32).min(change.trailing_zeros())).min();
+        lowest.map_or(VECTOR, |bit| common(VECTOR, 1 << bit))
+    }
+
+    /// The offset's image as an expression of `o`, a number of 64 bits: shifts by which several bits go together, or
+    /// what each bit changes, whichever is less.
+    fn image(&self) -> String {
+        let (shifted, single) = (self.shifted(), self.single());
+        let terms = if shifted.len() <= single.len() { shifted } else { single };
+        format!("o ^ {}", terms.join(" ^ "))
+    }
+
+    /// For each distance from a bit to one that it changes: the mask of those changed.
+    fn shifted(&self) -> Vec<String> {
+        let span = self.changes.iter().fold(1 << (self.changes.len().max(1) - 1), |a, b| a | b);
+        let low = if span < 1 << 32 { "(u32)o" } else { "o" };
+        let most = 64 - span.leading_zeros() as i32;
+        let masked = |by: i32| {
+            let changed = |(bit, change): (usize, &u64)| match bit as i32 - by {
+                to if (0..64).contains(&to) => change & 1 << to,
+                _ => 0,
+            };
+            self.changes.iter().enumerate().map(changed).fold(0, |mask, bit| mask | bit)
+        };
+        let all = (1 - most..most).map(|by| (by, masked(by))).filter(|(_, mask)| *mask != 0);
+        let term = |(by, mask): (i32, u64)| match by {
+            0.. => format!("({low} >> {by} & {})", literal(mask)),
+            _ => format!("({low} << {} & {})", -by, literal(mask)),
+        };
+        all.map(term).collect()
+    }
+
+    /// For each bit that changes others: what it changes.
+    fn single(&self) -> Vec<String> {
+        let moving = self.changes.iter().enumerate().filter(|(_, change)| **change != 0);
+        let term = |(bit, change): (usize, &u64)| match *change < 1 << 32 && bit < 32 {
+            true => format!("((u32)o >> {bit} & 1u) * {}", literal(*change)),
+            false => format!("(o >> {bit} & 1u) * (u64){}", literal(*change)),
+        };
+        moving.map(term).collect()
+    }
+}
+
+/// A mask as the text has it: structure, no number of the array.
+fn literal(mask: u64) -> String {
+    match u32::try_from(mask) {
+        Ok(mask) => format!("{mask:#x}u"),
+        Err(_) => format!("((u64){:#x}u << 32 | {:#x}u)", mask >> 32, mask as u32),
+    }
+}
+
+/// The maps of both arrays, where these are swizzled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Maps {
+    src: Option<Map>,
+    dst: Option<Map>,
+}
+
+impl Maps {
+    /// Whether neither side is swizzled.
+    pub(crate) fn are_none(&self) -> bool {
+        self.src.is_none() && self.dst.is_none()
+    }
+
+    /// Whether the source is swizzled.
+    pub(crate) fn has_src(&self) -> bool {
+        self.src.is_some()
+    }
+
+    /// The most bytes, up to 16, of an access on a side that is swizzled: they divide the pointer too, as bytes change
+    /// places within the array and not within memory.
+    pub(crate) fn units(&self, pointers: Alignment) -> (u64, u64) {
+        let unit = |map: &Option<Map>, pointer: u8| match map {
+            Some(map) => common(map.granule(), pointer.into()),
+            None => VECTOR,
+        };
+        (unit(&self.src, pointers.src()), unit(&self.dst, pointers.dst()))
+    }
+
+    /// The same for accesses on both sides.
+    pub(crate) fn unit(&self, pointers: Alignment) -> u64 {
+        let (src, dst) = self.units(pointers);
+        src.min(dst)
+    }
+
+    /// The address in the source of what would lie at `address` without a swizzle.
+    pub(crate) fn from(&self, address: &str) -> String {
+        match self.src {
+            Some(_) => format!("src + tw_from({address} - src)"),
+            None => address.to_string(),
+        }
+    }
+
+    /// The same in the destination.
+    pub(crate) fn to(&self, address: &str) -> String {
+        match self.dst {
+            Some(_) => format!("dst + tw_to({address} - dst)"),
+            None => address.to_string(),
+        }
+    }
+
+    /// The functions that these addresses call.
+    pub(crate) fn functions(&self) -> String {
+        let sides = [("from", "source", &self.src), ("to", "destination", &self.dst)];
+        let function = |(name, side, map): (&str, &str, &Option<Map>)| {
+            let image = map.as_ref()?.image();
+            Some(format!(
+                "// Where byte o lies in the {side}, which is swizzled.\nDEVICE u64 tw_{name}(u64 o) {{ return {image}; }}\n"
+            ))
+        };
+        sides.into_iter().filter_map(function).collect()
+    }
+}
+
+/// A program of arrays without swizzles, and where their bytes lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Plain {
+    program: Program,
+    maps: Maps,
+}
+
+impl Plain {
+    /// `None` where no side is swizzled, elements change places within a byte, or a side has index tables.
+    pub(crate) fn of(program: &Program) -> Option<Plain> {
+        let Elements { src_bits, dst_bits, .. } = program.elements();
+        let swizzle = |side: &TensorLayout| side.layout().swizzle();
+        let maps = Maps {
+            src: Map::of(swizzle(program.src()), src_bits)?,
+            dst: Map::of(swizzle(program.dst()), dst_bits)?,
+        };
+        if maps.are_none() || program.has_tables() {
+            return None;
+        }
+        let (src, dst) = (without(program.src())?, without(program.dst())?);
+        let plain = match program.is_part() {
+            true => {
+                let (from, to) = program.origins();
+                let extents = program.extents();
+                Program::of_part((&src, from), (&dst, to), extents, program.elements())
+            }
+            false => Program::new(&src, &dst, program.elements(), program.fill()),
+        };
+        Some(Plain { program: plain.ok()?, maps })
+    }
+
+    /// The regions of the arrays without swizzles, where they are fewer than those of the program and whole
+    /// bytes.
+    pub(crate) fn regions(&self, program: &Program) -> Option<(&[Region], &Maps)> {
+        let regions = self.program.regions()?;
+        let shares = is_narrow(program) && regions.iter().any(|region| region.packed);
+        let fewer = !shares && program.regions().is_none_or(|others| regions.len() < others.len());
+        fewer.then_some((regions, &self.maps))
+    }
+
+    /// The gaps of the destination without a swizzle, where they are fewer than those of the program, and all of the
+    /// destination changes places with itself.
+    pub(crate) fn gaps(&self, program: &Program) -> Option<(&[Gap], Maps)> {
+        let window = program.dst().layout().swizzle().window();
+        if !program.dst().capacity().is_multiple_of(window) {
+            return None;
+        }
+        let gaps = self.program.gaps()?;
+        let shares = is_narrow(program) && gaps.iter().any(|gap| gap.packed);
+        let fewer = !shares && program.gaps().is_none_or(|others| gaps.len() < others.len());
+        let maps = Maps { src: None, dst: self.maps.dst.clone() };
+        fewer.then_some((gaps, maps))
+    }
+}
+
+/// Whether elements of either side are narrower than a byte.
+fn is_narrow(program: &Program) -> bool {
+    program.elements().src_bits.min(program.elements().dst_bits) < 8
+}
+
+/// The same array without its swizzle, in the same storage.
+fn without(side: &TensorLayout) -> Option<TensorLayout> {
+    let layout = side.layout().with_swizzle(Swizzle::IDENTITY).ok()?;
+    // Under a swizzle the last element may lie before the end of what is reached without.
+    let capacity = side.capacity().max(layout.cosize().try_into().ok()?);
+    TensorLayout::with_steps(side.extents(), side.steps(), &layout, capacity).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apply(map: &Option<Map>, offset: u64) -> u64 {
+        let changes = map.iter().flat_map(|map| map.changes.iter().enumerate());
+        let changed = changes.filter(|(bit, _)| offset >> bit & 1 == 1);
+        changed.fold(offset, |all, (_, change)| all ^ change)
+    }
+
+    fn swizzles() -> Vec<Swizzle> {
+        let family = (1..=3u8).flat_map(|bits| (0..=4u8).map(move |base| (bits, base)));
+        let family =
+            family.flat_map(|(bits, base)| (-4..=4i8).map(move |shift| (bits, base, shift)));
+        let made = family.filter_map(|(bits, base, shift)| Swizzle::new(bits, base, shift).ok());
+        let matrices: [&[u64]; 3] =
+            [&[2, 1], &[1, 3, 7, 15, 31, 63], &[1, 2, 4, 8 + 16, 16 + 32 + 8, 32 + 8]];
+        let matrices = matrices.map(|images| Swizzle::of_images(images).unwrap());
+        made.chain(matrices).collect()
+    }
+
+    #[test]
+    fn bytes_lie_where_their_elements_do() {
+        let mut none = 0;
+        for swizzle in swizzles() {
+            for bits in [1u32, 2, 4, 8, 16, 32, 64, 128] {
+                let Some(map) = Map::of(swizzle, bits) else {
+                    none += 1;
+                    assert!(bits < 8);
+                    continue;
+                };
+                let granule = map.as_ref().map_or(VECTOR, Map::granule);
+                for bit in 0..1u64 << 14 {
+                    let element = bit / u64::from(bits);
+                    let to = swizzle.apply(element) * u64::from(bits) + bit % u64::from(bits);
+                    assert_eq!(apply(&map, bit / 8), to / 8, "{swizzle} of {bits}: bit {bit}");
+                    assert_eq!(to % 8, bit % 8);
+                    let of_bytes = apply(&map, bit / 8 / granule * granule);
+                    assert_eq!(of_bytes + bit / 8 % granule, to / 8);
+                    assert!(of_bytes.is_multiple_of(granule));
+                }
+            }
+            assert!(Map::of(swizzle, 24).is_none_or(|map| map.is_none()));
+        }
+        assert!(none > 20, "{none}");
+    }
+}
