@@ -119,7 +119,6 @@ fn whole_vectors_waste_no_traffic() {
         assert!(matches!(ways[..], [Way::Rows | Way::Weave]), "{}: {ways:?}", answer.plan);
         let ratios = [answer.load, answer.store, answer.read, answer.write].map(|one| one.ratio());
         println!("{ratios:.3?} {ways:?} {}", answer.plan);
-        // A copy by the image of the source may need the other side's order.
         assert!(ratios[0] <= 1.01 && ratios[1] <= 1.01, "{}: {ratios:.3?}", answer.plan);
         assert!(ratios[2] <= 1.0 && ratios[3] <= 1.0, "{}: {ratios:.3?}", answer.plan);
     }

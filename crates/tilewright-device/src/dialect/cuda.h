@@ -7,7 +7,7 @@ typedef int i32;
 typedef long long i64;
 typedef uint4 u128;
 
-#if defined(__HIP__) || defined(__HIPCC_RTC__)
+#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP__) || defined(__HIPCC_RTC__)
 #define TW_HIP 1
 // The second number of HIP's bounds is another one.
 #define TW_BOUNDS __launch_bounds__(NT)
@@ -40,6 +40,18 @@ typedef uint4 u128;
   static __device__ __forceinline__ void name##_body(GSRC __restrict__ src, GDST __restrict__ dst, \
                                                      const name##_params& tw_params, u32 tw_block) {
 #define KERNEL_END }
+// An entry for several parts of one array, in a table of count rows: the part of a block is the last one whose first block
+// is not behind it.
+#define PARTS(name, all, parts) \
+  extern "C" __global__ void TW_BOUNDS \
+  all(const u8* src, u8* dst, u64 count) { \
+    u32 low = 0, high = (u32)count; \
+    while (high - low > 1u) { \
+      const u32 middle = (low + high) / 2u; \
+      if (parts[middle].first <= blockIdx.x) low = middle; else high = middle; \
+    } \
+    name##_body(src, dst, parts[low].params, blockIdx.x - parts[low].first); \
+  }
 #define P(i) (tw_params.p[i])
 #define BLOCK tw_block
 #define SHARED(name, bytes) __shared__ __align__(128) u128 name[(bytes) / 16]
