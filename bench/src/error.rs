@@ -6,6 +6,8 @@ use std::fmt;
 enum Kind {
     Definition,
     Machine,
+    /// Of a device, with its own word.
+    Device(&'static str),
 }
 
 /// Why a case cannot be read or run.
@@ -39,6 +41,21 @@ impl Error {
         self.kind == Kind::Definition
     }
 
+    /// A stable word for machines: `usage` of a definition, `machine`, or that of a
+    /// [device's error](tilewright::cuda::Error::kind).
+    ///
+    /// ```
+    /// use tilewright_bench::Bench;
+    /// assert_eq!(Bench::new(u64::MAX).unwrap_err().word(), "machine");
+    /// ```
+    pub fn word(&self) -> &'static str {
+        match self.kind {
+            Kind::Definition => "usage",
+            Kind::Machine => "machine",
+            Kind::Device(word) => word,
+        }
+    }
+
     /// The same error, of which case it is.
     pub(crate) fn of(self, name: &str) -> Error {
         Error { message: format!("{name}: {}", self.message), ..self }
@@ -52,3 +69,9 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<tilewright::cuda::Error> for Error {
+    fn from(error: tilewright::cuda::Error) -> Error {
+        Error { kind: Kind::Device(error.kind()), message: error.to_string() }
+    }
+}

@@ -10,6 +10,7 @@
 //! | cases that nothing was tuned for | [`random`], [`Case::given`] |
 //! | buffers as `malloc` gives them | [`Case::at`] |
 //! | how fast it is | [`Bench`] |
+//! | the same on a device | [`DeviceBench`], [`Case::of_bytes`] |
 //! | what many come to | [`summary`], [`tiny`], [`planning`] |
 //!
 //! ```
@@ -30,6 +31,7 @@ mod copy;
 mod cpu_time;
 pub mod data;
 mod definition;
+mod device;
 mod error;
 mod expected;
 mod machine;
@@ -44,6 +46,7 @@ mod turns;
 pub use boxes::{Boxed, Turn};
 pub use case::Case;
 pub use definition::{Definition, definitions, parse};
+pub use device::{Asked, DeviceBench, DeviceRow};
 pub use error::Error;
 pub use machine::Machine;
 pub use measure::{Bench, Effort};

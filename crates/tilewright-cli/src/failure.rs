@@ -192,8 +192,8 @@ impl From<tilewright::reshard::Error> for Failure {
 
 impl From<tilewright_bench::Error> for Failure {
     fn from(error: tilewright_bench::Error) -> Failure {
-        let (code, kind) = if error.is_definition() { (USAGE, "usage") } else { (IO, "machine") };
-        Failure::new(code, kind, error.to_string())
+        let code = if error.is_definition() { USAGE } else { IO };
+        Failure::new(code, error.word(), error.to_string())
     }
 }
 

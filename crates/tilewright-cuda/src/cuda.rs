@@ -228,6 +228,16 @@ impl Cuda {
         }
     }
 
+    /// The driver.
+    pub(crate) fn driver(&self) -> &Arc<Driver> {
+        &self.driver
+    }
+
+    /// The device of this number, its context retained as long as this value lives.
+    pub(crate) fn device(&self, ordinal: i32) -> Result<Device, Error> {
+        self.devices.device(ordinal)
+    }
+
     /// The one device that all these jobs are on; `None` where there are none.
     fn device_of(&self, jobs: &[Job<'_>]) -> Result<Option<i32>, Error> {
         let mut found: Option<(i32, String)> = None;
@@ -327,7 +337,7 @@ impl Cuda {
     }
 
     /// The compiler, opened when it is asked for first.
-    fn compiler(&self) -> Result<Arc<Compiler>, Error> {
+    pub(crate) fn compiler(&self) -> Result<Arc<Compiler>, Error> {
         let mut own = lock(&self.compiler);
         if let Some(compiler) = &*own {
             return Ok(compiler.clone());

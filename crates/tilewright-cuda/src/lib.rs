@@ -13,6 +13,7 @@
 //! | `key`, `modules`, `disk` | what code is known by; code in memory and in files |
 //! | `device` | devices with their primary contexts |
 //! | `shape`, `table` | what entries take; many arrays in one launch |
+//! | `place`, `queue` | [`Place`], [`Memory`]: a device with memory of one's own; [`Queue`]: work in order, timed by events |
 //! | `check` | memory that is too short or overlaps |
 //! | `raw` | the calls of both libraries, the only `unsafe` code |
 //!
@@ -38,6 +39,8 @@ mod key;
 mod missing;
 mod modules;
 mod movement;
+mod place;
+mod queue;
 #[allow(unsafe_code, reason = "the calls of the driver and the compiler, each with its proof")]
 mod raw;
 mod settings;
@@ -50,5 +53,7 @@ pub use cuda::Cuda;
 pub use error::Error;
 pub use job::Job;
 pub use movement::Move;
+pub use place::{Facts, Memory, Place};
+pub use queue::{Queue, Span, Step};
 pub use raw::{DeviceBytes, Stream};
 pub use settings::Settings;

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use tilewright_device::{Alignment, DevicePlan, Kernel};
+use tilewright_device::{Alignment, DevicePlan, Kernel, Options};
 use tilewright_relayout::Program;
 
 use crate::{
@@ -33,6 +33,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Move {
     program: Program,
+    options: Options,
     made: Mutex<HashMap<Alignment, Arc<Ready>>>,
 }
 
@@ -62,7 +63,23 @@ impl Move {
     /// assert_eq!(moved.src_bytes(), 8);
     /// ```
     pub fn new(program: Program) -> Move {
-        Move { program, made: Mutex::default() }
+        Move::with(program, Options::default())
+    }
+
+    /// The same, with choices of whoever measures.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_cuda::Move;
+    /// # use tilewright_relayout::{Elements, Program};
+    /// # let rows = TensorLayout::row_major(&[8]).unwrap();
+    /// use tilewright_device::Options;
+    /// let program = Program::new(&rows, &rows, Elements::same(8), 0).unwrap();
+    /// let moved = Move::with(program, Options::default().with_supertile(1));
+    /// assert_eq!(moved.src_bytes(), 8);
+    /// ```
+    pub fn with(program: Program, options: Options) -> Move {
+        Move { program, options, made: Mutex::default() }
     }
 
     /// The program that it moves.
@@ -116,7 +133,7 @@ impl Move {
         if let Some(ready) = lock(&self.made).get(&alignment) {
             return Ok(ready.clone());
         }
-        let plan = DevicePlan::new(&self.program, alignment).map_err(|error| {
+        let plan = DevicePlan::with(&self.program, alignment, self.options).map_err(|error| {
             let kind = if error.is_overflow() { Kind::Limit } else { Kind::Unsupported };
             Error::new(kind, format!("no kernel for this move: {error}"))
         })?;

@@ -23,8 +23,14 @@ machine. --seed 7:12 goes on at case 12 of seed 7: --random 1 --seed 7:12
 measures that case again. --from row-major --to zN --dims 4096,4096
 --dtype bf16 measures any case.
 
+--device measures on a CUDA device in place of the processor: our launch and the
+device's own copy of the same number of bytes take turns, timed by events, and
+what comes out is compared with what the processor makes, byte by byte. Cases of
+size memory are made 1 GB large. --check compares and times nothing.
+
 Examples:
   tilewright bench --quick
+  tilewright bench --device --quick --size memory
   tilewright bench transpose-f32 --size memory --offset 16 --paired
   tilewright bench --random 20 --seed 7 --threads 1";
 
@@ -79,7 +85,37 @@ pub(crate) struct Bench {
     pub(crate) to: Option<String>,
     #[command(flatten)]
     pub(crate) array: Array,
+    #[command(flatten)]
+    pub(crate) device: OnDevice,
     /// List the cases and measure nothing
     #[arg(long)]
     pub(crate) list: bool,
+}
+
+/// On a device, and how.
+#[derive(Args, Debug)]
+pub(crate) struct OnDevice {
+    /// Measure on this CUDA device, 0 unless said, and compare with the processor
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0",
+        conflicts_with_all = ["threads", "paired", "list"]
+    )]
+    pub(crate) device: Option<String>,
+    /// Compare the bytes and time nothing
+    #[arg(long, requires = "device")]
+    pub(crate) check: bool,
+    /// The least bytes of the larger side of cases of size memory, 1G unless given: their first dim is made
+    /// longer; as far as the device has them
+    #[arg(long, value_name = "SIZE", requires = "device", allow_hyphen_values = true)]
+    pub(crate) bytes: Option<String>,
+    /// Move this many arrays of each case in one launch
+    #[arg(long, value_name = "N", requires = "device", allow_hyphen_values = true)]
+    pub(crate) many: Option<String>,
+    /// Walk the destination in squares of N by N tiles; what the planner takes unless given
+    #[arg(long, value_name = "N", requires = "device", allow_hyphen_values = true)]
+    pub(crate) supertile: Option<String>,
 }

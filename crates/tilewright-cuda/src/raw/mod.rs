@@ -8,15 +8,20 @@
 //! | `nvrtc.rs` | the calls of the compiler |
 //! | `loaded.rs` | code in a context, and its launch |
 //! | `given.rs` | memory and streams that a caller gives |
+//! | `own.rs`, `memory.rs` | the calls for memory, streams, events and graphs of this process's own; memory that it owns |
 
 mod driver;
 mod given;
 mod library;
 mod loaded;
+mod memory;
 mod nvrtc;
+mod own;
 
 pub(crate) use driver::{Context, Driver};
 pub use given::{DeviceBytes, Stream};
 pub(crate) use library::Library;
 pub(crate) use loaded::Loaded;
+pub(crate) use memory::Allocated;
 pub(crate) use nvrtc::{Form, Nvrtc};
+pub(crate) use own::{Graph, Own, OwnStream};

@@ -1,6 +1,7 @@
 //! `bench`: how fast relayout is on this machine, next to memcpy.
 
 mod choice;
+mod device;
 mod json;
 mod words;
 
@@ -20,6 +21,9 @@ pub(super) fn run(args: &Bench, out: &mut Output) -> Result<ExitCode, Failure> {
     let cases = choice::cases(args)?;
     if args.list {
         return list(&cases, out);
+    }
+    if let Some(ordinal) = &args.device.device {
+        return device::run(args, ordinal, cases, out);
     }
     let effort = if args.quick { Effort::quick() } else { Effort::full() };
     let bytes = cases.iter().map(Case::bytes).max().unwrap_or(0);

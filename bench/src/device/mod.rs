@@ -1,0 +1,307 @@
+//! Measuring on a device: our launch and the device's own copy of the same number of bytes take turns, timed by events.
+//!
+//! Law: the bytes that came out are those of [`Plan::run`](tilewright::relayout::Plan::run) on the processor, and no byte
+//! beside them changed, before anything is timed.
+
+mod check;
+mod row;
+mod scaled;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tilewright::{
+    cuda::{Cuda, Facts, Memory, Move, Place, Queue, Span, Step},
+    device::{Alignment, DevicePlan, Options},
+    relayout::Program,
+};
+
+pub use self::row::DeviceRow;
+use self::{check::Host, row::Times};
+use crate::{Case, Effort, Error, Offsets, offsets::SPARE, turns::median};
+
+/// What a device's own allocations begin at a multiple of.
+const LINE: u64 = 256;
+/// What is shorter than this is run several times in a turn, in seconds.
+const TURN: f64 = 2e-3;
+/// What is shorter than this is timed in a graph: the host would take longer to launch it.
+const SHORT: f64 = 50e-6;
+/// The launches that are timed on the host together, and how often.
+const LAUNCHES: (u32, usize) = (50, 9);
+
+/// What to measure of a case on a device.
+///
+/// ```
+/// use tilewright_bench::Asked;
+/// assert!(Asked::default().effort.is_none());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// How many arrays of the case move in one launch.
+    pub arrays: u64,
+    /// How long to measure; `None` compares bytes alone.
+    pub effort: Option<Effort>,
+    /// Choices of the planner.
+    pub options: Options,
+}
+
+impl Default for Asked {
+    fn default() -> Asked {
+        Asked { arrays: 1, effort: None, options: Options::default() }
+    }
+}
+
+/// A device with two buffers that all cases share.
+///
+/// ```
+/// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
+/// let case = definitions()?[0].case(Size::Small)?;
+/// match DeviceBench::open(0, case.bytes(), 1) {
+///     Ok(mut bench) => assert!(bench.measure(&case, Asked::default())?.is_right()),
+///     Err(error) => assert!(!error.is_definition(), "{error}"),
+/// }
+/// # Ok::<(), tilewright_bench::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct DeviceBench {
+    place: Arc<Place>,
+    queue: Queue,
+    src: Memory,
+    dst: Memory,
+    host: Host,
+    laid: Option<Laid>,
+}
+
+/// The arrays that lie in the source now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Laid {
+    first: u64,
+    bytes: u64,
+    apart: u64,
+    arrays: u64,
+}
+
+/// A case in the buffers: its move, and where each array lies.
+struct Laying<'a> {
+    case: &'a Case,
+    moved: Move,
+    src: Laid,
+    dst: Laid,
+}
+
+impl DeviceBench {
+    /// A device, with two buffers for `arrays` arrays of at most `bytes` bytes each.
+    ///
+    /// # Errors
+    /// The [word](Error::word) of the device's error: `no-driver` with what was looked for, `no-device`, `no-compiler`, `too-old`;
+    /// `driver` where its memory is too small.
+    ///
+    /// ```
+    /// use tilewright_bench::DeviceBench;
+    /// // No device has that memory, if one is there.
+    /// assert!(DeviceBench::open(0, 1 << 60, 1).is_err());
+    /// ```
+    pub fn open(ordinal: i32, bytes: u64, arrays: u64) -> Result<DeviceBench, Error> {
+        let place = Place::new(&Cuda::shared()?, ordinal)?;
+        let spare = 2 * SPARE as u64;
+        let all = apart(bytes).checked_mul(arrays.max(1)).and_then(|all| all.checked_add(spare));
+        let all = all.ok_or_else(|| Error::machine(format!("{arrays} arrays of {bytes} bytes")))?;
+        Ok(DeviceBench {
+            queue: Queue::new(&place)?,
+            src: Memory::new(&place, all)?,
+            dst: Memory::new(&place, all)?,
+            host: Host::new(bytes)?,
+            laid: None,
+            place,
+        })
+    }
+
+    /// The bytes of a device's memory that are free, which tell how large cases may be.
+    ///
+    /// # Errors
+    /// As [`open`](DeviceBench::open).
+    ///
+    /// ```
+    /// use tilewright_bench::DeviceBench;
+    /// assert!(DeviceBench::free(-1).is_err());
+    /// ```
+    pub fn free(ordinal: i32) -> Result<u64, Error> {
+        Ok(Place::new(&Cuda::shared()?, ordinal)?.facts()?.free_bytes)
+    }
+
+    /// What the device and the libraries say of themselves.
+    ///
+    /// # Errors
+    /// Where the driver refuses the question.
+    ///
+    /// ```
+    /// use tilewright_bench::DeviceBench;
+    /// if let Ok(bench) = DeviceBench::open(0, 16, 1) {
+    ///     assert!(!bench.facts()?.name.is_empty());
+    /// }
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn facts(&self) -> Result<Facts, Error> {
+        Ok(self.place.facts()?)
+    }
+
+    /// Moves a case, compares all that came out, and measures it if that was asked and the bytes are right.
+    ///
+    /// # Errors
+    /// If the case is larger than the buffers, no kernel moves it, or the driver fails.
+    ///
+    /// ```
+    /// use tilewright_bench::{Asked, DeviceBench, Effort, Size, definitions};
+    /// if let Ok(mut bench) = DeviceBench::open(0, 1 << 10, 4) {
+    ///     let case = definitions()?[0].case(Size::Small)?;
+    ///     let asked = Asked { arrays: 4, effort: Some(Effort::quick()), ..Asked::default() };
+    ///     assert!(bench.measure(&case, asked)?.ratio().is_some());
+    /// }
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn measure(&mut self, case: &Case, asked: Asked) -> Result<DeviceRow, Error> {
+        self.measured(case, asked).map_err(|error| error.of(case.name()))
+    }
+
+    fn measured(&mut self, case: &Case, asked: Asked) -> Result<DeviceRow, Error> {
+        let laying = self.laid(case, asked)?;
+        let ways = self.ways(&laying, asked.options)?;
+        let (before, began) = (self.place.cuda().counts(), Instant::now());
+        self.dst.fill(check::STALE)?;
+        self.queue.run(&self.ours(&laying))?;
+        self.queue.wait()?;
+        let (first, after) = (began.elapsed(), self.place.cuda().counts());
+        let (checksum, wrong) = self.host.fault(case, &self.dst, laying.dst)?;
+        let times = match asked.effort {
+            Some(effort) if wrong.is_none() => Some(self.timed(&laying, effort)?),
+            _ => None,
+        };
+        Ok(DeviceRow {
+            name: case.name().to_owned(),
+            size: case.size(),
+            bytes: asked.arrays * (case.src_bytes() + case.dst_bytes()),
+            arrays: asked.arrays,
+            offsets: case.offsets(),
+            ways,
+            first_seconds: first.as_secs_f64(),
+            compiled: after.compiled - before.compiled,
+            read: after.read - before.read,
+            checksum,
+            wrong,
+            times,
+        })
+    }
+
+    /// Where the arrays of a case lie; the source is written, if others lie there.
+    fn laid<'a>(&mut self, case: &'a Case, asked: Asked) -> Result<Laying<'a>, Error> {
+        let Offsets { src, dst } = case.offsets();
+        let of = |first: usize, bytes: u64| Laid {
+            first: first as u64,
+            bytes,
+            apart: apart(bytes),
+            arrays: asked.arrays,
+        };
+        let (src, dst) = (of(src, case.src_bytes()), of(dst, case.dst_bytes()));
+        let dst = Laid { first: dst.first + SPARE as u64, ..dst };
+        let held = self.dst.bytes() - 2 * SPARE as u64;
+        let needs = src.apart.max(dst.apart).checked_mul(asked.arrays).filter(|all| *all <= held);
+        if needs.is_none() || case.bytes() > self.host.bytes() {
+            let says = format!("{} arrays of {} bytes in {held}", asked.arrays, case.bytes());
+            return Err(Error::machine(says));
+        }
+        let same = |laid: Laid| {
+            laid == src || laid.arrays == 1 && src.arrays == 1 && laid.first == src.first && laid.bytes >= src.bytes
+        };
+        if !self.laid.is_some_and(same) {
+            self.laid = None;
+            let data = self.host.data(src.bytes);
+            (0..src.arrays).try_for_each(|i| self.src.write(src.first + i * src.apart, data))?;
+            self.laid = Some(src);
+        }
+        let program = Program::new(case.src(), case.dst(), case.elements(), case.fill());
+        let program = program.map_err(|error| Error::definition(error.to_string()))?;
+        Ok(Laying { case, moved: Move::with(program, asked.options), src, dst })
+    }
+
+    /// The ways of its kernels, each with their number.
+    fn ways(&self, laying: &Laying<'_>, options: Options) -> Result<Vec<(&'static str, usize)>, Error> {
+        let at = |memory: &Memory, laid: Laid| memory.address() + laid.first;
+        let pointers =
+            Alignment::of_addresses(at(&self.src, laying.src), at(&self.dst, laying.dst));
+        let plan = DevicePlan::with(laying.moved.program(), pointers, options);
+        let plan = plan.map_err(|error| Error::definition(error.to_string()))?;
+        let mut ways: Vec<(&'static str, usize)> = Vec::new();
+        for kernel in plan.kernels() {
+            let name = kernel.way().name();
+            match ways.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => ways.push((name, 1)),
+            }
+        }
+        Ok(ways)
+    }
+
+    fn ours<'a>(&'a self, laying: &'a Laying<'_>) -> Step<'a> {
+        let span = |memory: &'a Memory, laid: Laid, i: u64| Span { memory, at: laid.first + i * laid.apart };
+        let one = |i| (&laying.moved, span(&self.src, laying.src, i), span(&self.dst, laying.dst, i));
+        Step::Moves((0..laying.src.arrays).map(one).collect())
+    }
+
+    /// The device's copy reads and writes together what the case does.
+    fn copy(&self, laying: &Laying<'_>) -> Step<'_> {
+        let mean = laying.case.src_bytes().midpoint(laying.case.dst_bytes());
+        let (src, dst) = (laying.src.first, laying.dst.first);
+        let least = (self.src.bytes() - src).min(self.dst.bytes() - dst);
+        Step::Copy {
+            src: Span { memory: &self.src, at: src },
+            dst: Span { memory: &self.dst, at: dst },
+            bytes: (mean * laying.src.arrays).min(least),
+        }
+    }
+
+    /// The turns; the first of each is not counted.
+    fn timed(&self, laying: &Laying<'_>, effort: Effort) -> Result<Times, Error> {
+        let (ours, copy) = (self.ours(laying), self.copy(laying));
+        let once = [self.queue.seconds(&ours, 1)?, self.queue.seconds(&copy, 1)?];
+        let again = [self.queue.seconds(&ours, 1)?, self.queue.seconds(&copy, 1)?];
+        let least = once.iter().chain(&again).copied().fold(f64::INFINITY, f64::min);
+        let graph = least < SHORT && laying.src.arrays == 1;
+        let runs = (TURN / least.max(1e-7)).clamp(1.0, 200.0) as u32;
+        let turn = |step: &Step<'_>| match graph {
+            true => self.queue.graph_seconds(step, runs),
+            false => self.queue.seconds(step, runs),
+        };
+        let mut times = [Vec::new(), Vec::new()];
+        let began = Instant::now();
+        while times[0].len() < effort.least
+            || times[0].len() < effort.most && began.elapsed() < effort.time
+        {
+            times[0].push(turn(&ours)?);
+            times[1].push(turn(&copy)?);
+        }
+        let [ours_all, copy_all] = times;
+        Ok(Times::of(&ours_all, &copy_all, runs, graph, self.launch(&ours)?))
+    }
+
+    /// Seconds of the host for one launch of a kept plan.
+    fn launch(&self, step: &Step<'_>) -> Result<f64, Error> {
+        let (many, rounds) = LAUNCHES;
+        let round = |_| {
+            self.queue.wait()?;
+            let began = Instant::now();
+            (0..many).try_for_each(|_| self.queue.run(step))?;
+            let took: Duration = began.elapsed();
+            self.queue.wait()?;
+            Ok(took.as_secs_f64() / f64::from(many))
+        };
+        let times = (0..rounds).map(round).collect::<Result<Vec<f64>, Error>>()?;
+        Ok(median(times))
+    }
+}
+
+/// How far apart arrays of this length lie.
+fn apart(bytes: u64) -> u64 {
+    (bytes / LINE + 1).saturating_mul(LINE)
+}

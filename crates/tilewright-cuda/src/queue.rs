@@ -1,0 +1,188 @@
+//! Work in memory of one's own, in order, and how long it takes on the device.
+
+use std::sync::Arc;
+
+use crate::{
+    Job, Memory, Move, Place,
+    error::Error,
+    raw::{Graph, Own, OwnStream},
+};
+
+/// Bytes of memory of one's own, from a byte on.
+///
+/// ```no_run
+/// use tilewright_cuda::{Cuda, Memory, Place, Span};
+/// let memory = Memory::new(&Place::new(&Cuda::shared()?, 0)?, 100)?;
+/// let odd = Span { memory: &memory, at: 1 };
+/// # let _ = odd;
+/// # Ok::<(), tilewright_cuda::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Span<'a> {
+    /// The memory.
+    pub memory: &'a Memory,
+    /// The first byte.
+    pub at: u64,
+}
+
+/// Something to queue.
+///
+/// ```no_run
+/// use tilewright_cuda::{Cuda, Memory, Place, Queue, Span, Step};
+/// let place = Place::new(&Cuda::shared()?, 0)?;
+/// let (src, dst) = (Memory::new(&place, 100)?, Memory::new(&place, 100)?);
+/// let span = |memory| Span { memory, at: 0 };
+/// Queue::new(&place)?.run(&Step::Copy { src: span(&src), dst: span(&dst), bytes: 100 })?;
+/// # Ok::<(), tilewright_cuda::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Step<'a> {
+    /// Moves of arrays, all in one call: what moves, from where, to where.
+    Moves(Vec<(&'a Move, Span<'a>, Span<'a>)>),
+    /// The device's own copy.
+    Copy {
+        /// What is read.
+        src: Span<'a>,
+        /// What is written.
+        dst: Span<'a>,
+        /// How many bytes.
+        bytes: u64,
+    },
+}
+
+/// A stream of one's own.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_cuda::{Cuda, Memory, Move, Place, Queue, Span, Step};
+/// use tilewright_relayout::{Elements, Program};
+/// # fn example() -> Result<(), tilewright_cuda::Error> {
+/// let place = Place::new(&Cuda::shared()?, 0)?;
+/// let rows = TensorLayout::row_major(&[2, 3]).unwrap();
+/// let columns = TensorLayout::col_major(&[2, 3]).unwrap();
+/// let moved = Move::new(Program::new(&rows, &columns, Elements::same(8), 0).unwrap());
+/// let (src, dst) = (Memory::new(&place, 6)?, Memory::new(&place, 6)?);
+/// src.write(0, b"abcdef")?;
+/// let queue = Queue::new(&place)?;
+/// let span = |memory| Span { memory, at: 0 };
+/// let step = Step::Moves(vec![(&moved, span(&src), span(&dst))]);
+/// queue.run(&step)?;
+/// queue.wait()?;
+/// let mut out = [0; 6];
+/// dst.read(0, &mut out)?;
+/// assert_eq!(&out, b"adbecf");
+/// # Ok(())
+/// # }
+/// # if let Err(error) = example() { assert!(error.is_unavailable(), "{error}"); }
+/// ```
+#[derive(Debug)]
+pub struct Queue {
+    place: Arc<Place>,
+    own: Arc<Own>,
+    stream: OwnStream,
+}
+
+impl Queue {
+    /// A new stream on a device.
+    ///
+    /// # Errors
+    /// `driver` where the driver gives none.
+    ///
+    /// ```no_run
+    /// use tilewright_cuda::{Cuda, Place, Queue};
+    /// Queue::new(&Place::new(&Cuda::shared()?, 0)?)?.wait()?;
+    /// # Ok::<(), tilewright_cuda::Error>(())
+    /// ```
+    pub fn new(place: &Arc<Place>) -> Result<Queue, Error> {
+        let own = place.own().clone();
+        Ok(Queue { place: place.clone(), stream: OwnStream::new(&own)?, own })
+    }
+
+    /// Queues a step and returns.
+    ///
+    /// # Errors
+    /// As [`Cuda::launch_many`](crate::Cuda::launch_many); `buffer` for a copy beyond the end of memory.
+    ///
+    /// ```no_run
+    /// # use tilewright_cuda::{Error, Queue, Step};
+    /// # fn example(queue: &Queue, step: &Step<'_>) -> Result<(), Error> {
+    /// queue.run(step)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn run<'a>(&self, step: &Step<'a>) -> Result<(), Error> {
+        match step {
+            Step::Moves(moves) => {
+                let job = |(moved, src, dst): &(&'a Move, Span<'_>, Span<'_>)| {
+                    Ok(Job {
+                        moved: *moved,
+                        src: src.memory.allocated().part(src.at, moved.src_bytes())?,
+                        dst: dst.memory.allocated().part(dst.at, moved.dst_bytes())?,
+                    })
+                };
+                let jobs = moves.iter().map(job).collect::<Result<Vec<_>, Error>>()?;
+                self.place.cuda().launch_many(&jobs, self.stream.get())
+            }
+            Step::Copy { src, dst, bytes } => {
+                let to = (dst.memory.allocated(), dst.at);
+                src.memory.allocated().copy(src.at, to, *bytes, self.stream.get())
+            }
+        }
+    }
+
+    /// Waits until everything is done that was queued here.
+    ///
+    /// # Errors
+    /// `driver` where it failed.
+    ///
+    /// ```no_run
+    /// # use tilewright_cuda::{Error, Queue};
+    /// # fn example(queue: &Queue) -> Result<(), Error> {
+    /// queue.wait()
+    /// # }
+    /// ```
+    pub fn wait(&self) -> Result<(), Error> {
+        self.own.wait_for(self.stream.get())
+    }
+
+    /// Seconds on the device of a step, by events before and behind `runs` of it.
+    ///
+    /// # Errors
+    /// As [`Queue::run`] and [`Queue::wait`].
+    ///
+    /// ```no_run
+    /// # use tilewright_cuda::{Error, Queue, Step};
+    /// # fn example(queue: &Queue, step: &Step<'_>) -> Result<(), Error> {
+    /// println!("{} ms", queue.seconds(step, 10)? * 1e3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn seconds(&self, step: &Step<'_>, runs: u32) -> Result<f64, Error> {
+        let took =
+            self.own.milliseconds(self.stream.get(), || (0..runs).try_for_each(|_| self.run(step)))?;
+        Ok(f64::from(took) / 1e3 / f64::from(runs.max(1)))
+    }
+
+    /// The same of a graph that `runs` of the step were captured in: launches from the host take no part in it.
+    ///
+    /// # Errors
+    /// As [`Queue::run`] and [`Queue::wait`]; `captured` for a step that was not run before.
+    ///
+    /// ```no_run
+    /// # use tilewright_cuda::{Error, Queue, Step};
+    /// # fn example(queue: &Queue, step: &Step<'_>) -> Result<(), Error> {
+    /// queue.run(step)?;
+    /// println!("{} ms", queue.graph_seconds(step, 10)? * 1e3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn graph_seconds(&self, step: &Step<'_>, runs: u32) -> Result<f64, Error> {
+        let work = || (0..runs).try_for_each(|_| self.run(step));
+        let took = self.own.graph(self.stream.get(), work, |graph: &Graph<'_>| {
+            graph.launch(self.stream.get())?;
+            self.own.milliseconds(self.stream.get(), || graph.launch(self.stream.get()))
+        })?;
+        Ok(f64::from(took) / 1e3 / f64::from(runs.max(1)))
+    }
+}

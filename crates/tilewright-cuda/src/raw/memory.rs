@@ -1,0 +1,85 @@
+//! Memory of a device that this process owns.
+//!
+//! Law: it is freed when everything that was queued in its context is done, so whatever was queued with it has found it
+//! there.
+
+use std::sync::Arc;
+
+use super::{DeviceBytes, Stream, own::Own};
+use crate::error::{Error, Kind};
+
+/// Memory of a device that this process owns: freed when dropped, once all work of its context is done.
+#[derive(Debug)]
+pub(crate) struct Allocated {
+    own: Arc<Own>,
+    address: u64,
+    bytes: u64,
+}
+
+impl Allocated {
+    pub(crate) fn new(own: &Arc<Own>, bytes: u64) -> Result<Allocated, Error> {
+        Ok(Allocated { own: own.clone(), address: own.allocate(bytes)?, bytes })
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// `bytes` bytes from `at` on.
+    pub(crate) fn part(&self, at: u64, bytes: u64) -> Result<DeviceBytes, Error> {
+        let address = self.range(at, bytes)?;
+        // SAFETY: the bytes are allocated, and `drop` waits for whatever was queued before it frees them. Work that is queued
+        // side by side on them gives any bytes, which is all that a reader of a device's memory is promised here.
+        Ok(unsafe { DeviceBytes::new(address, bytes) })
+    }
+
+    /// The address of `bytes` bytes from `at` on, if they are there.
+    fn range(&self, at: u64, bytes: u64) -> Result<u64, Error> {
+        let end = at.checked_add(bytes).filter(|end| *end <= self.bytes);
+        end.map(|_| self.address + at).ok_or_else(|| {
+            let says = format!("{bytes} bytes from byte {at} on, of memory of {}", self.bytes);
+            Error::new(Kind::Buffer, says)
+        })
+    }
+
+    pub(crate) fn write(&self, at: u64, data: &[u8]) -> Result<(), Error> {
+        let to = self.range(at, data.len() as u64)?;
+        // SAFETY: `range` found the bytes inside the memory.
+        unsafe { self.own.write(to, data) }
+    }
+
+    pub(crate) fn read(&self, at: u64, data: &mut [u8]) -> Result<(), Error> {
+        let from = self.range(at, data.len() as u64)?;
+        // SAFETY: `range` found the bytes inside the memory.
+        unsafe { self.own.read(from, data) }
+    }
+
+    pub(crate) fn fill(&self, byte: u8) -> Result<(), Error> {
+        // SAFETY: these are all bytes of the memory.
+        unsafe { self.own.fill(self.address, byte, self.bytes) }
+    }
+
+    /// Queues a copy to other memory.
+    pub(crate) fn copy(
+        &self,
+        at: u64,
+        (dst, to): (&Allocated, u64),
+        bytes: u64,
+        stream: Stream,
+    ) -> Result<(), Error> {
+        let (from, to) = (self.range(at, bytes)?, dst.range(to, bytes)?);
+        // SAFETY: `range` found the bytes inside both, and `drop` of either waits for the copy.
+        unsafe { self.own.copy(from, to, bytes, stream) }
+    }
+}
+
+impl Drop for Allocated {
+    fn drop(&mut self) {
+        // SAFETY: the address comes from `allocate`; every value that names it was made by `part`, for work queued before.
+        unsafe { self.own.free(self.address) };
+    }
+}
