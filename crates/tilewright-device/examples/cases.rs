@@ -1,17 +1,35 @@
-//! Writes the kernels of the benchmark's cases for compilers and devices.
+//! Writes kernels for compilers and devices, with the data that they move.
 //!
-//! `cargo run -p tilewright-device --example cases -- SIZE FOLDER` writes `cases.jsonl`, a line a case; `NAME.N.cu` and
-//! `NAME.N.cl` for its kernels; and for sizes other than `memory` the bytes of the source, `NAME.src`, and of the
-//! destination behind it, `NAME.dst`.
+//! `cargo run -p tilewright-device --example cases -- WHAT FOLDER` writes `cases.jsonl`, a line a case; `NAME.N.cu` and
+//! `NAME.N.cl` for its kernels; and, but for `memory`, two sources, the second the complement of the first, as
+//! `NAME.src0` and `NAME.src1`, with the destinations behind them, `NAME.dst0` and `NAME.dst1`.
+//!
+//! WHAT is a size of the benchmark's cases (`small`, `l2`, `memory`); `anywhere`, the small ones between arrays that
+//! begin at any byte; `pairs`, 200 random pairs from the seed `TILEWRIGHT_SEED`; or `tables`, orders by long lists.
 
-use std::{error::Error, fs, path::Path};
+#[path = "../tests/host/dice.rs"]
+mod dice;
+
+use std::{env, error::Error, fs, path::PathBuf, sync::Arc};
 
 use serde_json::{Value, json};
-use tilewright_bench::{Case, Size, data, definitions};
-use tilewright_device::{Alignment, DevicePlan, Kernel, Target};
-use tilewright_relayout::Program;
+use tilewright_bench::{Size, data, definitions, random};
+use tilewright_core::TensorLayout;
+use tilewright_device::{Alignment, DevicePlan, Kernel, Target, Way};
+use tilewright_relayout::{Elements, Plan, Program};
+use tilewright_table::{Along, Table, TabledLayout};
 
 type Answer<T> = Result<T, Box<dyn Error>>;
+
+/// What is moved, by name.
+type Named = (String, Program, Alignment);
+
+/// How many random pairs are written, and the most bytes of one.
+const PAIRS: u64 = 200;
+const MOST_BYTES: u64 = 1 << 14;
+
+/// The entries of long lists: within the memory of constants that OpenCL promises, and beyond.
+const LISTS: [u64; 3] = [1 << 10, 1 << 15, 300_007];
 
 /// A kernel's numbers.
 fn numbers(kernel: &Kernel) -> Value {
@@ -26,41 +44,109 @@ fn numbers(kernel: &Kernel) -> Value {
     })
 }
 
-/// The files of a case, and its line.
-fn write(name: &str, case: &Case, plan: &DevicePlan, folder: &Path) -> Answer<Value> {
-    for (number, kernel) in plan.kernels().iter().enumerate() {
-        let file = |end: &str| folder.join(format!("{name}.{number}.{end}"));
-        fs::write(file("cu"), kernel.source(Target::Cuda))?;
-        fs::write(file("cl"), kernel.source(Target::OpenCl))?;
-    }
-    if case.size() != Size::Memory {
-        let mut source = vec![0; usize::try_from(case.src_bytes())?];
-        data::fill(&mut source);
-        let mut wanted = vec![0; usize::try_from(case.dst_bytes())?];
-        case.plan()?.run(&source, &mut wanted, 1)?;
-        fs::write(folder.join(format!("{name}.src")), source)?;
-        fs::write(folder.join(format!("{name}.dst")), wanted)?;
-    }
-    let kernels: Vec<Value> = plan.kernels().iter().map(numbers).collect();
-    let (src, dst) = (case.src_bytes(), case.dst_bytes());
-    Ok(json!({ "name": name, "src_bytes": src, "dst_bytes": dst, "kernels": kernels }))
-}
-
-fn main() -> Answer<()> {
-    let mut words = std::env::args().skip(1);
-    let size: Size = words.next().unwrap_or_else(|| "small".into()).parse()?;
-    let folder = words.next().unwrap_or_else(|| "target/cases".into());
-    let folder = Path::new(&folder);
-    fs::create_dir_all(folder)?;
-    let mut lines = String::new();
-    for definition in definitions()? {
+/// The benchmark's cases, between arrays that lie so.
+fn cases(size: Size, at: impl Fn(usize) -> Answer<Alignment>) -> Answer<Vec<Named>> {
+    let cases = definitions()?.into_iter().enumerate();
+    let named = cases.map(|(number, definition)| {
         let case = definition.case(size)?;
         let program = Program::new(case.src(), case.dst(), case.elements(), case.fill())?;
         // A name is a part of a file's name.
-        let name = definition.name().replace('/', "-");
-        match DevicePlan::new(&program, Alignment::default()) {
-            Ok(plan) => lines += &format!("{}\n", write(&name, &case, &plan, folder)?),
-            Err(error) => println!("    {name}: {error}"),
+        Ok((definition.name().replace('/', "-"), program, at(number)?))
+    });
+    named.collect()
+}
+
+/// Random pairs: every other one like those that people have.
+fn pairs() -> Answer<Vec<Named>> {
+    let seed = env::var("TILEWRIGHT_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let pairs = (0..PAIRS).map(|index| {
+        let mut dice = dice::Dice::new(seed << 32 | index);
+        let program = if index % 2 == 0 {
+            let case = random(seed, index, MOST_BYTES)?;
+            Program::new(case.src(), case.dst(), case.elements(), case.fill())?
+        } else {
+            dice.program()
+        };
+        let step = dice.one(&[16, 4, 1]);
+        let mut byte = || (dice.below(16) * step % 16) as u8;
+        Ok((format!("pair-{seed}-{index}"), program, Alignment::new(byte(), byte())?))
+    });
+    pairs.collect()
+}
+
+/// Columns in the order of a list.
+fn tables() -> Answer<Vec<Named>> {
+    let tables = LISTS.iter().map(|&count| {
+        // A step that has no divisor of the count visits all.
+        let list: Vec<_> = (0..count).map(|at| Some((at * 7919 + 13) % count)).collect();
+        let extents = [2, count];
+        let along = Along::new(&[(1, 1)], &extents, Arc::new(Table::new(count, list)?))?;
+        let stored = TensorLayout::row_major(along.stored_extents())?;
+        let listed = TabledLayout::new(&extents, vec![along], &stored)?;
+        let plain = TabledLayout::of(&TensorLayout::row_major(&extents)?);
+        let program = Program::tabled(&listed, &plain, Elements::same(16), 0)?;
+        Ok((format!("list-{count}"), program, Alignment::default()))
+    });
+    tables.collect()
+}
+
+fn named(what: &str) -> Answer<Vec<Named>> {
+    match what {
+        "pairs" => pairs(),
+        "tables" => tables(),
+        "anywhere" => {
+            let at = |n: usize| {
+                Ok(Alignment::new((n * 7 % 16) as u8, (n * 11 / 3 % 16) as u8)?)
+            };
+            cases(Size::Small, at)
+        }
+        size => cases(size.parse()?, |_| Ok(Alignment::default())),
+    }
+}
+
+/// The files of what is moved, and its line.
+fn write((name, program, at): &Named, plan: &DevicePlan, moves: bool, to: &PathBuf) -> Answer<Value> {
+    for (number, kernel) in plan.kernels().iter().enumerate() {
+        let file = |end: &str| to.join(format!("{name}.{number}.{end}"));
+        fs::write(file("cu"), kernel.source(Target::Cuda))?;
+        fs::write(file("cl"), kernel.source(Target::OpenCl))?;
+    }
+    if moves {
+        let mut source = vec![0; usize::try_from(program.src_bytes())?];
+        data::fill(&mut source);
+        for which in 0..2 {
+            // What a part leaves alone.
+            let mut wanted = vec![0xEE; usize::try_from(program.dst_bytes())?];
+            Plan::of(program.clone()).run(&source, &mut wanted, 1)?;
+            fs::write(to.join(format!("{name}.src{which}")), &source)?;
+            fs::write(to.join(format!("{name}.dst{which}")), wanted)?;
+            source.iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+    let kernels: Vec<Value> = plan.kernels().iter().map(numbers).collect();
+    let fills = plan.kernels().iter().take_while(|kernel| kernel.way() == Way::Fill).count();
+    Ok(json!({
+        "name": name,
+        "src_bytes": program.src_bytes(),
+        "dst_bytes": program.dst_bytes(),
+        "src_at": at.src(),
+        "dst_at": at.dst(),
+        // Kernels before which all others wait.
+        "first": if plan.fills_first() { fills } else { 0 },
+        "kernels": kernels,
+    }))
+}
+
+fn main() -> Answer<()> {
+    let mut words = env::args().skip(1);
+    let what = words.next().unwrap_or_else(|| "small".into());
+    let folder: PathBuf = words.next().unwrap_or_else(|| "target/cases".into()).into();
+    fs::create_dir_all(&folder)?;
+    let mut lines = String::new();
+    for named in named(&what)? {
+        match DevicePlan::new(&named.1, named.2) {
+            Ok(plan) => lines += &format!("{}\n", write(&named, &plan, what != "memory", &folder)?),
+            Err(error) => println!("    {}: {error}", named.0),
         }
     }
     fs::write(folder.join("cases.jsonl"), lines)?;

@@ -3,38 +3,42 @@
 
 use std::path::Path;
 
-use super::{Verdict, command, has, sh, target, verdict};
+use super::{Verdict, command, sh, target, verdict};
 use crate::{python, shell::Outcome};
 
-/// OpenCL on the processor, from the registry.
-const OPENCL: [&str; 2] = ["pyopencl", "pocl-binary-distribution"];
+/// What the example `cases` writes for the compilers, and for devices that run it.
+const WRITTEN: [&str; 5] = ["memory", "small", "anywhere", "pairs", "tables"];
+
+/// The scripts, and which of these each takes.
+const SCRIPTS: [(&str, &[&str]); 3] =
+    [("cuda", &["memory"]), ("opencl", &["small", "anywhere", "pairs", "tables"]), ("amd", &["memory"])];
 
 /// Kernels of the benchmark's cases by the compilers that install, and ten thousand random pairs.
 pub(super) fn devices(root: &Path) -> Verdict {
     match target(root).map(|target| target.join("oracles/devices")) {
         Err(why) => Verdict::Failed(why),
-        Ok(folder) => verdict(
-            written(root, &folder)
-                .and_then(|()| compiled(root, &folder))
-                .and_then(|()| pairs(root)),
-        ),
+        // What one finds does not keep the others from being asked.
+        Ok(folder) => {
+            let compiled = written(root, &folder).and_then(|()| compiled(root, &folder));
+            verdict(compiled.and(pairs(root)))
+        }
     }
 }
 
-/// The kernels of all cases: those for compilers in memory's size, those that run in the small one.
+/// The kernels of all cases, and what they move.
 fn written(root: &Path, folder: &Path) -> Outcome {
-    ["memory", "small"].into_iter().try_for_each(|size| {
+    WRITTEN.into_iter().try_for_each(|what| {
         let words = ["cargo", "run", "--quiet", "--package", "tilewright-device"];
-        let to = folder.join(size);
+        let to = folder.join(what);
         // Kernels of an earlier state are no longer asked about.
         let _ = std::fs::remove_dir_all(&to);
-        sh(command(root, &words).args(["--example", "cases", "--", size]).arg(to))
+        sh(command(root, &words).args(["--example", "cases", "--", what]).arg(to))
     })
 }
 
-/// What each compiler says of them; what does not install is left out, and it says why.
+/// What each compiler says of them, one after another; what does not install is left out, and it says why.
 fn compiled(root: &Path, folder: &Path) -> Outcome {
-    let pins = root.join("tests/oracle/devices.txt");
+    let pins = root.join("tests/oracle/devices/requirements.txt");
     let python = match python::venv(root, &folder.join("venv"), &pins) {
         Ok(python) => python,
         Err(why) => {
@@ -42,22 +46,21 @@ fn compiled(root: &Path, folder: &Path) -> Outcome {
             return Ok(());
         }
     };
-    if !OPENCL.iter().all(|package| has_package(root, &python, package)) {
-        println!("    {} do not install here; OpenCL is left out", OPENCL.join(" and "));
-    }
-    [("nvidia", "memory"), ("opencl", "small"), ("amd", "small")].into_iter().try_for_each(
-        |(which, size)| {
-            let words = [&*python.to_string_lossy(), "tests/oracle/devices.py", which];
-            sh(command(root, &words).arg(folder.join(size)))
-        },
-    )
-}
-
-/// Whether a package of the registry is there, or can be.
-fn has_package(root: &Path, python: &Path, package: &str) -> bool {
-    match package {
-        "pyopencl" => has(root, python, package),
-        _ => sh(python::pip(root, python).arg(package)).is_ok(),
+    let failed: Vec<String> = SCRIPTS
+        .into_iter()
+        .filter_map(|(script, folders)| {
+            println!("    {script}");
+            let script = format!("tests/oracle/devices/{script}.py");
+            let mut asked = command(root, &[&*python.to_string_lossy(), &script]);
+            asked.args(folders.iter().map(|name| folder.join(name)));
+            // Compiled kernels of PoCL are kept with everything else.
+            asked.env("POCL_CACHE_DIR", folder.join("pocl")).env("PYTHONDONTWRITEBYTECODE", "1");
+            sh(&mut asked).err()
+        })
+        .collect();
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(failed.join("; ")),
     }
 }
 
