@@ -58,6 +58,8 @@ typedef uint4 u128;
 #define THREADS_BEGIN { const u32 tid = threadIdx.x;
 #define THREADS_END }
 #define BARRIER __syncthreads()
+// The turn of a loop that a thread is in; for those who count what goes together.
+#define ROUND(turn)
 #define UNROLL _Pragma("unroll")
 #define TABLE static __device__ const
 #define DEVICE static __device__ __forceinline__

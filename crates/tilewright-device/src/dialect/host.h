@@ -31,6 +31,8 @@ void tw_write(u8 *array, u64 at, const void *from, u32 bytes, u32 line);
 void tw_copy(u8 *array, u64 at, const u8 *from, u32 line);
 void tw_wait(u32 line);
 void tw_barrier(u32 line);
+// The thread is in this turn of its loop: what lanes of a warp do in one turn goes together.
+void tw_round(u32 turn);
 u64 tw_param(const u64 *params, u64 number, u32 count, u32 line);
 u8 *tw_shared(u64 bytes, u32 line);
 // The next thread of a phase, in an order that changes; a number from `threads` on ends the phase's loop.
@@ -75,6 +77,7 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define THREADS_BEGIN for (u32 tid; (tid = tw_next(NT, __LINE__)) < NT;) {
 #define THREADS_END }
 #define BARRIER tw_barrier(__LINE__)
+#define ROUND(turn) tw_round(turn)
 #define UNROLL
 #define TABLE static const
 #define DEVICE static inline

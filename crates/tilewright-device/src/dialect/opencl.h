@@ -40,6 +40,7 @@ typedef uint4 u128;
 #define THREADS_BEGIN { const u32 tid = (u32)get_local_id(0);
 #define THREADS_END }
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#define ROUND(turn)
 #define UNROLL __attribute__((opencl_unroll_hint))
 #define TABLE __constant const
 #define DEVICE static inline

@@ -14,6 +14,7 @@
 
 mod fetch;
 mod job;
+mod lanes;
 mod place;
 mod scatter;
 mod text;

@@ -8,12 +8,16 @@
 
 use super::{
     job::Job,
+    lanes::{self, Lanes},
     tile::{MOST, Tile},
 };
 use crate::area::{VECTOR, common};
 
 /// Turns of the banks for each read, in hundredths, that are not worth a further search.
 const GOOD: u64 = 110;
+
+/// Reads after which a place that is far from the best is left.
+const TRIED: u64 = 16;
 
 /// Lanes of a warp.
 const LANES: u64 = 32;
@@ -87,9 +91,9 @@ impl Place {
 
     /// The numbers of vectors of a run that lanes may take together: all, or a whole sector and more.
     fn groups(job: &Job, tile: &Tile) -> Vec<Option<u64>> {
-        let (_, vectors, all) = Place::vectors(job, tile);
+        let Lanes { vectors, runs, .. } = Lanes::of(job, tile, None);
         let sizes: &[u64] = if job.dst.bits < 8 { &[8, 16] } else { &[8, 4, 2] };
-        let fits = |group: &u64| vectors >= *group && all / vectors >= LANES / group;
+        let fits = |group: &u64| vectors >= *group && runs >= LANES / group;
         [None].into_iter().chain(sizes.iter().copied().filter(fits).map(Some)).collect()
     }
 
@@ -128,11 +132,12 @@ impl Place {
         let more = chosen(self.xor.is_some(), 12)
             + chosen(self.turned.is_some(), 8)
             + chosen(self.group.is_some(), 6);
-        let (mut turns, mut reads, all) = (0, 0, self.reads(job, tile));
-        self.each_read(job, tile, |of_read| {
+        let (mut turns, mut reads) = (0, 0);
+        self.each_read(job, tile, |of_read, left| {
             (turns, reads) = (turns + of_read, reads + 1);
-            // Every read that is left takes a turn at least.
-            (turns + all - reads) * 100 / all.max(1) + more < limit
+            // Every read that is left takes a turn at least, and hardly fewer than those of some warps.
+            let far = reads >= TRIED && turns * 80 / reads > limit;
+            !far && (turns + left) * 100 / (reads + left) + more < limit
         })?;
         let cost = turns * 100 / reads.max(1) + more;
         (cost < limit).then_some(cost)
@@ -143,66 +148,47 @@ impl Place {
         self.cost(job, tile) <= GOOD + 20
     }
 
-    /// The elements of a vector, the vectors of a run, and those of a tile.
-    fn vectors(job: &Job, tile: &Tile) -> (u64, u64, u64) {
-        let vector = if job.dst.bits < 8 { 4 } else { VECTOR };
-        let elements = vector * 8 / job.dst.bits;
-        let vectors = (tile.to_elements() / elements).max(1);
-        (elements, vectors, vectors * (tile.elements() / tile.to_elements()))
-    }
-
-    /// The first lanes of the warps that are looked at, or of their halves where elements have two words.
-    fn warps(job: &Job, tile: &Tile) -> impl Iterator<Item = u64> + use<> {
+    /// The first numbers of the warps that are looked at, or of their halves where elements have two words.
+    fn warps(job: &Job, lanes: &Lanes) -> impl Iterator<Item = u64> + use<> {
         let wide = (job.src.bits / 32).max(1);
-        let (_, _, all) = Place::vectors(job, tile);
+        let all = lanes.all();
         let part = move |warp| (0..wide).map(move |part| warp * LANES + part * (LANES / wide));
-        [0, 1, 5].into_iter().flat_map(part).filter(move |first| *first < all)
+        [0, 1, 2, 5, 9, 14, 6, 11, 18, 21, 23, 16]
+            .into_iter()
+            .flat_map(part)
+            .filter(move |first| *first < all)
     }
 
-    /// The reads that are looked at.
-    fn reads(&self, job: &Job, tile: &Tile) -> u64 {
-        Place::warps(job, tile).count() as u64 * Place::vectors(job, tile).0
-    }
-
-    /// Hands out the turns of the banks for each read of some warps of a tile whose runs begin at multiples of 16 bytes,
-    /// while more of them are wanted; `None` where the rest is not.
+    /// Hands out the turns of the banks for each read of some warps of the first tile, and how many reads are left, while
+    /// more of them are wanted; `None` where the rest is not.
     fn each_read(
         &self,
         job: &Job,
         tile: &Tile,
-        mut goes_on: impl FnMut(u64) -> bool,
+        mut goes_on: impl FnMut(u64, u64) -> bool,
     ) -> Option<()> {
-        let (elements, vectors, all) = Place::vectors(job, tile);
+        let lanes = Lanes::of(job, tile, self.group);
+        let elements = lanes.vector * 8 / job.dst.bits;
         let wide = (job.src.bits / 32).max(1);
-        let (run, index) =
-            (self.steps(job, tile, &tile.to), self.steps(job, tile, &tile.to_index()));
+        let reads = Reads { place: self, job, tile, lanes: &lanes }.of_runs();
+        let mut left = Place::warps(job, &lanes).count() as u64 * elements;
         let mut words = Vec::new();
-        for first in Place::warps(job, tile) {
+        for first in Place::warps(job, &lanes) {
             for element in 0..elements {
                 words.clear();
-                for lane in (first..first + LANES / wide).filter(|lane| *lane < all) {
-                    let (vector, number) = self.of_lane(lane, vectors, all / vectors);
-                    let x = vector * elements + self.turn(job, lane, element, elements);
-                    let byte = self.byte(job, &run, x, &index, number);
-                    words.extend((0..wide).map(|word| byte / 4 + word));
+                for number in (first..first + LANES / wide).filter(|number| *number < lanes.all()) {
+                    let element = self.turn(job, number, element, elements);
+                    if let Some(byte) = reads.byte(number, element) {
+                        words.extend((0..wide).map(|word| byte / 4 + word));
+                    }
                 }
-                if !goes_on(banks(&mut words)) {
+                left -= 1;
+                if !words.is_empty() && !goes_on(banks(&mut words), left) {
                     return None;
                 }
             }
         }
         Some(())
-    }
-
-    /// The vector of a run, and the run, that a lane takes.
-    fn of_lane(&self, lane: u64, vectors: u64, runs: u64) -> (u64, u64) {
-        match self.group {
-            None => (lane % vectors, lane / vectors),
-            Some(group) => {
-                let groups = lane / group;
-                ((groups / runs * group + lane % group).min(vectors - 1), groups % runs)
-            }
-        }
     }
 
     /// Turns, steps and phases of some loops.
@@ -212,7 +198,8 @@ impl Place {
             let leans = if index.contains(at) { job.loops[*at].src } else { 0 };
             let (turns, step) = (tile.take[*at], self.step(job, tile, *at));
             let back = if step < 0 { (turns as i64 - 1) * -step } else { 0 };
-            Step { turns, step, back, lean: leans % job.src.vector() as i64 }
+            let dst = job.loops[*at].dst / job.dst.per_byte() as i64;
+            Step { turns, step, back, lean: leans % job.src.vector() as i64, dst }
         };
         loops.iter().map(step).collect()
     }
@@ -224,22 +211,70 @@ impl Place {
         let step = if job.dst.bits < 8 { 1 } else { 32 / job.dst.bits };
         (element + (lane % LANES >> shift) * step) % elements
     }
+}
 
-    /// The byte of element `x` of a run of the destination.
-    fn byte(&self, job: &Job, run: &[Step], x: u64, index: &[Step], number: u64) -> u64 {
-        let (mut units, mut phase) = (0i64, 0i64);
+/// The reads of vectors of a tile.
+#[derive(Clone, Copy, Debug)]
+struct Reads<'a> {
+    place: &'a Place,
+    job: &'a Job,
+    tile: &'a Tile,
+    lanes: &'a Lanes,
+}
+
+/// The same with the loops of a run of the destination, and those that count runs.
+#[derive(Clone, Debug)]
+struct ReadsOfRuns<'a> {
+    reads: Reads<'a>,
+    run: Vec<Step>,
+    index: Vec<Step>,
+    /// The units at which the first run of the source begins.
+    first: i64,
+}
+
+impl<'a> Reads<'a> {
+    fn of_runs(self) -> ReadsOfRuns<'a> {
+        let Reads { place, job, tile, .. } = self;
+        let steps = |loops: &[usize]| place.steps(job, tile, loops);
+        let phase = (job.src.phase * job.src.per_byte()) as i64;
+        ReadsOfRuns {
+            reads: self,
+            run: steps(&tile.to),
+            index: steps(&tile.to_index()),
+            first: job.src.first.wrapping_add(phase),
+        }
+    }
+}
+
+impl ReadsOfRuns<'_> {
+    /// The byte of an element of a vector; none where a run has not all of the vector.
+    fn byte(&self, number: u64, element: u64) -> Option<u64> {
+        let Reads { place, job, tile, lanes } = self.reads;
+        let (vector, number) = lanes.of_number(number);
+        let mut rest = number;
+        let mut lead = lanes::first(job);
+        for step in &self.index {
+            lead += (rest % step.turns) as i64 * step.dst;
+            rest /= step.turns;
+        }
+        let x = (vector * lanes.vector) as i64 - lead.rem_euclid(lanes.together as i64);
+        let row = (tile.to_elements() * job.dst.bits).div_ceil(8) as i64;
+        if x < 0 || x + lanes.vector as i64 > row {
+            return None;
+        }
+        let (mut units, mut phase) = (0i64, self.first);
         let mut add = |steps: &[Step], mut rest: u64| {
             for step in steps {
                 let turn = (rest % step.turns) as i64;
                 rest /= step.turns;
                 units += turn * step.step + step.back;
-                phase += turn * step.lean;
+                phase = phase.wrapping_add(turn * step.lean);
             }
         };
-        add(run, x);
-        add(index, number);
+        add(&self.run, x as u64 * 8 / job.dst.bits + element);
+        add(&self.index, number);
         let units = units + phase.rem_euclid(job.src.vector() as i64);
-        self.spot((units.max(0) as u64) / job.src.per_byte())
+        Some(place.spot((units.max(0) as u64) / job.src.per_byte()))
     }
 }
 
@@ -252,6 +287,8 @@ struct Step {
     back: i64,
     /// Units by which the run of the next turn begins elsewhere in a chunk.
     lean: i64,
+    /// Bytes of the destination from one turn to the next.
+    dst: i64,
 }
 
 /// The turns of the banks for some words.

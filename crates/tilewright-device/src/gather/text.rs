@@ -4,6 +4,7 @@
 use super::{
     fetch::{Fetch, Lies},
     job::Job,
+    lanes::Lanes,
     scatter,
     tile::Tile,
 };
@@ -51,11 +52,6 @@ pub(super) fn grid(job: &Job, tile: &Tile) -> Option<Grid> {
         grid.push(format!("g{at}"), job.loops[at].extent.div_ceil(tile.take[at]))?;
     }
     Some(grid)
-}
-
-/// The bytes of what one store writes of the destination.
-fn vector(job: &Job) -> u64 {
-    if job.dst.bits < 8 { 4 } else { VECTOR }
 }
 
 /// What all threads of a block know: the turns of the tile, and where its first element is on both sides.
@@ -128,6 +124,7 @@ fn chunks(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     let (per_byte, vector) = (job.src.per_byte(), job.src.vector());
     let index = tile.index_from(job);
     text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", place.runs * place.chunks));
+    text.line("ROUND(i / NT);");
     text.line(&format!("const u32 chunk = i % {}u, run = i / {}u;", place.chunks, place.chunks));
     let inside = turns(fetch, &index, text);
     let stride = |at: &usize| format!(" + (i64)c{at} * {}", numbers.signed(job.loops[*at].src));
@@ -174,22 +171,11 @@ pub(super) fn length(fetch: Fetch) -> String {
 /// Vectors of the runs that lie otherwise in the tile than in the array.
 fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     let Fetch { job, tile, .. } = fetch;
-    let (vector, index) = (vector(job), tile.to_index());
-    let (elements, group) = (tile.to_elements(), fetch.place.group.unwrap_or(1));
-    let together = group * vector;
-    let unit = dst_unit(job, tile, together);
-    let bytes = (elements * job.dst.bits).div_ceil(8);
-    let vectors = (bytes + together - unit).div_ceil(together) * group;
-    let runs = tile.elements() / elements;
+    let (lanes, index) = (Lanes::of(job, tile, fetch.place.group), tile.to_index());
     counts(fetch, text, numbers);
-    text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", runs * vectors));
-    text.line(&match fetch.place.group {
-        None => format!("const u32 v = i % {vectors}u, run = i / {vectors}u;"),
-        Some(_) => format!(
-            "const u32 v = i / {}u * {group}u + i % {group}u, run = i / {group}u % {runs}u;",
-            group * runs
-        ),
-    });
+    text.line(&format!("for (u32 i = tid; i < {}u; i += NT) {{", lanes.all()));
+    text.line("ROUND(i / NT);");
+    text.line(&lanes.line());
     let inside = turns(fetch, &index, text);
     let per_byte = job.dst.per_byte() as i64;
     let stride =
@@ -197,9 +183,10 @@ fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     let at: String = index.iter().map(stride).collect();
     text.line(&format!("const i64 at = to{at};"));
     text.line(&format!(
-        "const i32 x = (i32)(v * {vector}u) - (i32)(PHASE({}) + (u32)at & {}u);",
+        "const i32 x = (i32)(v * {}u) - (i32)(PHASE({}) + (u32)at & {}u);",
+        lanes.vector,
         fetch.lies.other().array(),
-        together - 1
+        lanes.together - 1
     ));
     let condition = if inside.is_empty() { inside } else { format!("{inside} && ") };
     text.line(&format!("if ({condition}x < row) {{"));
@@ -219,21 +206,6 @@ fn gathered(fetch: Fetch, text: &mut Text) {
     text.line("} else {");
     ends(fetch, text);
     text.line("}");
-}
-
-/// The power of two of bytes, up to `most`, that every run of the destination begins at a multiple of, as far as is known.
-fn dst_unit(job: &Job, tile: &Tile, most: u64) -> u64 {
-    let per_byte = job.dst.per_byte() as i64;
-    let first = (job.dst.first / per_byte).wrapping_add(job.dst.phase as i64);
-    let loops = job.loops.iter().enumerate();
-    let strides = loops.map(|(at, turn)| match (tile.to.contains(&at), tile.is_whole(job, at)) {
-        (true, true) => 0,
-        (true, false) => turn.dst.wrapping_mul(tile.take[at] as i64) / per_byte,
-        _ => turn.dst / per_byte,
-    });
-    // How the array lies is known within 16 bytes.
-    let most = most.min(VECTOR);
-    strides.chain([first]).fold(most, |unit, stride| crate::area::common(unit, stride as u64))
 }
 
 /// The elements and the bytes of a run of the destination, and what its turns add to the beginning of a run of the source.
@@ -376,7 +348,8 @@ fn words(fetch: Fetch, text: &mut Text) {
 /// The elements at an end of a run, in a vector that it has not all of.
 fn ends(fetch: Fetch, text: &mut Text) {
     let bits = fetch.job.dst.bits;
-    let (bytes, vector) = ((bits / 8).max(1), vector(fetch.job));
+    let bytes = (bits / 8).max(1);
+    let vector = if bits < 8 { 4 } else { VECTOR };
     text.line(&format!(
         "for (i32 y = x < 0 ? 0 : x; y < x + {vector} && y < row; y += {bytes}) {{"
     ));

@@ -3,7 +3,10 @@
 //! Laws: the turns of a run, in their order, are contiguous, and all of them but the last loop's are in every tile; a run
 //! of the destination begins at a byte in each tile; a tile and its runs are at most [`MOST`] bytes.
 
-use super::job::{Job, Side};
+use super::{
+    job::{Job, Side},
+    lanes::SECTOR,
+};
 use tilewright_relayout::Loop;
 
 /// The most bytes of a tile, with what lies between its runs.
@@ -14,9 +17,6 @@ const LAST: u64 = 44 << 10;
 
 /// The bytes of a tile that are enough.
 const ENOUGH: u64 = 12 << 10;
-
-/// The bytes that are read or written together.
-const SECTOR: u64 = 32;
 
 /// The bytes of a run of the destination whose ends cost little.
 const LONG: u64 = 512;
@@ -159,9 +159,12 @@ impl Tile {
         let (sector, per_byte) = (SECTOR * job.dst.per_byte(), job.dst.per_byte() as i64);
         let first = job.dst.first.wrapping_add(job.dst.phase as i64 * per_byte);
         let aligned = |units: i64| units.unsigned_abs().is_multiple_of(sector);
-        let Some(&last) = self.run(&self.to.clone(), job).last() else { return };
-        let outside = (0..self.take.len()).filter(|at| !self.to.contains(at));
-        if aligned(first) && outside.into_iter().all(|at| aligned(job.loops[at].dst)) {
+        let run = self.run(&self.to, job);
+        let Some(&last) = run.last() else { return };
+        let mut others = (0..self.take.len()).filter(|at| !run.contains(at));
+        let next = job.loops[last].dst.wrapping_mul(self.take[last] as i64);
+        let next = if self.is_whole(job, last) { 0 } else { next };
+        if aligned(first) && aligned(next) && others.all(|at| aligned(job.loops[at].dst)) {
             return;
         }
         let elements =

@@ -1,7 +1,8 @@
 // How many 32-byte sectors and how many turns of the banks the instructions of warps need, beside the least for the
 // bytes that they move.
 //
-// An instruction of a warp is the n-th time that its lanes reach a line within one run of the phase's loop. Where
+// An instruction of a warp is the n-th time that its lanes reach a line within one round of the phase: a text says in
+// which turn of its loop a thread is, and one that does not say is in one round all the time. Where
 // lanes reach a line unequally often, which of them go together is unknown: the line is then counted by what it needs
 // at best, and as `uneven`.
 #pragma once
@@ -22,7 +23,7 @@ struct Traffic {
     struct Access {
         u64 at;
         u32 line;
-        u32 turn;
+        u32 round, turn;
         u8 kind, bytes, lane;
         u64 key() const { return (u64)line << 8 | (u64)kind << 5 | bytes; }
     };
@@ -31,6 +32,7 @@ struct Traffic {
     std::vector<Access> warps[LANES];
     std::vector<u32> turns = std::vector<u32>(MAX_LINES * KINDS, 0);
     std::vector<u32> used;
+    u32 round = 0;
     std::vector<u64> sectors[2];
 
     void begin() {
@@ -46,14 +48,19 @@ struct Traffic {
     }
 
     void next_thread() {
+        next_round(0);
+    }
+
+    void next_round(u32 turn) {
         for (u32 slot : used) turns[slot] = 0;
         used.clear();
+        round = turn;
     }
 
     void note(Kind kind, u32 thread, u64 at, u32 bytes, u32 line) {
         u32 slot = line % MAX_LINES * KINDS + kind;
         if (!turns[slot]) used.push_back(slot);
-        warps[thread / LANES % LANES].push_back({at, line, turns[slot]++, (u8)kind, (u8)bytes, (u8)(thread % LANES)});
+        warps[thread / LANES % LANES].push_back({at, line, round, turns[slot]++, (u8)kind, (u8)bytes, (u8)(thread % LANES)});
     }
 
     // The lines of all warps since the last call.
@@ -62,11 +69,13 @@ struct Traffic {
         for (auto &warp : warps) {
             auto before = [](const Access &a, const Access &b) {
                 if (a.key() != b.key()) return a.key() < b.key();
+                if (a.round != b.round) return a.round < b.round;
                 return a.turn != b.turn ? a.turn < b.turn : a.lane < b.lane;
             };
             std::sort(warp.begin(), warp.end(), before);
             for (size_t from = 0, to; from < warp.size(); from = to) {
-                for (to = from; to < warp.size() && warp[to].key() == warp[from].key();) to++;
+                auto same = [&](const Access &a) { return a.key() == warp[from].key() && a.round == warp[from].round; };
+                for (to = from; to < warp.size() && same(warp[to]);) to++;
                 line(&warp[from], &warp[0] + to);
             }
             warp.clear();
@@ -86,7 +95,7 @@ struct Traffic {
         return count;
     }
 
-    // All accesses of a warp on one line, in order of turns.
+    // All accesses of a warp on one line in one round, in order of turns.
     void line(const Access *from, const Access *to) {
         u32 lanes[LANES] = {0};
         u32 most = 0;

@@ -1,0 +1,115 @@
+//! Which vectors of a tile's runs the threads of a block take, in the order of their numbers.
+//!
+//! Laws: each vector of each run is taken once; the vectors of a run begin at multiples of a number of bytes in memory, so
+//! that lanes that go together touch no sector that others of their run touch.
+
+use super::{job::Job, tile::Tile};
+use crate::area::{VECTOR, common};
+
+/// The bytes that are read or written together.
+pub(super) const SECTOR: u64 = 32;
+
+/// Vectors of runs and their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lanes {
+    /// The bytes of a vector.
+    pub(super) vector: u64,
+    /// The power of two of bytes that the first vector of a run begins at a multiple of, at or before the run.
+    pub(super) together: u64,
+    /// The vectors of a run, wherever it begins.
+    pub(super) vectors: u64,
+    pub(super) runs: u64,
+    /// The vectors of a run that go together; those of the next run follow. All of them where there is none.
+    pub(super) group: Option<u64>,
+}
+
+impl Lanes {
+    pub(super) fn of(job: &Job, tile: &Tile, group: Option<u64>) -> Lanes {
+        let (vector, elements) = (vector(job), tile.to_elements());
+        let bytes = (elements * job.dst.bits).div_ceil(8);
+        let step = strides(job, tile).fold(SECTOR, common);
+        let phase = common(VECTOR, first(job) as u64);
+        let together = match group {
+            Some(group) => group * vector,
+            // Runs that begin within a sector are taken from its beginning on.
+            None if step.min(2 * phase) < SECTOR && bytes >= 4 * SECTOR => SECTOR,
+            None => vector,
+        };
+        let unit = together.min(step).min(phase);
+        let each = group.unwrap_or(1);
+        let vectors = (bytes + together - unit).div_ceil(vector).next_multiple_of(each);
+        Lanes { vector, together, vectors, runs: tile.elements() / elements, group }
+    }
+
+    /// The vectors of all runs.
+    pub(super) fn all(&self) -> u64 {
+        self.vectors * self.runs
+    }
+
+    /// The vector and the run of a number.
+    pub(super) fn of_number(&self, number: u64) -> (u64, u64) {
+        match self.group {
+            None => (number % self.vectors, number / self.vectors),
+            Some(group) => {
+                let groups = number / group;
+                (groups / self.runs * group + number % group, groups % self.runs)
+            }
+        }
+    }
+
+    /// The same for the number `i`, as a line of the text.
+    pub(super) fn line(&self) -> String {
+        let Lanes { vectors, runs, group, .. } = self;
+        match group {
+            None => format!("const u32 v = i % {vectors}u, run = i / {vectors}u;"),
+            Some(group) => format!(
+                "const u32 v = i / {}u * {group}u + i % {group}u, run = i / {group}u % {runs}u;",
+                group * runs
+            ),
+        }
+    }
+}
+
+/// The bytes of what one store writes of the destination.
+fn vector(job: &Job) -> u64 {
+    if job.dst.bits < 8 { 4 } else { VECTOR }
+}
+
+/// Where the first byte of the destination lies, as far as is known.
+pub(super) fn first(job: &Job) -> i64 {
+    (job.dst.first / job.dst.per_byte() as i64).wrapping_add(job.dst.phase as i64)
+}
+
+/// The bytes from a run of the destination to others, in this tile and in others.
+fn strides(job: &Job, tile: &Tile) -> impl Iterator<Item = u64> {
+    let per_byte = job.dst.per_byte() as i64;
+    job.loops.iter().enumerate().map(move |(at, turn)| {
+        let stride = match (tile.to.contains(&at), tile.is_whole(job, at)) {
+            (true, true) => 0,
+            (true, false) => turn.dst.wrapping_mul(tile.take[at] as i64) / per_byte,
+            _ => turn.dst / per_byte,
+        };
+        stride as u64
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All small counts, in groups and without.
+    #[test]
+    fn each_vector_of_each_run_is_taken_once() {
+        for (runs, groups) in (1..9).flat_map(|runs| (1..9).map(move |groups| (runs, groups))) {
+            for group in [None, Some(2), Some(4), Some(8)] {
+                let vectors = groups * group.unwrap_or(1);
+                let lanes = Lanes { vector: 16, together: 16, vectors, runs, group };
+                let mut all: Vec<_> = (0..lanes.all()).map(|i| lanes.of_number(i)).collect();
+                assert!(all.iter().all(|(v, run)| *v < vectors && *run < runs));
+                all.sort_unstable();
+                all.dedup();
+                assert_eq!(all.len() as u64, lanes.all(), "{lanes:?}");
+            }
+        }
+    }
+}
