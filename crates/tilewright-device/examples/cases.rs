@@ -95,9 +95,7 @@ fn named(what: &str) -> Answer<Vec<Named>> {
         "pairs" => pairs(),
         "tables" => tables(),
         "anywhere" => {
-            let at = |n: usize| {
-                Ok(Alignment::new((n * 7 % 16) as u8, (n * 11 / 3 % 16) as u8)?)
-            };
+            let at = |n: usize| Ok(Alignment::new((n * 7 % 16) as u8, (n * 11 / 3 % 16) as u8)?);
             cases(Size::Small, at)
         }
         size => cases(size.parse()?, |_| Ok(Alignment::default())),
@@ -105,7 +103,12 @@ fn named(what: &str) -> Answer<Vec<Named>> {
 }
 
 /// The files of what is moved, and its line.
-fn write((name, program, at): &Named, plan: &DevicePlan, moves: bool, to: &PathBuf) -> Answer<Value> {
+fn write(
+    (name, program, at): &Named,
+    plan: &DevicePlan,
+    moves: bool,
+    to: &PathBuf,
+) -> Answer<Value> {
     for (number, kernel) in plan.kernels().iter().enumerate() {
         let file = |end: &str| to.join(format!("{name}.{number}.{end}"));
         fs::write(file("cu"), kernel.source(Target::Cuda))?;

@@ -1,6 +1,6 @@
 """Kernels of the benchmark's cases, compiled for AMD's GPUs by clang: as OpenCL C and as HIP.
 
-    amd.py FOLDER     FOLDER is what the example `cases` of tilewright-device wrote
+    amd.py FOLDER …     each is what the example `cases` of tilewright-device wrote
 
 Neither a GPU nor ROCm is needed: what the languages promise and ROCm's library has is stated in `amd.h`. Of every
 entry: no scratch memory, and at most 64 KiB of local memory, as the code's own metadata says.
@@ -71,7 +71,7 @@ def judged(clang, end, target, path, kernel):
     return wrong
 
 
-def main(folder):
+def main(folders):
     clang, targets = found()
     if not targets:
         skip("no clang on the path knows AMD's GPUs (Debian: apt-get install clang-19)")
@@ -80,11 +80,11 @@ def main(folder):
     wrong, counts = [], collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [(f"of {end} for {target}", pool.submit(judged, clang, end, target, path, kernel))
-                for end in LANGUAGES for target in targets for path, _, kernel in texts(folder, end)]
+                for end in LANGUAGES for target in targets for folder in folders for path, _, kernel in texts(folder, end)]
         for name, job in jobs:
             wrong += job.result()
             counts[name] += 1
     finish("AMD", wrong, counts or {"text": 0})
 
 
-main(pathlib.Path(sys.argv[1]))
+main(list(map(pathlib.Path, sys.argv[1:])))

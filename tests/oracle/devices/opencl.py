@@ -63,7 +63,7 @@ class Folder:
         self.path, self.programs = pathlib.Path(path), programs
         self.context = context
         self.queue = pyopencl.CommandQueue(self.context)
-        self.wrong, self.cases = [], lines(path)
+        self.wrong, self.cases, self.refused = [], lines(path), 0
 
     def data(self, case, end, which):
         return numpy.fromfile(self.path / f"{case['name']}.{end}{which}", numpy.uint8)
@@ -73,8 +73,21 @@ class Folder:
 
     def entry(self, text, name):
         if text not in self.programs:
-            self.programs[text] = pyopencl.Program(self.context, text).build(["-cl-std=CL1.2"])
+            self.programs[text] = pyopencl.Program(self.context, text).build([self.version(text)])
         return pyopencl.Kernel(self.programs[text], name)
+
+    def version(self, text):
+        """1.2 wherever it serves; it refuses long tables, in words, and a later version takes them."""
+        if "#error index tables" not in text:
+            return "-cl-std=CL1.2"
+        try:
+            pyopencl.Program(self.context, text).build(["-cl-std=CL1.2"])
+            self.wrong.append(("long tables", f"{self.path.name}: OpenCL C 1.2 takes more than its constants"))
+        except pyopencl.RuntimeError as error:
+            if "index tables of" not in str(error):
+                self.wrong.append(("long tables", f"{self.path.name}: {str(error)[:300]}"))
+            self.refused += 1
+        return "-cl-std=CL2.0"
 
     def arena(self, jobs):
         """Sources and destinations of cases with the number of their data."""
@@ -153,7 +166,7 @@ class Folder:
 
 
 def main(folders):
-    found, programs, wrong, counts = device(), {}, [], {"alone": 0, "together": 0, "launches of many": 0}
+    found, programs, wrong, counts = device(), {}, [], {"alone": 0, "together": 0, "launches of many": 0, "long tables refused by 1.2": 0}
     context = pyopencl.Context([found])
     print(f"    {found.platform.version}, {found.name}")
     for path in folders:
@@ -161,7 +174,7 @@ def main(folders):
         alone, (together, launches) = folder.alone(), folder.together()
         print(f"    {folder.path.name}: {len(folder.cases)} cases, {alone} alone, {together} arrays by {launches} launches")
         wrong += folder.wrong + ([] if folder.cases else [("nothing checked", folder.path.name)])
-        counts = dict(zip(counts, map(sum, zip(counts.values(), (alone, together, launches)))))
+        counts = dict(zip(counts, map(sum, zip(counts.values(), (alone, together, launches, folder.refused)))))
     finish("OpenCL", wrong, counts | {"programs": len(programs)})
 
 

@@ -10,8 +10,11 @@ use crate::{python, shell::Outcome};
 const WRITTEN: [&str; 5] = ["memory", "small", "anywhere", "pairs", "tables"];
 
 /// The scripts, and which of these each takes.
-const SCRIPTS: [(&str, &[&str]); 3] =
-    [("cuda", &["memory"]), ("opencl", &["small", "anywhere", "pairs", "tables"]), ("amd", &["memory"])];
+const SCRIPTS: [(&str, &[&str]); 3] = [
+    ("cuda", &["memory"]),
+    ("opencl", &["small", "anywhere", "pairs", "tables"]),
+    ("amd", &["memory", "tables"]),
+];
 
 /// Kernels of the benchmark's cases by the compilers that install, and ten thousand random pairs.
 pub(super) fn devices(root: &Path) -> Verdict {

@@ -42,7 +42,13 @@ typedef uint4 u128;
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define ROUND(turn)
 #define UNROLL __attribute__((opencl_unroll_hint))
+// Constants of a program are few: every device has 64 KiB of them. Global memory has tables from OpenCL C 2.0 on.
+#if __OPENCL_C_VERSION__ >= 200 && (__OPENCL_C_VERSION__ < 300 || defined(__opencl_c_program_scope_global_variables))
+#define TABLE __global const
+#else
 #define TABLE __constant const
+#define MOSTTABLES 65536
+#endif
 #define DEVICE static inline
 
 #define LDG16(p) (*(__global const u128*)(p))

@@ -41,7 +41,22 @@ fn tables(digits: &Digits) -> Result<String, Error> {
         let entries: Vec<String> = list.iter().map(|entry| format!("{entry}u")).collect();
         format!("TABLE u32 list{number}[] = {{{}}};\n", entries.join(", "))
     };
-    Ok(lists().enumerate().map(table).collect())
+    Ok(too_many(entries * size_of::<u32>()) + &lists().enumerate().map(table).collect::<String>())
+}
+
+/// The most bytes of tables that every dialect has room for.
+const EVERYWHERE: usize = 64 << 10;
+
+/// What refuses tables where the language has no room for them, which only its compiler knows.
+fn too_many(bytes: usize) -> String {
+    if bytes <= EVERYWHERE {
+        return String::new();
+    }
+    format!(
+        "#if defined(MOSTTABLES) && MOSTTABLES < {bytes}\n\
+         #error index tables of {bytes} bytes: OpenCL C 1.2 has 65536 bytes of constants, build with -cl-std=CL2.0 or above\n\
+         #endif\n"
+    )
 }
 
 fn of_walk(walk: &Walk, program: &Program, cell: Cell, tables: &str) -> Result<Kernel, Error> {
@@ -136,4 +151,18 @@ fn swizzle(variable: &str, swizzle: &Swizzle, text: &mut Text, numbers: &mut Num
     });
     let bits: Vec<String> = bits.collect();
     text.line(&format!("{variable} ^= {};", bits.join(" ^ ")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_tables_are_refused_where_constants_are_few() {
+        assert_eq!(too_many(EVERYWHERE), "");
+        let refused = too_many(EVERYWHERE + 4);
+        assert!(refused.starts_with(
+            "#if defined(MOSTTABLES) && MOSTTABLES < 65540\n#error index tables of 65540 bytes"
+        ));
+    }
 }
