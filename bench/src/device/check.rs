@@ -49,8 +49,9 @@ impl Host {
         done.map_err(|error| Error::machine(error.to_string()))?;
         let expected = data::checksum(made);
         let stated = case.checksum().filter(|stated| *stated != expected);
-        let mut wrong = stated
-            .map(|stated| format!("the processor makes {expected:#018x}, not the {stated:#018x} that is stated"));
+        let mut wrong = stated.map(|stated| {
+            format!("the processor makes {expected:#018x}, not the {stated:#018x} that is stated")
+        });
         let mut first = None;
         for array in 0..laid.arrays {
             let at = laid.first + array * laid.apart;

@@ -212,7 +212,11 @@ impl DeviceBench {
             return Err(Error::machine(says));
         }
         let same = |laid: Laid| {
-            laid == src || laid.arrays == 1 && src.arrays == 1 && laid.first == src.first && laid.bytes >= src.bytes
+            laid == src
+                || laid.arrays == 1
+                    && src.arrays == 1
+                    && laid.first == src.first
+                    && laid.bytes >= src.bytes
         };
         if !self.laid.is_some_and(same) {
             self.laid = None;
@@ -226,7 +230,11 @@ impl DeviceBench {
     }
 
     /// The ways of its kernels, each with their number.
-    fn ways(&self, laying: &Laying<'_>, options: Options) -> Result<Vec<(&'static str, usize)>, Error> {
+    fn ways(
+        &self,
+        laying: &Laying<'_>,
+        options: Options,
+    ) -> Result<Vec<(&'static str, usize)>, Error> {
         let at = |memory: &Memory, laid: Laid| memory.address() + laid.first;
         let pointers =
             Alignment::of_addresses(at(&self.src, laying.src), at(&self.dst, laying.dst));
@@ -244,8 +252,12 @@ impl DeviceBench {
     }
 
     fn ours<'a>(&'a self, laying: &'a Laying<'_>) -> Step<'a> {
-        let span = |memory: &'a Memory, laid: Laid, i: u64| Span { memory, at: laid.first + i * laid.apart };
-        let one = |i| (&laying.moved, span(&self.src, laying.src, i), span(&self.dst, laying.dst, i));
+        let span = |memory: &'a Memory, laid: Laid, i: u64| Span {
+            memory,
+            at: laid.first + i * laid.apart,
+        };
+        let one =
+            |i| (&laying.moved, span(&self.src, laying.src, i), span(&self.dst, laying.dst, i));
         Step::Moves((0..laying.src.arrays).map(one).collect())
     }
 

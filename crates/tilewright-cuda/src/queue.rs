@@ -159,8 +159,9 @@ impl Queue {
     /// # }
     /// ```
     pub fn seconds(&self, step: &Step<'_>, runs: u32) -> Result<f64, Error> {
-        let took =
-            self.own.milliseconds(self.stream.get(), || (0..runs).try_for_each(|_| self.run(step)))?;
+        let took = self
+            .own
+            .milliseconds(self.stream.get(), || (0..runs).try_for_each(|_| self.run(step)))?;
         Ok(f64::from(took) / 1e3 / f64::from(runs.max(1)))
     }
 

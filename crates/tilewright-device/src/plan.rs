@@ -88,8 +88,8 @@ impl DevicePlan {
     ///     let options = Options::default().with_supertile(tiles);
     ///     DevicePlan::with(&program, Alignment::default(), options).unwrap()
     /// };
-    /// assert!(plan(8).kernels()[0].text().contains("Squares of 8 by 8 tiles"));
-    /// assert!(!plan(1).kernels()[0].text().contains("Squares"));
+    /// assert!(plan(8).kernels()[0].text().contains("Strips of 8 tiles"));
+    /// assert!(!plan(1).kernels()[0].text().contains("Strips"));
     /// ```
     pub fn with(
         program: &Program,
@@ -187,7 +187,7 @@ impl DevicePlan {
     /// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
     /// let listing = DevicePlan::new(&program, Alignment::default()).unwrap().listing();
     /// assert!(listing.starts_with("// From (64,64):(64,1) of [64, 64]\n// to (64,64):(1,64) of [64, 64],"));
-    /// assert!(listing.contains("// Kernel 0, weave: 1 blocks of 256 threads"));
+    /// assert!(listing.contains("// Kernel 0, weave: 1 blocks of 64 threads"));
     /// ```
     pub fn listing(&self) -> String {
         let mut listing = self.title.clone();

@@ -129,6 +129,8 @@ fn cases_of_the_cache_are_exact_and_waste_no_traffic() {
         all.iter().partition(|done| is_aligned(&case(done)));
     let (halves, banked): (Vec<&Done>, Vec<&Done>) =
         all.iter().partition(|done| has_half_of_banks(done));
+    let (missed, banked): (Vec<&Done>, Vec<&Done>) =
+        banked.iter().partition(|done| is_missed(done));
     let (even, odd): (Vec<&Done>, Vec<&Done>) =
         banked.iter().partition(|done| done.ways == [Way::Weave] || is_power_of_two(&case(done)));
     println!(

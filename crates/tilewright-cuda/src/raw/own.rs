@@ -78,8 +78,7 @@ impl Own {
 
     /// Calls a function of the table in the context.
     fn call(&self, name: &str, call: impl FnOnce(&Functions) -> i32) -> Result<(), Error> {
-        self.driver
-            .within(self.context, || self.driver.checked(name, call(&self.functions)))
+        self.driver.within(self.context, || self.driver.checked(name, call(&self.functions)))
     }
 
     /// The name of the library.
@@ -122,13 +121,14 @@ impl Own {
         let mut address = 0;
         let length = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
         // SAFETY: `address` is written.
-        self.call("cuMemAlloc", |f| unsafe { (f.cuMemAlloc_v2)(&mut address, length) })
-            .map_err(|error| {
+        self.call("cuMemAlloc", |f| unsafe { (f.cuMemAlloc_v2)(&mut address, length) }).map_err(
+            |error| {
                 let room = self.room().map_or(String::new(), |(free, total)| {
                     format!("; {free} of {total} bytes are free")
                 });
                 error.about(&format!("{bytes} bytes of a device{room}"))
-            })?;
+            },
+        )?;
         Ok(address)
     }
 
@@ -335,9 +335,9 @@ impl<'a> Event<'a> {
 impl Drop for Event<'_> {
     fn drop(&mut self) {
         // SAFETY: the event was made in `new`. Nobody can do anything about a failure.
-        let _ = self.own.call("cuEventDestroy", |f| unsafe {
-            (f.cuEventDestroy_v2)(pointer(self.event))
-        });
+        let _ = self
+            .own
+            .call("cuEventDestroy", |f| unsafe { (f.cuEventDestroy_v2)(pointer(self.event)) });
     }
 }
 

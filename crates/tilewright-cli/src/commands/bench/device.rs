@@ -54,7 +54,10 @@ pub(super) fn run(
     let wrong = rows.iter().filter(|(_, row)| !row.is_right()).count();
     if out.is_json() {
         let cases: Vec<Value> = rows.iter().map(|(case, row)| of_row(case, row)).collect();
-        out.answer("", json!({ "device": of_facts(device, &facts), "cases": cases, "wrong": wrong }))?;
+        out.answer(
+            "",
+            json!({ "device": of_facts(device, &facts), "cases": cases, "wrong": wrong }),
+        )?;
     } else {
         out.text(&format!("\n{}", short(&rows, wrong)))?;
     }
@@ -105,7 +108,9 @@ fn sized(
 fn number(what: &str, text: &str, legal: std::ops::RangeInclusive<u64>) -> Result<u64, Failure> {
     let read = text.trim().parse().ok().filter(|number| legal.contains(number));
     let (from, to) = legal.into_inner();
-    read.ok_or_else(|| Failure::usage(format!("{what} {text}: expected a number from {from} to {to}")))
+    read.ok_or_else(|| {
+        Failure::usage(format!("{what} {text}: expected a number from {from} to {to}"))
+    })
 }
 
 fn head(facts: &Facts) -> String {

@@ -72,6 +72,7 @@ fn area(run: u64, loops: &[(u64, i64, i64)]) -> Area {
         bytes: (1 << 40, 1 << 40),
         alignment: Alignment::default(),
         options: Options::default(),
+        maps: Default::default(),
     }
 }
 
