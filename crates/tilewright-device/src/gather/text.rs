@@ -199,7 +199,8 @@ fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
 fn gathered(fetch: Fetch, text: &mut Text) {
     if fetch.job.dst.bits == 128 {
         let spot = fetch.spot("(home + place((u32)x / 16u))");
-        return text.line(&format!("STG16(dst + (at + x), LDS16(sm, {spot} / 16u));"));
+        // Vectors before a run's first one belong to other runs.
+        return text.line(&format!("if (x >= 0) STG16(dst + (at + x), LDS16(sm, {spot} / 16u));"));
     }
     text.line(&format!("if (x >= 0 && {}) {{", all_of_vector(fetch.job)));
     whole(fetch, text);
