@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `conformance`, `bench`, `wheel`, `oracles`, `web`, `site`.
+//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `conformance`, `bench`, `device`, `wheel`, `oracles`, `web`, `site`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
@@ -11,6 +11,7 @@ mod bounds;
 mod check;
 mod ci;
 mod conformance;
+mod device;
 mod emulated;
 mod faults;
 mod fuzz;
@@ -50,6 +51,15 @@ enum Command {
     Tidy,
     /// The relayout benchmark next to memcpy
     Bench(bench::Args),
+    /// Program, wheel and script for a machine with a CUDA device, in the build folder's `device`
+    Device {
+        /// Without the Python package
+        #[arg(long)]
+        without_wheel: bool,
+        /// Runs the script as well, into bench/record
+        #[arg(long)]
+        here: bool,
+    },
     /// Python's algebra from the table of functions; --check only says whether it is fresh
     Algebra {
         /// Writes nothing
@@ -101,6 +111,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
+        Command::Device { without_wheel, here } => device::run_all(&root, without_wheel, here),
         Command::Web { test, shots } => web::build(&root)
             .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
             .and_then(|()| if test { web::test(&root) } else { Ok(()) }),

@@ -14,6 +14,7 @@ const PARTS: [(&str, &[(&str, &str)]); 3] = [
             (START, "Start"),
             ("docs/recipes.md", "Recipes"),
             ("docs/python.md", "Python"),
+            ("docs/devices.md", "Devices"),
             ("docs/json.md", "JSON"),
         ],
     ),

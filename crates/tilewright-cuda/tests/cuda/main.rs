@@ -4,5 +4,6 @@
 mod emulated;
 mod kept;
 mod launches;
+mod own;
 mod real;
 mod refused;

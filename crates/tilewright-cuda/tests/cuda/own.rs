@@ -1,0 +1,168 @@
+//! Memory, streams and events of one's own.
+
+use std::sync::Arc;
+
+use tilewright_core::TensorLayout;
+use tilewright_cuda::{Memory, Move, Place, Queue, Span, Step};
+use tilewright_relayout::{Elements, Program};
+
+use crate::emulated::{Emulated, FAILED};
+
+fn place(machine: &Emulated) -> Arc<Place> {
+    Place::new(&Arc::new(machine.open()), 1).unwrap()
+}
+
+fn span(memory: &Memory, at: u64) -> Span<'_> {
+    Span { memory, at }
+}
+
+/// The transpose of bytes.
+fn turned(rows: u64, columns: u64) -> Move {
+    let from = TensorLayout::row_major(&[rows, columns]).unwrap();
+    let to = TensorLayout::col_major(&[rows, columns]).unwrap();
+    Move::new(Program::new(&from, &to, Elements::same(8), 0).unwrap())
+}
+
+fn read(memory: &Memory) -> Vec<u8> {
+    let mut bytes = vec![0; memory.bytes() as usize];
+    memory.read(0, &mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn bytes_go_there_and_come_back() {
+    let machine = Emulated::new();
+    let place = place(&machine);
+    let memory = Memory::new(&place, 100).unwrap();
+    memory.fill(7).unwrap();
+    memory.write(3, b"bytes").unwrap();
+    let bytes = read(&memory);
+    assert_eq!((&bytes[..3], &bytes[3..8], bytes[99]), (&[7; 3][..], &b"bytes"[..], 7));
+    for (at, length) in [(96, 5), (101, 0), (u64::MAX, 1)] {
+        let mut data = vec![1; length];
+        assert_eq!(memory.write(at, &data).unwrap_err().kind(), "buffer", "{at}");
+        assert_eq!(memory.read(at, &mut data).unwrap_err().kind(), "buffer", "{at}");
+    }
+    assert_eq!(read(&memory), bytes);
+}
+
+#[test]
+fn facts_are_those_of_the_device() {
+    let machine = Emulated::new();
+    machine.capability(1, 8, 6);
+    let facts = place(&machine).facts().unwrap();
+    assert!(facts.name.contains("emulated"), "{}", facts.name);
+    assert_eq!((facts.capability, facts.driver_cuda), ((8, 6), 12_040));
+    assert!(facts.free_bytes <= facts.total_bytes && facts.compiler.is_some());
+}
+
+#[test]
+fn a_device_that_is_not_there_is_named() {
+    let machine = Emulated::new();
+    let cuda = Arc::new(machine.open());
+    for ordinal in [-1, 2] {
+        let error = Place::new(&cuda, ordinal).unwrap_err();
+        assert_eq!(error.kind(), "no-device");
+        assert!(error.to_string().contains("there are 2"), "{error}");
+    }
+}
+
+#[test]
+fn more_memory_than_a_device_has_is_an_error_that_says_what_is_free() {
+    let machine = Emulated::new();
+    let error = Memory::new(&place(&machine), 1 << 50).unwrap_err();
+    assert_eq!(error.kind(), "driver");
+    assert!(error.to_string().contains("bytes are free"), "{error}");
+}
+
+#[test]
+fn steps_run_at_any_byte_once_or_timed_or_in_a_graph() {
+    let machine = Emulated::new();
+    let place = place(&machine);
+    let moved = turned(2, 3);
+    let (src, dst) = (Memory::new(&place, 20).unwrap(), Memory::new(&place, 20).unwrap());
+    src.write(5, b"abcdef").unwrap();
+    let queue = Queue::new(&place).unwrap();
+    let step = Step::Moves(vec![(&moved, span(&src, 5), span(&dst, 9))]);
+    let run = |how: &dyn Fn(&Step<'_>)| {
+        dst.fill(b'.').unwrap();
+        how(&step);
+        assert_eq!(read(&dst), b".........adbecf.....");
+    };
+    run(&|step| queue.run(step).and_then(|()| queue.wait()).unwrap());
+    run(&|step| assert!(queue.seconds(step, 3).unwrap() >= 0.0));
+    run(&|step| assert!(queue.graph_seconds(step, 3).unwrap() >= 0.0));
+    let copy = Step::Copy { src: span(&src, 5), dst: span(&dst, 0), bytes: 6 };
+    queue.graph_seconds(&copy, 2).unwrap();
+    assert_eq!(&read(&dst)[..6], b"abcdef");
+}
+
+#[test]
+fn what_is_beyond_memory_is_refused_and_nothing_written() {
+    let machine = Emulated::new();
+    let place = place(&machine);
+    let moved = turned(2, 3);
+    let (src, dst) = (Memory::new(&place, 8).unwrap(), Memory::new(&place, 8).unwrap());
+    dst.fill(1).unwrap();
+    let queue = Queue::new(&place).unwrap();
+    for (from, to) in [(3, 0), (0, 3), (9, 0), (u64::MAX, 0)] {
+        let step = Step::Moves(vec![(&moved, span(&src, from), span(&dst, to))]);
+        assert_eq!(queue.run(&step).unwrap_err().kind(), "buffer", "{from} {to}");
+        let copy = Step::Copy { src: span(&src, from), dst: span(&dst, to), bytes: 6 };
+        assert_eq!(queue.run(&copy).unwrap_err().kind(), "buffer", "{from} {to}");
+    }
+    assert_eq!(read(&dst), [1; 8]);
+}
+
+#[test]
+fn a_step_that_was_not_run_is_not_captured() {
+    let machine = Emulated::new();
+    let place = place(&machine);
+    let moved = turned(2, 3);
+    let (src, dst) = (Memory::new(&place, 8).unwrap(), Memory::new(&place, 8).unwrap());
+    let queue = Queue::new(&place).unwrap();
+    let step = Step::Moves(vec![(&moved, span(&src, 0), span(&dst, 0))]);
+    assert_eq!(queue.graph_seconds(&step, 1).unwrap_err().kind(), "captured");
+    // The capture has ended, and the queue is as it was.
+    queue.run(&step).unwrap();
+    queue.graph_seconds(&step, 1).unwrap();
+}
+
+#[test]
+fn a_failure_of_any_call_is_an_error() {
+    let calls = [
+        "cuMemAlloc",
+        "cuMemcpyHtoD",
+        "cuMemsetD8",
+        "cuStreamCreate",
+        "cuEventCreate",
+        "cuEventRecord",
+        "cuEventSynchronize",
+        "cuEventElapsedTime",
+        "cuStreamBeginCapture",
+        "cuStreamEndCapture",
+        "cuGraphInstantiate",
+        "cuGraphLaunch",
+        "cuMemcpyDtoH",
+    ];
+    for call in calls {
+        let machine = Emulated::new();
+        let place = place(&machine);
+        let moved = turned(2, 3);
+        machine.fail(call, 0);
+        let all = || -> Result<(), tilewright_cuda::Error> {
+            let (src, dst) = (Memory::new(&place, 8)?, Memory::new(&place, 8)?);
+            src.write(0, b"abcdef")?;
+            dst.fill(0)?;
+            let queue = Queue::new(&place)?;
+            let step = Step::Moves(vec![(&moved, span(&src, 0), span(&dst, 0))]);
+            queue.run(&step)?;
+            queue.graph_seconds(&step, 1)?;
+            dst.read(0, &mut [0; 6])
+        };
+        let error = all().expect_err(call);
+        assert_eq!(error.code(), Some(FAILED), "{call}: {error}");
+        // Nothing is left of it.
+        all().unwrap();
+    }
+}
