@@ -14,6 +14,7 @@
 //! | `device` | devices with their primary contexts |
 //! | `shape`, `table` | what entries take; many arrays in one launch |
 //! | `place`, `queue` | [`Place`], [`Memory`]: a device with memory of one's own; [`Queue`]: work in order, timed by events |
+//! | `mark` | [`Mark`]: the end of what is queued on a stream |
 //! | `check` | memory that is too short or overlaps |
 //! | `raw` | the calls of both libraries, the only `unsafe` code |
 //!
@@ -36,6 +37,7 @@ mod disk;
 mod error;
 mod job;
 mod key;
+mod mark;
 mod missing;
 mod modules;
 mod movement;
@@ -52,6 +54,7 @@ pub use counts::Counts;
 pub use cuda::Cuda;
 pub use error::Error;
 pub use job::Job;
+pub use mark::Mark;
 pub use movement::Move;
 pub use place::{Facts, Memory, Place};
 pub use queue::{Queue, Span, Step};

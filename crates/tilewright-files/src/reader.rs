@@ -86,6 +86,8 @@ pub struct Reader<'i> {
     at: u64,
     from: Held,
     to: Held,
+    /// What is read where no layout is asked for: the dims of the box, the last fastest.
+    rows: Held,
     /// What of it is read, counted in what moves: elements, or blocks of them.
     area: Area,
     program: Program,
@@ -193,7 +195,7 @@ impl Input {
             Some(spec) => {
                 target(name, &plain, spec, (None, true), (false, &lists))?.map_err(Error::usage)?
             }
-            None => plain,
+            None => plain.clone(),
         };
         if to.tables().is_some() {
             return Err(with_tables(name, &to.spec()));
@@ -205,7 +207,7 @@ impl Input {
         let sides = ((from.layout(), &*origin), (to.layout(), &*zeros));
         let program = Program::of_part(sides.0, sides.1, extents, elements(&from, &to))
             .map_err(|error| unplanned(name, &error))?;
-        Ok(Reader { name, source, at, from, to, area, program, fill })
+        Ok(Reader { name, source, at, from, to, rows: plain, area, program, fill })
     }
 }
 
@@ -302,6 +304,29 @@ impl Reader<'_> {
     /// ```
     pub fn is_big_endian(&self) -> bool {
         self.to.named.byte_order().is_some_and(ByteOrder::is_big)
+    }
+
+    /// The move to the result from what a reader of the same box without a layout gives, the last dim fastest: for those who
+    /// move the elements elsewhere, such as on a device.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) where no program moves them.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let tensor = input.tensors().iter().find(|tensor| tensor.name().contains("k_proj")).unwrap();
+    /// let (rows, blocks) = (input.reader(tensor, None, None).unwrap(), Spec::parse("zN").unwrap());
+    /// let blocks = input.reader(tensor, Some(&blocks), None).unwrap();
+    /// let program = blocks.from_rows().unwrap();
+    /// assert_eq!((program.src_bytes(), program.dst_bytes()), (rows.bytes(), blocks.bytes()));
+    /// ```
+    pub fn from_rows(&self) -> Result<Program, Error> {
+        let elements = elements(&self.rows, &self.to);
+        Program::new(self.rows.layout(), self.to.layout(), elements, self.fill)
+            .map_err(|error| self.failed(&error))
     }
 
     /// Reads the result into `out`, of just its length, with this many threads; 0 for one per core. Padding holds what

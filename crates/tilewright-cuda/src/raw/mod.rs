@@ -9,8 +9,10 @@
 //! | `loaded.rs` | code in a context, and its launch |
 //! | `given.rs` | memory and streams that a caller gives |
 //! | `own.rs`, `memory.rs` | the calls for memory, streams, events and graphs of this process's own; memory that it owns |
+//! | `event.rs` | the calls for events |
 
 mod driver;
+mod event;
 mod given;
 mod library;
 mod loaded;
@@ -19,6 +21,7 @@ mod nvrtc;
 mod own;
 
 pub(crate) use driver::{Context, Driver};
+pub(crate) use event::{Event, Events};
 pub use given::{DeviceBytes, Stream};
 pub(crate) use library::Library;
 pub(crate) use loaded::Loaded;
