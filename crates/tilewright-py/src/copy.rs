@@ -3,17 +3,20 @@
 //! Bytes move as they are. Element types only have to be the same, so those that layouts have no name for are copied
 //! too. A plan is kept by the shape, the strides and the size of an element.
 
+use std::sync::OnceLock;
+
 use pyo3::{
     prelude::*,
     types::{PyDict, PyString, PyTuple},
 };
-use tilewright::{Dtype, Named, core::Mode, relayout::Plan};
+use tilewright::{Dtype, Named, core::Mode, cuda::Move, relayout::Plan};
 
 use crate::{
     ask::Wanted,
     cache::Cache,
+    device,
     errors::{Raised, about, refused},
-    foreign::{Facts, Family, Memory, numpy_empty, torch_empty},
+    foreign::{Facts, Family, Memory},
     forks,
     integer::{Integer, given},
     plan,
@@ -32,6 +35,8 @@ struct Key {
 /// A plan and the process that made it.
 struct Copy {
     plan: Plan,
+    /// The kernels, once an array on a device was copied.
+    kernels: OnceLock<Move>,
     generation: u32,
 }
 
@@ -59,7 +64,7 @@ fn copy_<'py>(
     let threads = given("threads", threads)?;
     let (mut to, from) = (named("dst", dst)?, named("src", src)?);
     checked(dst.py(), &to, &from)?;
-    moved(dst.py(), &mut to, &from, threads)?;
+    moved((&mut to, dst), (&from, src), threads)?;
     Ok(dst.clone())
 }
 
@@ -70,13 +75,13 @@ fn contiguous<'py>(
     threads: Option<Integer<usize>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let threads = given("threads", threads)?;
-    let from = Memory::of_any(array)?;
+    let from = Memory::any_anywhere(array)?;
     if from.facts.is_row_major() {
         return Ok(array.clone());
     }
     let made = empty(array.py(), &from, &from.facts.shape)?;
-    moved(array.py(), &mut Memory::of_any(&made)?, &from, threads)?;
-    Ok(made)
+    moved((&mut Memory::any_anywhere(&made)?, &made), (&from, array), threads)?;
+    from.handed_over(made)
 }
 
 #[pyfunction]
@@ -130,12 +135,12 @@ fn copy_if_strided(
         return Ok(false);
     }
     // A plan that there is none for is torch's to refuse, in its words.
-    Ok(moved(dst.py(), &mut to, &from, Some(threads)).is_ok())
+    Ok(moved((&mut to, dst), (&from, src), Some(threads)).is_ok())
 }
 
 /// The memory of the array that is given as this argument.
 fn named(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Memory> {
-    Memory::of_any(array).map_err(|error| about(argument, error))
+    Memory::any_anywhere(array).map_err(|error| about(argument, error))
 }
 
 /// A new array of these extents: of the library of `like`, or NumPy's, and of its element type.
@@ -145,10 +150,7 @@ fn empty<'py>(py: Python<'py>, like: &Memory, shape: &[u64]) -> PyResult<Bound<'
         (None, Some(name)) => PyString::new(py, name).into_any(),
         (None, None) => return Err(refused("dtype", "elements that NumPy has no type for")),
     };
-    match like.family {
-        Family::Torch => torch_empty(py, shape, &dtype),
-        Family::Numpy | Family::Other => numpy_empty(py, shape, &dtype),
-    }
+    like.empty(shape, &dtype)
 }
 
 /// Refuses arrays of which one cannot be copied to the other.
@@ -201,7 +203,12 @@ fn broadcast(to: &Facts, from: &Facts) -> PyResult<Vec<i64>> {
 }
 
 /// Copies, by a plan that is kept.
-fn moved(py: Python<'_>, to: &mut Memory, from: &Memory, threads: Option<usize>) -> PyResult<()> {
+fn moved(
+    (to, to_array): (&mut Memory, &Bound<'_, PyAny>),
+    (from, from_array): device::Side<'_, '_>,
+    threads: Option<usize>,
+) -> PyResult<()> {
+    let py = to_array.py();
     let src = broadcast(&to.facts, &from.facts)?;
     let Facts { shape, strides, itemsize, .. } = &to.facts;
     if to.facts.size() == 0 {
@@ -211,10 +218,13 @@ fn moved(py: Python<'_>, to: &mut Memory, from: &Memory, threads: Option<usize>)
     let kept = PLANS.find_or(key, |key| {
         let bytes = key.itemsize as u64;
         let plan = Plan::of_strides(&key.extents, bytes, &key.src, &key.dst).raised()?;
-        Ok(Copy { plan, generation: forks::generation() })
+        Ok(Copy { plan, kernels: OnceLock::new(), generation: forks::generation() })
     })?;
+    if device::is_asked(from, to) {
+        return device::planned(&kept.plan, &kept.kernels, (from, from_array), (to, to_array));
+    }
     let plan = forks::own(&kept.plan, kept.generation);
-    plan::moved(py, &plan, (from.bytes(), to.bytes_mut()?), threads)
+    plan::moved(py, &plan, (from.bytes()?, to.bytes_mut()?), threads)
 }
 
 /// The place of the first element and the strides of the dims, in elements, where strides say the layout.

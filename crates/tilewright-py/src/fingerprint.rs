@@ -93,7 +93,7 @@ fn fingerprint_of(
     let memory = Memory::given("array", array)?;
     let (side, source) = prepare::read(&ask, &memory.facts)?;
     plan::expected(&source, &memory, "array")?;
-    let bytes = memory.bytes();
+    let bytes = memory.bytes()?;
     let Some(dtype) = side.named.dtype() else {
         return Err(refused("needs-dtype", "the element type is not known; give dtype="));
     };

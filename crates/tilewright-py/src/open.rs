@@ -22,6 +22,7 @@ use crate::{
     foreign::{Facts, Memory, Place, numpy_empty, torch_empty},
     forks,
     integer::{Integer, Integers, given},
+    load::{Load, Target},
     order::Order,
     part::Part,
     result::Form,
@@ -111,9 +112,13 @@ impl PyCheckpoint {
     /// ``from_`` and ``dtype`` read words that hold smaller elements, ``m.get(name, to="MARLIN as s32", from_="GPTQ",
     /// dtype="u4")``; ``dims`` are their logical dims where the words do not say them.
     ///
+    /// ``device="cuda"`` or ``"cuda:1"`` gives an array there: the file is read in pieces of at most 16 MiB, copied to the
+    /// device, and moved into the layout ``to`` by a kernel; with ``to`` the device holds the tensor twice meanwhile. It is a
+    /// ``DeviceArray``, or an array of ``framework="torch"``, ``"cupy"`` or ``"jax"``, ready on that library's current stream.
+    ///
     /// Raises ``KeyError`` for a name that is not there, ``ArgumentError`` for a layout or a box that does not fit, and
     /// ``FileError`` for a file that was changed or cut short.
-    #[pyo3(signature = (name, /, to = None, *, r#box = None, out = None, framework = None, threads = None, from_ = None, dims = None, dtype = None))]
+    #[pyo3(signature = (name, /, to = None, *, r#box = None, out = None, framework = None, threads = None, from_ = None, dims = None, dtype = None, device = None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn get<'py>(
         &self,
@@ -127,10 +132,11 @@ impl PyCheckpoint {
         from_: Option<&Bound<'py, PyAny>>,
         dims: Option<Integers>,
         dtype: Option<&Bound<'py, PyAny>>,
+        device: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let held = self.held()?;
         let tensor = held.tensor(name)?;
-        let torch = is_torch(Text::given("framework", framework)?)?;
+        let target = Target::of(Text::given("framework", framework)?, device)?;
         let threads = forks::threads(given("threads", threads)?);
         let to = to.map(|to| spec_of("to", to)).transpose()?;
         let reading = reading(from_, dims, dtype)?;
@@ -143,6 +149,17 @@ impl PyCheckpoint {
         let area = part.as_ref().map(|part| part.ranges.as_slice());
         let reader = held.input.reader_as(tensor, &reading, to.as_ref(), area).raised()?;
         let form = form(&reader, part.as_ref().filter(|_| to.is_none()))?;
+        let torch = match target {
+            Target::Host { torch } => torch,
+            Target::Device(_) if out.is_some() => {
+                let says = "out= goes without device=; get an array there, and tilewright.copy_(out, array)";
+                return Err(refused("arguments", says));
+            }
+            Target::Device(target) => {
+                let load = Load { input: &held.input, tensor, reading: &reading, reader: &reader };
+                return load.run(py, &target, &form, area, to.is_some(), threads);
+            }
+        };
         let made = match out {
             Some(out) => out.clone(),
             None => empty(py, &form, torch)?,
@@ -163,7 +180,7 @@ impl PyCheckpoint {
         py: Python<'py>,
         name: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.get(py, name, None, None, None, None, None, None, None, None)
+        self.get(py, name, None, None, None, None, None, None, None, None, None)
     }
 
     /// The layout that a tensor has in the file.
@@ -305,18 +322,6 @@ impl Held {
     }
 }
 
-fn is_torch(framework: Option<String>) -> PyResult<bool> {
-    match framework.as_deref() {
-        None | Some("numpy") => Ok(false),
-        Some("torch") => Ok(true),
-        Some(other) => {
-            let other = quoted(other);
-            let says = format!("framework= takes 'numpy' or 'torch', not {other}");
-            Err(refused("arguments", says))
-        }
-    }
-}
-
 /// What the result looks like; `part` says which dims are left out.
 fn form(reader: &Reader<'_>, part: Option<&Part>) -> PyResult<Form> {
     let (named, bits) = (reader.layout(), reader.bits());
@@ -346,7 +351,7 @@ fn form(reader: &Reader<'_>, part: Option<&Part>) -> PyResult<Form> {
 fn empty<'py>(py: Python<'py>, form: &Form, torch: bool) -> PyResult<Bound<'py, PyAny>> {
     let name = PyString::new(py, form.element().unwrap_or("uint8")).into_any();
     match torch {
-        true => torch_empty(py, &form.shape, &name),
+        true => torch_empty(py, &form.shape, &name, None),
         false => numpy_empty(py, &form.shape, &name),
     }
 }

@@ -8,6 +8,7 @@ use tilewright::{Named, Tabled, relayout::Plan};
 
 use crate::{
     ask::{Ask, Wanted},
+    device,
     drawing::PyDrawing,
     errors::{Raised, refused},
     foreign::{Facts, Memory, Place},
@@ -75,8 +76,8 @@ impl PyPlan {
         order: Option<Text>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
-        let out = out.map(|out| Memory::given("out", out)).transpose()?;
-        Prepared::new(&ask, &Memory::of(array)?.facts, out.as_ref())
+        let out = out.map(|out| Memory::given_anywhere("out", out)).transpose()?;
+        Prepared::new(&ask, &Memory::anywhere(array)?.facts, out.as_ref())
             .map(|made| PyPlan(Arc::new(made)))
     }
 
@@ -92,7 +93,8 @@ impl PyPlan {
         out: Option<&Bound<'py, PyAny>>,
         threads: Option<Integer<usize>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        run(&self.0, &Memory::given("src", src)?, "src", src.py(), out, given("threads", threads)?)
+        let source = Memory::given_anywhere("src", src)?;
+        run(&self.0, (&source, src), "src", out, given("threads", threads)?)
     }
 
     /// The bytes that a source has.
@@ -163,25 +165,35 @@ impl PyPlan {
 /// Checks the arrays and moves.
 pub(crate) fn run<'py>(
     prepared: &Prepared,
-    source: &Memory,
+    (source, array): device::Side<'_, 'py>,
     name: &'static str,
-    py: Python<'py>,
     out: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
     expected(&prepared.source, source, name)?;
     let (result, mut target) = match out {
-        Some(out) => (out.clone(), Memory::given("out", out)?),
+        Some(out) => (out.clone(), Memory::given_anywhere("out", out)?),
         None => {
             let made = prepared.form.empty(py, source)?;
-            let memory = Memory::of(&made)?;
+            let memory = Memory::anywhere(&made)?;
             (made, memory)
         }
     };
     if out.is_some() {
         fits(prepared, py, source, &target)?;
     }
-    let (from, to) = (source.bytes(), target.bytes_mut()?);
+    if device::is_asked(source, &target) {
+        if prepared.narrow.is_some() {
+            let says =
+                "elements that lose bits are checked on the CPU; bring the array there first";
+            return Err(refused("device", says));
+        }
+        let sides = ((source, array), (&target, &result));
+        device::planned(&prepared.plan, &prepared.kernels, sides.0, sides.1)?;
+        return if out.is_some() { Ok(result) } else { source.handed_over(result) };
+    }
+    let (from, to) = (source.bytes()?, target.bytes_mut()?);
     if let Some(narrow) = &prepared.narrow {
         py.detach(|| narrow.check(prepared.from.layout(), from))?;
     }
@@ -216,7 +228,7 @@ pub(crate) fn expected(source: &Source, given: &Memory, name: &'static str) -> P
             Err(refused("mismatch", says))
         }
         Source::Storage { bytes, shape, dtype, bits, swapped } => {
-            let length = given.storage_bytes(Place::Source(name), shape, false)?.len() as u64;
+            let length = given.storage_length(Place::Source(name), shape, false)? as u64;
             if length != *bytes {
                 let says = format!("a storage of {length} bytes where the layout takes {bytes}");
                 return Err(refused("mismatch", says));
@@ -265,7 +277,7 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
         };
     }
     let told = prepared.form.is_turned();
-    out.storage_bytes(Place::Out, &prepared.form.shape, told).map(drop)
+    out.storage_length(Place::Out, &prepared.form.shape, told).map(drop)
 }
 
 fn described(facts: &Facts) -> String {

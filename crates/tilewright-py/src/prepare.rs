@@ -4,10 +4,13 @@
 //! The array's dims and strides are the source's layout, or, where `from_` is given, its bytes are a storage in
 //! that layout. Everything is decided here; a run only checks that the arrays are those that were planned for.
 
+use std::sync::OnceLock;
+
 use pyo3::prelude::*;
 use tilewright::{
     Dtype, Fill, Named, Tabled, TabledLayout, TensorLayout,
     core::ByteOrder,
+    cuda::Move,
     relayout::{Elements, Extend, Plan, Program},
 };
 
@@ -38,6 +41,8 @@ pub(crate) struct Prepared {
     pub(crate) narrow: Option<Narrow>,
     /// Whether the destination is the output's own layout, and not a storage.
     pub(crate) own_order: bool,
+    /// The kernels, once an array on a device has moved.
+    pub(crate) kernels: OnceLock<Move>,
     generation: u32,
 }
 
@@ -149,7 +154,19 @@ impl Prepared {
         let own_order = ask.to.is_none();
         let tables = [from.tables, to.tables];
         let (from, to) = (from.named, to.named);
-        Ok(Prepared { plan, source, form, from, to, tables, narrow, own_order, generation })
+        let kernels = OnceLock::new();
+        Ok(Prepared {
+            plan,
+            source,
+            form,
+            from,
+            to,
+            tables,
+            narrow,
+            own_order,
+            kernels,
+            generation,
+        })
     }
 
     /// The plan, its threads being this process's own.

@@ -45,16 +45,15 @@ fn relayout<'py>(
     fill: Option<&Bound<'py, PyAny>>,
     order: Option<Text>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = array.py();
     let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
-    let source = Memory::of(array)?;
+    let source = Memory::anywhere(array)?;
     let own = match (out, &ask.to) {
-        (Some(out), None) => Some(Memory::given("out", out)?),
+        (Some(out), None) => Some(Memory::given_anywhere("out", out)?),
         _ => None,
     };
     let key = Key(ask, source.facts.clone(), own.as_ref().map(|own| own.facts.clone()));
     let prepared = PLANS.find_or(key, |key| Prepared::new(&key.0, &source.facts, own.as_ref()))?;
-    plan::run(&prepared, &source, "array", py, out, given("threads", threads)?)
+    plan::run(&prepared, (&source, array), "array", out, given("threads", threads)?)
 }
 
 /// What ``relayout`` gives for an array of this shape and element type, for a library that asks before there is an

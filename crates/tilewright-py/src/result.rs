@@ -8,7 +8,7 @@ use tilewright::{Dtype, Named};
 
 use crate::{
     errors::refused,
-    foreign::{Facts, Family, Memory, numpy_empty, torch_empty},
+    foreign::{Facts, Family, Memory},
     order::Order,
 };
 
@@ -98,10 +98,8 @@ impl Form {
             }
             (Element::Named(name), _) => PyString::new(py, name).into_any(),
         };
-        let (made, turn) = match source.family {
-            Family::Torch => (torch_empty(py, &self.shape, &dtype)?, "permute"),
-            Family::Numpy | Family::Other => (numpy_empty(py, &self.shape, &dtype)?, "transpose"),
-        };
+        let made = source.empty(&self.shape, &dtype)?;
+        let turn = if source.family == Family::Torch { "permute" } else { "transpose" };
         match self.order {
             Order::C => Ok(made),
             Order::F => made.call_method1(turn, (PyTuple::new(py, (0..self.shape.len()).rev())?,)),

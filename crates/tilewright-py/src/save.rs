@@ -133,7 +133,7 @@ fn pairs(memory: &Memory, py: Python<'_>) -> PyResult<Option<Named>> {
 /// The arrays as the library writes them.
 fn writer(request: Request, arrays: &[Array]) -> PyResult<Writer<'_>> {
     arrays.iter().try_fold(Writer::new(request), |writer, Array { name, memory, named }| {
-        writer.array(name.as_str(), named, memory.bytes()).raised()
+        writer.array(name.as_str(), named, memory.bytes()?).raised()
     })
 }
 

@@ -445,10 +445,10 @@ class Duplicating:
 
 
 class Elsewhere:
-    """An array in another device's memory."""
+    """An array in the memory of a device that is none of CUDA's."""
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (2, 0)
+        return (8, 0)
 
     def __dlpack__(self, **_: Any) -> Any:
         raise AssertionError("not asked for")

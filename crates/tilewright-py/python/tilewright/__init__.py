@@ -60,6 +60,7 @@ from tilewright._reshard import ReshardPlan, reshard
 from tilewright._sharded import Shard, Sharded, sharded
 from tilewright._tilewright import (
     Checkpoint,
+    DeviceArray,
     BankConflicts,
     Comparison,
     Drawing,
@@ -92,6 +93,7 @@ __all__ = [
     *_errors.__all__,
     "BankConflicts",
     "Checkpoint",
+    "DeviceArray",
     "Comparison",
     "Contents",
     "Drawing",

@@ -47,7 +47,7 @@ def relayout(
 ) -> Any:
     """Moves the elements of ``array`` into the layout ``to`` and gives the storage as an array.
 
-    ``array`` is NumPy's, a torch tensor on the CPU, or whatever has ``__dlpack__``, ``__array_interface__`` or a
+    ``array`` is NumPy's, a torch tensor on the CPU or a CUDA device, or whatever has ``__dlpack__``, ``__array_interface__`` or a
     buffer. It is read where it is, whatever its strides: what could only be done by way of a copy raises
     ``CopyError``. The interpreter is free while bytes move. Meanwhile NumPy refuses to resize the arrays, and a
     buffer stays exported. No other thread may write to them, nor move their memory in a way that nothing can hold:
@@ -59,7 +59,8 @@ def relayout(
       layout only puts the dims in another order, such as ``NHWC``, the array's shape tells the dims.
     - The result has the shape of the storage, outermost extent first, as in a safetensors file: of ``zN`` for
       (100, 30) 16-bit elements (2, 7, 16, 16), of ``row-major`` the logical dims. Packed elements are bytes.
-      It is torch's for a torch tensor, else NumPy's. With ``order="F"`` the same bytes are an array in Fortran's order,
+      It is torch's for a torch tensor, else NumPy's; of an array on a CUDA device it is there, of its library or a
+      ``DeviceArray``, and ready in the order of the library's current stream. With ``order="F"`` the same bytes are an array in Fortran's order,
       innermost extent first: the transpose, so that ``col-major`` keeps the logical shape.
     - ``out`` is written instead, and given back: an array of the result's size and element type, or of bytes,
       contiguous. Without ``to``, its own shape and strides are the destination.

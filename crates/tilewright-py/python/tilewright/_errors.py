@@ -111,7 +111,13 @@ class CopyError(ArrayError):
 
 
 class DeviceError(ArrayError):
-    """The array is not in the memory of this machine's processor."""
+    """The array is on a device where it is not read, or CUDA did not move it.
+
+    ``kind`` says which: ``device`` for an array on another device than is taken; ``no-driver``, ``no-device``,
+    ``no-compiler`` and ``too-old`` for a machine without what moves take; ``architecture``, ``memory``, ``devices``,
+    ``stream``, ``captured``, ``compile`` and ``driver`` for what the driver or the compiler refuse. Unless it is
+    ``driver``, nothing was written.
+    """
 
 
 class DtypeError(ArrayError):
@@ -148,11 +154,16 @@ for _public in [Error, *(value for value in vars().values() if isinstance(value,
 
 _KINDS: dict[str, type[Error]] = {
     "ambiguous": AmbiguousError,
+    "architecture": DeviceError,
     "arguments": ArgumentError,
     "array": ArrayError,
     "buffer": MismatchError,
+    "captured": DeviceError,
+    "compile": DeviceError,
     "copy": CopyError,
     "device": DeviceError,
+    "devices": DeviceError,
+    "driver": DeviceError,
     "dtype": DtypeError,
     "file-denied": PermissionError,
     "file-exists": FileExistsError,
@@ -160,15 +171,21 @@ _KINDS: dict[str, type[Error]] = {
     "illegal": IllegalError,
     "internal": InternalError,
     "limit": LimitError,
+    "memory": DeviceError,
     "mismatch": MismatchError,
     "needs-dims": NeedsDimsError,
     "needs-dtype": NeedsDtypeError,
+    "no-compiler": DeviceError,
+    "no-device": DeviceError,
+    "no-driver": DeviceError,
     "no-layout": NoLayoutError,
     "out-of-range": OutOfRangeError,
     "overflow": OverflowError,
     "overlap": OverlapError,
     "parse": ParseError,
     "read-only": ReadOnlyError,
+    "stream": DeviceError,
+    "too-old": DeviceError,
     "undecided": UndecidedError,
     "unsupported": UnsupportedError,
     "usage": ArgumentError,

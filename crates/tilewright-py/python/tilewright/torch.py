@@ -151,6 +151,7 @@ def _batched(_info: Any, in_dims: tuple[Any, ...], array: Any, to: str, **rest: 
 _library = _torch.library.Library("tilewright", "DEF")
 _library.define("relayout" + _SCHEMA)
 _library.impl("relayout", _move, "CPU")
+_library.impl("relayout", _move, "CUDA")
 _torch.library.register_fake("tilewright::relayout", _fake, lib=_library)
 _library.impl("relayout", _differentiable, "Autograd")
 _torch.library.register_vmap("tilewright::relayout", _batched, lib=_library)

@@ -2,7 +2,11 @@
 //!
 //! Source: DLPack 1.1, `include/dlpack/dlpack.h`, and its Python specification.
 
-use super::{Family, Owner, Said, raw::dlpack::Managed};
+use super::{
+    Device, Family, Owner, Reach, Said,
+    device::elsewhere,
+    raw::{Refusal, dlpack::Managed},
+};
 use crate::errors::refused;
 use pyo3::{
     exceptions::{PyAttributeError, PyBufferError, PyRuntimeError, PyTypeError, PyValueError},
@@ -10,9 +14,12 @@ use pyo3::{
     prelude::*,
     types::{PyCapsule, PyDict},
 };
+use tilewright::cuda::Stream;
 
 /// CPU, and the two kinds of host memory that a GPU reaches as well.
 const HOST: [i32; 3] = [1, 3, 11];
+/// Memory of a CUDA device, and memory that it shares with the CPU.
+const CUDA: [i32; 2] = [2, 13];
 
 /// A tensor taken out of its capsule, given back when dropped.
 #[derive(Debug)]
@@ -26,34 +33,68 @@ impl Drop for Taken {
     }
 }
 
-pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
+pub(super) fn said(array: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     let device = array.call_method0("__dlpack_device__");
     let device = device.map_err(|error| unshared(array.py(), error))?;
     let (kind, id) = device.extract::<(i32, i32)>().map_err(|_| {
         refused("array", "the array shares no memory: its __dlpack_device__ is no two integers")
     })?;
-    if !HOST.contains(&kind) {
-        let says = format!(
-            "the array is on device {id} of DLPack's kind {kind}; bring it to the CPU first"
-        );
-        return Err(refused("device", says));
+    let device = match kind {
+        kind if HOST.contains(&kind) => None,
+        kind if CUDA.contains(&kind) => Some(Device::of_array(array, id)?),
+        kind => return Err(elsewhere(kind, id)),
+    };
+    let (family, device) = device.map_or((Family::Other, None), |(family, on)| (family, Some(on)));
+    if let (Some(device), Reach::Host) = (device, reach) {
+        return Err(device.refused());
     }
-    let taken = take(&capsule(array)?)?;
+    let stream = device.map(|device| device.stream().unwrap_or(Stream::LEGACY));
+    let taken = take(&capsule(array, stream)?)?;
     let said = taken.0.array()?;
+    same_place(taken.0.device(), device, id)?;
     let owner = Owner::Capsule(taken, array.clone().unbind());
-    Ok(Said { array: said, family: Family::Other, own_dtype: None, owner })
+    Ok(Said { array: said, family, device, own_dtype: None, owner })
 }
 
-/// The capsule, without a copy where the library can promise that.
-fn capsule<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+/// Refuses a tensor that is elsewhere than its array says.
+fn same_place((kind, id): (i32, i32), device: Option<Device>, own: i32) -> Result<(), Refusal> {
+    let same = match device {
+        None => HOST.contains(&kind),
+        Some(device) => CUDA.contains(&kind) && id == device.ordinal(),
+    };
+    if same {
+        return Ok(());
+    }
+    let says = format!(
+        "the array says that it is on device {own} of another kind or number than its DLPack tensor, which is on device {id} \
+         of kind {kind}"
+    );
+    Err(Refusal::new("array", says))
+}
+
+/// Asks an array to order what its library has queued on it before a stream.
+pub(crate) fn order(array: &Bound<'_, PyAny>, stream: Stream) -> PyResult<()> {
+    if array.hasattr("__dlpack__")? {
+        capsule(array, Some(stream))?;
+    }
+    Ok(())
+}
+
+/// The capsule, without a copy where the library can promise that. Work on the array that is not done yet is ordered
+/// before `stream`, where there is one.
+fn capsule<'py>(array: &Bound<'py, PyAny>, stream: Option<Stream>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let export = array.getattr("__dlpack__")?;
     let keywords = PyDict::new(py);
+    if let Some(stream) = stream {
+        keywords.set_item("stream", stream.handle())?;
+    }
+    let plain = keywords.copy()?;
     keywords.set_item("max_version", (1, 1))?;
     keywords.set_item("copy", false)?;
     let given = match export.call((), Some(&keywords)) {
         // A library of before these were asked for.
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => export.call0(),
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => export.call((), Some(&plain)),
         given => given,
     };
     given.map_err(|error| unshared(py, error))

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `numpy.rs` | NumPy's, and what NumPy takes without a copy: buffers, `__array_interface__` |
 //! | `torch.rs` | torch's tensors, by what they say of themselves |
+//! | `device.rs` | none: where arrays on CUDA devices are, and the stream on which their library uses them now |
+//! | `own.rs`, `export.rs` | this package's own on a device, where a library has no way to make one; their capsules |
 //! | `dlpack.rs` | all others, jax's among them, by a DLPack capsule |
 //! | `raw/` | none: what the structs of these libraries say, read without an interpreter |
 //!
@@ -15,22 +17,28 @@
 //! is left to the caller, and the documentation of `relayout` says so: another thread that writes the same
 //! elements, `ndarray.__setstate__`, torch's `resize_` and `set_`, and the memory behind an `__array_interface__`.
 
+mod device;
 mod dlpack;
+mod export;
 mod layout;
 mod numpy;
+mod own;
 mod raw;
 mod seen;
 mod torch;
 
 use pyo3::prelude::*;
-use tilewright::{Dtype, TensorLayout};
+use tilewright::{Dtype, TensorLayout, cuda::DeviceBytes};
 
 use crate::{
     errors::{about, refused},
     spelling::tuple,
 };
 
+pub(crate) use device::{Device, cupy_empty};
+pub(crate) use dlpack::order;
 pub(crate) use numpy::empty as numpy_empty;
+pub(crate) use own::{PyDeviceArray, as_jax, empty as own_empty};
 pub(crate) use raw::Facts;
 use raw::{Array, Bytes, Refusal};
 pub(crate) use seen::PyMemory;
@@ -41,6 +49,10 @@ pub(crate) use torch::empty as torch_empty;
 pub(crate) enum Family {
     Numpy,
     Torch,
+    /// cupy's, which are on a device.
+    Cupy,
+    /// jax's on a device.
+    Jax,
     /// Another library's, whose results are NumPy's.
     Other,
 }
@@ -87,6 +99,8 @@ pub(crate) struct Memory {
     bytes: Bytes,
     pub(crate) writable: bool,
     pub(crate) family: Family,
+    /// The device whose memory the bytes are in; `None` for the CPU's.
+    device: Option<Device>,
     /// The element type as the array has it.
     pub(crate) own_dtype: Option<Py<PyAny>>,
     /// Keeps the bytes alive.
@@ -115,8 +129,16 @@ unsafe impl Sync for Memory {}
 struct Said {
     array: Array,
     family: Family,
+    device: Option<Device>,
     own_dtype: Option<Py<PyAny>>,
     owner: Owner,
+}
+
+/// Where an array may be that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    Host,
+    Devices,
 }
 
 impl From<Refusal> for PyErr {
@@ -128,10 +150,25 @@ impl From<Refusal> for PyErr {
 impl Memory {
     /// The memory of an array of any library, of plain numbers.
     pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
-        let memory = Memory::of_any(array)?;
+        Memory::of_any(array)?.plain(array.py())
+    }
+
+    /// The same of an array that may be on a CUDA device.
+    pub(crate) fn anywhere(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        Memory::any_anywhere(array)?.plain(array.py())
+    }
+
+    /// The memory of an array that an argument is, and that may be on a CUDA device; an error names it.
+    pub(crate) fn given_anywhere(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        Memory::anywhere(array).map_err(|error| about(argument, error))
+    }
+
+    /// Refuses elements that are no plain numbers.
+    fn plain(self, py: Python<'_>) -> PyResult<Memory> {
+        let memory = self;
         match (memory.family, memory.facts.dtype, &memory.own_dtype) {
             (Family::Torch, None, Some(own)) => {
-                let name = own.bind(array.py()).str()?;
+                let name = own.bind(py).str()?;
                 let says =
                     format!("elements of {name} are no plain numbers; view them as bytes first");
                 Err(refused("dtype", says))
@@ -142,17 +179,26 @@ impl Memory {
 
     /// The memory of an array of any library, of elements that are copied as they are.
     pub(crate) fn of_any(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        Memory::within(array, Reach::Host)
+    }
+
+    /// The same of an array that may be on a CUDA device.
+    pub(crate) fn any_anywhere(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        Memory::within(array, Reach::Devices)
+    }
+
+    fn within(array: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Memory> {
         if torch::is_plain(array) {
-            return Memory::new(torch::said(array)?);
+            return Memory::new(torch::said(array, reach)?);
         }
         if numpy::is_array(array)? {
             return Memory::new(numpy::said(array)?);
         }
         if torch::is_tensor(array)? {
-            return Memory::new(torch::said(array)?);
+            return Memory::new(torch::said(array, reach)?);
         }
         if array.hasattr("__dlpack__")? {
-            return Memory::new(dlpack::said(array)?);
+            return Memory::new(dlpack::said(array, reach)?);
         }
         if let Some(view) = numpy::view(array)? {
             return Memory::new(Said { family: Family::Other, ..numpy::said(&view)? });
@@ -177,11 +223,11 @@ impl Memory {
     }
 
     fn new(said: Said) -> PyResult<Memory> {
-        let Said { array, family, own_dtype, owner } = said;
+        let Said { array, family, device, own_dtype, owner } = said;
         let Array { data, mut facts, writable } = array;
         facts.settle();
         let bytes = Bytes::of(data, &facts)?;
-        Ok(Memory { facts, bytes, writable, family, own_dtype, _owner: owner })
+        Ok(Memory { facts, bytes, writable, family, device, own_dtype, _owner: owner })
     }
 
     pub(crate) fn shape(&self) -> &[u64] {
@@ -214,11 +260,37 @@ impl Memory {
         self.facts.layout()
     }
 
-    /// The bytes from the lowest element to the highest.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the exporting library gave address, shape, strides and element size for readable memory, and `_owner`
-        // keeps it alive while the value is borrowed.
-        unsafe { self.bytes.read() }
+    /// The bytes from the lowest element to the highest, of an array on the CPU.
+    pub(crate) fn bytes(&self) -> PyResult<&[u8]> {
+        self.on_host()?;
+        // SAFETY: the exporting library gave address, shape, strides and element size for readable memory, which
+        // `on_host` found to be the CPU's, and `_owner` keeps it alive while the value is borrowed.
+        Ok(unsafe { self.bytes.read() })
+    }
+
+    /// Refuses an array on a device.
+    fn on_host(&self) -> PyResult<()> {
+        match self.device {
+            None => Ok(()),
+            Some(device) => Err(device.refused()),
+        }
+    }
+
+    /// The device that the array is on; `None` for the CPU.
+    pub(crate) fn device(&self) -> Option<Device> {
+        self.device
+    }
+
+    /// The bytes of an array on a device, from the lowest element to the highest.
+    pub(crate) fn device_bytes(&self) -> Option<DeviceBytes> {
+        self.device?;
+        let (address, bytes) = (self.bytes.address() as u64, self.bytes.len() as u64);
+        // SAFETY: the exporting library gave address, shape, strides and element size for memory of the device. What is
+        // queued runs on the stream on which that library uses the array now, so the library orders its own work and the
+        // reuse of the memory behind it; or `device.rs` has it ordered before that stream and holds the array until the
+        // stream has passed. That another stream uses the array meanwhile is left to the caller, as for any operation of
+        // the library.
+        Some(unsafe { DeviceBytes::new(address, bytes) })
     }
 
     /// The same bytes, where they may be written and nobody else is given them meanwhile.
@@ -226,22 +298,28 @@ impl Memory {
         if !self.writable {
             return Err(refused("read-only", "the output is read-only"));
         }
+        self.on_host()?;
         // SAFETY: the memory is as in `bytes`; `writable`, checked above, is what the exporting library said of it; `fits`
         // of `plan.rs` refuses an output that overlaps its source, and a new result overlaps nothing.
         Ok(unsafe { self.bytes.write() })
     }
 
-    /// The bytes of a storage of these extents, outermost first, which the array lists so or, in Fortran's order, the
-    /// other way round. Where its shape reads the same both ways, only `told` tells that from the transpose of a
-    /// storage.
-    pub(crate) fn storage_bytes(&self, place: Place, shape: &[u64], told: bool) -> PyResult<&[u8]> {
+    /// The length in bytes of a storage of these extents, outermost first, which the array lists so or, in Fortran's
+    /// order, the other way round. Where its shape reads the same both ways, only `told` tells that from the transpose of
+    /// a storage.
+    pub(crate) fn storage_length(
+        &self,
+        place: Place,
+        shape: &[u64],
+        told: bool,
+    ) -> PyResult<usize> {
         let own = &self.facts.shape;
         let turned = own.iter().rev().eq(shape) && self.facts.is_col_major();
         if !turned || self.facts.is_row_major() {
-            return self.row_major_bytes(place);
+            return self.is_row_major(place).map(|()| self.span());
         }
         match told || *own != shape {
-            true => Ok(self.bytes()),
+            true => Ok(self.span()),
             false => {
                 Err(refused("copy", place.undecided(&tuple(own), &self.contiguous(place.name()))))
             }
@@ -250,8 +328,13 @@ impl Memory {
 
     /// The bytes of an array whose elements lie densely, the last dim fastest.
     pub(crate) fn row_major_bytes(&self, place: Place) -> PyResult<&[u8]> {
+        self.is_row_major(place).and_then(|()| self.bytes())
+    }
+
+    /// Refuses an array whose elements do not lie densely, the last dim fastest.
+    fn is_row_major(&self, place: Place) -> PyResult<()> {
         if self.facts.is_row_major() {
-            return Ok(self.bytes());
+            return Ok(());
         }
         let (shape, strides) = (tuple(&self.facts.shape), tuple(&self.facts.strides));
         let instead = match place {
@@ -273,7 +356,38 @@ impl Memory {
     fn contiguous(&self, name: &str) -> String {
         match self.family {
             Family::Torch => format!("{name}.contiguous()"),
-            Family::Numpy | Family::Other => format!("numpy.ascontiguousarray({name})"),
+            Family::Cupy => format!("cupy.ascontiguousarray({name})"),
+            Family::Numpy | Family::Jax | Family::Other => {
+                format!("numpy.ascontiguousarray({name})")
+            }
+        }
+    }
+
+    /// A new array where this one is, of its library or NumPy's, its bytes not yet written; `dtype` is the library's or a
+    /// name of NumPy's.
+    pub(crate) fn empty<'py>(
+        &self,
+        shape: &[u64],
+        dtype: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = dtype.py();
+        match (self.family, self.device) {
+            (Family::Torch, device) => torch::empty(py, shape, dtype, device),
+            (Family::Cupy, Some(device)) => cupy_empty(py, shape, dtype, device.ordinal()),
+            (Family::Cupy | Family::Jax | Family::Numpy | Family::Other, None) => {
+                numpy::empty(py, shape, dtype)
+            }
+            (Family::Numpy | Family::Jax | Family::Other, Some(device)) => {
+                own_empty(py, shape, dtype, device.ordinal())
+            }
+        }
+    }
+
+    /// A new array that `empty` made, once something was moved into it, as one of this one's library.
+    pub(crate) fn handed_over<'py>(&self, made: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        match self.family {
+            Family::Jax if self.device.is_some() => as_jax(&made),
+            _ => Ok(made),
         }
     }
 

@@ -103,6 +103,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     let mut said = Array { writable, ..said };
     said.facts.dtype = dtype(said.facts.dtype, &own_dtype)?;
     Ok(Said {
+        device: None,
         array: said,
         family: Family::Numpy,
         own_dtype: Some(own_dtype.unbind()),
@@ -194,7 +195,7 @@ fn to_isize(bytes: u64) -> PyResult<isize> {
 }
 
 /// An element type of NumPy's or of ml_dtypes'.
-fn named<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn named<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let numpy = py.import("numpy")?;
     let make = numpy.getattr("dtype")?;
     if let Ok(found) = make.call1((name,)) {

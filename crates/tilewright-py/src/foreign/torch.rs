@@ -10,7 +10,7 @@ use pyo3::{
 };
 use tilewright::{Dtype, notation};
 
-use super::{Facts, Family, Owner, Said, raw::Array};
+use super::{Device, Facts, Family, Owner, Reach, Said, raw::Array};
 use crate::errors::refused;
 
 static TENSOR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -39,20 +39,20 @@ pub(super) fn is_plain(array: &Bound<'_, PyAny>) -> bool {
     TENSOR.get(array.py()).is_some_and(|tensor| array.get_type().is(tensor))
 }
 
-pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
+pub(super) fn said(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     if is_plain(tensor) {
         // One of another layout has no address, and so an error.
-        return plain(tensor).or_else(|error| strided(tensor).and(Err(error)));
+        return plain(tensor, reach).or_else(|error| strided(tensor, reach).and(Err(error)));
     }
-    strided(tensor).and_then(|()| plain(tensor))
+    strided(tensor, reach).and_then(|()| plain(tensor, reach))
 }
 
 /// What a strided tensor says.
-fn plain(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
+fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     let py = tensor.py();
     let dtype = tensor.getattr(intern!(py, "dtype"))?;
     let Element { dtype: element, itemsize, complex } = element(tensor, &dtype)?;
-    check(tensor, complex)?;
+    let device = check(tensor, complex, reach)?;
     let data =
         tensor.call_method0(intern!(py, "data_ptr")).and_then(|data| data.extract::<usize>());
     let data =
@@ -74,6 +74,7 @@ fn plain(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
     Ok(Said {
         array: Array { data: data as *const u8, facts, writable },
         family: Family::Torch,
+        device,
         own_dtype: Some(dtype.unbind()),
         owner: Owner::Object(tensor.clone().unbind()),
     })
@@ -144,9 +145,9 @@ fn element(tensor: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>) -> PyResult<Elem
 }
 
 /// Refuses tensors that are elsewhere, or whose bytes are not their values.
-fn check(tensor: &Bound<'_, PyAny>, complex: bool) -> PyResult<()> {
+fn check(tensor: &Bound<'_, PyAny>, complex: bool, reach: Reach) -> PyResult<Option<Device>> {
     let py = tensor.py();
-    on_cpu(tensor)?;
+    let device = on_device(tensor, reach)?;
     let lazy = [
         // Real numbers are their own conjugates.
         (complex, intern!(py, "is_conj"), "conjugated", "resolve_conj"),
@@ -157,12 +158,16 @@ fn check(tensor: &Bound<'_, PyAny>, complex: bool) -> PyResult<()> {
             return Err(refused("copy", format!("the tensor is {how} lazily; pass .{resolve}()")));
         }
     }
-    Ok(())
+    Ok(device)
 }
 
-fn on_cpu(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+/// The CUDA device that a tensor is on, where that is in reach; `None` for the CPU.
+fn on_device(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Option<Device>> {
     if tensor.getattr(intern!(tensor.py(), "is_cpu"))?.is_truthy()? {
-        return Ok(());
+        return Ok(None);
+    }
+    if reach == Reach::Devices && tensor.getattr(intern!(tensor.py(), "is_cuda"))?.is_truthy()? {
+        return Device::of_torch(tensor).map(Some);
     }
     let device = tensor.getattr("device")?.str()?;
     Err(refused(
@@ -172,9 +177,9 @@ fn on_cpu(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// Refuses tensors that are no strided array.
-fn strided(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+fn strided(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<()> {
     let py = tensor.py();
-    on_cpu(tensor)?;
+    on_device(tensor, reach)?;
     let strided = || py.import("torch")?.getattr("strided").map(Bound::unbind);
     let layout = tensor.getattr(intern!(py, "layout"))?;
     if layout.is(STRIDED.get_or_try_init(py, strided)?.bind(py)) {
@@ -184,11 +189,12 @@ fn strided(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
     Err(refused("array", says))
 }
 
-/// A new tensor, its bytes not yet written; `dtype` is torch's or a name of NumPy's.
+/// A new tensor on the CPU or a device, its bytes not yet written; `dtype` is torch's or a name of NumPy's.
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &[u64],
     dtype: &Bound<'py, PyAny>,
+    device: Option<Device>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let torch = py.import("torch")?;
     let dtype = match dtype.extract::<String>() {
@@ -199,5 +205,8 @@ pub(crate) fn empty<'py>(
     };
     let keywords = PyDict::new(py);
     keywords.set_item("dtype", dtype)?;
+    if let Some(device) = device {
+        keywords.set_item("device", format!("cuda:{}", device.ordinal()))?;
+    }
     torch.getattr("empty")?.call((PyTuple::new(py, shape)?,), Some(&keywords))
 }

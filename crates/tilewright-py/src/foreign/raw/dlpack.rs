@@ -54,6 +54,25 @@ pub(crate) struct Versioned {
     pub(crate) tensor: Tensor,
 }
 
+/// The kinds of devices, `DLDeviceType`.
+pub(crate) const KINDS: [(i32, &str); 15] = [
+    (1, "CPU"),
+    (2, "CUDA"),
+    (3, "CUDA's memory of the host"),
+    (4, "OpenCL"),
+    (7, "Vulkan"),
+    (8, "Metal"),
+    (9, "VPI"),
+    (10, "AMD's ROCm"),
+    (11, "ROCm's memory of the host"),
+    (12, "an extension"),
+    (13, "CUDA's managed memory"),
+    (14, "oneAPI"),
+    (15, "WebGPU"),
+    (16, "Hexagon"),
+    (17, "MAIA"),
+];
+
 pub(crate) const READ_ONLY: u64 = 1;
 pub(crate) const IS_COPIED: u64 = 2;
 const MOST_DIMS: i32 = 64;
@@ -96,6 +115,18 @@ impl Managed {
         // SAFETY: `# Safety` of `new`: the lists of the tensor live while `self` is borrowed.
         let facts = unsafe { tensor.facts() }?;
         Ok(Array { data: tensor.first()?, facts, writable })
+    }
+
+    /// The kind of the device that the tensor is on, and its number; asked behind [`Managed::array`], which refuses other
+    /// versions.
+    pub(crate) fn device(&self) -> (i32, i32) {
+        let device = match *self {
+            // SAFETY: `# Safety` of `new`: `raw` points at an `Unversioned`, which lives while `self` is borrowed.
+            Managed::Unversioned(raw) => unsafe { &(*raw).tensor.device },
+            // SAFETY: the same of a `Versioned`, whose fields are as here: `array` checked its version.
+            Managed::Versioned(raw) => unsafe { &(*raw).tensor.device },
+        };
+        (device.kind, device.id)
     }
 
     /// Gives the tensor back to its library.

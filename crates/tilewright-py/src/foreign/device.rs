@@ -1,0 +1,132 @@
+//! Where arrays on CUDA devices are, and the stream on which their library uses them now.
+
+use pyo3::{intern, prelude::*, types::PyTuple};
+use tilewright::cuda::Stream;
+
+use super::{Family, raw::dlpack::KINDS};
+use crate::errors::refused;
+
+/// A CUDA device, and the stream of it on which a library uses its arrays now; `None` where it does not say one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Device {
+    ordinal: i32,
+    stream: Option<Stream>,
+}
+
+impl Device {
+    /// A device whose streams nobody asks for.
+    pub(crate) fn new(ordinal: i32) -> Device {
+        Device { ordinal, stream: None }
+    }
+
+    pub(crate) fn ordinal(self) -> i32 {
+        self.ordinal
+    }
+
+    pub(crate) fn stream(self) -> Option<Stream> {
+        self.stream
+    }
+
+    /// That of a tensor of torch's.
+    pub(super) fn of_torch(tensor: &Bound<'_, PyAny>) -> PyResult<Device> {
+        let py = tensor.py();
+        let torch = py.import(intern!(py, "torch"))?;
+        let hip = torch.getattr("version").and_then(|version| version.getattr("hip"));
+        if hip.is_ok_and(|hip| !hip.is_none()) {
+            return Err(elsewhere(ROCM, tensor.call_method0("get_device")?.extract()?));
+        }
+        Device::of_current(&torch, tensor.call_method0(intern!(py, "get_device"))?.extract()?)
+    }
+
+    /// A device with torch's current stream.
+    pub(super) fn of_current(torch: &Bound<'_, PyAny>, ordinal: i32) -> PyResult<Device> {
+        let py = torch.py();
+        let cuda = torch.getattr(intern!(py, "cuda"))?;
+        let stream = cuda.call_method1(intern!(py, "current_stream"), (ordinal,))?;
+        Device::on(ordinal, &stream.getattr(intern!(py, "cuda_stream"))?)
+    }
+
+    /// A device with cupy's current stream.
+    pub(super) fn of_cupy(py: Python<'_>, ordinal: i32) -> PyResult<Device> {
+        within_cupy(py, ordinal, |cupy| {
+            let stream = cupy.getattr("cuda")?.call_method0("get_current_stream")?;
+            Device::on(ordinal, &stream.getattr("ptr")?)
+        })
+    }
+
+    /// That of an array of another library, which is on this device, and whose array it is.
+    pub(super) fn of_array(array: &Bound<'_, PyAny>, ordinal: i32) -> PyResult<(Family, Device)> {
+        let module = array.get_type().getattr("__module__")?.extract::<String>();
+        let module = module.unwrap_or_default();
+        match module.split('.').next() {
+            Some("torch") => {
+                let torch = array.py().import("torch")?;
+                Ok((Family::Torch, Device::of_current(&torch, ordinal)?))
+            }
+            Some("cupy") => Ok((Family::Cupy, Device::of_cupy(array.py(), ordinal)?)),
+            Some("jax" | "jaxlib") => Ok((Family::Jax, Device::new(ordinal))),
+            _ => Ok((Family::Other, Device::new(ordinal))),
+        }
+    }
+
+    fn on(ordinal: i32, handle: &Bound<'_, PyAny>) -> PyResult<Device> {
+        let handle = handle.extract::<u64>()?;
+        // SAFETY: the library says that this is its current stream, which it keeps while that is so.
+        Ok(Device { ordinal, stream: Some(unsafe { Stream::new(handle) }) })
+    }
+
+    /// Why an array on it is not read here.
+    pub(super) fn refused(self) -> PyErr {
+        let says = format!(
+            "the array is on CUDA device {}, where arrays are moved and not read; bring it to the CPU first",
+            self.ordinal
+        );
+        refused("device", says)
+    }
+}
+
+/// The kind of AMD's devices.
+const ROCM: i32 = 10;
+
+/// Why an array on a device of another kind is not taken.
+pub(super) fn elsewhere(kind: i32, id: i32) -> PyErr {
+    let known = KINDS.iter().find(|known| known.0 == kind);
+    let name = known.map_or_else(|| "unknown".to_owned(), |known| known.1.to_owned());
+    let says = format!(
+        "the array is on device {id} of DLPack's kind {kind} ({name}); arrays are moved on the CPU and on CUDA devices, so \
+         bring it to the CPU first"
+    );
+    refused("device", says)
+}
+
+/// Does something while a device is cupy's current one.
+pub(super) fn within_cupy<T>(
+    py: Python<'_>,
+    ordinal: i32,
+    work: impl FnOnce(&Bound<'_, PyModule>) -> PyResult<T>,
+) -> PyResult<T> {
+    let cupy = py.import("cupy")?;
+    let on = cupy.getattr("cuda")?.call_method1("Device", (ordinal,))?;
+    on.call_method0("__enter__")?;
+    let done = work(&cupy);
+    on.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
+    done
+}
+
+/// A new array of cupy's on a device, its bytes not yet written; `dtype` is a name of NumPy's.
+pub(crate) fn cupy_empty<'py>(
+    py: Python<'py>,
+    shape: &[u64],
+    dtype: &Bound<'py, PyAny>,
+    ordinal: i32,
+) -> PyResult<Bound<'py, PyAny>> {
+    let dtype = match dtype.extract::<String>() {
+        Ok(name) => super::numpy::named(py, &name)?,
+        Err(_) => dtype.clone(),
+    };
+    let shape = PyTuple::new(py, shape)?;
+    let made = within_cupy(py, ordinal, |cupy| {
+        cupy.call_method1("empty", (shape, dtype)).map(Bound::unbind)
+    });
+    Ok(made?.into_bound(py))
+}

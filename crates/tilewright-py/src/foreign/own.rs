@@ -1,0 +1,273 @@
+//! Arrays in the memory of a device that this package owns: results of libraries that have no way to make an array for
+//! others to write, and what `get` gives.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::{
+    exceptions::{PyAttributeError, PyBufferError},
+    prelude::*,
+    types::{PyDict, PyTuple},
+};
+use tilewright::{
+    Dtype,
+    cuda::{Cuda, Error, Mark, Memory as Owned, Place, Stream},
+    notation,
+};
+
+use super::{export::Export, numpy};
+use crate::{
+    driver::{raised, shared},
+    errors::refused,
+    spelling::tuple,
+};
+
+/// An array in the memory of a CUDA device, for whoever reads it: torch's, cupy's and jax's ``from_dlpack``, or what takes
+/// ``__cuda_array_interface__``. Its memory is freed with the last who has it.
+///
+/// Who takes it gives the stream that it is used on, as DLPack has it, and that stream waits for what was queued to make it;
+/// the host does not.
+#[pyclass(name = "DeviceArray", module = "tilewright", frozen)]
+pub(crate) struct PyDeviceArray {
+    memory: Arc<Owned>,
+    ordinal: i32,
+    dtype: Dtype,
+    shape: Vec<u64>,
+    /// In elements.
+    strides: Vec<i64>,
+    /// The end of what was queued to write it.
+    last: Arc<Mutex<Option<Mark>>>,
+}
+
+/// A new one, its bytes not yet written; `dtype` is a name of NumPy's.
+pub(crate) fn empty<'py>(
+    py: Python<'py>,
+    shape: &[u64],
+    dtype: &Bound<'py, PyAny>,
+    ordinal: i32,
+) -> PyResult<Bound<'py, PyAny>> {
+    let name = dtype.str()?.to_string();
+    let dtype = notation::dtype(&name)
+        .map_err(|_| refused("dtype", format!("no array on a device has elements of {name}")))?;
+    let bits = dtype.storage_bits().filter(|bits| bits.is_multiple_of(8)).unwrap_or(8);
+    let size = shape.iter().try_fold(u64::from(bits / 8), |size, extent| size.checked_mul(*extent));
+    let size = size.ok_or_else(|| refused("overflow", "an array beyond 64 bits"))?;
+    let cuda = shared(py)?;
+    let made = py.detach(|| Owned::new(&Place::new(&cuda, ordinal)?, size));
+    let memory = Arc::new(made.map_err(|error| raised(&error))?);
+    let mut strides: Vec<i64> = Vec::with_capacity(shape.len());
+    let mut within = 1i64;
+    for extent in shape.iter().rev() {
+        strides.push(within);
+        within = within.saturating_mul(i64::try_from((*extent).max(1)).unwrap_or(i64::MAX));
+    }
+    strides.reverse();
+    let (shape, last) = (shape.to_vec(), Arc::default());
+    let made = PyDeviceArray { memory, ordinal, dtype, shape, strides, last };
+    Ok(Bound::new(py, made)?.into_any())
+}
+
+/// One of jax's over the same memory.
+pub(crate) fn as_jax<'py>(made: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    made.py().import("jax.dlpack")?.call_method1("from_dlpack", (made,))
+}
+
+impl PyDeviceArray {
+    /// Writes bytes of the host, which are there when this returns.
+    pub(crate) fn write(&self, py: Python<'_>, at: u64, data: &[u8]) -> PyResult<()> {
+        py.detach(|| self.memory.write(at, data)).map_err(|error| raised(&error))
+    }
+
+    /// Remembers the end of what is queued on a stream, which writes the array.
+    pub(crate) fn written(&self, cuda: &Arc<Cuda>, stream: Stream) -> Result<(), Error> {
+        let mark = Mark::new(cuda, self.ordinal, stream)?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = mark;
+        Ok(())
+    }
+
+    /// The same memory seen as elements of another type and shape, side by side.
+    pub(crate) fn seen_as(&self, dtype: &str, shape: &[u64]) -> PyResult<PyDeviceArray> {
+        let dtype = notation::dtype(dtype).map_err(|_| {
+            refused("dtype", format!("no array on a device has elements of {dtype}"))
+        })?;
+        let mut strides = vec![1i64; shape.len()];
+        for dim in (1..shape.len()).rev() {
+            let extent = i64::try_from(shape[dim].max(1)).unwrap_or(i64::MAX);
+            strides[dim - 1] = strides[dim].saturating_mul(extent);
+        }
+        let (memory, last) = (self.memory.clone(), self.last.clone());
+        let (ordinal, shape) = (self.ordinal, shape.to_vec());
+        Ok(PyDeviceArray { memory, ordinal, dtype, shape, strides, last })
+    }
+
+    fn itemsize(&self) -> i64 {
+        self.dtype.storage_bits().map_or(1, |bits| i64::from(bits.div_ceil(8)))
+    }
+
+    fn size(&self) -> u64 {
+        self.shape.iter().product()
+    }
+
+    /// Has a stream wait for what was queued to write the array.
+    fn before(&self, stream: Stream) -> PyResult<()> {
+        match &*self.last.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(mark) => mark.before(stream).map_err(|error| raised(&error)),
+            None => Ok(()),
+        }
+    }
+
+    fn bytes_strides(&self) -> Vec<i64> {
+        self.strides.iter().map(|stride| stride.saturating_mul(self.itemsize())).collect()
+    }
+}
+
+#[pymethods]
+impl PyDeviceArray {
+    /// The elements as an array of NumPy's, once all that is queued on the device is done.
+    fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let name = self.dtype.array_name().unwrap_or("uint8");
+        let mut data = vec![0; usize::try_from(self.memory.bytes()).unwrap_or(usize::MAX)];
+        py.detach(|| self.memory.read(0, &mut data)).map_err(|error| raised(&error))?;
+        let flat = py.import("numpy")?.call_method1("frombuffer", (data.as_slice(), "uint8"))?;
+        let keywords = PyDict::new(py);
+        keywords.set_item("shape", PyTuple::new(py, &self.shape)?)?;
+        keywords.set_item("dtype", numpy::named(py, name)?)?;
+        keywords.set_item("strides", PyTuple::new(py, self.bytes_strides())?)?;
+        keywords.set_item("buffer", flat)?;
+        let seen = py.import("numpy")?.getattr("ndarray")?.call((), Some(&keywords))?;
+        seen.call_method0("copy")
+    }
+
+    /// The same memory with its dims in another order; in the opposite one unless it is given.
+    #[pyo3(signature = (axes = None, /))]
+    fn transpose(&self, axes: Option<Vec<usize>>) -> PyResult<PyDeviceArray> {
+        let rank = self.shape.len();
+        let axes = axes.unwrap_or_else(|| (0..rank).rev().collect());
+        let mut sorted = axes.clone();
+        sorted.sort_unstable();
+        if !sorted.iter().copied().eq(0..rank) {
+            let says =
+                format!("axes {} of an array of {rank} dims; each is named once", tuple(&axes));
+            return Err(refused("arguments", says));
+        }
+        let (memory, last) = (self.memory.clone(), self.last.clone());
+        let shape = axes.iter().map(|axis| self.shape[*axis]).collect();
+        let strides = axes.iter().map(|axis| self.strides[*axis]).collect();
+        Ok(PyDeviceArray { memory, last, shape, strides, ordinal: self.ordinal, dtype: self.dtype })
+    }
+
+    /// The extents.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.shape)
+    }
+
+    /// The strides in bytes.
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.bytes_strides())
+    }
+
+    /// The element type by NumPy's name.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        self.dtype.array_name().unwrap_or("uint8")
+    }
+
+    /// The bytes of the elements.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        self.size().saturating_mul(self.itemsize().unsigned_abs())
+    }
+
+    /// The device pointer.
+    #[getter]
+    fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
+    /// Where it is: ``cuda:0``.
+    #[getter]
+    fn device(&self) -> String {
+        format!("cuda:{}", self.ordinal)
+    }
+
+    /// The array for numba and others; the default stream waits for what was queued to make it.
+    #[getter(__cuda_array_interface__)]
+    fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let named =
+            numpy::named(py, self.dtype()).and_then(|dtype| dtype.getattr("str")?.extract());
+        let code: String = named.unwrap_or_default();
+        if code.is_empty() || code.contains('V') {
+            let says = format!("__cuda_array_interface__ has no code for {}", self.dtype());
+            return Err(PyAttributeError::new_err(says));
+        }
+        self.before(Stream::LEGACY)?;
+        let says = PyDict::new(py);
+        says.set_item("version", 3)?;
+        says.set_item("shape", PyTuple::new(py, &self.shape)?)?;
+        says.set_item("strides", PyTuple::new(py, self.bytes_strides())?)?;
+        says.set_item("typestr", code)?;
+        says.set_item("data", (if self.size() > 0 { self.memory.address() } else { 0 }, false))?;
+        says.set_item("stream", 1)?;
+        Ok(says)
+    }
+
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (2, self.ordinal)
+    }
+
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        this: Bound<'py, Self>,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let own = this.get();
+        if dl_device.is_some_and(|device| device != (2, own.ordinal)) || copy == Some(true) {
+            let says =
+                format!("the array is on {}, and is neither copied nor moved there", own.device());
+            return Err(PyBufferError::new_err(says));
+        }
+        match stream.map(u64::try_from) {
+            None => own.before(Stream::LEGACY)?,
+            Some(Ok(0)) => {
+                let says = "stream=0 names no one stream; 1 is the default one, 2 the default one of the thread";
+                return Err(refused("arguments", says));
+            }
+            // SAFETY: by the protocol the caller gives a stream that exists.
+            Some(Ok(handle)) => own.before(unsafe { Stream::new(handle) })?,
+            // -1: the caller orders its work itself.
+            Some(Err(_)) => {}
+        }
+        let element = (own.dtype.dlpack_code(), u8::try_from(own.itemsize() * 8).ok());
+        let (Some(code), Some(bits)) = element else {
+            return Err(PyBufferError::new_err(format!(
+                "DLPack has no elements of {}",
+                own.dtype()
+            )));
+        };
+        let export = Export {
+            address: own.memory.address(),
+            ordinal: own.ordinal,
+            element: (code, bits),
+            shape: own
+                .shape
+                .iter()
+                .map(|extent| i64::try_from(*extent).unwrap_or(i64::MAX))
+                .collect(),
+            strides: own.strides.clone(),
+        };
+        export.capsule(this.into_any(), max_version.is_some_and(|(major, _)| major >= 1))
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<DeviceArray on {}: {}, shape {}>",
+            self.device(),
+            self.dtype(),
+            tuple(&self.shape)
+        )
+    }
+}

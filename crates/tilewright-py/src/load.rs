@@ -1,0 +1,297 @@
+//! Tensors of files read into the memory of a device, and moved there into their layout.
+//!
+//! What is read has its dims in order, the last fastest, so it goes to the device in pieces; a kernel does the rest.
+
+use std::ops::Range;
+
+use pyo3::{
+    prelude::*,
+    types::{PySlice, PyString},
+};
+use tilewright::{
+    cuda::Move,
+    files::{Input, Reader, Reading, Tensor},
+};
+
+use crate::{
+    convert::Watcher,
+    device, driver,
+    errors::{Raised, refused},
+    foreign::{
+        Device, Memory, PyDeviceArray, as_jax, cupy_empty, numpy_empty, own_empty, torch_empty,
+    },
+    result::Form,
+    spelling::quoted,
+};
+
+/// The most bytes of the host that a piece takes.
+const PIECE: u64 = 16 << 20;
+
+/// Where a result goes, and whose it is.
+pub(crate) enum Target {
+    Host { torch: bool },
+    Device(OnDevice),
+}
+
+/// A device, and the library of the result.
+pub(crate) struct OnDevice {
+    library: Library,
+    /// As it was asked for; the library's current one without a number.
+    ordinal: Option<i32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Library {
+    Own,
+    Torch,
+    Cupy,
+    Jax,
+}
+
+impl Target {
+    /// What `framework=` and `device=` say.
+    pub(crate) fn of(
+        framework: Option<String>,
+        device: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Target> {
+        let device = device.map(|device| device.str().map(|text| text.to_string())).transpose()?;
+        let number = match device.as_deref() {
+            None | Some("cpu") => return Target::host(framework.as_deref()),
+            Some("cuda") => None,
+            Some(other) => match other.strip_prefix("cuda:").map(str::parse::<i32>) {
+                Some(Ok(number)) if number >= 0 => Some(number),
+                _ => {
+                    let says =
+                        format!("device= takes 'cpu', 'cuda' or 'cuda:1', not {}", quoted(other));
+                    return Err(refused("arguments", says));
+                }
+            },
+        };
+        let library = match framework.as_deref() {
+            None => Library::Own,
+            Some("torch") => Library::Torch,
+            Some("cupy") => Library::Cupy,
+            Some("jax") => Library::Jax,
+            Some(other) => {
+                let says = format!(
+                    "framework= takes 'torch', 'cupy' or 'jax' on a device, not {}; without it the result is a DeviceArray",
+                    quoted(other)
+                );
+                return Err(refused("arguments", says));
+            }
+        };
+        Ok(Target::Device(OnDevice { library, ordinal: number }))
+    }
+
+    fn host(framework: Option<&str>) -> PyResult<Target> {
+        match framework {
+            None | Some("numpy") => Ok(Target::Host { torch: false }),
+            Some("torch") => Ok(Target::Host { torch: true }),
+            Some(other) => {
+                let says = format!(
+                    "framework= takes 'numpy' or 'torch', not {}; with device='cuda' also 'cupy' and 'jax'",
+                    quoted(other)
+                );
+                Err(refused("arguments", says))
+            }
+        }
+    }
+}
+
+impl OnDevice {
+    /// The number of the device.
+    fn number(&self, py: Python<'_>) -> PyResult<i32> {
+        if let Some(number) = self.ordinal {
+            return Ok(number);
+        }
+        let cuda = |name| py.import(name)?.getattr("cuda");
+        match self.library {
+            Library::Torch => cuda("torch")?.call_method0("current_device")?.extract(),
+            Library::Cupy => cuda("cupy")?.getattr("runtime")?.call_method0("getDevice")?.extract(),
+            Library::Own | Library::Jax => Ok(0),
+        }
+    }
+
+    /// A new array there.
+    fn empty<'py>(
+        &self,
+        py: Python<'py>,
+        shape: &[u64],
+        dtype: &str,
+        number: i32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let dtype = PyString::new(py, dtype).into_any();
+        match self.library {
+            Library::Torch => torch_empty(py, shape, &dtype, Some(Device::new(number))),
+            Library::Cupy => cupy_empty(py, shape, &dtype, number),
+            Library::Own | Library::Jax => own_empty(py, shape, &dtype, number),
+        }
+    }
+
+    /// Copies bytes of the host to bytes of a device's array from `at` on.
+    fn copy<'py>(
+        &self,
+        to: &Bound<'py, PyAny>,
+        at: u64,
+        piece: &Bound<'py, PyAny>,
+        length: u64,
+    ) -> PyResult<()> {
+        let py = to.py();
+        if let Ok(own) = to.cast::<PyDeviceArray>() {
+            return own.get().write(py, at, Memory::of(piece)?.bytes()?);
+        }
+        let place = |at: u64| {
+            isize::try_from(at)
+                .map_err(|_| refused("overflow", "an array beyond this machine's addresses"))
+        };
+        let part = to.get_item(PySlice::new(py, place(at)?, place(at + length)?, 1))?;
+        match self.library {
+            Library::Torch => part.call_method1(
+                "copy_",
+                (py.import("torch")?.call_method1("from_numpy", (piece,))?,),
+            )?,
+            Library::Cupy | Library::Own | Library::Jax => part.call_method1("set", (piece,))?,
+        };
+        Ok(())
+    }
+
+    /// Bytes as elements of this type and shape.
+    fn seen<'py>(
+        &self,
+        bytes: &Bound<'py, PyAny>,
+        dtype: &str,
+        shape: &[u64],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = bytes.py();
+        if let Ok(own) = bytes.cast::<PyDeviceArray>() {
+            return Ok(Bound::new(py, own.get().seen_as(dtype, shape)?)?.into_any());
+        }
+        let shape = pyo3::types::PyTuple::new(py, shape)?;
+        let dtype = match self.library {
+            Library::Torch => py.import("torch")?.getattr(dtype)?,
+            Library::Cupy | Library::Own | Library::Jax => PyString::new(py, dtype).into_any(),
+        };
+        bytes.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
+    }
+}
+
+/// A tensor that is to be read to a device.
+pub(crate) struct Load<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) tensor: &'a Tensor,
+    pub(crate) reading: &'a Reading,
+    pub(crate) reader: &'a Reader<'a>,
+}
+
+impl Load<'_> {
+    /// Reads, copies and moves: the result of `form`, in another layout than the dims' order if `moves`.
+    pub(crate) fn run<'py>(
+        &self,
+        py: Python<'py>,
+        target: &OnDevice,
+        form: &Form,
+        area: Option<&[Range<u64>]>,
+        moves: bool,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let number = target.number(py)?;
+        // Before anything is read, what is missing is found.
+        driver::shared(py)?;
+        let dtype = form.element().unwrap_or("uint8");
+        let program = moves.then(|| self.reader.from_rows()).transpose().raised()?;
+        let bytes = program.as_ref().map_or(self.reader.bytes(), |program| program.src_bytes());
+        let flat = target.empty(py, &[bytes], "uint8", number)?;
+        self.fill(py, target, &flat, area, threads)?;
+        let made = match program {
+            None => target.seen(&flat, dtype, &form.shape)?,
+            Some(program) => {
+                let made = target.empty(py, &form.shape, dtype, number)?;
+                let sides = (Memory::anywhere(&flat)?, Memory::anywhere(&made)?);
+                device::moved(py, &Move::new(program), (&sides.0, &flat), (&sides.1, &made))?;
+                made
+            }
+        };
+        if target.library == Library::Jax { as_jax(&made) } else { Ok(made) }
+    }
+
+    /// Reads the tensor in the order of its dims, piece by piece, to a device.
+    fn fill(
+        &self,
+        py: Python<'_>,
+        target: &OnDevice,
+        flat: &Bound<'_, PyAny>,
+        area: Option<&[Range<u64>]>,
+        threads: usize,
+    ) -> PyResult<()> {
+        let whole: Vec<Range<u64>> = match area {
+            Some(area) => area.to_vec(),
+            None => {
+                let own = self.input.layout_as(self.tensor, self.reading).raised()?;
+                own.layout().extents().iter().map(|extent| 0..*extent).collect()
+            }
+        };
+        let all = self.rows(&whole)?;
+        let is_narrow = !all.bits().is_multiple_of(8);
+        let watcher = Watcher::new(None)?;
+        let mut at = 0;
+        for piece in pieces(&whole, all.bytes(), is_narrow) {
+            let reader = self.rows(&piece)?;
+            let length = reader.bytes();
+            let host = numpy_empty(py, &[length], &PyString::new(py, "uint8").into_any())?;
+            let mut memory = Memory::of(&host)?;
+            let to = memory.bytes_mut()?;
+            let done = py.detach(|| reader.read_into(to, threads, &watcher));
+            watcher.outcome(done)?;
+            drop(memory);
+            if length > 0 {
+                target.copy(flat, at, &host, length)?;
+            }
+            at += length;
+        }
+        Ok(())
+    }
+
+    /// A box of the tensor, the last dim fastest.
+    fn rows(&self, area: &[Range<u64>]) -> PyResult<Reader<'_>> {
+        self.input.reader_as(self.tensor, self.reading, None, Some(area)).raised()
+    }
+}
+
+/// Elements in the last dim whose bits are whole bytes, and whole blocks.
+const TOGETHER: u64 = 256;
+
+/// A box in pieces that lie behind each other, of at most [`PIECE`] bytes where whole bytes allow that; `bytes` are those of
+/// all, and elements of no whole bytes each are `is_narrow`.
+fn pieces(area: &[Range<u64>], bytes: u64, is_narrow: bool) -> Vec<Vec<Range<u64>>> {
+    let Some(dim) = area.iter().position(|range| range.end - range.start > 1) else {
+        return vec![area.to_vec()];
+    };
+    let range = area[dim].clone();
+    let extent = range.end - range.start;
+    // Rows of fewer bits than whole bytes are cut together.
+    let step = if dim + 1 == area.len() { TOGETHER } else { 8 };
+    if bytes <= PIECE || (extent <= step && dim + 1 == area.len()) {
+        return vec![area.to_vec()];
+    }
+    let each = bytes / extent;
+    let at_once = (PIECE / each.max(1)).max(1).next_multiple_of(if is_narrow || step == TOGETHER {
+        step
+    } else {
+        1
+    });
+    let alone = each > PIECE && !is_narrow;
+    let count = if alone { 1 } else { at_once };
+    let mut all = Vec::new();
+    let mut from = range.start;
+    while from < range.end {
+        let to = range.end.min(from.saturating_add(count));
+        let mut piece = area.to_vec();
+        piece[dim] = from..to;
+        match alone {
+            true => all.extend(pieces(&piece, each, is_narrow)),
+            false => all.push(piece),
+        }
+        from = to;
+    }
+    all
+}
