@@ -60,6 +60,7 @@ void tw_copy(u8 *array, u64 at, const u8 *from, u32 line) {
 }
 void tw_wait(u32) {}
 void tw_barrier(u32) {}
+void tw_round(u32) {}
 u64 tw_param(const u64 *params, u64 number, u32 count, u32) {
     if (number < count) return params[number];
     return tw_fail(EMULATED_LAUNCH_FAILED), 0;
