@@ -116,7 +116,7 @@ impl Queue {
             Step::Moves(moves) => {
                 let job = |(moved, src, dst): &(&'a Move, Span<'_>, Span<'_>)| {
                     Ok(Job {
-                        moved: *moved,
+                        moved,
                         src: src.memory.allocated().part(src.at, moved.src_bytes())?,
                         dst: dst.memory.allocated().part(dst.at, moved.dst_bytes())?,
                     })

@@ -10,7 +10,13 @@
 #[path = "../tests/host/dice.rs"]
 mod dice;
 
-use std::{env, error::Error, fs, path::PathBuf, sync::Arc};
+use std::{
+    env,
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde_json::{Value, json};
 use tilewright_bench::{Size, data, definitions, random};
@@ -103,12 +109,7 @@ fn named(what: &str) -> Answer<Vec<Named>> {
 }
 
 /// The files of what is moved, and its line.
-fn write(
-    (name, program, at): &Named,
-    plan: &DevicePlan,
-    moves: bool,
-    to: &PathBuf,
-) -> Answer<Value> {
+fn write((name, program, at): &Named, plan: &DevicePlan, moves: bool, to: &Path) -> Answer<Value> {
     for (number, kernel) in plan.kernels().iter().enumerate() {
         let file = |end: &str| to.join(format!("{name}.{number}.{end}"));
         fs::write(file("cu"), kernel.source(Target::Cuda))?;

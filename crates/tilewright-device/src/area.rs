@@ -3,11 +3,12 @@
 //! Law: the unit of an area divides its run, all its strides, and the addresses of its first byte on both sides; and on a
 //! side that is swizzled, the pointer and all that stays side by side.
 
-use crate::{Alignment, Options, swizzled::Maps};
+use crate::{
+    Alignment, Options,
+    access::{VECTOR, common},
+    swizzled::Maps,
+};
 use tilewright_relayout::{Loop, Program, Region};
-
-/// The widest access, in bytes.
-pub(crate) const VECTOR: u64 = 16;
 
 /// Loops around runs of bytes that are contiguous on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,13 +67,5 @@ impl Area {
     /// Whether vectors of 16 bytes stay whole on the sides that are swizzled.
     pub(crate) fn keeps_vectors(&self) -> bool {
         self.maps.unit(self.alignment) == VECTOR
-    }
-}
-
-/// The largest power of two that divides both, of which the first is one.
-pub(crate) fn common(power: u64, number: u64) -> u64 {
-    match number {
-        0 => power,
-        _ => power.min(1 << number.trailing_zeros()),
     }
 }

@@ -29,6 +29,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod access;
 mod alignment;
 mod area;
 mod division;

@@ -4,7 +4,8 @@
 
 use crate::{
     Alignment, Error, Options,
-    area::{Area, common},
+    access::common,
+    area::Area,
     elements::{self, Cell},
     fill, gather,
     kernel::{Kernel, Way},
@@ -290,7 +291,7 @@ fn cell(program: &Program, pointers: Alignment) -> Cell {
         return Cell { src, dst, extend: elements.extend, units };
     }
     let unit = [pointers.src().into(), pointers.dst().into(), src];
-    Cell::same(unit.into_iter().fold(crate::area::VECTOR, common))
+    Cell::same(unit.into_iter().fold(crate::access::VECTOR, common))
 }
 
 /// The kernels of an area by a way that can move it, worth it or not.

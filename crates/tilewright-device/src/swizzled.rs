@@ -9,7 +9,7 @@
 
 use crate::{
     Alignment,
-    area::{VECTOR, common},
+    access::{VECTOR, common},
 };
 use tilewright_core::{Swizzle, TensorLayout};
 use tilewright_relayout::{Elements, Gap, Program, Region};

@@ -6,7 +6,7 @@ mod pattern;
 
 use crate::{
     Alignment, Error,
-    area::common,
+    access::common,
     kernel::{Kernel, Launch, Way},
     swizzled::Maps,
     text::{Numbers, Text},

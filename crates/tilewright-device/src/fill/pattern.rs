@@ -3,7 +3,7 @@
 //! Law: the words of a pattern, one behind the other, are whole elements of padding.
 
 use crate::{
-    area::common,
+    access::common,
     text::{Numbers, Text},
 };
 use tilewright_relayout::Program;

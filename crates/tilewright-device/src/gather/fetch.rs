@@ -1,6 +1,7 @@
 //! Elements of a run of the destination, read from a tile and put together to words.
 
 use super::{job::Job, place::Place, tile::Tile};
+use crate::access::VECTOR;
 use tilewright_relayout::Extend;
 
 /// The side whose runs lie in the tile as they do in the array.
@@ -174,5 +175,35 @@ impl Fetch<'_> {
             // The callers put narrower elements together one by one.
             _ => element(0, true),
         }
+    }
+
+    /// The units of a run of the source, as an expression.
+    pub(super) fn length(self) -> String {
+        let Fetch { job, tile, .. } = self;
+        let reach = |at: &usize| (tile.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
+        match tile.from.last().filter(|at| !tile.is_whole(job, **at)) {
+            Some(last) => {
+                let rest = tile.units_from(job) - reach(last);
+                format!("{rest}u + (k{last} - 1u) * {}u", job.loops[*last].src.unsigned_abs())
+            }
+            None => format!("{}u", tile.units_from(job)),
+        }
+    }
+
+    /// The condition that a run has all of the vector from byte `x` on: its last byte may have fewer elements than
+    /// others.
+    pub(super) fn all_of_vector(self) -> String {
+        match self.job.dst.bits {
+            bits if bits < 8 => format!("(u32)(x + 4) * {}u <= elements", 8 / bits),
+            _ => format!("x + {VECTOR} <= row"),
+        }
+    }
+}
+
+/// The number of a lane, shifted: what lanes turn their orders by.
+pub(super) fn lanes(shift: u32) -> String {
+    match shift {
+        0 => "tid & 31u".into(),
+        _ => format!("tid >> {shift} & {}u", 31 >> shift),
     }
 }

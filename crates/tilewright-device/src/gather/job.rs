@@ -2,7 +2,7 @@
 //!
 //! Positions and strides of a side count its units: bits where its elements are narrower than a byte, else bytes.
 
-use crate::area::{Area, VECTOR};
+use crate::{access::VECTOR, area::Area};
 use tilewright_relayout::{Extend, Loop};
 
 /// The elements of one side.

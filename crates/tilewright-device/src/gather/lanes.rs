@@ -4,10 +4,7 @@
 //! that lanes that go together touch no sector that others of their run touch.
 
 use super::{job::Job, tile::Tile};
-use crate::area::{VECTOR, common};
-
-/// The bytes that are read or written together.
-pub(super) const SECTOR: u64 = 32;
+use crate::access::{SECTOR, VECTOR, common};
 
 /// Vectors of runs and their order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::{
     lanes::{self, Lanes},
     tile::{MOST, Tile},
 };
-use crate::area::{VECTOR, common};
+use crate::access::{VECTOR, common};
 
 /// Turns of the banks for each read, in hundredths, that are not worth a further search.
 const GOOD: u64 = 110;
@@ -209,7 +209,7 @@ impl Place {
         let Some(shift) = self.turned else { return element };
         // A turn is a word, or an element where a vector is one word.
         let step = if job.dst.bits < 8 { 1 } else { 32 / job.dst.bits };
-        (element + (lane % LANES >> shift) * step) % elements
+        (element + ((lane % LANES) >> shift) * step) % elements
     }
 }
 

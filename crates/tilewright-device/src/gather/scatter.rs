@@ -1,15 +1,12 @@
 //! A tile that lies as the destination does: elements of vectors of the source are scattered over it, and its runs are
 //! stored in vectors. The job is a mirrored one: `x` counts bytes of a run of the array's source.
 
-use super::{
-    fetch::Fetch,
-    text::{all_of_vector, lanes, length},
-};
-use crate::{area::VECTOR, text::Text};
+use super::fetch::{Fetch, lanes};
+use crate::{access::VECTOR, text::Text};
 
 /// A vector of the source, whose elements go to the tile.
 pub(super) fn elements(fetch: Fetch, text: &mut Text) {
-    text.line(&format!("if (x >= 0 && {}) {{", all_of_vector(fetch.job)));
+    text.line(&format!("if (x >= 0 && {}) {{", fetch.all_of_vector()));
     whole(fetch, text);
     text.line("} else {");
     ends(fetch, text);
@@ -67,7 +64,7 @@ fn ends(fetch: Fetch, text: &mut Text) {
 /// A chunk of a run of the destination, which other runs may have a part of.
 pub(super) fn stored(fetch: Fetch, text: &mut Text) {
     let bytes = fetch.job.src.bits / 8;
-    text.line(&format!("const u32 till = by + {};", length(fetch)));
+    text.line(&format!("const u32 till = by + {};", fetch.length()));
     text.line("if (chunk * 16u >= by && chunk * 16u + 16u <= till) {");
     text.line("STG16(dst + (here - begins), LDS16(sm, spot16 / 16u));");
     text.line("} else {");

@@ -2,14 +2,14 @@
 //! vectors of the source to the tile, and runs of the destination from it.
 
 use super::{
-    fetch::{Fetch, Lies},
+    fetch::{Fetch, Lies, lanes},
     job::Job,
     lanes::Lanes,
     scatter,
     tile::Tile,
 };
 use crate::{
-    area::VECTOR,
+    access::VECTOR,
     grid::Grid,
     text::{Numbers, Text},
 };
@@ -132,7 +132,7 @@ fn chunks(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     text.line(&format!("const i64 at = from{at};"));
     text.line(&format!("const u32 by = (u32)at & {}u;", vector - 1));
     let condition = if inside.is_empty() { inside } else { format!("{inside} && ") };
-    text.line(&format!("if ({condition}chunk * {vector}u < by + {}) {{", length(fetch)));
+    text.line(&format!("if ({condition}chunk * {vector}u < by + {}) {{", fetch.length()));
     let shift = if per_byte == 8 { " >> 3" } else { "" };
     text.line(&format!("const i64 here = ((at - by){shift}) + chunk * 16u;"));
     let spot = fetch.spot(&format!("(run * {}u + chunk) * 16u", place.pitch));
@@ -153,19 +153,6 @@ fn copied(_: Fetch, text: &mut Text) {
     text.line("UNROLL");
     text.line("for (u32 b = 0; b < 16u; b++) STS1(sm, spot16 + b, x[b]);");
     text.line("}");
-}
-
-/// The units of a run of the source, as an expression.
-pub(super) fn length(fetch: Fetch) -> String {
-    let Fetch { job, tile, .. } = fetch;
-    let reach = |at: &usize| (tile.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
-    match tile.from.last().filter(|at| !tile.is_whole(job, **at)) {
-        Some(last) => {
-            let rest = tile.units_from(job) - reach(last);
-            format!("{rest}u + (k{last} - 1u) * {}u", job.loops[*last].src.unsigned_abs())
-        }
-        None => format!("{}u", tile.units_from(job)),
-    }
 }
 
 /// Vectors of the runs that lie otherwise in the tile than in the array.
@@ -202,7 +189,7 @@ fn gathered(fetch: Fetch, text: &mut Text) {
         // Vectors before a run's first one belong to other runs.
         return text.line(&format!("if (x >= 0) STG16(dst + (at + x), LDS16(sm, {spot} / 16u));"));
     }
-    text.line(&format!("if (x >= 0 && {}) {{", all_of_vector(fetch.job)));
+    text.line(&format!("if (x >= 0 && {}) {{", fetch.all_of_vector()));
     whole(fetch, text);
     text.line("} else {");
     ends(fetch, text);
@@ -288,14 +275,6 @@ fn whole(fetch: Fetch, text: &mut Text) {
     text.line("STG16(dst + (at + x), q);");
 }
 
-/// The condition that a run has all of the vector from byte `x` on: its last byte may have fewer elements than others.
-pub(super) fn all_of_vector(job: &Job) -> String {
-    match job.dst.bits {
-        bits if bits < 8 => format!("(u32)(x + 4) * {}u <= elements", 8 / bits),
-        _ => format!("x + {VECTOR} <= row"),
-    }
-}
-
 /// The elements from a byte of the run on, in `value`: those for which a condition holds, the others 0.
 fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text) {
     let bits = fetch.job.dst.bits;
@@ -316,14 +295,6 @@ fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text
     text.line(&format!("const u32 e = (u32){byte} * {}u + {number};", 8 / bits));
     text.line(&format!("{condition}value |= {} << {number} * {bits}u;", fetch.value("e", true)));
     text.line("}");
-}
-
-/// The number of a lane, shifted: what lanes turn their orders by.
-pub(super) fn lanes(shift: u32) -> String {
-    match shift {
-        0 => "tid & 31u".into(),
-        _ => format!("tid >> {shift} & {}u", 31 >> shift),
-    }
 }
 
 /// The four words of a vector, which lanes take in turned orders where the place says so.

@@ -3,10 +3,8 @@
 //! Laws: the turns of a run, in their order, are contiguous, and all of them but the last loop's are in every tile; a run
 //! of the destination begins at a byte in each tile; a tile and its runs are at most [`MOST`] bytes.
 
-use super::{
-    job::{Job, Side},
-    lanes::SECTOR,
-};
+use super::job::{Job, Side};
+use crate::access::SECTOR;
 use tilewright_relayout::Loop;
 
 /// The most bytes of a tile, with what lies between its runs.

@@ -2,10 +2,7 @@
 //!
 //! Law: the tiles of the grid cover each row and each column of each turn of the outer loops.
 
-use crate::{
-    area::{Area, VECTOR},
-    grid::Grid,
-};
+use crate::{access::VECTOR, area::Area, grid::Grid};
 use tilewright_relayout::Loop;
 
 /// Vectors of a row of a tile in the destination, the one before its first among them.

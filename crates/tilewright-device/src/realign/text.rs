@@ -6,7 +6,8 @@
 
 use super::shape::{Shape, VECTORS};
 use crate::{
-    area::{Area, VECTOR},
+    access::VECTOR,
+    area::Area,
     grid::Grid,
     text::{Numbers, Text},
 };

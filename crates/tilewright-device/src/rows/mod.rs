@@ -9,7 +9,8 @@
 
 use crate::{
     Error,
-    area::{Area, VECTOR},
+    access::VECTOR,
+    area::Area,
     kernel::{Kernel, Launch, Way},
     text::{Numbers, Text},
     walk::{THREADS, Walk, sum, walks},

@@ -14,7 +14,10 @@
 //! the writing order, and eight of the reading order, have cells in eight different banks of 16 bytes, and so have 16
 //! lanes that write halves, two a bank; on either side, the bit that counts 16 bytes is a lane bit.
 
-use crate::area::{Area, VECTOR, common};
+use crate::{
+    access::{SECTOR, VECTOR, common},
+    area::Area,
+};
 use tilewright_relayout::Loop;
 
 /// A bit of the turn of a loop.
@@ -94,9 +97,6 @@ const MOST: u64 = 32768;
 
 /// The most turns of tiles for each turn of the loops, where there is a choice.
 const PADDED: f64 = 1.25;
-
-/// Bytes of a sector, two vectors: what memory moves.
-const SECTOR: u64 = 2 * VECTOR;
 
 /// The bits of the number of a thread's vectors, where there are enough: more of them share what a thread begins with.
 const EACH: u32 = 4;
