@@ -101,6 +101,23 @@ template <auto F> static void tw_run(emulated_launch *launch) {
         NT, SHAREDBYTES, tw_entry_of<name>::count,                                                                   \
         {tw_entry_of<name>::sizes[0], tw_entry_of<name>::sizes[1], tw_entry_of<name>::sizes[2]}, tw_run<name>};
 
+#if defined(TW_NO_MANY)
+#define TW_MANY(name)
+#else
+#define TW_MANY(name)                                                                                                \
+    static void name##_many(const name##_job *jobs, u32 count) {                                                     \
+        emulated_span all = {};                                                                                      \
+        jobs = (const name##_job *)tw_host((const u8 *)jobs, 1, all);                                                \
+        const u64 given = jobs ? (u64)((const u8 *)jobs - all.host) : 0;                                             \
+        if (jobs && (all.bytes - given) / sizeof *jobs < count) tw_fail(EMULATED_ILLEGAL_ADDRESS), jobs = nullptr;   \
+        if (!jobs) return;                                                                                           \
+        u32 at = 0;                                                                                                  \
+        while (at + 1 < count && jobs[at + 1].first <= blockIdx.x) at++;                                             \
+        name##_body(jobs[at].src, jobs[at].dst, jobs[at].params, (u32)(blockIdx.x - jobs[at].first));                \
+    }                                                            \
+    TW_ENTRY(name##_many)
+#endif
+
 #undef KERNEL
 #define KERNEL(name)                                                                                                 \
     struct name##_params { u64 p[PARAMS]; };                                                                         \
@@ -112,16 +129,6 @@ template <auto F> static void tw_run(emulated_launch *launch) {
     static void name(const u8 *src, u8 *dst, const name##_params params) {                                           \
         name##_body(src, dst, params, blockIdx.x);                                                                   \
     }                                                                                                                \
-    static void name##_many(const name##_job *jobs, u32 count) {                                                     \
-        emulated_span all = {};                                                                                      \
-        jobs = (const name##_job *)tw_host((const u8 *)jobs, 1, all);                                                \
-        const u64 given = jobs ? (u64)((const u8 *)jobs - all.host) : 0;                                             \
-        if (jobs && (all.bytes - given) / sizeof *jobs < count) tw_fail(EMULATED_ILLEGAL_ADDRESS), jobs = nullptr;   \
-        if (!jobs) return;                                                                                           \
-        u32 at = 0;                                                                                                  \
-        while (at + 1 < count && jobs[at + 1].first <= blockIdx.x) at++;                                             \
-        name##_body(jobs[at].src, jobs[at].dst, jobs[at].params, (u32)(blockIdx.x - jobs[at].first));                \
-    }                                                                                                                \
-    TW_ENTRY(name) TW_ENTRY(name##_many)                                                                             \
+    TW_ENTRY(name) TW_MANY(name)                                                                                     \
     static void name##_block(GSRC src, GDST dst, const u64 *tw_params, u32 tw_block) {                               \
         (void)src, (void)dst, (void)tw_params, (void)tw_block;

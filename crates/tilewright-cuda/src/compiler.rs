@@ -3,15 +3,16 @@
 use crate::{
     error::{Error, Kind},
     missing,
-    raw::Nvrtc,
+    raw::{Library, Nvrtc},
     settings::{COMPILER, Settings},
     target::{Capability, Target},
 };
 
 /// The first version whose kernels take arguments as `__grid_constant__`.
 const OLDEST: (i32, i32) = (11, 7);
-/// What every text is compiled with, beside its architecture.
-const OPTIONS: [&str; 2] = ["--std=c++17", "--device-as-default-execution-space"];
+/// What every text is compiled with, beside its architecture. Many arrays go by the entry for a table, so the one for many
+/// jobs in memory is left out.
+const OPTIONS: [&str; 3] = ["--std=c++17", "--device-as-default-execution-space", "-DTW_NO_MANY"];
 
 /// NVRTC with what it says of itself.
 #[derive(Debug)]
@@ -22,13 +23,25 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// The first compiler that is there and new enough, for a driver of this version.
+    /// The first compiler that is there and new enough, for a driver of this version. Where all are too old, the error is
+    /// that of the first.
     pub(crate) fn open(settings: &Settings, driver: i32) -> Result<Compiler, Error> {
-        let names = settings.compilers(driver);
-        let library = missing::open(&names).map_err(|tried| {
+        let (mut tried, mut old) = (Vec::new(), None);
+        for name in settings.compilers(driver) {
+            match missing::open(&[name]).map(Compiler::of) {
+                Ok(Ok(compiler)) => return Ok(compiler),
+                Ok(Err(error)) => old = old.or(Some(error)),
+                Err(why) => tried.extend(why),
+            }
+        }
+        Err(old.unwrap_or_else(|| {
             let says = missing::says("NVRTC, the compiler of CUDA,", COMPILER, &tried);
             Error::new(Kind::NoCompiler, says)
-        })?;
+        }))
+    }
+
+    /// The compiler in a library; `too-old` where it cannot compile what kernels are.
+    fn of(library: Library) -> Result<Compiler, Error> {
         let nvrtc = Nvrtc::of(library)?;
         let (version, architectures) = (nvrtc.version()?, nvrtc.architectures()?);
         if version < OLDEST {

@@ -249,7 +249,8 @@ impl Cuda {
             for (side, memory, bytes) in sides.into_iter().filter(|side| side.2 > 0) {
                 let address = memory.address();
                 let name = if jobs.len() > 1 { format!("{side} of job {at}") } else { side.into() };
-                let Some(own) = self.driver.device_of(address)? else {
+                let any = || self.devices.device(0).map(|device| device.context);
+                let Some(own) = self.driver.device_of(address, any)? else {
                     let says = format!(
                         "the {name}, {bytes} bytes at address {address:#x}, is in the memory of no CUDA device"
                     );
@@ -328,9 +329,8 @@ impl Cuda {
         }
         let code = compiler.compile(&text, target)?;
         count(&self.counts.compiled);
-        let loaded = Loaded::of(&self.driver, device.context, &code, shape).map_err(|error| {
-            error.about(&format!("code for {} by {}", target.name(), compiler.library()))
-        })?;
+        let loaded = Loaded::of(&self.driver, device.context, &code, shape)
+            .map_err(|error| error.of_code(&target.name(), &compiler.library()))?;
         count(&self.counts.loaded);
         self.disk.write(&key, &code);
         Ok(loaded)

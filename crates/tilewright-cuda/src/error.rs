@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+/// The driver's numbers for code of an architecture that it does not run, and for PTX that is newer than it.
+const NO_BINARY: i32 = 209;
+const UNSUPPORTED_PTX: i32 = 222;
+
 /// What went wrong, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -56,6 +60,17 @@ impl Error {
         self
     }
 
+    /// The same error of code for an architecture by a compiler: a driver that takes no such code is `architecture`.
+    pub(crate) fn of_code(mut self, architecture: &str, compiler: &str) -> Error {
+        self.message = format!("code for {architecture} by {compiler}: {}", self.message);
+        if matches!(self.code, Some(NO_BINARY | UNSUPPORTED_PTX)) {
+            self.kind = Kind::Architecture;
+            self.message
+                .push_str("; take the compiler of the driver's version of CUDA, or a newer driver");
+        }
+        self
+    }
+
     /// The same with the number of the driver.
     pub(crate) fn with_code(mut self, code: i32) -> Error {
         self.code = Some(code);
@@ -69,7 +84,7 @@ impl Error {
     /// | `no-driver`, `no-compiler` | a library is not there; the message says what was looked for and where |
     /// | `too-old` | a library has no function that is needed |
     /// | `no-device` | the driver works and has no device |
-    /// | `architecture` | the compiler makes no code for this device |
+    /// | `architecture` | the compiler makes no code for this device, or none that the driver takes |
     /// | `memory` | an address is not in memory that a device reaches |
     /// | `devices` | the memory of source, destination or stream is on different devices |
     /// | `stream` | a stream of a context that is not the device's primary one |

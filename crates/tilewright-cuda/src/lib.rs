@@ -28,6 +28,11 @@
 //! ```
 #![deny(unsafe_code)]
 
+/// The example of the README, run as a test of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod check;
 mod compiler;
 mod counts;

@@ -1,4 +1,4 @@
-//! Settings that are looked for, and what is said where they are not there.
+//! Libraries that are looked for, and what is said where they are not there.
 
 use std::path::PathBuf;
 

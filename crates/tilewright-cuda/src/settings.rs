@@ -23,9 +23,9 @@ const OLDEST: i32 = 11;
 
 /// Where the driver and the compiler are looked for, and how much compiled code is kept where.
 ///
-/// Without a path for it, a library is looked for by its names, as the system's loader finds them; the compiler then in
-/// the folders that are given, under `CUDA_HOME` and `CUDA_PATH`, and where CUDA installs itself. The compiler of the
-/// driver's major version comes first.
+/// Without a path for it, a library is looked for by its names: the compiler in the folders that are given, then as the
+/// system's loader finds it, under `CUDA_HOME` and `CUDA_PATH`, and where CUDA installs itself. Everywhere the compiler of
+/// the driver's major version comes first, and one that is too old is passed over.
 ///
 /// ```
 /// use tilewright_cuda::Settings;
@@ -168,13 +168,15 @@ impl Settings {
         let roots = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(env::var_os).map(PathBuf::from);
         let roots = roots.chain(ROOTS.iter().map(PathBuf::from));
         let installed = roots.flat_map(|root| BELOW.map(|below| root.join(below)));
-        let folders = self.folders.iter().cloned().chain(installed);
         let names: Vec<String> =
             majors(driver / 1000).iter().map(|major| compiler(*major)).collect();
         let names: Vec<String> = names.into_iter().chain(UNNUMBERED.map(String::from)).collect();
-        let within = folders
-            .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>());
-        names.iter().map(PathBuf::from).chain(within).collect()
+        let within = |folder: PathBuf| -> Vec<PathBuf> {
+            names.iter().map(|name| folder.join(name)).collect()
+        };
+        let given = self.folders.iter().cloned().flat_map(within);
+        let found = given.chain(names.iter().map(PathBuf::from));
+        found.chain(installed.flat_map(within)).collect()
     }
 }
 
@@ -252,11 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_searched_behind_the_loaders_own() {
-        let names = Settings::default().with_folder("x").compilers(13_000);
-        let first = names.iter().position(|name| name.starts_with("x")).unwrap();
-        assert!(names[..first].iter().all(|name| name.components().count() == 1), "{names:?}");
-        assert_eq!(names[first], Path::new("x").join(compiler(13)));
+    fn folders_that_are_given_come_before_the_loaders_own() {
+        let names = Settings::default().with_folder("x").with_folder("y").compilers(13_000);
+        let of = |folder: &str| names.iter().filter(|name| name.starts_with(folder)).count();
+        let (x, y) = (of("x"), of("y"));
+        assert!(x > 1 && x == y);
+        assert_eq!(names[0], Path::new("x").join(compiler(13)));
+        assert_eq!(names[x], Path::new("y").join(compiler(13)));
+        assert_eq!(names[x + y], Path::new(&compiler(13)));
     }
 
     #[test]

@@ -8,6 +8,9 @@ use crate::{
     raw::Form,
 };
 
+/// The oldest major version of a device's compute capability that kernels are written for.
+const OLDEST: u32 = 7;
+
 /// The compute capability of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Capability {
@@ -26,6 +29,13 @@ impl Target {
     /// The architecture for a device, of those that a compiler makes code for, which ascend.
     pub(crate) fn of(device: Capability, known: &[u32], compiler: &str) -> Result<Target, Error> {
         let own = device.major * 10 + device.minor;
+        if device.major < OLDEST {
+            let says = format!(
+                "the device has compute capability {}.{}; kernels need {OLDEST}.0 or newer",
+                device.major, device.minor
+            );
+            return Err(Error::new(Kind::Architecture, says));
+        }
         let Some(number) = known.iter().copied().rfind(|number| *number <= own) else {
             let Capability { major, minor } = device;
             let says = match known.first() {
@@ -99,10 +109,12 @@ mod tests {
     #[test]
     fn a_device_that_is_too_old_is_told_what_is_made() {
         assert_eq!(
-            target(5, 2, &[75, 80]),
-            "the device has compute capability 5.2, and NVRTC 13.2 makes code for 7.5 and above; an older CUDA has a \
+            target(7, 0, &[75, 80]),
+            "the device has compute capability 7.0, and NVRTC 13.2 makes code for 7.5 and above; an older CUDA has a \
              compiler for it"
         );
-        assert!(target(5, 2, &[]).contains("no architecture"));
+        assert!(target(7, 0, &[]).contains("no architecture"));
+        let old = "the device has compute capability 6.1; kernels need 7.0 or newer";
+        assert_eq!(target(6, 1, &[50, 60, 61, 70, 75]), old);
     }
 }

@@ -117,5 +117,6 @@ API int cuThreadExchangeStreamCaptureMode(int *mode) {
 // What tests call: what the contexts of this thread are.
 API int emulated_depth(void) { return depth; }
 API void emulated_push(int device) { stack[depth++] = &foreign[device]; }
+API void emulated_push_primary(int device) { stack[depth++] = &primary[device]; }
 API int emulated_top_is_foreign(void) { return current() && !current()->is_primary; }
 API int emulated_retained(int device) { return primary[device].retained; }

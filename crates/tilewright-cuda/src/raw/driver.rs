@@ -156,15 +156,15 @@ impl Driver {
         self.checked("cuCtxSynchronize", code)
     }
 
-    /// The device whose memory, or whose view of pinned memory, an address is in; `None` for memory of no device.
-    pub(crate) fn device_of(&self, address: u64) -> Result<Option<i32>, Error> {
+    /// The device whose memory, or whose view of pinned memory, an address is in; `None` for memory of no device. A driver
+    /// may want a context for the question: `context` gives one, which is the current one meanwhile.
+    pub(crate) fn device_of(
+        &self,
+        address: u64,
+        context: impl FnOnce() -> Result<Context, Error>,
+    ) -> Result<Option<i32>, Error> {
         match self.ordinal(address) {
-            (INVALID_CONTEXT, _) => {
-                let context = self.retain(0)?;
-                let asked = self.within(context, || Ok(self.ordinal(address)));
-                self.release(0);
-                self.found(asked?)
-            }
+            (INVALID_CONTEXT, _) => self.within(context()?, || self.found(self.ordinal(address))),
             answer => self.found(answer),
         }
     }

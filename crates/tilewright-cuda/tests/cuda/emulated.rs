@@ -109,6 +109,44 @@ impl Emulated {
         unsafe { set(1) }
     }
 
+    /// Addresses are looked up under a context only.
+    pub(crate) fn needs_context(&self) {
+        let set = self.of_driver::<unsafe extern "C" fn(c_int)>(c"emulated_needs_context");
+        // SAFETY: numbers alone.
+        unsafe { set(1) }
+    }
+
+    /// What a stream captured, as a graph; the capture is over.
+    pub(crate) fn captured(&self, stream: Stream) -> u64 {
+        type End = unsafe extern "C" fn(*mut c_void, *mut u64) -> c_int;
+        let mut graph = 0;
+        let stream = std::ptr::with_exposed_provenance_mut(stream.handle() as usize);
+        // SAFETY: the stream is one of `stream_of`; a handle is written.
+        let code = unsafe { self.of_driver::<End>(c"cuStreamEndCapture")(stream, &mut graph) };
+        assert_eq!(code, 0);
+        graph
+    }
+
+    /// Queues a graph on a stream.
+    pub(crate) fn run(&self, graph: u64, stream: Stream) {
+        type Launch = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+        let of = |handle: u64| std::ptr::with_exposed_provenance_mut(handle as usize);
+        let mut none = std::ptr::null_mut::<c_void>();
+        self.push_primary(0);
+        // SAFETY: both are handles of this library; a graph of the emulated driver is one that can be launched.
+        unsafe {
+            let launch = self.of_driver::<Launch>(c"cuGraphLaunch");
+            assert_eq!(launch(of(graph), of(stream.handle())), 0);
+            type Pop = unsafe extern "C" fn(*mut *mut c_void) -> c_int;
+            self.of_driver::<Pop>(c"cuCtxPopCurrent_v2")(&mut none);
+        }
+    }
+
+    fn push_primary(&self, device: i32) {
+        // SAFETY: numbers alone.
+        unsafe { self.of_driver::<unsafe extern "C" fn(c_int)>(c"emulated_push_primary")(device) }
+    }
+
     /// Memory of a device, all 0.
     pub(crate) fn memory(&self, device: i32, bytes: usize) -> Memory {
         let alloc = self.of_driver::<unsafe extern "C" fn(c_int, u64) -> u64>(c"emulated_alloc");

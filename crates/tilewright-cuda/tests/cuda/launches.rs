@@ -82,7 +82,7 @@ fn sides(machine: &Emulated, program: &Program, ahead: (usize, usize)) -> (Held,
     let dst = Held::new(machine, 0, program.dst_bytes(), ahead.1);
     let bytes = sample(src.bytes);
     src.memory.put(src.at, &bytes);
-    let mut expected = vec![0; dst.bytes];
+    let mut expected = vec![MARK; dst.bytes];
     Plan::of(program.clone()).run(&bytes, &mut expected, 1).unwrap();
     (src, dst, expected)
 }

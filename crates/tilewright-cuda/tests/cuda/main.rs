@@ -5,5 +5,6 @@ mod emulated;
 mod kept;
 mod launches;
 mod own;
+mod order;
 mod real;
 mod refused;

@@ -72,6 +72,25 @@ fn a_missing_compiler_is_told_when_it_is_needed() {
     assert_eq!(machine.depth(), 0);
 }
 
+/// A compiler that is too old is passed over where another one is found; a folder that is given comes before the loader's own.
+#[test]
+fn the_next_compiler_is_tried() {
+    let machine = Emulated::new();
+    let moved = transpose();
+    let (src, dst) = sides(&machine, &moved);
+    let folders = ["old", "new"].map(|name| machine.path().join(name));
+    for (folder, from) in folders.iter().zip(["libnvrtc-old.so", "libnvrtc.so"]) {
+        fs::create_dir(folder).unwrap();
+        fs::copy(machine.path().join(from), folder.join("libnvrtc.so.12")).unwrap();
+    }
+    let driver =
+        tilewright_cuda::Settings::default().with_driver(machine.path().join("libcuda.so"));
+    let settings = driver.with_folder(&folders[0]).with_folder(&folders[1]);
+    let cuda = Cuda::open(&settings).unwrap();
+    cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap();
+    assert!(dst.get().iter().all(|byte| *byte == 1));
+}
+
 #[test]
 fn a_text_that_is_refused_shows_the_log() {
     let machine = Emulated::new();
@@ -101,6 +120,82 @@ fn a_device_that_is_too_old_is_told() {
         "{error}"
     );
     assert_eq!(machine.compiled(), 0);
+}
+
+#[test]
+fn a_driver_that_is_older_than_the_compiler_is_told() {
+    // A device that the compiler does not know gets a text of the newest that it knows, which an older driver refuses.
+    let machine = Emulated::with(1, 12_030);
+    machine.capability(0, 12, 0);
+    let cuda = machine.open();
+    let moved = transpose();
+    let (src, dst) = sides(&machine, &moved);
+    let error = refused(&cuda, &moved, src.whole(), dst.whole(), Stream::LEGACY);
+    assert_eq!((error.kind(), error.code()), ("architecture", Some(222)));
+    let says = error.to_string();
+    assert!(says.contains("compute_100") && says.contains("newer driver"), "{says}");
+    assert!(dst.get().iter().all(|byte| *byte == 0));
+    // Machine code of the same major version is taken.
+    machine.capability(0, 9, 0);
+    let cuda = machine.open();
+    cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap();
+    assert!(dst.get().iter().all(|byte| *byte == 1));
+}
+
+#[test]
+fn devices_before_the_oldest_are_refused() {
+    let machine = Emulated::new();
+    machine.capability(0, 6, 1);
+    let cuda = machine.open();
+    let moved = transpose();
+    let (src, dst) = sides(&machine, &moved);
+    let error = refused(&cuda, &moved, src.whole(), dst.whole(), Stream::LEGACY);
+    assert_eq!(error.kind(), "architecture");
+    assert!(error.to_string().contains("compute capability 6.1"), "{error}");
+    assert!(dst.get().iter().all(|byte| *byte == 0));
+    assert_eq!((cuda.counts().launched, machine.compiled()), (0, 0));
+}
+
+/// A driver that looks up addresses under a context only: one is made, once, and released at the end.
+#[test]
+fn a_question_that_needs_a_context_gets_one() {
+    let machine = Emulated::new();
+    machine.needs_context();
+    let cuda = machine.open();
+    let moved = transpose();
+    let (src, dst) = sides(&machine, &moved);
+    machine.log();
+    for _ in 0..3 {
+        cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap();
+    }
+    let made = |log: &[String]| {
+        log.iter().filter(|line| line.starts_with("cuDevicePrimaryCtxRetain")).count()
+    };
+    assert_eq!(made(&machine.log()), 1);
+    assert!(dst.get().iter().all(|byte| *byte == 1));
+    drop(cuda);
+    assert_eq!((machine.retained(0), machine.depth()), (0, 0));
+}
+
+/// What was captured runs when its graph does, behind what the stream has to do before.
+#[test]
+fn a_graph_runs_what_was_captured() {
+    let machine = Emulated::new();
+    let cuda = machine.open();
+    let moved = transpose();
+    let (src, dst) = sides(&machine, &moved);
+    let stream = machine.stream(0);
+    cuda.launch(&moved, src.whole(), dst.whole(), stream).unwrap();
+    dst.put(0, &vec![7; moved.dst_bytes() as usize]);
+    machine.capture(stream, 1);
+    cuda.launch(&moved, src.whole(), dst.whole(), stream).unwrap();
+    let graph = machine.captured(stream);
+    assert!(dst.get().iter().all(|byte| *byte == 7));
+    for times in 0..2 {
+        src.put(0, &vec![3 + times; moved.src_bytes() as usize]);
+        machine.run(graph, stream);
+        assert!(dst.get().iter().all(|byte| *byte == 3 + times));
+    }
 }
 
 #[test]

@@ -17,8 +17,23 @@ typedef uint4 u128;
 
 #define GSRC const u8*
 #define GDST u8*
-// The body, the entry for one array, and the entry for many arrays of one structure in one launch: the job of
-// a block is the last one whose first block is not behind it.
+// The entry for many arrays of one structure in one launch, unless TW_NO_MANY is defined: the job of a block is the last one
+// whose first block is not behind it.
+#if defined(TW_NO_MANY)
+#define TW_MANY(name)
+#else
+#define TW_MANY(name) \
+  extern "C" __global__ void TW_BOUNDS \
+  name##_many(const name##_job* __restrict__ jobs, u32 count) { \
+    u32 low = 0, high = count; \
+    while (high - low > 1u) { \
+      const u32 middle = (low + high) / 2u; \
+      if (jobs[middle].first <= blockIdx.x) low = middle; else high = middle; \
+    } \
+    name##_body(jobs[low].src, jobs[low].dst, jobs[low].params, (u32)(blockIdx.x - jobs[low].first)); \
+  }
+#endif
+// The body, the entry for one array, and that for many.
 #define KERNEL(name) \
   struct name##_params { u64 p[PARAMS]; }; \
   struct name##_job { const u8* src; u8* dst; u64 first; name##_params params; }; \
@@ -28,15 +43,7 @@ typedef uint4 u128;
   name(const u8* src, u8* dst, const name##_params params) { \
     name##_body(src, dst, params, blockIdx.x); \
   } \
-  extern "C" __global__ void TW_BOUNDS \
-  name##_many(const name##_job* __restrict__ jobs, u32 count) { \
-    u32 low = 0, high = count; \
-    while (high - low > 1u) { \
-      const u32 middle = (low + high) / 2u; \
-      if (jobs[middle].first <= blockIdx.x) low = middle; else high = middle; \
-    } \
-    name##_body(jobs[low].src, jobs[low].dst, jobs[low].params, (u32)(blockIdx.x - jobs[low].first)); \
-  } \
+  TW_MANY(name) \
   static __device__ __forceinline__ void name##_body(GSRC __restrict__ src, GDST __restrict__ dst, \
                                                      const name##_params& tw_params, u32 tw_block) {
 #define KERNEL_END }
