@@ -4,7 +4,7 @@
 mod emulated;
 mod kept;
 mod launches;
-mod own;
 mod order;
+mod own;
 mod real;
 mod refused;
