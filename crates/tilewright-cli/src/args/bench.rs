@@ -30,9 +30,8 @@ size memory are made 1 GB large. --check compares and times nothing.
 
 Examples:
   tilewright bench --quick
-  tilewright bench --device --quick --size memory
   tilewright bench transpose-f32 --size memory --offset 16 --paired
-  tilewright bench --random 20 --seed 7 --threads 1";
+  tilewright bench --device --quick --size memory";
 
 #[derive(Args, Debug)]
 pub(crate) struct Bench {
