@@ -107,6 +107,7 @@ void tw_write(u8* array, u64 at, const void* from, u32 bytes, u32) { memcpy(arra
 void tw_copy(u8* array, u64 at, const u8* from, u32) { memcpy(array + at, from, 16); }
 void tw_wait(u32) {}
 void tw_barrier(u32) {}
+void tw_round(u32) {}
 u64 tw_param(const u64* params, u64 number, u32, u32) { return params[number]; }
 u8* tw_shared(u64 bytes, u32) { u8* own = shared_bytes + used; used += (bytes + 15) / 16 * 16; return own; }
 u32 tw_next(u32 threads, u32) { return thread < threads ? thread++ : (thread = 0, threads); }
