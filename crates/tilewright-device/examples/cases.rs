@@ -148,10 +148,9 @@ fn main() -> Answer<()> {
     fs::create_dir_all(&folder)?;
     let mut lines = String::new();
     for named in named(&what)? {
-        match DevicePlan::new(&named.1, named.2) {
-            Ok(plan) => lines += &format!("{}\n", write(&named, &plan, what != "memory", &folder)?),
-            Err(error) => println!("    {}: {error}", named.0),
-        }
+        let plan =
+            DevicePlan::new(&named.1, named.2).map_err(|error| format!("{}: {error}", named.0))?;
+        lines += &format!("{}\n", write(&named, &plan, what != "memory", &folder)?);
     }
     fs::write(folder.join("cases.jsonl"), lines)?;
     Ok(())

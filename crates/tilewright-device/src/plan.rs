@@ -51,12 +51,12 @@ impl DevicePlan {
     /// The kernels of a program between two arrays whose first bytes lie as `pointers` says.
     ///
     /// # Errors
-    /// - [unsupported](Error::is_unsupported) for elements that share bytes with elements of another region or with
-    ///   padding, and for index tables of more than 2²⁰ entries;
+    /// - [unsupported](Error::is_unsupported) for elements narrower than a byte whose dims interleave in the
+    ///   destination, and for index tables of more than 2²⁰ entries;
     /// - [overflow](Error::is_overflow) for arrays of more blocks than a launch has.
     ///
     /// ```
-    /// use tilewright_core::TensorLayout;
+    /// use tilewright_core::{Layout, TensorLayout};
     /// use tilewright_device::{Alignment, DevicePlan};
     /// use tilewright_relayout::{Elements, Program};
     /// // An array of no elements needs nothing.
@@ -64,10 +64,12 @@ impl DevicePlan {
     /// let program = Program::new(&none, &none, Elements::same(32), 0).unwrap();
     /// assert!(DevicePlan::new(&program, Alignment::default()).unwrap().kernels().is_empty());
     ///
-    /// // Three elements of four bits, from the second of a byte on.
-    /// let row = TensorLayout::row_major(&[8]).unwrap();
-    /// let part = Program::of_part((&row, &[0]), (&row, &[1]), &[3], Elements::same(4)).unwrap();
-    /// assert!(DevicePlan::new(&part, Alignment::default()).unwrap_err().is_unsupported());
+    /// // Columns 2 apart, and rows 3: no offset of the destination says its row before its column.
+    /// let interleaved = Layout::parse("(3,3):(3,2)").unwrap();
+    /// let interleaved = TensorLayout::new(&[3, 3], &interleaved, 11).unwrap();
+    /// let rows = TensorLayout::row_major(&[3, 3]).unwrap();
+    /// let program = Program::new(&rows, &interleaved, Elements::same(4), 0).unwrap();
+    /// assert!(DevicePlan::new(&program, Alignment::default()).unwrap_err().is_unsupported());
     /// ```
     pub fn new(program: &Program, pointers: Alignment) -> Result<DevicePlan, Error> {
         DevicePlan::with(program, pointers, Options::default())
@@ -106,21 +108,26 @@ impl DevicePlan {
             Some((gaps, maps)) => (Some(gaps), maps),
             None => (program.gaps(), none.clone()),
         };
-        if gap_shares_bytes(program, gaps) {
-            return Err(sharing());
-        }
-        let mut kernels = fill::of_gaps(gaps, program, pointers, &maps)?;
         let fewer = plain.as_ref().and_then(|plain| plain.regions(program));
         let moved = fewer.or(program.regions().map(|regions| (regions, &none)));
-        match moved {
-            Some((regions, maps)) => {
-                for region in regions {
-                    kernels.extend(of_region(region, program, pointers, (options, maps))?);
-                }
-            }
-            None if is_narrow(program) => return Err(sharing()),
-            None => kernels.extend(elements::of_digits(program, cell(program, pointers))?),
+        let moves = match moved {
+            Some(_) if gap_shares_bytes(program, gaps) => None,
+            Some((regions, maps)) => of_regions(regions, program, pointers, (options, maps))?,
+            None => None,
+        };
+        if moves.is_none() && program.elements().dst_bits < 8 {
+            // These kernels make whole bytes, what is padding in them too.
+            return Ok(DevicePlan {
+                kernels: elements::of_bytes(program)?,
+                fills_first: false,
+                title,
+            });
         }
+        let mut kernels = fill::of_gaps(gaps, program, pointers, &maps)?;
+        kernels.extend(match moves {
+            Some(moves) => moves,
+            None => elements::of_digits(program, cell(program, pointers))?,
+        });
         Ok(DevicePlan { kernels, fills_first: gaps.is_none(), title })
     }
 
@@ -245,40 +252,63 @@ fn said(layout: &TensorLayout) -> String {
     format!("{} of {:?}", layout.layout(), layout.extents())
 }
 
+/// The kernels of regions; nothing where a region's elements share bytes with what is beside it.
+fn of_regions(
+    regions: &[Region],
+    program: &Program,
+    pointers: Alignment,
+    how: (Options, &Maps),
+) -> Result<Option<Vec<Kernel>>, Error> {
+    let mut kernels = Vec::new();
+    for region in regions {
+        match of_region(region, program, pointers, how) {
+            Some(more) => kernels.extend(more?),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(kernels))
+}
+
 /// The kernels of a region of whole bytes, or of elements whose width changes by whole bytes.
 fn of_region(
     region: &Region,
     program: &Program,
     pointers: Alignment,
     (options, maps): (Options, &Maps),
-) -> Result<Vec<Kernel>, Error> {
-    if region.packed
-        && maps.are_none()
+) -> Option<Result<Vec<Kernel>, Error>> {
+    if !region.packed {
+        let area = Area { maps: maps.clone(), ..Area::of(region, program, pointers, options) };
+        return Some(WAYS.iter().find_map(|take| take(&area)).unwrap_or_else(|| {
+            Err(Error::unsupported(format!("no kernel moves runs of {} bytes", area.run)))
+        }));
+    }
+    if maps.are_none()
         && let Some(kernels) = widths::take(region, program, pointers)
     {
-        return kernels;
+        return Some(kernels);
     }
-    if region.packed && is_narrow(program) {
-        return Err(sharing());
+    (!is_narrow(program)).then(|| widened(region, program, pointers, maps))
+}
+
+/// The kernels of a region whose elements change their width by whole bytes.
+fn widened(
+    region: &Region,
+    program: &Program,
+    pointers: Alignment,
+    maps: &Maps,
+) -> Result<Vec<Kernel>, Error> {
+    let mut cell = cell(program, pointers);
+    let (from, to) = (cell.src as i64, cell.dst as i64);
+    let mut loops = region.loops.clone();
+    loops.push(Loop { extent: region.run, src: 1, dst: 1 });
+    for turn in &mut loops {
+        (turn.src, turn.dst) = (turn.src * from, turn.dst * to);
     }
-    if region.packed {
-        let (from, to) = (cell(program, pointers).src as i64, cell(program, pointers).dst as i64);
-        let mut loops = region.loops.clone();
-        loops.push(Loop { extent: region.run, src: 1, dst: 1 });
-        for turn in &mut loops {
-            (turn.src, turn.dst) = (turn.src * from, turn.dst * to);
-        }
-        let bytes = (program.src_bytes(), program.dst_bytes());
-        let first = (region.src * from, region.dst * to);
-        let mut cell = cell(program, pointers);
-        let (from, to) = maps.units(pointers);
-        cell.units = (cell.units.0.min(from), cell.units.1.min(to));
-        return elements::of_loops(first, &loops, cell, bytes, maps);
-    }
-    let area = Area { maps: maps.clone(), ..Area::of(region, program, pointers, options) };
-    WAYS.iter().find_map(|take| take(&area)).unwrap_or_else(|| {
-        Err(Error::unsupported(format!("no kernel moves runs of {} bytes", area.run)))
-    })
+    let bytes = (program.src_bytes(), program.dst_bytes());
+    let first = (region.src * from, region.dst * to);
+    let units = maps.units(pointers);
+    cell.units = (cell.units.0.min(units.0), cell.units.1.min(units.1));
+    elements::of_loops(first, &loops, cell, bytes, maps)
 }
 
 /// What elements consist of that can move by one access: whole elements, where their width changes.
@@ -315,10 +345,4 @@ fn is_narrow(program: &Program) -> bool {
 fn gap_shares_bytes(program: &Program, gaps: Option<&[Gap]>) -> bool {
     let narrow = program.elements().dst_bits < 8;
     narrow && gaps.is_none_or(|gaps| gaps.iter().any(|gap| gap.packed))
-}
-
-fn sharing() -> Error {
-    Error::unsupported(
-        "elements that share bytes with other regions or with padding; a program whose runs are whole bytes moves on a device".into(),
-    )
 }

@@ -53,6 +53,16 @@ fn backwards() {
 }
 
 #[test]
+fn nibbles_that_share_bytes() {
+    let zn = Fractal::ZN.pattern(16, 16).layout(&[99, 77]).unwrap();
+    keeps("nibbles_with_gaps.txt", &moved(&rows(&[99, 77]), &zn, 4), Alignment::default());
+    let (from, to) = (rows(&[4, 3]), columns(&[9, 7]));
+    let elements = Elements { src_bits: 8, dst_bits: 2, extend: Extend::Zero };
+    let part = Program::of_part((&from, &[0, 0]), (&to, &[3, 1]), &[4, 3], elements).unwrap();
+    keeps("part_of_pairs_of_bits.txt", &part, Alignment::default());
+}
+
+#[test]
 fn rows_of_any_pitch() {
     let pitched = |pitch: u64| {
         let layout = Layout::parse(&format!("(9,1000):({pitch},1)")).unwrap();

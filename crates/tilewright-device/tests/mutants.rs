@@ -69,6 +69,16 @@ fn batch() -> Batch {
     }
     let tiles = Fractal::ZN.pattern(16, 16).layout(&[50, 40]).unwrap();
     add("tiles", &same(&rows(&[50, 40]), &tiles, 16), 0, 0);
+    // Bytes that elements share with other rows, with padding, and with what is beside a part.
+    let pitched = TensorLayout::new(&[19, 13], &Layout::parse("(19,13):(15,-1)+12").unwrap(), 285);
+    let (wide, pitched) = (columns(&[19, 13]), pitched.unwrap());
+    for (src_bits, dst_bits) in [(4, 4), (8, 2)] {
+        let elements = Elements { src_bits, dst_bits, extend: Extend::Zero };
+        let program = Program::new(&wide, &pitched, elements, 0x5).unwrap();
+        add(&format!("sharing {src_bits} to {dst_bits} bits"), &program, 0, 0);
+    }
+    let (from, to) = ((&wide, &[2, 1][..]), (&pitched, &[5, 3][..]));
+    add("sharing part", &Program::of_part(from, to, &[11, 6], Elements::same(4)).unwrap(), 0, 0);
     // Swizzled arrays: copies, both sides of a turn, units below a vector, and gaps.
     let under = |side: &TensorLayout, swizzle: Swizzle| {
         TensorLayout::of(&side.layout().with_swizzle(swizzle).unwrap())

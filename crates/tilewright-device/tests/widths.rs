@@ -7,7 +7,7 @@ mod host;
 
 use dice::Dice;
 use host::{Case, check};
-use tilewright_core::{Layout, TensorLayout};
+use tilewright_core::{Fractal, Layout, Swizzle, TensorLayout};
 use tilewright_device::{Alignment, DevicePlan, Way};
 use tilewright_relayout::{Elements, Extend, Program};
 
@@ -139,11 +139,95 @@ fn random_widths() {
     check(&cases);
 }
 
+/// Pairs of layouts where rows, tiles or padding share bytes.
+fn sharing() -> Vec<(TensorLayout, TensorLayout)> {
+    let tile = Fractal::ZN.pattern(4, 3).layout(&[9, 7]).unwrap();
+    let swizzled = |swizzle: Swizzle| {
+        let layout = rows(&[16, 16]).layout().with_swizzle(swizzle).unwrap();
+        TensorLayout::new(&[16, 16], &layout, 256).unwrap()
+    };
+    let field = |bits, base, shift| swizzled(Swizzle::new(bits, base, shift).unwrap());
+    vec![
+        (rows(&[5, 3]), of(&[5, 3], "(5,3):(5,1)")),
+        (columns(&[5, 3]), of(&[5, 3], "(5,3):(5,1)")),
+        (of(&[5, 3], "(5,3):(5,1)"), of(&[5, 3], "(5,3):(1,7)")),
+        (rows(&[5, 3]), of(&[5, 3], "(5,3):(-3,-1)+15")),
+        (rows(&[7, 3, 5]), of(&[7, 3, 5], "(7,3,5):(16,-5,1)+10")),
+        (rows(&[9, 7]), tile.clone()),
+        (tile.clone(), of(&[9, 7], "(9,7):(1,11)")),
+        (rows(&[1, 1]), of(&[1, 1], "(1,1):(0,0)+3")),
+        (rows(&[0, 3]), rows(&[0, 3])),
+        (rows(&[16, 16]), field(1, 0, 4)),
+        (field(1, 0, 4), rows(&[16, 16])),
+        (rows(&[16, 16]), swizzled(Swizzle::of_images(&[2, 4, 1, 9]).unwrap())),
+        (columns(&[16, 16]), field(2, 0, -3)),
+    ]
+}
+
 #[test]
-fn bytes_shared_by_regions_are_refused() {
-    // Rows of three nibbles: two rows share a byte, and so do elements and padding.
-    let (from, to) = (rows(&[5, 3]), of(&[5, 3], "(5,3):(5,1)"));
+fn bytes_shared_by_rows_tiles_and_padding() {
+    let mut cases = Vec::new();
+    for elements in pairs().filter(|elements| elements.src_bits < 8 || elements.dst_bits < 8) {
+        for (n, (from, to)) in sharing().iter().enumerate() {
+            for fill in [0, 0xA6] {
+                let program = Program::new(from, to, elements, fill).unwrap();
+                let at = ((n as u8 * 3) % 16, (n as u8 * 5 + 1) % 16);
+                let name = format!("{n}: {elements:?}, fill {fill}");
+                cases.push(Case::new(name, program).at(at.0, at.1));
+            }
+        }
+    }
+    check(&cases);
+}
+
+#[test]
+fn parts_keep_what_shares_their_bytes() {
+    let mut cases = Vec::new();
+    for bits in [1, 2, 4] {
+        for (n, (from, to)) in sharing().iter().enumerate() {
+            let (whole, rank) = (from.extents(), from.extents().len());
+            for part in 0..4 {
+                let begin: Vec<u64> = whole.iter().map(|extent| extent / 2 * (part & 1)).collect();
+                let room = whole.iter().zip(&begin).map(|(extent, begin)| extent - begin);
+                let lengths: Vec<u64> = room.map(|room| room.min(1 + 2 * part)).collect();
+                let origin = vec![0; rank];
+                for elements in
+                    [Elements::same(bits), Elements { src_bits: 8, ..Elements::same(bits) }]
+                {
+                    let program =
+                        Program::of_part((from, &origin), (to, &begin), &lengths, elements);
+                    let name = format!("{n}, part {part}: {elements:?}");
+                    cases.push(Case::new(name, program.unwrap()).at(3, 7));
+                }
+            }
+        }
+    }
+    check(&cases);
+}
+
+#[test]
+fn all_small_rows_with_pitches() {
+    let mut cases = Vec::new();
+    let bits = [(1, 1), (2, 2), (4, 4), (8, 4), (4, 8)];
+    for (src_bits, dst_bits) in bits {
+        let elements = Elements { src_bits, dst_bits, extend: Extend::Sign };
+        for (m, n) in (1..=4).flat_map(|m| (1..=5).map(move |n| (m, n))) {
+            for pitch in n..=n + 2 {
+                let to = of(&[m, n], &format!("({m},{n}):({pitch},1)"));
+                let program = Program::new(&columns(&[m, n]), &to, elements, 9).unwrap();
+                cases.push(
+                    Case::new(format!("{m} by {n}, {pitch}, {elements:?}"), program).at(1, 1),
+                );
+            }
+        }
+    }
+    check(&cases);
+}
+
+#[test]
+fn interleaved_dims_are_refused() {
+    let (from, to) = (rows(&[3, 3]), of(&[3, 3], "(3,3):(3,2)"));
     let program = Program::new(&from, &to, Elements::same(4), 0).unwrap();
     let error = DevicePlan::new(&program, Alignment::default()).unwrap_err();
-    assert!(error.is_unsupported() && error.to_string().contains("share bytes"), "{error}");
+    assert!(error.is_unsupported() && error.to_string().contains("interleave"), "{error}");
 }

@@ -11,7 +11,7 @@ use crate::{
     walk::{THREADS, Walk, walks},
 };
 use tilewright_core::Swizzle;
-use tilewright_relayout::{Digits, Program};
+use tilewright_relayout::{Digits, Elements, Extend, Program};
 
 /// The most entries of index tables that a text holds.
 const MAX_ENTRIES: usize = 1 << 20;
@@ -29,7 +29,7 @@ pub(crate) fn of_digits(program: &Program, cell: Cell) -> Result<Vec<Kernel>, Er
 }
 
 /// The index tables as arrays of the text.
-fn tables(digits: &Digits) -> Result<String, Error> {
+pub(super) fn tables(digits: &Digits) -> Result<String, Error> {
     let lists = || (0..).map_while(|number| digits.list(number));
     let entries: usize = lists().map(<[u32]>::len).sum();
     if entries > MAX_ENTRIES {
@@ -99,7 +99,7 @@ fn of_walk(walk: &Walk, program: &Program, cell: Cell, tables: &str) -> Result<K
 }
 
 /// The registers and operations of all groups, which leave the offset of the source in `s`.
-fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
+pub(super) fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
     let width = Width::of(digits);
     let word = width.word();
     for (g, group) in digits.groups().iter().enumerate() {
@@ -119,9 +119,13 @@ fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
 fn cells(program: &Program, cell: Cell, text: &mut Text) {
     let elements = program.elements();
     let (from, to) = (elements.src_bits / 8, elements.dst_bits / 8);
-    let each = u64::from(to) / cell.dst;
-    text.line(&format!("GSRC from = src + s * {from};"));
     text.line(&format!("GDST to = dst + d * {to};"));
+    if from == 0 {
+        value(elements, text);
+        return cell.store("to", text);
+    }
+    text.line(&format!("GSRC from = src + s * {from};"));
+    let each = u64::from(to) / cell.dst;
     if each == 1 {
         return cell.write("from", "to", text);
     }
@@ -131,8 +135,34 @@ fn cells(program: &Program, cell: Cell, text: &mut Text) {
     text.line("}");
 }
 
+/// The line for the element of the source at the offset `s`: a `value` of 32 bits, extended to the destination's width.
+pub(super) fn value(elements: Elements, text: &mut Text) {
+    let Elements { src_bits, dst_bits, extend } = elements;
+    if src_bits < 8 {
+        let (each, mask) = (8 / src_bits, (1u32 << src_bits) - 1);
+        let (up, bits) = (each.trailing_zeros(), src_bits.trailing_zeros());
+        text.line(&format!(
+            "u32 value = (u32)LDG1(src + (s >> {up})) >> ((u32)(s & {}) << {bits}) & {mask}u;",
+            each - 1
+        ));
+    } else {
+        // Only what the destination keeps is read, by bytes, as an array may begin at any.
+        let bytes = src_bits.min(dst_bits).div_ceil(8);
+        let part = |at: u32| match at {
+            0 => format!("(u32)LDG1(src + s * {})", src_bits / 8),
+            _ => format!("(u32)LDG1(src + (s * {} + {at})) << {}", src_bits / 8, 8 * at),
+        };
+        let parts: Vec<String> = (0..bytes).map(part).collect();
+        text.line(&format!("u32 value = {};", parts.join(" | ")));
+    }
+    if extend == Extend::Sign && src_bits < dst_bits {
+        let above = 32 - src_bits;
+        text.line(&format!("value = (u32)((i32)(value << {above}) >> {above});"));
+    }
+}
+
 /// An offset through a swizzle: a field xored with another, or the bits that move, xored with what they become.
-fn swizzle(variable: &str, swizzle: &Swizzle, text: &mut Text, numbers: &mut Numbers) {
+pub(super) fn swizzle(variable: &str, swizzle: &Swizzle, text: &mut Text, numbers: &mut Numbers) {
     if swizzle.is_identity() {
         return;
     }

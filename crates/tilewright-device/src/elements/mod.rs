@@ -3,6 +3,7 @@
 //! Law: each element moves once, from its offset in the source to its offset in the destination, by accesses that are
 //! aligned wherever the pointers are as the plan was told.
 
+mod bytes;
 mod digits;
 mod op;
 
@@ -16,6 +17,7 @@ use crate::{
 };
 use tilewright_relayout::{Extend, Loop};
 
+pub(crate) use bytes::of_bytes;
 pub(crate) use digits::of_digits;
 
 /// What one move reads, and what it writes: bytes, from 1 to 16.
@@ -40,7 +42,7 @@ impl Cell {
         if src == dst {
             return text.line(&format!("STG{dst}({to}, LDG{src}({from}));"));
         }
-        let (read, write) = units;
+        let read = units.0;
         let part = |at: u64| match at {
             0 => format!("(u32)LDG{read}({from})"),
             _ => format!("(u32)LDG{read}({from} + {at}) << {}", 8 * at),
@@ -51,7 +53,13 @@ impl Cell {
             let above = 32 - 8 * src;
             text.line(&format!("value = (u32)((i32)(value << {above}) >> {above});"));
         }
-        for at in (0..dst).step_by(write as usize) {
+        self.store(to, text);
+    }
+
+    /// The lines that store a `value` of 32 bits.
+    fn store(self, to: &str, text: &mut Text) {
+        let write = self.units.1;
+        for at in (0..self.dst).step_by(write as usize) {
             text.line(&match at {
                 0 => format!("STG{write}({to}, value);"),
                 _ => format!("STG{write}({to} + {at}, value >> {});", 8 * at),

@@ -37,7 +37,7 @@ impl Width {
     }
 
     /// A number of the program, as a register is compared with it.
-    fn number(self, number: u64, numbers: &mut Numbers) -> String {
+    pub(super) fn number(self, number: u64, numbers: &mut Numbers) -> String {
         match self {
             Width::Short => format!("({}){}", self.word(), numbers.add(number.min(LIMIT))),
             Width::Long => numbers.add(number),
@@ -45,7 +45,14 @@ impl Width {
     }
 
     /// The lines that leave the quotient by `by` in `from`, and say the remainder.
-    fn divide(self, from: &str, by: u64, remainder: &str, text: &mut Text, numbers: &mut Numbers) {
+    pub(super) fn divide(
+        self,
+        from: &str,
+        by: u64,
+        remainder: &str,
+        text: &mut Text,
+        numbers: &mut Numbers,
+    ) {
         match u32::try_from(by).ok().filter(|by| self == Width::Short && u64::from(*by) < LIMIT) {
             Some(by) => {
                 let (magic, by) = numbers.divisor(by);

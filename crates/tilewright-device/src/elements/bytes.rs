@@ -1,0 +1,204 @@
+//! Elements narrower than a byte, wherever they lie: a thread makes a byte of the destination.
+//!
+//! The thread goes from each place of its byte back to the digits of the destination, and from these by the program's
+//! operations to the source. Places without an element hold the fill, or in a part what they held.
+//!
+//! Law: every byte is written by one thread, in a part every byte that holds an element of it; so neither regions nor
+//! padding need whole bytes.
+
+use super::{digits, op::Width};
+use crate::{
+    Error,
+    kernel::{Kernel, Launch, Way},
+    text::{Numbers, Text},
+    walk::{THREADS, Walk, sum, walks},
+};
+use core::ops::Range;
+use tilewright_core::Swizzle;
+use tilewright_relayout::{Digit, Program};
+
+/// The kernels of a program whose destination has elements narrower than a byte.
+pub(crate) fn of_bytes(program: &Program) -> Result<Vec<Kernel>, Error> {
+    let places = Places::of(program)?;
+    let bytes = places.bytes(program);
+    let tables = digits::tables(program.digits())?;
+    let walks = walks(&[bytes.end - bytes.start]);
+    walks.iter().map(|walk| of_walk(walk, bytes.start, &places, program, &tables)).collect()
+}
+
+/// A digit of the destination on the way back from an offset: its turns from the first, or back from the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// The position among the program's digits.
+    of: usize,
+    extent: u64,
+    /// More than all that smaller ones add up to.
+    stride: u64,
+    back: bool,
+}
+
+/// The digits of the destination whose turns differ, the largest stride first, and the offset that all of them begin at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Places {
+    digits: Vec<Place>,
+    /// The least offset of an element, before the swizzle.
+    first: i64,
+    /// From the least offset to behind the last; 0 where there is no element.
+    span: u64,
+    /// From an offset of the array back to one before the swizzle.
+    swizzle: Swizzle,
+}
+
+impl Places {
+    /// # Errors
+    /// Unsupported where an offset does not say the turns one after another.
+    fn of(program: &Program) -> Result<Places, Error> {
+        let digits = program.digits();
+        let swizzle = digits.swizzles().1.inverse();
+        if digits.is_empty() {
+            return Ok(Places { digits: Vec::new(), first: 0, span: 0, swizzle });
+        }
+        let mut first = digits.base().1;
+        let mut places = Vec::new();
+        for (of, digit) in digits.digits().iter().enumerate() {
+            let Range { start, end } = digit.turns();
+            let back = digit.stride() < 0;
+            let least = if back { end - 1 } else { start };
+            first = first.wrapping_add(digit.stride().wrapping_mul(least as i64));
+            let stride = digit.stride().unsigned_abs();
+            places.push(Place { of, extent: end - start, stride, back });
+        }
+        places.retain(|place| place.extent > 1);
+        places.sort_by_key(|place| core::cmp::Reverse(place.stride));
+        let mut span = 1u64;
+        for place in places.iter().rev() {
+            if span > place.stride {
+                return Err(interleaved());
+            }
+            let more = place.stride.checked_mul(place.extent - 1);
+            span = more.and_then(|more| span.checked_add(more)).ok_or_else(interleaved)?;
+        }
+        Ok(Places { digits: places, first, span, swizzle })
+    }
+
+    /// The bytes that have to be made: of a part, those from its first element to its last, as far as no swizzle says
+    /// otherwise.
+    fn bytes(&self, program: &Program) -> Range<u64> {
+        if !program.is_part() || !self.swizzle.is_identity() {
+            return 0..program.dst_bytes();
+        }
+        let each = u64::from(8 / program.elements().dst_bits);
+        let first = self.first as u64;
+        first / each..(first + self.span).div_ceil(each)
+    }
+
+    /// The lines that leave the turns `t0` … of all digits of the offset `o`; the next place where it is no element's.
+    fn write(&self, digits: &[Digit], text: &mut Text, numbers: &mut Numbers) {
+        let width = if self.span < 1 << 31 { Width::Short } else { Width::Long };
+        let word = width.word();
+        let (first, span) = (numbers.signed(self.first), numbers.add(self.span));
+        text.line(&format!("const u64 behind = (u64)(o - {first});"));
+        text.line(&format!("if (behind >= {span}) continue;"));
+        text.line(&format!("{word} rest = ({word})behind;"));
+        for (n, place) in self.digits.iter().enumerate() {
+            text.line(&format!("{word} c{n} = rest;"));
+            if place.stride > 1 {
+                width.divide(&format!("c{n}"), place.stride, "rest = %;", text, numbers);
+            }
+            // The first one is within its extent, as all is within the span.
+            if n > 0 {
+                let extent = width.number(place.extent, numbers);
+                text.line(&format!("if (c{n} >= {extent}) continue;"));
+            }
+        }
+        // A stride of 1 leaves no rest.
+        if self.digits.last().is_none_or(|last| last.stride > 1) {
+            text.line("if (rest != 0u) continue;");
+        }
+        for (i, digit) in digits.iter().enumerate() {
+            let Range { start, end } = digit.turns();
+            let place = self.digits.iter().enumerate().find(|(_, place)| place.of == i);
+            let turn = match place {
+                Some((n, place)) if place.back => format!("{} - c{n}", numbers.add(end - 1)),
+                Some((n, _)) => format!("{} + c{n}", numbers.add(start)),
+                None => numbers.add(start),
+            };
+            text.line(&format!("const u64 t{i} = {turn};"));
+        }
+    }
+}
+
+fn interleaved() -> Error {
+    Error::unsupported(
+        "elements narrower than a byte whose dims interleave in the destination, so that no offset says its \
+         coordinates digit by digit; dims that lie one around the other move on a device"
+            .into(),
+    )
+}
+
+fn of_walk(
+    walk: &Walk,
+    first: u64,
+    places: &Places,
+    program: &Program,
+    tables: &str,
+) -> Result<Kernel, Error> {
+    let (mut text, mut numbers) = (Text::new(), Numbers::default());
+    walk.begin(&mut text, &mut numbers)?;
+    walk.threads(&mut text, &mut numbers);
+    let begun: u64 = walk.turns.iter().map(|turns| turns.first).sum();
+    let base = numbers.signed((first + begun) as i64);
+    let at = sum(&base, 0..walk.turns.len(), |i| walk.turns[i].step as i64, &mut numbers);
+    text.line(&format!("const u64 at = (u64)({at});"));
+    byte(places, program, &mut text, &mut numbers);
+    walk.end(&mut text);
+    let comment = "Widths: a byte of the destination a thread, which goes from each place of it back to the digits of the\n\
+                   destination, and from these to the source.";
+    let launch = Launch {
+        way: Way::Widths,
+        threads: THREADS,
+        resident: 2,
+        blocks: walk.blocks(),
+        shared: 0,
+        bytes: (program.src_bytes(), program.dst_bytes()),
+    };
+    Kernel::new(launch, comment, tables, text, numbers)
+}
+
+/// The lines that make the byte `at`, and store it.
+fn byte(places: &Places, program: &Program, text: &mut Text, numbers: &mut Numbers) {
+    let bits = program.elements().dst_bits;
+    let (each, mask) = (8 / bits, (1u32 << bits) - 1);
+    if program.is_part() {
+        text.line("u32 byte = LDG1(dst + at);");
+        text.line("u32 found = 0u;");
+    } else {
+        let pattern =
+            (0..each).fold(0, |all, n| all | (program.fill() as u32 & mask) << (n * bits));
+        // Places of the last byte that the array has not are 0.
+        let kept = (program.dst().capacity() % u64::from(each)) as u32;
+        let last = if kept == 0 { pattern } else { pattern & ((1 << (kept * bits)) - 1) };
+        let (end, last) = (numbers.add(program.dst_bytes() - 1), numbers.short(last));
+        text.line(&format!("u32 byte = at < {end} ? {} : {last};", numbers.short(pattern)));
+    }
+    if places.span > 0 {
+        text.line("UNROLL");
+        text.line(&format!("for (u32 place = 0u; place < {each}u; place++) {{"));
+        text.line(&format!("i64 o = (i64)(at * {each}u + place);"));
+        digits::swizzle("o", &places.swizzle, text, numbers);
+        places.write(program.digits().digits(), text, numbers);
+        text.line(&format!("i64 s = {};", numbers.signed(program.digits().base().0)));
+        digits::groups(program.digits(), text, numbers);
+        digits::swizzle("s", &program.digits().swizzles().0, text, numbers);
+        digits::value(program.elements(), text);
+        text.line(&format!(
+            "byte = (byte & ~({mask}u << place * {bits}u)) | (value & {mask}u) << place * {bits}u;"
+        ));
+        if program.is_part() {
+            text.line("found = 1u;");
+        }
+        text.line("}");
+    }
+    let found = if program.is_part() { "if (found) " } else { "" };
+    text.line(&format!("{found}STG1(dst + at, byte);"));
+}
