@@ -11,12 +11,24 @@ int usable(void) {
   Context *own = current();
   return !own || !own->is_alive ? INVALID_CONTEXT : own->failed;
 }
-// While a stream is captured in mode "global", no thread does what may wait, but one in mode "relaxed"; the attempt ends the capture.
-int unsafe(void) {
+// The modes: 0 "global", 1 "of the thread", 2 "relaxed". A thread in mode 2 may do what may wait. One in another mode may not
+// while it captures in mode 0 or 1 itself; one in mode 0 may not either while another thread captures in mode 0.
+static int forbids(const Stream *stream) {
+  if (!stream->capturing || stream->mode == 2 || capture_mode == 2) return 0;
+  return pthread_equal(stream->capturing_thread, pthread_self()) || (stream->mode == 0 && capture_mode == 0);
+}
+int end_captures(void) {
   int code = 0;
-  for (int i = 0; i < 2 * DEVICES && capture_mode != 2; i++)
+  for (int i = 0; i < 2 * DEVICES; i++)
     for (Stream *at = (i % 2 ? foreign : primary)[i / 2].streams; at; at = at->next)
-      if (at->capturing && at->mode == 0) at->capturing = 2, code = CAPTURE_UNSUPPORTED;
+      if (forbids(at)) at->capturing = 2, code = CAPTURE_UNSUPPORTED;
+  return code;
+}
+// A wait for all of a context is allowed in no mode while one of its streams is captured.
+static int end_captures_of(Context *context) {
+  int code = 0;
+  for (Stream *at = context->streams; at; at = at->next)
+    if (at->capturing) at->capturing = 2, code = CAPTURE_UNSUPPORTED;
   return code;
 }
 void end_context(Context *context) {
@@ -36,7 +48,7 @@ API int cuDevicePrimaryCtxRetain(void **to, int device) {
   DONE;
 }
 API int cuDevicePrimaryCtxRelease_v2(int device) {
-  int code = enter_sure("cuDevicePrimaryCtxRelease %d", device);
+  int code = enter_unfailing("cuDevicePrimaryCtxRelease %d", device);
   Context *own = primary_of(device);
   if (!own || !own->retained) code = INVALID_CONTEXT;
   if (!code && !--own->retained) end_context(own);
@@ -71,7 +83,7 @@ API int cuCtxPushCurrent_v2(void *context) {
   DONE;
 }
 API int cuCtxPopCurrent_v2(void **to) {
-  int code = enter_sure("cuCtxPopCurrent");
+  int code = enter_unfailing("cuCtxPopCurrent");
   if (!depth) code = INVALID_CONTEXT;
   if (!code && to) *to = stack[depth - 1];
   if (!code) depth--;
@@ -99,7 +111,8 @@ API int cuCtxGetDevice(int *to) {
 API int cuCtxSynchronize(void) {
   CALL("cuCtxSynchronize");
   if (!code) code = usable();
-  if (!code) code = unsafe();
+  if (!code) code = end_captures_of(current());
+  if (!code) code = end_captures();
   if (!code) settle_context(current()), code = current()->failed;
   DONE;
 }

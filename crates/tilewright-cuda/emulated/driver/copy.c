@@ -39,7 +39,7 @@ static int copied(uint64_t to, int to_place, uint64_t from, int from_place, uint
 }
 #define COPY(name, to, to_place, from, from_place, stream, waits) \
   CALL(name " %zu", bytes); \
-  if (!code && waits) code = unsafe(); \
+  if (!code && waits) code = end_captures(); \
   if (!code) code = copied((uint64_t)(to), to_place, (uint64_t)(from), from_place, bytes, stream, waits); \
   DONE
 

@@ -50,7 +50,8 @@ struct Stream {
   Context *context;
   Op *first, **last;
   int is_legacy, is_blocking, is_gone, capturing, mode;
-  pthread_t thread;
+  // Of a thread's default stream, and the thread that captures.
+  pthread_t thread, capturing_thread;
   int is_threads;
   // What was captured so far.
   Op *captured, **captured_last;
@@ -83,7 +84,7 @@ extern int device_count, driver_version, major[DEVICES], minor[DEVICES], needs_c
 extern uint64_t memory_bytes;
 extern Context primary[DEVICES], foreign[DEVICES];
 int enter(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int enter_sure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int enter_unfailing(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int leave(int code);
 #define CALL(...) int code = enter(__VA_ARGS__)
 #define DONE return leave(code)
@@ -93,9 +94,10 @@ extern __thread Context *stack[DEPTH];
 extern __thread int depth, capture_mode;
 Context *current(void);
 void end_context(Context *context);
-// What a call answers that needs a current context, and one that a capture somewhere does not allow.
+// What a call answers that needs a current context.
 int usable(void);
-int unsafe(void);
+// Ends every capture that does not allow this thread what may wait, and answers CAPTURE_UNSUPPORTED where there was one.
+int end_captures(void);
 
 // memory.c
 Memory *memory_of(uint64_t address);

@@ -15,20 +15,22 @@ static Stream *captured_stream(void *handle) {
 API int cuStreamBeginCapture_v2(void *stream, int mode) {
   CALL("cuStreamBeginCapture %d", mode);
   Stream *own = code ? 0 : captured_stream(stream);
-  if (!code && (uintptr_t)stream <= 2) code = CAPTURE_UNSUPPORTED;
+  if (!code && (mode < 0 || mode > 2)) code = INVALID_VALUE;
+  else if (!code && (uintptr_t)stream <= 2) code = CAPTURE_UNSUPPORTED;
   else if (!code && (!own || own->capturing)) code = INVALID_VALUE;
-  if (!code) own->capturing = 1, own->mode = mode, own->captured = 0, own->captured_last = &own->captured;
+  if (!code) own->capturing = 1, own->mode = mode, own->capturing_thread = pthread_self(), own->captured = 0, own->captured_last = &own->captured;
   DONE;
 }
 API int cuStreamEndCapture(void *stream, void **to) {
   CALL("cuStreamEndCapture");
-  Stream *own = code ? 0 : captured_stream(stream);
+  Stream *own = captured_stream(stream);
   const int before = own ? own->capturing : 0;
   if (!code && !before) code = CAPTURE_UNMATCHED;
   if (to) *to = 0;
   Graph *graph = code || before == 2 ? 0 : calloc(1, sizeof *graph);
   if (graph) graph->first = own->captured, graph->users = 1, *to = graph;
-  if (!code) own->capturing = 0, own->captured = 0, own->captured_last = &own->captured;
+  // The capture is over, whatever becomes of the graph.
+  if (before) own->capturing = 0, own->captured = 0, own->captured_last = &own->captured;
   if (!code && before == 2) code = CAPTURE_INVALIDATED;
   DONE;
 }

@@ -62,7 +62,7 @@ static int allocate(uint64_t *to, uint64_t bytes, int is_pinned) {
 }
 API int cuMemAlloc_v2(uint64_t *to, size_t bytes) {
   CALL("cuMemAlloc %zu", bytes);
-  if (!code) code = unsafe();
+  if (!code) code = end_captures();
   if (!code) code = allocate(to, bytes, 0);
   DONE;
 }
@@ -85,7 +85,7 @@ static int free_of(uint64_t address, int is_pinned, int is_foreign) {
 }
 API int cuMemFree_v2(uint64_t address) {
   CALL("cuMemFree");
-  if (!code) code = unsafe();
+  if (!code) code = end_captures();
   if (!code) code = free_of(address, 0, 0);
   DONE;
 }
@@ -105,7 +105,7 @@ API int cuMemFreeAsync(uint64_t address, void *stream) {
 }
 API int cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
   CALL("cuMemHostAlloc %zu %u", bytes, flags);
-  if (!code) code = unsafe();
+  if (!code) code = end_captures();
   uint64_t address = 0;
   if (!code) code = allocate(&address, bytes, 1);
   if (!code) *to = (void *)address;
@@ -114,7 +114,7 @@ API int cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
 API int cuMemAllocHost_v2(void **to, size_t bytes) { return cuMemHostAlloc(to, bytes, 0); }
 API int cuMemFreeHost(void *address) {
   CALL("cuMemFreeHost");
-  if (!code) code = unsafe();
+  if (!code) code = end_captures();
   if (!code) code = free_of((uint64_t)address, 1, 0);
   DONE;
 }

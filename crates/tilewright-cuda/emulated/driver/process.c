@@ -48,8 +48,8 @@ int enter(const char *format, ...) {
   va_end(list);
   return code ? code : initialized ? 0 : NOT_INITIALIZED;
 }
-// A call that is not made to fail: what a caller could do about it nobody knows.
-int enter_sure(const char *format, ...) {
+// Enters a call that `emulated_fail` does not reach: no caller can do anything about its failure.
+int enter_unfailing(const char *format, ...) {
   va_list list;
   va_start(list, format);
   begin(format, list, 0);
@@ -166,7 +166,7 @@ API int cuGetErrorString(int number, const char **to) { return described(number,
 
 // What tests call.
 //
-// So many devices, a version of CUDA as `cuDriverGetVersion` says it, and a log from here on.
+// Sets the number of devices and the version of CUDA as `cuDriverGetVersion` says it, and begins the log.
 API void emulated_setup(int devices, int cuda) {
   device_count = devices > DEVICES ? DEVICES : devices;
   driver_version = cuda;

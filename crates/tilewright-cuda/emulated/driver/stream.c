@@ -215,6 +215,7 @@ API int cuEventQuery(void *event) {
   CALL("cuEventQuery");
   Event *own = event;
   if (!code && !own) code = INVALID_HANDLE;
+  if (!code) code = end_captures();
   if (!code && !own->is_done) step(own->stream), code = NOT_READY;
   DONE;
 }
@@ -222,6 +223,7 @@ API int cuEventSynchronize(void *event) {
   CALL("cuEventSynchronize");
   Event *own = event;
   if (!code && !own) code = INVALID_HANDLE;
+  if (!code) code = end_captures();
   if (!code && own->stream) settle(own->stream, own->number + 1), code = own->stream->context->failed;
   DONE;
 }
@@ -241,9 +243,9 @@ API void *emulated_stream(int device, int is_foreign) {
   pthread_mutex_unlock(&emulated_lock);
   return own;
 }
-// 0: not captured any more, and what was captured is dropped; 1: captured; 2: a capture that an error has ended.
+// In mode "global", by this thread. 0: not captured any more, and what was captured is dropped; 1: captured; 2: a capture that an error has ended.
 API void emulated_capture(void *stream, int status) {
   Stream *own = stream;
-  own->capturing = status;
+  own->capturing = status, own->mode = 0, own->capturing_thread = pthread_self();
   if (!status) own->captured = 0, own->captured_last = &own->captured;
 }
