@@ -1,7 +1,7 @@
 //! The driver and the compiler together, and launches on any stream.
 
 use std::sync::{
-    Arc, Mutex,
+    Arc, Mutex, OnceLock,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -17,7 +17,7 @@ use crate::{
     missing,
     modules::{Modules, lock},
     movement::Ready,
-    raw::{Driver, Loaded},
+    raw::{Driver, Events, Loaded},
     settings::DRIVER,
     shape::Shape,
     table::{Launch, Table},
@@ -55,6 +55,7 @@ pub struct Cuda {
     compiler: Mutex<Option<Arc<Compiler>>>,
     disk: Disk,
     counts: Counters,
+    events: OnceLock<Arc<Events>>,
 }
 
 #[derive(Debug, Default)]
@@ -108,6 +109,7 @@ impl Cuda {
             compiler: Mutex::default(),
             disk: Disk::new(settings.cache()),
             counts: Counters::default(),
+            events: OnceLock::new(),
         })
     }
 
@@ -231,6 +233,15 @@ impl Cuda {
     /// The driver.
     pub(crate) fn driver(&self) -> &Arc<Driver> {
         &self.driver
+    }
+
+    /// The calls for events, looked up when they are asked for first.
+    pub(crate) fn events(&self) -> Result<Arc<Events>, Error> {
+        if let Some(events) = self.events.get() {
+            return Ok(events.clone());
+        }
+        let events = Arc::new(Events::of(&self.driver)?);
+        Ok(self.events.get_or_init(|| events).clone())
     }
 
     /// The device of this number, its context retained as long as this value lives.

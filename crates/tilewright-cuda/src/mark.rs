@@ -44,7 +44,7 @@ impl Mark {
         if driver.within(context, || driver.is_capturing(stream))? {
             return Ok(None);
         }
-        let event = Events::record(&Arc::new(Events::of(driver)?), context, stream)?;
+        let event = Events::record(&cuda.events()?, context, stream)?;
         Ok(Some(Mark { event, _cuda: cuda.clone() }))
     }
 

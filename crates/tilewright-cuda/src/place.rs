@@ -28,7 +28,6 @@ use crate::{
 pub struct Place {
     cuda: Arc<Cuda>,
     own: Arc<Own>,
-    ordinal: i32,
 }
 
 impl Place {
@@ -50,8 +49,8 @@ impl Place {
             return Err(Error::new(Kind::NoDevice, says));
         }
         let device = cuda.device(ordinal)?;
-        let own = Arc::new(Own::of(cuda.driver(), device.context)?);
-        Ok(Arc::new(Place { cuda: cuda.clone(), own, ordinal }))
+        let own = Arc::new(Own::of(cuda.driver(), cuda.events()?, device.context, ordinal)?);
+        Ok(Arc::new(Place { cuda: cuda.clone(), own }))
     }
 
     /// The driver and compiler by which arrays are moved here.
@@ -76,11 +75,11 @@ impl Place {
     /// # Ok::<(), tilewright_cuda::Error>(())
     /// ```
     pub fn facts(&self) -> Result<Facts, Error> {
-        let attribute = |number| self.own.attribute(number, self.ordinal);
+        let attribute = |number| self.own.attribute(number);
         let (free, total) = self.own.room()?;
-        let capability = self.cuda.device(self.ordinal)?.capability;
+        let capability = self.cuda.device(self.own.ordinal())?.capability;
         Ok(Facts {
-            name: self.own.name(self.ordinal)?,
+            name: self.own.name()?,
             capability: (capability.major, capability.minor),
             multiprocessors: attribute(MULTIPROCESSORS),
             clock_khz: attribute(CLOCK),
@@ -143,7 +142,9 @@ pub struct Facts {
     pub compiler: Option<String>,
 }
 
-/// Memory of a device that this process owns, freed with the value: then all work on the device is waited for.
+/// Memory of a device that this process owns, freed with the value: then all work on the device is waited for. Where the driver
+/// does not wait, the memory stays allocated until the context goes: after work that failed, and while a stream of the device
+/// is captured. A capture ends by the attempt, so a value is dropped before a capture or after it.
 ///
 /// Work that is queued on it in two queues side by side finds it in any order.
 ///

@@ -78,9 +78,10 @@ pub enum Step<'a> {
 /// ```
 #[derive(Debug)]
 pub struct Queue {
-    place: Arc<Place>,
-    own: Arc<Own>,
+    /// Dropped first: it is of the context that `place` keeps.
     stream: OwnStream,
+    own: Arc<Own>,
+    place: Arc<Place>,
 }
 
 impl Queue {
@@ -96,13 +97,14 @@ impl Queue {
     /// ```
     pub fn new(place: &Arc<Place>) -> Result<Queue, Error> {
         let own = place.own().clone();
-        Ok(Queue { place: place.clone(), stream: OwnStream::new(&own)?, own })
+        Ok(Queue { stream: OwnStream::new(&own)?, own, place: place.clone() })
     }
 
     /// Queues a step and returns.
     ///
     /// # Errors
-    /// As [`Cuda::launch_many`](crate::Cuda::launch_many); `buffer` for a copy beyond the end of memory.
+    /// As [`Cuda::launch_many`](crate::Cuda::launch_many); of a copy, `buffer` beyond the end of memory, and `devices` where
+    /// either memory is on another device than the queue.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Error, Queue, Step};
@@ -126,7 +128,7 @@ impl Queue {
             }
             Step::Copy { src, dst, bytes } => {
                 let to = (dst.memory.allocated(), dst.at);
-                src.memory.allocated().copy(src.at, to, *bytes, self.stream.get())
+                src.memory.allocated().copy(src.at, to, *bytes, &self.stream)
             }
         }
     }
@@ -168,7 +170,7 @@ impl Queue {
     /// The same of a graph that `runs` of the step were captured in: launches from the host take no part in it.
     ///
     /// # Errors
-    /// As [`Queue::run`] and [`Queue::wait`]; `captured` for a step that was not run before.
+    /// As [`Queue::run`] and [`Queue::wait`]; `captured` for a step that was not run before; `too-old` for a driver older than CUDA 11.4.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Error, Queue, Step};

@@ -5,6 +5,7 @@
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
     ptr,
+    sync::Arc,
 };
 
 use super::{Stream, library::Library};
@@ -54,17 +55,15 @@ pub(crate) struct Context(usize);
 #[derive(Debug)]
 pub(crate) struct Driver {
     pub(super) functions: Functions,
+    library: Arc<Library>,
 }
 
 impl Driver {
     /// The driver in an open library; its version has to be that of CUDA 11.0 or newer.
     pub(crate) fn of(library: Library) -> Result<Driver, Error> {
-        let name = library.name();
-        let functions = Functions::of(library).map_err(|missing| {
-            let says = format!("{name} has no {missing}; a driver for CUDA 11.0 or newer has it");
-            Error::new(Kind::TooOld, says)
-        })?;
-        let driver = Driver { functions };
+        let (name, library) = (library.name(), Arc::new(library));
+        let functions = library.table(Functions::of, "a driver for CUDA 11.0")?;
+        let driver = Driver { functions, library };
         // SAFETY: the function takes flags, which have to be 0.
         let code = unsafe { (driver.functions.cuInit)(0) };
         match code {
@@ -78,7 +77,12 @@ impl Driver {
 
     /// The name of the library.
     pub(crate) fn name(&self) -> String {
-        self.functions.name()
+        self.library.name()
+    }
+
+    /// The library, for tables of other functions.
+    pub(super) fn library(&self) -> &Arc<Library> {
+        &self.library
     }
 
     /// What the driver can do, as 1000 times the major version of CUDA and 10 times the minor one.

@@ -3,13 +3,12 @@
 
 use std::{
     ffi::{c_uint, c_void},
-    path::PathBuf,
     ptr,
     sync::Arc,
 };
 
-use super::{Context, Driver, Stream, library::Library};
-use crate::error::{Error, Kind};
+use super::{Context, Driver, Stream};
+use crate::error::Error;
 
 super::library::functions! {
     /// The functions of libcuda for events.
@@ -17,11 +16,15 @@ super::library::functions! {
         cuEventCreate(*mut *mut c_void, c_uint);
         cuEventRecord(*mut c_void, *mut c_void);
         cuEventQuery(*mut c_void);
+        cuEventSynchronize(*mut c_void);
+        cuEventElapsedTime(*mut f32, *mut c_void, *mut c_void);
         cuEventDestroy_v2(*mut c_void);
         cuStreamWaitEvent(*mut c_void, *mut c_void, c_uint);
     }
 }
 
+/// An event that knows its time.
+const TIMED: c_uint = 0;
 /// An event without a time, which costs least.
 const WITHOUT_TIME: c_uint = 2;
 const NOT_READY: i32 = 600;
@@ -44,13 +47,7 @@ pub(crate) struct Event {
 impl Events {
     /// The functions of the library that the driver came from.
     pub(crate) fn of(driver: &Arc<Driver>) -> Result<Events, Error> {
-        let name = driver.name();
-        let library = Library::open(&[PathBuf::from(&name)])
-            .map_err(|why| Error::new(Kind::NoDriver, why.join("\n")))?;
-        let functions = Functions::of(library).map_err(|missing| {
-            let says = format!("{name} has no {missing}; a driver for CUDA 11.0 or newer has it");
-            Error::new(Kind::TooOld, says)
-        })?;
+        let functions = driver.library().table(Functions::of, "a driver for CUDA 11.0")?;
         Ok(Events { functions, driver: driver.clone() })
     }
 
@@ -60,18 +57,36 @@ impl Events {
         context: Context,
         stream: Stream,
     ) -> Result<Event, Error> {
+        events.recorded(context, stream, WITHOUT_TIME)
+    }
+
+    /// The same with its time.
+    pub(crate) fn timed(
+        events: &Arc<Events>,
+        context: Context,
+        stream: Stream,
+    ) -> Result<Event, Error> {
+        events.recorded(context, stream, TIMED)
+    }
+
+    fn recorded(
+        self: &Arc<Events>,
+        context: Context,
+        stream: Stream,
+        flags: c_uint,
+    ) -> Result<Event, Error> {
         let mut made = ptr::null_mut();
-        let driver = &events.driver;
+        let driver = &self.driver;
         let recorded = driver.within(context, || {
             // SAFETY: `made` is written.
-            let code = unsafe { (events.functions.cuEventCreate)(&mut made, WITHOUT_TIME) };
+            let code = unsafe { (self.functions.cuEventCreate)(&mut made, flags) };
             driver.checked("cuEventCreate", code)?;
-            let event = Event { events: events.clone(), context, event: made.expose_provenance() };
+            let event = Event { events: self.clone(), context, event: made.expose_provenance() };
             // SAFETY: the event was just made; a `Stream` exists, by the promise of who made it.
-            let code = unsafe { (events.functions.cuEventRecord)(made, stream.raw()) };
+            let code = unsafe { (self.functions.cuEventRecord)(made, stream.raw()) };
             driver.checked("cuEventRecord", code).map(|()| event)
         });
-        recorded.map_err(|error| error.about(&events.functions.name()))
+        recorded.map_err(|error| error.about(&driver.name()))
     }
 }
 
@@ -81,10 +96,16 @@ impl Event {
         ptr::with_exposed_provenance_mut(self.event)
     }
 
+    /// Does something in the event's context, and so that no capture of anybody's ends by it.
+    fn relaxed<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        let driver = &self.events.driver;
+        driver.within(self.context, || driver.relaxed(work))
+    }
+
     /// Whether what was queued before it is done.
     pub(crate) fn is_done(&self) -> Result<bool, Error> {
         let driver = &self.events.driver;
-        driver.within(self.context, || {
+        self.relaxed(|| {
             // SAFETY: the event lives as long as `self`.
             match unsafe { (self.events.functions.cuEventQuery)(self.raw()) } {
                 NOT_READY => Ok(false),
@@ -103,13 +124,28 @@ impl Event {
             driver.checked("cuStreamWaitEvent", code)
         })
     }
+
+    /// Milliseconds from an earlier event to this one, which is waited for; both were made with their times.
+    pub(crate) fn milliseconds_since(&self, earlier: &Event) -> Result<f32, Error> {
+        let (driver, functions) = (&self.events.driver, &self.events.functions);
+        self.relaxed(|| {
+            // SAFETY: the event lives as long as `self`.
+            let code = unsafe { (functions.cuEventSynchronize)(self.raw()) };
+            driver.checked("cuEventSynchronize", code)?;
+            let mut took = 0.0;
+            // SAFETY: both events live; `took` is written.
+            let code =
+                unsafe { (functions.cuEventElapsedTime)(&mut took, earlier.raw(), self.raw()) };
+            driver.checked("cuEventElapsedTime", code).map(|()| took)
+        })
+    }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
         // Nobody can do anything about a failure.
-        let _ = self.events.driver.within(self.context, || {
-            // SAFETY: the event was made by `Events::record`, and nobody has this value any more; the driver destroys one
+        let _ = self.relaxed(|| {
+            // SAFETY: the event was made by `Events::recorded`, and nobody has this value any more; the driver destroys one
             // that is waited for when it is done.
             unsafe { (self.events.functions.cuEventDestroy_v2)(self.raw()) };
             Ok(())

@@ -3,9 +3,11 @@
 //! Law: a table exists only where every one of its functions was found, and it keeps the library open, so a function of
 //! a table can be called for as long as the table lives.
 
-use std::{ffi::CStr, fmt, mem::ManuallyDrop, path::PathBuf};
+use std::{ffi::CStr, fmt, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
 use libloading::Library as Open;
+
+use crate::error::{Error, Kind};
 
 /// An open library. It stays open until the process ends: a driver that was initialised may have threads and handlers of
 /// the process's end, whose code must not go.
@@ -42,6 +44,18 @@ impl Library {
         self.name.display().to_string()
     }
 
+    /// A table of its functions, by the table's own `of`; without one of them `too-old`, with who has them all.
+    pub(super) fn table<T>(
+        self: &Arc<Library>,
+        of: impl FnOnce(Arc<Library>) -> Result<T, &'static str>,
+        who: &str,
+    ) -> Result<T, Error> {
+        of(self.clone()).map_err(|missing| {
+            let says = format!("{} has no {missing}; {who} or newer has it", self.name());
+            Error::new(Kind::TooOld, says)
+        })
+    }
+
     /// The function of this name; `None` where there is none.
     ///
     /// # Safety
@@ -68,13 +82,15 @@ macro_rules! functions {
         $(#[$doc])*
         #[allow(non_snake_case, reason = "the names of the library")]
         pub(super) struct $table {
-            library: $crate::raw::library::Library,
+            library: std::sync::Arc<$crate::raw::library::Library>,
             $(pub(super) $name: unsafe extern "system" fn($($argument),*) -> i32,)*
         }
 
         impl $table {
             /// The table of an open library, or the name of the first function that it does not have.
-            pub(super) fn of(library: $crate::raw::library::Library) -> Result<$table, &'static str> {
+            pub(super) fn of(
+                library: std::sync::Arc<$crate::raw::library::Library>,
+            ) -> Result<$table, &'static str> {
                 const fn c(name: &str) -> &std::ffi::CStr {
                     match std::ffi::CStr::from_bytes_with_nul(name.as_bytes()) {
                         Ok(name) => name,
@@ -87,11 +103,6 @@ macro_rules! functions {
                         .ok_or(stringify!($name))?,)*
                     library,
                 })
-            }
-
-            /// The name of the library.
-            pub(super) fn name(&self) -> String {
-                self.library.name()
             }
         }
 

@@ -1,11 +1,14 @@
 //! Memory of a device that this process owns.
 //!
-//! Law: it is freed when everything that was queued in its context is done, so whatever was queued with it has found it
-//! there.
+//! Law: it is freed when everything that was queued in its context is done, and what names it is queued in no other, so
+//! whatever was queued with it has found it there.
 
 use std::sync::Arc;
 
-use super::{DeviceBytes, Stream, own::Own};
+use super::{
+    DeviceBytes,
+    own::{Own, OwnStream},
+};
 use crate::error::{Error, Kind};
 
 /// Memory of a device that this process owns: freed when dropped, once all work of its context is done.
@@ -63,17 +66,28 @@ impl Allocated {
         unsafe { self.own.fill(self.address, byte, self.bytes) }
     }
 
-    /// Queues a copy to other memory.
+    /// Queues a copy to other memory. `devices` where the memory and the stream are not of one context: dropping either
+    /// memory would not wait for the copy.
     pub(crate) fn copy(
         &self,
         at: u64,
         (dst, to): (&Allocated, u64),
         bytes: u64,
-        stream: Stream,
+        stream: &OwnStream,
     ) -> Result<(), Error> {
+        for (side, own) in [("source", &self.own), ("destination", &dst.own)] {
+            if !stream.is_beside(own) {
+                let says = format!(
+                    "the {side} is on device {} and the queue on device {}; a copy takes place on one device",
+                    own.ordinal(),
+                    stream.ordinal()
+                );
+                return Err(Error::new(Kind::Devices, says));
+            }
+        }
         let (from, to) = (self.range(at, bytes)?, dst.range(to, bytes)?);
-        // SAFETY: `range` found the bytes inside both, and `drop` of either waits for the copy.
-        unsafe { self.own.copy(from, to, bytes, stream) }
+        // SAFETY: `range` found the bytes inside both, and `drop` of either waits for the copy, which is of its context.
+        unsafe { self.own.copy(from, to, bytes, stream.get()) }
     }
 }
 

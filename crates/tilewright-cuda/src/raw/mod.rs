@@ -8,12 +8,13 @@
 //! | `nvrtc.rs` | the calls of the compiler |
 //! | `loaded.rs` | code in a context, and its launch |
 //! | `given.rs` | memory and streams that a caller gives |
-//! | `own.rs`, `memory.rs` | the calls for memory, streams, events and graphs of this process's own; memory that it owns |
-//! | `event.rs` | the calls for events |
+//! | `own.rs`, `memory.rs` | the calls for memory and streams of this process's own; memory that it owns |
+//! | `event.rs`, `graph.rs` | the calls for events; those for graphs |
 
 mod driver;
 mod event;
 mod given;
+mod graph;
 mod library;
 mod loaded;
 mod memory;
@@ -23,8 +24,9 @@ mod own;
 pub(crate) use driver::{Context, Driver};
 pub(crate) use event::{Event, Events};
 pub use given::{DeviceBytes, Stream};
+pub(crate) use graph::Graph;
 pub(crate) use library::Library;
 pub(crate) use loaded::Loaded;
 pub(crate) use memory::Allocated;
 pub(crate) use nvrtc::{Form, Nvrtc};
-pub(crate) use own::{Graph, Own, OwnStream};
+pub(crate) use own::{Own, OwnStream};

@@ -5,6 +5,7 @@
 use std::{
     ffi::{CStr, CString, c_char, c_int},
     ptr,
+    sync::Arc,
 };
 
 use super::library::Library;
@@ -49,22 +50,20 @@ pub(crate) enum Form {
 #[derive(Debug)]
 pub(crate) struct Nvrtc {
     functions: Functions,
+    library: Arc<Library>,
 }
 
 impl Nvrtc {
     /// The compiler in an open library.
     pub(crate) fn of(library: Library) -> Result<Nvrtc, Error> {
-        let name = library.name();
-        let functions = Functions::of(library).map_err(|missing| {
-            let says = format!("{name} has no {missing}; NVRTC of CUDA 11.2 or newer has it");
-            Error::new(Kind::TooOld, says)
-        })?;
-        Ok(Nvrtc { functions })
+        let library = Arc::new(library);
+        let functions = library.table(Functions::of, "NVRTC of CUDA 11.2")?;
+        Ok(Nvrtc { functions, library })
     }
 
     /// The name of the library.
     pub(crate) fn name(&self) -> String {
-        self.functions.name()
+        self.library.name()
     }
 
     /// The version, major and minor.

@@ -49,8 +49,24 @@ impl Emulated {
     }
 
     pub(crate) fn with(devices: i32, version: i32) -> Emulated {
+        Emulated::of(built(), devices, version)
+    }
+
+    /// A driver that lacks a function: another name stands in the library's table of names.
+    pub(crate) fn without(function: &str) -> Emulated {
+        let mut libraries = built().clone();
+        let name = format!("\0{function}\0").into_bytes();
+        let found = |bytes: &[u8]| bytes.windows(name.len()).position(|bytes| bytes == name);
+        assert!(found(&libraries[0]).is_some(), "{function}");
+        while let Some(at) = found(&libraries[0]) {
+            libraries[0][at + 1] = b'-';
+        }
+        Emulated::of(&libraries, 2, 12_040)
+    }
+
+    fn of(libraries: &[Vec<u8>; 3], devices: i32, version: i32) -> Emulated {
         let folder = tempfile::tempdir().unwrap();
-        for (name, bytes) in LIBRARIES.iter().zip(built()) {
+        for (name, bytes) in LIBRARIES.iter().zip(libraries) {
             fs::write(folder.path().join(name), bytes).unwrap();
         }
         // SAFETY: the libraries are those of this crate's folder, without initialisers.
@@ -68,7 +84,8 @@ impl Emulated {
         self.folder.path().join("libnvrtc-old.so")
     }
 
-    fn of_driver<F: Copy>(&self, name: &CStr) -> F {
+    /// A function of the driver's, which is called as it is.
+    pub(crate) fn of_driver<F: Copy>(&self, name: &CStr) -> F {
         // SAFETY: the types of the functions are those of the folder `driver`.
         unsafe { *self.driver.get::<F>(name).unwrap() }
     }
@@ -118,13 +135,17 @@ impl Emulated {
 
     /// What a stream captured, as a graph; the capture is over.
     pub(crate) fn captured(&self, stream: Stream) -> u64 {
+        self.ended(stream).unwrap()
+    }
+
+    /// The same; the driver's number where an error has ended the capture before.
+    pub(crate) fn ended(&self, stream: Stream) -> Result<u64, i32> {
         type End = unsafe extern "C" fn(*mut c_void, *mut u64) -> c_int;
         let mut graph = 0;
         let stream = std::ptr::with_exposed_provenance_mut(stream.handle() as usize);
         // SAFETY: the stream is one of `stream_of`; a handle is written.
         let code = unsafe { self.of_driver::<End>(c"cuStreamEndCapture")(stream, &mut graph) };
-        assert_eq!(code, 0);
-        graph
+        if code == 0 { Ok(graph) } else { Err(code) }
     }
 
     /// Queues a graph on a stream.
@@ -142,7 +163,7 @@ impl Emulated {
         }
     }
 
-    fn push_primary(&self, device: i32) {
+    pub(crate) fn push_primary(&self, device: i32) {
         // SAFETY: numbers alone.
         unsafe { self.of_driver::<unsafe extern "C" fn(c_int)>(c"emulated_push_primary")(device) }
     }

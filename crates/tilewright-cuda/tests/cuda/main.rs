@@ -1,6 +1,7 @@
 //! The whole crate over a driver and a compiler without a device.
 #![cfg(target_os = "linux")]
 
+mod captures;
 mod emulated;
 mod kept;
 mod launches;

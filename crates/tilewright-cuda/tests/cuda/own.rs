@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tilewright_core::TensorLayout;
-use tilewright_cuda::{Memory, Move, Place, Queue, Span, Step};
+use tilewright_cuda::{Mark, Memory, Move, Place, Queue, Span, Step, Stream};
 use tilewright_relayout::{Elements, Program};
 
 use crate::emulated::{Emulated, FAILED};
@@ -164,5 +164,111 @@ fn a_failure_of_any_call_is_an_error() {
         assert_eq!(error.code(), Some(FAILED), "{call}: {error}");
         // Nothing is left of it.
         all().unwrap();
+    }
+}
+
+/// Every choice of two devices for a queue, a source and a destination: only those of one device are queued.
+#[test]
+fn a_step_takes_place_on_one_device() {
+    let machine = Emulated::new();
+    let cuda = Arc::new(machine.open());
+    let places = [0, 1].map(|ordinal| Place::new(&cuda, ordinal).unwrap());
+    let memories = || places.each_ref().map(|place| Memory::new(place, 6).unwrap());
+    let (sources, destinations) = (memories(), memories());
+    let queues = places.each_ref().map(|place| Queue::new(place).unwrap());
+    let moved = turned(2, 3);
+    let queued = || {
+        let log = machine.log();
+        log.iter()
+            .filter(|line| {
+                line.starts_with("cuMemcpyDtoDAsync") || line.starts_with("cuLaunchKernel")
+            })
+            .count()
+    };
+    for (queue, src, dst) in (0..8).map(|bits| (bits & 1, (bits >> 1) & 1, bits >> 2)) {
+        let (from, to) = (span(&sources[src], 0), span(&destinations[dst], 0));
+        let copy = Step::Copy { src: from, dst: to, bytes: 6 };
+        let moves = Step::Moves(vec![(&moved, from, to)]);
+        let refused = if src == dst { "stream" } else { "devices" };
+        for (step, kind) in [(copy, "devices"), (moves, refused)] {
+            queued();
+            let run = queues[queue].run(&step);
+            if src == queue && dst == queue {
+                run.unwrap();
+                assert_eq!(queued(), 1);
+            } else {
+                let error = run.unwrap_err();
+                assert_eq!(error.kind(), kind, "{queue} {src} {dst}: {error}");
+                assert_eq!(queued(), 0);
+            }
+        }
+    }
+}
+
+/// Whatever is dropped last, the context is released behind all that is in it.
+#[test]
+fn a_context_outlives_what_is_in_it() {
+    for order in 0..24 {
+        let machine = Emulated::new();
+        let place = place(&machine);
+        let memory = Memory::new(&place, 8).unwrap();
+        let queue = Queue::new(&place).unwrap();
+        queue.run(&Step::Copy { src: span(&memory, 0), dst: span(&memory, 4), bytes: 4 }).unwrap();
+        let mark = Mark::new(place.cuda(), 1, Stream::LEGACY).unwrap().unwrap();
+        machine.log();
+        let mut all: Vec<Box<dyn Send>> =
+            vec![Box::new(memory), Box::new(queue), Box::new(mark), Box::new(place)];
+        let mut left = order;
+        while !all.is_empty() {
+            drop(all.remove(left % all.len()));
+            left /= all.len() + 1;
+        }
+        let log = machine.log();
+        let at = |call: &str| {
+            let found: Vec<usize> =
+                (0..log.len()).filter(|at| log[*at].starts_with(call)).collect();
+            assert_eq!(found.len(), 1, "{order}: {call} in {log:?}");
+            found[0]
+        };
+        let release = at("cuDevicePrimaryCtxRelease");
+        for call in ["cuMemFree", "cuStreamDestroy", "cuEventDestroy"] {
+            assert!(at(call) < release, "{order}: {call} in {log:?}");
+        }
+    }
+}
+
+/// A driver of CUDA 11.3 has memory and queues; what it lacks is said by the first who needs it.
+#[test]
+fn a_function_that_is_missing_is_missed_where_it_is_needed() {
+    let graphs = [
+        "cuStreamBeginCapture_v2",
+        "cuStreamEndCapture",
+        "cuGraphInstantiateWithFlags",
+        "cuGraphLaunch",
+        "cuGraphExecDestroy",
+        "cuGraphDestroy",
+    ];
+    for name in graphs {
+        let machine = Emulated::without(name);
+        let place = place(&machine);
+        let memory = Memory::new(&place, 8).unwrap();
+        memory.write(0, b"abcdefgh").unwrap();
+        let queue = Queue::new(&place).unwrap();
+        let step = Step::Copy { src: span(&memory, 0), dst: span(&memory, 4), bytes: 4 };
+        queue.seconds(&step, 1).unwrap();
+        assert_eq!(read(&memory), b"abcdabcd");
+        let error = queue.graph_seconds(&step, 1).unwrap_err();
+        assert_eq!(error.kind(), "too-old", "{name}");
+        assert!(error.to_string().contains(name) && error.to_string().contains("11.4"), "{error}");
+        queue.run(&step).unwrap();
+    }
+    let others =
+        ["cuMemAlloc_v2", "cuMemFree_v2", "cuStreamCreate", "cuEventQuery", "cuEventElapsedTime"];
+    for name in others {
+        let machine = Emulated::without(name);
+        let cuda = Arc::new(machine.open());
+        let error = Place::new(&cuda, 0).unwrap_err();
+        assert_eq!(error.kind(), "too-old", "{name}");
+        assert!(error.to_string().contains(name) && error.to_string().contains("11.0"), "{error}");
     }
 }
