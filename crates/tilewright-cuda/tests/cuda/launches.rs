@@ -45,7 +45,7 @@ fn sample(bytes: usize) -> Vec<u8> {
 }
 
 /// An array's memory at a distance from a multiple of 16, with guards.
-struct Held {
+pub(crate) struct Held {
     memory: Memory,
     at: usize,
     bytes: usize,
@@ -59,12 +59,22 @@ impl Held {
         Held { memory, at: GUARD + ahead, bytes }
     }
 
-    fn given(&self) -> DeviceBytes {
+    pub(crate) fn given(&self) -> DeviceBytes {
         self.memory.part(self.at, self.bytes)
     }
 
+    /// Writes the mark into all of it.
+    pub(crate) fn mark(&self) {
+        self.memory.put(0, &vec![MARK; self.memory.get().len()]);
+    }
+
+    /// Whether nothing was written.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.memory.get().iter().all(|byte| *byte == MARK)
+    }
+
     /// The array; what is around it is as it was.
-    fn taken(&self) -> Vec<u8> {
+    pub(crate) fn taken(&self) -> Vec<u8> {
         let all = self.memory.get();
         let (before, rest) = all.split_at(self.at);
         let (own, behind) = rest.split_at(self.bytes);
@@ -77,7 +87,11 @@ impl Held {
 }
 
 /// Both sides of a move, the source filled, and what has to arrive.
-fn sides(machine: &Emulated, program: &Program, ahead: (usize, usize)) -> (Held, Held, Vec<u8>) {
+pub(crate) fn sides(
+    machine: &Emulated,
+    program: &Program,
+    ahead: (usize, usize),
+) -> (Held, Held, Vec<u8>) {
     let src = Held::new(machine, 0, program.src_bytes(), ahead.0);
     let dst = Held::new(machine, 0, program.dst_bytes(), ahead.1);
     let bytes = sample(src.bytes);

@@ -5,6 +5,7 @@ mod captures;
 mod emulated;
 mod kept;
 mod launches;
+mod moves;
 mod order;
 mod own;
 mod real;
