@@ -183,8 +183,8 @@ impl Queue {
     pub fn graph_seconds(&self, step: &Step<'_>, runs: u32) -> Result<f64, Error> {
         let work = || (0..runs).try_for_each(|_| self.run(step));
         let took = self.own.graph(self.stream.get(), work, |graph: &Graph<'_>| {
-            graph.launch(self.stream.get())?;
-            self.own.milliseconds(self.stream.get(), || graph.launch(self.stream.get()))
+            graph.launch()?;
+            self.own.milliseconds(self.stream.get(), || graph.launch())
         })?;
         Ok(f64::from(took) / 1e3 / f64::from(runs.max(1)))
     }

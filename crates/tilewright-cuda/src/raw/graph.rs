@@ -33,10 +33,12 @@ pub(crate) struct Graphs {
     driver: Arc<Driver>,
 }
 
-/// A captured graph, destroyed when dropped. The context is the current one as long as it lives.
-#[derive(Debug)]
+/// A captured graph, destroyed when dropped, once its stream is done. The context is the current one as long as it lives.
 pub(crate) struct Graph<'a> {
     graphs: &'a Graphs,
+    /// The stream of its launches, and what waits for one.
+    stream: Stream,
+    wait: &'a dyn Fn(Stream) -> Result<(), Error>,
     graph: usize,
     executable: usize,
 }
@@ -53,19 +55,20 @@ impl Graphs {
         Ok(Graphs { functions, driver: driver.clone() })
     }
 
-    /// What `work` queues on a stream as a graph, which `then` launches. The context is the current one. The caller holds the
+    /// What `work` queues on a stream as a graph, which `then` launches there; `wait` waits for a stream. The context is the current one. The caller holds the
     /// memory that the work names until this returns.
     pub(crate) fn capture<T>(
         &self,
         stream: Stream,
         work: impl FnOnce() -> Result<(), Error>,
         then: impl FnOnce(&Graph<'_>) -> Result<T, Error>,
+        wait: &dyn Fn(Stream) -> Result<(), Error>,
     ) -> Result<T, Error> {
         // SAFETY: a `Stream` exists, by the promise of who made it.
         let code = unsafe { (self.functions.cuStreamBeginCapture_v2)(stream.raw(), THREAD_LOCAL) };
         self.driver.checked("cuStreamBeginCapture", code)?;
         let worked = work();
-        let mut made = Graph { graphs: self, graph: 0, executable: 0 };
+        let mut made = Graph { graphs: self, stream, wait, graph: 0, executable: 0 };
         let (mut graph, mut executable) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: `graph` is written; the capture that began above ends, whatever became of the work.
         let ended = unsafe { (self.functions.cuStreamEndCapture)(stream.raw(), &mut graph) };
@@ -84,13 +87,14 @@ impl Graphs {
 }
 
 impl Graph<'_> {
-    /// Queues the graph.
-    pub(crate) fn launch(&self, stream: Stream) -> Result<(), Error> {
+    /// Queues the graph on the stream of its capture.
+    pub(crate) fn launch(&self) -> Result<(), Error> {
         let graphs = self.graphs;
         // SAFETY: the executable graph lives as long as `self`, which ends inside `Graphs::capture`, whose caller holds the
         // memory that the work names; and that memory waits for what is queued before it is freed.
-        let code =
-            unsafe { (graphs.functions.cuGraphLaunch)(pointer(self.executable), stream.raw()) };
+        let code = unsafe {
+            (graphs.functions.cuGraphLaunch)(pointer(self.executable), self.stream.raw())
+        };
         graphs.driver.checked("cuGraphLaunch", code)
     }
 
@@ -109,8 +113,9 @@ impl Graph<'_> {
 
 impl Drop for Graph<'_> {
     fn drop(&mut self) {
-        let driver = &self.graphs.driver;
         // A graph that cannot be waited for is left as it is. Nobody can do anything about a failure.
-        let _ = driver.relaxed(|| driver.wait().map(|()| self.destroy()));
+        if (self.wait)(self.stream).is_ok() {
+            self.destroy();
+        }
     }
 }

@@ -79,7 +79,7 @@ impl Own {
         then: impl FnOnce(&Graph<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let graphs = self.graphs()?;
-        self.within(|| graphs.capture(stream, work, then))
+        self.within(|| graphs.capture(stream, work, then, &|stream| self.wait_for(stream)))
     }
 
     /// The functions for graphs, looked up when they are needed first.
