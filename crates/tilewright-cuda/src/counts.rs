@@ -1,5 +1,7 @@
 //! What was compiled, read, loaded and launched: for tests, and for those who ask why a first call takes long.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// What happened since the driver was opened.
 ///
 /// ```
@@ -19,4 +21,32 @@ pub struct Counts {
     pub launched: u64,
     /// Modules that are kept now.
     pub kept: u64,
+}
+
+/// The same as it is counted, from many threads.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) compiled: AtomicU64,
+    pub(crate) read: AtomicU64,
+    pub(crate) loaded: AtomicU64,
+    pub(crate) launched: AtomicU64,
+}
+
+impl Counters {
+    /// What was counted so far, and the number of modules that are kept.
+    pub(crate) fn with(&self, kept: usize) -> Counts {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts {
+            compiled: get(&self.compiled),
+            read: get(&self.read),
+            loaded: get(&self.loaded),
+            launched: get(&self.launched),
+            kept: kept as u64,
+        }
+    }
+}
+
+/// One more.
+pub(crate) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
 }

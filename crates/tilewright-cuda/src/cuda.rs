@@ -1,15 +1,13 @@
 //! The driver and the compiler together, and launches on any stream.
 
-use std::sync::{
-    Arc, Mutex, OnceLock,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tilewright_device::{Kernel, Target, Way};
 
 use crate::{
     Counts, DeviceBytes, Job, Move, Settings, Stream, check,
     compiler::Compiler,
+    counts::{Counters, count},
     device::{Device, Devices},
     disk::Disk,
     error::{Error, Kind},
@@ -56,18 +54,6 @@ pub struct Cuda {
     disk: Disk,
     counts: Counters,
     events: OnceLock<Arc<Events>>,
-}
-
-#[derive(Debug, Default)]
-struct Counters {
-    compiled: AtomicU64,
-    read: AtomicU64,
-    loaded: AtomicU64,
-    launched: AtomicU64,
-}
-
-fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The kernels of one text in some jobs.
@@ -220,14 +206,7 @@ impl Cuda {
     /// # Ok::<(), tilewright_cuda::Error>(())
     /// ```
     pub fn counts(&self) -> Counts {
-        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counts {
-            compiled: get(&self.counts.compiled),
-            read: get(&self.counts.read),
-            loaded: get(&self.counts.loaded),
-            launched: get(&self.counts.launched),
-            kept: self.modules.len() as u64,
-        }
+        self.counts.with(self.modules.len())
     }
 
     /// The driver.

@@ -66,7 +66,7 @@ impl Mark {
     /// What is queued on this stream from now on begins when all of it is done. Nothing waits on the host.
     ///
     /// # Errors
-    /// `driver` where the driver refuses the call.
+    /// `captured` for a default stream that must not be touched while another stream is captured, `driver` where the driver refuses the call.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Cuda, Mark, Stream};

@@ -118,6 +118,8 @@ impl Event {
     pub(crate) fn before(&self, stream: Stream) -> Result<(), Error> {
         let driver = &self.events.driver;
         driver.within(self.context, || {
+            // A default stream that must not be touched is refused before the driver ends the capture by it.
+            driver.is_capturing(stream)?;
             // SAFETY: the event lives as long as `self`; a `Stream` exists, by the promise of who made it.
             let code =
                 unsafe { (self.events.functions.cuStreamWaitEvent)(stream.raw(), self.raw(), 0) };

@@ -162,3 +162,16 @@ fn memory_that_cannot_be_waited_for_stays_allocated() {
     assert_eq!(frees(), 1);
     assert_eq!(free(), before - 2000);
 }
+
+/// The default stream waits for all others that are not made apart from it, and so for one that is captured.
+#[test]
+fn the_default_stream_is_not_touched_during_a_capture() {
+    let machine = Emulated::new();
+    let held = Held::new(&machine);
+    let stream = machine.stream(1);
+    machine.capture(stream, 1);
+    assert_eq!(held.mark.before(Stream::LEGACY).unwrap_err().kind(), "captured");
+    assert_eq!(Mark::new(&held.cuda, 1, Stream::LEGACY).unwrap_err().kind(), "captured");
+    assert!(machine.ended(stream).is_ok());
+    held.mark.before(Stream::LEGACY).unwrap();
+}
