@@ -112,7 +112,11 @@ u64 tw_param(const u64* params, u64 number, u32, u32) { return params[number]; }
 u8* tw_shared(u64 bytes, u32) { u8* own = shared_bytes + used; used += (bytes + 15) / 16 * 16; return own; }
 u32 tw_next(u32 threads, u32) { return thread < threads ? thread++ : (thread = 0, threads); }
 #undef KERNEL
-#define KERNEL(name) static void name(GSRC src, GDST dst, const u64* tw_params, u32 tw_block) { used = 0;
+#define KERNEL(name) struct name##_params { u64 p[PARAMS]; }; \\
+  static void name(GSRC src, GDST dst, const u64* tw_params, u32 tw_block) { used = 0;
+#define PARTS(name, all, parts) static void all(GSRC src, GDST dst, const u64* count, u32 block) { \\
+  u32 part = *count; while (parts[--part].first > block) {} \\
+  name(src, dst, parts[part].params.p, block - parts[part].first); }
 ";
 
 /// Printed kernels with the dialect for the host in place of that for CUDA, compiled and run: each case moves bytes, and
@@ -120,17 +124,22 @@ u32 tw_next(u32 threads, u32) { return thread < threads ? thread++ : (thread = 0
 #[test]
 fn kernels_move_what_plans_move() {
     use tilewright::{device::Target, input::Array, relayout::Plan};
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 9] = [
         &["row-major", "col-major", "--dims", "70,33", "--dtype", "f32"],
         &["row-major", "zN", "--dims", "100,50", "--dtype", "bf16"],
         &["zN", "row-major", "--dims", "100,50", "--dtype", "bf16"],
         &["u8[6,7] row-major", "(6,7):(-7,1)+35"],
         &["f16[4,64] table(0; 2,0,3,1) row-major", "row-major"],
         &["row-major", "{0,1}pad(3,5)fill(one)", "--dims", "2,3", "--dtype", "f32"],
+        // Swizzled, one kernel; edges of tiles, many parts of few texts.
+        &["f16[100,64] row-major", "Sw<3,3,3> o (100,64):(64,1)"],
+        &["Sw<2,0,3> o (64,32):(1,64)", "Sw<3,2,3> o (64,32):(32,1)", "--dtype", "u8"],
+        &["{1,0:T(3,4)(2,1)}", "{0,1:T(5,3)}", "--dims", "31,46", "--dtype", "f32"],
     ];
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cuda_runtime.h"), RUNTIME).unwrap();
     let mut main = String::from("#include <cstdio>\n#include <vector>\n");
+    main += &(Target::Host.header().to_owned() + HOST);
     let mut calls = String::new();
     let mut expected = Vec::new();
     for (at, words) in cases.iter().enumerate() {
@@ -140,8 +149,12 @@ fn kernels_move_what_plans_move() {
         let text = String::from_utf8(out.stdout).unwrap();
         let header = Target::Cuda.header();
         assert!(text.contains(header), "{words:?}");
-        let host = Target::Host.header().to_owned() + HOST;
-        main += &text.replacen(header, if at == 0 { &host } else { "" }, 1);
+        // The dialect for the host stands once, before all; its macros stay.
+        let (kernels, rest) = text.split_once("}  // namespace").unwrap();
+        let rest = rest.lines().filter(|line| !line.starts_with("#undef "));
+        let rest: Vec<&str> = rest.collect();
+        main += &kernels.replacen(header, "", 1);
+        main += &format!("}}  // namespace{}\n", rest.join("\n"));
 
         let option =
             |name: &str| words.iter().position(|word| *word == name).map(|at| words[at + 1]);
@@ -184,13 +197,111 @@ int main() {
     assert!(run.stdout == expected, "{} and {} bytes", run.stdout.len(), expected.len());
 }
 
+/// What the runtimes' headers define, as far as a compiler of C++ reads a printed text with it.
+const DEVICE: &str = "#pragma once
+#include <cstddef>
+#include <cstdint>
+#define __global__
+#define __device__
+#define __shared__
+#define __align__(n)
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+struct uint4 { unsigned x, y, z, w; };
+struct dim3 { unsigned x; dim3(unsigned x) : x(x) {} };
+static const dim3 threadIdx(0), blockIdx(0);
+static inline void __syncthreads() {}
+static inline void __stcs(uint4* p, uint4 v) { *p = v; }
+static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned) { return a ^ b; }
+static inline unsigned __builtin_amdgcn_perm(unsigned a, unsigned b, unsigned) { return a ^ b; }
+static inline unsigned __funnelshift_r(unsigned a, unsigned, unsigned) { return a; }
+static inline unsigned __umulhi(unsigned a, unsigned) { return a; }
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long) { return a; }
+enum cudaError_t { cudaSuccess, cudaErrorMisalignedAddress };
+typedef struct Stream* cudaStream_t;
+cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t);
+";
+
+/// Texts of different names stand in one file, one behind the other, and leave no macro.
+#[test]
+fn texts_stand_in_one_file() {
+    let all: [&[&str]; 4] = [
+        &["f32[64,48] row-major", "col-major"],
+        &["bf16[100,50] row-major", "zN"],
+        &["f16[100,64] row-major", "Sw<3,3,3> o (100,64):(64,1)"],
+        &["f32[31,46] {1,0:T(3,4)(2,1)}", "{0,1:T(5,3)}"],
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cuda_runtime.h"), DEVICE).unwrap();
+    let print = |words: &[&str], name: &str, to: &str| {
+        let out = tilewright(&[&["emit"], words, &["--to", to, "--name", name]].concat());
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    // Words of the prelude that it does not define, and parameters of the function.
+    let names = ["a", "at", "src", "stream"];
+    for count in [2, 3, 4] {
+        let texts = all[..count].iter().enumerate();
+        let mut main: String = texts.map(|(at, words)| print(words, names[at], "cuda")).collect();
+        for text in main.clone().lines() {
+            let defined =
+                text.strip_prefix("#define ").and_then(|rest| rest.split([' ', '(']).next());
+            if let Some(name) = defined {
+                main += &format!("#ifdef {name}\n#error {name}\n#endif\n");
+            }
+        }
+        let path = folder.path().join(format!("texts_{count}.cpp"));
+        std::fs::write(&path, main).unwrap();
+        let mut compiler = Command::new("c++");
+        compiler.args(["-std=c++17", "-fsyntax-only", "-w", "-I."]).arg(&path);
+        let run = compiler.current_dir(folder.path()).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    }
+    let hip = print(all[3], "moved", "hip");
+    assert!(hip.contains("#include <hip/hip_runtime.h>") && hip.contains("hipLaunchKernel("));
+    let own = hip.rsplit_once("#if !defined(__HIPCC_RTC__)").unwrap().1;
+    assert!(!own.contains("cuda"), "{own}");
+}
+
+/// Tiles whose edges do not meet have many parts, and few launches.
+#[test]
+fn parts_of_one_text_are_one_launch() {
+    let out = tilewright(&["emit", "f32[31,46] {1,0:T(3,4)(2,1)}", "{0,1:T(5,3)}", "--to", "cuda"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    let texts = text.lines().filter(|line| line.starts_with("KERNEL(")).count();
+    let launches = text.matches("cudaLaunchKernel(").count();
+    assert_eq!(texts, launches, "{text}");
+    let table = [
+        "f32[4096,8] table(0; 3,1,2,0,{})"
+            .replace("{}", &(4..4096).map(|at| at.to_string()).collect::<Vec<_>>().join(","))
+            + " row-major",
+        "row-major".to_owned(),
+    ];
+    let out = tilewright(&["emit", &table[0], &table[1], "--to", "cuda"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(out.status.success() && text.lines().next().unwrap().len() < 600, "{text}");
+}
+
 #[test]
 fn kernels_that_are_not_printed_say_why() {
     for (args, says) in [
         (
             &["emit", "row-major", "zN", "--dims", "8,8", "--dtype", "f16", "--to", "c"][..],
-            "printed in cuda, not in c",
+            "printed in cuda or hip, not in c",
         ),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--bits", "32"], "--bits are about"),
+        (
+            &["emit", "row-major", "zN", "--dims", "M,N", "--dtype", "f16", "--to", "cuda"],
+            "kernels need numbers, such as 4096,4096, not \"M\"",
+        ),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "hip", "--name", "class"], "a word of C++"),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--name", "tw_load"], "legal are"),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--name", "u8"], "legal are"),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--name", "_Of"], "legal are"),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--name", "P"], "legal are"),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--name", "uint8_t"], "no _t last"),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--name", "ushort3"], "legal are"),
+        (&["emit", "f32[2,3] row-major", "zN", "--to", "hip", "--name", "hipMemcpy"], "legal are"),
         (
             &["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--inverse"],
             "functions of one SPEC",

@@ -42,6 +42,26 @@ fn recipes_of_the_corpus_fit_their_pairs_in_both_directions() {
 }
 
 #[test]
+fn unknown_names_get_near_ones_and_where_all_are() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, says) in [
+        (
+            "llama-original-to-fh",
+            "did you mean `llama-original-to-hf`?; `recipe list` has all names\n",
+        ),
+        ("bread", "a recipe that is shipped; `recipe list` has all names\n"),
+        (&"a".repeat(100_000), "; `recipe list` has all names\n"),
+    ] {
+        let (code, text, said) = run(folder.path(), &["show", name]);
+        assert!(code == Some(2) && text.is_empty() && said.ends_with(says), "{said}");
+    }
+    let (_, _, said) = run(folder.path(), &["show", "bread"]);
+    assert!(!said.contains("did you mean"), "{said}");
+    let (code, _, said) = run(folder.path(), &["show", "no/such.toml"]);
+    assert!(code == Some(3) && !said.contains("recipe list"), "{said}");
+}
+
+#[test]
 fn wrong_recipes_are_told_by_exit_codes_with_their_faults() {
     let folder = tempfile::tempdir().unwrap();
     let lines = fs::read_to_string(corpus("errors.jsonl")).unwrap();

@@ -16,7 +16,7 @@ use tilewright_notation::Spec;
 
 use crate::Error as Whole;
 #[cfg(feature = "device")]
-pub use kernels::Kernels;
+pub use kernels::{Kernels, Runtime};
 
 /// The most extents that are named.
 const NAMED: usize = 6;

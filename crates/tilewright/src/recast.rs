@@ -19,6 +19,7 @@ use std::{fs, io::Read as _, path::Path};
 
 use tilewright_files::Input;
 use tilewright_recipe::{Assembly, RECIPE_KEY, Recipe, Sizes};
+use tilewright_scan::did_you_mean;
 
 use crate::Error;
 
@@ -39,7 +40,9 @@ const LONGEST: u64 = 4 << 20;
 /// let error = recast::recipe("no/such/recipe.toml").unwrap_err();
 /// assert!(error.is_io() && error.message().starts_with("no/such/recipe.toml: "));
 /// let error = recast::recipe("llama-original-to-fh").unwrap_err();
-/// assert!(error.to_string().contains("such as `llama-original-to-hf`"));
+/// assert!(error.to_string().ends_with("did you mean `llama-original-to-hf`?"));
+/// let error = recast::recipe("bread").unwrap_err();
+/// assert!(error.to_string().ends_with("a recipe that is shipped"));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn recipe(name: &str) -> Result<Recipe, Error> {
@@ -64,16 +67,8 @@ pub fn recipe(name: &str) -> Result<Recipe, Error> {
 
 /// No recipe has this name.
 fn unknown(name: &str) -> Error {
-    let mut names: Vec<&str> = tilewright_recipe::shipped().iter().map(|one| one.name).collect();
-    // The cost is a product of lengths.
-    let typed: String = name.chars().take(64).collect();
-    names.sort_by_key(|known| strsim::osa_distance(&typed, known));
-    let near: Vec<String> = names.iter().take(3).map(|name| format!("`{name}`")).collect();
-    let said = format!(
-        "{name:?} is neither a file nor a recipe that is shipped, such as {}",
-        near.join(", ")
-    );
-    Error::usage("recipe", said)
+    let near = did_you_mean(name, tilewright_recipe::shipped().iter().map(|one| one.name));
+    Error::usage("recipe", format!("{name:?} is neither a file nor a recipe that is shipped{near}"))
 }
 
 /// The recipe that an input records: it undoes the one that made it.

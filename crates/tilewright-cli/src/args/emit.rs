@@ -15,8 +15,9 @@ them, 8,N some, and symbolic all of a SPEC that fits one rank alone: N0, N1 … 
 --assume says what divides one; tiles that divide an extent need no rounding,
 and no test. Whether 32 bits hold the values of named extents is not known.
 
-With a second SPEC, and --to cuda, the kernels that move an array from the first
-layout to the second, with a function that launches them on a stream.
+With a second SPEC, and --to cuda or hip, the kernels that move an array from the
+first layout to the second, with a function that launches them on a stream. Texts
+of different --name stand in one file.
 
 Examples:
   tilewright emit zN --dims M,N --dtype f16 --assume 'N % 16 == 0' --to cuda
@@ -31,7 +32,7 @@ pub(crate) struct Emit {
     /// The layout to move to, for kernels
     #[arg(allow_hyphen_values = true)]
     pub(crate) target: Option<String>,
-    /// The language: c, cuda, rust, python, triton, mlir
+    /// The language: c, cuda, rust, python, triton, mlir; of kernels cuda, hip
     #[arg(long, value_name = "LANGUAGE")]
     pub(crate) to: String,
     /// The coordinate at an offset, in place of the offset of a coordinate
@@ -43,9 +44,9 @@ pub(crate) struct Emit {
     /// The name of the function; offset, coord or tw_relayout without it
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The width of integers, 32 or 64, where the language has widths
-    #[arg(long, value_name = "BITS", default_value = "64", value_parser = ["32", "64"])]
-    pub(crate) bits: String,
+    /// The width of integers, 32 or 64 (64 without it), where the language has widths
+    #[arg(long, value_name = "BITS", value_parser = ["32", "64"])]
+    pub(crate) bits: Option<String>,
     /// The logical dims, numbers or names, such as 100,N; or symbolic
     #[arg(long, value_name = "N,N,…", allow_hyphen_values = true, help_heading = "The array")]
     pub(crate) dims: Option<String>,

@@ -4,7 +4,7 @@ use serde_json::json;
 use tilewright::{
     Error,
     device::Kernel,
-    emit::{Kernels, Language, Style, Width, digits},
+    emit::{Kernels, Language, Runtime, Style, Width, digits},
     files::FileLists,
     input::Array,
 };
@@ -12,15 +12,15 @@ use tilewright::{
 use crate::{args::Emit, exit::ExitCode, failure::Failure, output::Output};
 
 pub(super) fn run(args: &Emit, out: &mut Output) -> Result<ExitCode, Failure> {
-    let language: Language = args.to.parse().map_err(|error| Error::from(error).in_field("to"))?;
     if let Some(target) = &args.target {
-        return moved(args, target, language, out);
+        return moved(args, target, out);
     }
+    let language: Language = args.to.parse().map_err(|error| Error::from(error).in_field("to"))?;
     let known: Vec<&str> = args.assume.iter().map(String::as_str).collect();
     let digits = digits(&args.spec, args.dims.as_deref(), args.dtype.as_deref(), &known)?;
     let made = if args.inverse { digits.coord() } else { digits.offset() };
     let function = made.map_err(Error::from)?;
-    let bits = if args.bits == "32" { Width::Bits32 } else { Width::Bits64 };
+    let bits = if args.bits.as_deref() == Some("32") { Width::Bits32 } else { Width::Bits64 };
     let style = Style { name: args.name.clone(), bits };
     let code = function.print(language, &style).map_err(Error::from)?;
     let value = json!({
@@ -32,24 +32,25 @@ pub(super) fn run(args: &Emit, out: &mut Output) -> Result<ExitCode, Failure> {
 }
 
 /// Kernels that move an array to the layout `target`.
-fn moved(
-    args: &Emit,
-    target: &str,
-    language: Language,
-    out: &mut Output,
-) -> Result<ExitCode, Failure> {
-    if language != Language::Cuda {
-        let says = format!("kernels are printed in cuda, not in {}", language.name());
-        return Err(Error::usage("to", says).into());
+fn moved(args: &Emit, target: &str, out: &mut Output) -> Result<ExitCode, Failure> {
+    let runtime: Runtime = args.to.parse()?;
+    if args.inverse || !args.assume.is_empty() || args.bits.is_some() {
+        let says = "--inverse, --assume and --bits are about functions of one SPEC, not about kernels; \
+                    those take numbers as wide as they need";
+        return Err(Failure::usage(says));
     }
-    if args.inverse || !args.assume.is_empty() {
-        let says = "--inverse and --assume are about functions of one SPEC, not about kernels";
+    let is_number = |dim: &str| dim.trim().parse::<u64>().is_ok();
+    let named = args.dims.iter().flat_map(|dims| dims.split(',')).find(|dim| !is_number(dim));
+    if let Some(name) = named {
+        let says = format!(
+            "--dims: kernels need numbers, such as 4096,4096, not {name:?}; named extents are for functions of one SPEC"
+        );
         return Err(Failure::usage(says));
     }
     let array = Array::read(args.dims.as_deref(), args.dtype.as_deref())?;
     let [from, to] = array.both_tabled(&args.spec, target, &FileLists::default())?;
     let kernels = Kernels::between(&from, &to)?;
-    let code = kernels.cuda(args.name.as_deref())?;
+    let code = kernels.print(runtime, args.name.as_deref())?;
     let one = |kernel: &Kernel| {
         json!({
             "way": kernel.way().name(), "blocks": kernel.blocks(), "threads": kernel.threads(),
@@ -59,7 +60,7 @@ fn moved(
     let all: Vec<_> = kernels.kernels().iter().map(one).collect();
     let (src, dst) = kernels.bytes();
     let value = json!({
-        "language": language.name(), "kernels": all, "src_bytes": src, "dst_bytes": dst, "code": code,
+        "language": runtime.name(), "kernels": all, "src_bytes": src, "dst_bytes": dst, "code": code,
     });
     out.answer(&code, value)?;
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,7 @@
 //! `convert --recipe`: the tensors of a checkpoint as the tensors of another.
 
+use std::path::Path;
+
 use tilewright::{
     ask::Assembled,
     files::{self, Assembling, Input, Packaging, Reading},
@@ -46,8 +48,16 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
 /// The recipe that was asked for, or the one that the input records.
 fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
     let Some(name) = &asked.recipe else { return Ok(recast::recorded(input)?) };
-    let recipe = recast::recipe(name).map_err(|error| Failure::of(error).about("--recipe"))?;
+    let recipe = named(name).map_err(|failure| failure.about("--recipe"))?;
     Ok(if asked.inverse { recipe.inverse() } else { recipe })
+}
+
+/// The recipe of this name; where there is none, the failure says what lists the names.
+pub(super) fn named(name: &str) -> Result<Recipe, Failure> {
+    recast::recipe(name).map_err(|error| match error.is_usage() && !Path::new(name).exists() {
+        true => Failure::of(error).with_hint("; `recipe list` has all names"),
+        false => Failure::of(error),
+    })
 }
 
 /// Sizes as they are given.

@@ -45,6 +45,6 @@ fn show(args: &ShowRecipe, out: &mut Output) -> Result<ExitCode, Failure> {
 }
 
 fn read(args: &ShowRecipe) -> Result<Recipe, Failure> {
-    let recipe = tilewright::recast::recipe(&args.recipe).map_err(Failure::of)?;
+    let recipe = recast::named(&args.recipe)?;
     Ok(if args.inverse { recipe.inverse() } else { recipe })
 }

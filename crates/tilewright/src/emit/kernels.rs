@@ -1,25 +1,35 @@
 //! The kernels that move an array from one layout to another, as a text to embed: kernels and a function that launches them.
 //!
-//! Law: the text is complete. A compiler of CUDA C++ takes it as it is, with the runtime's header; NVRTC takes it too, and
-//! sees the kernels alone. The function moves what [`Plan::run`](crate::relayout::Plan::run) moves on a processor.
+//! Law: the text is complete. A compiler of CUDA C++ or of HIP takes it as it is, with the runtime's header; NVRTC takes it
+//! too, and sees the kernels alone. All that it defines begins with the function's name or stands in a namespace of that
+//! name, and no macro is left, so texts of different names stand in one file. The function moves what
+//! [`Plan::run`](crate::relayout::Plan::run) moves on a processor.
 
-use std::fmt::Write as _;
+mod function_name;
+mod runtime;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt::Write as _,
+};
 
 use tilewright_core::{ByteOrder, Dtype, Fill};
 use tilewright_device::{Alignment, DevicePlan, Kernel, Target};
 use tilewright_notation::Tabled;
 use tilewright_relayout::{Elements, Extend, Program};
 
+use self::function_name::NAME;
+pub use self::runtime::Runtime;
 use crate::Error;
-
-/// The name of the launching function, unless another is given.
-const NAME: &str = "tw_relayout";
 
 /// The line of a kernel's text that the header takes the place of.
 const INCLUDE: &str = "#include \"tilewright_device.h\"\n";
 
-/// The most kernels of a text.
+/// The most kernels of a text that are no copies of another.
 const KERNELS: usize = 256;
+
+/// The most blocks of one launch.
+const BLOCKS: u64 = (1 << 31) - 1;
 
 /// Kernels that move one array between two layouts.
 ///
@@ -79,11 +89,17 @@ impl Kernels {
         };
         let program = program.map_err(|error| Error::from(error).in_field("b"))?;
         let plan = DevicePlan::new(&program, Alignment::default())?;
-        if plan.kernels().len() > KERNELS {
-            let says = format!("{} kernels; a text has at most {KERNELS}", plan.kernels().len());
+        let count = launches(plan.kernels()).len();
+        if count > KERNELS {
+            let says = format!("{count} kernels; a text has at most {KERNELS}");
             return Err(Error::at("limit", (0, 0), says).without_span());
         }
-        let says = format!("{} to {}", from.to_spec(), to.to_spec());
+        let stored = match src_bits == dst_bits {
+            true => format!("{src_bits} bits"),
+            false => format!("{src_bits} bits, then {dst_bits}"),
+        };
+        let (a, b) = (short(&from.to_spec()), short(&to.to_spec()));
+        let says = format!("{a} to {b}, elements stored in {stored}");
         Ok(Kernels { plan, bytes: (program.src_bytes(), program.dst_bytes()), says })
     }
 
@@ -114,7 +130,7 @@ impl Kernels {
     /// The text in CUDA C++: kernels, and a function of this name that launches them on a stream.
     ///
     /// # Errors
-    /// `usage` for a name that is none in C.
+    /// `usage` for a name that is none in C++, or one that the text needs.
     ///
     /// ```
     /// use tilewright::{emit::Kernels, input::Array};
@@ -125,50 +141,122 @@ impl Kernels {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn cuda(&self, name: Option<&str>) -> Result<String, Error> {
+        self.print(Runtime::Cuda, name)
+    }
+
+    /// The text for a runtime: kernels, and a function of this name that launches them on a stream.
+    ///
+    /// # Errors
+    /// `usage` for a name that is none in C++, or one that the text needs.
+    ///
+    /// ```
+    /// use tilewright::{emit::{Kernels, Runtime}, input::Array};
+    /// let [rows, columns] = Array::default().both_tabled("f32[4,6] row-major", "col-major", &())?;
+    /// let kernels = Kernels::between(&rows, &columns)?;
+    /// let text = kernels.print(Runtime::Hip, Some("turned"))?;
+    /// assert!(text.contains("hipError_t turned(") && text.contains("#include <hip/hip_runtime.h>"));
+    /// assert!(kernels.print(Runtime::Hip, Some("switch")).unwrap_err().is_usage());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn print(&self, runtime: Runtime, name: Option<&str>) -> Result<String, Error> {
         let name = name.unwrap_or(NAME);
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if !name.chars().all(plain)
-            || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        {
-            let says = format!("{name:?} is no name in C: letters, digits and _, no digit first");
-            return Err(Error::usage("name", says));
+        function_name::check(name)?;
+        let (launches, header) = (launches(self.kernels()), Target::Cuda.header());
+        let [at_run_time, include, _] = runtime.words();
+        let (from, to) = self.bytes;
+        let mut text = format!(
+            "// {}: {from} to {to} bytes.\n\
+             #if !defined({at_run_time})\n#include <stdint.h>\n#include <{include}>\n#endif\n\n\
+             namespace {name}_text {{\n{header}",
+            self.says
+        );
+        for (at, launch) in launches.iter().enumerate() {
+            text += &one(launch, &format!("{name}_{at}"));
         }
-        let mut text = format!("// {}: {} to {} bytes.\n", self.says, self.bytes.0, self.bytes.1);
-        text += "#if !defined(__CUDACC_RTC__)\n#include <stdint.h>\n#include <cuda_runtime.h>\n#endif\n\n";
-        text += Target::Cuda.header();
-        for (at, kernel) in self.kernels().iter().enumerate() {
-            text += &one(kernel, &format!("{name}_{at}"));
-        }
-        text += &self.launch(name);
+        text += &format!("}}  // namespace {name}_text\n{}", undefined(&text));
+        text += &self.launch(name, runtime, &launches);
         Ok(text)
     }
 
     /// The function that launches all kernels.
-    fn launch(&self, name: &str) -> String {
+    fn launch(&self, name: &str, runtime: Runtime, launches: &[Vec<&Kernel>]) -> String {
+        let ([at_run_time, _, misaligned], own) = (runtime.words(), runtime.name());
         let mut text = format!(
-            "\n#if !defined(__CUDACC_RTC__)\n// Queues the move of {} bytes at src to {} bytes at dst, both on the current device and at multiples of 16 bytes.\n\
-             // The two are apart. All bytes at dst are written: padding and gaps become 0. Launches: {}.\n\
-             extern \"C\" cudaError_t {name}(const void* src, void* dst, cudaStream_t stream) {{\n  \
-             if (((uintptr_t)src | (uintptr_t)dst) % 16 != 0) return cudaErrorMisalignedAddress;\n  \
-             cudaError_t error = cudaSuccess;\n",
+            "\n#if !defined({at_run_time})\n// Queues the move of {} bytes at src to {} bytes at dst, both on the current device and at multiples of 16 bytes.\n\
+             // The two are apart. All bytes at dst are written: padding and gaps get what they hold. Launches: {}.\n\
+             extern \"C\" {own}Error_t {name}(const void* src, void* dst, {own}Stream_t stream) {{\n  \
+             if (((uintptr_t)src | (uintptr_t)dst) % 16 != 0) return {misaligned};\n  \
+             {own}Error_t error = {own}Success;\n",
             self.bytes.0,
             self.bytes.1,
-            self.kernels().len()
+            launches.len()
         );
-        for (at, kernel) in self.kernels().iter().enumerate() {
-            let params: Vec<String> =
-                kernel.params().iter().map(|number| format!("{number:#x}ull")).collect();
-            let (blocks, threads, params) = (kernel.blocks(), kernel.threads(), params.join(", "));
+        for (at, launch) in launches.iter().enumerate() {
+            let blocks: u64 = launch.iter().map(|kernel| kernel.blocks()).sum();
+            let threads = launch.first().map_or(0, |kernel| kernel.threads());
+            // Of several parts, the numbers are in a table, and their count is passed.
+            let (suffix, params) = match launch[..] {
+                [kernel] => ("", params(kernel)),
+                _ => ("_all", format!("{}ull", launch.len())),
+            };
             // Writing into a text does not fail.
             let _ = write!(
                 text,
-                "  {{\n    u64 params[] = {{{params}}};\n    void* arguments[] = {{&src, &dst, params}};\n    \
-                 error = cudaLaunchKernel((const void*){name}_{at}, dim3({blocks}), dim3({threads}), arguments, 0, stream);\n    \
-                 if (error != cudaSuccess) return error;\n  }}\n"
+                "  {{\n    unsigned long long params[] = {{{params}}};\n    void* arguments[] = {{&src, &dst, params}};\n    \
+                 error = {own}LaunchKernel((const void*){name}_text::{name}_{at}{suffix}, dim3({blocks}), dim3({threads}), arguments, 0, stream);\n    \
+                 if (error != {own}Success) return error;\n  }}\n"
             );
         }
         text + "  return error;\n}\n#endif\n"
     }
+}
+
+/// Kernels of one text are one launch, as far as one has blocks enough. The order stays: kernels that fill all of the
+/// destination stand before others, and share no text with them.
+fn launches(kernels: &[Kernel]) -> Vec<Vec<&Kernel>> {
+    let mut all: Vec<Vec<&Kernel>> = Vec::new();
+    // Of a text the launch that still has room, and its blocks.
+    let mut open: HashMap<&str, (usize, u64)> = HashMap::new();
+    for kernel in kernels {
+        let (launch, blocks) = open.entry(kernel.text()).or_insert((usize::MAX, 0));
+        *blocks += kernel.blocks();
+        match all.get_mut(*launch) {
+            Some(launch) if *blocks <= BLOCKS => launch.push(kernel),
+            _ => {
+                (*launch, *blocks) = (all.len(), kernel.blocks());
+                all.push(vec![kernel]);
+            }
+        }
+    }
+    all
+}
+
+/// A layout in a comment: long lists of a table are cut, and no line ends.
+fn short(spec: &str) -> String {
+    const MOST: usize = 200;
+    let spec = spec.replace(['\n', '\r'], " ");
+    match spec.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{} … ({} characters)", &spec[..end], spec.chars().count()),
+        None => spec,
+    }
+}
+
+/// The macros that a text defines.
+fn macros(text: &str) -> BTreeSet<&str> {
+    let words = text.lines().filter_map(|line| line.strip_prefix("#define "));
+    let ends = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    words.filter_map(|rest| rest.split(ends).next()).collect()
+}
+
+/// The lines that end all macros of a text.
+fn undefined(text: &str) -> String {
+    macros(text).into_iter().map(|name| format!("#undef {name}\n")).collect()
+}
+
+/// The numbers of a kernel.
+fn params(kernel: &Kernel) -> String {
+    let params = kernel.params().iter().map(|number| format!("{number:#x}ull"));
+    params.collect::<Vec<String>>().join(", ")
 }
 
 /// The bits of what padding holds.
@@ -184,13 +272,31 @@ fn fill(fill: Fill, dtype: Option<Dtype>, bits: u32) -> Result<u128, Error> {
     }
 }
 
-/// One kernel under a name of its own: its macros end with it, and what it defines is in a namespace.
-fn one(kernel: &Kernel, name: &str) -> String {
-    let (head, rest) = kernel.text().split_once(INCLUDE).unwrap_or(("", kernel.text()));
+/// One kernel under a name of its own: its macros end with it, and what it defines is in a namespace. Where it moves
+/// several parts, a second entry finds the part of each block in a table.
+fn one(launch: &[&Kernel], name: &str) -> String {
+    let text = launch.first().map_or("", |kernel| kernel.text());
+    let (head, rest) = text.split_once(INCLUDE).unwrap_or(("", text));
     let rest = rest.replacen("KERNEL(tw_move)", &format!("KERNEL({name})"), 1);
-    let macros = kernel.text().lines().filter_map(|line| line.strip_prefix("#define "));
-    let ends = |c: char| !c.is_ascii_alphanumeric() && c != '_';
-    let macros = macros.filter_map(|rest| rest.split(ends).next());
-    let undefined: String = macros.map(|name| format!("#undef {name}\n")).collect();
-    format!("\n{head}namespace {name}_text {{\n{rest}}}\nusing {name}_text::{name};\n{undefined}")
+    let (macros, all) =
+        (undefined(head), if launch.len() > 1 { all(launch, name) } else { String::new() });
+    format!(
+        "\n{head}namespace {name}_text {{\n{rest}{all}}}\nusing namespace {name}_text;\n{macros}"
+    )
+}
+
+/// The entry for several parts: the one of a block is the last whose first block is not behind it.
+fn all(launch: &[&Kernel], name: &str) -> String {
+    let mut first = 0;
+    let parts = launch.iter().map(|kernel| {
+        let row = format!("  {{{first}u, {{{{{}}}}}}},\n", params(kernel));
+        first += kernel.blocks();
+        row
+    });
+    let rows: String = parts.collect();
+    format!(
+        "// The parts that blocks move: the first block of each, and its numbers.\n\
+         struct {name}_part {{ u32 first; {name}_params params; }};\nTABLE {name}_part {name}_parts[] = {{\n{rows}}};\n\
+         PARTS({name}, {name}_all, {name}_parts)\n"
+    )
 }

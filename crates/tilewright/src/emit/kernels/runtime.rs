@@ -1,0 +1,58 @@
+//! The runtimes that kernels are printed for.
+
+use std::str::FromStr;
+
+use crate::Error;
+
+/// The runtime that a text is written for.
+///
+/// ```
+/// use tilewright::emit::Runtime;
+/// assert_eq!("hip".parse::<Runtime>()?, Runtime::Hip);
+/// assert!("metal".parse::<Runtime>().unwrap_err().is_usage());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Runtime {
+    /// CUDA C++.
+    Cuda,
+    /// HIP, for AMD's devices.
+    Hip,
+}
+
+impl Runtime {
+    /// Its name, which the names of its functions begin with.
+    ///
+    /// ```
+    /// assert_eq!(tilewright::emit::Runtime::Cuda.name(), "cuda");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Runtime::Cuda => "cuda",
+            Runtime::Hip => "hip",
+        }
+    }
+
+    /// The macro that its compiler at run time defines, its header, and the error for pointers that are not aligned.
+    pub(super) fn words(self) -> [&'static str; 3] {
+        match self {
+            Runtime::Cuda => ["__CUDACC_RTC__", "cuda_runtime.h", "cudaErrorMisalignedAddress"],
+            Runtime::Hip => ["__HIPCC_RTC__", "hip/hip_runtime.h", "hipErrorInvalidValue"],
+        }
+    }
+}
+
+impl FromStr for Runtime {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Runtime, Error> {
+        match text {
+            "cuda" => Ok(Runtime::Cuda),
+            "hip" => Ok(Runtime::Hip),
+            _ => {
+                let says = format!("kernels are printed in cuda or hip, not in {text}");
+                Err(Error::usage("to", says))
+            }
+        }
+    }
+}
