@@ -271,6 +271,7 @@ fn parts_of_one_text_are_one_launch() {
     let texts = text.lines().filter(|line| line.starts_with("KERNEL(")).count();
     let launches = text.matches("cudaLaunchKernel(").count();
     assert_eq!(texts, launches, "{text}");
+    assert!(text.contains("#define TW_NO_MANY\n"), "entries for many arrays are not launched");
     let table = [
         "f32[4096,8] table(0; 3,1,2,0,{})"
             .replace("{}", &(4..4096).map(|at| at.to_string()).collect::<Vec<_>>().join(","))

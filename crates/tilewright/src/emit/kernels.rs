@@ -167,7 +167,7 @@ impl Kernels {
         let mut text = format!(
             "// {}: {from} to {to} bytes.\n\
              #if !defined({at_run_time})\n#include <stdint.h>\n#include <{include}>\n#endif\n\n\
-             namespace {name}_text {{\n{header}",
+             #define TW_NO_MANY\nnamespace {name}_text {{\n{header}",
             self.says
         );
         for (at, launch) in launches.iter().enumerate() {
@@ -183,7 +183,7 @@ impl Kernels {
         let ([at_run_time, _, misaligned], own) = (runtime.words(), runtime.name());
         let mut text = format!(
             "\n#if !defined({at_run_time})\n// Queues the move of {} bytes at src to {} bytes at dst, both on the current device and at multiples of 16 bytes.\n\
-             // The two are apart. All bytes at dst are written: padding and gaps get what they hold. Launches: {}.\n\
+             // The two are apart. All bytes at dst are written, also those of no element. Launches: {}.\n\
              extern \"C\" {own}Error_t {name}(const void* src, void* dst, {own}Stream_t stream) {{\n  \
              if (((uintptr_t)src | (uintptr_t)dst) % 16 != 0) return {misaligned};\n  \
              {own}Error_t error = {own}Success;\n",
