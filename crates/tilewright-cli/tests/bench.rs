@@ -72,6 +72,20 @@ fn cases_are_chosen_by_name_and_size() {
 }
 
 #[test]
+fn a_name_that_no_case_has_is_refused_beside_others_too() {
+    for (names, says) in [
+        (&["transpose-f32-odd", "transpose-bf16"][..], "no case has transpose-bf16 in its name"),
+        (&["nothing", "s4-to-s8", "nor-this"], "no case has nothing or nor-this in its name"),
+        (&["nothing"], "no case has nothing in its name"),
+    ] {
+        let output = bench(&[&["--list", "--size", "small"], names].concat());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{names:?}");
+        assert!(error.contains(says) && error.contains("bench --list"), "{error}");
+    }
+}
+
+#[test]
 fn the_list_tells_other_libraries_what_to_move() {
     let listed = json(&["--list", "--json", "--size", "small", "transpose-f32-odd", "s4-to-s8"]);
     let turned = &listed["cases"][0];

@@ -26,6 +26,7 @@ fn chosen(args: &Bench) -> Result<Vec<Case>, Failure> {
         None => vec![Size::Memory, Size::L2],
     };
     let all = definitions()?;
+    known(&args.names, &all)?;
     // Who names cases wants them all, quick or not.
     let wanted = |definition: &&Definition| match args.names.is_empty() {
         true => !args.quick || definition.is_quick(),
@@ -39,10 +40,24 @@ fn chosen(args: &Bench) -> Result<Vec<Case>, Failure> {
     }
     match cases.is_empty() {
         true => Err(Failure::usage(format!(
-            "no case has {} in its name; `tilewright bench --list` has them all",
+            "no case with {} in its name has this size; `tilewright bench --list` has them all",
             args.names.join(" or ")
         ))),
         false => Ok(cases),
+    }
+}
+
+/// Refuses names that are part of no case's name: beside others, such a name would be passed over.
+fn known(names: &[String], all: &[Definition]) -> Result<(), Failure> {
+    let has = |name: &&String| all.iter().any(|one| one.name().contains(name.as_str()));
+    let unknown: Vec<&str> =
+        names.iter().filter(|name| !has(name)).map(String::as_str).collect();
+    match unknown.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "no case has {} in its name; `tilewright bench --list` has them all",
+            unknown.join(" or ")
+        ))),
     }
 }
 
