@@ -12,7 +12,8 @@ use crate::{
 const MOST: u64 = 64 << 20;
 
 /// The scripts that are carried along.
-const SCRIPTS: [&str; 2] = ["device.py", "device_python.py"];
+const SCRIPTS: [&str; 5] =
+    ["device.py", "device_python.py", "device_record.py", "device_run.py", "device_steps.py"];
 
 /// Pairs whose kernels lie in the folder as texts: from, to, dims, dtype, and the name of the file.
 const TEXTS: [[&str; 5]; 3] = [
@@ -88,7 +89,32 @@ fn bytes_of(folder: &Path) -> Outcome<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
+
+    fn bench() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench")
+    }
+
+    #[test]
+    fn every_script_is_carried_along() {
+        let files = fs::read_dir(bench()).unwrap().map(|entry| entry.unwrap().file_name());
+        let names = files.map(|name| name.into_string().unwrap());
+        let is_script = |name: &String| {
+            name.starts_with("device") && name.ends_with(".py") && name != "device_test.py"
+        };
+        let mut scripts: Vec<String> = names.filter(is_script).collect();
+        scripts.sort();
+        assert_eq!(scripts, SCRIPTS);
+    }
+
+    #[test]
+    fn the_scripts_pass_their_tests() {
+        let run = std::process::Command::new("python3").arg(bench().join("device_test.py")).output();
+        let Ok(run) = run else { return println!("no python3") };
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    }
 
     #[test]
     fn bytes_are_those_of_all_files() {
