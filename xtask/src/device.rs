@@ -111,7 +111,8 @@ mod tests {
 
     #[test]
     fn the_scripts_pass_their_tests() {
-        let run = std::process::Command::new("python3").arg(bench().join("device_test.py")).output();
+        let run =
+            std::process::Command::new("python3").arg(bench().join("device_test.py")).output();
         let Ok(run) = run else { return println!("no python3") };
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     }

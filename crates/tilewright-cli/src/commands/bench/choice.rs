@@ -50,8 +50,7 @@ fn chosen(args: &Bench) -> Result<Vec<Case>, Failure> {
 /// Refuses names that are part of no case's name: beside others, such a name would be passed over.
 fn known(names: &[String], all: &[Definition]) -> Result<(), Failure> {
     let has = |name: &&String| all.iter().any(|one| one.name().contains(name.as_str()));
-    let unknown: Vec<&str> =
-        names.iter().filter(|name| !has(name)).map(String::as_str).collect();
+    let unknown: Vec<&str> = names.iter().filter(|name| !has(name)).map(String::as_str).collect();
     match unknown.is_empty() {
         true => Ok(()),
         false => Err(Failure::usage(format!(
