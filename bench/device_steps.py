@@ -255,8 +255,14 @@ def python(run, *words):
         os.killpg(process.pid, 9)
         (out, err), over = process.communicate(), ", ended when the step's time was over"
     if process.returncode and not over:
-        raise RuntimeError(err.strip()[-900:])
+        raise failure(err.strip())
     return out.splitlines(), over
+
+
+def failure(text):
+    """What the end of a script by itself says: packages that are not there are no fault of ours."""
+    absent = re.search(r"^ModuleNotFoundError: No module named '(numpy|torch|jax|cupy|tilewright)'$", text.splitlines()[-1] if text else "")
+    return NotThere(f"no package {absent[1]}") if absent else RuntimeError(text[-900:])
 
 
 def python_paths(run):

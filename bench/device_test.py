@@ -162,6 +162,15 @@ class Commands(unittest.TestCase):
                 device_run.many_at_once(run, [["slow"]], "cases")
 
 
+class Packages(unittest.TestCase):
+    def test_a_package_that_is_not_there_is_no_failure_and_all_else_is(self):
+        absent = device_steps.failure("Traceback\nModuleNotFoundError: No module named 'numpy'")
+        self.assertIsInstance(absent, device_run.NotThere)
+        self.assertEqual(str(absent), "no package numpy")
+        for text in ("", "ModuleNotFoundError: No module named 'tilewright._ours'", "ModuleNotFoundError: No module named 'numpy'\nValueError: a"):
+            self.assertIsInstance(device_steps.failure(text), RuntimeError)
+
+
 class Names(unittest.TestCase):
     def test_names_given_to_the_program_are_names_of_cases(self):
         texts = [path.read_text() for path in sorted((HERE / "definitions").glob("*.toml"))]
