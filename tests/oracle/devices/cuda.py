@@ -2,8 +2,9 @@
 
     cuda.py FOLDER     FOLDER is what the example `cases` of tilewright-device wrote, in the size of memory
 
-No GPU is needed. Of every kernel: no local memory, in either entry. Of weaves: accesses of 16 bytes alone. Of both
-weaves: instructions of all threads for a byte of the destination, and bytes of tiles that a multiprocessor holds.
+No GPU is needed. Of every kernel: no local memory, in either entry. Of weaves: accesses of 16 bytes alone on both sides
+of global memory; how many store less in shared memory is said. Of both weaves: instructions of all threads for a byte of
+the destination, and bytes of tiles that a multiprocessor holds.
 
 Instructions are counted as they stand in the code: of weaves all of them, for their code has no loops; of realigned
 weaves those outside of loops, for what remains a loop is the ends of rows and the last vectors of the source.
@@ -31,6 +32,8 @@ RESIDENT = 48 << 10
 MOST = {"weave": 2.0, "realigned": 7.0}
 ENTRIES = ["tw_move", "tw_move_many"]
 MOVES = re.compile(r"(LDG|STG|LDS|STS|LDL|STL|LD|ST)\b")
+# Accesses of global memory, and those whose memory the code does not say.
+GLOBAL = ("LDG", "STG", "LD.", "ST.", "LDGSTS")
 INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)([^;]*)")
 LABEL = re.compile(r"\.(L_x_\d+):")
 
@@ -133,14 +136,15 @@ def judged(tools, target, path, case, kernel):
     names, once, (registers, *_) = read["tw_move"]
     moves = collections.Counter(name for name in names if MOVES.match(name))
     sides = {side for side in ("LDG", "STG") if any(name.startswith(side) and ".128" in name for name in moves)}
-    narrow = {name: count for name, count in moves.items() if ".128" not in name}
+    narrow = {name: count for name, count in moves.items() if ".128" not in name and name.startswith(GLOBAL)}
+    halves = any(".128" not in name and not name.startswith(GLOBAL) for name in moves)
     if way == "weave" and (narrow or len(sides) < 2) or way == "realigned" and len(sides) < 2:
         wrong.append(("accesses of less than 16 bytes", f"{where}: {narrow}, {sorted(sides)} of 16"))
     executed = once if way == "realigned" else len(names)
     held = resident(target, kernel, registers, case["dst_bytes"] // kernel["blocks"])
     if way in MOST and held < RESIDENT:
         wrong.append(("tiles resident", f"{where}: {held >> 10} KiB, {registers} registers, less than {RESIDENT >> 10}"))
-    return wrong, (executed, held)
+    return wrong, (executed, held, halves)
 
 
 def costs(folder, targets, numbers):
@@ -154,7 +158,7 @@ def costs(folder, targets, numbers):
             all_of = 0
             for number, kernel in kernels:
                 text = pathlib.Path(folder, f"{case['name']}.{number}.cu").read_text()
-                executed, _ = numbers.get((text, target), (None, None))
+                executed = numbers.get((text, target), (None,))[0]
                 if executed is None or all_of is None:
                     all_of = None
                     break
@@ -182,6 +186,9 @@ def main(folder):
             if kernel["way"] in MOST:
                 held.append((seen[1], kernel["way"], target))
     counts = {f"{way} compiled": count for way, count in compiled.items()}
+    narrow = {path.stem for path, _, kernel in all_texts if kernel["way"] == "weave"
+              for target in MULTIPROCESSORS if numbers.get((path.read_text(), target), (0, 0, False))[2]}
+    print("    less than 16 bytes in shared memory:", ", ".join(sorted(narrow)) or "none")
     each = list(costs(folder, MULTIPROCESSORS, numbers))
     for way, most in MOST.items():
         of_way = sorted((cost, name, target) for one, cost, name, target in each if one == way)[::-1]
