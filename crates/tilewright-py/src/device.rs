@@ -1,21 +1,21 @@
 //! Moves between arrays on CUDA devices, on the stream that their library uses now.
 //!
 //! The stream is that of the destination's library, or of the source's where that one says none, or else the default
-//! one. An array of a library that uses another stream is ordered before it by DLPack, and held until the stream has
-//! passed the move.
+//! one. How an array is ordered whose library uses another stream, `turn` says.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 use tilewright::{
-    cuda::{Cuda, Mark, Move, Stream},
+    cuda::{Move, Stream},
     relayout::Plan,
 };
 
 use crate::{
     driver::{raised, shared},
     errors::refused,
-    foreign::{Device, Memory, PyDeviceArray, order},
+    foreign::{Device, Memory, Use},
+    turn::{self, Apart, Lane},
 };
 
 /// An array with its memory.
@@ -49,18 +49,30 @@ pub(crate) fn moved(
         return Ok(());
     };
     let cuda = shared(py)?;
-    let apart: Vec<_> = [(from, on), (to, other)]
-        .into_iter()
-        .filter(|(_, device)| device.stream() != Some(stream))
-        .map(|((_, array), _)| array)
-        .collect();
-    apart.iter().try_for_each(|array| order(array, stream))?;
-    py.detach(|| cuda.launch(moved, src, dst, stream)).map_err(|error| raised(&error))?;
-    if let Ok(own) = to.1.cast::<PyDeviceArray>() {
-        own.get().written(&cuda, stream).map_err(|error| raised(&error))?;
+    let lane = Lane { cuda: &cuda, ordinal: other.ordinal(), stream };
+    let sides = [
+        Apart::of(from.0, from.1, on, Use::Read, stream),
+        Apart::of(to.0, to.1, other, Use::Write, stream),
+    ];
+    let apart: Vec<Apart<'_, '_>> = sides.into_iter().flatten().collect();
+    let launch =
+        || py.detach(|| cuda.launch(moved, src, dst, stream)).map_err(|error| {
+            let queued = error.kind() == "driver";
+            (raised(&error), queued)
+        });
+    if apart.is_empty() {
+        return launch().map_err(|(error, _)| error);
     }
-    hold(&cuda, other.ordinal(), stream, apart);
-    Ok(())
+    turn::before(&lane, &apart)?;
+    match launch() {
+        Ok(()) => turn::behind(py, &lane, &apart),
+        // The driver may have taken some kernels of the move.
+        Err((error, true)) => {
+            let _ = turn::behind(py, &lane, &apart);
+            Err(error)
+        }
+        Err((error, false)) => Err(error),
+    }
 }
 
 /// The device of the source and of the destination.
@@ -80,28 +92,4 @@ fn together(from: Option<Device>, to: Option<Device>) -> PyResult<(Device, Devic
             Err(refused("device", says))
         }
     }
-}
-
-/// Arrays with the end of the work that uses them.
-static HELD: Mutex<Vec<(Mark, Vec<Py<PyAny>>)>> = Mutex::new(Vec::new());
-
-/// Keeps arrays until what is queued on a stream is done; those that were kept so long are let go.
-fn hold(cuda: &Arc<Cuda>, ordinal: i32, stream: Stream, arrays: Vec<&Bound<'_, PyAny>>) {
-    let arrays: Vec<Py<PyAny>> = arrays.into_iter().map(|array| array.clone().unbind()).collect();
-    let made = match arrays.is_empty() {
-        true => Ok(None),
-        false => Mark::new(cuda, ordinal, stream),
-    };
-    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    let (done, wait) = held.drain(..).partition(|(mark, _)| mark.is_done().unwrap_or(false));
-    *held = wait;
-    match made {
-        Ok(Some(mark)) => held.push((mark, arrays)),
-        Ok(None) => {}
-        // Nobody can say when they are free, so they never are.
-        Err(_) => std::mem::forget(arrays),
-    }
-    drop(held);
-    // Arrays that go run code of their libraries, which may come here again.
-    let _: Vec<(Mark, Vec<Py<PyAny>>)> = done;
 }

@@ -20,6 +20,7 @@ mod fingerprint;
 #[allow(unsafe_code)]
 mod foreign;
 mod forks;
+mod held;
 mod integer;
 mod layout;
 mod load;
@@ -43,6 +44,7 @@ mod swizzle;
 mod tabled;
 mod tensor;
 mod text;
+mod turn;
 mod values;
 mod words;
 

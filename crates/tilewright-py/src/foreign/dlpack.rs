@@ -27,9 +27,9 @@ pub(super) struct Taken(Managed);
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // Deleters may touch Python's objects.
+        // Deleters may touch Python's objects: without an interpreter the tensor is left to the end of the process.
         // SAFETY: a value is dropped once, and nothing is asked of the tensor afterwards.
-        Python::attach(|_| unsafe { self.0.delete() });
+        let _ = Python::try_attach(|_| unsafe { self.0.delete() });
     }
 }
 

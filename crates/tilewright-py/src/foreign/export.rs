@@ -102,9 +102,10 @@ unsafe extern "C" fn end_unversioned(raw: *mut Unversioned) {
 /// # Safety
 /// `context` comes from `Box::into_raw` of an [`Exported`], and is not used again.
 unsafe fn free(context: *mut c_void) {
-    // The owner is an object of Python's, and a deleter may be called by any thread.
+    // The owner is an object of Python's, and a deleter may be called by any thread: without an interpreter the box is left
+    // to the end of the process.
     // SAFETY: `# Safety` of `free`.
-    Python::attach(|_| drop(unsafe { Box::from_raw(context.cast::<Exported>()) }));
+    let _ = Python::try_attach(|_| drop(unsafe { Box::from_raw(context.cast::<Exported>()) }));
 }
 
 /// The destructor of a capsule: a tensor that nobody took goes with it.

@@ -5,7 +5,7 @@
 //! | `numpy.rs` | NumPy's, and what NumPy takes without a copy: buffers, `__array_interface__` |
 //! | `torch.rs` | torch's tensors, by what they say of themselves |
 //! | `device.rs` | none: where arrays on CUDA devices are, and the stream on which their library uses them now |
-//! | `own.rs`, `export.rs` | this package's own on a device, where a library has no way to make one; their capsules |
+//! | `own.rs`, `marks.rs`, `export.rs` | this package's own on a device, where a library has no way to make one; what is queued on them; their capsules |
 //! | `dlpack.rs` | all others, jax's among them, by a DLPack capsule |
 //! | `raw/` | none: what the structs of these libraries say, read without an interpreter |
 //!
@@ -21,6 +21,7 @@ mod device;
 mod dlpack;
 mod export;
 mod layout;
+mod marks;
 mod numpy;
 mod own;
 mod raw;
@@ -32,11 +33,13 @@ use tilewright::{Dtype, TensorLayout, cuda::DeviceBytes};
 
 use crate::{
     errors::{about, refused},
+    held,
     spelling::tuple,
 };
 
 pub(crate) use device::{Device, cupy_empty};
 pub(crate) use dlpack::order;
+pub(crate) use marks::Use;
 pub(crate) use numpy::empty as numpy_empty;
 pub(crate) use own::{PyDeviceArray, as_jax, empty as own_empty};
 pub(crate) use raw::Facts;
@@ -371,6 +374,9 @@ impl Memory {
         dtype: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = dtype.py();
+        if self.device.is_some() {
+            held::let_go();
+        }
         match (self.family, self.device) {
             (Family::Torch, device) => torch::empty(py, shape, dtype, device),
             (Family::Cupy, Some(device)) => cupy_empty(py, shape, dtype, device.ordinal()),

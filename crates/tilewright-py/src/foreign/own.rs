@@ -1,7 +1,7 @@
 //! Arrays in the memory of a device that this package owns: results of libraries that have no way to make an array for
 //! others to write, and what `get` gives.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use pyo3::{
     exceptions::{PyAttributeError, PyBufferError},
@@ -10,14 +10,19 @@ use pyo3::{
 };
 use tilewright::{
     Dtype,
-    cuda::{Cuda, Error, Mark, Memory as Owned, Place, Stream},
+    cuda::{Mark, Memory as Allocated, Place, Stream},
     notation,
 };
 
-use super::{export::Export, numpy};
+use super::{
+    export::Export,
+    marks::{Marks, Use},
+    numpy,
+};
 use crate::{
     driver::{raised, shared},
     errors::refused,
+    held,
     spelling::tuple,
 };
 
@@ -34,8 +39,28 @@ pub(crate) struct PyDeviceArray {
     shape: Vec<u64>,
     /// In elements.
     strides: Vec<i64>,
-    /// The end of what was queued to write it.
-    last: Arc<Mutex<Option<Mark>>>,
+    queued: Arc<Marks>,
+}
+
+/// Memory whose end waits for the device; the interpreter is free meanwhile, for work on the device may need it.
+#[derive(Debug)]
+struct Owned(Option<Allocated>);
+
+impl Owned {
+    /// The memory, which is there until the value is dropped.
+    fn get(&self) -> &Allocated {
+        self.0.as_ref().expect("memory is there until it is dropped")
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        let memory = &mut self.0;
+        if Python::try_attach(|py| py.detach(|| drop(memory.take()))).is_none() {
+            // The interpreter is gone, and the process ends: its memory ends with it.
+            std::mem::forget(self.0.take());
+        }
+    }
 }
 
 /// A new one, its bytes not yet written; `dtype` is a name of NumPy's.
@@ -52,8 +77,9 @@ pub(crate) fn empty<'py>(
     let size = shape.iter().try_fold(u64::from(bits / 8), |size, extent| size.checked_mul(*extent));
     let size = size.ok_or_else(|| refused("overflow", "an array beyond 64 bits"))?;
     let cuda = shared(py)?;
-    let made = py.detach(|| Owned::new(&Place::new(&cuda, ordinal)?, size));
-    let memory = Arc::new(made.map_err(|error| raised(&error))?);
+    held::let_go();
+    let made = py.detach(|| Allocated::new(&Place::new(&cuda, ordinal)?, size));
+    let memory = Arc::new(Owned(Some(made.map_err(|error| raised(&error))?)));
     let mut strides: Vec<i64> = Vec::with_capacity(shape.len());
     let mut within = 1i64;
     for extent in shape.iter().rev() {
@@ -61,8 +87,8 @@ pub(crate) fn empty<'py>(
         within = within.saturating_mul(i64::try_from((*extent).max(1)).unwrap_or(i64::MAX));
     }
     strides.reverse();
-    let (shape, last) = (shape.to_vec(), Arc::default());
-    let made = PyDeviceArray { memory, ordinal, dtype, shape, strides, last };
+    let (shape, queued) = (shape.to_vec(), Arc::default());
+    let made = PyDeviceArray { memory, ordinal, dtype, shape, strides, queued };
     Ok(Bound::new(py, made)?.into_any())
 }
 
@@ -74,14 +100,23 @@ pub(crate) fn as_jax<'py>(made: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
 impl PyDeviceArray {
     /// Writes bytes of the host, which are there when this returns.
     pub(crate) fn write(&self, py: Python<'_>, at: u64, data: &[u8]) -> PyResult<()> {
-        py.detach(|| self.memory.write(at, data)).map_err(|error| raised(&error))
+        py.detach(|| self.memory.get().write(at, data)).map_err(|error| raised(&error))
     }
 
-    /// Remembers the end of what is queued on a stream, which writes the array.
-    pub(crate) fn written(&self, cuda: &Arc<Cuda>, stream: Stream) -> Result<(), Error> {
-        let mark = Mark::new(cuda, self.ordinal, stream)?;
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = mark;
-        Ok(())
+    /// Remembers the end of what is queued to use the array.
+    pub(crate) fn used(&self, to: Use, mark: &Arc<Mark>) {
+        self.queued.used(to, mark);
+    }
+
+    /// Whether all is done that comes before a use of the array.
+    pub(crate) fn is_free(&self, to: Use) -> bool {
+        self.queued.before(to).is_empty()
+    }
+
+    /// Has a stream wait for what comes before a use of the array.
+    pub(crate) fn before(&self, to: Use, stream: Stream) -> PyResult<()> {
+        let queued = self.queued.before(to);
+        queued.iter().try_for_each(|mark| mark.before(stream)).map_err(|error| raised(&error))
     }
 
     /// The same memory seen as elements of another type and shape, side by side.
@@ -94,9 +129,9 @@ impl PyDeviceArray {
             let extent = i64::try_from(shape[dim].max(1)).unwrap_or(i64::MAX);
             strides[dim - 1] = strides[dim].saturating_mul(extent);
         }
-        let (memory, last) = (self.memory.clone(), self.last.clone());
+        let (memory, queued) = (self.memory.clone(), self.queued.clone());
         let (ordinal, shape) = (self.ordinal, shape.to_vec());
-        Ok(PyDeviceArray { memory, ordinal, dtype, shape, strides, last })
+        Ok(PyDeviceArray { memory, ordinal, dtype, shape, strides, queued })
     }
 
     fn itemsize(&self) -> i64 {
@@ -105,14 +140,6 @@ impl PyDeviceArray {
 
     fn size(&self) -> u64 {
         self.shape.iter().product()
-    }
-
-    /// Has a stream wait for what was queued to write the array.
-    fn before(&self, stream: Stream) -> PyResult<()> {
-        match &*self.last.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(mark) => mark.before(stream).map_err(|error| raised(&error)),
-            None => Ok(()),
-        }
     }
 
     fn bytes_strides(&self) -> Vec<i64> {
@@ -125,8 +152,8 @@ impl PyDeviceArray {
     /// The elements as an array of NumPy's, once all that is queued on the device is done.
     fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let name = self.dtype.array_name().unwrap_or("uint8");
-        let mut data = vec![0; usize::try_from(self.memory.bytes()).unwrap_or(usize::MAX)];
-        py.detach(|| self.memory.read(0, &mut data)).map_err(|error| raised(&error))?;
+        let mut data = vec![0; usize::try_from(self.memory.get().bytes()).unwrap_or(usize::MAX)];
+        py.detach(|| self.memory.get().read(0, &mut data)).map_err(|error| raised(&error))?;
         let flat = py.import("numpy")?.call_method1("frombuffer", (data.as_slice(), "uint8"))?;
         let keywords = PyDict::new(py);
         keywords.set_item("shape", PyTuple::new(py, &self.shape)?)?;
@@ -149,10 +176,10 @@ impl PyDeviceArray {
                 format!("axes {} of an array of {rank} dims; each is named once", tuple(&axes));
             return Err(refused("arguments", says));
         }
-        let (memory, last) = (self.memory.clone(), self.last.clone());
+        let (memory, queued) = (self.memory.clone(), self.queued.clone());
         let shape = axes.iter().map(|axis| self.shape[*axis]).collect();
         let strides = axes.iter().map(|axis| self.strides[*axis]).collect();
-        Ok(PyDeviceArray { memory, last, shape, strides, ordinal: self.ordinal, dtype: self.dtype })
+        Ok(PyDeviceArray { memory, queued, shape, strides, ordinal: self.ordinal, dtype: self.dtype })
     }
 
     /// The extents.
@@ -182,7 +209,7 @@ impl PyDeviceArray {
     /// The device pointer.
     #[getter]
     fn address(&self) -> u64 {
-        self.memory.address()
+        self.memory.get().address()
     }
 
     /// Where it is: ``cuda:0``.
@@ -201,13 +228,13 @@ impl PyDeviceArray {
             let says = format!("__cuda_array_interface__ has no code for {}", self.dtype());
             return Err(PyAttributeError::new_err(says));
         }
-        self.before(Stream::LEGACY)?;
+        self.before(Use::Write, Stream::LEGACY)?;
         let says = PyDict::new(py);
         says.set_item("version", 3)?;
         says.set_item("shape", PyTuple::new(py, &self.shape)?)?;
         says.set_item("strides", PyTuple::new(py, self.bytes_strides())?)?;
         says.set_item("typestr", code)?;
-        says.set_item("data", (if self.size() > 0 { self.memory.address() } else { 0 }, false))?;
+        says.set_item("data", (if self.size() > 0 { self.memory.get().address() } else { 0 }, false))?;
         says.set_item("stream", 1)?;
         Ok(says)
     }
@@ -231,13 +258,13 @@ impl PyDeviceArray {
             return Err(PyBufferError::new_err(says));
         }
         match stream.map(u64::try_from) {
-            None => own.before(Stream::LEGACY)?,
+            None => own.before(Use::Write, Stream::LEGACY)?,
             Some(Ok(0)) => {
                 let says = "stream=0 names no one stream; 1 is the default one, 2 the default one of the thread";
                 return Err(refused("arguments", says));
             }
             // SAFETY: by the protocol the caller gives a stream that exists.
-            Some(Ok(handle)) => own.before(unsafe { Stream::new(handle) })?,
+            Some(Ok(handle)) => own.before(Use::Write, unsafe { Stream::new(handle) })?,
             // -1: the caller orders its work itself.
             Some(Err(_)) => {}
         }
@@ -249,7 +276,7 @@ impl PyDeviceArray {
             )));
         };
         let export = Export {
-            address: own.memory.address(),
+            address: own.memory.get().address(),
             ordinal: own.ordinal,
             element: (code, bits),
             shape: own

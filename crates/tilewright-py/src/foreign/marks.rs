@@ -1,0 +1,50 @@
+//! What is queued on an array of this package's own.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tilewright::cuda::Mark;
+
+/// What a move does with an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Read,
+    Write,
+}
+
+/// The ends of what is queued to read an array and to write it, for all views of its memory.
+#[derive(Debug, Default)]
+pub(super) struct Marks(Mutex<Queued>);
+
+#[derive(Debug, Default)]
+struct Queued {
+    written: Option<Arc<Mark>>,
+    read: Vec<Arc<Mark>>,
+}
+
+impl Marks {
+    fn lock(&self) -> MutexGuard<'_, Queued> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers the end of what is queued. A write has waited for all before it.
+    pub(super) fn used(&self, to: Use, mark: &Arc<Mark>) {
+        let mut queued = self.lock();
+        queued.read.retain(|mark| !is_done(mark));
+        match to {
+            Use::Read => queued.read.push(mark.clone()),
+            Use::Write => queued.written = Some(mark.clone()),
+        }
+    }
+
+    /// What is not done, and comes before another use: writes before all, reads before writes.
+    pub(super) fn before(&self, to: Use) -> Vec<Arc<Mark>> {
+        let queued = self.lock();
+        let read = queued.read.iter().filter(|_| to == Use::Write);
+        queued.written.iter().chain(read).filter(|mark| !is_done(mark)).cloned().collect()
+    }
+}
+
+/// Whether it is sure that a mark is done.
+fn is_done(mark: &Mark) -> bool {
+    mark.is_done().unwrap_or(false)
+}
