@@ -15,6 +15,7 @@ use crate::{
     driver::{raised, shared},
     errors::refused,
     foreign::{Device, Memory, Use},
+    held,
     turn::{self, Apart, Lane},
 };
 
@@ -49,6 +50,7 @@ pub(crate) fn moved(
         return Ok(());
     };
     let cuda = shared(py)?;
+    held::let_go();
     let lane = Lane { cuda: &cuda, ordinal: other.ordinal(), stream };
     let sides = [
         Apart::of(from.0, from.1, on, Use::Read, stream),
@@ -63,12 +65,12 @@ pub(crate) fn moved(
     if apart.is_empty() {
         return launch().map_err(|(error, _)| error);
     }
-    turn::before(&lane, &apart)?;
+    let kept = turn::before(&lane, &apart)?;
     match launch() {
-        Ok(()) => turn::behind(py, &lane, &apart),
+        Ok(()) => turn::behind(py, &lane, &apart, kept),
         // The driver may have taken some kernels of the move.
         Err((error, true)) => {
-            let _ = turn::behind(py, &lane, &apart);
+            let _ = turn::behind(py, &lane, &apart, kept);
             Err(error)
         }
         Err((error, false)) => Err(error),

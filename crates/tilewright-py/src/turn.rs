@@ -5,9 +5,9 @@
 //!
 //! | the array is of | before the move | behind it |
 //! |---|---|---|
-//! | torch, cupy: a stream is known | the move waits for the stream | the stream waits for the move |
-//! | this package | the move waits for what this package has queued on it | the same remembers the move |
-//! | jax: no stream, never written | DLPack orders it | it is held |
+//! | torch, cupy: a stream is known | the move waits for the stream | the stream waits for the move, and the array is held |
+//! | this package | the move waits for what this package has queued on it | the array remembers the move |
+//! | jax: no stream, never written | DLPack orders it | array and capsule are held |
 //! | another library, without a stream | DLPack orders it | the host waits |
 
 use std::{sync::Arc, thread, time::Duration};
@@ -67,16 +67,19 @@ impl<'a, 'py> Apart<'a, 'py> {
         Some(Apart { array, turn })
     }
 
-    /// Has the move wait for what is queued on the array.
-    fn before(&self, lane: &Lane<'_>) -> PyResult<()> {
+    /// Has the move wait for what is queued on the array; what is held with the array, if anything.
+    fn before(&self, lane: &Lane<'_>) -> PyResult<Option<Py<PyAny>>> {
         match self.turn {
             Turn::Stream(own) => match lane.mark_of(own).map_err(|error| raised(&error))? {
-                Some(mark) => mark.before(lane.stream).map_err(|error| raised(&error)),
-                None => Err(captured("the stream of its library is captured, and the move's is not")),
+                Some(mark) => mark.before(lane.stream).map_err(|error| raised(&error))?,
+                None => {
+                    return Err(captured("the stream of its library is captured, the move's is not"));
+                }
             },
-            Turn::Own(own, to) => own.before(to, lane.stream),
-            Turn::Kept | Turn::Free => order(self.array, lane.stream),
+            Turn::Own(own, to) => own.before(to, lane.stream).map_err(|error| raised(&error))?,
+            Turn::Kept | Turn::Free => return order(self.array, lane.stream),
         }
+        Ok(None)
     }
 
     /// Refuses an array on which work is queued that no graph can wait for.
@@ -118,29 +121,37 @@ impl Lane<'_> {
     }
 }
 
-/// Orders a move behind what is queued on its arrays. Nothing is touched while the stream is captured.
-pub(crate) fn before(lane: &Lane<'_>, apart: &[Apart<'_, '_>]) -> PyResult<()> {
+/// Orders a move behind what is queued on its arrays, and gives what is held with them. Nothing is touched while the stream
+/// is captured.
+pub(crate) fn before(lane: &Lane<'_>, apart: &[Apart<'_, '_>]) -> PyResult<Vec<Py<PyAny>>> {
     match lane.mark_of(lane.stream).map_err(|error| raised(&error))? {
-        Some(_) => apart.iter().try_for_each(|one| one.before(lane)),
-        None => apart.iter().try_for_each(Apart::in_graph),
+        Some(_) => apart.iter().filter_map(|one| one.before(lane).transpose()).collect(),
+        None => apart.iter().try_for_each(Apart::in_graph).map(|()| Vec::new()),
     }
 }
 
-/// Orders later work behind a move that is queued, and holds its arrays. Nothing of a capture has begun: who launches its
-/// graph keeps the arrays.
-pub(crate) fn behind(py: Python<'_>, lane: &Lane<'_>, apart: &[Apart<'_, '_>]) -> PyResult<()> {
-    let arrays: Vec<Py<PyAny>> = apart.iter().filter_map(Apart::held).collect();
+/// Orders later work behind a move that is queued, and holds its arrays with what `before` gave. Nothing of a capture has
+/// begun: who launches its graph keeps the arrays.
+pub(crate) fn behind(
+    py: Python<'_>,
+    lane: &Lane<'_>,
+    apart: &[Apart<'_, '_>],
+    mut kept: Vec<Py<PyAny>>,
+) -> PyResult<()> {
+    kept.extend(apart.iter().filter_map(Apart::held));
     let mark = match lane.mark_of(lane.stream) {
         Ok(None) => return Ok(()),
         Ok(Some(mark)) => Arc::new(mark),
         Err(error) => {
             // Nobody can say when they are free, so they never are.
-            std::mem::forget(arrays);
+            std::mem::forget(kept);
             return Err(late(&error));
         }
     };
-    held::hold(&mark, arrays);
+    held::hold(&mark, kept);
     let done: Vec<Result<(), Error>> = apart.iter().map(|one| one.behind(py, &mark)).collect();
+    // What the host has waited for is not held any longer.
+    held::let_go();
     done.into_iter().collect::<Result<(), Error>>().map_err(|error| late(&error))
 }
 

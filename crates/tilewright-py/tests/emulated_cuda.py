@@ -36,6 +36,7 @@ class Driver:
         self.library.cuEventRecord.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
         self.library.cuStreamWaitEvent.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint]
         self.library.cuStreamSynchronize.argtypes = [ctypes.c_void_p]
+        self.library.cuMemcpyDtoDAsync_v2.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p]
         self.library.cuMemsetD8Async.argtypes = [ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p]
         self.check(self.library.cuInit(0))
 
@@ -186,7 +187,7 @@ class Array:
         if not self.versioned and keywords:
             raise TypeError("no such keywords")
         self.asked.append(stream)
-        if self.queued is not None and stream != self.queued:
+        if self.queued is not None and stream not in (self.queued, -1):
             driver.wait_for(self.memory.device, stream, self.queued)
         code = _NARROW.get(self.dtype.name, _CODES.get(self.dtype.kind, 0))
         rank = len(self.shape)

@@ -98,7 +98,8 @@ def test_moves_are_queued_on_the_current_stream(made: Any, streams: cuda.Streams
         array = made.of(data)
         if made is cuda.ndarray:
             tw.relayout(array, to="col-major")
-            assert set(array.asked) == {stream}
+            # The order is made by the stream, which is known.
+            assert set(array.asked) == {-1}
         got = tw.relayout(array, to="col-major")
         # Nothing has waited: an event behind the move is not done before the stream is.
         with driver.within(0):
@@ -121,7 +122,7 @@ def test_a_source_of_another_stream_is_ordered_before_and_held() -> None:
                     driver.check(driver.library.cuMemsetD8Async(source.memory.address, 7, data.nbytes, other))
                 to = cuda.Tensor(cuda.Memory(data.nbytes, 0, own), np.float32, data.shape)
                 tw.copy_(to, source)
-                assert source.asked[-1] == own
+                assert source.asked[-1] == (-1 if made is cuda.ndarray else own)
                 # It is freed on its own stream, which knows nothing of the move.
                 del source
                 gc.collect()
@@ -130,31 +131,131 @@ def test_a_source_of_another_stream_is_ordered_before_and_held() -> None:
                 assert to.numpy().tobytes() == b"\7" * data.nbytes
 
 
+def fill(array: Any, byte: int, stream: int) -> None:
+    """Queues on a stream that the memory of an array is set."""
+    with driver.within(array.memory.device):
+        driver.check(driver.library.cuMemsetD8Async(array.memory.address, byte, array.memory.size, stream))
+
+
+def wait_for(stream: int, device: int = 0) -> None:
+    """Waits for a stream, and for what it waits for, alone."""
+    with driver.within(device):
+        driver.check(driver.library.cuStreamSynchronize(stream))
+
+
+def blank(made: Any, data: Any, stream: int, device: int = 0) -> Any:
+    return made(cuda.Memory(data.nbytes, device, stream), data.dtype, data.shape)
+
+
 def test_held_arrays_go_when_the_stream_has_passed() -> None:
     data = elements((64, 96), np.float32)
     kept = []
 
-    class Counted(cuda.Array):
+    class Counted(cuda.Tensor):
         def __del__(self) -> None:
             kept.append(1)
 
-    with cuda.torch_streams.use(driver.stream(0)) as own:
-        to = cuda.Tensor(cuda.Memory(data.nbytes, 0, own), np.float32, data.shape)
+    with cuda.cupy_streams.use(driver.stream(0)) as own, cuda.torch_streams.use(driver.stream(0)):
+        to = blank(cuda.ndarray, data, own)
         tw.copy_(to, Counted.of(data))
         assert not kept
-        with driver.within(0):
-            driver.check(driver.library.cuStreamSynchronize(own))
-        tw.copy_(to, cuda.Tensor.of(data))
+        wait_for(own)
+        tw.copy_(to, cuda.ndarray.of(data))
         assert kept == [1]
+
+
+PAIRS = [
+    (cuda.Tensor, cuda.torch_streams, cuda.ndarray, cuda.cupy_streams),
+    (cuda.ndarray, cuda.cupy_streams, cuda.Tensor, cuda.torch_streams),
+]
+
+
+@pytest.mark.parametrize("device", [0, 1])
+@pytest.mark.parametrize(("made", "streams", "other", "others"), PAIRS)
+def test_two_streams_are_ordered_before_a_move_and_behind_it(
+    made: Any, streams: cuda.Streams, other: Any, others: cuda.Streams, device: int
+) -> None:
+    data = elements((64, 96), np.float32)
+    with streams.use(driver.stream(device), device) as mine, others.use(driver.stream(device), device) as its:
+        source, to = made.of(data, device), blank(other, data, its, device)
+        fill(source, 7, mine)
+        tw.copy_(to, source)
+        # The source's library writes it at once, and its stream is waited for first.
+        fill(source, 9, mine)
+        wait_for(mine, device)
+        assert to.numpy().tobytes() == b"\7" * data.nbytes
+        assert source.numpy().tobytes() == b"\x09" * data.nbytes
+
+
+def test_what_torch_exports_to_nobody_is_ordered() -> None:
+    # Tensors that need a gradient, and their element types, are refused by torch's own capsules.
+    class Closed(cuda.Tensor):
+        requires_grad = True
+
+        def __dlpack__(self, **_keywords: Any) -> Any:
+            raise BufferError("can't export tensors that require gradient")
+
+    data = elements((64, 96), np.float32)
+    for current in (driver.stream(0), 2, 1):
+        with cuda.cupy_streams.use(driver.stream(0)) as own, cuda.torch_streams.use(current):
+            source, to = Closed.of(data), blank(cuda.ndarray, data, own)
+            fill(source, 5, current)
+            tw.copy_(to, source)
+            wait_for(own)
+            assert to.numpy().tobytes() == b"\5" * data.nbytes
+
+
+@pytest.mark.parametrize(("made", "streams"), [(cuda.Tensor, cuda.torch_streams), (cuda.ndarray, cuda.cupy_streams)])
+def test_a_library_without_a_stream_finds_its_array_moved(made: Any, streams: cuda.Streams) -> None:
+    data = elements((64, 96), np.float32)
+    with streams.use(driver.stream(0)) as own:
+        to, later = blank(cuda.Array, data, 1), driver.stream(0)
+        tw.copy_(to, made.of(data))
+        # Its library knows no stream to wait for: it reads on one of its own.
+        read = blank(cuda.Array, data, 1)
+        with driver.within(0):
+            driver.check(driver.library.cuMemcpyDtoDAsync_v2(read.memory.address, to.memory.address, data.nbytes, later))
+        wait_for(later)
+        assert read.numpy().tobytes() == data.tobytes()
+        # And it may write a source again as soon as the call has returned.
+        target = blank(made, data, own)
+        tw.copy_(target, to)
+        fill(to, 3, later)
+        wait_for(later)
+        assert target.numpy().tobytes() == data.tobytes()
+
+
+def own_array(data: Any) -> Any:
+    return tw.relayout(Plain.of(data), to="row-major")
+
+
+def test_own_arrays_remember_who_reads_them() -> None:
+    data = elements((64, 96), np.float32)
+    first, second, third = (driver.stream(0) for _ in range(3))
+    own = own_array(data)
+    one, two, three = blank(cuda.Tensor, data, first), blank(cuda.Tensor, data, second), cuda.Tensor.of(data[::-1])
+    for stream, to in ((first, one), (second, two)):
+        with cuda.torch_streams.use(stream):
+            tw.copy_(to, own)
+    with cuda.torch_streams.use(third):
+        tw.copy_(own, three)
+    # The write waits for both, and a view knows as much.
+    wait_for(third)
+    assert one.numpy().tobytes() == two.numpy().tobytes() == data.tobytes()
+    with cuda.torch_streams.use(first):
+        tw.copy_(one, own.transpose([0, 1]))
+    wait_for(first)
+    assert same(one.numpy(), data[::-1].copy())
 
 
 def test_the_default_streams_have_the_numbers_of_dlpack() -> None:
     data = elements((64, 96), np.float32)
     for current, asked in ((0, 1), (1, 1), (2, 2)):
         with cuda.cupy_streams.use(current):
-            array = cuda.ndarray.of(data)
-            assert same(tw.relayout(array, to="col-major").numpy(), data.T.copy())
-            assert array.asked == [asked]
+            array, to = cuda.Array.of(data), cuda.ndarray(cuda.Memory(data.nbytes), np.float32, data.shape)
+            tw.copy_(to, array)
+            assert same(to.numpy(), data)
+            assert array.asked[-1] == asked
 
 
 def refused(error: type[Exception], says: str, work: Any, *written: Any) -> Any:
@@ -218,6 +319,65 @@ def test_captured_streams_take_code_that_is_loaded() -> None:
             assert not out.numpy().any()
         finally:
             driver.library.emulated_capture(stream, 0)
+
+
+def test_captures_take_no_arrays_of_other_streams() -> None:
+    data = elements((33, 17), np.float64)
+    stream, other = driver.stream(0), driver.stream(0)
+    own, idle = own_array(data), cuda.Tensor.of(data)
+    with cuda.torch_streams.use(stream), cuda.cupy_streams.use(other):
+        out = blank(cuda.Tensor, data, stream)
+        for source in (idle, own, cuda.ndarray.of(data), cuda.Array.of(data)):
+            tw.copy_(out, source)
+        wait_for(stream)
+        with cuda.torch_streams.use(other):
+            tw.copy_(own, idle)
+        pending = [(cuda.ndarray.of(data), "not use it on the stream"), (cuda.Array.of(data), "not use it on the stream"), (own, "not done")]
+        driver.put(out.memory.address, bytes(data.nbytes))
+        with cuda.torch_streams.use(other):
+            tw.copy_(own, idle)
+        driver.library.emulated_capture(stream, 1)
+        try:
+            for source, says in pending:
+                with pytest.raises(tw.DeviceError, match=says) as raised:
+                    tw.copy_(out, source)
+                assert raised.value.kind == "captured"
+            with pytest.raises(tw.DeviceError, match="wait for it before the capture") as raised:
+                own.__dlpack__(stream=stream)
+            assert raised.value.kind == "captured"
+            # The other way round: a source of a stream that is captured.
+            with pytest.raises(tw.DeviceError, match="is captured") as raised:
+                tw.copy_(cuda.ndarray.of(data), cuda.Tensor.of(data))
+            assert raised.value.kind == "captured"
+            # What is done needs no order, and the capture goes on.
+            wait_for(other)
+            tw.copy_(out, own)
+            own.__dlpack__(stream=stream)
+            tw.copy_(own, idle)
+        finally:
+            driver.library.emulated_capture(stream, 0)
+    assert not out.numpy().any()
+    # What was captured has not written anything, and no mark of before was lost.
+    assert own.numpy().tobytes() == data.tobytes()
+
+
+def test_a_mark_is_not_lost_in_a_capture() -> None:
+    data = elements((33, 17), np.float64)
+    stream, other = driver.stream(0), driver.stream(0)
+    own, idle = own_array(np.zeros_like(data)), cuda.Tensor.of(data)
+    with cuda.torch_streams.use(stream):
+        tw.copy_(own, idle)
+        driver.library.emulated_capture(stream, 1)
+        try:
+            with pytest.raises(tw.DeviceError, match="not done"):
+                tw.copy_(own, idle)
+        finally:
+            driver.library.emulated_capture(stream, 0)
+    with cuda.cupy_streams.use(other):
+        to = blank(cuda.ndarray, data, other)
+        tw.copy_(to, own)
+        wait_for(other)
+    assert same(to.numpy(), data)
 
 
 def test_other_devices_are_named() -> None:

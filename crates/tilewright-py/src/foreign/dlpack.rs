@@ -21,6 +21,9 @@ const HOST: [i32; 3] = [1, 3, 11];
 /// Memory of a CUDA device, and memory that it shares with the CPU.
 const CUDA: [i32; 2] = [2, 13];
 
+/// The stream that asks a library to order nothing.
+const UNORDERED: i64 = -1;
+
 /// A tensor taken out of its capsule, given back when dropped.
 #[derive(Debug)]
 pub(super) struct Taken(Managed);
@@ -48,7 +51,11 @@ pub(super) fn said(array: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     if let (Some(device), Reach::Host) = (device, reach) {
         return Err(device.refused());
     }
-    let stream = device.map(|device| device.stream().unwrap_or(Stream::LEGACY));
+    // Where the library's stream is known, the order is made by it, when the move is queued.
+    let stream = device.map(|device| match device.stream() {
+        Some(_) => UNORDERED,
+        None => Stream::LEGACY.handle().cast_signed(),
+    });
     let taken = take(&capsule(array, stream)?)?;
     let said = taken.0.array()?;
     same_place(taken.0.device(), device, id)?;
@@ -72,22 +79,22 @@ fn same_place((kind, id): (i32, i32), device: Option<Device>, own: i32) -> Resul
     Err(Refusal::new("array", says))
 }
 
-/// Asks an array to order what its library has queued on it before a stream.
-pub(crate) fn order(array: &Bound<'_, PyAny>, stream: Stream) -> PyResult<()> {
-    if array.hasattr("__dlpack__")? {
-        capsule(array, Some(stream))?;
+/// Asks an array to order what its library has queued on it before a stream; the capsule that it gives.
+pub(crate) fn order(array: &Bound<'_, PyAny>, stream: Stream) -> PyResult<Option<Py<PyAny>>> {
+    match array.hasattr("__dlpack__")? {
+        true => capsule(array, Some(stream.handle().cast_signed())).map(|it| Some(it.unbind())),
+        false => Ok(None),
     }
-    Ok(())
 }
 
 /// The capsule, without a copy where the library can promise that. Work on the array that is not done yet is ordered
-/// before `stream`, where there is one.
-fn capsule<'py>(array: &Bound<'py, PyAny>, stream: Option<Stream>) -> PyResult<Bound<'py, PyAny>> {
+/// before `stream`, where there is one, but for [`UNORDERED`].
+fn capsule<'py>(array: &Bound<'py, PyAny>, stream: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let export = array.getattr("__dlpack__")?;
     let keywords = PyDict::new(py);
     if let Some(stream) = stream {
-        keywords.set_item("stream", stream.handle())?;
+        keywords.set_item("stream", stream)?;
     }
     let plain = keywords.copy()?;
     keywords.set_item("max_version", (1, 1))?;

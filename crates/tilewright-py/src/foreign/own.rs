@@ -10,7 +10,7 @@ use pyo3::{
 };
 use tilewright::{
     Dtype,
-    cuda::{Mark, Memory as Allocated, Place, Stream},
+    cuda::{Error, Mark, Memory as Allocated, Place, Stream},
     notation,
 };
 
@@ -114,8 +114,21 @@ impl PyDeviceArray {
     }
 
     /// Has a stream wait for what comes before a use of the array.
-    pub(crate) fn before(&self, to: Use, stream: Stream) -> PyResult<()> {
-        let queued = self.queued.before(to);
+    pub(crate) fn before(&self, to: Use, stream: Stream) -> Result<(), Error> {
+        self.queued.before(to).iter().try_for_each(|mark| mark.before(stream))
+    }
+
+    /// The same for a stream that another library gave, which may be captured: no graph can wait for what is queued.
+    fn given_to(&self, py: Python<'_>, stream: Stream) -> PyResult<()> {
+        let queued = self.queued.before(Use::Write);
+        if queued.is_empty() {
+            return Ok(());
+        }
+        let cuda = shared(py)?;
+        if Mark::new(&cuda, self.ordinal, stream).map_err(|error| raised(&error))?.is_none() {
+            let says = "a captured stream cannot wait for work on the array that is not done; wait for it before the capture";
+            return Err(refused("captured", says));
+        }
         queued.iter().try_for_each(|mark| mark.before(stream)).map_err(|error| raised(&error))
     }
 
@@ -228,7 +241,7 @@ impl PyDeviceArray {
             let says = format!("__cuda_array_interface__ has no code for {}", self.dtype());
             return Err(PyAttributeError::new_err(says));
         }
-        self.before(Use::Write, Stream::LEGACY)?;
+        self.given_to(py, Stream::LEGACY)?;
         let says = PyDict::new(py);
         says.set_item("version", 3)?;
         says.set_item("shape", PyTuple::new(py, &self.shape)?)?;
@@ -251,20 +264,20 @@ impl PyDeviceArray {
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let own = this.get();
+        let (py, own) = (this.py(), this.get());
         if dl_device.is_some_and(|device| device != (2, own.ordinal)) || copy == Some(true) {
             let says =
                 format!("the array is on {}, and is neither copied nor moved there", own.device());
             return Err(PyBufferError::new_err(says));
         }
         match stream.map(u64::try_from) {
-            None => own.before(Use::Write, Stream::LEGACY)?,
+            None => own.given_to(py, Stream::LEGACY)?,
             Some(Ok(0)) => {
                 let says = "stream=0 names no one stream; 1 is the default one, 2 the default one of the thread";
                 return Err(refused("arguments", says));
             }
             // SAFETY: by the protocol the caller gives a stream that exists.
-            Some(Ok(handle)) => own.before(Use::Write, unsafe { Stream::new(handle) })?,
+            Some(Ok(handle)) => own.given_to(py, unsafe { Stream::new(handle) })?,
             // -1: the caller orders its work itself.
             Some(Err(_)) => {}
         }
