@@ -28,6 +28,7 @@ mod narrow;
 mod open;
 mod order;
 mod part;
+mod pieces;
 mod plan;
 mod prepare;
 mod program;

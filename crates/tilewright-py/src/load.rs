@@ -18,13 +18,15 @@ use crate::{
     device, driver,
     errors::{Raised, refused},
     foreign::{
-        Device, Memory, PyDeviceArray, as_jax, cupy_empty, numpy_empty, own_empty, torch_empty,
+        Device, Memory, PyDeviceArray, as_jax, cupy_empty, numpy_empty, numpy_named, own_empty,
+        torch_empty, within_cupy,
     },
+    pieces::Cut,
     result::Form,
     spelling::quoted,
 };
 
-/// The most bytes of the host that a piece takes.
+/// The most bytes of the host that a piece takes, but for what `pieces` says of rows that end within a byte.
 const PIECE: u64 = 16 << 20;
 
 /// Where a result goes, and whose it is.
@@ -99,11 +101,14 @@ impl Target {
 }
 
 impl OnDevice {
-    /// The number of the device.
-    fn number(&self, py: Python<'_>) -> PyResult<i32> {
-        if let Some(number) = self.ordinal {
-            return Ok(number);
-        }
+    /// The device that it is now.
+    fn there(&self, py: Python<'_>) -> PyResult<There> {
+        let number = self.ordinal.map_or_else(|| self.current(py), Ok)?;
+        Ok(There { library: self.library, number })
+    }
+
+    /// The number of the library's current device.
+    fn current(&self, py: Python<'_>) -> PyResult<i32> {
         let cuda = |name| py.import(name)?.getattr("cuda");
         match self.library {
             Library::Torch => cuda("torch")?.call_method0("current_device")?.extract(),
@@ -111,15 +116,24 @@ impl OnDevice {
             Library::Own | Library::Jax => Ok(0),
         }
     }
+}
 
+/// A device by its number, and the library of the result.
+#[derive(Clone, Copy)]
+struct There {
+    library: Library,
+    number: i32,
+}
+
+impl There {
     /// A new array there.
     fn empty<'py>(
-        &self,
+        self,
         py: Python<'py>,
         shape: &[u64],
         dtype: &str,
-        number: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let number = self.number;
         let dtype = PyString::new(py, dtype).into_any();
         match self.library {
             Library::Torch => torch_empty(py, shape, &dtype, Some(Device::new(number))),
@@ -130,7 +144,7 @@ impl OnDevice {
 
     /// Copies bytes of the host to bytes of a device's array from `at` on.
     fn copy<'py>(
-        &self,
+        self,
         to: &Bound<'py, PyAny>,
         at: u64,
         piece: &Bound<'py, PyAny>,
@@ -150,14 +164,17 @@ impl OnDevice {
                 "copy_",
                 (py.import("torch")?.call_method1("from_numpy", (piece,))?,),
             )?,
-            Library::Cupy | Library::Own | Library::Jax => part.call_method1("set", (piece,))?,
+            // It goes by the current stream of the current device.
+            Library::Cupy | Library::Own | Library::Jax => within_cupy(py, self.number, |_| {
+                part.call_method1("set", (piece,))
+            })?,
         };
         Ok(())
     }
 
     /// Bytes as elements of this type and shape.
     fn seen<'py>(
-        &self,
+        self,
         bytes: &Bound<'py, PyAny>,
         dtype: &str,
         shape: &[u64],
@@ -169,7 +186,7 @@ impl OnDevice {
         let shape = pyo3::types::PyTuple::new(py, shape)?;
         let dtype = match self.library {
             Library::Torch => py.import("torch")?.getattr(dtype)?,
-            Library::Cupy | Library::Own | Library::Jax => PyString::new(py, dtype).into_any(),
+            Library::Cupy | Library::Own | Library::Jax => numpy_named(py, dtype)?,
         };
         bytes.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
     }
@@ -194,18 +211,18 @@ impl Load<'_> {
         moves: bool,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let number = target.number(py)?;
+        let there = target.there(py)?;
         // Before anything is read, what is missing is found.
         driver::shared(py)?;
         let dtype = form.element().unwrap_or("uint8");
         let program = moves.then(|| self.reader.from_rows()).transpose().raised()?;
         let bytes = program.as_ref().map_or(self.reader.bytes(), |program| program.src_bytes());
-        let flat = target.empty(py, &[bytes], "uint8", number)?;
-        self.fill(py, target, &flat, area, threads)?;
+        let flat = there.empty(py, &[bytes], "uint8")?;
+        self.fill(py, there, &flat, area, threads)?;
         let made = match program {
-            None => target.seen(&flat, dtype, &form.shape)?,
+            None => there.seen(&flat, dtype, &form.shape)?,
             Some(program) => {
-                let made = target.empty(py, &form.shape, dtype, number)?;
+                let made = there.empty(py, &form.shape, dtype)?;
                 let sides = (Memory::anywhere(&flat)?, Memory::anywhere(&made)?);
                 device::moved(py, &Move::new(program), (&sides.0, &flat), (&sides.1, &made))?;
                 made
@@ -218,7 +235,7 @@ impl Load<'_> {
     fn fill(
         &self,
         py: Python<'_>,
-        target: &OnDevice,
+        there: There,
         flat: &Bound<'_, PyAny>,
         area: Option<&[Range<u64>]>,
         threads: usize,
@@ -231,10 +248,9 @@ impl Load<'_> {
             }
         };
         let all = self.rows(&whole)?;
-        let is_narrow = !all.bits().is_multiple_of(8);
         let watcher = Watcher::new(None)?;
         let mut at = 0;
-        for piece in pieces(&whole, all.bytes(), is_narrow) {
+        for piece in Cut::new(whole, all.bits(), all.bytes()).pieces(PIECE) {
             let reader = self.rows(&piece)?;
             let length = reader.bytes();
             let host = numpy_empty(py, &[length], &PyString::new(py, "uint8").into_any())?;
@@ -244,7 +260,7 @@ impl Load<'_> {
             watcher.outcome(done)?;
             drop(memory);
             if length > 0 {
-                target.copy(flat, at, &host, length)?;
+                there.copy(flat, at, &host, length)?;
             }
             at += length;
         }
@@ -255,43 +271,4 @@ impl Load<'_> {
     fn rows(&self, area: &[Range<u64>]) -> PyResult<Reader<'_>> {
         self.input.reader_as(self.tensor, self.reading, None, Some(area)).raised()
     }
-}
-
-/// Elements in the last dim whose bits are whole bytes, and whole blocks.
-const TOGETHER: u64 = 256;
-
-/// A box in pieces that lie behind each other, of at most [`PIECE`] bytes where whole bytes allow that; `bytes` are those of
-/// all, and elements of no whole bytes each are `is_narrow`.
-fn pieces(area: &[Range<u64>], bytes: u64, is_narrow: bool) -> Vec<Vec<Range<u64>>> {
-    let Some(dim) = area.iter().position(|range| range.end - range.start > 1) else {
-        return vec![area.to_vec()];
-    };
-    let range = area[dim].clone();
-    let extent = range.end - range.start;
-    // Rows of fewer bits than whole bytes are cut together.
-    let step = if dim + 1 == area.len() { TOGETHER } else { 8 };
-    if bytes <= PIECE || (extent <= step && dim + 1 == area.len()) {
-        return vec![area.to_vec()];
-    }
-    let each = bytes / extent;
-    let at_once = (PIECE / each.max(1)).max(1).next_multiple_of(if is_narrow || step == TOGETHER {
-        step
-    } else {
-        1
-    });
-    let alone = each > PIECE && !is_narrow;
-    let count = if alone { 1 } else { at_once };
-    let mut all = Vec::new();
-    let mut from = range.start;
-    while from < range.end {
-        let to = range.end.min(from.saturating_add(count));
-        let mut piece = area.to_vec();
-        piece[dim] = from..to;
-        match alone {
-            true => all.extend(pieces(&piece, each, is_narrow)),
-            false => all.push(piece),
-        }
-        from = to;
-    }
-    all
 }

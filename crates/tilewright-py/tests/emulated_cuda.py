@@ -36,6 +36,7 @@ class Driver:
         self.library.cuEventRecord.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
         self.library.cuStreamWaitEvent.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint]
         self.library.cuStreamSynchronize.argtypes = [ctypes.c_void_p]
+        self.library.cuMemcpyHtoDAsync_v2.argtypes = [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p]
         self.library.cuMemcpyDtoDAsync_v2.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p]
         self.library.cuMemsetD8Async.argtypes = [ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p]
         self.check(self.library.cuInit(0))
@@ -76,6 +77,16 @@ class Driver:
     def free(self, device: int, address: int, stream: int) -> None:
         with self.within(device):
             self.check(self.library.cuMemFreeAsync(address, stream))
+
+    def copy(self, address: int, data: bytes, stream: int) -> None:
+        """Queues a copy from the host, in the current context."""
+        self.check(self.library.cuMemcpyHtoDAsync_v2(address, data, len(data), stream))
+
+    def free_bytes(self, device: int) -> int:
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        with self.within(device):
+            self.check(self.library.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)))
+        return free.value
 
     def put(self, address: int, data: bytes) -> None:
         self.check(self.library.emulated_put(address, data, len(data)))
@@ -283,7 +294,9 @@ class Tensor(Array):
         return Tensor(self.memory, self.element, (part.stop - (part.start or 0),), (1,), first)
 
     def copy_(self, other: Any) -> Any:
-        driver.put(self.data_ptr(), other.tobytes())
+        device = self.memory.device
+        with driver.within(device):
+            driver.copy(self.data_ptr(), other.tobytes(), torch_streams.now[device])
         return self
 
 
@@ -337,7 +350,7 @@ class ndarray(Array):
         return ndarray(self.memory, self.dtype, shape, strides, self.first)
 
     def view(self, dtype: Any) -> Any:
-        assert self.dtype.itemsize == 1
+        assert self.dtype.itemsize == 1 and not isinstance(dtype, str), "a name that only NumPy may know"
         inner = np.dtype(dtype).itemsize
         return ndarray(self.memory, dtype, (*self.shape[:-1], self.shape[-1] // inner))
 
@@ -349,13 +362,18 @@ class ndarray(Array):
         return ndarray(self.memory, self.dtype, (part.stop - (part.start or 0),), (1,), first)
 
     def set(self, data: Any) -> None:
-        driver.put(self.memory.address + self.first * self.dtype.itemsize, data.tobytes())
+        """Copies on the current stream of the current device, whatever device the array is on."""
+        with driver.within(cupy_current[0]):
+            driver.copy(self.memory.address + self.first * self.dtype.itemsize, data.tobytes(), cupy_streams.now[cupy_current[0]])
+
+
+cupy_current = [0]
 
 
 def install_cupy() -> types.ModuleType:
     """A module ``cupy``."""
     cupy: Any = types.ModuleType("cupy")
-    current = [0]
+    current = cupy_current
 
     class Device:
         def __init__(self, ordinal: int) -> None:

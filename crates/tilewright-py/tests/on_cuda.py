@@ -321,6 +321,30 @@ def test_captured_streams_take_code_that_is_loaded() -> None:
             driver.library.emulated_capture(stream, 0)
 
 
+def test_a_source_is_held_where_a_launch_fails_behind_another() -> None:
+    data, kept = elements((100, 30), np.int16), []
+
+    class Counted(cuda.Tensor):
+        def __del__(self) -> None:
+            kept.append(1)
+
+    with cuda.cupy_streams.use(driver.stream(0)) as own, cuda.torch_streams.use(driver.stream(0)):
+        out = cuda.ndarray(cuda.Memory(2 * 7 * 512, 0, own), np.int16, (2, 7, 16, 16))
+        tw.relayout(cuda.Tensor.of(data), to="zN", out=out)
+        # The first of two kernels is taken, and reads the source.
+        driver.library.emulated_fail(b"cuLaunchKernel", 1, 719)
+        try:
+            tw.relayout(Counted.of(data), to="zN", out=out)
+        except tw.DeviceError as error:
+            assert error.kind == "driver"
+        assert not driver.library.emulated_pending()
+        gc.collect()
+        assert not kept
+        wait_for(own)
+        tw.relayout(cuda.Tensor.of(data), to="zN", out=out)
+        assert kept == [1]
+
+
 def test_captures_take_no_arrays_of_other_streams() -> None:
     data = elements((33, 17), np.float64)
     stream, other = driver.stream(0), driver.stream(0)
@@ -378,6 +402,36 @@ def test_a_mark_is_not_lost_in_a_capture() -> None:
         tw.copy_(to, own)
         wait_for(other)
     assert same(to.numpy(), data)
+
+
+def test_files_are_copied_on_the_streams_of_their_device(tmp_path: Path) -> None:
+    data = elements((70, 90), np.float32)
+    narrow = data.view(np.uint8).reshape(-1)[: 2 * 33].copy().view("bfloat16") if "ml_dtypes" in sys.modules else data
+    path = tmp_path / "a.safetensors"
+    tw.save({"a": data, "b": narrow}, path)
+    with tw.open(path) as m, cuda.cupy_streams.use(driver.stream(1), 1) as its, cuda.torch_streams.use(driver.stream(1), 1) as own:
+        for framework, stream in (("cupy", its), ("torch", own)):
+            got = m.get("a", framework=framework, device="cuda:1", to="col-major")
+            wait_for(stream, 1)
+            assert got.memory.device == 1 and same(got.numpy(), data.T.copy())
+        assert m.get("b", framework="cupy", device="cuda:1").numpy().tobytes() == narrow.tobytes()
+
+
+def test_the_copy_that_is_moved_to_a_layout_is_let_go(tmp_path: Path) -> None:
+    data = elements((512, 512), np.float32)
+    path = tmp_path / "a.safetensors"
+    tw.save({"a": data}, path)
+    with tw.open(path) as m:
+        for framework in (None, "torch", "cupy"):
+            driver.check(0 if m.get("a", framework=framework, device="cuda", to="col-major") is not None else 1)
+            before = driver.free_bytes(0)
+            got = m.get("a", framework=framework, device="cuda", to="col-major")
+            if framework is not None:
+                # Freed on its library's stream.
+                wait_for(1)
+            assert before - driver.free_bytes(0) <= data.nbytes + 512
+            assert same(got.numpy(), data.T.copy())
+            del got
 
 
 def test_other_devices_are_named() -> None:

@@ -101,3 +101,62 @@ def test_arrays_of_the_cpu_need_no_driver(libraries: Path) -> None:
     code = "import numpy as np, tilewright as tw; print(tw.relayout(np.arange(6).reshape(2, 3), to='col-major').tolist())"
     said = run(libraries, "-c", code, TILEWRIGHT_LIBCUDA="no/such/libcuda.so")
     assert said.strip() == "[[0, 3], [1, 4], [2, 5]]"
+
+
+WAITED_FOR = """
+import ctypes, faulthandler, threading
+import emulated_cuda as cuda, numpy as np, tilewright as tw
+# Without the interpreter: where both threads wait, the process ends.
+faulthandler.dump_traceback_later(120, exit=True)
+libc = ctypes.CDLL(None)
+gate = ctypes.create_string_buffer(64)
+libc.sem_init(gate, 0, 0)
+array = tw.relayout(cuda.Array.of(np.arange(12, dtype=np.float32).reshape(3, 4)), to="row-major")
+launch = cuda.driver.library.cuLaunchHostFunc
+launch.argtypes = [ctypes.c_void_p] * 3
+with cuda.driver.within(0):
+    cuda.driver.check(launch(cuda.driver.stream(0), ctypes.cast(libc.sem_wait, ctypes.c_void_p), ctypes.addressof(gate)))
+started = threading.Event()
+def other():
+    started.wait()
+    libc.sem_post(gate)
+thread = threading.Thread(target=other)
+thread.start()
+started.set()
+{ends}
+thread.join()
+print("ended")
+"""
+
+
+@pytest.mark.parametrize("ends", ["del array", "array.numpy()"])
+def test_work_that_needs_the_interpreter_ends_before_memory_is_freed(libraries: Path, ends: str) -> None:
+    # Threads change hands seldom: the one that frees is not interrupted.
+    code = "import sys; sys.setswitchinterval(100)\n" + WAITED_FOR.format(ends=ends)
+    assert run(libraries, "-c", code).strip() == "ended"
+
+
+BEYOND = """
+import ctypes
+import emulated_cuda as cuda, numpy as np, tilewright as tw
+array = tw.relayout(cuda.Array.of(np.arange(12, dtype=np.float32).reshape(3, 4)), to="row-major")
+capsule = array.__dlpack__(stream=-1, max_version=(1, 0))
+pythonapi = ctypes.pythonapi
+pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
+pythonapi.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+tensor = pythonapi.PyCapsule_GetPointer(capsule, b"dltensor_versioned")
+used = ctypes.create_string_buffer(b"used_dltensor_versioned")
+pythonapi.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
+pythonapi.PyCapsule_SetName(capsule, ctypes.cast(used, ctypes.c_char_p))
+deleter = cuda._Versioned.from_address(tensor).deleter
+# A library gives it back when the process ends, and the interpreter is gone.
+libc = ctypes.CDLL(None)
+libc.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
+assert libc.__cxa_atexit(deleter, tensor, None) == 0
+del array, capsule
+print("ended")
+"""
+
+
+def test_a_tensor_may_be_given_back_when_the_interpreter_is_gone(libraries: Path) -> None:
+    assert run(libraries, "-c", BEYOND).strip() == "ended"

@@ -100,7 +100,7 @@ pub(super) fn elsewhere(kind: i32, id: i32) -> PyErr {
 }
 
 /// Does something while a device is cupy's current one.
-pub(super) fn within_cupy<T>(
+pub(crate) fn within_cupy<T>(
     py: Python<'_>,
     ordinal: i32,
     work: impl FnOnce(&Bound<'_, PyModule>) -> PyResult<T>,

@@ -37,10 +37,10 @@ use crate::{
     spelling::tuple,
 };
 
-pub(crate) use device::{Device, cupy_empty};
+pub(crate) use device::{Device, cupy_empty, within_cupy};
 pub(crate) use dlpack::order;
 pub(crate) use marks::Use;
-pub(crate) use numpy::empty as numpy_empty;
+pub(crate) use numpy::{empty as numpy_empty, named as numpy_named};
 pub(crate) use own::{PyDeviceArray, as_jax, empty as own_empty};
 pub(crate) use raw::Facts;
 use raw::{Array, Bytes, Refusal};

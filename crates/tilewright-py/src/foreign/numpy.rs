@@ -195,7 +195,7 @@ fn to_isize(bytes: u64) -> PyResult<isize> {
 }
 
 /// An element type of NumPy's or of ml_dtypes'.
-pub(super) fn named<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn named<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let numpy = py.import("numpy")?;
     let make = numpy.getattr("dtype")?;
     if let Ok(found) = make.call1((name,)) {

@@ -1,0 +1,74 @@
+//! A box of a tensor cut into boxes that lie behind each other where the last dim is the fastest.
+//!
+//! Law: the pieces are the box in its order, and each of them but the last is of whole bytes. A piece has at most as many bytes
+//! as are asked for, but that [`TOGETHER`] elements of the last dim are never cut, and that rows of no whole bytes are cut
+//! only where 2, 4 or 8 of them are whole bytes.
+
+use std::ops::Range;
+
+/// Elements in the last dim whose bits are whole bytes, and whole blocks.
+const TOGETHER: u64 = 256;
+
+/// A box of a tensor.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut {
+    pub(crate) area: Vec<Range<u64>>,
+    /// The bits of its elements, the padding of the last byte left out.
+    pub(crate) bits: u128,
+}
+
+impl Cut {
+    /// A box of elements of `width` bits each, or of blocks of elements, that takes `bytes` bytes.
+    pub(crate) fn new(area: Vec<Range<u64>>, width: u32, bytes: u64) -> Cut {
+        let bits = match width.is_multiple_of(8) {
+            true => u128::from(bytes) * 8,
+            false => area.iter().fold(u128::from(width), |bits, range| {
+                bits.saturating_mul(u128::from(range.end - range.start))
+            }),
+        };
+        Cut { area, bits }
+    }
+
+    /// Its pieces of at most this many bytes.
+    pub(crate) fn pieces(self, most: u64) -> Vec<Vec<Range<u64>>> {
+        let long = self.area.iter().position(|range| range.end - range.start > 1);
+        let most = u128::from(most) * 8;
+        match long {
+            Some(dim) if self.bits > most => self.along(dim, most),
+            _ => vec![self.area],
+        }
+    }
+
+    /// Its pieces, cut along its first dim of more than one index; `most` counts bits.
+    fn along(self, dim: usize, most: u128) -> Vec<Vec<Range<u64>>> {
+        let range = self.area[dim].clone();
+        let extent = u128::from(range.end - range.start);
+        let is_last = dim + 1 == self.area.len();
+        let each = self.bits / extent;
+        if !is_last && each > most && each.is_multiple_of(8) {
+            let rows = range.map(|at| Cut { bits: each, ..self.part(dim, at..at + 1) });
+            return rows.flat_map(|row| row.pieces((most / 8) as u64)).collect();
+        }
+        let step = match is_last {
+            true => u128::from(TOGETHER),
+            false => 8 >> each.trailing_zeros().min(3),
+        };
+        let within = most.saturating_mul(extent) / self.bits;
+        let count = (within - within % step).max(step).min(extent) as u64;
+        let mut pieces = Vec::new();
+        let mut from = range.start;
+        while from < range.end {
+            let to = range.end.min(from.saturating_add(count));
+            pieces.push(self.part(dim, from..to).area);
+            from = to;
+        }
+        pieces
+    }
+
+    /// The same box, but for the range of one dim.
+    fn part(&self, dim: usize, range: Range<u64>) -> Cut {
+        let mut part = self.clone();
+        part.area[dim] = range;
+        part
+    }
+}
