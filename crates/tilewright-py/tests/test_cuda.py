@@ -111,16 +111,18 @@ faulthandler.dump_traceback_later(120, exit=True)
 libc = ctypes.CDLL(None)
 gate = ctypes.create_string_buffer(64)
 libc.sem_init(gate, 0, 0)
-array = tw.relayout(cuda.Array.of(np.arange(12, dtype=np.float32).reshape(3, 4)), to="row-major")
+array, other = (tw.relayout(cuda.Array.of(np.arange(12, dtype=np.float32).reshape(3, 4)), to="row-major") for _ in "ab")
+# Nothing of it is queued any more.
+array.numpy(), tw.copy_(other, cuda.Array.of(np.zeros((3, 4), np.float32)))
 launch = cuda.driver.library.cuLaunchHostFunc
 launch.argtypes = [ctypes.c_void_p] * 3
 with cuda.driver.within(0):
     cuda.driver.check(launch(cuda.driver.stream(0), ctypes.cast(libc.sem_wait, ctypes.c_void_p), ctypes.addressof(gate)))
 started = threading.Event()
-def other():
+def post():
     started.wait()
     libc.sem_post(gate)
-thread = threading.Thread(target=other)
+thread = threading.Thread(target=post)
 thread.start()
 started.set()
 {ends}

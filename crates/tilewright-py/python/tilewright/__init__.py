@@ -59,10 +59,10 @@ from tilewright._recast import RecastReport, RecastTensor, convert_recipe
 from tilewright._reshard import ReshardPlan, reshard
 from tilewright._sharded import Shard, Sharded, sharded
 from tilewright._tilewright import (
-    Checkpoint,
-    DeviceArray,
     BankConflicts,
+    Checkpoint,
     Comparison,
+    DeviceArray,
     Drawing,
     Explanation,
     Format,
@@ -93,9 +93,9 @@ __all__ = [
     *_errors.__all__,
     "BankConflicts",
     "Checkpoint",
-    "DeviceArray",
     "Comparison",
     "Contents",
+    "DeviceArray",
     "Drawing",
     "Explanation",
     "Fingerprint",

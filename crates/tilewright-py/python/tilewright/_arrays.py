@@ -156,12 +156,14 @@ def plan_cache_clear() -> None:
 def copy_(dst: Any, src: Any, /, *, threads: int | None = None) -> Any:
     """Copies the elements of ``src`` to those of ``dst``, whatever the strides of both, and gives ``dst``.
 
-    Both are NumPy's arrays, torch tensors on the CPU, or whatever has ``__dlpack__``, ``__array_interface__`` or a
-    buffer; they need not be of one library. They have one element type: nothing is converted. Types that layouts
+    Both are on the CPU, or both on one CUDA device: NumPy's arrays, torch tensors, or whatever has ``__dlpack__``,
+    ``__array_interface__`` or a buffer; they need not be of one library. They have one element type: nothing is converted. Types that layouts
     have no name for, such as structures, move as bytes, within one library. ``src`` is broadcast to the shape
     of ``dst``. Strides are any: negative, 0 in ``src``, of a number of bytes that is no whole element. What lies between
     the elements of ``dst`` is left alone. The interpreter is free while bytes move; no other thread may use
-    the memory of ``dst`` meanwhile, from its lowest element to its highest.
+    the memory of ``dst`` meanwhile, from its lowest element to its highest. On a device the copy is queued on the current
+    stream of the library of ``dst``, or of that of ``src``; the current stream of the other one waits for it, and it for
+    them. A library that names no stream finds it done when this returns.
 
     :param threads: one per core unless given, as everywhere in the package
     :raises Error: ``MismatchError`` for shapes, ``DtypeError`` for two element types, ``ReadOnlyError`` also for a

@@ -116,7 +116,7 @@ class DeviceError(ArrayError):
     ``kind`` says which: ``device`` for an array on another device than is taken; ``no-driver``, ``no-device``,
     ``no-compiler`` and ``too-old`` for a machine without what moves take; ``architecture``, ``memory``, ``devices``,
     ``stream``, ``captured``, ``compile`` and ``driver`` for what the driver or the compiler refuse. Unless it is
-    ``driver``, nothing was written.
+    ``driver``, nothing was queued and nothing will be written.
     """
 
 

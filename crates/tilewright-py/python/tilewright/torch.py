@@ -182,7 +182,7 @@ def relayout(
     threads: int | None = None,
     order: str = "C",
 ) -> Any:
-    """``tilewright.relayout`` of a tensor on the CPU, in compiled programs and with gradients.
+    """``tilewright.relayout`` of a tensor on the CPU or on a CUDA device, in compiled programs and with gradients.
 
     The arguments are those of ``tilewright.relayout``, but that there is no ``out``: the result is always new, and so
     ``to`` has to be given.

@@ -163,6 +163,15 @@ impl PyDeviceArray {
 #[pymethods]
 impl PyDeviceArray {
     /// The elements as an array of NumPy's, once all that is queued on the device is done.
+    ///
+    /// .. code-block:: python
+    ///
+    ///     with tw.open("model.safetensors") as m:
+    ///         weights = m.get("a.weight", device="cuda")
+    ///     weights.numpy()      # of weights.shape and weights.dtype
+    ///
+    /// :raises DtypeError: where NumPy has no such elements and ml_dtypes is not installed
+    /// :raises DeviceError: ``driver`` where work that was queued failed
     fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let name = self.dtype.array_name().unwrap_or("uint8");
         let mut data = vec![0; usize::try_from(self.memory.get().bytes()).unwrap_or(usize::MAX)];
@@ -178,6 +187,14 @@ impl PyDeviceArray {
     }
 
     /// The same memory with its dims in another order; in the opposite one unless it is given.
+    ///
+    /// .. code-block:: python
+    ///
+    ///     weights.shape                      # (2, 3, 4)
+    ///     weights.transpose().shape          # (4, 3, 2)
+    ///     weights.transpose([0, 2, 1]).shape # (2, 4, 3)
+    ///
+    /// :raises ArgumentError: where ``axes`` do not name each dim once, as ``[0, 0, 1]``
     #[pyo3(signature = (axes = None, /))]
     fn transpose(&self, axes: Option<Vec<usize>>) -> PyResult<PyDeviceArray> {
         let rank = self.shape.len();
@@ -195,31 +212,31 @@ impl PyDeviceArray {
         Ok(PyDeviceArray { memory, queued, shape, strides, ordinal: self.ordinal, dtype: self.dtype })
     }
 
-    /// The extents.
+    /// The extents, in elements: ``(2, 3)``.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.shape)
     }
 
-    /// The strides in bytes.
+    /// The strides in bytes, as NumPy's: ``(12, 4)`` for ``(2, 3)`` elements of ``float32``.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.bytes_strides())
     }
 
-    /// The element type by NumPy's name.
+    /// The element type by NumPy's name: ``float32``.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.dtype.array_name().unwrap_or("uint8")
     }
 
-    /// The bytes of the elements.
+    /// The bytes of the elements: 24 for ``(2, 3)`` elements of ``float32``.
     #[getter]
     fn nbytes(&self) -> u64 {
         self.size().saturating_mul(self.itemsize().unsigned_abs())
     }
 
-    /// The device pointer.
+    /// The device pointer to the first element. Whoever uses it waits for what is queued, as ``numpy`` does.
     #[getter]
     fn address(&self) -> u64 {
         self.memory.get().address()
