@@ -57,11 +57,12 @@ pub(crate) fn moved(
         Apart::of(to.0, to.1, other, Use::Write, stream),
     ];
     let apart: Vec<Apart<'_, '_>> = sides.into_iter().flatten().collect();
-    let launch =
-        || py.detach(|| cuda.launch(moved, src, dst, stream)).map_err(|error| {
+    let launch = || {
+        py.detach(|| cuda.launch(moved, src, dst, stream)).map_err(|error| {
             let queued = error.kind() == "driver";
             (raised(&error), queued)
-        });
+        })
+    };
     if apart.is_empty() {
         return launch().map_err(|(error, _)| error);
     }

@@ -165,9 +165,9 @@ impl There {
                 (py.import("torch")?.call_method1("from_numpy", (piece,))?,),
             )?,
             // It goes by the current stream of the current device.
-            Library::Cupy | Library::Own | Library::Jax => within_cupy(py, self.number, |_| {
-                part.call_method1("set", (piece,))
-            })?,
+            Library::Cupy | Library::Own | Library::Jax => {
+                within_cupy(py, self.number, |_| part.call_method1("set", (piece,)))?
+            }
         };
         Ok(())
     }

@@ -73,7 +73,9 @@ impl<'a, 'py> Apart<'a, 'py> {
             Turn::Stream(own) => match lane.mark_of(own).map_err(|error| raised(&error))? {
                 Some(mark) => mark.before(lane.stream).map_err(|error| raised(&error))?,
                 None => {
-                    return Err(captured("the stream of its library is captured, the move's is not"));
+                    return Err(captured(
+                        "the stream of its library is captured, the move's is not",
+                    ));
                 }
             },
             Turn::Own(own, to) => own.before(to, lane.stream).map_err(|error| raised(&error))?,
@@ -86,7 +88,9 @@ impl<'a, 'py> Apart<'a, 'py> {
     fn in_graph(&self) -> PyResult<()> {
         match self.turn {
             Turn::Own(own, to) if own.is_free(to) => Ok(()),
-            Turn::Own(..) => Err(captured("work on it is queued that is not done; wait for it first")),
+            Turn::Own(..) => {
+                Err(captured("work on it is queued that is not done; wait for it first"))
+            }
             Turn::Stream(_) | Turn::Kept | Turn::Free => {
                 Err(captured("its library does not use it on the stream that is captured"))
             }
@@ -180,5 +184,8 @@ fn captured(why: &str) -> PyErr {
 
 /// An error behind a launch: something may have been written.
 fn late(error: &Error) -> PyErr {
-    refused("driver", format!("the move is queued, and what comes behind it could not be ordered: {error}"))
+    refused(
+        "driver",
+        format!("the move is queued, and what comes behind it could not be ordered: {error}"),
+    )
 }

@@ -209,7 +209,14 @@ impl PyDeviceArray {
         let (memory, queued) = (self.memory.clone(), self.queued.clone());
         let shape = axes.iter().map(|axis| self.shape[*axis]).collect();
         let strides = axes.iter().map(|axis| self.strides[*axis]).collect();
-        Ok(PyDeviceArray { memory, queued, shape, strides, ordinal: self.ordinal, dtype: self.dtype })
+        Ok(PyDeviceArray {
+            memory,
+            queued,
+            shape,
+            strides,
+            ordinal: self.ordinal,
+            dtype: self.dtype,
+        })
     }
 
     /// The extents, in elements: ``(2, 3)``.
@@ -264,7 +271,10 @@ impl PyDeviceArray {
         says.set_item("shape", PyTuple::new(py, &self.shape)?)?;
         says.set_item("strides", PyTuple::new(py, self.bytes_strides())?)?;
         says.set_item("typestr", code)?;
-        says.set_item("data", (if self.size() > 0 { self.memory.get().address() } else { 0 }, false))?;
+        says.set_item(
+            "data",
+            (if self.size() > 0 { self.memory.get().address() } else { 0 }, false),
+        )?;
         says.set_item("stream", 1)?;
         Ok(says)
     }
