@@ -50,6 +50,7 @@ const MAY: [(&str, &[&str]); 23] = [
         "tilewright",
         &[
             "tilewright-core",
+            "tilewright-scan",
             "tilewright-fixed",
             "tilewright-xla",
             "tilewright-notation",

@@ -7,6 +7,7 @@
 //! | `device.rs` | none: where arrays on CUDA devices are, and the stream on which their library uses them now |
 //! | `own.rs`, `marks.rs`, `export.rs` | this package's own on a device, where a library has no way to make one; what is queued on them; their capsules |
 //! | `dlpack.rs` | all others, jax's among them, by a DLPack capsule |
+//! | `storage.rs` | none: which arrays are taken for a storage, whose elements lie densely in order |
 //! | `raw/` | none: what the structs of these libraries say, read without an interpreter |
 //!
 //! Each gives a [`Memory`]: where the elements lie and who keeps them alive. This folder is the only place of
@@ -26,6 +27,7 @@ mod numpy;
 mod own;
 mod raw;
 mod seen;
+mod storage;
 mod torch;
 
 use pyo3::prelude::*;
@@ -34,7 +36,6 @@ use tilewright::{Dtype, TensorLayout, cuda::DeviceBytes};
 use crate::{
     errors::{about, refused},
     held,
-    spelling::tuple,
 };
 
 pub(crate) use device::{Device, cupy_empty, within_cupy};
@@ -45,6 +46,7 @@ pub(crate) use own::{PyDeviceArray, as_jax, empty as own_empty};
 pub(crate) use raw::Facts;
 use raw::{Array, Bytes, Refusal};
 pub(crate) use seen::PyMemory;
+pub(crate) use storage::Place;
 pub(crate) use torch::empty as torch_empty;
 
 /// Whose arrays these are, and so whose the result is.
@@ -58,40 +60,6 @@ pub(crate) enum Family {
     Jax,
     /// Another library's, whose results are NumPy's.
     Other,
-}
-
-/// Which argument an array is, for messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// It is read, under this name.
-    Source(&'static str),
-    /// It is written.
-    Out,
-}
-
-impl Place {
-    fn name(self) -> &'static str {
-        match self {
-            Place::Source(name) => name,
-            Place::Out => "out",
-        }
-    }
-
-    /// Why an array in Fortran's order is not taken whose shape reads the same both ways.
-    fn undecided(self, shape: &str, copied: &str) -> String {
-        let name = self.name();
-        let (lists, instead) = match self {
-            Place::Source(_) => (
-                "may list the extents of a storage innermost first, or be a transposed one",
-                format!("pass {name}.T for the first, {copied} for the second"),
-            ),
-            Place::Out => (
-                "may list the extents of the result innermost first, or be its transpose",
-                "give order='F' for the first, an output in C's order for the second".to_owned(),
-            ),
-        };
-        format!("{name}= of shape {shape} in Fortran's order {lists}; {instead}")
-    }
 }
 
 /// An array of another library: its facts, and where it is.
@@ -305,65 +273,6 @@ impl Memory {
         // SAFETY: the memory is as in `bytes`; `writable`, checked above, is what the exporting library said of it; `fits`
         // of `plan.rs` refuses an output that overlaps its source, and a new result overlaps nothing.
         Ok(unsafe { self.bytes.write() })
-    }
-
-    /// The length in bytes of a storage of these extents, outermost first, which the array lists so or, in Fortran's
-    /// order, the other way round. Where its shape reads the same both ways, only `told` tells that from the transpose of
-    /// a storage.
-    pub(crate) fn storage_length(
-        &self,
-        place: Place,
-        shape: &[u64],
-        told: bool,
-    ) -> PyResult<usize> {
-        let own = &self.facts.shape;
-        let turned = own.iter().rev().eq(shape) && self.facts.is_col_major();
-        if !turned || self.facts.is_row_major() {
-            return self.is_row_major(place).map(|()| self.span());
-        }
-        match told || *own != shape {
-            true => Ok(self.span()),
-            false => {
-                Err(refused("copy", place.undecided(&tuple(own), &self.contiguous(place.name()))))
-            }
-        }
-    }
-
-    /// The bytes of an array whose elements lie densely, the last dim fastest.
-    pub(crate) fn row_major_bytes(&self, place: Place) -> PyResult<&[u8]> {
-        self.is_row_major(place).and_then(|()| self.bytes())
-    }
-
-    /// Refuses an array whose elements do not lie densely, the last dim fastest.
-    fn is_row_major(&self, place: Place) -> PyResult<()> {
-        if self.facts.is_row_major() {
-            return Ok(());
-        }
-        let (shape, strides) = (tuple(&self.facts.shape), tuple(&self.facts.strides));
-        let instead = match place {
-            Place::Out => "give an output that is".to_owned(),
-            Place::Source(name) => {
-                format!("it is not copied in silence, pass {}", self.contiguous(name))
-            }
-        };
-        let name = place.name();
-        Err(refused(
-            "copy",
-            format!(
-                "{name}= is an array of shape {shape} and strides {strides} bytes, which is not contiguous; {instead}"
-            ),
-        ))
-    }
-
-    /// How a contiguous copy is made, in Python.
-    fn contiguous(&self, name: &str) -> String {
-        match self.family {
-            Family::Torch => format!("{name}.contiguous()"),
-            Family::Cupy => format!("cupy.ascontiguousarray({name})"),
-            Family::Numpy | Family::Jax | Family::Other => {
-                format!("numpy.ascontiguousarray({name})")
-            }
-        }
     }
 
     /// A new array where this one is, of its library or NumPy's, its bytes not yet written; `dtype` is the library's or a
