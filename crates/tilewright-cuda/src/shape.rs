@@ -80,17 +80,14 @@ impl Shape {
     pub(crate) fn entry(self) -> String {
         let jobs = self.jobs;
         format!(
-            "// Many arrays of one structure: the job of a block is the last one whose first block is not behind it.
+            "// Many arrays of one structure.
 struct tw_move_jobs {{ tw_move_job jobs[{jobs}]; }};
 extern \"C\" __global__ void __launch_bounds__(NT, MINBLOCKS)
 tw_move_table(const __grid_constant__ tw_move_jobs table, u32 count) {{
-  u32 low = 0, high = count;
-  while (high - low > 1u) {{
-    const u32 middle = (low + high) / 2u;
-    if (table.jobs[middle].first <= blockIdx.x) low = middle; else high = middle;
-  }}
-  const tw_move_job& job = table.jobs[low];
-  tw_move_body(job.src, job.dst, job.params, (u32)(blockIdx.x - job.first));
+  u32 number, own;
+  FIND_JOB(number, own, table.jobs, count, blockIdx.x);
+  const tw_move_job& job = table.jobs[number];
+  tw_move_body(job.src, job.dst, job.params, own);
 }}
 "
         )

@@ -1,3 +1,15 @@
+// The job of a block of a launch, and which of the job's own blocks it is: the last job whose first block is not behind it.
+// First blocks ascend from 0, and there is a job.
+#define FIND_JOB(job, own, jobs, count, block) do { \
+  u32 low_ = 0u, high_ = (count); \
+  while (high_ - low_ > 1u) { \
+    const u32 middle_ = low_ + (high_ - low_) / 2u; \
+    if ((jobs)[middle_].first <= (block)) low_ = middle_; else high_ = middle_; \
+  } \
+  (job) = low_; \
+  (own) = (u32)((block) - (jobs)[low_].first); \
+} while (0)
+
 // n / d for n below 2^31, by the number that the planner made of d: a multiplier, and above it a shift.
 #define DIV(n, d) ((u32)((u64)(n) * (u32)(d) >> (u32)((d) >> 32)))
 

@@ -25,12 +25,9 @@ typedef uint4 u128;
 #define TW_MANY(name) \
   extern "C" __global__ void TW_BOUNDS \
   name##_many(const name##_job* __restrict__ jobs, u32 count) { \
-    u32 low = 0, high = count; \
-    while (high - low > 1u) { \
-      const u32 middle = (low + high) / 2u; \
-      if (jobs[middle].first <= blockIdx.x) low = middle; else high = middle; \
-    } \
-    name##_body(jobs[low].src, jobs[low].dst, jobs[low].params, (u32)(blockIdx.x - jobs[low].first)); \
+    u32 job, own; \
+    FIND_JOB(job, own, jobs, count, blockIdx.x); \
+    name##_body(jobs[job].src, jobs[job].dst, jobs[job].params, own); \
   }
 #endif
 // The body, the entry for one array, and that for many.
@@ -52,12 +49,9 @@ typedef uint4 u128;
 #define PARTS(name, all, parts) \
   extern "C" __global__ void TW_BOUNDS \
   all(const u8* src, u8* dst, u64 count) { \
-    u32 low = 0, high = (u32)count; \
-    while (high - low > 1u) { \
-      const u32 middle = (low + high) / 2u; \
-      if (parts[middle].first <= blockIdx.x) low = middle; else high = middle; \
-    } \
-    name##_body(src, dst, parts[low].params, blockIdx.x - parts[low].first); \
+    u32 part, own; \
+    FIND_JOB(part, own, parts, (u32)count, blockIdx.x); \
+    name##_body(src, dst, parts[part].params, own); \
   }
 #define P(i) (tw_params.p[i])
 #define BLOCK tw_block

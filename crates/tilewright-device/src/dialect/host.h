@@ -17,11 +17,26 @@ struct alignas(16) u128 {
     u32 x, y, z, w;
 };
 
-// One entry: what a block does, and the numbers its text states.
+// A job of a launch over many arrays, and the table of them.
+struct tw_job {
+    const u8 *src;
+    u8 *dst;
+    u64 first;
+    const u64 *params;
+};
+const tw_job &tw_job_of(u32 number);
+struct tw_jobs {
+    const tw_job &operator[](u32 number) const { return tw_job_of(number); }
+};
+
+// One text: what a block does in its entries for one array and for many, and the numbers that the text states.
 struct tw_code {
     void (*block)(const u8 *src, u8 *dst, const u64 *params, u32 block);
+    void (*many)(tw_jobs jobs, u32 count, u32 block);
     u32 threads, params, shared;
 };
+// A block of an entry for many is about to be one of this job.
+void tw_begin(u32 job);
 
 // Each takes the line of the text, for what it finds.
 void tw_load(void *to, const u8 *from, u32 bytes, u32 line);
@@ -66,8 +81,14 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define GDST u8 *
 #define KERNEL(name)                                                                              \
     static void name##_block(GSRC src, GDST dst, const u64 *tw_params, u32 tw_block);             \
+    static void name##_many(tw_jobs jobs, u32 count, u32 block) {                                 \
+        u32 job, own;                                                                             \
+        FIND_JOB(job, own, jobs, count, block);                                                   \
+        tw_begin(job);                                                                            \
+        name##_block(jobs[job].src, jobs[job].dst, jobs[job].params, own);                        \
+    }                                                                                             \
     extern const tw_code name;                                                                    \
-    const tw_code name = {name##_block, NT, PARAMS, SHAREDBYTES};                                           \
+    const tw_code name = {name##_block, name##_many, NT, PARAMS, SHAREDBYTES};                    \
     static void name##_block(GSRC src, GDST dst, const u64 *tw_params, u32 tw_block) {            \
         (void)src, (void)dst, (void)tw_params, (void)tw_block;
 #define KERNEL_END }

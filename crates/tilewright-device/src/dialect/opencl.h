@@ -23,14 +23,9 @@ typedef uint4 u128;
   __kernel __attribute__((reqd_work_group_size(NT, 1, 1))) \
   void name##_many(__global const name##_job* jobs, u32 count) { \
     TW_SHARED \
-    const u32 block = (u32)get_group_id(0); \
-    u32 low = 0, high = count; \
-    while (high - low > 1u) { \
-      const u32 middle = (low + high) / 2u; \
-      if (jobs[middle].first <= block) low = middle; else high = middle; \
-    } \
-    name##_body((GSRC)jobs[low].src, (GDST)jobs[low].dst, jobs[low].params, (u32)(block - jobs[low].first), \
-                tw_shared); \
+    u32 job, own; \
+    FIND_JOB(job, own, jobs, count, (u32)get_group_id(0)); \
+    name##_body((GSRC)jobs[job].src, (GDST)jobs[job].dst, jobs[job].params, own, tw_shared); \
   } \
   void name##_body(GSRC src, GDST dst, const name##_params tw_params, u32 tw_block, __local u128* tw_shared) {
 #define KERNEL_END }

@@ -6,6 +6,7 @@ pub mod batch;
 pub mod mutate;
 pub mod report;
 pub mod simulator;
+pub mod together;
 
 use batch::{Batch, has_no_findings};
 use tilewright_device::{Alignment, DevicePlan, Way};

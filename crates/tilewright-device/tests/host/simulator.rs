@@ -120,6 +120,11 @@ pub fn has_compiler() -> bool {
 impl Simulator {
     /// The simulator of these texts of the dialect, which are its kernels 0, 1 …; `None` without a compiler.
     pub fn build(texts: &[String]) -> Option<Simulator> {
+        Simulator::with(texts, Target::Host.header())
+    }
+
+    /// The same with another dialect.
+    pub fn with(texts: &[String], header: &str) -> Option<Simulator> {
         if !has_compiler() {
             return None;
         }
@@ -127,7 +132,7 @@ impl Simulator {
         for (name, text) in FILES {
             simulator.write(name, text);
         }
-        simulator.write("tilewright_device.h", &format!("#pragma once\n{}", Target::Host.header()));
+        simulator.write("tilewright_device.h", &format!("#pragma once\n{header}"));
         simulator.write("table.cpp", &table(texts.len()));
         let mut sources = vec!["table.cpp".to_owned()];
         for (number, texts) in texts.chunks(IN_A_FILE).enumerate() {
@@ -193,19 +198,19 @@ impl Simulator {
     }
 
     /// The answers, in the order of the runs.
-    pub fn run(&self, runs: &[Run]) -> Vec<Answer> {
+    pub fn run<R: Orders>(&self, runs: &[R]) -> Vec<Answer> {
         let share = runs.len().div_ceil(AT_A_TIME).max(1);
-        let shares: Vec<(usize, &[Run])> = runs.chunks(share).enumerate().collect();
+        let shares: Vec<(usize, &[R])> = runs.chunks(share).enumerate().collect();
         let answers = in_turns(&shares, |(number, runs)| self.answers(*number, runs)).concat();
         assert_eq!(answers.len(), runs.len(), "a plan without an answer");
         answers
     }
 
-    fn answers(&self, number: usize, runs: &[Run]) -> Vec<Answer> {
+    fn answers<R: Orders>(&self, number: usize, runs: &[R]) -> Vec<Answer> {
         let (mut orders, mut expected) = (String::new(), Vec::new());
         let bytes = format!("expected{number}");
         for run in runs {
-            order(run, &bytes, &mut orders, &mut expected);
+            run.orders(&bytes, &mut orders, &mut expected);
         }
         let file = format!("orders{number}");
         self.write(&file, &orders);
@@ -283,46 +288,71 @@ fn table(count: usize) -> String {
     )
 }
 
-/// The words of a plan; its expected bytes go behind the others'.
-fn order(run: &Run, bytes: &str, orders: &mut String, expected: &mut Vec<u8>) {
-    let Run { name, src, dst, .. } = run;
+/// What a simulator runs as one plan, in its words.
+pub trait Orders: Sync {
+    /// Adds the words; expected bytes go behind the others' in the file `bytes`.
+    fn orders(&self, bytes: &str, orders: &mut String, expected: &mut Vec<u8>);
+}
+
+impl Run {
+    /// The words before the launches.
+    pub(super) fn arrays(&self, orders: &mut String) {
+        for (word, Array { base, bytes, seed }) in [("source", self.src), ("destination", self.dst)]
+        {
+            let _ = writeln!(orders, "{word} {base} {bytes} {seed}");
+        }
+        if self.reads {
+            orders.push_str("reads\n");
+        }
+        for range in &self.keep {
+            let _ = writeln!(orders, "keep {} {}", range.start, range.end);
+        }
+    }
+
+    /// The words behind the launches.
+    pub(super) fn after(&self, bytes: &str, orders: &mut String, expected: &mut Vec<u8>) {
+        match &self.after {
+            After::Expect(wanted) => {
+                let _ = writeln!(orders, "expect {bytes} {}", expected.len());
+                expected.extend(wanted);
+            }
+            After::Runs(file) => {
+                let _ = writeln!(orders, "runs {}", file.display());
+            }
+        }
+    }
+}
+
+/// The words that begin a plan.
+pub(super) fn begin(name: &str, mutant: Option<u32>, orders: &mut String) {
     let _ = writeln!(orders, "plan {name}");
-    for (word, Array { base, bytes, seed }) in [("source", src), ("destination", dst)] {
-        let _ = writeln!(orders, "{word} {base} {bytes} {seed}");
-    }
-    if run.reads {
-        orders.push_str("reads\n");
-    }
-    for range in &run.keep {
-        let _ = writeln!(orders, "keep {} {}", range.start, range.end);
-    }
-    if let Some(mutant) = run.mutant {
+    if let Some(mutant) = mutant {
         let _ = writeln!(orders, "mutant {mutant} {MUTANT_SECONDS}");
     }
-    for Launch { kernel, blocks, params, only, fills } in &run.launches {
-        if !only.is_empty() {
-            let _ = writeln!(orders, "only {}{}", only.len(), numbers(only));
+}
+
+impl Orders for Run {
+    fn orders(&self, bytes: &str, orders: &mut String, expected: &mut Vec<u8>) {
+        begin(&self.name, self.mutant, orders);
+        self.arrays(orders);
+        for Launch { kernel, blocks, params, only, fills } in &self.launches {
+            if !only.is_empty() {
+                let _ = writeln!(orders, "only {}{}", only.len(), numbers(only));
+            }
+            let _ =
+                writeln!(orders, "launch {kernel} {blocks} {}{}", params.len(), numbers(params));
+            if *fills {
+                orders.push_str("filled\n");
+            }
         }
-        let _ = writeln!(orders, "launch {kernel} {blocks} {}{}", params.len(), numbers(params));
-        if *fills {
-            orders.push_str("filled\n");
-        }
+        self.after(bytes, orders, expected);
+        orders.push_str("end\n");
     }
-    match &run.after {
-        After::Expect(wanted) => {
-            let _ = writeln!(orders, "expect {bytes} {}", expected.len());
-            expected.extend(wanted);
-        }
-        After::Runs(file) => {
-            let _ = writeln!(orders, "runs {}", file.display());
-        }
-    }
-    orders.push_str("end\n");
 }
 
 /// The processor time after which a changed kernel is taken for one without end.
 const MUTANT_SECONDS: u32 = 10;
 
-fn numbers(all: &[u64]) -> String {
+pub(super) fn numbers(all: &[u64]) -> String {
     all.iter().map(|number| format!(" {number}")).collect()
 }

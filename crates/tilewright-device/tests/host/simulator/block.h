@@ -27,7 +27,8 @@ struct Block {
     };
 
     Report &report;
-    Memory &memory;
+    // The two arrays of the job that a block is of.
+    Memory *memory = nullptr;
     Traffic &traffic;
     std::mt19937_64 dice{1};
     std::vector<u8> bytes = std::vector<u8>(MOST_SHARED);
@@ -48,7 +49,7 @@ struct Block {
     // Set by a timer: the plan has run for too long.
     volatile bool late = false;
 
-    Block(Report &report, Memory &memory, Traffic &traffic) : report(report), memory(memory), traffic(traffic) {}
+    Block(Report &report, Traffic &traffic) : report(report), traffic(traffic) {}
 
     void begin(u32 number) {
         report.at.block = number, report.at.thread = 0;
@@ -199,7 +200,7 @@ struct Block {
         for (const Copy &copy : copies) {
             if (!own(copy)) continue;
             for (u32 i = 0; i < 16; i++) cell(copy.at + i).copier = NOBODY, touch(copy.at + i, true, copy.line);
-            memory.load(&bytes[copy.at], copy.from, 16, copy.line);
+            memory->load(&bytes[copy.at], copy.from, 16, copy.line);
         }
         copies.erase(std::remove_if(copies.begin(), copies.end(), own), copies.end());
     }

@@ -47,12 +47,14 @@ struct Memory {
     bool reads_destination = false;
     // Whether all bytes were filled before, so that each may be written once more.
     bool filled = false;
+    // Bytes that nobody may write, ascending.
+    std::vector<std::pair<u64, u64>> kept;
 
     explicit Memory(Report &report) : report(report) {}
 
     void begin(const Array &from, const Array &to) {
         src = from, dst = to;
-        pages.clear(), stores.clear();
+        pages.clear(), stores.clear(), kept.clear();
         last_number = ~0ULL, last = nullptr, reads_destination = filled = false;
     }
 
@@ -118,8 +120,8 @@ struct Memory {
         filled = true;
     }
 
-    // Compares with what must be there; `kept` says which bytes nobody may write.
-    void compare(const std::vector<u8> &expected, const std::vector<std::pair<u64, u64>> &kept) {
+    // Compares with what must be there.
+    void compare(const std::vector<u8> &expected) {
         auto range = kept.begin();
         for (u64 offset = 0; offset < dst.bytes; offset++) {
             while (range != kept.end() && range->second <= offset) range++;

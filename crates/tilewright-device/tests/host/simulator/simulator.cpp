@@ -5,6 +5,7 @@
 // ORDERS are words. A plan is everything from one `plan` to its `end`:
 //
 //     plan NAME
+//     of NUMBER                        of several pairs of arrays, the one that the next words are about; else 0
 //     source BASE BYTES SEED           the number that stands for its address; the bytes are noise of the seed
 //     destination BASE BYTES SEED      what it holds before
 //     reads                            kernels may read the destination
@@ -12,6 +13,8 @@
 //     mutant NUMBER SECONDS            the change of the text that is on, and the time that it has
 //     only COUNT BLOCK …               the blocks of the next launch that run
 //     launch KERNEL BLOCKS COUNT PARAM …
+//     jobs KERNEL COUNT                one launch over COUNT pairs of arrays, and of each job:
+//         PAIR BLOCKS COUNT PARAM …
 //     filled                           the launches so far fill the destination, and others write over that
 //     expect FILE OFFSET               all bytes that the destination must hold
 //     runs FILE                        or a file for the bytes that were written
@@ -20,6 +23,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
+#include <deque>
 #include <fstream>
 #include <iostream>
 
@@ -32,9 +36,11 @@ extern const u32 tw_count;
 u32 tw_mutant = ~0u;
 
 static Report report;
-static Memory memory(report);
+// The arrays of a plan, in pairs, and the pair that the words of its orders are about.
+static std::deque<Memory> memories;
+static Memory *memory;
 static Traffic traffic;
-static Block block(report, memory, traffic);
+static Block block(report, traffic);
 // Whether a function of the simulator runs, which a signal must not leave.
 static volatile bool busy = false;
 
@@ -47,14 +53,14 @@ void tw_load(void *to, const u8 *from, u32 bytes, u32 line) {
     Busy now;
     block.step(line);
     block.follow(LOAD, (u64)from, bytes, line);
-    memory.load((u8 *)to, (u64)from, bytes, line);
+    block.memory->load((u8 *)to, (u64)from, bytes, line);
     traffic.note(LOAD, report.at.thread, (u64)from, bytes, line);
 }
 void tw_store(u8 *to, const void *from, u32 bytes, u32 line) {
     Busy now;
     block.step(line);
     block.follow(STORE, (u64)to, bytes, line, (const u8 *)from);
-    memory.store((u64)to, (const u8 *)from, bytes, line);
+    block.memory->store((u64)to, (const u8 *)from, bytes, line);
     traffic.note(STORE, report.at.thread, (u64)to, bytes, line);
 }
 void tw_read(void *to, const u8 *array, u64 at, u32 bytes, u32 line) {
@@ -106,25 +112,89 @@ static void within(u64 seconds) {
     setitimer(ITIMER_VIRTUAL, &time, nullptr);
 }
 
-static void launch(const tw_code &code, u64 blocks, const std::vector<u64> &params, std::vector<u32> only) {
-    if (code.params != params.size()) report.found("another number of parameters", 0, params.size());
+// The jobs of a launch over many arrays, the pair of arrays of each, and how often a block has looked for its own.
+struct Jobs {
+    std::vector<tw_job> all;
+    std::vector<Memory *> memories;
+    std::vector<std::vector<u64>> params;
+    u32 looks = 0;
+};
+static Jobs jobs;
+
+const tw_job &tw_job_of(u32 number) {
+    static const tw_job none = {nullptr, nullptr, 0, nullptr};
+    Busy now;
+    // A search halves what is left of 32 bits.
+    if (++jobs.looks > 64) report.found("without end", 0, number), block.abandon();
+    if (number < jobs.all.size()) return jobs.all[number];
+    report.found("job outside", 0, number);
+    return none;
+}
+void tw_begin(u32 job) {
+    if (job >= jobs.all.size()) report.found("no such job", 0, job), block.abandon();
+    block.memory = jobs.memories[job];
+}
+
+// Runs some blocks of a launch in any order.
+template <class Run> static void run(const tw_code &code, std::vector<u32> blocks, Run one) {
     if (code.threads == 0 || code.threads > Block::MOST_THREADS) return report.found("threads", 0, code.threads);
-    if (only.empty()) {
-        only.resize(blocks);
-        std::iota(only.begin(), only.end(), 0);
-    }
-    std::shuffle(only.begin(), only.end(), block.dice);
+    std::shuffle(blocks.begin(), blocks.end(), block.dice);
     // The loop's state outlives a jump.
     static size_t next;
-    for (next = 0; next < only.size(); next++) {
-        block.begin(only[next]);
+    for (next = 0; next < blocks.size(); next++) {
+        block.begin(blocks[next]);
         if (sigsetjmp(block.abandoned, 1)) {
             busy = false, traffic.drop();
             break;
         }
-        code.block((const u8 *)memory.src.base, (u8 *)memory.dst.base, params.data(), only[next]);
+        one(blocks[next]);
         block.end();
     }
+}
+
+static std::vector<u64> params_of(std::istream &orders, const tw_code &code) {
+    u64 count;
+    orders >> count;
+    std::vector<u64> params(count);
+    for (u64 &param : params) orders >> param;
+    if (code.params != count) report.found("another number of parameters", 0, count);
+    return params;
+}
+
+static std::vector<u32> all_of(u64 count) {
+    std::vector<u32> all(count);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+
+static void launch(std::istream &orders, const tw_code &code, const std::vector<u32> &only) {
+    u64 blocks;
+    orders >> blocks;
+    const std::vector<u64> params = params_of(orders, code);
+    block.memory = memory;
+    run(code, only.empty() ? all_of(blocks) : only, [&](u32 number) {
+        code.block((const u8 *)memory->src.base, (u8 *)memory->dst.base, params.data(), number);
+    });
+}
+
+static void launch_many(std::istream &orders, const tw_code &code) {
+    u64 count, blocks, first = 0;
+    orders >> count;
+    jobs = Jobs();
+    jobs.params.resize(count);
+    for (std::vector<u64> &params : jobs.params) {
+        size_t pair;
+        orders >> pair >> blocks;
+        params = params_of(orders, code);
+        Memory &own = memories.at(pair);
+        jobs.memories.push_back(&own);
+        jobs.all.push_back({(const u8 *)own.src.base, (u8 *)own.dst.base, first, params.data()});
+        first += blocks;
+    }
+    run(code, all_of(first), [&](u32 number) {
+        jobs.looks = 0, block.memory = memory;
+        code.many(tw_jobs(), (u32)count, number);
+    });
 }
 
 static void print(const std::string &name) {
@@ -156,36 +226,40 @@ static void plan(std::istream &orders) {
     std::fill(block.sums, block.sums + Block::TRACES, 0);
     tw_mutant = ~0u, block.late = false;
     Array src, dst;
-    std::vector<std::pair<u64, u64>> kept;
     std::vector<u32> only;
     u64 seconds = 300, count, from, to;
     within(seconds);
+    memories.clear(), memory = &memories.emplace_back(report);
     while (orders >> word && word != "end") {
         if (word == "source") orders >> src.base >> src.bytes >> src.seed;
-        if (word == "destination") orders >> dst.base >> dst.bytes >> dst.seed, memory.begin(src, dst);
-        if (word == "reads") memory.reads_destination = true;
-        if (word == "keep") orders >> from >> to, kept.push_back({from, to});
+        if (word == "destination") orders >> dst.base >> dst.bytes >> dst.seed, memory->begin(src, dst);
+        if (word == "of") {
+            orders >> count;
+            while (memories.size() <= count) memories.emplace_back(report);
+            memory = &memories[count];
+        }
+        if (word == "reads") memory->reads_destination = true;
+        if (word == "keep") orders >> from >> to, memory->kept.push_back({from, to});
         if (word == "mutant") orders >> tw_mutant >> seconds, within(seconds);
         if (word == "only") {
             orders >> count;
             only.resize(count);
             for (u32 &number : only) orders >> number;
         }
-        if (word == "launch") {
-            u64 kernel, blocks;
-            orders >> kernel >> blocks >> count;
-            std::vector<u64> params(count);
-            for (u64 &param : params) orders >> param;
-            if (kernel < tw_count) launch(*tw_codes[kernel], blocks, params, only);
-            else report.found("no such kernel", 0, kernel);
+        if (word == "launch" || word == "jobs") {
+            u64 kernel;
+            orders >> kernel;
+            if (kernel >= tw_count) std::fprintf(stderr, "no kernel %" PRIu64 "\n", kernel), std::exit(2);
+            if (word == "launch") launch(orders, *tw_codes[kernel], only);
+            else launch_many(orders, *tw_codes[kernel]);
             only.clear(), report.at.launch++;
         }
-        if (word == "filled") memory.fill();
-        if (word == "expect") orders >> path >> from, memory.compare(bytes_of(path, from, dst.bytes), kept);
+        if (word == "filled") memory->fill();
+        if (word == "expect") orders >> path >> from, memory->compare(bytes_of(path, from, memory->dst.bytes));
         if (word == "runs") {
             orders >> path;
             FILE *file = std::fopen(path.c_str(), "wb");
-            if (file) memory.write_runs(file), std::fclose(file);
+            if (file) memory->write_runs(file), std::fclose(file);
             else report.found("no file to write", 0);
         }
     }
