@@ -15,9 +15,9 @@ them, 8,N some, and symbolic all of a SPEC that fits one rank alone: N0, N1 … 
 --assume says what divides one; tiles that divide an extent need no rounding,
 and no test. Whether 32 bits hold the values of named extents is not known.
 
-With a second SPEC, and --to cuda or hip, the kernels that move an array from the
-first layout to the second, with a function that launches them on a stream. Texts
-of different --name stand in one file.
+With a second SPEC, and --to cuda or hip, the kernels that move an array from
+the first layout to the second, with a function that launches them on a stream.
+Texts of different --name stand in one file.
 
 Examples:
   tilewright emit zN --dims M,N --dtype f16 --assume 'N % 16 == 0' --to cuda
