@@ -74,6 +74,12 @@ DEVICE u128 tw_load(const u8* p) {
   return r;
 }
 #define tw_load_kept(p) (*(const u128*)(p))
+DEVICE u128 tw_load_kept_if(u32 c, const u8* p) {
+  u128 r;
+  r.x = r.y = r.z = r.w = 0;
+  if (c) r = tw_load_kept(p);
+  return r;
+}
 DEVICE u128 tw_load_if(u32 c, const u8* p) {
   u128 r;
   r.x = r.y = r.z = r.w = 0;
@@ -93,6 +99,7 @@ DEVICE u32 tw_prmt(u32 a, u32 b, u32 sel) {
 #define tw_async(s, b, p) (*(u128*)((u8*)(s) + (b)) = tw_load(p))
 #define CPWAIT
 #define tw_funnel(lo, hi, shift) __builtin_amdgcn_alignbit(hi, lo, shift)
+#define tw_funnel_up(lo, hi, shift) ((u32)(((u64)(hi) << 32 | (lo)) << ((shift) & 31u) >> 32))
 #else
 DEVICE u128 tw_load(const u8* p) {
   u128 v;
@@ -122,6 +129,12 @@ DEVICE u128 tw_load_kept(const u8* p) {
   asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
 }
+DEVICE u128 tw_load_kept_if(u32 c, const u8* p) {
+  u128 v;
+  asm volatile("{ .reg .pred c; setp.ne.u32 c, %5, 0; @c ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p), "r"(c));
+  return v;
+}
 DEVICE void tw_store(u8* p, u128 v) { __stcs((u128*)p, v); }
 DEVICE void tw_store_if(u32 c, u8* p, u128 v) {
   asm volatile("{ .reg .pred c; setp.ne.u32 c, %5, 0; @c st.global.cs.v4.u32 [%0], {%1, %2, %3, %4}; }"
@@ -129,6 +142,7 @@ DEVICE void tw_store_if(u32 c, u8* p, u128 v) {
 }
 #define tw_prmt(a, b, sel) __byte_perm(a, b, sel)
 #define tw_funnel(lo, hi, shift) __funnelshift_r(lo, hi, shift)
+#define tw_funnel_up(lo, hi, shift) __funnelshift_l(lo, hi, shift)
 #if __CUDA_ARCH__ >= 800
 #define tw_async(s, b, p) \
   asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" \
@@ -150,6 +164,7 @@ DEVICE void tw_store_if(u32 c, u8* p, u128 v) {
 #define STG16(p, v) tw_store(p, v)
 // The same where `c` says; else a load gives any bytes.
 #define LDG16IF(c, p) tw_load_if(c, p)
+#define LDG16KIF(c, p) tw_load_kept_if(c, p)
 #define STG16IF(c, p, v) tw_store_if(c, p, v)
 #define STG8(p, v) (*(u64*)(p) = (v))
 #define STG4(p, v) (*(u32*)(p) = (v))
@@ -168,7 +183,16 @@ DEVICE void tw_store_if(u32 c, u8* p, u128 v) {
 #define CPASYNC16(s, b, p) tw_async(s, b, p)
 #define PRMT(a, b, sel) tw_prmt(a, b, sel)
 #define FUNNEL(lo, hi, shift) tw_funnel(lo, hi, shift)
+// The high word of both, moved up.
+#define FUNNELUP(lo, hi, shift) tw_funnel_up(lo, hi, shift)
 #define MULHI32(a, b) __umulhi(a, b)
 #define MULHI64(a, b) __umul64hi(a, b)
 #define PHASE(p) ((u32)(u64)(p))
+// The last multiple of 16 that is not behind p.
+#if defined(TW_HIP)
+#define FLOOR16(p) ((p) - (PHASE(p) & 15u))
+#else
+// One instruction where a difference takes two; the loads and stores say themselves that the memory is global.
+#define FLOOR16(p) ((u8*)((u64)(p) & ~(u64)15))
+#endif
 // The end of the dialect for CUDA and HIP.

@@ -103,6 +103,7 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define TABLE static const
 #define DEVICE static inline
 #define PHASE(p) ((u32)(u64)(p))
+#define FLOOR16(p) ((p) - (PHASE(p) & 15u))
 #define LDG16(p) tw_global<u128>(p, __LINE__)
 #define LDG16K(p) tw_global<u128>(p, __LINE__)
 #define LDG8(p) tw_global<u64>(p, __LINE__)
@@ -112,6 +113,7 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define STG16(p, v) tw_global<u128>(p, v, __LINE__)
 // The same where `c` says; else a load gives any bytes.
 #define LDG16IF(c, p) ((c) ? LDG16(p) : u128{0xA5A5A5A5u, 0x5A5A5A5Au, 0xC3C3C3C3u, 0x3C3C3C3Cu})
+#define LDG16KIF(c, p) LDG16IF(c, p)
 #define STG16IF(c, p, v) do { if (c) STG16(p, v); } while (0)
 #define STG8(p, v) tw_global<u64>(p, v, __LINE__)
 #define STG4(p, v) tw_global<u32>(p, v, __LINE__)
@@ -131,5 +133,7 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define CPWAIT tw_wait(__LINE__)
 #define PRMT(a, b, selector) tw_permuted(a, b, selector)
 #define FUNNEL(lo, hi, shift) ((u32)(((u64)(u32)(hi) << 32 | (u32)(lo)) >> ((shift) & 31)))
+// The high word of both, moved up.
+#define FUNNELUP(lo, hi, shift) ((u32)(((u64)(u32)(hi) << 32 | (u32)(lo)) << ((shift) & 31) >> 32))
 #define MULHI32(a, b) ((u32)((u64)(u32)(a) * (u32)(b) >> 32))
 #define MULHI64(a, b) tw_high(a, b)

@@ -54,6 +54,7 @@ typedef uint4 u128;
 #define LDG1(p) (*(__global const u8*)(p))
 #define STG16(p, v) (*(__global u128*)(p) = (v))
 #define LDG16IF(c, p) ((c) ? LDG16(p) : (u128)(0))
+#define LDG16KIF(c, p) LDG16IF(c, p)
 #define STG16IF(c, p, v) do { if (c) STG16(p, v); } while (0)
 #define STG8(p, v) (*(__global u64*)(p) = (v))
 #define STG4(p, v) (*(__global u32*)(p) = (v))
@@ -79,6 +80,9 @@ DEVICE u32 tw_prmt(u32 a, u32 b, u32 sel) {
 }
 #define PRMT(a, b, sel) tw_prmt(a, b, sel)
 #define FUNNEL(lo, hi, shift) ((u32)(((u64)(hi) << 32 | (lo)) >> ((shift) & 31u)))
+// The high word of both, moved up.
+#define FUNNELUP(lo, hi, shift) ((u32)(((u64)(hi) << 32 | (lo)) << ((shift) & 31u) >> 32))
 #define MULHI32(a, b) mul_hi((u32)(a), (u32)(b))
 #define MULHI64(a, b) mul_hi((u64)(a), (u64)(b))
 #define PHASE(p) ((u32)(ulong)(p))
+#define FLOOR16(p) ((__global u8*)((ulong)(p) & ~(ulong)15))

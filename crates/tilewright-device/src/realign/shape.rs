@@ -11,6 +11,12 @@ pub(super) const VECTORS: u64 = 16;
 /// The most blocks beside one another that read the same rows.
 const BESIDE: u64 = 8;
 
+/// Bytes of tiles that a multiprocessor must be able to hold: the smallest one has 100 KiB, and a block takes 1 KiB more.
+const TILES: u32 = 96 << 10;
+
+/// Registers of a multiprocessor.
+const REGISTERS: u32 = 1 << 16;
+
 /// The most bytes of a row: what a number of 32 bits with a sign holds, with room for a tile.
 const LONGEST: u64 = 1 << 30;
 
@@ -59,9 +65,23 @@ impl Shape {
         if self.element == 1 { 8 } else { 16 }
     }
 
+    /// Squares of a thread, beside one another: enough bytes to make its first steps cheap.
+    pub(super) fn squares(&self) -> u64 {
+        match self.element {
+            16 => 4,
+            4 | 8 => 2,
+            _ => 1,
+        }
+    }
+
+    /// Columns between the squares of a thread.
+    pub(super) fn apart(&self) -> u64 {
+        self.across() * self.lanes()
+    }
+
     /// Columns of a tile.
     pub(super) fn tile_columns(&self) -> u64 {
-        self.across() * self.lanes()
+        self.squares() * self.apart()
     }
 
     /// Rows that a tile writes: all it holds but those of its first vector.
@@ -69,14 +89,16 @@ impl Shape {
         (VECTORS - 1) * self.lanes()
     }
 
-    /// Threads of a block: one for each square of elements.
+    /// Threads of a block.
     pub(super) fn threads(&self) -> u32 {
         (self.across() * VECTORS) as u32
     }
 
-    /// Blocks that a multiprocessor must be able to hold; registers of a thread are few enough for it.
+    /// Blocks that a multiprocessor must be able to hold: as its shared memory allows, and its registers, of which a
+    /// thread takes twice what its squares take, for the vectors that are shifted, and some more.
     pub(super) fn resident(&self) -> u32 {
-        4
+        let words = (self.squares() * self.lanes() * VECTOR / 4) as u32;
+        (TILES / self.shared()).min(REGISTERS / (self.threads() * (2 * words + 40)))
     }
 
     /// Bytes of shared memory.

@@ -1,6 +1,6 @@
 //! The text of a realigned weave.
 //!
-//! A square is the elements of one vector of a row in as many rows, moved by one thread. Cell `(c, t)` of the tile is the
+//! A square is the elements of one vector of a row, in one row for each of them; a thread moves a few. Cell `(c, t)` of the tile is the
 //! vector of column `c` and rows `t·N` to `t·N + N`, N elements a vector; eight columns of squares lie apart in banks by
 //! an exclusive or of `t` with the square's column.
 
@@ -32,27 +32,52 @@ pub(super) fn of(shape: &Shape, grid: &Grid, area: &Area) -> (String, Text, Numb
     }
     text.line("THREADS_END");
     text.line("BARRIER;");
-    (shifted(shape.unit), text, numbers)
+    (shifts(shape.unit), text, numbers)
 }
 
-/// The function that takes 16 bytes out of two vectors.
-pub(crate) fn shifted(unit: u64) -> String {
+/// The functions that take 16 bytes out of two vectors, for distances that are multiples of `unit`.
+fn shifts(unit: u64) -> String {
+    if unit >= VECTOR {
+        return String::new();
+    }
+    let after = [
+        "if (by & 8u) { w0 = w2; w1 = w3; w2 = w4; w3 = w5; w4 = w6; w5 = w7; }",
+        "if (by & 4u) { w0 = w1; w1 = w2; w2 = w3; w3 = w4; w4 = w5; }",
+    ];
+    let before = [
+        "if (by & 8u) { w7 = w5; w6 = w4; w5 = w3; w4 = w2; w3 = w1; w2 = w0; }",
+        "if (by & 4u) { w7 = w6; w6 = w5; w5 = w4; w4 = w3; w3 = w2; }",
+    ];
+    let funnels = |macro_: &'static str, low: usize| {
+        (0..4).map(move |i| format!("{macro_}(w{}, w{}, 8u * by)", low + i, low + i + 1))
+    };
     let mut text = String::from("// The 16 bytes from byte `by` on, below 16, of two vectors.\n");
-    text.push_str("DEVICE u128 shifted(u128 a, u128 b, u32 by) {\n");
+    text.push_str(&shift("shifted", unit, after, 0, &funnels("FUNNEL", 0).collect::<Vec<_>>()));
+    text.push_str(
+        "// The 16 bytes that begin `by` bytes, below 16, before the second of two vectors.\n",
+    );
+    text.push_str(&shift("behind", unit, before, 4, &funnels("FUNNELUP", 3).collect::<Vec<_>>()));
+    text
+}
+
+/// One of them: it moves words by halves of a vector, by single words, and by bytes, the last by `funnels`, as far as
+/// the unit asks; then its result begins at word `first`.
+fn shift(name: &str, unit: u64, words: [&str; 2], first: usize, funnels: &[String]) -> String {
+    let mut text = format!("DEVICE u128 {name}(u128 a, u128 b, u32 by) {{\n");
     text.push_str(
         "  u32 w0 = a.x, w1 = a.y, w2 = a.z, w3 = a.w, w4 = b.x, w5 = b.y, w6 = b.z, w7 = b.w;\n",
     );
-    text.push_str("  if (by & 8u) { w0 = w2; w1 = w3; w2 = w4; w3 = w5; w4 = w6; w5 = w7; }\n");
-    if unit < 8 {
-        text.push_str("  if (by & 4u) { w0 = w1; w1 = w2; w2 = w3; w3 = w4; w4 = w5; }\n");
-    }
-    if unit < 4 {
-        text.push_str("  const u32 bits = 8u * (by & 3u);\n");
-        for i in 0..4 {
-            text.push_str(&format!("  w{i} = FUNNEL(w{i}, w{}, bits);\n", i + 1));
+    for (line, bytes) in words.iter().zip([8, 4]) {
+        if unit <= bytes {
+            text.push_str(&format!("  {line}\n"));
         }
     }
-    text.push_str("  u128 r;\n  r.x = w0; r.y = w1; r.z = w2; r.w = w3;\n  return r;\n}\n");
+    text.push_str("  u128 r;\n ");
+    for (i, word) in ["x", "y", "z", "w"].iter().enumerate() {
+        let value = if unit < 4 { funnels[i].clone() } else { format!("w{}", first + i) };
+        text.push_str(&format!(" r.{word} = {value};"));
+    }
+    text.push_str("\n  return r;\n}\n");
     text
 }
 
@@ -100,43 +125,64 @@ fn block(shape: &Shape, area: &Area, text: &mut Text, numbers: &mut Numbers) {
 
 /// Squares of the source, straight and exchanged, to the tile.
 fn read(shape: &Shape, text: &mut Text) {
-    let (across, lanes, element) = (shape.across(), shape.lanes(), shape.element);
+    let (across, lanes) = (shape.across(), shape.lanes());
     text.line(&format!("const u32 cv = tid % {across}u, rv = tid / {across}u;"));
     text.line(&format!("const i32 first = r0 + (i32)(rv * {lanes}u);"));
     text.line(&format!("if (cv * {lanes}u < nc && first >= 0 && first < (i32)nr) {{"));
     text.line(&format!("const u32 n = nr - first < {lanes}u ? nr - first : {lanes}u;"));
+    text.line(&format!("const u32 left = nc - cv * {lanes}u;"));
     text.line(&format!("const i64 at = from + (i64)(rv * {lanes}u) * pitch + cv * 16u;"));
-    text.line("// Of the n rows, those from k0 on to k1 are read by vectors that are all inside the source.");
-    text.line("u32 k0 = 0, k1 = n;");
-    text.line("while (k0 < k1 && (at + k0 * pitch < least || at + k0 * pitch > most)) k0++;");
-    text.line("while (k1 > k0 && (at + (k1 - 1u) * pitch < least || at + (k1 - 1u) * pitch > most)) k1--;");
-    text.line(&format!("u32 m[{}];", 4 * lanes));
-    text.line("UNROLL");
-    text.line(&format!("for (u32 k = 0; k < {lanes}u; k++) {{"));
-    text.line("u128 v;");
-    text.line("v.x = v.y = v.z = v.w = 0u;");
-    text.line("if (k - k0 < k1 - k0) {");
-    text.line("const i64 here = at + (i64)k * pitch;");
-    text.line("const u32 by = (u32)here & 15u;");
-    text.line("GSRC p = src + (here - by - begins);");
-    text.line("v = LDG16K(p);");
-    text.line("u128 next = v;");
-    text.line("if (by) next = LDG16K(p + 16);");
-    text.line("v = shifted(v, next, by);");
-    text.line("}");
-    text.line("m[4u * k] = v.x; m[4u * k + 1u] = v.y; m[4u * k + 2u] = v.z; m[4u * k + 3u] = v.w;");
-    text.line("}");
-    (0..lanes.trailing_zeros()).for_each(|bit| exchange(bit, element << bit, lanes, text));
     text.line(&format!("const u32 cell = cv * {}u + (rv ^ (cv & 7u));", lanes * VECTORS));
+    if shape.unit == VECTOR {
+        squares(shape, text);
+    } else {
+        text.line("// Two vectors of each row are read, which are inside the source but in its first and last rows.");
+        text.line("const i64 reach = (i64)(n - 1u) * pitch, below = reach < 0 ? reach : 0;");
+        let far = (shape.squares() - 1) * shape.across() * VECTOR;
+        text.line(&format!("if (at + below >= least && at + reach - below + {far} < most) {{"));
+        squares(shape, text);
+        text.line("} else {");
+        slow(shape, text);
+        text.line("}");
+    }
+    text.line("}");
+}
+
+/// All squares of a thread at once.
+fn squares(shape: &Shape, text: &mut Text) {
+    let (lanes, element, squares) = (shape.lanes(), shape.element, shape.squares());
+    text.line(&format!("u32 m[{}];", 4 * lanes * squares));
+    text.line("GSRC p = src + (at - begins);");
     text.line("UNROLL");
     text.line(&format!("for (u32 k = 0; k < {lanes}u; k++) {{"));
-    text.line("u128 v;");
-    text.line("v.x = m[4u * k]; v.y = m[4u * k + 1u]; v.z = m[4u * k + 2u]; v.w = m[4u * k + 3u];");
-    text.line(&format!("STS16(sm, cell + k * {VECTORS}u, v);"));
-    text.line("}");
     if shape.unit < VECTOR {
-        slow(shape, text);
+        text.line("const u32 by = PHASE(p) & 15u;");
     }
+    let aligned = if shape.unit < VECTOR { "FLOOR16(p)" } else { "p" };
+    text.line("UNROLL");
+    text.line(&format!("for (u32 s = 0; s < {squares}u; s++) {{"));
+    text.line(&format!("ROUND(k * {squares}u + s);"));
+    text.line(&format!("GSRC from = {aligned} + s * {}u;", shape.across() * VECTOR));
+    text.line(&format!("const u32 is = (k < n) & (s * {}u < left);", shape.apart()));
+    if shape.unit < VECTOR {
+        text.line("const u128 a = LDG16KIF(is, from), b = LDG16KIF(is, from + 16);");
+        text.line("const u128 v = shifted(a, b, by);");
+    } else {
+        text.line("const u128 v = LDG16KIF(is, from);");
+    }
+    text.line(&format!("const u32 to = 4u * (s * {lanes}u + k);"));
+    text.line("m[to] = v.x; m[to + 1u] = v.y; m[to + 2u] = v.z; m[to + 3u] = v.w;");
+    text.line("}");
+    text.line("p += pitch;");
+    text.line("}");
+    (0..lanes.trailing_zeros())
+        .for_each(|bit| exchange(bit, element << bit, lanes * squares, text));
+    text.line("UNROLL");
+    text.line(&format!("for (u32 k = 0; k < {}u; k++) {{", lanes * squares));
+    text.line(&format!(
+        "PUT16(sm, cell + (k / {lanes}u * {}u + k % {lanes}u) * {VECTORS}u, m, 4u * k);",
+        shape.apart()
+    ));
     text.line("}");
 }
 
@@ -164,43 +210,96 @@ fn exchange(bit: u32, bytes: u64, lanes: u64, text: &mut Text) {
     text.line("}");
 }
 
-/// The rows of a square that no vectors inside the source hold: by units, once the others are in the tile.
+/// The same for squares with rows at the source's ends, a vector at a time: one that is outside is read by units.
 fn slow(shape: &Shape, text: &mut Text) {
     let Shape { element, unit, .. } = *shape;
-    let units = VECTOR / unit;
-    text.line("for (u32 k = 0; k < n; k++) if (k - k0 >= k1 - k0) {");
-    text.line("GSRC p = src + (at - begins + (i64)k * pitch);");
-    text.line(&format!("const u32 inside = (nc - cv * {}u) * {element}u;", shape.lanes()));
+    let (lanes, squares, units) = (shape.lanes(), shape.squares(), VECTOR / unit);
+    text.line(&format!("for (u32 i = 0; i < n * {squares}u; i++) {{"));
+    text.line(&format!("const u32 k = i / {squares}u, c = i % {squares}u * {}u;", shape.apart()));
+    text.line(&format!(
+        "const i64 here = at + (i64)k * pitch + i % {squares}u * {}u;",
+        shape.across() * VECTOR
+    ));
+    text.line(&format!("const u32 to = (cell + c * {VECTORS}u) * 16u + k * {element}u;"));
+    text.line("GSRC p = src + (here - begins);");
+    text.line("if (c < left && here >= least && here < most) {");
+    text.line("const u32 by = (u32)here & 15u;");
+    text.line("const u128 v = shifted(LDG16K(FLOOR16(p)), LDG16K(FLOOR16(p) + 16), by);");
+    if element == VECTOR {
+        text.line("STS16(sm, to / 16u, v);");
+    } else {
+        for lane in 0..lanes {
+            let place = format!("to + {}u", lane * VECTORS * VECTOR);
+            text.line(&format!("STS{element}(sm, {place}, {});", lane_of(lane, element)));
+        }
+    }
+    text.line("} else if (c < left) {");
     text.line(&format!("u{} x[{units}];", 8 * unit));
     text.line("UNROLL");
-    text.line(&format!("for (u32 i = 0; i < {units}u; i++) if (i * {unit}u < inside) x[i] = LDG{unit}(p + i * {unit}u);"));
+    text.line(&format!("for (u32 j = 0; j < {units}u; j++) if (j * {unit}u < (left - c) * {element}u) x[j] = LDG{unit}(p + j * {unit}u);"));
     text.line("UNROLL");
-    text.line(&format!("for (u32 i = 0; i < {units}u; i++) if (i * {unit}u < inside) {{"));
-    let place = format!("(cell + i * {unit}u / {element}u * {VECTORS}u)");
     text.line(&format!(
-        "STS{unit}(sm, {place} * 16u + k * {element}u + i * {unit}u % {element}u, x[i]);"
+        "for (u32 j = 0; j < {units}u; j++) if (j * {unit}u < (left - c) * {element}u) {{"
     ));
+    text.line(&format!(
+        "STS{unit}(sm, to + j * {unit}u / {element}u * {}u + j * {unit}u % {element}u, x[j]);",
+        VECTORS * VECTOR
+    ));
+    text.line("}");
     text.line("}");
     text.line("}");
 }
 
+/// An element of the vector `v`.
+fn lane_of(lane: u64, element: u64) -> String {
+    let word = |at: u64| ["v.x", "v.y", "v.z", "v.w"][at as usize];
+    let (at, bit) = (lane * element / 4, lane * element % 4 * 8);
+    match element {
+        8 => format!("(u64){} << 32 | {}", word(at + 1), word(at)),
+        4 => word(at).into(),
+        _ => format!(
+            "(u{}){}",
+            8 * element,
+            if bit == 0 { word(at).into() } else { format!("({} >> {bit}u)", word(at)) }
+        ),
+    }
+}
+
 /// The vectors of the destination that rows have all of.
 fn vectors(shape: &Shape, text: &mut Text) {
-    let each = shape.threads() / 16;
-    text.line("const u32 j = tid % 16u;");
+    let (lanes, each) = (shape.lanes(), u64::from(shape.threads()) / 16);
+    text.line("const u32 j = tid % 16u, r = tid / 16u;");
+    text.line(&format!(
+        "const i32 x = (i32)(down * {TILE}u + j * 16u), behind_row = x + 16 - row;"
+    ));
+    text.line("// A vector begins up to 15 bytes before byte x of its row: `least_by` at least, below `least_by + some`.");
+    text.line("const u32 least_by = behind_row > 0 ? behind_row : 0, most_by = x > 0 ? 16u : 1u;");
+    text.line(&format!(
+        "const u32 some = j < {}u && least_by < most_by ? most_by - least_by : 0u;",
+        VECTORS - 1
+    ));
+    text.line("const u32 columns = r < nc ? nc - r : 0u;");
+    text.line(&format!("const u32 turn = r / {lanes}u & 7u;"));
+    text.line("GDST p = dst + (to + (i64)r * step + x);");
+    text.line(&format!("const i64 hop = step * {each};"));
     text.line("UNROLL");
-    text.line(&format!("for (u32 k = 0; k < {}u; k++) {{", shape.tile_columns() / u64::from(each)));
-    text.line(&format!("const u32 c = tid / 16u + k * {each}u;"));
-    text.line("const i64 at = to + (i64)c * step;");
-    text.line("const u32 by = (PHASE(dst) + (u32)at) & 15u;");
-    text.line(&format!("const i32 x = (i32)(down * {TILE}u + j * 16u) - (i32)by;"));
-    text.line(&format!("if (j < {}u && c < nc && x >= 0 && x + 16 <= row) {{", VECTORS - 1));
-    text.line(&format!("const u32 turn = c / {}u & 7u;", shape.lanes()));
-    text.line(&format!("const u128 b = LDS16(sm, c * {VECTORS}u + (j + 1u ^ turn));"));
-    text.line("u128 a = b;");
-    text.line(&format!("if (by) a = LDS16(sm, c * {VECTORS}u + (j ^ turn));"));
-    text.line("STG16(dst + (at + x), shifted(a, b, (16u - by) & 15u));");
-    text.line("}");
+    text.line(&format!("for (u32 k = 0; k < {}u; k++) {{", shape.tile_columns() / each));
+    text.line("ROUND(k);");
+    text.line(&format!(
+        "const u32 cell = r * {VECTORS}u + k * {}u, swizzle = k * {each}u / {lanes}u & 7u;",
+        each * VECTORS
+    ));
+    if shape.unit < VECTOR {
+        text.line("const u32 by = PHASE(p) & 15u;");
+        text.line(&format!("const u32 is = (by - least_by < some) & (k * {each}u < columns);"));
+        text.line("const u128 a = LDS16(sm, cell + (j ^ turn ^ swizzle));");
+        text.line("const u128 b = LDS16(sm, cell + ((j + 1u & 15u) ^ turn ^ swizzle));");
+        text.line("STG16IF(is, FLOOR16(p), behind(a, b, by));");
+    } else {
+        text.line(&format!("const u32 is = (least_by < some) & (k * {each}u < columns);"));
+        text.line("STG16IF(is, p, LDS16(sm, cell + ((j + 1u & 15u) ^ turn ^ swizzle)));");
+    }
+    text.line("p += hop;");
     text.line("}");
 }
 
