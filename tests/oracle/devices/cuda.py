@@ -7,7 +7,8 @@ of global memory; how many store less in shared memory is said. Of both weaves: 
 the destination, and bytes of tiles that a multiprocessor holds.
 
 Instructions are counted as they stand in the code: of weaves all of them, for their code has no loops; of realigned
-weaves those outside of loops, for what remains a loop is the ends of rows and the last vectors of the source.
+weaves those outside of loops, for what remains a loop is the ends of rows and the squares with the first and last rows of
+the source.
 """
 import collections
 import concurrent.futures
