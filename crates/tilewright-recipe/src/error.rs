@@ -56,6 +56,8 @@ pub enum Kind {
     Tie,
     /// The tensors that the recipe was to be solved for are no list of tensors.
     Input,
+    /// A configuration of a model that the recipe is not for.
+    Config,
     /// More than a recipe may hold or make.
     Limit,
 }
@@ -87,6 +89,7 @@ impl Kind {
             Kind::Dtype => "dtype",
             Kind::Tie => "tie",
             Kind::Input => "input",
+            Kind::Config => "config",
             Kind::Limit => "limit",
         }
     }

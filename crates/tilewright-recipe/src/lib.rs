@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod assembly;
+mod conditions;
 mod error;
 mod expression;
 mod globs;
@@ -18,6 +19,7 @@ mod tensor;
 mod toml_file;
 
 pub use assembly::{Assembly, Digit, Equal, Made, Origin, Part};
+pub use conditions::Contradiction;
 pub use error::{Error, Errors, Kind};
 pub use expression::{Axis, Expression, Sizes};
 pub use recipe::Recipe;

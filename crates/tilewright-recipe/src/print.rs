@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use tilewright_core::Fill;
 
 use crate::{
+    conditions::Conditions,
     quantity::Quantity,
     recipe::Recipe,
     rule::{Rule, Side},
@@ -26,6 +27,12 @@ impl Recipe {
         for (key, value) in [("title", &self.title), ("source", &self.source)] {
             if let Some(value) = value {
                 line(&mut text, key, &quoted(value));
+            }
+        }
+        let serves = Some(&self.serves).filter(|serves| !serves.is_empty());
+        for (key, conditions) in [("for", serves), ("inverse_for", self.inverse_serves.as_ref())] {
+            if let Some(conditions) = conditions {
+                line(&mut text, key, &self::conditions(conditions));
             }
         }
         for (key, names) in [("pass", &self.pass), ("drop", &self.drop), ("lost", &self.lost)] {
@@ -121,6 +128,20 @@ fn quantity(size: &Quantity) -> String {
         Quantity::Number(number) => number.to_string(),
         Quantity::Text { text, .. } => quoted(text),
     }
+}
+
+fn conditions(conditions: &Conditions) -> String {
+    let one = |(name, values): (&str, &[serde_json::Value])| {
+        let values: Vec<String> = values.iter().map(scalar).collect();
+        format!("{} = [{}]", key(name), values.join(", "))
+    };
+    let all: Vec<String> = conditions.iter().map(one).collect();
+    if all.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", all.join(", ")) }
+}
+
+/// A text, a number or a truth value.
+fn scalar(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), quoted)
 }
 
 /// A key, in quotes where it needs them.

@@ -14,6 +14,7 @@ use std::fmt;
 use tilewright_scan::Scanner;
 
 use crate::{
+    conditions::short,
     error::{Error, Kind},
     expression::Sizes,
 };
@@ -162,14 +163,6 @@ fn configured(config: Option<&serde_json::Value>, path: &[String]) -> Result<u64
     let value = value.ok_or_else(|| Lack::Absent(format!("the configuration has no `{path}`")))?;
     let wrong = || Lack::Wrong(format!("config.{path} is {}, and no size", short(value)));
     value.as_u64().ok_or_else(wrong)
-}
-
-fn short(value: &serde_json::Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
 }
 
 type Reading<'a> = Scanner<'a, Error>;

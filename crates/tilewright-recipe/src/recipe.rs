@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_core::{Dtype, Fill};
 
 use crate::{
+    conditions::{Conditions, Contradiction},
     error::{Error, Errors, Kind, Place},
     quantity::Quantity,
     reference::Reference,
@@ -16,8 +17,21 @@ use crate::{
 const MOST_RULES: usize = 1 << 16;
 
 /// The keys of a recipe and of a rule.
-const KEYS: [&str; 11] =
-    ["title", "source", "pass", "drop", "lost", "tie", "untie", "same", "sizes", "pad_to", "map"];
+const KEYS: [&str; 13] = [
+    "title",
+    "source",
+    "for",
+    "inverse_for",
+    "pass",
+    "drop",
+    "lost",
+    "tie",
+    "untie",
+    "same",
+    "sizes",
+    "pad_to",
+    "map",
+];
 const RULE_KEYS: [&str; 11] = [
     "from",
     "to",
@@ -61,6 +75,10 @@ const RULE_KEYS: [&str; 11] = [
 pub struct Recipe {
     pub(crate) title: Option<String>,
     pub(crate) source: Option<String>,
+    /// The configurations that it is for.
+    pub(crate) serves: Conditions,
+    /// Those of its result, which the inverse is for, where these are others.
+    pub(crate) inverse_serves: Option<Conditions>,
     pub(crate) pass: Vec<String>,
     pub(crate) drop: Vec<String>,
     /// What the recipe that this one undoes has dropped.
@@ -113,6 +131,8 @@ impl Recipe {
     #[must_use]
     pub fn inverse(&self) -> Recipe {
         Recipe {
+            serves: self.inverse_serves.as_ref().unwrap_or(&self.serves).clone(),
+            inverse_serves: self.inverse_serves.as_ref().map(|_| self.serves.clone()),
             drop: self.lost.clone(),
             lost: self.drop.clone(),
             tie: self.untie.clone(),
@@ -120,6 +140,34 @@ impl Recipe {
             rules: self.rules.iter().map(Rule::inverse).collect(),
             ..self.clone()
         }
+    }
+
+    /// What a configuration says against this recipe. A key that the configuration does not have says nothing.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use tilewright_recipe::Recipe;
+    /// let recipe = Recipe::parse("for = { multi_query = true }\n[[map]]\nfrom = 'a'\nto = 'b'")?;
+    /// assert_eq!(recipe.contradictions(&json!({"multi_query": false})).len(), 1);
+    /// assert!(recipe.contradictions(&json!({"n_head": 4})).is_empty());
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn contradictions(&self, config: &serde_json::Value) -> Vec<Contradiction> {
+        self.serves.contradictions(config)
+    }
+
+    /// The same recipe for any configuration: of what the recipe is for, nothing is checked.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use tilewright_recipe::Recipe;
+    /// let recipe = Recipe::parse("for = { model_type = 'llama' }\n[[map]]\nfrom = 'a'\nto = 'b'")?;
+    /// assert!(recipe.for_any_config().contradictions(&json!({"model_type": "yi"})).is_empty());
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    #[must_use]
+    pub fn for_any_config(self) -> Recipe {
+        Recipe { serves: Conditions::default(), inverse_serves: None, ..self }
     }
 
     /// How many rules it has.
@@ -176,6 +224,13 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
     let mut recipe = Recipe {
         title: line(file, "title"),
         source: line(file, "source"),
+        serves: table
+            .get("for")
+            .map(|value| Conditions::read(file, "for", value))
+            .unwrap_or_default(),
+        inverse_serves: table
+            .get("inverse_for")
+            .map(|value| Conditions::read(file, "inverse_for", value)),
         pass: names(file, table, "pass"),
         drop: names(file, table, "drop"),
         lost: names(file, table, "lost"),

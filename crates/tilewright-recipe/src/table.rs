@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::{
+    conditions::{Conditions, list},
     recipe::Recipe,
     rule::{Rule, Side},
 };
@@ -30,7 +31,14 @@ impl fmt::Display for Recipe {
         let pads = self.pad_to.iter().map(|(name, (axis, multiple))| {
             format!("~{name} fills {axis} up to a multiple of {multiple}")
         });
-        let all: [(&str, Vec<String>); 8] = [
+        let serves = |conditions: &Conditions| {
+            let one =
+                |(key, values): (&str, &[serde_json::Value])| format!("{key} {}", list(values));
+            conditions.iter().map(one).collect::<Vec<String>>()
+        };
+        let all: [(&str, Vec<String>); 10] = [
+            ("for", serves(&self.serves)),
+            ("the inverse is for", self.inverse_serves.as_ref().map(serves).unwrap_or_default()),
             ("pass", self.pass.clone()),
             ("drop", self.drop.clone()),
             ("does not come back", self.lost.clone()),

@@ -150,6 +150,35 @@ impl<'a> File<'a> {
         }
     }
 
+    /// Texts, integers and truth values, in a list or one alone.
+    pub(crate) fn scalars(&mut self, key: &str, value: &Value<'_>) -> Vec<serde_json::Value> {
+        let what = "a text, a whole number, true or false, or a list of these";
+        let mut all = Vec::new();
+        let listed = value.get_ref().as_array();
+        let values: Vec<&Value<'_>> = match listed {
+            Some(list) => list.iter().collect(),
+            None => vec![value],
+        };
+        for one in values {
+            let integer =
+                |it: &toml::de::DeInteger<'_>| i64::from_str_radix(it.as_str(), it.radix()).ok();
+            let read = match one.get_ref() {
+                DeValue::String(text) => Some(serde_json::Value::from(text.as_ref())),
+                DeValue::Boolean(truth) => Some(serde_json::Value::from(*truth)),
+                DeValue::Integer(number) => integer(number).map(serde_json::Value::from),
+                DeValue::Float(_)
+                | DeValue::Datetime(_)
+                | DeValue::Array(_)
+                | DeValue::Table(_) => None,
+            };
+            match read {
+                Some(value) => all.push(value),
+                None => self.refuse(key, one, what),
+            }
+        }
+        all
+    }
+
     /// A list of pairs of texts.
     pub(crate) fn pairs(&mut self, key: &str, value: &Value<'_>) -> Vec<[String; 2]> {
         let what = "a list of pairs of names, as in [[\"a\", \"b\"]]";

@@ -70,6 +70,8 @@ impl Recipe {
     ) -> Result<Assembly, Errors> {
         let outside = Outside { config, sizes };
         let mut faults = Faults::default();
+        let against = config.map(|config| self.contradictions(config)).unwrap_or_default();
+        against.iter().for_each(|found| faults.push(found.into()));
         check_input(tensors, &mut faults);
         let faults = faults.or(()).map(|()| Faults::default())?;
         self.assemble(tensors, outside, faults)

@@ -32,7 +32,8 @@ pub(crate) fn back(recipe: &Recipe, solved: &[Solved], tensors: &[Tensor]) -> Re
         rules: Vec::new(),
         pad_to: BTreeMap::new(),
         sizes: BTreeMap::new(),
-        ..recipe.inverse()
+        // It is for this file alone.
+        ..recipe.inverse().for_any_config()
     };
     let mut facts: Vec<BTreeMap<String, u64>> = Vec::new();
     for (at, rule) in recipe.rules.iter().enumerate() {

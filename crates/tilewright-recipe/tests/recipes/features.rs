@@ -333,3 +333,47 @@ fn blocks_of_elements_move_whole() {
         assert!(says.contains("\"v\" would take blocks of 32 elements of q8_0 apart"), "{says}");
     }
 }
+
+#[test]
+fn a_configuration_of_another_model_is_refused_and_the_inverse_has_its_own() {
+    let recipe = recipe(
+        "for = { model_type = ['a', 'b'], wide = true, 't.n' = [1, 2] }\ninverse_for = { model_type = 'c' }\n[[map]]\nfrom = 'x'\nto = 'y'",
+    );
+    let heads = heads(&[("x", Dtype::F32, &[2])]);
+    let says = |recipe: &Recipe, config: serde_json::Value| -> Vec<String> {
+        recipe.contradictions(&config).iter().map(ToString::to_string).collect()
+    };
+    for config in [
+        serde_json::json!({}),
+        serde_json::json!({"model_type": "b", "wide": true, "t": {"n": 2}}),
+        serde_json::json!({"model_type": null, "t": 3}),
+        serde_json::json!({"model_type": ["z", "a"], "t.n": 1}),
+        serde_json::json!([1]),
+    ] {
+        assert_eq!(says(&recipe, config), [""; 0]);
+    }
+    let wrong = serde_json::json!({"model_type": "c", "wide": false, "t": {"n": 3}});
+    assert_eq!(
+        says(&recipe, wrong.clone()),
+        [
+            "`model_type` is \"c\", and the recipe is for \"a\" and \"b\"",
+            "`t.n` is 3, and the recipe is for 1 and 2",
+            "`wide` is false, and the recipe is for true"
+        ]
+    );
+    let errors = recipe.solve(&heads, Some(&wrong), &Sizes::new()).unwrap_err();
+    assert!(errors.iter().all(|error| error.kind() == Kind::Config), "{errors}");
+    let any = recipe.clone().for_any_config();
+    let assembly = any.solve(&heads, Some(&wrong), &Sizes::new()).unwrap();
+    // The way back is for this file alone.
+    assert!(!assembly.metadata[0].1.contains("for"), "{:?}", assembly.metadata);
+    let back = recipe.inverse();
+    assert_eq!(says(&back, wrong), [""; 0]);
+    assert_eq!(says(&back, serde_json::json!({"model_type": "a"})).len(), 1);
+    assert_eq!(back.inverse(), recipe);
+    for recipe in [recipe, back] {
+        assert_eq!(Recipe::parse(&recipe.to_toml()).unwrap().to_toml(), recipe.to_toml());
+    }
+    let errors = Recipe::parse("for = { a = 1.5, b = [['c']] }").unwrap_err();
+    assert_eq!(errors.iter().count(), 2);
+}

@@ -1,0 +1,116 @@
+//! The configurations that a recipe is for: keys of `config.json`, each with the values that it may have.
+//!
+//! Names and shapes alone cannot tell Llama from Qwen, nor Falcon from BLOOM: their rules fit each other's tensors, and the
+//! result is wrong. So a recipe names the models that it is for, and a configuration that names another is refused.
+//!
+//! Law: a key that the configuration does not have contradicts nothing.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde_json::Value;
+
+use crate::{
+    error::{Error, Kind},
+    toml_file::{self, File},
+};
+
+/// The most values that an error lists.
+const LISTED: usize = 8;
+
+/// Keys of a configuration, each with the values that it may have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Conditions(BTreeMap<String, Vec<Value>>);
+
+/// What a configuration says, and what the recipe is for instead.
+///
+/// ```
+/// use tilewright_recipe::Recipe;
+/// let recipe = Recipe::parse("for = { model_type = ['llama', 'mistral'] }\n[[map]]\nfrom = 'a'\nto = 'b'")?;
+/// let found = recipe.contradictions(&serde_json::json!({"model_type": "qwen2"}));
+/// assert_eq!(found[0].to_string(), r#"`model_type` is "qwen2", and the recipe is for "llama" and "mistral""#);
+/// assert!(recipe.contradictions(&serde_json::json!({"model_type": "llama"})).is_empty());
+/// # Ok::<(), tilewright_recipe::Errors>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contradiction {
+    /// The key, with dots between the keys of tables in tables.
+    pub key: String,
+    /// Its value in the configuration.
+    pub is: Value,
+    /// The values that the recipe is for.
+    pub wanted: Vec<Value>,
+}
+
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Contradiction { key, is, wanted } = self;
+        write!(f, "`{key}` is {}, and the recipe is for {}", short(is), list(wanted))
+    }
+}
+
+impl Conditions {
+    /// Reads the table under `key` of a recipe.
+    pub(crate) fn read(file: &mut File<'_>, key: &str, value: &toml_file::Value<'_>) -> Conditions {
+        let entries = file.free(key, value);
+        let read =
+            entries.into_iter().map(|(name, value)| (name.to_owned(), file.scalars(name, value)));
+        Conditions(read.collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &[Value])> {
+        self.0.iter().map(|(key, values)| (key.as_str(), values.as_slice()))
+    }
+
+    /// The conditions that a configuration does not meet.
+    pub(crate) fn contradictions(&self, config: &Value) -> Vec<Contradiction> {
+        let one = |(key, wanted): (&str, &[Value])| {
+            let is = looked_up(config, key)?;
+            let met = wanted.contains(is)
+                || is.as_array().is_some_and(|all| all.iter().any(|one| wanted.contains(one)));
+            (!met).then(|| Contradiction {
+                key: key.to_owned(),
+                is: is.clone(),
+                wanted: wanted.to_vec(),
+            })
+        };
+        self.iter().filter_map(one).collect()
+    }
+}
+
+impl From<&Contradiction> for Error {
+    fn from(found: &Contradiction) -> Error {
+        Error::new(Kind::Config, format!("the configuration contradicts the recipe: {found}"))
+    }
+}
+
+/// The value of a key, which may have dots itself or lead through tables; null counts as absent.
+pub(crate) fn looked_up<'a>(config: &'a Value, key: &str) -> Option<&'a Value> {
+    let through = || key.split('.').try_fold(config, |at, key| at.get(key));
+    config.get(key).or_else(through).filter(|value| !value.is_null())
+}
+
+/// Values as a part of a sentence.
+pub(crate) fn list(values: &[Value]) -> String {
+    let mut texts: Vec<String> = values.iter().take(LISTED).map(short).collect();
+    if values.len() > LISTED {
+        texts.push(format!("{} others", values.len() - LISTED));
+    }
+    match texts.split_last() {
+        None => "no value".to_owned(),
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A value, cut where it is long.
+pub(crate) fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
