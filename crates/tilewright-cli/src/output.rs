@@ -7,7 +7,7 @@ use tilewright::ask::{Answer, words::printable};
 
 use crate::{exit::ExitCode, screen};
 
-/// The version of the JSON shapes (`docs/json.md`).
+/// The version of the JSON shapes (`docs/reference/json.md`).
 const VERSION: u32 = 1;
 
 /// About how many bytes of a list are put together before they are printed.

@@ -7,7 +7,7 @@
 use std::{
     collections::BTreeSet,
     env, fs,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -117,13 +117,30 @@ fn examples(text: &str) -> Vec<(String, Vec<String>)> {
     examples
 }
 
-/// Every example of a document shows what its command prints: its answers, then its errors.
-fn check(path: &str, least: usize) {
+/// README.md and every document of `docs`, by its path from the root.
+fn documents() -> Vec<String> {
+    let mut found = vec!["README.md".to_owned()];
+    let mut folders = vec![PathBuf::from("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(Path::new(ROOT).join(&folder)).unwrap().map(Result::unwrap) {
+            let path = folder.join(entry.file_name());
+            match path.extension() {
+                Some(end) if end == "md" => found.push(path.to_str().unwrap().replace('\\', "/")),
+                Some(_) => {}
+                None => folders.push(path),
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Runs every example of a document and compares what it prints: its answers, then its errors. Returns their number.
+fn check(path: &str) -> usize {
     let folder = clone();
     let examples = examples(&document(path));
-    assert!(examples.len() >= least, "{path}: {}", examples.len());
-    for (command, expected) in examples {
-        let output = shell(folder.path(), &command);
+    for (command, expected) in &examples {
+        let output = shell(folder.path(), command);
         let stdout = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         let printed: Vec<&str> = stdout.lines().collect();
         // A line `…` stands for all that follows.
@@ -133,29 +150,34 @@ fn check(path: &str, least: usize) {
         assert_eq!(printed[..shown], expected[..shown], "{path}: {command}");
         assert!(cut.is_some() || printed.len() == shown, "{path}: {command}:\n{stdout}");
     }
+    examples.len()
 }
 
 #[test]
-fn the_readme_prints_what_the_program_prints() {
-    check("README.md", 8);
+fn the_documents_print_what_the_program_prints() {
+    let all: usize = documents().iter().map(|path| check(path)).sum();
+    assert!(all >= 130, "{all} examples");
 }
 
+/// Rust in a document runs as a test of documentation: `lib.rs` includes the document.
 #[test]
-fn the_chapter_on_the_algebra_prints_what_the_program_prints() {
-    check("docs/algebra.md", 60);
+fn rust_in_the_documents_is_tested() {
+    let included = document("crates/tilewright/src/lib.rs");
+    for path in documents().iter().filter(|path| document(path).contains("\n```rust\n")) {
+        let line = format!("include_str!(\"../../../{path}\")");
+        assert!(included.contains(&line), "{path} has Rust; lib.rs says nothing of it");
+    }
 }
 
-#[test]
-fn the_tutorials_print_what_the_program_prints() {
-    check("docs/kernel-writers.md", 13);
-    check("docs/compiler-writers.md", 12);
-    check("docs/banks.md", 5);
-}
-
-#[test]
-fn the_recipes_print_what_the_program_prints() {
-    check("docs/recipes.md", 20);
-    check("docs/checkpoint-recipes.md", 13);
+/// A path without `..`.
+fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut made, part| {
+        match part {
+            Component::ParentDir => drop(made.pop()),
+            part => made.push(part),
+        }
+        made
+    })
 }
 
 /// The pictures of a document: each file with the command in its title.
@@ -167,7 +189,7 @@ fn pictures(path: &str) -> Vec<(PathBuf, String)> {
     titled
         .map(|(name, rest)| {
             let command = rest.split_once("\")").expect("a title ends with the link").0;
-            (folder.join(format!("{name}.svg")), command.to_owned())
+            (normal(&folder.join(format!("{name}.svg"))), command.to_owned())
         })
         .collect()
 }
@@ -176,8 +198,7 @@ fn pictures(path: &str) -> Vec<(PathBuf, String)> {
 fn the_pictures_are_those_that_their_commands_draw() {
     let folder = clone();
     let mut seen = BTreeSet::new();
-    let documents = ["README.md", "docs/algebra.md", "docs/kernel-writers.md", "docs/python.md"];
-    for (path, command) in documents.iter().flat_map(|path| pictures(path)) {
+    for (path, command) in documents().iter().flat_map(|path| pictures(path)) {
         let output = shell(folder.path(), &format!("{command} --svg -"));
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{command}: {stderr}");

@@ -119,30 +119,30 @@ pub struct Readme;
 
 /// The examples of the tutorial for those who write kernels, run as doctests.
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]
-#[doc = include_str!("../../../docs/kernel-writers.md")]
+#[doc = include_str!("../../../docs/tutorials/kernels.md")]
 pub struct KernelWriters;
 
 /// The examples of the tutorial for those who write compilers, run as doctests.
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]
-#[doc = include_str!("../../../docs/compiler-writers.md")]
+#[doc = include_str!("../../../docs/tutorials/compilers.md")]
 pub struct CompilerWriters;
 
 /// The examples of the page on recipes for checkpoints, run as doctests.
 #[cfg(all(doctest, feature = "files"))]
-#[doc = include_str!("../../../docs/checkpoint-recipes.md")]
+#[doc = include_str!("../../../docs/reference/recipes.md")]
 pub struct CheckpointRecipes;
 
 /// The examples of the page on running recipes, run as doctests.
 #[cfg(all(doctest, feature = "files"))]
-#[doc = include_str!("../../../docs/recipes-run.md")]
+#[doc = include_str!("../../../docs/reference/running-recipes.md")]
 pub struct RunningRecipes;
 
 /// The examples of the page on bank conflicts, run as doctests.
 #[cfg(all(doctest, feature = "banks"))]
-#[doc = include_str!("../../../docs/banks.md")]
+#[doc = include_str!("../../../docs/how-to/bank-conflicts.md")]
 pub struct BankConflicts;
 
 /// The examples of the chapter on the algebra, run as doctests.
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]
-#[doc = include_str!("../../../docs/algebra.md")]
+#[doc = include_str!("../../../docs/tutorials/algebra.md")]
 pub struct Algebra;

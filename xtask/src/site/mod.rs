@@ -179,7 +179,7 @@ mod tests {
     fn the_documents_of_this_project_make_a_site() {
         let root = shell::root();
         let site = Site::read(&|path| fs::read_to_string(root.join(path)).ok()).unwrap();
-        for path in ["README.md", "docs/recipes.md", "docs/algebra.md", "DESIGN.md"] {
+        for path in ["README.md", "docs/README.md", "docs/tutorials/algebra.md", "DESIGN.md"] {
             assert!(site.pages.contains_key(path), "{path}");
         }
         assert!(site.files.contains("docs/pictures/conversion.svg"));

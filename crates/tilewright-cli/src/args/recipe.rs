@@ -12,8 +12,8 @@ A recipe says how the tensors of one checkpoint become those of another: experts
 stacked, parts fused and split, rows permuted, names changed. It is a TOML file
 of rules, or the name of one that comes with the program (`recipe list`). Both
 sides of a rule must be the same sum of terms, so it has an inverse, and every
-element is written once; no number is ever computed. docs/checkpoint-recipes.md
-is the language; `convert IN OUT --recipe R` carries one out.
+element is written once; no number is ever computed. The language is described
+in docs/reference/recipes.md; `convert IN OUT --recipe R` carries one out.
 
 Examples:
   tilewright recipe check mixtral-experts-to-fused --on mixtral/

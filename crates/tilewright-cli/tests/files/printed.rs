@@ -16,7 +16,7 @@ fn keys(value: &serde_json::Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// The shapes of `docs/json.md`, field by field.
+/// The shapes of `docs/reference/json.md`, field by field.
 #[test]
 fn json_shapes_are_those_of_the_document() {
     let folder = Folder::new();

@@ -2,7 +2,7 @@
 //!
 //! A [`Question`] has typed fields, and each kind of question has a file here with the type of its answer. An
 //! [`Answer`] has public fields; it prints as the text that the program shows, and [`Answer::to_json`] is the JSON that
-//! `docs/json.md` lists. A caller only spells: it reads arguments, asks, and prints.
+//! `docs/reference/json.md` lists. A caller only spells: it reads arguments, asks, and prints.
 //!
 //! | question | answer |
 //! |---|---|
@@ -135,7 +135,7 @@ pub use verify::{Recorded, Verified};
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub trait Answer: fmt::Display {
-    /// The fields that `docs/json.md` lists.
+    /// The fields that `docs/reference/json.md` lists.
     fn to_json(&self) -> Value;
 
     /// The text in lines of at most `width` characters. What does not fit is left out and said; an answer that says

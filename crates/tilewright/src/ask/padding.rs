@@ -119,7 +119,7 @@ impl Advice {
         }
     }
 
-    /// `factor`, `causes` and `better`, as `docs/json.md` lists them.
+    /// `factor`, `causes` and `better`, as `docs/reference/json.md` lists them.
     pub(super) fn to_json(&self) -> Value {
         let better = self.better.as_ref().ok().and_then(Option::as_ref);
         let better = better.map(|layout| {

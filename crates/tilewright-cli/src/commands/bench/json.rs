@@ -1,4 +1,4 @@
-//! What `bench` prints for machines (`docs/json.md`).
+//! What `bench` prints for machines (`docs/reference/json.md`).
 
 use serde_json::{Value, json};
 use tilewright_bench::{Boxed, Case, Machine, Planning, Row, Size, Summary, Tiny};
