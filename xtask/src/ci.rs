@@ -6,7 +6,7 @@
 use std::{env, path::Path};
 
 use crate::{
-    algebra, conformance, python, release,
+    algebra, conformance, pictures, python, release,
     shell::{Outcome, command, run as sh, target},
     steps::Steps,
     tidy,
@@ -51,6 +51,7 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     steps.step("program", || build(root))?;
     let program = target(root)?.join("dist/tilewright");
     steps.step("algebra", || algebra::run(root, true, Some(&program)))?;
+    steps.step("pictures", || pictures::run(root, true, Some(&program)))?;
     steps.step_with(&[Tool::Python], "python", || reference(root))?;
     steps.step_with(&[Tool::Python], "conformance", || conformance::ours(root, &program))?;
     let mut wheel = None;

@@ -18,6 +18,7 @@ mod fuzz;
 mod measure;
 mod memory;
 mod oracles;
+mod pictures;
 mod platforms;
 mod python;
 mod release;
@@ -62,6 +63,12 @@ enum Command {
     },
     /// Python's algebra from the table of functions; --check only says whether it is fresh
     Algebra {
+        /// Writes nothing
+        #[arg(long)]
+        check: bool,
+    },
+    /// The README's plot of speed and recording of a terminal; --check only says whether they are fresh
+    Pictures {
         /// Writes nothing
         #[arg(long)]
         check: bool,
@@ -118,6 +125,7 @@ fn main() -> ExitCode {
         Command::Site { without_page } => site::run(&root, without_page),
         Command::Conformance => conformance::run(&root),
         Command::Algebra { check } => algebra::run(&root, check, None),
+        Command::Pictures { check } => pictures::run(&root, check, None),
         Command::Wheel { all: true, .. } => wheel::build_all(&root),
         Command::Wheel { test, .. } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),

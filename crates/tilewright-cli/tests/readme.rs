@@ -81,20 +81,13 @@ fn the_readme_s_commands_do_what_they_say() {
         let output = shell(folder.path(), command);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{command}: {stderr}");
-        if command.contains(" infer ") {
-            let found = String::from_utf8(output.stdout).unwrap();
-            assert!(text.contains(&format!("It answers `{}`", found.lines().next().unwrap())));
-        }
     }
-    let built = ["cargo xtask ci", "cargo install --path crates/tilewright-cli"];
-    assert_eq!(others, [&built[..], &["cargo xtask web", "cargo xtask site"]].concat());
-    assert_eq!(run.len(), 13);
-    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-    assert!(read("tiny-zN.safetensors") == read("ascend.safetensors"));
-    assert!(read("tpu.safetensors") != read("model.safetensors"));
-    // The picture at the top is the one that the first drawing draws.
-    let top = fs::read(Path::new(ROOT).join("docs/pictures/conversion.svg")).unwrap();
-    assert!(env::var_os("TILEWRIGHT_RECORD").is_some() || read("conversion.svg") == top);
+    let installed =
+        ["cargo install --path crates/tilewright-cli", "pip install ./crates/tilewright-py"];
+    assert_eq!(others, [&installed[..], &["cargo xtask ci"]].concat());
+    assert_eq!(run.len(), 2);
+    let is_there = |name: &str| folder.path().join(name).is_file();
+    assert!(is_there("marlin.safetensors") && is_there("tiny-zN.safetensors"));
     // What the commands leave behind lies where git does not look.
     let ignored = document(".gitignore");
     for entry in fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()) {
@@ -180,15 +173,16 @@ fn normal(path: &Path) -> PathBuf {
     })
 }
 
-/// The pictures of a document: each file with the command in its title.
+/// The pictures of a document, in Markdown or as HTML: each file with the command in its title.
 fn pictures(path: &str) -> Vec<(PathBuf, String)> {
     let text = document(path);
     let folder = Path::new(path).parent().unwrap();
-    let images = text.split("](").skip(1).filter_map(|rest| rest.split_once(".svg \""));
-    let titled = images.filter(|(name, _)| !name.contains([')', '\n']));
+    let markdown = text.split("](").skip(1).filter_map(|rest| rest.split_once(".svg \""));
+    let html = text.split("src=\"").skip(1).filter_map(|rest| rest.split_once(".svg\" title=\""));
+    let titled = markdown.chain(html).filter(|(name, _)| !name.contains([')', '"', '\n']));
     titled
         .map(|(name, rest)| {
-            let command = rest.split_once("\")").expect("a title ends with the link").0;
+            let command = rest.split_once('"').expect("a title ends").0;
             (normal(&folder.join(format!("{name}.svg"))), command.to_owned())
         })
         .collect()
