@@ -188,6 +188,35 @@ mod tests {
         assert!(super::row(&record, "b", "B").is_none());
     }
 
+    /// The least, the most and the geometric mean, as a text.
+    fn range(values: &[f64]) -> (String, String) {
+        let mean = values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(0.0, f64::max);
+        (format!("{least:.2} to {most:.2} times"), format!("mean {:.2}", mean.exp()))
+    }
+
+    #[test]
+    fn the_ranges_in_the_readme_are_those_of_a_record() {
+        let root = crate::shell::root();
+        let file = "bench/record/amd-epyc-family-25-model-17-2-cores-2026-11-22.json";
+        let record = fs::read_to_string(root.join(file)).unwrap();
+        let record: Value = serde_json::from_str(&record).unwrap();
+        let readme = fs::read_to_string(root.join("README.md")).unwrap().replace('\n', " ");
+        for (size, beside) in
+            [("memory", "memcpy_gb_per_s"), ("memory", "copy_gb_per_s"), ("l2", "memcpy_gb_per_s")]
+        {
+            let cases = record["cases"].as_array().unwrap().iter();
+            let cases = cases.filter(|case| case["size"] == size && case["threads"] == THREADS);
+            let number = |case: &Value, key: &str| case[key].as_f64().unwrap();
+            let shares: Vec<f64> =
+                cases.map(|case| number(case, "gb_per_s") / number(case, beside)).collect();
+            let (range, mean) = range(&shares);
+            assert_eq!(shares.len(), 93);
+            assert!(readme.contains(&range) && readme.contains(&mean), "{range}, {mean}");
+        }
+    }
+
     #[test]
     fn the_kept_plots_are_those_of_the_record() {
         let root = crate::shell::root();

@@ -87,7 +87,7 @@ pub(super) fn svg(steps: &[Step]) -> String {
         2.0 * MARGIN + ROW * rows as f64,
     );
     let mut screen = Screen { now: 0.5, row: 0, body: String::new(), style: String::new() };
-    let last: f64 = steps.iter().map(|step| lasts(step)).sum::<f64>() + screen.now + END;
+    let last: f64 = steps.iter().map(lasts).sum::<f64>() + screen.now + END;
     for step in steps {
         screen.play(step, last);
     }
