@@ -25,6 +25,8 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::Name => "name the one that is meant by --tensor NAME",
         Remedy::Again => "to copy it, give --force",
         Remedy::Original => "name the file that it was made from by --against",
+        Remedy::TrustMetadata => "to write them as they are, give --trust-metadata",
+        Remedy::AnyConfig => "to apply it all the same, give --any-config",
         other => return other.to_string(),
     }
     .to_owned()

@@ -6,6 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
+use serde_json::Value;
 use tilewright::files::{Input, Reading, open};
 
 fn corpus() -> PathBuf {
@@ -198,8 +199,7 @@ fn a_plan_has_a_line_for_each_tensor_and_writes_nothing() {
         line.contains(": relayout of ") && line.contains(" more, ") && line.ends_with(" bytes"),
         "{line}"
     );
-    let plan: serde_json::Value =
-        serde_json::from_str(&done(at, &[&dry[..], &["--json"]].concat())).unwrap();
+    let plan: Value = serde_json::from_str(&done(at, &[&dry[..], &["--json"]].concat())).unwrap();
     assert_eq!(plan["dry_run"], true);
     let rows = plan["tensors"].as_array().unwrap();
     assert_eq!(rows.len(), plan_lines(&rows[0]) + rows.len() - 1);
@@ -208,7 +208,7 @@ fn a_plan_has_a_line_for_each_tensor_and_writes_nothing() {
 }
 
 /// A row stands for one tensor.
-fn plan_lines(row: &serde_json::Value) -> usize {
+fn plan_lines(row: &Value) -> usize {
     usize::from(row["name"].is_string() && row["to"].is_string() && row["bytes_out"].is_u64())
 }
 
@@ -296,4 +296,228 @@ fn widened_tensors_come_back_and_what_lost_a_bit_is_named() {
         "{text}"
     );
     assert!(!at.join("none.safetensors").exists());
+}
+
+/// A GGUF file of metadata alone: numbers as u32, texts, and lists of texts by their length.
+fn metadata(path: &Path, pairs: &[(&str, Value)]) {
+    let string = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
+    let mut bytes = [&b"GGUF"[..], &3u32.to_le_bytes(), &0u64.to_le_bytes()].concat();
+    bytes.extend((pairs.len() as u64).to_le_bytes());
+    for (key, value) in pairs {
+        bytes.extend(string(key));
+        match value {
+            Value::String(text) => {
+                bytes.extend(8u32.to_le_bytes());
+                bytes.extend(string(text));
+            }
+            Value::Array(all) => {
+                bytes.extend([&9u32.to_le_bytes()[..], &4u32.to_le_bytes()].concat());
+                bytes.extend((all.len() as u64).to_le_bytes());
+                bytes.extend(
+                    all.iter().flat_map(|one| (one.as_u64().unwrap() as u32).to_le_bytes()),
+                );
+            }
+            number => {
+                bytes.extend(4u32.to_le_bytes());
+                bytes.extend((number.as_u64().unwrap() as u32).to_le_bytes());
+            }
+        }
+    }
+    fs::write(path, bytes).unwrap();
+}
+
+/// The metadata of the model in the corpus, with some of another value; null leaves a key out.
+fn changed<'a>(
+    architecture: &'a str,
+    keys: &'a mut Vec<String>,
+    changes: &[(&'a str, Value)],
+) -> Vec<(&'a str, Value)> {
+    let own: [(&str, Value); 8] = [
+        ("context_length", 64.into()),
+        ("embedding_length", 32.into()),
+        ("block_count", 2.into()),
+        ("feed_forward_length", 48.into()),
+        ("attention.head_count", 4.into()),
+        ("attention.head_count_kv", 2.into()),
+        ("rope.dimension_count", 8.into()),
+        ("vocab_size", 64.into()),
+    ];
+    let own: Vec<(&str, Value)> = own
+        .into_iter()
+        .map(|(key, value)| {
+            let changed = changes.iter().find(|(own, _)| *own == key);
+            (key, changed.map_or(value, |(_, value)| value.clone()))
+        })
+        .collect();
+    let more = changes.iter().filter(|(key, _)| own.iter().all(|(own, _)| own != key)).cloned();
+    let all: Vec<(&str, Value)> = own.iter().cloned().chain(more).collect();
+    *keys = all.iter().map(|(key, _)| format!("{architecture}.{key}")).collect();
+    let keys: &'a Vec<String> = keys;
+    let mut pairs = vec![("general.architecture", Value::from(architecture))];
+    pairs.extend(keys.iter().map(String::as_str).zip(all.into_iter().map(|(_, value)| value)));
+    pairs.retain(|(_, value)| !value.is_null());
+    pairs
+}
+
+/// An architecture, other values of its keys, and what is said.
+type Changed<'a> = (&'a str, &'a [(&'a str, Value)], &'a str);
+
+#[test]
+fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let [before, recipe] =
+        ["before.safetensors", "recipe.toml"].map(|name| corpus().join("llama_gguf").join(name));
+    let convert = |with: &[&str]| {
+        let args = [
+            "convert",
+            text(&before),
+            "o.gguf",
+            "--recipe",
+            text(&recipe),
+            "--metadata",
+            "m.gguf",
+            "--force",
+        ];
+        tilewright(at, &[&args[..], with].concat())
+    };
+    let cases: [Changed<'_>; 16] = [
+        (
+            "qwen2",
+            &[],
+            "`general.architecture` is \"qwen2\", and there is no tensor \"blk.0.attn_q.bias\"",
+        ),
+        ("qwen3", &[], "no tensor \"blk.0.attn_q_norm.weight\""),
+        ("gpt2", &[], "`general.architecture` is \"gpt2\""),
+        (
+            "llama",
+            &[("block_count", 7.into())],
+            "`llama.block_count` is 7, and the tensors have 2 blocks, blk.0 to blk.1",
+        ),
+        (
+            "llama",
+            &[("block_count", 1.into())],
+            "`llama.block_count` is 1, and the tensors have 2 blocks",
+        ),
+        (
+            "llama",
+            &[("embedding_length", 64.into())],
+            "`llama.embedding_length` is 64, and \"token_embd.weight\" is [64, 32]",
+        ),
+        (
+            "llama",
+            &[("feed_forward_length", 32.into())],
+            "`llama.feed_forward_length` is 32, and \"blk.0.ffn_down.weight\" is [32, 48]",
+        ),
+        (
+            "llama",
+            &[("feed_forward_length", vec![48, 49].into())],
+            "`llama.feed_forward_length` is 49, and \"blk.1.ffn_down.weight\"",
+        ),
+        ("llama", &[("vocab_size", 65.into())], "`llama.vocab_size` is 65"),
+        (
+            "llama",
+            &[("attention.head_count_kv", 4.into())],
+            "`llama.attention.head_count_kv` is 4, which in heads of 8 make 32, and \"blk.0.attn_k.weight\" is [16, 32]",
+        ),
+        (
+            "llama",
+            &[("attention.head_count_kv", Value::Null)],
+            "`llama.attention.head_count_kv` is 4",
+        ),
+        (
+            "llama",
+            &[("attention.key_length", 16.into())],
+            "`llama.attention.head_count` is 4, which in heads of 16 make 64",
+        ),
+        ("llama", &[("attention.value_length", 4.into())], "\"blk.0.attn_v.weight\" is [16, 32]"),
+        (
+            "llama",
+            &[("expert_count", 8.into())],
+            "`llama.expert_count` is 8, and no tensor holds experts",
+        ),
+        ("unheard", &[("block_count", 3.into())], "`unheard.block_count` is 3"),
+        ("clip-like", &[("embedding_length", 1.into())], "`clip-like.embedding_length` is 1"),
+    ];
+    for (architecture, changes, expected) in cases {
+        let mut keys = Vec::new();
+        metadata(&at.join("m.gguf"), &changed(architecture, &mut keys, changes));
+        let output = convert(&[]);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{architecture} {changes:?}: {said}");
+        assert!(said.contains(expected) && said.contains("--trust-metadata"), "{said}");
+        assert!(!at.join("o.gguf").exists());
+    }
+    // A person can know better, and says so.
+    assert_eq!(convert(&["--trust-metadata"]).status.code(), Some(0));
+    // What fits is written: also with lists for each block, and an architecture that is not known, which is said.
+    for (architecture, changes, expected) in [
+        ("llama", vec![("attention.head_count_kv", vec![2, 2].into())], ""),
+        ("llama", vec![("attention.key_length", 8.into())], ""),
+        ("unheard", vec![], "not compared with the architecture \"unheard\""),
+        ("llama", vec![("context_length", Value::Null)], "have no `llama.context_length`"),
+    ] {
+        let mut keys = Vec::new();
+        metadata(&at.join("m.gguf"), &changed(architecture, &mut keys, &changes));
+        let output = convert(&["--verify"]);
+        let said = said(&output);
+        assert!(output.status.success() && said.contains(expected), "{changes:?}: {said}");
+        assert_eq!(said.lines().count(), 1 + usize::from(!expected.is_empty()), "{said}");
+    }
+    // A list of tokens has the length of the vocabulary, whose rows are tensors.
+    let mut keys = Vec::new();
+    let mut pairs = changed("llama", &mut keys, &[]);
+    pairs.push(("tokenizer.ggml.tokens", vec![1; 63].into()));
+    metadata(&at.join("m.gguf"), &pairs);
+    let wrong = said(&convert(&[]));
+    assert!(
+        wrong.contains(
+            "`tokenizer.ggml.tokens` has 63 tokens, and \"token_embd.weight\" is [64, 32]"
+        ),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn the_file_type_is_that_of_most_matrices() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let [before, recipe] =
+        ["before.safetensors", "recipe.toml"].map(|name| corpus().join("llama_gguf").join(name));
+    for (is, becomes) in
+        [(15, Some("MOSTLY_Q4_K_M")), (1, Some("MOSTLY_F16")), (0, None), (777, None)]
+    {
+        let mut keys = Vec::new();
+        let mut pairs = changed("llama", &mut keys, &[]);
+        pairs.push(("general.file_type", is.into()));
+        metadata(&at.join("m.gguf"), &pairs);
+        let args = [
+            "convert",
+            text(&before),
+            "o.gguf",
+            "--recipe",
+            text(&recipe),
+            "--metadata",
+            "m.gguf",
+            "--force",
+        ];
+        let said = done(at, &args);
+        let input = open(at.join("o.gguf"), &Reading::default()).unwrap();
+        let written = input.metadata().find(|(key, _)| *key == "general.file_type").unwrap().1;
+        assert_eq!(written, "0", "{said}");
+        assert_eq!(
+            said.contains("`general.file_type` is 0, ALL_F32, after the tensors"),
+            is != 0,
+            "{said}"
+        );
+        assert!(becomes.is_none_or(|name| said.contains(&format!("say {is}, {name}"))), "{said}");
+        let trusted = done(at, &[&args[..], &["--trust-metadata"]].concat());
+        assert!(!trusted.contains("file_type"), "{trusted}");
+        let input = open(at.join("o.gguf"), &Reading::default()).unwrap();
+        assert!(
+            input
+                .metadata()
+                .any(|(key, text)| key == "general.file_type" && text == is.to_string())
+        );
+    }
 }

@@ -56,6 +56,10 @@ pub enum Remedy {
     Again,
     /// Name the file that the result was made from.
     Original,
+    /// Write the metadata of another file as they are.
+    TrustMetadata,
+    /// Apply the recipe whatever the configuration says.
+    AnyConfig,
 }
 
 impl Remedy {
@@ -85,6 +89,8 @@ impl Remedy {
         Remedy::Name,
         Remedy::Again,
         Remedy::Original,
+        Remedy::TrustMetadata,
+        Remedy::AnyConfig,
     ];
 }
 
@@ -111,6 +117,8 @@ impl fmt::Display for Remedy {
             Remedy::Name => "name the tensor that is meant",
             Remedy::Again => "allow a copy of it",
             Remedy::Original => "name the file that it was made from",
+            Remedy::TrustMetadata => "allow metadata that contradict the tensors",
+            Remedy::AnyConfig => "allow a configuration of another model",
         })
     }
 }

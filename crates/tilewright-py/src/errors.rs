@@ -108,6 +108,8 @@ fn argument(remedy: Remedy) -> String {
         Remedy::Name => "name the one that is meant by tensors=",
         Remedy::Again => "to copy it, give force=True",
         Remedy::Original => "give the file that it was made from",
+        Remedy::TrustMetadata => "to write them as they are, give trust_metadata=True",
+        Remedy::AnyConfig => "to apply it all the same, give any_config=True",
         other => return other.to_string(),
     }
     .to_owned()

@@ -43,8 +43,10 @@ fn recast_files<'py>(
         None => recast::recorded(&opened).raised()?,
         Some(name) => named(&text("recipe", &name)?, flag(job, "inverse")?)?,
     };
+    let recipe = if flag(job, "any_config")? { recipe.for_any_config() } else { recipe };
     let assembly = recast::solved(&recipe, &opened, &sizes).raised()?;
-    let packaging = Packaging { metadata: metadata.as_ref(), largest };
+    let trusted = flag(job, "trust_metadata")?;
+    let packaging = Packaging { metadata: metadata.as_ref(), largest, trusted };
     let prepared =
         py.detach(|| Assembling::prepare(&opened, &assembly, &output, asked, &packaging));
     let prepared = prepared.raised()?;

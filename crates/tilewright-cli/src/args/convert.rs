@@ -61,6 +61,12 @@ pub(crate) struct Recast {
         help_heading = "Recipes"
     )]
     pub(crate) metadata: Option<PathBuf>,
+    /// Write the metadata of FROM as they are, though they contradict the tensors
+    #[arg(long, requires = "metadata", help_heading = "Recipes")]
+    pub(crate) trust_metadata: bool,
+    /// Apply the recipe though config.json is that of a model that it is not for
+    #[arg(long, requires = "by_recipe", help_heading = "Recipes")]
+    pub(crate) any_config: bool,
     /// The most bytes of tensors in a file of several, such as 5G; a longer tensor has its own
     #[arg(long, value_name = "SIZE", requires = "by_recipe", help_heading = "Recipes")]
     pub(crate) max_shard_size: Option<String>,

@@ -32,7 +32,8 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     if largest == Some(0) {
         return Err(Failure::usage("--max-shard-size 0: a file holds 1 byte or more".to_owned()));
     }
-    let packaging = Packaging { metadata: metadata.as_ref(), largest };
+    let trusted = asked.trust_metadata;
+    let packaging = Packaging { metadata: metadata.as_ref(), largest, trusted };
     let job = Assembling::prepare(&input, &assembly, &args.output, request, &packaging)?;
     if args.dry_run {
         if !args.force && args.output.exists() {
@@ -49,7 +50,8 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
 fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
     let Some(name) = &asked.recipe else { return Ok(recast::recorded(input)?) };
     let recipe = named(name).map_err(|failure| failure.about("--recipe"))?;
-    Ok(if asked.inverse { recipe.inverse() } else { recipe })
+    let recipe = if asked.inverse { recipe.inverse() } else { recipe };
+    Ok(if asked.any_config { recipe.for_any_config() } else { recipe })
 }
 
 /// The recipe of this name; where there is none, the failure says what lists the names.

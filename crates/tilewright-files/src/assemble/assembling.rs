@@ -190,7 +190,11 @@ impl<'a> Assembling<'a> {
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let stage = self.frame.stage.as_ref();
-        self.source.warnings().chain(stage.and_then(|stage| stage.companions.warning()))
+        let changed = self.made.opened.container.warnings();
+        self.source
+            .warnings()
+            .chain(stage.and_then(|stage| stage.companions.warning()))
+            .chain(changed)
     }
 
     /// The names of the files that go along unchanged, where a folder becomes a folder.
@@ -234,7 +238,7 @@ impl<'a> Assembling<'a> {
 }
 
 /// The tensors of an input, and the names that stand for some of them.
-fn known(input: &Input) -> Known<'_> {
+pub(crate) fn known(input: &Input) -> Known<'_> {
     let place = |tensor: &Tensor| input.tensors().iter().position(|own| std::ptr::eq(own, tensor));
     let tied = input.tied().filter_map(|(_, tensor)| place(tensor)).collect();
     Known { tensors: input.tensors(), tied }

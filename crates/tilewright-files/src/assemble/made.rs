@@ -57,7 +57,7 @@ pub(crate) fn made(made: &Made, known: &Known<'_>) -> Result<(Tensor, Whole), Er
 }
 
 /// The tensor that is the result as it is: of its name, or of what has no layout to be moved by.
-fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'a Tensor)> {
+pub(crate) fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'a Tensor)> {
     let [Part { origin: Origin::Source { tensor, offset: 0 }, offset: 0, digits }] =
         made.parts.as_slice()
     else {
@@ -78,7 +78,7 @@ fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'a Tensor)> 
 }
 
 /// A tensor of a result whose bytes are those of a tensor.
-fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Whole) {
+pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Whole) {
     let len = tensor.len;
     let nest = Nest::new(0, 0, [super::nest::Turn { extent: len, from: 1, to: 1 }]);
     let piece = Piece { give: Give::Tensor(number, 1), exact: Exact::Same, nest };

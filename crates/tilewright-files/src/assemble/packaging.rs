@@ -30,6 +30,9 @@ pub struct Packaging<'a> {
     /// The most bytes of tensors in a file of several; without it, the length of the longest such file of the input. A
     /// longer tensor has a file of its own. It is refused for a result of one file.
     pub largest: Option<u64>,
+    /// Whether metadata of another file are written as they are, though they contradict the tensors. Without it, what the
+    /// metadata of a GGUF file say of tensors must fit them, and `general.file_type` is corrected.
+    pub trusted: bool,
 }
 
 /// Where a result goes, and what is asked of it.
@@ -68,9 +71,8 @@ pub(crate) fn framed(
             vec![String::new()]
         }
     };
-    let places: Vec<(&str, usize)> =
-        tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.file().unwrap_or(0))).collect();
-    let beside = Beside { pairs: said, tensors: &places, files: &files };
+    let trusted = packaging.trusted;
+    let beside = Beside { pairs: said, tensors: &tensors, files: &files, trusted };
     let container = container(input, model, format, &beside)?;
     let files = members(input, files)?;
     let opened = Opened { container, index: None, files, tensors };
@@ -118,15 +120,18 @@ fn container(
 ) -> Result<Box<dyn Container>, Error> {
     let of = |model: &Input| {
         let same = model.container_format() == format;
-        let renewed = || model.opened.container.renewed(&model.opened, beside);
-        same.then(renewed).flatten()
+        if same { model.opened.container.renewed(&model.opened, beside) } else { Ok(None) }
     };
     // One file of many tensors can be made of nothing.
     let new = || {
         let create = format.create.filter(|_| format.ties)?;
         Some(create(beside.pairs.to_vec()))
     };
-    if let Some(container) = of(model).or_else(|| of(input)).or_else(new) {
+    let found = match of(model)? {
+        None => of(input)?,
+        found => found,
+    };
+    if let Some(container) = found.or_else(new) {
         return Ok(container);
     }
     let (shown, model, path) = (format.shown, model.path.display(), input.path.display());

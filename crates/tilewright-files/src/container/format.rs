@@ -120,9 +120,16 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
 
     /// A new file, or several, of this format for other tensors: it says what this one says beside its own tensors,
     /// and these pairs. `None` for formats that keep nothing but one array, or checksums of what they hold.
-    fn renewed(&self, opened: &Opened, beside: &Beside<'_>) -> Option<Box<dyn Container>> {
+    ///
+    /// # Errors
+    /// What it says beside its own tensors contradicts the others, and is not to be trusted.
+    fn renewed(
+        &self,
+        opened: &Opened,
+        beside: &Beside<'_>,
+    ) -> Result<Option<Box<dyn Container>>, Error> {
         let _ = (opened, beside);
-        None
+        Ok(None)
     }
 
     /// What the file says beside its tensors, as key and text.
@@ -150,10 +157,12 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
 pub(crate) struct Beside<'a> {
     /// What is said beside the tensors, by its keys.
     pub(crate) pairs: &'a [(String, String)],
-    /// Each tensor's name, and the number of the file that holds it.
-    pub(crate) tensors: &'a [(&'a str, usize)],
+    /// Its tensors, each with the file that holds it.
+    pub(crate) tensors: &'a [Tensor],
     /// The names of the files.
     pub(crate) files: &'a [String],
+    /// Whether what the model says of tensors is not compared with these.
+    pub(crate) trusted: bool,
 }
 
 /// One thing that a file says beside its tensors.

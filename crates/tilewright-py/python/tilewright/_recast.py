@@ -54,6 +54,8 @@ def convert_recipe(
     inverse: bool = False,
     sizes: Mapping[str, int] | None = None,
     metadata: _Path | None = None,
+    trust_metadata: bool = False,
+    any_config: bool = False,
     max_shard_size: int | None = None,
     verify: bool = False,
     threads: int | None = None,
@@ -72,6 +74,8 @@ def convert_recipe(
     :param inverse: undoes ``recipe``
     :param sizes: sizes of axes that do not follow; they come before those of the recipe
     :param metadata: the file whose metadata the result gets; ``input`` unless given
+    :param trust_metadata: writes the metadata of another file as they are, though they contradict the tensors
+    :param any_config: applies the recipe though ``config.json`` is that of a model that it is not for
     :param max_shard_size: the most bytes of tensors in a file of several
     :param verify: reads everything a second time and compares every element
     :param threads: one per core unless given
@@ -102,6 +106,8 @@ def convert_recipe(
         "inverse": inverse,
         "sizes": sizes,
         "metadata": None if metadata is None else os.fsdecode(metadata),
+        "trust_metadata": trust_metadata,
+        "any_config": any_config,
         "max_shard_size": max_shard_size,
         "verify": verify,
         "threads": threads,

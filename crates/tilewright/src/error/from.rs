@@ -55,7 +55,12 @@ impl From<notation::Error> for Error {
 #[cfg(feature = "files")]
 impl From<tilewright_recipe::Errors> for Error {
     fn from(errors: tilewright_recipe::Errors) -> Error {
-        of("mismatch", errors.to_string()).with_source(errors)
+        let mut own = of("mismatch", errors.to_string());
+        // What a person can know better counts where nothing else is wrong.
+        if errors.iter().all(|error| error.kind() == tilewright_recipe::Kind::Config) {
+            own.0.remedies = vec![Remedy::AnyConfig];
+        }
+        own.with_source(errors)
     }
 }
 

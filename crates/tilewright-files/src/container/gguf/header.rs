@@ -116,6 +116,24 @@ impl Header {
         header
     }
 
+    /// The header with another number under a key that it has.
+    pub(super) fn with_number(mut self, name: &str, number: u32) -> Header {
+        let Some(at) = self.pairs.iter().position(|pair| self.key(pair) == name) else {
+            return self;
+        };
+        let start = self.head.len();
+        value::string(&mut self.head, name);
+        let key = start + 8..self.head.len();
+        self.head.extend_from_slice(&value::U32.to_le_bytes());
+        let from = self.head.len();
+        self.head.extend_from_slice(&number.to_le_bytes());
+        let end = self.head.len();
+        if let Some(pair) = self.pairs.get_mut(at) {
+            *pair = Pair { key, kind: value::U32, value: from..end, whole: start..end };
+        }
+        self
+    }
+
     pub(super) fn bytes(&self, range: &Range<usize>) -> &[u8] {
         self.head.get(range.clone()).unwrap_or_default()
     }

@@ -16,7 +16,10 @@
 //! otherwise has another name in the file, `tilewright:NAME`, its storage's dims, and its layout in the
 //! metadata, under `tilewright.layout.NAME`.
 
+mod claims;
+mod file_type;
 mod header;
+mod models;
 mod plan;
 mod reader;
 mod split;
@@ -34,8 +37,10 @@ use super::{
     notes::{self, Role},
     target::Target,
 };
-use crate::{Error, Job, names, record::OWN};
+use crate::{Error, Job, Tensor, names, record::OWN};
+use claims::Claims;
 use header::Header;
+use tilewright_core::Remedy;
 use value::Pair;
 
 pub(crate) const FORMAT: Format = Format {
@@ -54,6 +59,12 @@ pub(crate) const FORMAT: Format = Format {
     array: None,
 };
 
+/// The key of the type that most tensors have.
+const FILE_TYPE: &str = "general.file_type";
+
+/// The most contradictions that an error lists.
+const SHOWN: usize = 6;
+
 /// What the name of a tensor that is not row-major begins with in a file.
 const MARK: &str = "tilewright:";
 
@@ -63,13 +74,44 @@ struct Gguf {
     header: Header,
     /// The metadata as texts, but for what says that a file is one of several.
     texts: Vec<(String, String)>,
+    /// What was changed in the metadata of another file, or not compared with the tensors.
+    notes: Vec<String>,
 }
 
 impl Gguf {
-    fn new(header: Header) -> Gguf {
+    fn new(header: Header, notes: Vec<String>) -> Gguf {
         let text = |pair: &Pair| (header.key(pair).to_owned(), header.value(pair).text());
         let texts = header.pairs.iter().map(text).collect();
-        Gguf { header, texts }
+        Gguf { header, texts, notes }
+    }
+
+    /// The file that gets the metadata of another: what these say of tensors is compared with the tensors.
+    fn adopted(header: Header, path: &Path, tensors: &[Tensor]) -> Result<Gguf, Error> {
+        let claims = Claims::of(&header, tensors);
+        let (wrong, unknown) = (claims.contradictions(), claims.unknown());
+        if !wrong.is_empty() {
+            let shown: Vec<&str> = wrong.iter().take(SHOWN).map(String::as_str).collect();
+            let more = match wrong.len().saturating_sub(SHOWN) {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            let said = format!(
+                "the metadata do not fit the tensors: {}{more}; take those of the same model",
+                shown.join("; ")
+            );
+            return Err(
+                Error::usage(format!("{}: {said}", path.display())).with(&[Remedy::TrustMetadata])
+            );
+        }
+        let said = header.get(FILE_TYPE).and_then(|value| value.count());
+        let corrected = said.and_then(|said| file_type::corrected(said, tensors));
+        Ok(match corrected {
+            Some((number, text)) => {
+                let notes = unknown.into_iter().chain([text]).collect();
+                Gguf::new(header.with_number(FILE_TYPE, number as u32), notes)
+            }
+            None => Gguf::new(header, unknown.into_iter().collect()),
+        })
     }
 
     /// The pairs of metadata but for what says that a file is one of several, with what they are to a conversion.
@@ -99,10 +141,23 @@ impl Container for Gguf {
         Ok(vec![plan::target(self, input, path, jobs)?])
     }
 
-    fn renewed(&self, _: &Opened, beside: &Beside<'_>) -> Option<Box<dyn Container>> {
+    fn renewed(
+        &self,
+        opened: &Opened,
+        beside: &Beside<'_>,
+    ) -> Result<Option<Box<dyn Container>>, Error> {
         let said = |key: &str| beside.pairs.iter().any(|(own, _)| own == key);
         let stays = |key: &str| !split::is_key(key) && !key.starts_with(OWN) && !said(key);
-        Some(Box::new(Gguf::new(self.header.renewed(&stays, beside.pairs))))
+        let header = self.header.renewed(&stays, beside.pairs);
+        if beside.trusted {
+            return Ok(Some(Box::new(Gguf::new(header, Vec::new()))));
+        }
+        let path = opened.files.first().map_or(Path::new(""), |file| file.source.path());
+        Ok(Some(Box::new(Gguf::adopted(header, path, beside.tensors)?)))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
@@ -146,5 +201,5 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
         }
     }
     let header = headers.into_iter().next().unwrap_or_default();
-    Ok(Opened { container: Box::new(Gguf::new(header)), index: None, files, tensors })
+    Ok(Opened { container: Box::new(Gguf::new(header, Vec::new())), index: None, files, tensors })
 }

@@ -104,6 +104,28 @@ impl<'a> Value<'a> {
         self.unsigned().or_else(signed)
     }
 
+    /// The number of block `at`: an element of an array, or one number for all blocks.
+    pub(super) fn count_at(&self, at: u64) -> Option<u64> {
+        if self.kind != ARRAY {
+            return self.count();
+        }
+        let (kind, count) = (self.array_kind()?, self.length()?);
+        let width = width(kind)?;
+        let from = usize::try_from(at.checked_mul(width)?.checked_add(12)?).ok()?;
+        let bytes = self.bytes.get(from..from.checked_add(width as usize)?);
+        let element = |bytes| Value { kind, bytes };
+        bytes.filter(|_| at < count).map(element)?.count()
+    }
+
+    /// The number of elements of an array.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.array_kind().and(self.bytes.get(4..12)).map(number)
+    }
+
+    fn array_kind(&self) -> Option<u32> {
+        self.bytes.get(..4).filter(|_| self.kind == ARRAY).map(|bytes| number(bytes) as u32)
+    }
+
     /// The text of a string, where it is one.
     pub(super) fn string(&self) -> Option<&'a str> {
         let text = self.bytes.get(8..).filter(|_| self.kind == STRING)?;

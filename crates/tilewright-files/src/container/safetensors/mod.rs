@@ -69,8 +69,13 @@ impl Container for Safetensors {
         Ok(vec![target(input, &self.metadata, 0, path, jobs)?])
     }
 
-    fn renewed(&self, opened: &Opened, beside: &Beside<'_>) -> Option<Box<dyn Container>> {
-        Some(Box::new(Safetensors { metadata: renewed(&self.metadata, opened, beside.pairs) }))
+    fn renewed(
+        &self,
+        opened: &Opened,
+        beside: &Beside<'_>,
+    ) -> Result<Option<Box<dyn Container>>, Error> {
+        let metadata = renewed(&self.metadata, opened, beside.pairs);
+        Ok(Some(Box::new(Safetensors { metadata })))
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {

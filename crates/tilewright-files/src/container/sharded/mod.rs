@@ -59,15 +59,23 @@ impl Container for Sharded {
         Ok(targets)
     }
 
-    fn renewed(&self, opened: &Opened, beside: &Beside<'_>) -> Option<Box<dyn Container>> {
-        let file = |number: usize| beside.files.get(number).cloned();
-        let place = |(name, number): &(&str, usize)| Some(((*name).to_owned(), file(*number)?));
-        let map = beside.tensors.iter().map(place).collect::<Option<Vec<_>>>()?;
+    fn renewed(
+        &self,
+        opened: &Opened,
+        beside: &Beside<'_>,
+    ) -> Result<Option<Box<dyn Container>>, Error> {
+        let place = |tensor: &Tensor| {
+            let file = beside.files.get(tensor.file().unwrap_or(0))?;
+            Some((tensor.name.clone(), file.clone()))
+        };
+        let Some(map) = beside.tensors.iter().map(place).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
         // What one file says, all say.
         let said = self.metadata.first().cloned().flatten();
         let metadata = safetensors::renewed(&said, opened, beside.pairs);
         let metadata = vec![metadata; beside.files.len()];
-        Some(Box::new(Sharded { index: self.index.of(map), metadata }))
+        Ok(Some(Box::new(Sharded { index: self.index.of(map), metadata })))
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {

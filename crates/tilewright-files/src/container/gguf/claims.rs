@@ -1,0 +1,316 @@
+//! What metadata say of tensors, compared with the tensors: where a file gets the metadata of another.
+//!
+//! Law: a key is compared with every tensor that its reader would make of it; the error has the key, its value, and the tensor
+//! that is otherwise. A key that is not there is not compared.
+//!
+//! Source: llama.cpp, `src/llama-model.cpp`, `load_hparams` and `load_tensors`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{
+    header::Header,
+    models::{self, Model},
+    value::Value,
+};
+use crate::Tensor;
+
+/// Kinds of files that hold no model.
+const PARTS: [&str; 4] = ["adapter", "imatrix", "mmproj", "projector"];
+
+/// Which dim of a tensor a key says.
+#[derive(Clone, Copy)]
+enum Dim {
+    First,
+    Last,
+}
+
+/// A key behind the name of the architecture, and the tensors that say it; `*` is the number of a block.
+const DIMS: &[(&str, &str, Dim)] = &[
+    ("embedding_length", "token_embd.weight", Dim::Last),
+    ("embedding_length", "blk.*.attn_norm.weight", Dim::Last),
+    ("embedding_length", "blk.*.ffn_down.weight", Dim::First),
+    ("vocab_size", "token_embd.weight", Dim::First),
+    ("vocab_size", "output.weight", Dim::First),
+    ("feed_forward_length", "blk.*.ffn_down.weight", Dim::Last),
+    ("expert_feed_forward_length", "blk.*.ffn_down_exps.weight", Dim::Last),
+    ("expert_shared_feed_forward_length", "blk.*.ffn_down_shexp.weight", Dim::Last),
+    ("expert_count", "blk.*.ffn_down_exps.weight", Dim::First),
+    ("expert_count", "blk.*.ffn_gate_inp.weight", Dim::First),
+    ("attention.q_lora_rank", "blk.*.attn_q_a.weight", Dim::First),
+    ("attention.kv_lora_rank", "blk.*.attn_kv_a_norm.weight", Dim::Last),
+];
+
+/// Architectures whose attention is not heads of query, key and value, each by itself: products of heads are not compared.
+const OTHER_HEADS: [&str; 5] = ["minicpm3", "plm", "qwen35", "qwen35moe", "qwen3next"];
+
+/// The metadata of a header beside tensors of another file.
+pub(super) struct Claims<'a> {
+    values: HashMap<&'a str, Value<'a>>,
+    architecture: &'a str,
+    tensors: HashMap<&'a str, &'a Tensor>,
+    /// The names of the tensors of each block, without `blk.N.`.
+    blocks: BTreeMap<u64, Vec<&'a str>>,
+    others: Vec<&'a str>,
+}
+
+impl<'a> Claims<'a> {
+    pub(super) fn of(header: &'a Header, tensors: &'a [Tensor]) -> Claims<'a> {
+        let values = header.values();
+        let architecture = values.get("general.architecture").and_then(Value::string).unwrap_or("");
+        let by_name = tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
+        let mut claims = Claims {
+            values,
+            architecture,
+            tensors: by_name,
+            blocks: BTreeMap::new(),
+            others: Vec::new(),
+        };
+        for tensor in tensors {
+            match in_block(&tensor.name) {
+                Some((number, name)) => claims.blocks.entry(number).or_default().push(name),
+                None => claims.others.push(&tensor.name),
+            }
+        }
+        claims
+    }
+
+    /// Every contradiction, as a sentence without an end.
+    pub(super) fn contradictions(&self) -> Vec<String> {
+        if self.is_part() || self.tensors.is_empty() {
+            return Vec::new();
+        }
+        let model = models::model(self.architecture);
+        let mut found: Vec<String> =
+            model.and_then(|model| self.unlike(model)).into_iter().collect();
+        found.extend(self.block_count());
+        found.extend(self.tokens());
+        found.extend(DIMS.iter().filter_map(|dim| self.dim(*dim)));
+        found.extend(self.experts());
+        found.extend(self.heads());
+        found
+    }
+
+    /// What was not compared, as a sentence without an end.
+    pub(super) fn unknown(&self) -> Option<String> {
+        if self.is_part() || self.tensors.is_empty() {
+            return None;
+        }
+        match self.architecture {
+            "" => Some("the metadata name no architecture (`general.architecture`), which readers of GGUF need".into()),
+            name if models::model(name).is_none() => Some(format!(
+                "the names of the tensors are not compared with the architecture {name:?}, which is not known here"
+            )),
+            name => {
+                let needed = ["block_count", "embedding_length", "context_length", "attention.head_count"];
+                let lack = needed.iter().find(|key| self.value(key).is_none())?;
+                Some(format!("the metadata have no `{name}.{lack}`, which readers of GGUF need"))
+            }
+        }
+    }
+
+    /// Whether the file is no model by itself.
+    fn is_part(&self) -> bool {
+        let kind = self.values.get("general.type").and_then(Value::string);
+        kind.is_some_and(|kind| PARTS.contains(&kind)) || self.architecture == "clip"
+    }
+
+    /// Why the tensors are not those of the architecture.
+    fn unlike(&self, model: &Model) -> Option<String> {
+        let key = format!("`general.architecture` is {:?}", model.name);
+        if let Some(name) = self.others.iter().find(|name| !model.knows(name)) {
+            return Some(format!("{key}, which has no tensor {name:?}"));
+        }
+        if self.blocks.is_empty() {
+            return Some(format!(
+                "{key}, and no tensor is that of a block, as \"blk.0.attn_norm.weight\" is"
+            ));
+        }
+        // What a model predicts further tokens with is not a block as the others are.
+        let full = self
+            .blocks
+            .iter()
+            .filter(|(_, names)| !names.iter().any(|it| it.starts_with("nextn.")));
+        for (number, names) in full {
+            let lack = model.lacks(&|name| names.contains(&name));
+            if let Some(name) = lack {
+                return Some(format!(
+                    "{key}, and there is no tensor \"blk.{number}.{name}\", which that has"
+                ));
+            }
+            if let Some(name) = names.iter().find(|name| !model.knows(name)) {
+                return Some(format!("{key}, which has no tensor \"blk.{number}.{name}\""));
+            }
+        }
+        None
+    }
+
+    fn value(&self, key: &str) -> Option<&Value<'a>> {
+        self.values.get(format!("{}.{key}", self.architecture).as_str())
+    }
+
+    /// The number under a key for a block.
+    fn number(&self, key: &str, block: u64) -> Option<u64> {
+        self.value(key)?.count_at(block)
+    }
+
+    /// A contradiction of a key.
+    fn said(&self, key: &str, number: u64, tensors: impl std::fmt::Display) -> Option<String> {
+        Some(format!("`{}.{key}` is {number}, and {tensors}", self.architecture))
+    }
+
+    fn block_count(&self) -> Option<String> {
+        let (number, last) = (self.number("block_count", 0)?, self.blocks.keys().next_back());
+        let count = last.map_or(0, |last| last.saturating_add(1));
+        if let Some(hole) = (0..count.min(number)).find(|block| !self.blocks.contains_key(block)) {
+            return self.said(
+                "block_count",
+                number,
+                format!("there is no tensor of \"blk.{hole}\""),
+            );
+        }
+        // The blocks that predict further tokens may be left out.
+        let further = self.number("nextn_predict_layers", 0).unwrap_or(0);
+        let enough = count <= number && count.saturating_add(further) >= number;
+        let encodes = last.is_none() && models::model(self.architecture).is_none();
+        if enough || encodes {
+            return None;
+        }
+        let blocks = match count {
+            0 => "the tensors have no block".to_owned(),
+            1 => "the tensors have 1 block, blk.0".to_owned(),
+            _ => format!("the tensors have {count} blocks, blk.0 to blk.{}", count - 1),
+        };
+        self.said("block_count", number, blocks)
+    }
+
+    /// The tensors of a pattern, each with the number of its block.
+    fn matching(&self, pattern: &str) -> Vec<(u64, &'a Tensor)> {
+        match pattern.strip_prefix("blk.*.") {
+            None => self.tensors.get(pattern).map(|tensor| (0, *tensor)).into_iter().collect(),
+            Some(suffix) => {
+                let named = |block: &u64| {
+                    Some((*block, *self.tensors.get(format!("blk.{block}.{suffix}").as_str())?))
+                };
+                self.blocks.keys().filter_map(named).collect()
+            }
+        }
+    }
+
+    fn dim(&self, (key, pattern, which): (&str, &str, Dim)) -> Option<String> {
+        self.matching(pattern).into_iter().find_map(|(block, tensor)| {
+            let number = self.number(key, block)?;
+            let is = match which {
+                Dim::First => tensor.dims().first(),
+                Dim::Last => tensor.dims().last(),
+            };
+            (is != Some(&number)).then(|| self.said(key, number, shown(tensor)))?
+        })
+    }
+
+    /// The length of the list of tokens.
+    fn tokens(&self) -> Option<String> {
+        let key = "tokenizer.ggml.tokens";
+        let count = self.values.get(key)?.length()?;
+        let (_, table) = self.matching("token_embd.weight").into_iter().next()?;
+        let wrong = table.dims().first() != Some(&count);
+        wrong.then(|| format!("`{key}` has {count} tokens, and {}", shown(table)))
+    }
+
+    /// Experts that only one side has.
+    fn experts(&self) -> Option<String> {
+        let stacked = self.matching("blk.*.ffn_down_exps.weight");
+        match (self.number("expert_count", 0).unwrap_or(0), stacked.first()) {
+            (0, Some((_, tensor))) => {
+                let key = format!("{}.expert_count", self.architecture);
+                Some(format!("`{key}` is 0 or missing, and {}", shown(tensor)))
+            }
+            (count, None) if count > 0 && models::model(self.architecture).is_some() => {
+                let one = self.matching("blk.*.ffn_down.weight");
+                let said =
+                    one.first().map_or("no tensor holds experts".to_owned(), |(_, tensor)| {
+                        format!("no tensor holds experts: {}", shown(tensor))
+                    });
+                self.said("expert_count", count, said)
+            }
+            _ => None,
+        }
+    }
+
+    /// The products of heads and their lengths.
+    fn heads(&self) -> Option<String> {
+        if OTHER_HEADS.contains(&self.architecture) {
+            return None;
+        }
+        self.blocks.keys().find_map(|block| {
+            let latent =
+                self.tensors.contains_key(format!("blk.{block}.attn_kv_a_mqa.weight").as_str());
+            if latent { self.latent_heads(*block) } else { self.plain_heads(*block) }
+        })
+    }
+
+    fn plain_heads(&self, block: u64) -> Option<String> {
+        let heads = self.number("attention.head_count", block)?;
+        let shared = self.number("attention.head_count_kv", block).unwrap_or(heads);
+        let own = || self.number("embedding_length", 0)?.checked_div(heads);
+        let key = self.number("attention.key_length", block).or_else(own)?;
+        let value = self.number("attention.value_length", block).or_else(own)?;
+        let [queries, keys, values] =
+            [heads.saturating_mul(key), shared.saturating_mul(key), shared.saturating_mul(value)];
+        let all = queries.saturating_add(keys).saturating_add(values);
+        let outputs = heads.saturating_mul(value);
+        let (kv, dims) = ("attention.head_count_kv", format!("heads of {key}"));
+        let rows: [(&str, Dim, u64, &str, u64); 5] = [
+            ("attn_q.weight", Dim::First, queries, "attention.head_count", heads),
+            ("attn_k.weight", Dim::First, keys, kv, shared),
+            ("attn_v.weight", Dim::First, values, kv, shared),
+            ("attn_qkv.weight", Dim::First, all, "attention.head_count", heads),
+            ("attn_output.weight", Dim::Last, outputs, "attention.head_count", heads),
+        ];
+        rows.into_iter().find_map(|(name, which, wanted, key, number)| {
+            self.product((block, name, which), wanted, (key, number, &dims))
+        })
+    }
+
+    /// Heads of latent attention.
+    fn latent_heads(&self, block: u64) -> Option<String> {
+        let heads = self.number("attention.head_count", block)?;
+        let long = self.number("attention.key_length_mla", block);
+        let key = long.or_else(|| self.number("attention.key_length", block))?;
+        let (wanted, dims) = (heads.saturating_mul(key), format!("heads of {key}"));
+        let name = format!("blk.{block}.attn_q_b.weight");
+        let name = if self.tensors.contains_key(name.as_str()) {
+            "attn_q_b.weight"
+        } else {
+            "attn_q.weight"
+        };
+        self.product((block, name, Dim::First), wanted, ("attention.head_count", heads, &dims))
+    }
+
+    /// A dim that is heads times their length.
+    fn product(
+        &self,
+        (block, name, which): (u64, &str, Dim),
+        wanted: u64,
+        (key, number, dims): (&str, u64, &str),
+    ) -> Option<String> {
+        let tensor = self.tensors.get(format!("blk.{block}.{name}").as_str())?;
+        let is = match which {
+            Dim::First => tensor.dims().first(),
+            Dim::Last => tensor.dims().last(),
+        };
+        let said = format!("{dims} make {wanted}, and {}", shown(tensor));
+        (is != Some(&wanted))
+            .then(|| format!("`{}.{key}` is {number}, which in {said}", self.architecture))
+    }
+}
+
+/// A tensor with its dims.
+fn shown(tensor: &Tensor) -> String {
+    format!("{:?} is {:?}", tensor.name, tensor.dims())
+}
+
+/// The block of a tensor, and its name within it.
+fn in_block(name: &str) -> Option<(u64, &str)> {
+    let (number, name) = name.strip_prefix("blk.")?.split_once('.')?;
+    Some((number.parse().ok()?, name))
+}
