@@ -1,5 +1,5 @@
 //! `cargo xtask conformance`: what implementations of the layout algebra answer to the questions of
-//! `conformance/`, as a table in COMPARE.md.
+//! `conformance/`, as a table in `docs/explanation/comparison.md`.
 
 use std::{
     env, fs,
@@ -15,7 +15,7 @@ use crate::{
     wheel,
 };
 
-const FILE: &str = "COMPARE.md";
+const FILE: &str = "docs/explanation/comparison.md";
 const BEGIN: &str = "<!-- conformance: made by `cargo xtask conformance` -->\n";
 const END: &str = "<!-- conformance: end -->\n";
 const OUTCOMES: [&str; 5] = ["right", "wrong", "refused", "crashed", "not offered"];

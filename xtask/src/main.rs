@@ -73,7 +73,7 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// What implementations of the layout algebra answer to the questions of `conformance/`, into COMPARE.md
+    /// What implementations of the layout algebra answer to the questions of `conformance/`, into docs/explanation/comparison.md
     Conformance,
     /// The Python package, into the build folder's `wheels`
     Wheel {
@@ -86,6 +86,9 @@ enum Command {
     },
     /// Heavy checks against other people's libraries; skips what does not install
     Oracles {
+        /// Lists every oracle with what it checks, and runs none
+        #[arg(long)]
+        list: bool,
         /// Only those whose name contains this
         name: Option<String>,
         /// Of the search by coverage only the targets whose names contain this
@@ -129,7 +132,11 @@ fn main() -> ExitCode {
         Command::Wheel { all: true, .. } => wheel::build_all(&root),
         Command::Wheel { test, .. } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
-        Command::Oracles { name, target, seconds } => {
+        Command::Oracles { list: true, .. } => {
+            oracles::list();
+            Ok(())
+        }
+        Command::Oracles { name, target, seconds, .. } => {
             let searched = oracles::Searched { target: target.unwrap_or_default(), seconds };
             oracles::run(&root, name.as_deref().unwrap_or_default(), &searched)
         }

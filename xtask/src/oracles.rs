@@ -6,6 +6,7 @@ mod handed_out;
 mod packings;
 mod proofs;
 mod read_back;
+mod table;
 
 use std::path::{Path, PathBuf};
 
@@ -24,8 +25,8 @@ enum Verdict {
     Failed(String),
 }
 
-/// One oracle over the workspace at this root.
-type Oracle<'a> = &'a dyn Fn(&Path) -> Verdict;
+/// A check over the workspace at this root; only the search by coverage reads what is searched.
+type Run = fn(&Path, &Searched) -> Verdict;
 
 /// What is searched by coverage: targets whose names contain `target`, each for `seconds` seconds.
 pub(crate) struct Searched {
@@ -33,52 +34,24 @@ pub(crate) struct Searched {
     pub(crate) seconds: u64,
 }
 
+/// Lists every oracle with what it checks.
+pub(crate) fn list() {
+    for (name, checks, _) in table::TABLE {
+        println!("{name:30} {checks}");
+    }
+}
+
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 33] = [
-        ("safetensors and torch", &torch),
-        ("arrays of numpy, torch and jax", &arrays),
-        ("the package with torch and jax", &package),
-        ("GGUF files", &read_back::gguf),
-        ("npz files", &read_back::npz),
-        ("sharded checkpoints", &read_back::sharded),
-        ("shards of torch and jax", &read_back::shards),
-        ("clusters", &read_back::clusters),
-        ("readers", &readers),
-        ("oneDNN", &onednn),
-        ("NEON, emulated", &neon),
-        ("miri", &miri),
-        ("sanitizers: address", &|root| sanitizer(root, Sanitizer::Address)),
-        ("sanitizers: thread", &|root| sanitizer(root, Sanitizer::Thread)),
-        ("sanitizers: python", &sanitized_package),
-        ("faults", &faults),
-        ("relayout", &relayout),
-        ("fingerprint", &fingerprint),
-        ("placements", &placements),
-        ("banks", &banks),
-        ("functions for CUDA", &read_back::nvrtc),
-        ("devices", &devices::devices),
-        ("device code by NVRTC", &read_back::device_code),
-        ("packings of kernels", &packings::packings),
-        ("proofs", &proofs::proofs),
-        ("fuzz", &|root| fuzz(root, searched)),
-        ("bounds", &bounds),
-        ("licences", &handed_out::licences),
-        ("advisories", &handed_out::advisories),
-        ("packages", &handed_out::packages),
-        ("msrv", &handed_out::msrv),
-        ("platforms", &handed_out::platforms),
-        ("wheels", &handed_out::wheels),
-    ];
     let mut failed = Vec::new();
-    for (name, oracle) in oracles.into_iter().filter(|(name, _)| name.contains(only)) {
+    for (name, _, oracle) in table::TABLE.iter().filter(|(name, ..)| name.contains(only)) {
         println!("\n==> {name}");
-        match oracle(root) {
+        match oracle(root, searched) {
             Verdict::Passed => println!("    {name}: ok"),
             Verdict::Skipped(why) => println!("    {name}: skipped, {why}"),
             Verdict::Failed(why) => {
                 println!("    {name}: FAILED, {why}");
-                failed.push(name);
+                failed.push(*name);
             }
         }
     }

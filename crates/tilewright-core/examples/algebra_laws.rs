@@ -1,5 +1,5 @@
 //! The laws of the algebra at full size, judged by enumeration: every layout of up to 3 modes, every pair
-//! of up to 2 modes each, and a million random deeper ones. Prints the tables of `COMPARE.md`, and fails
+//! of up to 2 modes each, and a million random deeper ones. Prints the tables of `docs/explanation/comparison.md`, and fails
 //! if an answer is wrong, a refusal needless or a question undecided.
 //!
 //! ```text

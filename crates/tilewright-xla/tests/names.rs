@@ -71,7 +71,7 @@ const OFFERED: &[&str] = &[
     "IsPadded", "PaddedDimensions", "PaddedDimension", "GetPaddingValue",
 ];
 
-/// Those that have no counterpart; `COMPARE.md` says why.
+/// Those that have no counterpart; `docs/explanation/comparison.md` says why.
 const NOT_OFFERED: &[&str] = &[
     "ForEachIndexParallel",
     "ForEachIndexParallelWithStatus",
@@ -124,7 +124,7 @@ fn every_name_is_found_or_refused_with_a_reason() {
     assert!(missing.is_empty(), "{missing:?}");
     assert!(OFFERED.len() > 150 && !is_found(&source, "IsHappy"));
 
-    let comparison = std::fs::read_to_string(root.join("../../COMPARE.md")).unwrap();
+    let comparison = std::fs::read_to_string(root.join("../../docs/explanation/comparison.md")).unwrap();
     let refused = comparison.lines().find(|line| line.starts_with("Not offered: `")).unwrap();
     for name in NOT_OFFERED {
         assert!(refused.contains(&format!("`{name}`")), "{name}");

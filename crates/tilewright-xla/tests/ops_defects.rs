@@ -1,5 +1,5 @@
 //! Places where XLA aborts, wraps, forgets a property or is wrong: one test each, named after the place.
-//! The table of XLA's answers and ours is in `COMPARE.md`.
+//! The table of XLA's answers and ours is in `docs/explanation/comparison.md`.
 
 use std::ops::ControlFlow;
 

@@ -25,7 +25,7 @@ const PARTS: [(&str, &[(&str, &str)]); 3] = [
             ("docs/tutorials/kernels.md", "For kernel writers"),
             ("docs/how-to/bank-conflicts.md", "Bank conflicts"),
             ("docs/tutorials/compilers.md", "For compiler writers"),
-            ("COMPARE.md", "Compare"),
+            ("docs/explanation/comparison.md", "Compare"),
         ],
     ),
     (
@@ -34,7 +34,6 @@ const PARTS: [(&str, &[(&str, &str)]); 3] = [
             ("ARCHITECTURE.md", "Architecture"),
             ("DESIGN.md", "Design"),
             ("CONTRIBUTING.md", "Contributing"),
-            ("CHANGELOG.md", "Changes"),
         ],
     ),
 ];

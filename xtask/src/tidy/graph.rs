@@ -1,119 +1,81 @@
 //! A1 and A2: the crate graph is the one of `ARCHITECTURE.md`, and core depends on nothing.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::finding::Finding;
 
-/// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 23] = [
-    ("tilewright-scan", &[]),
-    ("tilewright-core", &[]),
-    ("tilewright-fixed", &["tilewright-core"]),
-    ("tilewright-xla", &["tilewright-core"]),
-    ("tilewright-table", &["tilewright-core"]),
-    (
-        "tilewright-notation",
-        &["tilewright-core", "tilewright-scan", "tilewright-table", "tilewright-xla"],
-    ),
-    ("tilewright-relayout", &["tilewright-core", "tilewright-table"]),
-    ("tilewright-fingerprint", &["tilewright-core", "tilewright-relayout"]),
-    ("tilewright-device", &["tilewright-core", "tilewright-relayout"]),
-    ("tilewright-cuda", &["tilewright-device", "tilewright-relayout"]),
-    ("tilewright-draw", &["tilewright-core"]),
-    ("tilewright-banks", &["tilewright-core"]),
-    ("tilewright-emit", &["tilewright-core"]),
-    ("tilewright-sharded", &["tilewright-core", "tilewright-scan"]),
-    ("tilewright-recipe", &["tilewright-core", "tilewright-scan"]),
-    (
-        "tilewright-files",
-        &[
-            "tilewright-core",
-            "tilewright-notation",
-            "tilewright-relayout",
-            "tilewright-fingerprint",
-            "tilewright-recipe",
-            "tilewright-table",
-        ],
-    ),
-    (
-        "tilewright-reshard",
-        &[
-            "tilewright-core",
-            "tilewright-notation",
-            "tilewright-relayout",
-            "tilewright-fingerprint",
-            "tilewright-sharded",
-            "tilewright-files",
-        ],
-    ),
-    (
-        "tilewright",
-        &[
-            "tilewright-core",
-            "tilewright-scan",
-            "tilewright-fixed",
-            "tilewright-xla",
-            "tilewright-notation",
-            "tilewright-relayout",
-            "tilewright-device",
-            "tilewright-cuda",
-            "tilewright-fingerprint",
-            "tilewright-files",
-            "tilewright-draw",
-            "tilewright-banks",
-            "tilewright-emit",
-            "tilewright-sharded",
-            "tilewright-reshard",
-            "tilewright-recipe",
-        ],
-    ),
-    ("tilewright-bench", &["tilewright"]),
-    ("tilewright-cli", &["tilewright", "tilewright-bench"]),
-    ("tilewright-web", &["tilewright"]),
-    ("tilewright-py", &["tilewright", "tilewright-cli"]),
-    ("xtask", &[]),
-];
+/// The document whose table is the graph.
+pub(crate) const MAP: &str = "ARCHITECTURE.md";
+
+/// What each crate may depend on, of ours.
+struct Graph(BTreeMap<String, Vec<String>>);
+
+impl Graph {
+    /// Reads the rows of the table: a crate in backticks, what it is, and the crates it depends on, without the
+    /// `tilewright-` before their names.
+    fn of(map: &str) -> Graph {
+        let rows = map.lines().filter_map(|line| {
+            let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+            let [name, _, on] = cells[..] else { return None };
+            let name = name.strip_prefix('`')?.strip_suffix('`')?;
+            let is_crate = name == "xtask" || name.split('-').next() == Some("tilewright");
+            is_crate.then(|| (name.to_owned(), on))
+        });
+        let rows: Vec<(String, &str)> = rows.collect();
+        let full = |short: &str| {
+            let long = format!("tilewright-{short}");
+            if rows.iter().any(|(name, _)| *name == long) { long } else { short.to_owned() }
+        };
+        let list =
+            |on: &str| on.split(',').map(str::trim).filter(|on| *on != "–").map(full).collect();
+        Graph(rows.iter().map(|(name, on)| (name.clone(), list(on))).collect())
+    }
+}
 
 /// Gives the text of a `Cargo.toml`, for the line to name.
 type Manifest<'a> = dyn Fn(&str) -> Option<&'a str> + 'a;
 
-/// Looks at what `cargo metadata --no-deps` printed.
-pub(crate) fn findings<'a>(metadata: &Value, manifest: &Manifest<'a>) -> Vec<Finding> {
+/// Compares what `cargo metadata --no-deps` printed with the table in the document `map`.
+pub(crate) fn findings<'a>(metadata: &Value, map: &str, manifest: &Manifest<'a>) -> Vec<Finding> {
+    let graph = Graph::of(map);
     let root = metadata["workspace_root"].as_str().unwrap_or_default();
     let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
-    packages.iter().flat_map(|package| of_package(package, root, manifest)).collect()
+    packages.iter().flat_map(|package| graph.of_package(package, root, manifest)).collect()
 }
 
-fn of_package<'a>(package: &Value, root: &str, manifest: &Manifest<'a>) -> Vec<Finding> {
-    let name = package["name"].as_str().unwrap_or_default();
-    let path = package["manifest_path"].as_str().unwrap_or_default();
-    let path = path.strip_prefix(root).unwrap_or(path).trim_start_matches('/');
-    let text = manifest(path).unwrap_or_default();
-    let Some((_, may)) = MAY.iter().find(|(known, _)| *known == name) else {
-        return vec![Finding::new(path, line_of(text, name), "A2", unknown(name))];
-    };
-    let dependencies = package["dependencies"].as_array().map_or(&[][..], Vec::as_slice);
-    let shipped = dependencies.iter().filter(|dependency| dependency["kind"] != "dev");
-    let names = shipped.filter_map(|dependency| dependency["name"].as_str());
-    let refused = names.filter_map(|on| Some((on, refusal(name, may, on)?)));
-    refused.map(|(on, (rule, says))| Finding::new(path, line_of(text, on), rule, says)).collect()
-}
-
-/// Why the crate `name` may not depend on the crate `on`.
-fn refusal(name: &str, may: &[&str], on: &str) -> Option<(&'static str, String)> {
-    let ours = MAY.iter().any(|(known, _)| *known == on);
-    if name == "tilewright-core" {
-        return Some(("A1", format!("core has no dependencies; `{on}` has to go")));
+impl Graph {
+    fn of_package<'a>(&self, package: &Value, root: &str, manifest: &Manifest<'a>) -> Vec<Finding> {
+        let name = package["name"].as_str().unwrap_or_default();
+        let path = package["manifest_path"].as_str().unwrap_or_default();
+        let path = path.strip_prefix(root).unwrap_or(path).trim_start_matches('/');
+        let text = manifest(path).unwrap_or_default();
+        let Some(may) = self.0.get(name) else {
+            return vec![Finding::new(path, line_of(text, name), "A2", unknown(name))];
+        };
+        let dependencies = package["dependencies"].as_array().map_or(&[][..], Vec::as_slice);
+        let shipped = dependencies.iter().filter(|dependency| dependency["kind"] != "dev");
+        let names = shipped.filter_map(|dependency| dependency["name"].as_str());
+        let refused = names.filter_map(|on| Some((on, self.refusal(name, may, on)?)));
+        refused
+            .map(|(on, (rule, says))| Finding::new(path, line_of(text, on), rule, says))
+            .collect()
     }
-    let allowed = if may.is_empty() { "none of our crates".into() } else { may.join(", ") };
-    (ours && !may.contains(&on))
-        .then(|| ("A2", format!("{name} may depend on {allowed}; not on {on}")))
+
+    /// Why the crate `name` may not depend on the crate `on`.
+    fn refusal(&self, name: &str, may: &[String], on: &str) -> Option<(&'static str, String)> {
+        if name == "tilewright-core" {
+            return Some(("A1", format!("core has no dependencies; `{on}` has to go")));
+        }
+        let allowed = if may.is_empty() { "none of our crates".into() } else { may.join(", ") };
+        (self.0.contains_key(on) && !may.iter().any(|may| may == on))
+            .then(|| ("A2", format!("{name} may depend on {allowed}; not on {on}")))
+    }
 }
 
 fn unknown(name: &str) -> String {
-    format!(
-        "the crate {name} is not in the crate graph; add it to ARCHITECTURE.md and to xtask/src/tidy/graph.rs"
-    )
+    format!("the crate {name} is not in the crate graph; add a row to the table in {MAP}")
 }
 
 /// The line that names a crate, from 1; 0 if none does.
@@ -131,13 +93,19 @@ mod tests {
 
     use super::*;
 
+    const TABLE: &str = "| crate | what it is | depends on |\n|---|---|---|\n\
+        | `tilewright-core` | values | – |\n| `tilewright-xla` | shapes | core |\n\
+        | `tilewright-table` | tables | core |\n| `tilewright-relayout` | moves | core, table |\n\
+        | `tilewright-files` | files | relayout |\n| `tilewright` | all | core |\n| `xtask` | commands | – |\n\
+        | `tilewright-bench` | cases | tilewright |\n";
+
     fn found(name: &str, dependencies: Value) -> Vec<String> {
         let manifest_path = format!("/x/crates/{name}/Cargo.toml");
         let package =
             json!({"name": name, "manifest_path": manifest_path, "dependencies": dependencies});
         let metadata = json!({"workspace_root": "/x", "packages": [package]});
         let text = "[dependencies]\nrayon.workspace = true\ntilewright-xla = { path = \"../tilewright-xla\" }\n";
-        findings(&metadata, &|_| Some(text)).iter().map(Finding::to_string).collect()
+        findings(&metadata, TABLE, &|_| Some(text)).iter().map(Finding::to_string).collect()
     }
 
     #[test]
@@ -176,6 +144,14 @@ mod tests {
                 .is_empty()
         );
         assert!(found("tilewright-files", json!([])).is_empty());
+    }
+
+    #[test]
+    fn short_names_in_the_table_are_whole_crates() {
+        let graph = Graph::of(TABLE);
+        assert_eq!(graph.0["tilewright-relayout"], ["tilewright-core", "tilewright-table"]);
+        assert_eq!(graph.0["tilewright-bench"], ["tilewright"]);
+        assert!(graph.0["xtask"].is_empty());
     }
 
     #[test]

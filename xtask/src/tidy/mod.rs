@@ -18,7 +18,6 @@
 //! | `words.rs` | headers, nothing left unfinished, no machine's paths |
 //! | `corpus.rs` | A9: every file of the corpus is described |
 //! | `links.rs` | links in the documents lead somewhere |
-//! | `map.rs` | `ARCHITECTURE.md` names files that exist |
 
 mod circles;
 mod console;
@@ -30,7 +29,6 @@ mod finding;
 mod graph;
 mod length;
 pub(crate) mod links;
-mod map;
 mod modules;
 mod open_arms;
 mod options;
@@ -65,7 +63,8 @@ const RULES: [Rule; 11] = [
 /// Prints every finding; the error counts them.
 pub(crate) fn run(root: &Path) -> Outcome {
     let tree = Tree::read(root)?;
-    let mut findings = graph::findings(&metadata(root)?, &|path| tree.text(path));
+    let map = tree.text(graph::MAP).unwrap_or_default();
+    let mut findings = graph::findings(&metadata(root)?, map, &|path| tree.text(path));
     findings.extend(over_tree(&tree));
     findings.sort();
     for finding in &findings {
@@ -80,7 +79,6 @@ pub(crate) fn run(root: &Path) -> Outcome {
 /// Every rule but the crate graph's.
 fn over_tree(tree: &Tree) -> Vec<Finding> {
     let mut findings = corpus::findings(tree);
-    findings.extend(map::findings(tree));
     for (path, text) in tree.texts() {
         findings.extend(words::unfinished(path, text));
         findings.extend(words::machine_paths(path, text));
