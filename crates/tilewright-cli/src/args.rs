@@ -40,8 +40,7 @@ pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
 pub(crate) use simulate::Simulate;
 
-/// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
-/// in any notation.
+/// Convert weight files between memory layouts; show, explain and compare layouts in any notation.
 #[derive(Debug, Parser)]
 #[command(
     name = "tilewright",
@@ -49,21 +48,21 @@ pub(crate) use simulate::Simulate;
     after_help = "\
 A SPEC is a layout in any notation: ((4,2),(4,3)):((4,16),(1,32)), row-major,
 f32[3,5]{1,0:T(2,2)}, zN, NHWC, {0,1:T(8,128)(2,1)}, (m m0:16) n -> m n m0.
-NAME^T is a named format of the array with its last two dims exchanged. General
-ones need --dims, and --dtype where they depend on the element. An expression
-is a SPEC too, logical_divide((6,8):(8,1), <3,4>); eval: before it says so.
+NAME^T is a named format of the transposed array. Formats without dims need
+--dims, and --dtype if they depend on the element. An expression is a SPEC too:
+logical_divide((6,8):(8,1), <3,4>); the prefix eval: marks one.
 
 Exit codes: 0 done; 1 the answer is no; 2 bad usage or layout; 3 input or
 output failed."
 )]
 pub(crate) struct Cli {
-    /// Print results as JSON, one object a line; errors too
+    /// Print results and errors as JSON, one object a line
     #[arg(long, global = true, help_heading = "General options", display_order = 900)]
     pub(crate) json: bool,
-    /// No progress, no notes
+    /// Print no progress and no notes
     #[arg(short, long, global = true, help_heading = "General options", display_order = 901)]
     pub(crate) quiet: bool,
-    /// Your own named formats, a TOML file; else ~/.config/tilewright/formats.toml, if there is one
+    /// A TOML file with your own formats [default: ~/.config/tilewright/formats.toml, if it exists]
     #[arg(
         long = "formats",
         global = true,
@@ -78,75 +77,71 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Rewrite the tensors of a file or a folder in another layout
+    /// Convert the tensors of a file or folder to another layout
     #[command(after_help = "\
-The result is a file of the kind of the input, with all that is in it. But npy
-and raw bytes become each other, and the one tensor of a .safetensors, which has
-the name of their file; and one tensor of any file, chosen by --tensor, becomes
-an array in .npy or raw:PATH. raw:, npy:, npz:, gguf: and safetensors: before a
-path say what a file is, whatever its name ends in; - is standard input, or
-output, and ./- a file of that name. Quantised types of GGUF move by whole
-blocks: a layout keeps the elements of a block together.
+The result has the format of the input. Exceptions: .npy, raw bytes and a
+.safetensors with one tensor convert to each other, and one tensor of any file,
+chosen by --tensor, converts to .npy or raw:PATH. A prefix raw:, npy:, npz:,
+gguf: or safetensors: gives the format of a path. - is standard input or output,
+and ./- is a file of that name. Quantised types of GGUF move by whole blocks.
 
-A folder is its one *.safetensors.index.json, or its one file of tensors, and
-becomes a new folder: with config.json, the tokenizer and all else that is no
-weights and at most 64 MiB long. What stays behind is said.
+A folder has one *.safetensors.index.json or one file of tensors. It becomes a
+new folder. Other files of up to 64 MiB are copied, such as config.json and the
+tokenizer; weights in other formats are not. Skipped files are listed.
 
-A .npy or raw result whose own header cannot say how it lies has a note beside
-it, OUT.tilewright.json, which is read back. Beside the layout of a tensor
-stands the fingerprint of its data, as they were read: `verify OUT` compares
-them. What has the layout already by its own note is not converted again.
+The file records each layout, and a fingerprint of the data as it was read:
+`verify OUT` compares them. If the header of a .npy or raw result cannot record
+its layout, OUT.tilewright.json does. Tensors that already have the target
+layout are skipped.
 
-Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
-VNNI, are then --to MARLIN^T and --to VNNI^T.
+If weights are stored [out, in], formats of [K, N] arrays such as MARLIN and
+VNNI take a ^T: --to MARLIN^T.
 
-A recipe puts other tensors together: experts stacked, parts fused and split,
-rows permuted, names changed. Its sizes come from --size, the recipe, the file
-config.json beside IN, and the shapes; OUT records the recipe back, so --inverse
-needs no other. Elements are never computed: what a recipe cannot do exactly is
-refused.
+A recipe makes other tensors: it stacks experts, fuses and splits parts,
+permutes rows, changes names. Sizes come from --size, the recipe, config.json
+beside IN, and the shapes. OUT records the inverse recipe for --inverse. Recipes
+never compute: an inexact step is refused.
 
-Words that hold smaller elements are read by their format, with the type of the
-elements, and --store says as which words the result is stored: --from GPTQ
---dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused,
-but for --to row-major and col-major, which keep their order, and for an index
-table that sorts them: --to 'table(0; tensor g_idx) MARLIN'.
+For 4-bit elements in 32-bit words, --from names the format of the words,
+--dtype the elements, --store the words of the result: --from GPTQ --dtype u4
+--to MARLIN --store s32. A g_idx that permutes rows is refused, except with --to
+row-major or col-major, which keep the order of the rows, or an index table that
+sorts them: --to 'table(0; tensor g_idx) MARLIN'.
 
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert llama/ llama-zn/ --rule '*_proj.weight=zN'
   tilewright convert mixtral/ fused/ --recipe mixtral.toml --verify")]
     Convert(Convert),
-    /// Check a converted file against the file it was made from, or against what it records
+    /// Check a converted file against its original, or against the fingerprints that it records
     #[command(after_help = "\
-With the options of the conversion the original is read as then, and the result
-must lie as asked; .npy and raw files say how they lie in a note beside them,
-NAME.tilewright.json, and need --to without it. Files are of any kind that
-`convert` writes: .safetensors, .gguf, .npy, .npz, raw:PATH, a sharded
-*.safetensors.index.json, or a folder.
+Give the options of the conversion: `verify` reads the original in the same way,
+and the result must have these layouts. .npy and raw files record theirs in
+NAME.tilewright.json; without it, give --to. OUT is .safetensors, .gguf, .npy,
+.npz, raw:PATH, a sharded *.safetensors.index.json, or a folder.
 
-Without --against the data of OUT are compared with the fingerprints that it
-records; a tensor without a layout of its own has none. A tensor with a layout
-and no record is named, and not compared: where nothing is recorded at all, the
-exit code is 2. A folder --against a folder has all the files that went along.
+Without --against, the data of OUT is compared with the fingerprints that it
+records. Row-major tensors have none. Tensors with a layout and no fingerprint
+are listed. If nothing is recorded, the exit code is 2. With two folders, the
+other files that were copied are compared too.
 
 Examples:
   tilewright verify zn.safetensors
   tilewright verify zn.safetensors --against model.safetensors
   tilewright verify zn.npz --against arrays.npz --json")]
     Verify(Verify),
-    /// Print a fingerprint of every tensor's data, whatever its layout and file
+    /// Print a fingerprint of every tensor's data, independent of layout and file
     #[command(after_help = fingerprint::HELP)]
     Fingerprint(Fingerprint),
-    /// Whether two files or folders hold the same arrays, in any layouts
+    /// Check whether two files or folders hold the same arrays, in any layouts
     #[command(
         name = "same-data",
         after_help = "\
-`same`, or a line for each tensor that differs: the first coordinate that does,
-with both values as bits, and what it would be the same as, transposed,
-byte-swapped, or under another name. Then the exit code is 1. A single array in
-.npy or raw:PATH has no name, and is compared with a single tensor of any.
---from is as in `fingerprint`, and about both.
+Prints `same`, or a line for each tensor that differs: the first coordinate that
+differs, both values as bits, and whether it equals a transposed, byte-swapped
+or renamed tensor. Then the exit code is 1. An array in .npy or raw:PATH has no
+name, and is compared with the only tensor of the other file. --from has the
+meaning of `fingerprint`, for both files.
 
 Examples:
   tilewright same-data model.safetensors zn.safetensors
@@ -157,7 +152,7 @@ Examples:
     /// Rewrite a checkpoint in other shards
     #[command(after_help = reshard::HELP)]
     Reshard(Reshard),
-    /// Check recipes, list them, and name those that fit a checkpoint
+    /// Check recipes, list them, and find those that fit a checkpoint
     #[command(after_help = recipe::HELP)]
     Recipe(Recipe),
     /// List the tensors of a file with their layouts
@@ -178,7 +173,7 @@ Examples:
   tilewright show 'f16[8,12] row-major' 'zN[M0=4,C0=4]' --svg conversion.svg
   tilewright show 'f16[8,64] Sw<3,3,3> o (8,64):(64,1)' --banks 8")]
     Show(Show),
-    /// Say what a layout means, in words, numbers and every other notation
+    /// Explain a layout in words, numbers and every other notation
     #[command(after_help = "\
 Examples:
   tilewright explain 'bf16[20,200]{1,0:T(8,128)(2,1)}'
@@ -187,32 +182,32 @@ Examples:
     Explain(Explain),
     /// Print a layout in another notation
     #[command(after_help = "\
-`tilewright explain` prints a layout in every notation, by name. What a notation
-has no words for is refused with the reason, exit code 1.
+`tilewright explain` prints a layout in every notation. If a notation cannot
+express the layout, the reason is printed, and the exit code is 1.
 
 Examples:
   tilewright translate 'f16[32,32] zN' --to onednn
   tilewright translate nChw16c --dims 2,40,5,7 --to pattern
   tilewright translate 'f32[2,3]{0,1}' --to numpy --json")]
     Translate(Translate),
-    /// Coordinate to offset, or offset to coordinate
+    /// Convert a coordinate to its offset, or an offset to its coordinate
     #[command(after_help = "\
 Examples:
   tilewright index '((4,2),(4,3)):((4,16),(1,32))' --coord 1,5
   tilewright index 'f32[3,5]{1,0:T(2,2)}' --offset 9
   tilewright index zN --dims 100,100 --dtype f16 --coord 99,99")]
     Index(Index),
-    /// Whether two layouts are the same map
+    /// Check whether two layouts map every coordinate to the same offset
     #[command(after_help = "\
 Examples:
   tilewright same 'f32[2,3]{0,1}' '(2,3):(1,2)'
   tilewright same nN '{0,1:T(16,16)}' --dims 60,60 --dtype bf16
   tilewright same '6:1' '(2,3):(1,2)'")]
     Same(Same),
-    /// Who holds what of an array in shards, a line a device
+    /// Print which part of a sharded array each device holds
     #[command(after_help = shards::HELP)]
     Shards(Shards),
-    /// Count the bank conflicts of an array in shared memory, and find the least fix
+    /// Count the bank conflicts of an array in shared memory, and find the smallest fix
     #[command(after_help = banks::HELP)]
     Banks(Banks),
     /// Print the offset function of a layout, or its inverse, as code
@@ -227,31 +222,30 @@ Examples:
 
 Values: integers, tuples (1,(2,3)), _, layouts ((4,2),3):((1,12),4), a SPEC in
 quotes, tilers <3:3,(2,4):(1,8)>, swizzles Sw<2,0,2>. A o B is composition.
-Where a layout is expected, a tuple is the compact layout of its shape; where a
-tiler is, one extent per axis. CuTe's C++ is read as it stands:
+In place of a layout, a tuple is the compact layout of its shape; in place of a
+tiler, one extent per axis. CuTe's C++ is accepted:
 make_layout(make_shape(Int<4>{}, 8), LayoutRight{}). `tilewright eval
 --functions` lists the functions. Any command that takes a SPEC also takes an
 expression, or eval:EXPR.
 
-With - every line of stdin is an expression and every line of stdout its
-answer, or begins with `error:`; then the exit code is 1.")]
+With -, each line of stdin is an expression and each line of stdout its answer.
+An answer that begins with `error:` sets the exit code to 1.")]
     Eval(Eval),
     /// List the named formats, find some, or explain one
     #[command(after_help = "\
-A name or an alias explains that format: its dims and their order, such as
-[K, N], its pattern and an array in it. Any other word lists the formats that
-have it in a name, an alias, the maker, the purpose or the source, so that the
-name of a kernel's function finds what it makes.
+A name or alias explains that format: its dims in order, such as [K, N], its
+pattern, and an example. Any other word finds formats by name, alias, maker,
+purpose or source, such as the name of a kernel's function.
 
 Examples:
   tilewright formats
   tilewright formats zN
   tilewright formats shuffle_weight")]
     Formats(Formats),
-    /// Which named formats a layout is
+    /// Find the named formats of a layout
     #[command(after_help = "\
-Extents, padding and the element type decide, never strides alone; all names are
-listed, one a line. Exit code 1 if there is none.
+Compares extents, padding and element type, not only strides. Prints all names,
+one a line. Exit code 1 if there is none.
 
 Examples:
   tilewright recognise 'bf16[32,48] ((16,2),(16,3)):((16,256),(1,512))'
@@ -260,19 +254,19 @@ Examples:
     Recognise(Recognise),
     /// Find the layout that maps one file's array to another file's bytes
     #[command(after_help = "\
-The layouts looked for are boxes of digits, padded or not: what a pattern says.
-Elements that differ from one another decide; an array of numbered elements
-decides everything. Exit code 1 if there is no such layout, or more than one.
+Searches the layouts that a pattern can express, padded or not. Repeated values
+leave more than one answer; an array of numbered elements leaves one. Exit code
+1 if there is no such layout, or more than one.
 
-Either file is .npy, .safetensors, .npz, .gguf, raw:PATH, or any other file,
-which is bytes; of several tensors, --tensor says which.
+Files are .npy, .safetensors, .npz, .gguf or raw:PATH; any other file is bytes.
+If a file has several tensors, choose one with --tensor.
 
 Examples:
   tilewright infer --original weights.npy --packed weights.bin
   tilewright infer --original raw:a.bin --dims 100,100 --dtype bf16 --packed b
   tilewright infer --original weights.npy --packed weights.bin --json")]
     Infer(Infer),
-    /// Measure relayout on this machine, next to memcpy
+    /// Measure relayout on this machine, beside memcpy
     #[command(after_help = bench::HELP)]
     Bench(Bench),
     /// Print a completion script for a shell
@@ -296,7 +290,7 @@ fn path() -> impl TypedValueParser<Value = PathBuf> {
 pub(super) fn layout(text: &str) -> Result<String, String> {
     let word = text.strip_prefix("--").filter(|rest| rest.starts_with(char::is_alphabetic));
     match word {
-        Some(_) => Err("there is no such option, and no layout begins with --".into()),
+        Some(_) => Err("unknown option (no layout begins with --)".into()),
         None => Ok(text.to_owned()),
     }
 }
@@ -307,7 +301,7 @@ pub(crate) struct Array {
     /// The logical dims, such as 100,100
     #[arg(long, value_name = "N,N,…", allow_hyphen_values = true, help_heading = "The array")]
     pub(crate) dims: Option<String>,
-    /// The element type, such as f16, bf16, s8, f8e4m3fn; of bytes also >f4, the highest byte first
+    /// The element type, such as f16, bf16, s8, f8e4m3fn; with > for big-endian, such as >f4
     #[arg(long, value_name = "TYPE", allow_hyphen_values = true, help_heading = "The array")]
     pub(crate) dtype: Option<String>,
 }
@@ -317,7 +311,7 @@ pub(crate) struct Explain {
     /// The layout
     #[arg(allow_hyphen_values = true)]
     pub(crate) spec: String,
-    /// List every notation, each with its reason where it has no words for the layout
+    /// List every notation, with the reason if it cannot express the layout
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -366,7 +360,7 @@ pub(crate) struct Same {
     /// One layout
     #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) a: String,
-    /// The other
+    /// The other layout
     #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) b: String,
     #[command(flatten)]

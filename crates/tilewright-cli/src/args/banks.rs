@@ -6,26 +6,26 @@ use clap::Args;
 
 use super::{Array, layout, path};
 
-/// What its help says behind the options.
+/// The text after the options in the help.
 pub(super) const HELP: &str = "\
-TV says which thread takes which elements, one of
+TV gives the elements that each thread accesses. It is one of
 
   row, column          threads along the rows, or down the columns
   ldmatrix.x4.trans    also .x1, .x2 and stmatrix; rows of 16 bytes
-  #ttg.blocked<{…}>    what spreads an array over threads
-  MMA_M16N8K16_16BIT_A what the threads of a matrix unit hold; any other SPEC
-                       whose places are thread after thread: SPEC threads 32
+  #ttg.blocked<{…}>    a distributed layout of Triton's
+  MMA_M16N8K16_16BIT_A a fragment of a matrix unit; any other SPEC that stores
+                       thread after thread: SPEC threads 32
   ((4,8),2):((32,1),8) threads and values to cells, the first dim fastest
                        … over (16,8) is a tile that repeats over the array
 
-with read or write before it. A turn takes a cycle for each different word that
-is wanted of one bank; threads that want the same word share it. How an access
-is split into turns goes by the maker: nvidia (32x4), cdna3, cdna4 (64x4).
+with read or write before it. A turn takes one cycle for each different word of
+one bank; threads that access the same word share it. The machine decides how an
+access splits into turns: nvidia (32x4), cdna3, cdna4 (64x4).
 
 --fix tries every swizzle Sw<B,M,S> by bits B, span |S|, lowest bit M, and every
-padding of rows, for all accesses together, and says why each smaller one fails.
+padding of rows, for all accesses together. It prints why smaller ones fail.
 
-Exit code 1 where there are conflicts.
+Exit code 1 if there are conflicts.
 
 Examples:
   tilewright banks 'f32[32,32] row-major' --access 'write row' \\
@@ -40,23 +40,23 @@ pub(crate) struct Banks {
     pub(crate) spec: String,
     #[command(flatten)]
     pub(crate) array: Array,
-    /// Which thread takes which elements; several are counted each, and fixed together
+    /// The elements of each thread; may be repeated, then all are counted and fixed together
     #[arg(long, value_name = "TV", required = true, allow_hyphen_values = true)]
     pub(crate) access: Vec<String>,
-    /// The bytes that a thread takes at once; else an element of rows and columns, and of other
-    /// accesses the most that lie together
+    /// Bytes that a thread accesses at once [default: one element for row and column, else the
+    /// longest contiguous run]
     #[arg(long, value_name = "BYTES")]
     pub(crate) vector: Option<u64>,
-    /// The machine: nvidia, cdna3, cdna4, or the number of banks and their bytes
+    /// The machine: nvidia, cdna3, cdna4, or banks x bytes
     #[arg(long, value_name = "BANKS", default_value = "32x4")]
     pub(crate) banks: String,
-    /// Find the least swizzle, and the least padding, that remove the conflicts of all accesses
+    /// Find the smallest swizzle and the smallest padding that remove all conflicts
     #[arg(long)]
     pub(crate) fix: bool,
-    /// Print whole lists: every word, every smaller candidate
+    /// Print complete lists: every word, every smaller candidate
     #[arg(long)]
     pub(crate) all: bool,
-    /// Draw the banks of the elements behind the report
+    /// Draw the banks of the elements after the report
     #[arg(long, help_heading = "Pictures")]
     pub(crate) draw: bool,
     /// Draw them as SVG into FILE

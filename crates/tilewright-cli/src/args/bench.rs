@@ -4,29 +4,29 @@ use clap::Args;
 
 use super::Array;
 
-/// What `--max-bytes` is unless said.
+/// The default of `--max-bytes`.
 pub(crate) const MAX_BYTES: &str = "512M";
 
-/// What the help says behind the options.
+/// The text after the options in the help.
 pub(super) const HELP: &str = "\
-Every case moves one array, checks the checksum of what came out, and takes
-turns with a memcpy that moves the same number of bytes, padding included, in
-the same buffers with the same threads. All cases take minutes and two buffers
-of 340 MB; --quick a part of them and seconds.
+Every case moves one array, checks the result's checksum, and takes turns with a
+memcpy of the same number of bytes, padding included, in the same buffers with
+the same threads. All cases take minutes and two buffers of 340 MB; --quick runs
+some of them in seconds.
 
---size tiny says what a call costs: nanoseconds over memcpy up to 4096 bytes,
-the ratio beyond. --offset puts the buffers past a cache line, as malloc and
-NumPy do by 16 bytes; --paired says what that costs.
+--size tiny measures the cost of a call: nanoseconds over memcpy up to 4096
+bytes, the ratio beyond. --offset starts the buffers past a cache line, as
+malloc and NumPy do by 16 bytes; --paired measures what that costs.
 
---random draws cases as people have them; seed and number say it all, on every
-machine. --seed 7:12 goes on at case 12 of seed 7: --random 1 --seed 7:12
+--random draws realistic cases, which seed and number determine on every
+machine. --seed 7:12 continues at case 12 of seed 7, so --random 1 --seed 7:12
 measures that case again. --from row-major --to zN --dims 4096,4096
 --dtype bf16 measures any case.
 
---device measures on a CUDA device in place of the processor: our launch and the
-device's own copy of the same number of bytes take turns, timed by events, and
-what comes out is compared with what the processor makes, byte by byte. Cases of
-size memory are made 1 GB large. --check compares and times nothing.
+--device measures on a CUDA device (experimental) instead of the CPU: the kernel
+and the device's own copy of the same bytes take turns, timed by events. The
+result is compared with the CPU's, byte by byte. Cases of size memory have 1 GB.
+--check compares and times nothing.
 
 Examples:
   tilewright bench --quick
@@ -35,30 +35,30 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct Bench {
-    /// Only the cases that have one of these in their name
+    /// Run only cases with one of these in their name
     #[arg(value_name = "NAME", conflicts_with_all = ["random", "from"])]
     pub(crate) names: Vec<String>,
-    /// Fewer cases, unless some are named, and fewer repetitions
+    /// Run fewer cases, unless some are named, and fewer repetitions
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Threads, 0 for all cores; one and all unless given
+    /// Threads, 0 for all cores [default: one, then all]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
-    /// Only this size: memory (beyond caches), l2 (within one), tiny (64 B to 64 kB), small; the first two
-    /// unless given
+    /// Run only this size: memory (beyond caches), l2 (within one), tiny (64 B to 64 kB), small
+    /// [default: memory and l2]
     #[arg(long, value_name = "SIZE", conflicts_with_all = ["random", "from"])]
     pub(crate) size: Option<String>,
-    /// The bytes past a cache line at which the buffers begin: one number for both, or SRC,DST; 0 unless
-    /// given, and of random cases what was drawn
+    /// Bytes past a cache line at which buffers begin: one number, or SRC,DST [default: 0; as drawn
+    /// for random cases]
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub(crate) offset: Option<String>,
-    /// Measure each case in buffers on cache lines, too, in turns, and print what the offset costs
+    /// Also measure in buffers on cache lines, in turns, and print the cost of the offset
     #[arg(long)]
     pub(crate) paired: bool,
-    /// Draw this many cases as people have them, instead of those that are defined
+    /// Draw this many realistic cases instead of the defined ones
     #[arg(long, value_name = "N", conflicts_with = "from", allow_hyphen_values = true)]
     pub(crate) random: Option<String>,
-    /// The seed of random cases, and which is the first: 7, or 7:12
+    /// The seed of random cases, and the first case: 7, or 7:12
     #[arg(
         long,
         value_name = "S",
@@ -67,7 +67,7 @@ pub(crate) struct Bench {
         allow_hyphen_values = true
     )]
     pub(crate) seed: String,
-    /// The most bytes that a random case reads and writes, such as 512M; the least is a sixteenth of it
+    /// Most bytes that a random case reads and writes, such as 512M; the fewest are a sixteenth
     #[arg(
         long,
         value_name = "SIZE",
@@ -76,7 +76,7 @@ pub(crate) struct Bench {
         allow_hyphen_values = true
     )]
     pub(crate) max_bytes: String,
-    /// Measure this case: the layout of the source; needs --to and --dims, and --dtype
+    /// Measure one case: the layout of the source; needs --to, --dims and --dtype
     #[arg(long, value_name = "SPEC", requires = "to", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
     /// The layout of the destination
@@ -94,7 +94,7 @@ pub(crate) struct Bench {
 /// On a device, and how.
 #[derive(Args, Debug)]
 pub(crate) struct OnDevice {
-    /// Measure on this CUDA device, 0 unless said, and compare with the processor
+    /// Measure on this CUDA device [default: 0] and compare with the CPU; experimental
     #[arg(
         long,
         value_name = "N",
@@ -107,14 +107,14 @@ pub(crate) struct OnDevice {
     /// Compare the bytes and time nothing
     #[arg(long, requires = "device")]
     pub(crate) check: bool,
-    /// The least bytes of the larger side of cases of size memory, 1G unless given: their first dim is made
-    /// longer; as far as the device has them
+    /// Fewest bytes of the larger side of cases of size memory, by a longer first dim, as far as
+    /// the device has memory [default: 1G]
     #[arg(long, value_name = "SIZE", requires = "device", allow_hyphen_values = true)]
     pub(crate) bytes: Option<String>,
     /// Move this many arrays of each case in one launch
     #[arg(long, value_name = "N", requires = "device", allow_hyphen_values = true)]
     pub(crate) many: Option<String>,
-    /// Walk the destination in squares of N by N tiles; what the planner takes unless given
+    /// Walk the destination in squares of N by N tiles [default: the planner's]
     #[arg(long, value_name = "N", requires = "device", allow_hyphen_values = true)]
     pub(crate) supertile: Option<String>,
 }

@@ -12,7 +12,7 @@ pub(crate) struct Convert {
     /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, a folder, raw:PATH, or - for standard input
     #[arg(value_name = "IN", value_parser = path())]
     pub(crate) input: PathBuf,
-    /// Where the result goes: a new folder for a folder; - for standard output
+    /// The result: a new folder if IN is a folder; - for standard output
     #[arg(value_name = "OUT", value_parser = path())]
     pub(crate) output: PathBuf,
     #[command(flatten)]
@@ -25,7 +25,7 @@ pub(crate) struct Convert {
     /// Print the plan for each tensor and write nothing
     #[arg(long, help_heading = "The run")]
     pub(crate) dry_run: bool,
-    /// Replace OUT if it exists, but never a folder; and copy what is converted already
+    /// Replace OUT if it is a file; also copy tensors that are already converted
     #[arg(long, help_heading = "The run")]
     pub(crate) force: bool,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Convert {
 #[derive(Args, Debug)]
 #[group(skip)]
 pub(crate) struct Recast {
-    /// Put the tensors of the result together by this recipe, a file or the name of one that is shipped
+    /// Apply this recipe: a TOML file, or a name of `recipe list`
     #[arg(
         long,
         value_name = "R.toml|NAME",
@@ -42,17 +42,17 @@ pub(crate) struct Recast {
         help_heading = "Recipes"
     )]
     pub(crate) recipe: Option<String>,
-    /// Undo the recipe; without --recipe the one that IN records
+    /// Undo the recipe: that of --recipe, else the one that IN records
     #[arg(
         long,
         conflicts_with_all = ["to", "rule", "tensor", "from", "fill", "store", "skip_unfit"],
         help_heading = "Recipes"
     )]
     pub(crate) inverse: bool,
-    /// A size that does not follow, such as n=32; may be repeated, and comes before those of the recipe
+    /// A size of the recipe, such as n=32; overrides the recipe's; may be repeated
     #[arg(long, value_name = "AXIS=N", requires = "by_recipe", help_heading = "Recipes")]
     pub(crate) size: Vec<String>,
-    /// The file whose metadata the result gets; IN without it. A .gguf result of safetensors needs a .gguf file
+    /// Take the metadata from this file instead of IN; safetensors to .gguf needs a .gguf file
     #[arg(
         long,
         value_name = "FROM",
@@ -61,33 +61,33 @@ pub(crate) struct Recast {
         help_heading = "Recipes"
     )]
     pub(crate) metadata: Option<PathBuf>,
-    /// Write the metadata of FROM as they are, though they contradict the tensors
+    /// Write the metadata of FROM even if it contradicts the tensors
     #[arg(long, requires = "metadata", help_heading = "Recipes")]
     pub(crate) trust_metadata: bool,
-    /// Apply the recipe though config.json is that of a model that it is not for
+    /// Apply the recipe even if config.json names another model
     #[arg(long, requires = "by_recipe", help_heading = "Recipes")]
     pub(crate) any_config: bool,
-    /// The most bytes of tensors in a file of several, such as 5G; a longer tensor has its own
+    /// Most bytes of tensors in each file, such as 5G; a longer tensor gets its own file
     #[arg(long, value_name = "SIZE", requires = "by_recipe", help_heading = "Recipes")]
     pub(crate) max_shard_size: Option<String>,
 }
 
-/// What a conversion is told, and `verify` again.
+/// The options that `convert` and `verify` share.
 #[derive(Args, Debug)]
 pub(crate) struct Job {
     /// The layout of the result
     #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
     pub(crate) to: Option<String>,
-    /// The layout of the input, where the file does not say it
+    /// The layout of the input, if the file does not record it
     #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
     pub(crate) from: Option<String>,
-    /// Convert only tensors whose name matches; may be repeated. An array in .npy or raw:PATH takes one
+    /// Convert only tensors with matching names; may be repeated. Chooses the tensor for .npy or raw:PATH
     #[arg(long, value_name = "GLOB", help_heading = "Layouts and tensors")]
     pub(crate) tensor: Vec<String>,
-    /// A layout for the tensors whose name matches; the first rule that matches wins, then --to
+    /// The layout of tensors with matching names; the first match wins, then --to
     #[arg(long, value_name = "GLOB=SPEC", help_heading = "Layouts and tensors")]
     pub(crate) rule: Vec<String>,
-    /// What padding holds: 0, one, lowest, highest, 0xHEX or unknown
+    /// The value of padding: 0, one, lowest, highest, 0xHEX or unknown
     #[arg(
         long,
         value_name = "VALUE",
@@ -95,13 +95,13 @@ pub(crate) struct Job {
         help_heading = "Layouts and tensors"
     )]
     pub(crate) fill: Option<String>,
-    /// Store what is converted as words of this type: elements of 4 bits --store s32
+    /// Store converted tensors as words of this type, such as s32 for 4-bit elements
     #[arg(long, value_name = "DTYPE", help_heading = "Layouts and tensors")]
     pub(crate) store: Option<String>,
-    /// Leave tensors as they are that a SPEC does not fit, and list them
+    /// Skip and list tensors that the SPEC does not fit
     #[arg(long, help_heading = "Layouts and tensors")]
     pub(crate) skip_unfit: bool,
-    /// The most memory, such as 512M: buffers, and 6K a tensor beyond the first 64M of those
+    /// Memory limit, such as 512M: buffers, and 6K for each tensor beyond the first 64M of those
     #[arg(
         long,
         value_name = "SIZE",
@@ -128,7 +128,7 @@ pub(crate) struct Verify {
     /// The converted file
     #[arg(value_name = "OUT", value_parser = path())]
     pub(crate) output: PathBuf,
-    /// The file it was made from; without it the data are compared with the fingerprints that OUT records
+    /// The original; without it, data is compared with the fingerprints that OUT records
     #[arg(long, value_name = "IN", value_parser = path())]
     pub(crate) against: Option<PathBuf>,
     #[command(flatten)]

@@ -2,22 +2,21 @@
 
 use clap::Args;
 
-/// What its help says behind the options.
+/// The text after the options in the help.
 pub(super) const HELP: &str = "\
-The function takes a coordinate, i0, i1 …, and gives the offset of its element,
-counted in elements. --inverse takes an offset of the storage and gives the
-coordinate there, or that there is none: padding or a gap. Powers of two are
-shifts and masks, digits that never carry have no remainder, and tests that
-cannot fail are left out.
+The function takes a coordinate i0, i1 … and returns the offset of its element,
+in elements. With --inverse it takes an offset and returns the coordinate, or
+that the offset is padding or a gap. Powers of two become shifts and masks, and
+tests that cannot fail are omitted.
 
---dims M,N names extents that the function takes as arguments, at most 6 of
-them, 8,N some, and symbolic all of a SPEC that fits one rank alone: N0, N1 … .
---assume says what divides one; tiles that divide an extent need no rounding,
-and no test. Whether 32 bits hold the values of named extents is not known.
+--dims M,N names extents, at most 6, that become arguments; 8,N names one;
+symbolic names all: N0, N1 … . --assume states a divisor of an extent, which
+saves rounding and tests. 32 bits may not hold the values of named extents.
 
-With a second SPEC, and --to cuda or hip, the kernels that move an array from
-the first layout to the second, with a function that launches them on a stream.
-Texts of different --name stand in one file.
+With a second SPEC and --to cuda or hip it prints kernels that move an array
+from the first layout to the second, and a function that launches them on a
+stream. These kernels are experimental: they never ran on a device. Texts with
+different --name fit in one file.
 
 Examples:
   tilewright emit zN --dims M,N --dtype f16 --assume 'N % 16 == 0' --to cuda
@@ -32,19 +31,19 @@ pub(crate) struct Emit {
     /// The layout to move to, for kernels
     #[arg(allow_hyphen_values = true)]
     pub(crate) target: Option<String>,
-    /// The language: c, cuda, rust, python, triton, mlir; of kernels cuda, hip
+    /// The language: c, cuda, rust, python, triton, mlir; for kernels cuda, hip (experimental)
     #[arg(long, value_name = "LANGUAGE")]
     pub(crate) to: String,
-    /// The coordinate at an offset, in place of the offset of a coordinate
+    /// Print the inverse: the coordinate at an offset
     #[arg(long)]
     pub(crate) inverse: bool,
-    /// What is known of a named extent, such as 'N % 16 == 0'; several may be given
+    /// A fact about a named extent, such as 'N % 16 == 0'; may be repeated
     #[arg(long, value_name = "FACT")]
     pub(crate) assume: Vec<String>,
-    /// The name of the function; offset, coord or tw_relayout without it
+    /// The name of the function [default: offset, coord or tw_relayout]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The width of integers, 32 or 64 (64 without it), where the language has widths
+    /// The width of integers, if the language has widths [default: 64]
     #[arg(long, value_name = "BITS", value_parser = ["32", "64"])]
     pub(crate) bits: Option<String>,
     /// The logical dims, numbers or names, such as 100,N; or symbolic

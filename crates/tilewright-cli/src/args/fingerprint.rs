@@ -6,16 +6,15 @@ use clap::Args;
 
 use super::{Array, path};
 
-/// What the help of `fingerprint` says behind the options.
+/// The text after the options in the help of `fingerprint`.
 pub(super) const HELP: &str = "\
-A line a tensor, NAME DTYPE [DIMS] HEX, sorted by name, then one for all. It is
-the same in every layout, format and number of files, and padding never counts.
-A folder is read by its index of shards, or else every file of tensors in it.
---dtype, --dims and --from are for .npy and raw:PATH that do not say them; of
-other files they say how tensors lie that no note says it of, words for example:
---tensor '*qweight' --from GPTQ --dtype u4. What a file records is not believed:
-all data are read. It finds accidents; for data that somebody may forge take a
---key of your own.
+Prints NAME DTYPE [DIMS] HEX for each tensor, sorted by name, then one line for
+all. A fingerprint does not depend on layout, format, padding or number of
+files. A folder is read by its index, else every file of tensors in it is read.
+--dtype, --dims and --from describe .npy and raw:PATH files, and tensors without
+a recorded layout, such as words: --tensor '*qweight' --from GPTQ --dtype u4.
+All data is read; recorded fingerprints are not used. Fingerprints find
+accidents; if somebody may forge the data, give a private --key.
 
 Examples:
   tilewright fingerprint model.safetensors
@@ -24,23 +23,23 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct Fingerprint {
-    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, or a folder of such
+    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, or a folder of these
     #[arg(value_name = "FILE|DIR", value_parser = path())]
     pub(crate) file: PathBuf,
-    /// Only tensors whose name matches; may be repeated
+    /// Print only tensors with matching names; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub(crate) tensor: Vec<String>,
     #[command(flatten)]
     pub(crate) data: Data,
 }
 
-/// What both commands are told of the data.
+/// The options that both commands share.
 #[derive(Args, Debug)]
 pub(crate) struct Data {
-    /// The key, 1 to 32 hexadecimal digits; else the one that everybody has
+    /// The key, 1 to 32 hexadecimal digits [default: a public key]
     #[arg(long, value_name = "HEX", allow_hyphen_values = true)]
     pub(crate) key: Option<String>,
-    /// The layout of a .npy or raw:PATH that does not say it; without such, of tensors that have no note
+    /// The layout of a .npy or raw:PATH, else of tensors without a recorded layout
     #[arg(long, value_name = "SPEC", help_heading = "The array")]
     pub(crate) from: Option<String>,
     #[command(flatten)]
@@ -49,13 +48,13 @@ pub(crate) struct Data {
 
 #[derive(Args, Debug)]
 pub(crate) struct SameData {
-    /// A file or a folder, as `fingerprint` reads
+    /// A file or folder, as for `fingerprint`
     #[arg(value_parser = path())]
     pub(crate) a: PathBuf,
-    /// The other
+    /// The other file or folder
     #[arg(value_parser = path())]
     pub(crate) b: PathBuf,
-    /// Only tensors whose name matches, of both; may be repeated
+    /// Compare only tensors with matching names; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub(crate) tensor: Vec<String>,
     #[command(flatten)]

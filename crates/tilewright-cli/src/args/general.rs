@@ -18,7 +18,7 @@ pub(crate) fn general_first(arguments: &mut [OsString]) {
     arguments[command..=command + count].rotate_left(1);
 }
 
-/// How many of the first words are general options with their values.
+/// Counts the first words that are general options or their values.
 fn general(words: &[OsString]) -> usize {
     let mut count = 0;
     while let Some(word) = words.get(count).map(|word| word.to_string_lossy()) {

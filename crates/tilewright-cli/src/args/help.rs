@@ -4,27 +4,21 @@ use clap::CommandFactory as _;
 
 use super::Cli;
 
-/// What the options of a conversion mean to `verify`, which reads what a conversion wrote.
+/// The help of shared options in `verify`, which reads the result of a conversion.
 const VERIFIED: [(&str, &str); 10] = [
     ("to", "The layout that the converted file must have"),
-    ("from", "The layout of the original, where the file does not say it"),
-    (
-        "tensor",
-        "Tensors of other names were not converted and must be as they were; may be repeated",
-    ),
+    ("from", "The layout of the original, if the file does not record it"),
+    ("tensor", "The converted tensors; all others must be unchanged; may be repeated"),
     (
         "rule",
-        "The layout that tensors of a matching name must have; the first that matches, then --to",
+        "The layout that tensors with matching names must have; the first match wins, then --to",
     ),
-    ("fill", "What padding must hold: 0, one, lowest, highest or 0xHEX"),
-    ("store", "The type of the words that the converted tensors must be stored as"),
-    ("skip_unfit", "Tensors that a SPEC does not fit were left as they are"),
+    ("fill", "The value that padding must have: 0, one, lowest, highest or 0xHEX"),
+    ("store", "The type of the words in which converted tensors must be stored"),
+    ("skip_unfit", "Tensors that the SPEC does not fit must be unchanged"),
     ("dims", "The logical dims of the original, such as 100,100"),
-    (
-        "dtype",
-        "The element type of the original, such as f16; of bytes also >f4, the highest byte first",
-    ),
-    ("memory", "The most memory for buffers, such as 512M"),
+    ("dtype", "The element type of the original, such as f16; with > for big-endian, such as >f4"),
+    ("memory", "Memory limit for buffers, such as 512M"),
 ];
 
 /// The command line, with help for a terminal of `width` characters.

@@ -12,9 +12,9 @@ pub(crate) struct Info {
     /// (.txt, .hlo, .pb)
     #[arg(value_parser = path())]
     pub(crate) file: PathBuf,
-    /// What would a module's arrays take under these tiles: T(8,128), the inner tile by element type;
-    /// arrays of one dim get the tile in a row, T(1024), and scalars none; or under a whole layout,
-    /// {0,1:T(8,128)(2,1)}, which arrays of another rank are left out of
+    /// Lay a module's arrays out by these tiles, such as T(8,128), and print their padding. The
+    /// inner tile follows from the element type; arrays of one dim get T(1024), scalars none. A
+    /// complete layout, {0,1:T(8,128)(2,1)}, skips arrays of another rank
     #[arg(long, value_name = "TILES")]
     pub(crate) layout: Option<String>,
     #[command(flatten)]

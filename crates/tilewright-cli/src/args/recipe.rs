@@ -6,14 +6,14 @@ use clap::{Args, Subcommand};
 
 use super::path;
 
-/// What the help says behind the options.
+/// The text after the options in the help.
 pub(super) const HELP: &str = "\
-A recipe says how the tensors of one checkpoint become those of another: experts
-stacked, parts fused and split, rows permuted, names changed. It is a TOML file
-of rules, or the name of one that comes with the program (`recipe list`). Both
-sides of a rule must be the same sum of terms, so it has an inverse, and every
-element is written once; no number is ever computed. The language is described
-in docs/reference/recipes.md; `convert IN OUT --recipe R` carries one out.
+A recipe turns the tensors of one checkpoint into those of another: it stacks
+experts, fuses and splits parts, permutes rows, changes names. It is a TOML file
+of rules, or a name of `recipe list`. Both sides of a rule are the same sum of
+terms, so every element is written once and the recipe has an inverse. A recipe
+never computes. docs/reference/recipes.md describes the language; `convert IN
+OUT --recipe R` applies a recipe.
 
 Examples:
   tilewright recipe check mixtral-experts-to-fused --on mixtral/
@@ -26,22 +26,21 @@ pub(crate) struct Recipe {
     pub(crate) ask: AskRecipe,
 }
 
-/// What is asked of recipes.
+/// A question about recipes.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AskRecipe {
-    /// Whether a recipe is legal, and with --on whether it fits a checkpoint
+    /// Check whether a recipe is legal, and with --on whether it fits a checkpoint
     #[command(after_help = "\
-Without --on the rules as a table. With --on a line for each tensor that it would
-make, or every fault, and then the exit code is 1. Nothing but headers is read.
-Sizes come from --size, from the recipe, from config.json beside FILE, and from
-the shapes.
+Without --on it prints the rules as a table. With --on it prints a line for each
+tensor of the result, or every fault with exit code 1. It reads headers only.
+Sizes come from --size, the recipe, config.json beside FILE, and the shapes.
 
 Examples:
   tilewright recipe check my.toml
   tilewright recipe check llama-hf-to-megatron --on llama/ --size T=8
   tilewright recipe check my.toml --on fused.safetensors --inverse --json")]
     Check(CheckRecipe),
-    /// Print a recipe as a file, or the one that undoes it
+    /// Print a recipe or its inverse as a file
     #[command(after_help = "\
 Examples:
   tilewright recipe show phi3-to-split
@@ -55,11 +54,10 @@ Examples:
   tilewright recipe list --json
   tilewright recipe list | grep -i gguf")]
     List,
-    /// Name the recipes of the program that fit a checkpoint, in either direction
+    /// Find the shipped recipes that fit a checkpoint, in either direction
     #[command(after_help = "\
-A recipe fits if it is solved without a fault, or if only sizes must be given.
-Several may fit, and nothing is chosen: which one is meant is for you to say. If
-none fits the exit code is 1.
+A recipe fits if it has no fault, or if it needs only sizes. Several
+may fit; you choose. Exit code 1 if none fits.
 
 Examples:
   tilewright recipe guess model.safetensors
@@ -76,10 +74,10 @@ Examples:
 pub(crate) struct CheckRecipe {
     #[command(flatten)]
     pub(crate) which: ShowRecipe,
-    /// A file of tensors, an index, or the folder of a checkpoint, whose headers are read
+    /// A file of tensors, an index, or the folder of a checkpoint; only headers are read
     #[arg(long, value_name = "FILE|DIR", value_parser = path())]
     pub(crate) on: Option<PathBuf>,
-    /// The size of an axis, before all that is known of it; may be repeated
+    /// The size of an axis; overrides all other sources; may be repeated
     #[arg(long, value_name = "AXIS=N", requires = "on")]
     pub(crate) size: Vec<String>,
 }
@@ -89,7 +87,7 @@ pub(crate) struct ShowRecipe {
     /// A TOML file, or a name of `recipe list`
     #[arg(value_name = "R")]
     pub(crate) recipe: String,
-    /// The recipe that undoes it
+    /// Take the inverse recipe
     #[arg(long)]
     pub(crate) inverse: bool,
 }

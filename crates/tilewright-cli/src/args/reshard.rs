@@ -6,30 +6,30 @@ use clap::{Args, Subcommand};
 
 use super::{How, Simulate, path};
 
-/// What the help says behind the options.
+/// The text after the options in the help.
 pub(super) const HELP: &str = "\
-IN is a .safetensors, an index of such, or the folder of one, of whole tensors;
-a folder of torch's distributed checkpoint in safetensors (tilewright.reshard of
-Python also reads *.distcp); or, with --from-mesh, a folder with a file for each
-position of a mesh, in the order of the numbers in their names. A hole or an
-overlap between shards is refused, and a hole in the numbers of the files. OUT
-is a new folder outside of IN: with --mesh a file for each position, or the
-boxes that torch loads (--as dcp); else whole tensors. Metadata and small files
-beside the tensors go along as with `convert`; what does not is named.
+IN is a .safetensors, its index or its folder, with whole tensors; or a folder
+of torch's distributed checkpoint in safetensors (Python's tilewright.reshard
+also reads *.distcp); or, with --from-mesh, a folder with one file for each position
+of a mesh, ordered by the numbers in their names. Gaps and overlaps between
+shards are refused, and so are missing numbers. OUT is a new folder outside IN:
+one file for each position with --mesh, boxes that torch loads with --as dcp,
+else whole tensors. Metadata and small files are copied as by `convert`; skipped
+files are listed.
 
-Files of ranks need a rule for every tensor, P() where each has all of it. The
-copies are compared: if they differ, a rule is wrong, and nothing is written.
-Files of torch's checkpoint do not say how large the whole is, so a last file
-that is missing makes tensors smaller; --extents says how large they are.
+Files of ranks need a rule for every tensor; P() means that each has all of it.
+Replicas are compared, so a wrong rule fails instead of losing data. torch's
+files do not record the size of the whole, so a missing last file makes tensors
+smaller; state sizes with --extents.
 
 SHARDING is [Shard(0), Replicate()], P(\"dp\", \"tp\"), column, row, gate_up,
-qkv(h=32,g=8,d=128) … The extents of a whole tensor that its shards do not say
-stand before it: '*.qkv.weight=[6144,4096] @ qkv(h=32,g=8,d=128)'.
+qkv(h=32,g=8,d=128) … If shards do not determine the extents of the whole
+tensor, put them first: '*.qkv.weight=[6144,4096] @ qkv(h=32,g=8,d=128)'.
 
-What is done is kept in OUT.partial-ID: after an interruption the same command
-does the rest. OUT appears when all of it is on the disk. With several processes
-write a plan, `run` it under torchrun, mpirun or srun, or with --rank and
---world, and `finish` it once.
+OUT.partial-ID keeps finished work: after an interruption, the same command does
+the rest. OUT appears when all of it is on disk. For several processes write a
+plan, `run` it under torchrun, mpirun or srun, or with --rank and --world, and
+`finish` it once.
 
 Examples:
   tilewright reshard llama/ tp8/ --mesh tp=8 --rule '*_proj.weight=[Shard(0)]'
@@ -43,7 +43,7 @@ pub(crate) struct Reshard {
     pub(crate) step: Option<Step>,
     #[command(flatten)]
     pub(crate) asked: Option<Alone>,
-    /// Print what would become of each tensor, and write nothing
+    /// Print the result of each tensor and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -51,17 +51,17 @@ pub(crate) struct Reshard {
 /// A step of a run in several processes.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Step {
-    /// Write what is asked to a plan, which any process runs its share of
+    /// Write a plan for several processes
     Plan(Plan),
-    /// Run the share of one process; again, what is missing of it
+    /// Run one process's share of a plan, or what is missing of it
     Run(Run),
-    /// Make the result visible, or say what is missing
+    /// Rename the result into place, or list what is missing
     Finish(Finish),
-    /// Say what a run would take, of a checkpoint or of a model that is not there
+    /// Estimate a run, for a checkpoint or for a model without files
     Simulate(Simulate),
 }
 
-/// What is read, and what it becomes.
+/// The source and the result.
 #[derive(Args, Debug)]
 #[group(args = ["input", "output"])]
 pub(crate) struct Asked {
@@ -73,21 +73,21 @@ pub(crate) struct Asked {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) how: How,
-    /// Replace OUT if it is a checkpoint: a folder of files alone, one of them *.safetensors
+    /// Replace OUT if it is a checkpoint: a folder with only files, one of them *.safetensors
     #[arg(long, help_heading = "The run")]
     pub(crate) force: bool,
-    /// Read back what was written, and compare it with what was read
+    /// Read the result back and compare it with the source
     #[arg(long, help_heading = "The run")]
     pub(crate) verify: bool,
 }
 
-/// What is asked of one process that does all of it.
+/// The options of a run by one process.
 #[derive(Args, Debug)]
 #[group(args = ["input", "output"])]
 pub(crate) struct Alone {
     #[command(flatten)]
     pub(crate) asked: Asked,
-    /// Threads, which share the memory; 0 means all cores
+    /// Threads, which share the memory limit; 0 means all cores
     #[arg(
         long,
         value_name = "N",
@@ -102,7 +102,7 @@ pub(crate) struct Alone {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) asked: Asked,
-    /// Where the plan goes
+    /// The file of the plan
     #[arg(short = 'o', long = "output", value_name = "PLAN", value_parser = path())]
     pub(crate) plan: PathBuf,
 }
@@ -112,13 +112,13 @@ pub(crate) struct Run {
     /// The plan
     #[arg(value_name = "PLAN", value_parser = path())]
     pub(crate) plan: PathBuf,
-    /// Which process this is, from 0; without it as torchrun, mpirun or srun say, else the only one
+    /// The number of this process, from 0 [default: from torchrun, mpirun or srun, else 0]
     #[arg(long, value_name = "R", requires = "world")]
     pub(crate) rank: Option<u64>,
-    /// How many processes there are
+    /// The number of processes
     #[arg(long, value_name = "W", requires = "rank")]
     pub(crate) world: Option<u64>,
-    /// Threads of this process, which share the memory; 0 means all cores
+    /// Threads of this process, which share its memory limit; 0 means all cores
     #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub(crate) threads: String,
 }

@@ -2,13 +2,13 @@
 
 use clap::Args;
 
-/// What its help says behind the options.
+/// The text after the options in the help.
 pub(super) const HELP: &str = "\
 SPEC is ARRAY @ SHARDING, such as f32[8,6] @ mesh(dp=2,tp=2) P(\"dp\",\"tp\").
 SHARDING is one of
 
-  mesh(2,4) [Shard(0), _StridedShard(0, sf=2)]     torch; order(1,0) behind it
-                                                   is the order of cutting
+  mesh(2,4) [Shard(0), _StridedShard(0, sf=2)]     torch; add order(1,0) for
+                                                   the order of cuts
   mesh(x=2,y=4) P(\"x\", None, (\"y\",))             JAX
   {devices=[2,1,4]<=[8] last_tile_dim_replicate}   HLO
   sdy <mesh<[\"x\"=2]>, [{\"x\"}, {}]>               Shardy
@@ -17,11 +17,11 @@ SHARDING is one of
                                                    vocab(pad=128),
                                                    qkv(h=8,g=2,d=64)
 
-mesh(2,4; 0,2,4,6,1,3,5,7) names the devices in order. / LAYOUT behind it says
-how each shard lies. A line is the device, its place in the mesh, and for each
-dim the indices it holds, in local order. With - every line of stdin is a SPEC,
-and every line of stdout its answer, a JSON object, or an error in one; then the
-exit code is 1.
+mesh(2,4; 0,2,4,6,1,3,5,7) lists the devices in order. Add / LAYOUT for the
+layout of each shard. A line has the device, its position in the mesh, and for
+each dim the indices that it holds, in local order. With -, each line of stdin
+is a SPEC and each line of stdout its answer, a JSON object; an error among them
+sets the exit code to 1.
 
 Examples:
   tilewright shards 'f32[37] @ mesh(2,2) [Shard(0), Shard(0)]'

@@ -25,13 +25,13 @@ pub(crate) struct Show {
     /// Number the elements in row-major order
     #[arg(long, help_heading = "In the cells")]
     pub(crate) numbers: bool,
-    /// Draw borders round tiles instead of cells
+    /// Draw borders around tiles instead of cells
     #[arg(long, conflicts_with = "memory", help_heading = "In the cells")]
     pub(crate) tiles: bool,
     /// Draw it as SVG into FILE, or - for stdout
     #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "Into files")]
     pub(crate) svg: Option<PathBuf>,
-    /// Draw it as a page that answers the pointer and the keyboard
+    /// Draw it as an interactive page
     #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "Into files")]
     pub(crate) html: Option<PathBuf>,
     /// Draw it as a tikzpicture
@@ -40,23 +40,22 @@ pub(crate) struct Show {
     /// Replace files that exist
     #[arg(long, help_heading = "Into files")]
     pub(crate) force: bool,
-    /// Which of N threads holds each element, where each stores its values behind those of the
-    /// thread before
+    /// Draw which of N threads holds each element, if threads store their values one after another
     #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers"], help_heading = "Other pictures")]
     pub(crate) threads: Option<u64>,
-    /// How many values a thread holds of a tile; else the array is one tile
+    /// Values that a thread holds of a tile [default: the array is one tile]
     #[arg(long, value_name = "N", requires = "threads", help_heading = "Other pictures")]
     pub(crate) values: Option<u64>,
-    /// The layout maps (thread, value) to the cells of a tile of these extents: which thread holds each
+    /// Draw which thread holds each cell of a tile, for a layout from (thread, value) to cells
     #[arg(long, value_name = "M,N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads"], help_heading = "Other pictures")]
     pub(crate) tile: Option<String>,
-    /// The banks of shared memory, and the conflicts of threads that read N elements at once
+    /// Draw the banks of shared memory and the conflicts of threads that read N elements at once
     #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads", "tile"], help_heading = "Other pictures")]
     pub(crate) banks: Option<u64>,
-    /// Which devices hold each element of an array in shards, ARRAY @ SHARDING
+    /// Draw which devices hold each element of a sharded array, ARRAY @ SHARDING
     #[arg(long, conflicts_with_all = ["other", "memory", "names", "numbers", "tiles", "threads", "tile", "banks"], help_heading = "Other pictures")]
     pub(crate) devices: bool,
-    /// Colours: auto, on a terminal unless NO_COLOR says otherwise; always, also in files and pipes; or never
+    /// Colours: auto (on a terminal, unless NO_COLOR is set), always, or never
     #[arg(
         long,
         value_name = "WHEN",
@@ -67,7 +66,7 @@ pub(crate) struct Show {
     pub(crate) color: Colour,
 }
 
-/// When text has colours.
+/// The choice of colours in text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
     /// On a terminal, unless NO_COLOR says otherwise

@@ -6,15 +6,14 @@ use clap::Args;
 
 use super::{How, path};
 
-/// What the help says behind the options.
+/// The text after the options in the help.
 const HELP: &str = "\
-The numbers are those of the planner: the tasks that a run would have, the ranges
-of files that each reads and writes, the files and the plan it would write. No
-data are read, and without IN there is no checkpoint: the tensors are those of
---params, --config or --bytes. A model has the names of the Hugging Face hub,
-such as
+Prints the planner's numbers: the tasks of a run, the ranges of files that they
+read and write, the files and the plan that it writes. It reads no data. Without
+IN, --params, --config or --bytes give the tensors. A model has the names of the
+Hugging Face hub, such as
 model.layers.0.self_attn.q_proj.weight and model.layers.0.mlp.down_proj.weight.
-No times are said, for these depend on disks and networks.
+It estimates no times, because these depend on disks and networks.
 
 Examples:
   tilewright reshard simulate --params 405e9 --from-mesh dp=128
@@ -26,7 +25,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub(crate) struct Simulate {
-    /// A checkpoint that is there
+    /// An existing checkpoint
     #[arg(value_name = "IN", value_parser = path(), conflicts_with_all = ["params", "config", "bytes"])]
     pub(crate) input: Option<PathBuf>,
     /// The model of Llama 3 with about this many parameters, such as 405e9
@@ -35,18 +34,18 @@ pub(crate) struct Simulate {
     /// The model of a config.json
     #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "The tensors", conflicts_with = "bytes")]
     pub(crate) config: Option<PathBuf>,
-    /// Equal tensors of these bytes together, with --tensors
+    /// The bytes of all tensors together, for --tensors equal ones
     #[arg(long, value_name = "SIZE", requires = "tensors", help_heading = "The tensors")]
     pub(crate) bytes: Option<String>,
-    /// How many equal tensors
+    /// The number of equal tensors
     #[arg(long, value_name = "N", requires = "bytes", help_heading = "The tensors")]
     pub(crate) tensors: Option<u64>,
-    /// The element type of tensors that are not there, as safetensors spells it
+    /// The element type of a model without files, as safetensors spells it
     #[arg(long, value_name = "DTYPE", default_value = "BF16", help_heading = "The tensors")]
     pub(crate) dtype: String,
     #[command(flatten)]
     pub(crate) how: How,
-    /// Numbers of workers that share the tasks, such as 100,1000
+    /// Numbers of workers to compare, such as 100,1000
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "The run")]
     pub(crate) workers: Vec<u64>,
 }
