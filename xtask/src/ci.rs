@@ -8,6 +8,7 @@ use std::{env, path::Path};
 use crate::{
     algebra, conformance, pictures, python, release,
     shell::{Outcome, command, run as sh, target},
+    site,
     steps::Steps,
     tidy,
     tools::Tool,
@@ -54,6 +55,7 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     steps.step("pictures", || pictures::run(root, true, Some(&program)))?;
     steps.step_with(&[Tool::Python], "python", || reference(root))?;
     steps.step_with(&[Tool::Python], "conformance", || conformance::ours(root, &program))?;
+    steps.step_with(&[Tool::Python], "site", || site::build(root, &program, None))?;
     let mut wheel = None;
     let built = || wheel::build(root).map(|made| wheel = Some(made));
     steps.step_with(&[Tool::Python], "wheel", built)?;

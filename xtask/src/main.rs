@@ -106,12 +106,8 @@ enum Command {
         #[arg(long)]
         shots: bool,
     },
-    /// The documents and the page as a site of files, into the build folder's `site`
-    Site {
-        /// Leaves the page out, which is built first where it is absent or older than its sources
-        #[arg(long)]
-        without_page: bool,
-    },
+    /// Documents, references and the page as a site of files, into the build folder's `site`
+    Site(site::Parts),
 }
 
 fn main() -> ExitCode {
@@ -125,7 +121,7 @@ fn main() -> ExitCode {
         Command::Web { test, shots } => web::build(&root)
             .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
             .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
-        Command::Site { without_page } => site::run(&root, without_page),
+        Command::Site(parts) => site::run(&root, parts),
         Command::Conformance => conformance::run(&root),
         Command::Algebra { check } => algebra::run(&root, check, None),
         Command::Pictures { check } => pictures::run(&root, check, None),

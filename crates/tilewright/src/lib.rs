@@ -142,6 +142,11 @@ pub struct RunningRecipes;
 #[doc = include_str!("../../../docs/how-to/bank-conflicts.md")]
 pub struct BankConflicts;
 
+/// The examples of the page on the Rust crates, run as doctests.
+#[cfg(all(doctest, feature = "files"))]
+#[doc = include_str!("../../../docs/reference/rust.md")]
+pub struct RustCrates;
+
 /// The examples of the chapter on the algebra, run as doctests.
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]
 #[doc = include_str!("../../../docs/tutorials/algebra.md")]

@@ -5,22 +5,28 @@ use super::finding::Finding;
 /// Relative links of a Markdown text whose target `exists` denies. Code is not looked at.
 pub(crate) fn findings(path: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let lost = |target: &str| is_relative(target) && !exists(&resolved(folder, target));
+    of(text)
+        .into_iter()
+        .filter(|(_, target)| lost(target))
+        .map(|(line, target)| {
+            Finding::new(path, line, "links", format!("`{target}` leads nowhere"))
+        })
+        .collect()
+}
+
+/// The links of a Markdown text, each with the number of its line. Code is not looked at.
+pub(super) fn of(text: &str) -> Vec<(usize, String)> {
     let mut fenced = false;
-    let mut findings = Vec::new();
+    let mut found = Vec::new();
     for (i, line) in text.lines().enumerate() {
         let fence = line.trim_start().starts_with("```");
         fenced ^= fence;
-        let targets = if fenced || fence { Vec::new() } else { targets(&prose(line)) };
-        let lost = targets
-            .into_iter()
-            .filter(|target| is_relative(target) && !exists(&resolved(folder, target)));
-        findings.extend(
-            lost.map(|target| {
-                Finding::new(path, i + 1, "links", format!("`{target}` leads nowhere"))
-            }),
-        );
+        if !fenced && !fence {
+            found.extend(targets(&prose(line)).into_iter().map(|target| (i + 1, target)));
+        }
     }
-    findings
+    found
 }
 
 /// The line without its code spans.
@@ -38,12 +44,17 @@ fn targets(line: &str) -> Vec<String> {
     inline.chain(named).map(String::from).collect()
 }
 
-pub(crate) fn is_relative(target: &str) -> bool {
-    !(target.starts_with('#') || target.contains("://") || target.starts_with("mailto:"))
+/// Whether a link leads to a file of the project or to a heading of its own document.
+pub(super) fn is_local(target: &str) -> bool {
+    !(target.contains("://") || target.starts_with("mailto:"))
+}
+
+fn is_relative(target: &str) -> bool {
+    is_local(target) && !target.starts_with('#')
 }
 
 /// The target, seen from a folder, as a path from the root, without its anchor.
-pub(crate) fn resolved(folder: &str, target: &str) -> String {
+pub(super) fn resolved(folder: &str, target: &str) -> String {
     let target = target.split('#').next().unwrap_or_default();
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in target.split('/') {

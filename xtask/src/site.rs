@@ -1,0 +1,92 @@
+//! `cargo xtask site`: documents, generated references, the crates' documentation and the page in the browser as one
+//! folder of files, in the build folder's `site`.
+//!
+//! `xtask/site` has the generator: `build.py` stages the documents and makes the generated pages from the program's own
+//! tables, and Zensical turns them into the site. `mkdocs.yml` is the navigation. Nothing is fetched when the site is
+//! read. `cargo xtask tidy` checks links and navigation without building anything.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use crate::{
+    python,
+    shell::{Outcome, command, run as sh, target},
+    web,
+};
+
+/// What the site has beside the documents and the generated pages.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct Parts {
+    /// Leaves the page out, which is built first where it is absent or older than its sources
+    #[arg(long)]
+    without_page: bool,
+    /// Leaves out the documentation of the crates
+    #[arg(long)]
+    without_crates: bool,
+}
+
+/// Builds what the site takes in, and the site.
+pub(crate) fn run(root: &Path, parts: Parts) -> Outcome {
+    sh(&mut command(root, &["cargo", "build", "--quiet", "--package", "tilewright-cli"]))?;
+    let web = root.join("web");
+    let page = (!parts.without_page).then(|| web.join("dist"));
+    if page.is_some() && is_old(&web) {
+        web::build(root)?;
+    }
+    let target = target(root)?;
+    if !parts.without_crates {
+        let words = ["cargo", "doc", "--quiet", "--workspace", "--no-deps", "--exclude", "xtask"];
+        sh(&mut command(root, &words))?;
+    }
+    build(root, &target.join("debug/tilewright"), page)?;
+    if !parts.without_crates {
+        copy(&target.join("doc"), &target.join("site/rust"))?;
+    }
+    println!("    {}", target.join("site").display());
+    Ok(())
+}
+
+/// The documents and the references that `program` makes; with `page` the page of the browser in this folder.
+pub(crate) fn build(root: &Path, program: &Path, page: Option<PathBuf>) -> Outcome {
+    let target = target(root)?;
+    let pins = root.join("xtask/site/requirements.txt");
+    let python = python::venv(root, &target.join("python/site"), &pins)?;
+    let mut build = command(root, &[&*python.to_string_lossy(), "xtask/site/build.py"]);
+    build.arg("--program").arg(program).arg("--target").arg(&target);
+    build.env("PYTHONDONTWRITEBYTECODE", "1");
+    if let Some(page) = page {
+        build.arg("--page").arg(page);
+    }
+    sh(&mut build)
+}
+
+/// Whether the page has to be built: there is none, or one of its sources is newer than all of it.
+fn is_old(web: &Path) -> bool {
+    !web.join("dist/index.html").is_file() || newest(&web.join("dist")) < newest(&web.join("src"))
+}
+
+/// When a file was written, or the newest of all that is in a folder.
+fn newest(path: &Path) -> Option<SystemTime> {
+    if path.is_file() {
+        return fs::metadata(path).ok()?.modified().ok();
+    }
+    let within = fs::read_dir(path).into_iter().flatten().flatten();
+    within.filter_map(|entry| newest(&entry.path())).max()
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) -> Outcome {
+    let failed = |error| format!("{}: {error}", from.display());
+    fs::create_dir_all(to).map_err(failed)?;
+    for entry in fs::read_dir(from).map_err(failed)?.flatten() {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy(&path, &to)?,
+            false => fs::copy(&path, &to).map(drop).map_err(failed)?,
+        }
+    }
+    Ok(())
+}
