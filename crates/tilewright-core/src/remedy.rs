@@ -60,6 +60,10 @@ pub enum Remedy {
     TrustMetadata,
     /// Apply the recipe whatever the configuration says.
     AnyConfig,
+    /// Give sizes of axes.
+    Sizes,
+    /// Allow that a condition of a recipe does not hold, by the name that its message has.
+    Allow,
 }
 
 impl Remedy {
@@ -91,6 +95,8 @@ impl Remedy {
         Remedy::Original,
         Remedy::TrustMetadata,
         Remedy::AnyConfig,
+        Remedy::Sizes,
+        Remedy::Allow,
     ];
 }
 
@@ -119,6 +125,8 @@ impl fmt::Display for Remedy {
             Remedy::Original => "name the file that it was made from",
             Remedy::TrustMetadata => "allow metadata that contradict the tensors",
             Remedy::AnyConfig => "allow a configuration of another model",
+            Remedy::Sizes => "give the sizes, or a config.json beside the input",
+            Remedy::Allow => "allow the condition to fail, by its name",
         })
     }
 }

@@ -6,7 +6,8 @@
 //! formats, longer files) stays, and a warning names it.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
+    ffi::OsString,
     fs,
     path::{Path, PathBuf},
 };
@@ -144,6 +145,8 @@ pub(crate) fn difference(
 pub struct Companions {
     /// The files that are taken along.
     pub taken: Vec<PathBuf>,
+    /// Of these, the names of files that are written with other bytes.
+    changed: BTreeMap<OsString, Vec<u8>>,
     /// What stays, in words.
     left: Vec<String>,
 }
@@ -178,7 +181,7 @@ impl Companions {
     /// These files.
     #[doc(hidden)]
     pub fn these(taken: Vec<PathBuf>) -> Companions {
-        Companions { taken, left: Vec::new() }
+        Companions { taken, ..Companions::default() }
     }
 
     /// What stays in the folder, as a sentence without an end.
@@ -190,6 +193,22 @@ impl Companions {
             more => format!(" and {more} more"),
         };
         (!self.left.is_empty()).then(|| format!("not taken along: {named}{more}"))
+    }
+
+    /// The file of this name that is taken along.
+    pub(crate) fn find(&self, name: &str) -> Option<&Path> {
+        let is_it = |path: &&PathBuf| path.file_name().is_some_and(|own| own == name);
+        self.taken.iter().find(is_it).map(PathBuf::as_path)
+    }
+
+    /// Leaves the file of this name.
+    pub(crate) fn leave(&mut self, name: &str) {
+        self.taken.retain(|path| path.file_name().is_none_or(|own| own != name));
+    }
+
+    /// Gives the file of this name, which is taken along, other bytes.
+    pub(crate) fn change(&mut self, name: &str, bytes: Vec<u8>) {
+        self.changed.insert(name.into(), bytes);
     }
 
     /// What of them is not in another folder as it is here; what else is there is of no interest.
@@ -216,7 +235,10 @@ impl Companions {
     pub fn copy_to(&self, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
         self.taken.iter().try_for_each(|path| {
             let name = path.file_name().unwrap_or_default();
-            copy(path, &folder.join(name), watch)
+            match self.changed.get(name) {
+                Some(bytes) => write(bytes, path, &folder.join(name)),
+                None => copy(path, &folder.join(name), watch),
+            }
         })
     }
 }
@@ -266,6 +288,17 @@ fn differs(is: &Source, was: &Source, crew: Crew<'_>) -> Result<Option<String>, 
     is.check_unchanged()?;
     was.check_unchanged()?;
     Ok(None)
+}
+
+/// Writes a file with the permissions of another one.
+fn write(bytes: &[u8], model: &Path, to: &Path) -> Result<(), Error> {
+    let source = Source::open(model)?;
+    let failed = |cause| Error::io(to, "write", cause);
+    let access = Access::of(to, source.facts());
+    let file = disk::create(to, access.at_first()).map_err(failed)?;
+    access.give(&file).map_err(failed)?;
+    disk::write(&file, bytes).map_err(failed)?;
+    disk::sync(&file).map_err(failed)
 }
 
 /// Copies a file with its permissions.

@@ -110,6 +110,8 @@ fn argument(remedy: Remedy) -> String {
         Remedy::Original => "give the file that it was made from",
         Remedy::TrustMetadata => "to write them as they are, give trust_metadata=True",
         Remedy::AnyConfig => "to apply it all the same, give any_config=True",
+        Remedy::Sizes => "pass sizes={axis: n}, or put a config.json beside the input",
+        Remedy::Allow => "pass allow=[name]",
         other => return other.to_string(),
     }
     .to_owned()

@@ -44,6 +44,8 @@ fn recast_files<'py>(
         Some(name) => named(&text("recipe", &name)?, flag(job, "inverse")?)?,
     };
     let recipe = if flag(job, "any_config")? { recipe.for_any_config() } else { recipe };
+    let allow = given(job, "allow")?.map(|names| names.extract::<Vec<String>>()).transpose()?;
+    let recipe = recast::allowing(recipe, &allow.unwrap_or_default()).raised()?;
     let assembly = recast::solved(&recipe, &opened, &sizes).raised()?;
     let trusted = flag(job, "trust_metadata")?;
     let packaging = Packaging { metadata: metadata.as_ref(), largest, trusted };

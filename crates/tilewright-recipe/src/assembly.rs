@@ -2,6 +2,8 @@
 
 use tilewright_core::Dtype;
 
+use crate::config::ConfigJson;
+
 /// The tensors of a result, where each of their elements comes from, and what must hold for the recipe to apply.
 ///
 /// Sources are numbers of the list of tensors that the recipe was solved for. All offsets and strides count elements
@@ -19,6 +21,10 @@ pub struct Assembly {
     pub equal: Vec<Equal>,
     /// What the metadata of the result gets besides that of the source.
     pub metadata: Vec<(String, String)>,
+    /// What becomes of `config.json`.
+    pub config: ConfigJson,
+    /// Sentences about the result for the one who asked for it: what nobody has checked, or what its reader must know.
+    pub notes: Vec<String>,
 }
 
 /// One tensor of the result. Law: its parts partition its elements. [`Recipe::solve`](crate::Recipe::solve) makes only such

@@ -32,6 +32,8 @@ pub enum Kind {
     Terms,
     /// A size that cannot be read, that the configuration lacks, or two sizes of one axis.
     Size,
+    /// A condition of the recipe that cannot be read, or that does not hold.
+    Require,
     /// A rule, or a reference of it, that takes no tensor.
     Unmatched,
     /// A number in names that is left out.
@@ -77,6 +79,7 @@ impl Kind {
             Kind::Name => "name",
             Kind::Terms => "terms",
             Kind::Size => "size",
+            Kind::Require => "require",
             Kind::Unmatched => "unmatched",
             Kind::Missing => "missing",
             Kind::Claimed => "claimed",
@@ -127,6 +130,8 @@ struct Inner {
     line: Option<usize>,
     /// A text with its bytes at fault, to be shown with a caret.
     shown: Option<(String, (usize, usize))>,
+    /// The name of the condition that a person may allow to fail.
+    allow: Option<String>,
 }
 
 impl Error {
@@ -137,6 +142,7 @@ impl Error {
             span: None,
             line: None,
             shown: None,
+            allow: None,
         }))
     }
 
@@ -159,6 +165,15 @@ impl Error {
     /// The same error, with more to say.
     pub(crate) fn and(mut self, more: &str) -> Error {
         self.0.message.push_str(more);
+        self
+    }
+
+    /// The same error, about a condition that a person may allow to fail.
+    pub(crate) fn allowed_by(mut self, name: Option<&str>) -> Error {
+        if let Some(name) = name {
+            self = self.and(&format!("; to convert all the same, allow `{name}`"));
+        }
+        self.0.allow = name.map(str::to_owned);
         self
     }
 
@@ -209,6 +224,20 @@ impl Error {
     /// ```
     pub fn span(&self) -> Option<(usize, usize)> {
         self.0.span
+    }
+
+    /// The name of the condition of a recipe that does not hold, where a person may
+    /// [allow](crate::Recipe::allowing) that.
+    ///
+    /// ```
+    /// use tilewright_recipe::{Recipe, Sizes};
+    /// let recipe = Recipe::parse("require = [{ tensor = 'head', allow = 'head' }]")?;
+    /// let errors = recipe.solve(&[], None, &Sizes::new()).unwrap_err();
+    /// assert_eq!(errors.first().allow(), Some("head"));
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn allow(&self) -> Option<&str> {
+        self.0.allow.as_deref()
     }
 
     /// The line in the file of the recipe, from 1.
@@ -329,6 +358,17 @@ impl Faults {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    /// Says these faults in the place of those of a kind.
+    pub(crate) fn replace(&mut self, kind: Kind, by: Vec<Error>) {
+        self.all.retain(|error| error.kind() != kind);
+        by.into_iter().for_each(|error| self.push(error));
+    }
+
+    /// Whether there are faults, all of this kind.
+    pub(crate) fn are_all(&self, kind: Kind) -> bool {
+        !self.all.is_empty() && self.all.iter().all(|error| error.kind() == kind)
     }
 
     /// The value, if there were no faults.

@@ -6,7 +6,7 @@ pub(crate) fn matches_any(patterns: &[String], name: &str) -> bool {
 }
 
 /// Whether the pattern is the name: its parts stand there in their order, the first and the last one at the ends.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
     let Some(name) = name.strip_prefix(first).and_then(|name| name.strip_suffix(last)) else {

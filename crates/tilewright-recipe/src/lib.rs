@@ -2,15 +2,21 @@
 #![forbid(unsafe_code)]
 
 mod assembly;
+mod condition;
 mod conditions;
+mod config;
+mod dims;
 mod error;
 mod expression;
 mod globs;
 mod name;
+mod operator;
 mod print;
 mod quantity;
 mod recipe;
+mod recipe_parts;
 mod reference;
+mod requirement;
 mod rule;
 mod shipped;
 mod solve;
@@ -20,6 +26,7 @@ mod toml_file;
 
 pub use assembly::{Assembly, Digit, Equal, Made, Origin, Part};
 pub use conditions::Contradiction;
+pub use config::{ConfigChange, ConfigJson};
 pub use error::{Error, Errors, Kind};
 pub use expression::{Axis, Expression, Sizes};
 pub use recipe::Recipe;

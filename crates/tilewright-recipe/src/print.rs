@@ -6,8 +6,10 @@ use tilewright_core::Fill;
 
 use crate::{
     conditions::Conditions,
+    config::ConfigJson,
     quantity::Quantity,
     recipe::Recipe,
+    requirement::{Must, Note, Requirement, Way},
     rule::{Rule, Side},
 };
 
@@ -35,6 +37,8 @@ impl Recipe {
                 line(&mut text, key, &self::conditions(conditions));
             }
         }
+        many(&mut text, "require", self.require.iter().map(requirement).collect());
+        many(&mut text, "note", self.note.iter().map(note).collect());
         for (key, names) in [("pass", &self.pass), ("drop", &self.drop), ("lost", &self.lost)] {
             list(&mut text, key, names.iter());
         }
@@ -48,6 +52,14 @@ impl Recipe {
             }
         }
         list(&mut text, "same", self.same.iter());
+        if !self.give.is_empty() {
+            text.push_str("\n[give]\n");
+            for (name, what) in &self.give {
+                line(&mut text, &key(name), &quoted(what));
+            }
+        }
+        config(&mut text, "config", &self.config);
+        config(&mut text, "config.back", &self.config_back);
         if !self.sizes.is_empty() {
             text.push_str("\n[sizes]\n");
             for (name, size) in &self.sizes {
@@ -64,6 +76,63 @@ impl Recipe {
             rule(&mut text, one);
         }
         text
+    }
+}
+
+/// An entry a line.
+fn many(text: &mut String, key: &str, entries: Vec<String>) {
+    if !entries.is_empty() {
+        line(text, key, &format!("[\n    {},\n]", entries.join(",\n    ")));
+    }
+}
+
+fn requirement(required: &Requirement) -> String {
+    let Requirement { way, allow, when, must, say } = required;
+    let (must, usual) = match must {
+        Must::That(that) => (("that", &that.text), Way::Both),
+        Must::Tensor(tensor) => (("tensor", tensor), Way::Forth),
+    };
+    if let (Way::Both, None, None, "that", None) = (way, allow, when, must.0, say) {
+        return quoted(must.1);
+    }
+    let when = when.as_ref().map(|when| ("if", &when.text));
+    let rest = say.iter().map(|say| ("say", say)).chain(allow.iter().map(|name| ("allow", name)));
+    entry(std::iter::once(must).chain(when).chain(rest), (*way, usual))
+}
+
+fn note(note: &Note) -> String {
+    let Note { way, when, say } = note;
+    if let (Way::Forth, None) = (way, when) {
+        return quoted(say);
+    }
+    let when = when.as_ref().map(|when| ("if", &when.text));
+    entry(when.into_iter().chain([("say", say)]), (*way, Way::Forth))
+}
+
+fn entry<'a>(
+    pairs: impl Iterator<Item = (&'static str, &'a String)>,
+    (way, usual): (Way, Way),
+) -> String {
+    let pairs = pairs.map(|(key, text)| format!("{key} = {}", quoted(text)));
+    let way = (way != usual).then(|| format!("way = {}", quoted(way.text())));
+    format!("{{ {} }}", pairs.chain(way).collect::<Vec<_>>().join(", "))
+}
+
+fn config(text: &mut String, table: &str, config: &ConfigJson) {
+    if *config == ConfigJson::Unsaid {
+        return;
+    }
+    // Writing to a text cannot fail.
+    _ = write!(text, "\n[{table}]\n");
+    match config {
+        ConfigJson::Unsaid => {}
+        ConfigJson::Keep => line(text, "keep", "true"),
+        ConfigJson::Change(change) => {
+            let set = serde_json::Value::from(change.set.clone()).to_string();
+            line(text, "set", &quoted(&set));
+            list(text, "remove", change.remove.iter());
+        }
+        ConfigJson::Leave(why) => line(text, "leave", &quoted(why)),
     }
 }
 

@@ -1,22 +1,28 @@
-//! A size in a recipe: a number, or an expression of the configuration and of other sizes.
+//! A size in a recipe: a number, or an expression of the configuration, of the shapes and of other sizes.
 //!
 //! ```text
 //! choice  := sum {"or" sum}                    the first one whose parts are all there
 //! sum     := product {("+" | "-") product}
-//! product := atom {("*" | "//" | "%") atom}    `//` rounds down
-//! atom    := INTEGER | "config" {"." KEY} | WORD | "(" choice ")"
+//! product := atom {("*" | "//" | "%") atom}    `//` is exact: a remainder is an error
+//! atom    := INTEGER | "config" {"." KEY} | WORD | "(" choice ")" | TEXT | "true" | "false"
+//!          | ("floor" | "ceil") "(" sum "," sum ")"    a quotient, rounded on purpose
+//!          | "dim" "(" GLOB "," INTEGER ")"            a dim of the source's tensors of these names
 //! ```
 //!
-//! A KEY of digits is a place in a list. A WORD is another size.
+//! A KEY of digits is a place in a list. A WORD is another size. TEXT and GLOB are in quotes. Texts and truth values serve
+//! [conditions](crate::condition) and are no sizes.
 
 use std::fmt;
 
+use serde_json::Value as Json;
 use tilewright_scan::Scanner;
 
 use crate::{
     conditions::short,
+    dims::{Dims, Glob},
     error::{Error, Kind},
     expression::Sizes,
+    operator::Operator,
 };
 
 /// The deepest brackets, and the longest text in bytes.
@@ -33,19 +39,21 @@ pub(crate) enum Quantity {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Number(u64),
+    /// A text or a truth value.
+    Literal(Json),
     Config(Vec<String>),
     Size(String),
+    Dim(Glob),
     First(Vec<Value>),
     Pair(Box<Value>, Operator, Box<Value>),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Operator {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
+/// What expressions are computed from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope<'a> {
+    pub(crate) config: Option<&'a Json>,
+    pub(crate) dims: &'a Dims,
+    pub(crate) sizes: &'a Sizes,
 }
 
 /// Why a size has no value.
@@ -74,14 +82,26 @@ impl Quantity {
     }
 
     /// Its value.
-    pub(crate) fn value(
-        &self,
-        config: Option<&serde_json::Value>,
-        sizes: &Sizes,
-    ) -> Result<u64, Lack> {
+    pub(crate) fn value(&self, scope: Scope<'_>) -> Result<u64, Lack> {
         match self {
             Quantity::Number(number) => Ok(*number),
-            Quantity::Text { value, .. } => value.of(config, sizes),
+            Quantity::Text { value, .. } => value.of(scope),
+        }
+    }
+
+    /// Where its value is from: the choice that was taken.
+    pub(crate) fn taken(&self, scope: Scope<'_>) -> String {
+        match self {
+            Quantity::Number(number) => number.to_string(),
+            Quantity::Text { value, .. } => value.taken(scope).to_string(),
+        }
+    }
+
+    /// The expression; none of a number.
+    pub(crate) fn expression(&self) -> Option<&Value> {
+        match self {
+            Quantity::Number(_) => None,
+            Quantity::Text { value, .. } => Some(value),
         }
     }
 
@@ -101,71 +121,156 @@ impl fmt::Display for Quantity {
 }
 
 impl Value {
-    fn of(&self, config: Option<&serde_json::Value>, sizes: &Sizes) -> Result<u64, Lack> {
+    pub(crate) fn of(&self, scope: Scope<'_>) -> Result<u64, Lack> {
         match self {
             Value::Number(number) => Ok(*number),
-            Value::Size(name) => sizes
+            Value::Literal(literal) => Err(Lack::Wrong(format!("{literal} is no size"))),
+            Value::Size(name) => scope
+                .sizes
                 .get(name)
                 .copied()
                 .ok_or_else(|| Lack::Absent(format!("the size `{name}` is not known"))),
-            Value::Config(path) => configured(config, path),
+            Value::Config(path) => number(configured(scope.config, path)?, path),
+            Value::Dim(glob) => match scope.dims.get(glob) {
+                Some(found) => found.clone().map_err(Lack::Absent),
+                None => Err(Lack::Absent(format!("{glob} is not known"))),
+            },
+            Value::First(choices) => first(choices, |choice| choice.of(scope)),
+            Value::Pair(left, operator, right) => {
+                let pair = (left.of(scope)?, right.of(scope)?);
+                operator.apply(pair).ok_or_else(|| Lack::Wrong(self.refused(pair, scope)))
+            }
+        }
+    }
+
+    /// Its value where it may be a text, a truth value or a list.
+    pub(crate) fn json(&self, scope: Scope<'_>) -> Result<Json, Lack> {
+        match self {
+            Value::Literal(literal) => Ok(literal.clone()),
+            Value::Config(path) => configured(scope.config, path).cloned(),
+            Value::First(choices) => first(choices, |choice| choice.json(scope)),
+            Value::Number(_) | Value::Size(_) | Value::Dim(_) | Value::Pair(..) => {
+                self.of(scope).map(Json::from)
+            }
+        }
+    }
+
+    /// Why the operator of a pair gives no size, with the two numbers and where they are from.
+    fn refused(&self, (left, right): (u64, u64), scope: Scope<'_>) -> String {
+        let Value::Pair(_, operator, _) = self else { return String::new() };
+        let from = self.said(scope);
+        let from = if from.is_empty() { from } else { format!(" ({from})") };
+        let text = operator.text();
+        match (operator, left.checked_rem(right)) {
+            (Operator::Divide, Some(rest)) => format!(
+                "{left} // {right} leaves a remainder of {rest}{from}; where rounding is meant, write `floor(a, b)` or `ceil(a, b)`"
+            ),
+            _ => format!("{left} {text} {right} is no size{from}"),
+        }
+    }
+
+    /// The values of its parts: `a = 2, config.b = 4`.
+    pub(crate) fn said(&self, scope: Scope<'_>) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for part in self.parts() {
+            let value = part.json(scope);
+            let said = value.map_or_else(|_| "absent".into(), |value| short(&value));
+            let said = format!("{part} = {said}");
+            if !parts.contains(&said) {
+                parts.push(said);
+            }
+        }
+        parts.join(", ")
+    }
+
+    /// Its parts that are not written out: sizes, dims, and keys of the configuration.
+    pub(crate) fn parts(&self) -> Vec<&Value> {
+        match self {
+            Value::Number(_) | Value::Literal(_) => Vec::new(),
+            Value::Config(_) | Value::Size(_) | Value::Dim(_) => vec![self],
+            Value::First(choices) => choices.iter().flat_map(Value::parts).collect(),
+            Value::Pair(left, _, right) => [left.parts(), right.parts()].concat(),
+        }
+    }
+
+    /// The choice that its value is from.
+    fn taken(&self, scope: Scope<'_>) -> &Value {
+        match self {
             Value::First(choices) => {
-                let mut lack = Lack::Absent("it has no choices".into());
-                for choice in choices {
-                    match choice.of(config, sizes) {
-                        Err(Lack::Absent(what)) => lack = Lack::Absent(what),
-                        decided => return decided,
-                    }
-                }
-                Err(lack)
+                let taken =
+                    choices.iter().find(|one| !matches!(one.json(scope), Err(Lack::Absent(_))));
+                taken.map_or(self, |taken| taken.taken(scope))
+            }
+            _ => self,
+        }
+    }
+}
+
+/// The value of the first choice whose parts are all there.
+fn first<T>(choices: &[Value], of: impl Fn(&Value) -> Result<T, Lack>) -> Result<T, Lack> {
+    let mut lack = Lack::Absent("it has no choices".into());
+    for choice in choices {
+        match of(choice) {
+            Err(Lack::Absent(what)) => lack = Lack::Absent(what),
+            decided => return decided,
+        }
+    }
+    Err(lack)
+}
+
+/// As a recipe writes it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(number) => write!(f, "{number}"),
+            Value::Literal(Json::String(text)) => write!(f, "'{text}'"),
+            Value::Literal(literal) => write!(f, "{literal}"),
+            Value::Config(path) => write!(f, "config.{}", path.join(".")),
+            Value::Size(name) => f.write_str(name),
+            Value::Dim(glob) => write!(f, "{glob}"),
+            Value::First(choices) => {
+                let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
+                write!(f, "({})", choices.join(" or "))
+            }
+            Value::Pair(left, operator @ (Operator::Floor | Operator::Ceil), right) => {
+                write!(f, "{}({left}, {right})", operator.text())
             }
             Value::Pair(left, operator, right) => {
-                let (left, right) = (left.of(config, sizes)?, right.of(config, sizes)?);
-                operator.apply(left, right).ok_or_else(|| {
-                    Lack::Wrong(format!("{left} {} {right} is no size", operator.text()))
-                })
+                inner(left, f)?;
+                write!(f, " {} ", operator.text())?;
+                inner(right, f)
             }
         }
     }
 }
 
-impl Operator {
-    const fn text(self) -> &'static str {
-        match self {
-            Operator::Add => "+",
-            Operator::Subtract => "-",
-            Operator::Multiply => "*",
-            Operator::Divide => "//",
-            Operator::Remainder => "%",
-        }
-    }
-
-    fn apply(self, left: u64, right: u64) -> Option<u64> {
-        match self {
-            Operator::Add => left.checked_add(right),
-            Operator::Subtract => left.checked_sub(right),
-            Operator::Multiply => left.checked_mul(right),
-            Operator::Divide => left.checked_div(right),
-            Operator::Remainder => left.checked_rem(right),
-        }
+/// An operand, in brackets where it has operators of its own.
+fn inner(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match value {
+        Value::Pair(_, Operator::Floor | Operator::Ceil, _) => write!(f, "{value}"),
+        Value::Pair(..) => write!(f, "({value})"),
+        _ => write!(f, "{value}"),
     }
 }
 
-/// A number of the configuration; null counts as absent.
-fn configured(config: Option<&serde_json::Value>, path: &[String]) -> Result<u64, Lack> {
+/// What the configuration says at a path; null counts as absent.
+fn configured<'a>(config: Option<&'a Json>, path: &[String]) -> Result<&'a Json, Lack> {
     let config = config.ok_or_else(|| Lack::Absent("there is no configuration".into()))?;
     let value = path.iter().try_fold(config, |at, key| match at.as_array() {
         Some(list) => list.get(key.parse::<usize>().ok()?),
         None => at.get(key),
     });
-    let path = path.join(".");
-    let value = value.filter(|value| !value.is_null());
-    let value = value.ok_or_else(|| Lack::Absent(format!("the configuration has no `{path}`")))?;
-    let wrong = || Lack::Wrong(format!("config.{path} is {}, and no size", short(value)));
+    let none = || Lack::Absent(format!("the configuration has no `{}`", path.join(".")));
+    value.filter(|value| !value.is_null()).ok_or_else(none)
+}
+
+fn number(value: &Json, path: &[String]) -> Result<u64, Lack> {
+    let wrong =
+        || Lack::Wrong(format!("config.{} is {}, and no size", path.join("."), short(value)));
     value.as_u64().ok_or_else(wrong)
 }
 
-type Reading<'a> = Scanner<'a, Error>;
+pub(crate) type Reading<'a> = Scanner<'a, Error>;
 
 fn choice(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
     let mut choices = vec![sum(scanner, depth)?];
@@ -175,7 +280,7 @@ fn choice(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
     Ok(if choices.len() == 1 { choices.remove(0) } else { Value::First(choices) })
 }
 
-fn sum(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
+pub(crate) fn sum(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
     let operators = [("+", Operator::Add), ("-", Operator::Subtract)];
     chain(scanner, &operators, |scanner| {
         let operators =
@@ -208,11 +313,38 @@ fn atom(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
     }
     match scanner.peek() {
         Some('0'..='9') => scanner.natural().map(Value::Number),
+        Some('\'' | '"') => literal(scanner).map(Value::Literal),
         Some(_) | None => {
             let (word, _) = scanner.word("a number, `config.KEY`, the name of a size or `(`")?;
-            if word != "config" {
-                return Ok(Value::Size(word.to_owned()));
-            }
+            named(scanner, word, depth)
+        }
+    }
+}
+
+/// What a word begins.
+fn named(scanner: &mut Reading<'_>, word: &str, depth: usize) -> Result<Value, Error> {
+    let rounded = match word {
+        "floor" => Some(Operator::Floor),
+        "ceil" => Some(Operator::Ceil),
+        _ => None,
+    };
+    match (word, rounded) {
+        ("true" | "false", _) => Ok(Value::Literal(Json::Bool(word == "true"))),
+        (_, Some(operator)) if scanner.eat("(") => {
+            let left = sum(scanner, depth + 1)?;
+            scanner.expect(",")?;
+            let right = sum(scanner, depth + 1)?;
+            scanner.expect(")")?;
+            Ok(Value::Pair(Box::new(left), operator, Box::new(right)))
+        }
+        ("dim", _) if scanner.eat("(") => {
+            let (names, _) = scanner.quoted()?;
+            scanner.expect(",")?;
+            let dim = scanner.natural()?;
+            scanner.expect(")")?;
+            Ok(Value::Dim(Glob { names: names.to_owned(), dim }))
+        }
+        ("config", _) => {
             let mut path = Vec::new();
             while path.is_empty() || scanner.rest().starts_with('.') {
                 scanner.expect(".")?;
@@ -220,6 +352,18 @@ fn atom(scanner: &mut Reading<'_>, depth: usize) -> Result<Value, Error> {
             }
             Ok(Value::Config(path))
         }
+        _ => Ok(Value::Size(word.to_owned())),
+    }
+}
+
+/// A text in quotes, a truth value or a number.
+pub(crate) fn literal(scanner: &mut Reading<'_>) -> Result<Json, Error> {
+    match scanner.peek() {
+        Some('\'' | '"') => scanner.quoted().map(|(text, _)| Json::from(text)),
+        Some('0'..='9') => scanner.natural().map(Json::from),
+        Some(_) | None if scanner.eat_word("true") => Ok(Json::Bool(true)),
+        Some(_) | None if scanner.eat_word("false") => Ok(Json::Bool(false)),
+        Some(_) | None => Err(scanner.expected("a text in quotes, a number, `true` or `false`")),
     }
 }
 
@@ -234,10 +378,19 @@ fn key(scanner: &mut Reading<'_>) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensor::Tensor;
 
     fn value(text: &str) -> Result<u64, Lack> {
         let config = serde_json::json!({"n": 32, "g": 8, "none": null, "t": {"w": [7, 9]}, "x": 1.5, "s": "many"});
-        Quantity::parse(text).unwrap().value(Some(&config), &Sizes::from([("a".into(), 5)]))
+        let sizes = Sizes::from([("a".into(), 5)]);
+        let tensors = [Tensor::new("l.0.k", tilewright_core::Dtype::F32, [6, 4])];
+        let quantity = Quantity::parse(text).unwrap();
+        let globs = quantity.expression().into_iter().flat_map(Value::parts);
+        let dims = globs.filter_map(|part| match part {
+            Value::Dim(glob) => Some((glob.clone(), glob.of(&tensors))),
+            _ => None,
+        });
+        quantity.value(Scope { config: Some(&config), dims: &dims.collect(), sizes: &sizes })
     }
 
     #[test]
@@ -251,6 +404,9 @@ mod tests {
             ("config.t.w.1", 9),
             ("config.none or config.missing or config.g", 8),
             ("(config.t.h or 3) * 2", 6),
+            ("floor(config.n, a) + ceil(config.n, a)", 13),
+            ("dim('l.*.k', 0) // 3", 2),
+            ("dim('m', 0) or dim('l.*.k', 1)", 4),
         ] {
             assert_eq!(value(text), Ok(expected), "{text}");
         }
@@ -261,8 +417,14 @@ mod tests {
         for (text, expected) in [
             ("config.x", "config.x is 1.5, and no size"),
             ("config.s or 3", "config.s is \"many\", and no size"),
-            ("3 - a", "3 - 5 is no size"),
-            ("a // (a - 5)", "5 // 0 is no size"),
+            ("3 - a", "3 - 5 is no size (a = 5)"),
+            ("a // (a - 5)", "5 // 0 is no size (a = 5)"),
+            (
+                "config.n // a",
+                "32 // 5 leaves a remainder of 2 (config.n = 32, a = 5); where rounding is meant, write `floor(a, b)` or `ceil(a, b)`",
+            ),
+            ("floor(a, 0)", "5 floor 0 is no size (a = 5)"),
+            ("'x'", "\"x\" is no size"),
             ("9223372036854775807 * 3", "9223372036854775807 * 3 is no size"),
         ] {
             assert_eq!(value(text), Err(Lack::Wrong(expected.into())), "{text}");
@@ -272,7 +434,8 @@ mod tests {
             value("config.t.w.2"),
             Err(Lack::Absent("the configuration has no `t.w.2`".into()))
         );
-        let none = Quantity::parse("config.n").unwrap().value(None, &Sizes::new());
+        let scope = Scope { config: None, dims: &Dims::new(), sizes: &Sizes::new() };
+        let none = Quantity::parse("config.n").unwrap().value(scope);
         assert_eq!(none, Err(Lack::Absent("there is no configuration".into())));
     }
 

@@ -3,12 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_core::{Dtype, Fill};
+use tilewright_scan::did_you_mean;
 
 use crate::{
     conditions::{Conditions, Contradiction},
+    config::ConfigJson,
     error::{Error, Errors, Kind, Place},
     quantity::Quantity,
+    recipe_parts::{configs, give, list, note, requirement},
     reference::Reference,
+    requirement::{Note, Requirement},
     rule::{Rule, Side},
     toml_file::{File, Table, Value},
 };
@@ -17,17 +21,21 @@ use crate::{
 const MOST_RULES: usize = 1 << 16;
 
 /// The keys of a recipe and of a rule.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 17] = [
     "title",
     "source",
     "for",
     "inverse_for",
+    "require",
+    "note",
     "pass",
     "drop",
     "lost",
     "tie",
     "untie",
     "same",
+    "give",
+    "config",
     "sizes",
     "pad_to",
     "map",
@@ -79,6 +87,13 @@ pub struct Recipe {
     pub(crate) serves: Conditions,
     /// Those of its result, which the inverse is for, where these are others.
     pub(crate) inverse_serves: Option<Conditions>,
+    pub(crate) require: Vec<Requirement>,
+    pub(crate) note: Vec<Note>,
+    /// Sizes that a person gives where they do not follow, and what they are.
+    pub(crate) give: BTreeMap<String, String>,
+    /// What becomes of `config.json`, and in the inverse.
+    pub(crate) config: ConfigJson,
+    pub(crate) config_back: ConfigJson,
     pub(crate) pass: Vec<String>,
     pub(crate) drop: Vec<String>,
     /// What the recipe that this one undoes has dropped.
@@ -138,6 +153,10 @@ impl Recipe {
             tie: self.untie.clone(),
             untie: self.tie.clone(),
             rules: self.rules.iter().map(Rule::inverse).collect(),
+            require: self.require.iter().map(Requirement::inverse).collect(),
+            note: self.note.iter().map(Note::inverse).collect(),
+            config: self.config_back.clone(),
+            config_back: self.config.clone(),
             ..self.clone()
         }
     }
@@ -168,6 +187,36 @@ impl Recipe {
     #[must_use]
     pub fn for_any_config(self) -> Recipe {
         Recipe { serves: Conditions::default(), inverse_serves: None, ..self }
+    }
+
+    /// The same recipe without the conditions of these names: a person knows better. A condition has a name where its
+    /// error offers one.
+    ///
+    /// # Errors
+    /// A name that no condition has.
+    ///
+    /// ```
+    /// use tilewright_recipe::{Recipe, Sizes};
+    /// let recipe = Recipe::parse("require = [{ that = '1 == 2', allow = 'odd' }]")?;
+    /// let errors = recipe.solve(&[], None, &Sizes::new()).unwrap_err();
+    /// assert!(errors.to_string().ends_with("to convert all the same, allow `odd`"));
+    /// assert!(recipe.allowing(["odd"])?.solve(&[], None, &Sizes::new()).is_ok());
+    /// assert!(recipe.allowing(["even"]).is_err());
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn allowing<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Recipe, Errors> {
+        let mut recipe = self.clone();
+        for name in names {
+            let is_it = |one: &Requirement| one.allow.as_deref() == Some(name);
+            if !self.require.iter().any(is_it) {
+                let all = self.require.iter().filter_map(|one| one.allow.as_deref());
+                let near = did_you_mean(name, all);
+                let says = format!("no condition of the recipe is called `{name}`{near}");
+                return Err(Error::new(Kind::Require, says).into());
+            }
+            recipe.require.retain(|one| !is_it(one));
+        }
+        Ok(recipe)
     }
 
     /// How many rules it has.
@@ -231,6 +280,11 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
         inverse_serves: table
             .get("inverse_for")
             .map(|value| Conditions::read(file, "inverse_for", value)),
+        require: list(file, table, "require", requirement),
+        note: list(file, table, "note", note),
+        give: table.get("give").map(|value| give(file, value)).unwrap_or_default(),
+        config: ConfigJson::Unsaid,
+        config_back: ConfigJson::Unsaid,
         pass: names(file, table, "pass"),
         drop: names(file, table, "drop"),
         lost: names(file, table, "lost"),
@@ -241,6 +295,9 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
         pad_to: table.get("pad_to").map(|value| pad_to(file, value)).unwrap_or_default(),
         rules: Vec::new(),
     };
+    if let Some(value) = table.get("config") {
+        (recipe.config, recipe.config_back) = configs(file, value);
+    }
     let tables = table.get("map").map(|value| file.tables("map", value)).unwrap_or_default();
     if tables.len() > MOST_RULES {
         file.faults.push(Error::new(Kind::Limit, format!("more than {MOST_RULES} rules")));

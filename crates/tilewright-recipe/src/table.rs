@@ -4,7 +4,9 @@ use std::fmt;
 
 use crate::{
     conditions::{Conditions, list},
+    config::ConfigJson,
     recipe::Recipe,
+    requirement::{Must, Requirement},
     rule::{Rule, Side},
 };
 
@@ -36,9 +38,12 @@ impl fmt::Display for Recipe {
                 |(key, values): (&str, &[serde_json::Value])| format!("{key} {}", list(values));
             conditions.iter().map(one).collect::<Vec<String>>()
         };
-        let all: [(&str, Vec<String>); 10] = [
+        let require = self.require.iter().filter(|one| one.way.is_now()).map(requirement);
+        let all: [(&str, Vec<String>); 12] = [
             ("for", serves(&self.serves)),
             ("the inverse is for", self.inverse_serves.as_ref().map(serves).unwrap_or_default()),
+            ("require", require.collect()),
+            ("config.json", config(&self.config).into_iter().collect()),
             ("pass", self.pass.clone()),
             ("drop", self.drop.clone()),
             ("does not come back", self.lost.clone()),
@@ -51,6 +56,28 @@ impl fmt::Display for Recipe {
         let said = all.iter().filter(|(_, what)| !what.is_empty());
         lines.extend(said.map(|(word, what)| format!("{word}: {}", what.join(", "))));
         f.write_str(&lines.join("\n"))
+    }
+}
+
+fn requirement(required: &Requirement) -> String {
+    let must = match &required.must {
+        Must::That(condition) => condition.text.clone(),
+        Must::Tensor(glob) => format!("a tensor {glob}"),
+    };
+    let when = required.when.as_ref().map(|when| format!(" if {when}")).unwrap_or_default();
+    must + &when
+}
+
+fn config(config: &ConfigJson) -> Option<String> {
+    match config {
+        ConfigJson::Unsaid => None,
+        ConfigJson::Keep => Some("copied".to_owned()),
+        ConfigJson::Leave(why) => Some(format!("not copied: {why}")),
+        ConfigJson::Change(change) => {
+            let set = change.set.iter().map(|(key, value)| format!("{key} = {value}"));
+            let gone = change.remove.iter().map(|key| format!("without {key}"));
+            Some(set.chain(gone).collect::<Vec<_>>().join(", "))
+        }
     }
 }
 

@@ -249,6 +249,32 @@ impl<'a> File<'a> {
         table.iter().map(|(key, value)| (key.get_ref().as_ref(), value)).collect()
     }
 
+    /// The entries of a list.
+    pub(crate) fn values<'v, 't>(&mut self, key: &str, value: &'t Value<'v>) -> Vec<&'t Value<'v>> {
+        match value.get_ref().as_array() {
+            Some(list) => list.iter().collect(),
+            None => {
+                self.refuse(key, value, "a list");
+                Vec::new()
+            }
+        }
+    }
+
+    /// A table whose keys are known.
+    pub(crate) fn inner<'v, 't>(
+        &mut self,
+        key: &str,
+        value: &'t Value<'v>,
+        (what, known): (&str, &[&'static str]),
+    ) -> Option<Table<'v, 't>> {
+        let Some(table) = value.get_ref().as_table() else {
+            self.refuse(key, value, what);
+            return None;
+        };
+        let place = self.place(value.span());
+        Some(self.table(table, place, known))
+    }
+
     /// The tables of a list, with their places.
     pub(crate) fn tables<'v, 't>(
         &mut self,

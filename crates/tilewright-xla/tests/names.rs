@@ -124,7 +124,8 @@ fn every_name_is_found_or_refused_with_a_reason() {
     assert!(missing.is_empty(), "{missing:?}");
     assert!(OFFERED.len() > 150 && !is_found(&source, "IsHappy"));
 
-    let comparison = std::fs::read_to_string(root.join("../../docs/explanation/comparison.md")).unwrap();
+    let comparison =
+        std::fs::read_to_string(root.join("../../docs/explanation/comparison.md")).unwrap();
     let refused = comparison.lines().find(|line| line.starts_with("Not offered: `")).unwrap();
     for name in NOT_OFFERED {
         assert!(refused.contains(&format!("`{name}`")), "{name}");

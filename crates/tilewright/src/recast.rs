@@ -110,6 +110,23 @@ pub fn solved(recipe: &Recipe, input: &Input, sizes: &Sizes) -> Result<Assembly,
     Ok(recipe.solve(&input.recipe_tensors(), config.as_ref(), sizes)?)
 }
 
+/// A recipe without the conditions of these names, which a person knows better.
+///
+/// # Errors
+/// [usage](Error::is_usage) for a name that no condition of the recipe has.
+///
+/// ```
+/// use tilewright::{recast, recipe::Recipe};
+/// let recipe = Recipe::parse("require = [{ that = '1 == 2', allow = 'odd' }]")?;
+/// assert!(recast::allowing(recipe.clone(), &["odd"]).is_ok());
+/// assert!(recast::allowing(recipe, &["even"]).unwrap_err().is_usage());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn allowing<T: AsRef<str>>(recipe: Recipe, names: &[T]) -> Result<Recipe, Error> {
+    let allowed = recipe.allowing(names.iter().map(AsRef::as_ref));
+    allowed.map_err(|errors| Error::usage("allow", errors.to_string()))
+}
+
 /// A size as a person writes it: `n=32`.
 ///
 /// # Errors

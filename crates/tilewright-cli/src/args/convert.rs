@@ -52,6 +52,9 @@ pub(crate) struct Recast {
     /// A size of the recipe, such as n=32; overrides the recipe's; may be repeated
     #[arg(long, value_name = "AXIS=N", requires = "by_recipe", help_heading = "Recipes")]
     pub(crate) size: Vec<String>,
+    /// Convert although this condition of the recipe fails; the error names it; may be repeated
+    #[arg(long, value_name = "NAME", requires = "by_recipe", help_heading = "Recipes")]
+    pub(crate) allow: Vec<String>,
     /// Take the metadata from this file instead of IN; safetensors to .gguf needs a .gguf file
     #[arg(
         long,

@@ -12,8 +12,9 @@ A recipe turns the tensors of one checkpoint into those of another: it stacks
 experts, fuses and splits parts, permutes rows, changes names. It is a TOML file
 of rules, or a name of `recipe list`. Both sides of a rule are the same sum of
 terms, so every element is written once and the recipe has an inverse. A recipe
-never computes. docs/reference/recipes.md describes the language; `convert IN
-OUT --recipe R` applies a recipe.
+never computes. It states what it requires (T=4 must divide 8 heads), and whether
+config.json is kept, changed or not copied. docs/reference/recipes.md describes
+the language; `convert IN OUT --recipe R` applies a recipe.
 
 Examples:
   tilewright recipe check mixtral-experts-to-fused --on mixtral/
@@ -80,6 +81,9 @@ pub(crate) struct CheckRecipe {
     /// The size of an axis; overrides all other sources; may be repeated
     #[arg(long, value_name = "AXIS=N", requires = "on")]
     pub(crate) size: Vec<String>,
+    /// Pass over this condition of the recipe; the error names it; may be repeated
+    #[arg(long, value_name = "NAME", requires = "on")]
+    pub(crate) allow: Vec<String>,
 }
 
 #[derive(Args, Debug)]

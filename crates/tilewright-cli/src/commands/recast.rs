@@ -24,7 +24,8 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     let request = super::request(&args.job)?.verify(args.verify).force(args.force || args.dry_run);
     let sizes = sizes(&asked.size)?;
     let input = streams::open(&args.input, &Reading::default())?;
-    let assembly = recast::solved(&recipe(asked, &input)?, &input, &sizes)?;
+    let recipe = recast::allowing(recipe(asked, &input)?, &asked.allow)?;
+    let assembly = recast::solved(&recipe, &input, &sizes)?;
     let metadata = asked.metadata.as_ref().map(|from| files::open(from, &Reading::default()));
     let metadata = metadata.transpose()?;
     let largest = asked.max_shard_size.as_ref().map(|text| size::read("--max-shard-size", text));

@@ -3,6 +3,7 @@
 use tilewright::{
     ask::{Guesses, RecipeFit, RecipeShown, Recipes},
     files::Reading,
+    recast as facade,
     recipe::{Recipe, guess},
 };
 
@@ -28,7 +29,7 @@ pub(super) fn run(args: &args::Recipe, out: &mut Output) -> Result<ExitCode, Fai
 }
 
 fn check(args: &CheckRecipe, out: &mut Output) -> Result<ExitCode, Failure> {
-    let recipe = read(&args.which)?;
+    let recipe = facade::allowing(read(&args.which)?, &args.allow)?;
     let sizes = recast::sizes(&args.size)?;
     let Some(on) = &args.on else { return Ok(out.say(&RecipeShown(&recipe))?) };
     let input = streams::open(on, &Reading::default())?;

@@ -58,6 +58,8 @@ pub struct Assembling<'a> {
     pub(crate) wholes: Vec<Whole>,
     pub(crate) equal: Vec<Equality>,
     pub(crate) rows: Vec<Row>,
+    /// What the recipe says about the result, and what becomes of the configuration.
+    notes: Vec<String>,
 }
 
 /// What becomes of one tensor of a result: what `--dry-run` shows.
@@ -136,13 +138,16 @@ impl<'a> Assembling<'a> {
         }
         let equal = assembly.equal.iter().map(|equal| Equality::of(equal, &known));
         let equal = equal.collect::<Result<Vec<_>, Error>>()?;
-        let (made, frame) = packaging::framed(
+        let (made, mut frame) = packaging::framed(
             input,
             tensors,
             out.as_ref(),
             (request, packaging, &assembly.metadata),
         )?;
-        let mut job = Assembling { source: input, made, frame, wholes, equal, rows: Vec::new() };
+        let configured = packaging::configure(input, &mut frame, &assembly.config)?;
+        let notes = assembly.notes.iter().cloned().chain(configured).collect();
+        let rows = Vec::new();
+        let mut job = Assembling { source: input, made, frame, wholes, equal, rows, notes };
         job.settle();
         Ok(job)
     }
@@ -190,14 +195,12 @@ impl<'a> Assembling<'a> {
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let stage = self.frame.stage.as_ref();
+        let left = stage.and_then(|stage| stage.companions.warning());
         let changed = self.made.opened.container.warnings();
-        self.source
-            .warnings()
-            .chain(stage.and_then(|stage| stage.companions.warning()))
-            .chain(changed)
+        self.source.warnings().chain(left).chain(changed).chain(self.notes.iter().cloned())
     }
 
-    /// The names of the files that go along unchanged, where a folder becomes a folder.
+    /// The names of the files that go along, where a folder becomes a folder.
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};

@@ -1,6 +1,6 @@
 //! What a recipe is solved for, of an opened input: its tensors by name, and the configuration beside it.
 
-use std::{fs, io};
+use std::{fs, io, path::PathBuf};
 
 use tilewright_recipe::Tensor;
 
@@ -9,6 +9,9 @@ use crate::{
     source::{Source, is_standard},
     temporary,
 };
+
+/// The name of the file that describes a checkpoint to the library that loads it.
+pub(crate) const CONFIG: &str = "config.json";
 
 /// The longest configuration that is read, in bytes.
 const LONGEST: u64 = 16 << 20;
@@ -50,11 +53,17 @@ impl Input {
     /// # Ok::<(), tilewright_files::Error>(())
     /// ```
     pub fn config(&self) -> Result<Option<serde_json::Value>, Error> {
+        let Some((path, text)) = self.config_text()? else { return Ok(None) };
+        serde_json::from_str(&text).map(Some).map_err(|error| Error::corrupt(&path, error))
+    }
+
+    /// The path of the configuration beside the input, and its text.
+    pub(crate) fn config_text(&self) -> Result<Option<(PathBuf, String)>, Error> {
         // What is read from standard input lies in no folder.
         if is_standard(self.path()) {
             return Ok(None);
         }
-        let path = temporary::folder(self.path()).join("config.json");
+        let path = temporary::folder(self.path()).join(CONFIG);
         match fs::metadata(&path) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             _ => {}
@@ -66,6 +75,7 @@ impl Input {
             return Err(Error::corrupt(&path, said));
         }
         let bytes = source.head(source.len())?;
-        serde_json::from_slice(&bytes).map(Some).map_err(|error| Error::corrupt(&path, error))
+        let text = String::from_utf8(bytes).map_err(|error| Error::corrupt(&path, error))?;
+        Ok(Some((path, text)))
     }
 }

@@ -301,6 +301,7 @@ fn copies_fills_and_single_elements() {
             why: "itself".into(),
         }],
         metadata: vec![("tilewright.recipe".into(), "x".into())],
+        ..Assembly::default()
     };
     for memory in MEMORIES {
         check(&input, &assembly, &folder, (memory, 1));

@@ -8,6 +8,7 @@
 
 mod assembling;
 mod boxed;
+mod config_json;
 mod equal;
 mod exact;
 mod execute;

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use tilewright_recipe::ConfigJson;
+
+use super::{config_json, given::CONFIG};
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
     container::{Beside, Container, Format, Member, Opened, Target},
@@ -84,6 +87,39 @@ pub(crate) fn framed(
             .try_for_each(|it| destination::check(it, &targets, request.force))?;
     }
     Ok((made, Frame { out: place.path, format, request, targets, stage }))
+}
+
+/// Lets the configuration go along as the recipe says; answers what a person must know of it.
+pub(crate) fn configure(
+    input: &Input,
+    frame: &mut Frame,
+    config: &ConfigJson,
+) -> Result<Option<String>, Error> {
+    let Some(stage) = &mut frame.stage else { return Ok(None) };
+    let there = stage.companions.find(CONFIG).is_some();
+    match config {
+        ConfigJson::Unsaid => Ok(there.then(|| {
+            format!("{CONFIG} is copied as it is; the recipe does not say whether it describes the result")
+        })),
+        ConfigJson::Leave(why) => {
+            stage.companions.leave(CONFIG);
+            Ok(there.then(|| format!("{CONFIG} is not copied: {why}")))
+        }
+        ConfigJson::Change(change) => {
+            let Some((path, text)) = input.config_text()?.filter(|_| there) else {
+                let set = serde_json::Value::from(change.set.clone());
+                return Ok(Some(format!("there is no {CONFIG} to change; the result's has {set}")));
+            };
+            let changed = config_json::changed(&text, change)
+                .ok_or_else(|| Error::corrupt(&path, "it is no JSON object"))?;
+            stage.companions.change(CONFIG, changed.into_bytes());
+            Ok(None)
+        }
+        // Copied, as other files are.
+        _ => Ok((!there).then(|| {
+            format!("there is no {CONFIG} in the input; a library that loads the result needs one")
+        })),
+    }
 }
 
 /// Where the result goes: into a folder that becomes OUT, or to a file.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright import _tilewright
@@ -42,7 +42,7 @@ class RecastReport:
     peak_memory: int | None = None
     #: What is not as one may expect, in sentences. Each is also issued as a ``UserWarning``.
     warnings: tuple[str, ...] = ()
-    #: The names of the files that went along unchanged, where a folder became a folder.
+    #: The names of the files that went along, where a folder became a folder.
     files: tuple[str, ...] = ()
 
 
@@ -53,6 +53,7 @@ def convert_recipe(
     *,
     inverse: bool = False,
     sizes: Mapping[str, int] | None = None,
+    allow: Sequence[str] = (),
     metadata: _Path | None = None,
     trust_metadata: bool = False,
     any_config: bool = False,
@@ -73,6 +74,7 @@ def convert_recipe(
     :param recipe: a recipe's file, or the name of one that is shipped
     :param inverse: undoes ``recipe``
     :param sizes: sizes of axes that do not follow; they come before those of the recipe
+    :param allow: conditions of the recipe that may fail, by the names that its errors give
     :param metadata: the file whose metadata the result gets; ``input`` unless given
     :param trust_metadata: writes the metadata of another file as they are, though they contradict the tensors
     :param any_config: applies the recipe though ``config.json`` is that of a model that it is not for
@@ -105,6 +107,7 @@ def convert_recipe(
         "recipe": None if recipe is None else os.fspath(recipe),
         "inverse": inverse,
         "sizes": sizes,
+        "allow": list(allow),
         "metadata": None if metadata is None else os.fsdecode(metadata),
         "trust_metadata": trust_metadata,
         "any_config": any_config,

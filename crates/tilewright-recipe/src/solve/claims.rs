@@ -191,7 +191,7 @@ fn unknown_offset(rule: &Rule, given: &Given) -> Option<Error> {
         Offset::Size(name) if !given.sizes.contains_key(name) => Some((reference, name)),
         Offset::Size(_) | Offset::By(_) => None,
     })?;
-    let why = given.lacks.get(name).map(|why| format!("; {why}")).unwrap_or_default();
+    let why = given.why(name).map(|why| format!("; {why}")).unwrap_or_default();
     let says = format!("`{}` counts from `{name}`, whose size must be given{why}", reference.text);
     Some(reference.error(Kind::Unsolved, says))
 }

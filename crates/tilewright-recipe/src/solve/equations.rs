@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     error::{Error, Faults, Kind},
     expression::{Axis, Node, Sizes},
+    quantity::Lack,
     recipe::Recipe,
     reference::Reference,
     rule::Rule,
@@ -188,7 +189,7 @@ impl<'a> Unsolved<'a> {
                     }
                 }
             }
-            match if learned { Ok(true) } else { self.pad() } {
+            match if learned { Ok(true) } else { self.define() } {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
@@ -249,6 +250,35 @@ impl<'a> Unsolved<'a> {
         Ok(true)
     }
 
+    /// Sizes that the recipe says in terms of others, and sizes of padding.
+    ///
+    /// The error is that the shapes say another size than the recipe.
+    fn define(&mut self) -> Result<bool, Error> {
+        for (name, (quantity, _)) in &self.given.lacks {
+            let value = match quantity.value(self.outside.scope(&self.sizes)) {
+                Ok(value) => value,
+                Err(Lack::Absent(_)) => continue,
+                Err(Lack::Wrong(why)) => {
+                    let says = format!("the size of `{name}`, {quantity}: {why}");
+                    return Err(self.rule.error(Kind::Size, says));
+                }
+            };
+            match self.sizes.get(name) {
+                Some(known) if *known != value => {
+                    let says =
+                        format!("`{name}` is {known} by the shapes, and {quantity} is {value}");
+                    return Err(self.rule.error(Kind::Extent, says));
+                }
+                Some(_) => {}
+                None => {
+                    self.sizes.insert(name.clone(), value);
+                    return Ok(true);
+                }
+            }
+        }
+        self.pad()
+    }
+
     /// Sizes of padding that follow from what is filled up.
     fn pad(&mut self) -> Result<bool, Error> {
         let mut learned = false;
@@ -263,7 +293,7 @@ impl<'a> Unsolved<'a> {
             let (true, Some(&size)) = (axes.contains(&padding), self.sizes.get(filled)) else {
                 continue;
             };
-            let Ok(multiple) = multiple.value(self.outside.config, &self.sizes) else { continue };
+            let Ok(multiple) = multiple.value(self.outside.scope(&self.sizes)) else { continue };
             let width = match multiple {
                 0 => {
                     return Err(self.rule.error(
@@ -304,16 +334,25 @@ impl<'a> Unsolved<'a> {
     }
 
     /// Where a size is from.
-    fn source(&self, axis: &str) -> &'static str {
-        if self.given.sizes.contains_key(axis) { " as given" } else { " elsewhere in the rule" }
+    fn source(&self, axis: &str) -> String {
+        match self.given.from.get(axis).map(String::as_str) {
+            Some("given") => " as given".to_owned(),
+            Some(from) if self.given.sizes.contains_key(axis) => format!(" by {from}"),
+            Some(_) | None => " elsewhere in the rule".to_owned(),
+        }
     }
 
-    /// `, with a = 5, b = 2`.
+    /// `, with a = 5 (config.a), b = 2`.
     fn known(&self, node: &Node) -> String {
         let axes: BTreeSet<&str> = node.axes().into_iter().map(Axis::base).collect();
         let known: Vec<String> = axes
             .into_iter()
-            .filter_map(|axis| self.sizes.get(axis).map(|size| format!("{axis} = {size}")))
+            .filter_map(|axis| {
+                let size = self.sizes.get(axis)?;
+                let from = self.given.from.get(axis).filter(|from| **from != size.to_string());
+                let from = from.map(|from| format!(" ({from})")).unwrap_or_default();
+                Some(format!("{axis} = {size}{from}"))
+            })
             .collect();
         if known.is_empty() { String::new() } else { format!(", with {}", known.join(", ")) }
     }
@@ -326,8 +365,7 @@ impl<'a> Unsolved<'a> {
             let unknown =
                 reference.axes().map(Axis::base).filter(|axis| !self.sizes.contains_key(*axis));
             for axis in unknown.filter(|axis| seen.insert(*axis)) {
-                let why =
-                    self.given.lacks.get(axis).map(|why| format!(" ({why})")).unwrap_or_default();
+                let why = self.given.why(axis).map(|why| format!(" ({why})")).unwrap_or_default();
                 let says = format!(
                     "the size of `{axis}` in `{}` does not follow; give it{why}",
                     reference.text

@@ -8,6 +8,7 @@ mod element_type;
 mod equations;
 mod given;
 mod record;
+mod require;
 mod split;
 mod uniform;
 mod work;
@@ -15,7 +16,13 @@ mod work;
 use std::collections::BTreeSet;
 
 pub use self::record::RECIPE_KEY;
-use self::{build::Built, claims::Claims, equations::Solved, given::Outside, work::Work};
+use self::{
+    build::Built,
+    claims::Claims,
+    equations::Solved,
+    given::{Given, Outside},
+    work::Work,
+};
 use crate::{
     assembly::{Assembly, Digit, Equal, Made, Origin, Part},
     error::{Error, Errors, Faults, Kind},
@@ -68,12 +75,12 @@ impl Recipe {
         config: Option<&serde_json::Value>,
         sizes: &Sizes,
     ) -> Result<Assembly, Errors> {
-        let outside = Outside { config, sizes };
         let mut faults = Faults::default();
         let against = config.map(|config| self.contradictions(config)).unwrap_or_default();
         against.iter().for_each(|found| faults.push(found.into()));
         check_input(tensors, &mut faults);
         let faults = faults.or(()).map(|()| Faults::default())?;
+        let outside = Outside { config, dims: &given::dims(self, tensors), sizes };
         self.assemble(tensors, outside, faults)
     }
 
@@ -83,7 +90,13 @@ impl Recipe {
         outside: Outside<'_>,
         mut faults: Faults,
     ) -> Result<Assembly, Errors> {
-        let given = given::of_rules(self, outside, &mut faults);
+        // A condition that fails says it better than the sizes that follow.
+        let mut unmet = Faults::default();
+        let all = given::of_recipe(self, outside, &mut faults);
+        require::check(self, (outside, &all.sizes), &mut unmet);
+        unmet.or(())?;
+        let of_rule = |rule| given::of_rule((self, &all), rule, outside, &mut faults);
+        let given: Vec<Given> = self.rules.iter().map(of_rule).collect();
         let mut claims = claims::of(self, &given, tensors, &mut faults);
         let instances = std::mem::take(&mut claims.instances);
         let solve = |instance: claims::Instance| {
@@ -91,14 +104,39 @@ impl Recipe {
             equations::solve((self, given, outside), instance, tensors, &mut faults)
         };
         let solved: Vec<Solved> = instances.into_iter().filter_map(solve).collect();
+        let sizes = require::agreed(&all.sizes, &solved);
+        self.ask(&sizes, &mut faults);
+        require::check(self, (outside, &sizes), &mut faults);
         uniform::check(self, &solved, &mut faults);
         let built = self.build(&solved, (tensors, &claims), outside, &mut faults);
         let (made, equal) = built.finish();
         let broken = made.iter().filter_map(|made| blocks::broken(made, tensors));
         broken.for_each(|error| faults.push(error));
+        let scope = outside.scope(&sizes);
+        let names = made.iter().map(|made| made.name.as_str());
+        if faults.is_empty() {
+            require::check_result(self, scope, names, &mut faults);
+        }
         faults.or(())?;
-        let back = record::back(self, &solved, tensors).to_toml();
-        Ok(Assembly { made, equal, metadata: vec![(RECIPE_KEY.to_owned(), back)] })
+        let back = record::back(self, &solved, (tensors, outside.config)).to_toml();
+        let metadata = vec![(RECIPE_KEY.to_owned(), back)];
+        let notes = require::notes(self, scope);
+        Ok(Assembly { made, equal, metadata, config: self.config.clone(), notes })
+    }
+
+    /// Where all that is wrong is that sizes do not follow: the sizes that a person gives, in the place of the axes.
+    fn ask(&self, sizes: &Sizes, faults: &mut Faults) {
+        let unknown = self.give.iter().filter(|(name, _)| !sizes.contains_key(*name));
+        let errors: Vec<Error> = unknown
+            .map(|(name, what)| {
+                let says =
+                    format!("the size `{name}` does not follow from the shapes; give it: {what}");
+                Error::new(Kind::Unsolved, says)
+            })
+            .collect();
+        if faults.are_all(Kind::Unsolved) && !errors.is_empty() {
+            faults.replace(Kind::Unsolved, errors);
+        }
     }
 
     fn build(

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_core::Dtype;
 
 use crate::{
+    config::ConfigJson,
     name::Offset,
     quantity::Quantity,
     recipe::Recipe,
@@ -27,8 +28,22 @@ const MOST_APART: usize = 4096;
 type Facts = (BTreeMap<String, u64>, Option<Dtype>);
 
 /// The recipe back.
-pub(crate) fn back(recipe: &Recipe, solved: &[Solved], tensors: &[Tensor]) -> Recipe {
+///
+/// It has no conditions: they held. What changed in `config.json` is said with the values that were there.
+pub(crate) fn back(
+    recipe: &Recipe,
+    solved: &[Solved],
+    (tensors, config): (&[Tensor], Option<&serde_json::Value>),
+) -> Recipe {
+    let config = match (&recipe.config, config) {
+        (ConfigJson::Change(change), Some(config)) => ConfigJson::Change(change.undone(config)),
+        _ => recipe.config_back.clone(),
+    };
     let mut back = Recipe {
+        require: Vec::new(),
+        note: Vec::new(),
+        give: BTreeMap::new(),
+        config,
         rules: Vec::new(),
         pad_to: BTreeMap::new(),
         sizes: BTreeMap::new(),

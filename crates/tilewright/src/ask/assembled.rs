@@ -120,6 +120,7 @@ impl Answer for Assembled<'_> {
             "verified": self.report.as_ref().and_then(Report::verified).is_some(),
             "dry_run": self.report.is_none(),
             "files": self.job.companions().collect::<Vec<_>>(),
+            "notes": self.job.warnings().collect::<Vec<_>>(),
         })
     }
 }

@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, fmt};
 
 use serde_json::{Value, json};
-use tilewright_recipe::{Assembly, Errors, Guess, Made, Origin, Recipe, Shipped, Tensor};
+use tilewright_recipe::{
+    Assembly, ConfigJson, Errors, Guess, Made, Origin, Recipe, Shipped, Tensor,
+};
 
 use super::{
     Answer,
@@ -162,13 +164,29 @@ impl Answer for RecipeFit<'_> {
                 "left": self.left(assembly),
                 "equal": assembly.equal.iter().map(|equal| &equal.why).collect::<Vec<_>>(),
                 "back": assembly.metadata.iter().map(|(_, text)| text).next(),
+                "config": config(&assembly.config),
+                "notes": assembly.notes,
             }),
             Err(errors) => json!({ "fits": false, "faults": faults(errors) }),
         }
     }
 
+    fn notes(&self) -> Vec<String> {
+        self.solved.as_ref().map(|assembly| assembly.notes.clone()).unwrap_or_default()
+    }
+
     fn is_no(&self) -> bool {
         self.solved.is_err()
+    }
+}
+
+/// What becomes of `config.json`; null where the recipe does not say.
+fn config(config: &ConfigJson) -> Value {
+    match config {
+        ConfigJson::Keep => json!("kept"),
+        ConfigJson::Change(change) => json!({ "set": change.set, "remove": change.remove }),
+        ConfigJson::Leave(why) => json!({ "not_copied": why }),
+        _ => Value::Null,
     }
 }
 
@@ -179,6 +197,7 @@ fn faults(errors: &Errors) -> Vec<Value> {
             "message": error.message(),
             "line": error.line(),
             "span": error.span().map(|(from, to)| [from, to]),
+            "allow": error.allow(),
         })
     };
     errors.iter().map(fault).collect()

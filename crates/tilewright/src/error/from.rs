@@ -2,7 +2,7 @@
 
 use std::io;
 
-#[cfg(feature = "draw")]
+#[cfg(any(feature = "draw", feature = "files"))]
 use tilewright_core::Remedy;
 use tilewright_core::{self as core, ParseError};
 use tilewright_xla::ShapeError;
@@ -55,11 +55,15 @@ impl From<notation::Error> for Error {
 #[cfg(feature = "files")]
 impl From<tilewright_recipe::Errors> for Error {
     fn from(errors: tilewright_recipe::Errors) -> Error {
+        use tilewright_recipe::Kind;
         let mut own = of("mismatch", errors.to_string());
+        let sizes = errors.iter().any(|error| error.kind() == Kind::Unsolved);
+        let allow = errors.iter().any(|error| error.allow().is_some());
         // What a person can know better counts where nothing else is wrong.
-        if errors.iter().all(|error| error.kind() == tilewright_recipe::Kind::Config) {
-            own.0.remedies = vec![Remedy::AnyConfig];
-        }
+        let config = errors.iter().all(|error| error.kind() == Kind::Config);
+        own.0.remedies.extend(config.then_some(Remedy::AnyConfig));
+        own.0.remedies.extend(sizes.then_some(Remedy::Sizes));
+        own.0.remedies.extend(allow.then_some(Remedy::Allow));
         own.with_source(errors)
     }
 }

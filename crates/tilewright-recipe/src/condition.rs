@@ -1,0 +1,361 @@
+//! A condition of a recipe: what must hold of sizes, of shapes and of the configuration.
+//!
+//! ```text
+//! condition := clause {"and" clause}
+//! clause    := ["not"] sum [test]           without a test: it is there, and is neither false, 0 nor empty
+//! test      := ("==" | "!=" | "<=" | "<" | ">=" | ">" | "divides") sum
+//!            | "in" "[" LITERAL {"," LITERAL} "]"
+//! ```
+//!
+//! A `sum` is that of [quantities](crate::quantity). What is unknown decides nothing: a condition that wants a size that
+//! nobody gives, or names `config` where there is no `config.json`, neither holds nor fails.
+
+use std::{cmp::Ordering, fmt};
+
+use serde_json::Value as Json;
+use tilewright_scan::Scanner;
+
+use crate::{
+    conditions::short,
+    error::{Error, Kind},
+    quantity::{Lack, Reading, Scope, Value, literal, sum},
+};
+
+/// The longest condition in bytes, and the most values of a list.
+const LONGEST: usize = 1024;
+const MOST: usize = 256;
+
+/// A condition, with the text it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Condition {
+    pub(crate) text: String,
+    clauses: Vec<Clause>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Clause {
+    negated: bool,
+    left: Value,
+    test: Test,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Test {
+    IsSet,
+    Compare(Comparison, Value),
+    In(Vec<Json>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Comparison {
+    Equal,
+    Unequal,
+    AtMost,
+    Below,
+    AtLeast,
+    Above,
+    Divides,
+}
+
+/// A longer one stands before its beginning.
+const COMPARISONS: [(&str, Comparison); 6] = [
+    ("==", Comparison::Equal),
+    ("!=", Comparison::Unequal),
+    ("<=", Comparison::AtMost),
+    ("<", Comparison::Below),
+    (">=", Comparison::AtLeast),
+    (">", Comparison::Above),
+];
+
+impl Condition {
+    pub(crate) fn parse(text: &str) -> Result<Condition, Error> {
+        if text.len() > LONGEST {
+            let says = format!("a condition of more than {LONGEST} bytes");
+            return Err(Error::new(Kind::Limit, says));
+        }
+        let mut scanner: Reading<'_> = Scanner::new(text);
+        let clauses = clauses(&mut scanner).map_err(|error| error.of(Kind::Require))?;
+        if scanner.peek().is_some() {
+            return Err(scanner
+                .expected("`==`, `!=`, `<`, `<=`, `>`, `>=`, `divides`, `in`, `and` or the end")
+                .of(Kind::Require));
+        }
+        Ok(Condition { text: text.to_owned(), clauses })
+    }
+
+    /// Whether it holds, where that is known.
+    pub(crate) fn holds(&self, scope: Scope<'_>) -> Option<bool> {
+        let all: Vec<Option<bool>> =
+            self.clauses.iter().map(|clause| clause.holds(scope)).collect();
+        match all.contains(&Some(false)) {
+            true => Some(false),
+            false => all.iter().all(Option::is_some).then_some(true),
+        }
+    }
+
+    /// Why it fails: the clause with the values in it.
+    pub(crate) fn fault(&self, scope: Scope<'_>) -> String {
+        let failed = self.clauses.iter().find(|clause| clause.holds(scope) == Some(false));
+        failed.map_or_else(|| format!("`{}` does not hold", self.text), |one| one.fault(scope))
+    }
+
+    /// The values of its parts, for a message that others write.
+    pub(crate) fn said(&self, scope: Scope<'_>) -> String {
+        let mut all: Vec<String> = Vec::new();
+        for part in self.values().flat_map(Value::parts) {
+            let said = part.said(scope);
+            if !all.contains(&said) {
+                all.push(said);
+            }
+        }
+        all.join(", ")
+    }
+
+    /// `A divides B`: the name of the size A, and B.
+    pub(crate) fn divisors(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.clauses.iter().filter_map(|clause| match (&clause.left, &clause.test) {
+            (Value::Size(name), Test::Compare(Comparison::Divides, right)) => {
+                Some((name.as_str(), right))
+            }
+            _ => None,
+        })
+    }
+
+    /// All its values.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.clauses.iter().flat_map(|clause| {
+            let right = match &clause.test {
+                Test::Compare(_, right) => Some(right),
+                Test::IsSet | Test::In(_) => None,
+            };
+            std::iter::once(&clause.left).chain(right)
+        })
+    }
+}
+
+impl Clause {
+    fn holds(&self, scope: Scope<'_>) -> Option<bool> {
+        let is_config = |part: &&Value| matches!(part, Value::Config(_));
+        if scope.config.is_none()
+            && self.values().iter().flat_map(|v| v.parts()).any(|p| is_config(&p))
+        {
+            return None;
+        }
+        let left = match self.left.json(scope) {
+            Ok(left) => Some(left),
+            Err(Lack::Absent(_)) => None,
+            Err(Lack::Wrong(_)) => return None,
+        };
+        let holds = match &self.test {
+            Test::IsSet => is_set(&left.unwrap_or_default()),
+            Test::In(list) => {
+                let left = left?;
+                list.iter().any(|one| equal(&left, one))
+            }
+            Test::Compare(comparison, right) => {
+                comparison.holds(&left?, &right.json(scope).ok()?)?
+            }
+        };
+        Some(holds != self.negated)
+    }
+
+    fn values(&self) -> Vec<&Value> {
+        match &self.test {
+            Test::Compare(_, right) => vec![&self.left, right],
+            Test::IsSet | Test::In(_) => vec![&self.left],
+        }
+    }
+
+    fn fault(&self, scope: Scope<'_>) -> String {
+        if let (Test::Compare(Comparison::Divides, right), false) = (&self.test, self.negated) {
+            let value =
+                |value: &Value| value.json(scope).map(|json| short(&json)).unwrap_or_default();
+            let named = |one: &Value| match one {
+                Value::Number(number) => number.to_string(),
+                one => format!("{one}={}", value(one)),
+            };
+            return format!("{} does not divide {}", named(&self.left), named(right));
+        }
+        let said: Vec<String> = self.values().iter().map(|value| value.said(scope)).collect();
+        let said: Vec<&str> =
+            said.iter().map(String::as_str).filter(|said| !said.is_empty()).collect();
+        format!("`{self}` does not hold: {}", said.join(", "))
+    }
+}
+
+impl Comparison {
+    const fn text(self) -> &'static str {
+        match self {
+            Comparison::Equal => "==",
+            Comparison::Unequal => "!=",
+            Comparison::AtMost => "<=",
+            Comparison::Below => "<",
+            Comparison::AtLeast => ">=",
+            Comparison::Above => ">",
+            Comparison::Divides => "divides",
+        }
+    }
+
+    /// None where the two have no order.
+    fn holds(self, left: &Json, right: &Json) -> Option<bool> {
+        let order = || order(left, right);
+        match self {
+            Comparison::Equal => Some(equal(left, right)),
+            Comparison::Unequal => Some(!equal(left, right)),
+            Comparison::AtMost => order().map(Ordering::is_le),
+            Comparison::Below => order().map(Ordering::is_lt),
+            Comparison::AtLeast => order().map(Ordering::is_ge),
+            Comparison::Above => order().map(Ordering::is_gt),
+            Comparison::Divides => {
+                let (left, right) = (left.as_u64()?, right.as_u64()?);
+                Some(right.checked_rem(left) == Some(0))
+            }
+        }
+    }
+}
+
+fn is_set(value: &Json) -> bool {
+    match value {
+        Json::Null => false,
+        Json::Bool(truth) => *truth,
+        Json::Number(number) => number.as_f64() != Some(0.0),
+        Json::String(text) => !text.is_empty(),
+        Json::Array(list) => !list.is_empty(),
+        Json::Object(table) => !table.is_empty(),
+    }
+}
+
+fn equal(left: &Json, right: &Json) -> bool {
+    left == right || order(left, right) == Some(Ordering::Equal)
+}
+
+/// The order of two numbers.
+fn order(left: &Json, right: &Json) -> Option<Ordering> {
+    match (left.as_u64(), right.as_u64()) {
+        (Some(left), Some(right)) => Some(left.cmp(&right)),
+        _ => left.as_f64()?.partial_cmp(&right.as_f64()?),
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.negated { "not " } else { "" }, self.left)?;
+        match &self.test {
+            Test::IsSet => Ok(()),
+            Test::Compare(comparison, right) => write!(f, " {} {right}", comparison.text()),
+            Test::In(list) => {
+                let list: Vec<String> =
+                    list.iter().map(|one| Value::Literal(one.clone()).to_string()).collect();
+                write!(f, " in [{}]", list.join(", "))
+            }
+        }
+    }
+}
+
+fn clauses(scanner: &mut Reading<'_>) -> Result<Vec<Clause>, Error> {
+    let mut all = vec![clause(scanner)?];
+    while scanner.eat_word("and") {
+        all.push(clause(scanner)?);
+    }
+    Ok(all)
+}
+
+fn clause(scanner: &mut Reading<'_>) -> Result<Clause, Error> {
+    let negated = scanner.eat_word("not");
+    let left = sum(scanner, 0)?;
+    let test = if let Some((_, comparison)) = COMPARISONS.iter().find(|(text, _)| scanner.eat(text))
+    {
+        Test::Compare(*comparison, sum(scanner, 0)?)
+    } else if scanner.eat_word("divides") {
+        Test::Compare(Comparison::Divides, sum(scanner, 0)?)
+    } else if scanner.eat_word("in") {
+        Test::In(scanner.list(("[", "]"), MOST, literal)?)
+    } else {
+        Test::IsSet
+    };
+    Ok(Clause { negated, left, test })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{dims::Dims, expression::Sizes};
+
+    fn holds(text: &str, config: Option<&Json>) -> Option<bool> {
+        let sizes = Sizes::from([("T".into(), 4), ("g".into(), 2), ("n".into(), 8)]);
+        let scope = Scope { config, dims: &Dims::new(), sizes: &sizes };
+        Condition::parse(text).unwrap().holds(scope)
+    }
+
+    #[test]
+    fn conditions_hold_fail_or_are_unknown() {
+        let config = serde_json::json!({
+            "t": "llama", "on": true, "off": false, "none": null, "x": 1.0, "s": {"t": "llama3"}, "l": [], "n": 8
+        });
+        for (text, expected) in [
+            ("T divides g", Some(false)),
+            ("g divides T", Some(true)),
+            ("T divides m", None),
+            ("n == config.n", Some(true)),
+            ("n * g == 17", Some(false)),
+            ("config.t == 'llama'", Some(true)),
+            ("config.t in ['gemma', \"llama\"]", Some(true)),
+            ("config.t in ['gemma']", Some(false)),
+            ("config.u in ['gemma']", None),
+            ("config.x == 1", Some(true)),
+            ("config.n > 8", Some(false)),
+            ("config.n >= 8 and config.on", Some(true)),
+            ("config.on", Some(true)),
+            ("config.off", Some(false)),
+            ("not config.off", Some(true)),
+            ("config.none", Some(false)),
+            ("not config.none", Some(true)),
+            ("config.l", Some(false)),
+            ("(config.s.rope_type or config.s.t) == 'llama3'", Some(true)),
+            ("(config.missing or false) == false", Some(true)),
+            ("config.t < 3", None),
+            ("0 divides g", Some(false)),
+        ] {
+            assert_eq!(holds(text, Some(&config)), expected, "{text}");
+            assert_eq!(holds(text, None), expected.filter(|_| !text.contains("config")), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_fails_says_its_values() {
+        let config = serde_json::json!({"t": "falcon", "g": 2});
+        let fault = |text: &str| {
+            let sizes = Sizes::from([("T".into(), 4)]);
+            let scope = Scope { config: Some(&config), dims: &Dims::new(), sizes: &sizes };
+            Condition::parse(text).unwrap().fault(scope)
+        };
+        assert_eq!(fault("T divides config.g"), "T=4 does not divide config.g=2");
+        let says = "`config.t in ['llama']` does not hold: config.t = \"falcon\"";
+        assert_eq!(fault("T == 4 and config.t in ['llama']"), says);
+        assert_eq!(
+            fault("T + 1 == config.g"),
+            "`T + 1 == config.g` does not hold: T = 4, config.g = 2"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_points_at_it() {
+        for (text, span) in
+            [("T divide g", (2, 3)), ("T ==", (4, 4)), ("T in 3", (5, 6)), ("", (0, 0))]
+        {
+            let error = Condition::parse(text).unwrap_err();
+            assert_eq!(
+                (error.kind(), error.span()),
+                (Kind::Require, Some(span)),
+                "{text}: {error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What becomes of `config.json`, which lies beside the weights and tells a library how to load them.
+
+use serde_json::{Map, Value};
+
+/// What becomes of the `config.json` of a source in its result.
+///
+/// ```
+/// use tilewright_recipe::{ConfigJson, Recipe, Sizes};
+/// let recipe = Recipe::parse("[config]\nset = '{\"model_type\": \"llama\"}'\nremove = ['auto_map']")?;
+/// let config = serde_json::json!({"model_type": "phi3", "auto_map": {}});
+/// let assembly = recipe.solve(&[], Some(&config), &Sizes::new())?;
+/// let ConfigJson::Change(change) = &assembly.config else { panic!() };
+/// assert_eq!(change.set["model_type"], "llama");
+/// assert_eq!(change.remove, ["auto_map"]);
+/// // The recipe back says what the keys held.
+/// let back = Recipe::parse(&assembly.metadata[0].1)?;
+/// let ConfigJson::Change(change) = back.solve(&[], None, &Sizes::new())?.config else { panic!() };
+/// assert_eq!(change.set, *config.as_object().unwrap());
+/// # Ok::<(), tilewright_recipe::Errors>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum ConfigJson {
+    /// The recipe does not say: it is copied, and whether it describes the result is not known.
+    #[default]
+    Unsaid,
+    /// It describes the result as it is.
+    Keep,
+    /// It describes the result with these changes.
+    Change(ConfigChange),
+    /// It does not describe the result and is not copied: the reason, as a clause.
+    Leave(String),
+}
+
+/// Keys of a `config.json` that change. A key with dots, such as `text_config.model_type`, is a path into tables.
+///
+/// ```
+/// let change = tilewright_recipe::ConfigChange::default();
+/// assert!(change.set.is_empty() && change.remove.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConfigChange {
+    /// New values by key.
+    pub set: Map<String, Value>,
+    /// Keys that go.
+    pub remove: Vec<String>,
+}
+
+impl ConfigChange {
+    /// The change that undoes this one on a configuration.
+    pub(crate) fn undone(&self, config: &Value) -> ConfigChange {
+        let mut back = ConfigChange::default();
+        for key in self.set.keys().chain(&self.remove) {
+            match key.split('.').try_fold(config, |at, key| at.get(key)) {
+                Some(value) => _ = back.set.insert(key.clone(), value.clone()),
+                None if self.set.contains_key(key) => back.remove.push(key.clone()),
+                None => {}
+            }
+        }
+        back
+    }
+}

@@ -1,0 +1,91 @@
+//! What a recipe requires of its input and of its result, and what it says about a result that it makes.
+
+use crate::condition::Condition;
+
+/// The direction that something holds for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Way {
+    #[default]
+    Both,
+    Forth,
+    Back,
+}
+
+/// Something that must hold, else the recipe refuses the input.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Requirement {
+    pub(crate) way: Way,
+    /// The name by which a person [allows](crate::Recipe::allowing) that it does not hold.
+    pub(crate) allow: Option<String>,
+    /// Where this fails or is unknown, nothing is required.
+    pub(crate) when: Option<Condition>,
+    pub(crate) must: Must,
+    /// What to say besides the values.
+    pub(crate) say: Option<String>,
+}
+
+/// What must hold.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Must {
+    That(Condition),
+    /// The result has a tensor of these names.
+    Tensor(String),
+}
+
+/// A sentence about the result, for the one who asked for it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Note {
+    pub(crate) way: Way,
+    pub(crate) when: Option<Condition>,
+    pub(crate) say: String,
+}
+
+impl Way {
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Way::Both => "both",
+            Way::Forth => "forth",
+            Way::Back => "back",
+        }
+    }
+
+    pub(crate) fn spelled(text: &str) -> Option<Way> {
+        [Way::Both, Way::Forth, Way::Back].into_iter().find(|way| way.text() == text)
+    }
+
+    /// Seen from the recipe that undoes this one.
+    #[must_use]
+    pub(crate) const fn inverse(self) -> Way {
+        match self {
+            Way::Both => Way::Both,
+            Way::Forth => Way::Back,
+            Way::Back => Way::Forth,
+        }
+    }
+
+    /// Whether it concerns a recipe that is carried out.
+    pub(crate) const fn is_now(self) -> bool {
+        matches!(self, Way::Both | Way::Forth)
+    }
+}
+
+impl Requirement {
+    /// The conditions that it has.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &Condition> {
+        let that = match &self.must {
+            Must::That(condition) => Some(condition),
+            Must::Tensor(_) => None,
+        };
+        self.when.iter().chain(that)
+    }
+
+    pub(crate) fn inverse(&self) -> Requirement {
+        Requirement { way: self.way.inverse(), ..self.clone() }
+    }
+}
+
+impl Note {
+    pub(crate) fn inverse(&self) -> Note {
+        Note { way: self.way.inverse(), ..self.clone() }
+    }
+}
