@@ -2,6 +2,7 @@
 
 mod corpus;
 mod features;
+mod heads;
 mod interpreter;
 mod laws;
 mod pairs;
