@@ -24,6 +24,8 @@ struct Heads {
 const HIDDEN: u64 = 5;
 const INNER: u64 = 12;
 
+/// A configuration, and sizes that are given.
+type Way<'a> = (Option<&'a Value>, Vec<(&'a str, u64)>);
 type Model = BTreeMap<String, Vec<u32>>;
 type Shapes = BTreeMap<String, Vec<u64>>;
 
@@ -132,13 +134,13 @@ fn megatron_ranks_hold_the_rows_of_their_groups_or_the_recipe_refuses() {
         let (sources, model) = arrays(&hf(heads, HIDDEN));
         for ranks in 1..=6 {
             let config = json!({"num_attention_heads": n, "num_key_value_heads": g, "head_dim": d});
-            let ways: [(Option<&Value>, Vec<(&str, u64)>); 2] = [
+            let ways: [Way<'_>; 2] = [
                 (Some(&config), vec![("T", ranks), ("m", 1)]),
                 (None, vec![("T", ranks), ("m", 1), ("head_dim", d)]),
             ];
             for (config, sizes) in ways {
                 let got = made(&recipe, &sources, config, &sizes);
-                let legal = n % g == 0 && g % ranks == 0 && INNER % ranks == 0;
+                let legal = n % g == 0 && g % ranks == 0 && INNER.is_multiple_of(ranks);
                 assert_eq!(got.is_ok(), legal, "{heads:?} T={ranks}: {:?}", got.err());
                 let Ok((got, _)) = got else {
                     refused += 1;
@@ -251,6 +253,8 @@ fn rotary_rows_of_llama_are_turned_by_the_heads_that_are_there() {
 /// The places of the rows of q, k and v in a fused tensor.
 type Cut = fn(Heads) -> [Vec<u64>; 3];
 
+type Case = (&'static str, &'static str, &'static str, &'static str, Cut, fn(Heads) -> bool);
+
 fn blocks(Heads { n, g, d }: Heads) -> [Vec<u64>; 3] {
     [(0..n * d).collect(), (n * d..(n + g) * d).collect(), ((n + g) * d..(n + 2 * g) * d).collect()]
 }
@@ -267,7 +271,7 @@ fn groups(Heads { n, g, d }: Heads) -> [Vec<u64>; 3] {
 fn fused_rows_are_cut_as_each_model_fuses_them() {
     // Recipe, fused name, output projection, names of the three, the order, whether there is one key head a query head,
     // or one for all.
-    let cases: [(&str, &str, &str, &str, Cut, fn(Heads) -> bool); 7] = [
+    let cases: [Case; 7] = [
         (
             "gpt-neox-qkv-to-split",
             "gpt_neox.layers.0.attention.query_key_value.weight",
