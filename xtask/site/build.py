@@ -45,7 +45,7 @@ class Stage:
     def write(self, path: str, text: str) -> None:
         to = self.folder / path
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(text, encoding="utf-8")
+        to.write_text(with_bars(text), encoding="utf-8")
 
     def copy(self, path: str) -> None:
         """A document with all that it links to, or another file; texts that a browser would not show end with .txt."""
@@ -57,7 +57,7 @@ class Stage:
             shutil.copy(ROOT / path, to)
             return
         text = (ROOT / path).read_text(encoding="utf-8")
-        to.write_text(document(text), encoding="utf-8")
+        to.write_text(with_bars(document(text)), encoding="utf-8")
         for link in LINK.findall(prose(text)) + re.findall(r'(?:src|srcset)="([^":]+)"', text):
             self.copy((Path(path).parent / link).as_posix() if "/" not in path else resolved(path, link))
 
@@ -84,6 +84,12 @@ def document(text: str) -> str:
     text = re.sub(r"^```python\n(>>> .*?)\n*^```", r"```pycon\n\1\n```", text, flags=re.M | re.S)
     parts = re.split(r"(^```.*?^```)", text, flags=re.M | re.S)
     return "".join(part if part.startswith("```") else LINK.sub(lambda link: shown_link(link[1]), part) for part in parts)
+
+
+def with_bars(text: str) -> str:
+    """The text without backslashes before bars of code in tables: GitHub wants them, and Python's Markdown shows them."""
+    row = re.compile(r"^\|.*`.*$", re.M)
+    return row.sub(lambda line: re.sub(r"`[^`]+`", lambda span: span[0].replace("\\|", "|"), line[0]), text)
 
 
 def visible(rust: str) -> str:
