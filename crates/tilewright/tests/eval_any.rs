@@ -317,7 +317,8 @@ fn coordinates_in_every_spelling() {
         ("coord(\"f32[3,5]{1,0:T(2,2)}\", 9)", "padding"),
         ("offset((4,3):(1,4) valid (2,3), (1,2))", "9"),
         ("crd2idx((1,2), (2,3):(1@1,4@0))", "(8,1)"),
-        ("crd2crd((1,(1,2)), (3,(2,3)), (9,2))", "(7,1)"),
+        ("crd2crd(16, (3,(2,3)), (9,2))", "(7,1)"),
+        ("crd2crd((1,5), (3,(2,3)), (3,6))", "(1,5)"),
     ] {
         assert_eq!(answer(expression), expected, "{expression}");
     }

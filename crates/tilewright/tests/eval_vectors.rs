@@ -126,3 +126,22 @@ fn every_recorded_operation() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!((rows.len(), refused), (3000, 4));
 }
+
+/// Texts of CuTe's C++ and what compiled CuTe prints for them; `own` is ours where it differs, and `why`.
+#[test]
+fn texts_of_cute_mean_what_compiled_cute_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/vectors/cute_texts.jsonl");
+    let rows = std::fs::read_to_string(path).unwrap();
+    let (mut as_cute, mut other) = (0, 0);
+    for row in rows.lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let text = row["text"].as_str().unwrap();
+        let differs = row.get("own").is_some();
+        assert_eq!(differs, row["why"].is_string(), "{text}");
+        let expected = if differs { &row["own"] } else { &row["cute"] };
+        let answer = evaluate(text).map(|value| value.to_string());
+        assert_eq!(answer.as_deref().ok(), expected.as_str(), "{text}: {answer:?}");
+        *if differs { &mut other } else { &mut as_cute } += 1;
+    }
+    assert!(as_cute > 140 && other < 40, "{as_cute} {other}");
+}

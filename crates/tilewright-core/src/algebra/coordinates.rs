@@ -7,7 +7,10 @@
 //! Laws: `crd2idx(idx2crd(i)) = i`; `crd2offset(c, L.shape, L.stride) = L(c)` for every spelling of c.
 //! Defined inside the shape; outside it is an error, never another coordinate's answer.
 
-use super::walk::Walk;
+use super::{
+    build::Builder,
+    walk::{Node, Walk},
+};
 use crate::{Error, IntTuple, Layout, MAX_MODES, macros::tri};
 
 /// The coordinate leaf by leaf.
@@ -139,19 +142,45 @@ impl IntTuple {
         IntTuple::new(values.split_at(i).0, self.profile())
     }
 
-    /// The coordinate of `to` with the index that `coord` has in this shape.
+    /// A coordinate of this shape as one of `to`. Where both shapes and the coordinate are tuples, each
+    /// part is converted on its own, as in CuTe; else the index stays: [`IntTuple::crd2idx`], then
+    /// [`IntTuple::idx2crd`].
     ///
     /// # Errors
-    /// As [`IntTuple::crd2idx`] and [`IntTuple::idx2crd`].
+    /// [mismatch](Error::is_mismatch) for tuples of different ranks; else as [`IntTuple::crd2idx`] and
+    /// [`IntTuple::idx2crd`].
     ///
     /// ```
     /// use tilewright_core::IntTuple;
     /// let tuple = |text| IntTuple::parse(text).unwrap();
-    /// let other = tuple("(3,(2,3))").crd2crd(&tuple("(1,(1,2))"), &tuple("(9,2)")).unwrap();
-    /// assert_eq!(other.to_string(), "(7,1)");
+    /// let other = tuple("(4,8)").crd2crd(&tuple("(3,5)"), &tuple("((2,2),8)")).unwrap();
+    /// assert_eq!(other.to_string(), "((1,1),5)");
+    /// let whole = tuple("(3,(2,3))").crd2crd(&tuple("16"), &tuple("(9,2)")).unwrap();
+    /// assert_eq!(whole.to_string(), "(7,1)");
+    /// // Part 1 has index 5, and `to` has 2 coordinates there.
+    /// assert!(tuple("(3,(2,3))").crd2crd(&tuple("(1,(1,2))"), &tuple("(9,2)")).is_err());
     /// ```
     pub const fn crd2crd(&self, coord: &IntTuple, to: &IntTuple) -> Result<IntTuple, Error> {
-        to.idx2crd(tri!(self.crd2idx(coord)))
+        if self.depth() == 0 || coord.depth() == 0 || to.depth() == 0 {
+            return to.idx2crd(tri!(self.crd2idx(coord)));
+        }
+        if coord.rank() != self.rank() || to.rank() != self.rank() {
+            return Err(Error::mismatch(
+                "a coordinate of rank {} of a shape of rank {}, for one of rank {}",
+                [coord.rank() as i128, self.rank() as i128, to.rank() as i128],
+                "tuples are converted part by part; an index converts between any shapes",
+            ));
+        }
+        let (mut builder, mut i) = (Builder::new(), 0);
+        builder.open();
+        while i < self.rank() {
+            let (from, to) = (tri!(self.get(&[i])), tri!(to.get(&[i])));
+            let part = tri!(from.crd2crd(&tri!(coord.get(&[i])), &to));
+            tri!(part.put(&mut builder, Node::root(part.profile())));
+            i += 1;
+        }
+        tri!(builder.close());
+        IntTuple::built(&builder)
     }
 
     /// TLA's `crd2offset`: Σ coordinate·stride over the leaves of `shape`, in elements, for a coordinate

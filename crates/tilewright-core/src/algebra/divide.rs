@@ -18,21 +18,16 @@
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
-use super::build::{Builder, Chain};
+use super::{
+    build::{Builder, Chain},
+    by_mode::{Form, Operation, by_mode, gathered},
+};
 use crate::{
-    Error, Layout, Mode, Profile, Swizzle, Tiler,
+    Error, Layout, Mode, Tiler,
     layout::reach,
     macros::tri,
     observe::{same_sums, sorted},
 };
-
-/// How the tiles and rests of several axes stand together.
-#[derive(Clone, Copy)]
-enum Form {
-    Zipped,
-    Tiled,
-    Flat,
-}
 
 impl Layout {
     /// The layout as (tile, rest), by a tile of its colexicographic indices.
@@ -63,7 +58,7 @@ impl Layout {
     }
 
     /// [`Layout::logical_divide`] that rounds up to whole tiles.
-    const fn divide_up(&self, tile: &Layout) -> Result<Layout, Error> {
+    pub(crate) const fn divide_up(&self, tile: &Layout) -> Result<Layout, Error> {
         let refusal = match self.logical_divide(tile) {
             Ok(divided) => return Ok(divided),
             Err(refusal) => refusal,
@@ -146,17 +141,7 @@ impl Layout {
     /// ```
     #[doc(alias = "logical_divide")]
     pub const fn logical_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        tri!(check_count(self, tilers));
-        let (mut builder, mut offset, mut axis) = (Builder::new(), self.offset(), 0);
-        builder.open();
-        while axis < self.rank() {
-            let part = tri!(divided(self, tilers, axis, false));
-            tri!(builder.whole(&part));
-            offset = tri!(plus(offset, part.offset()));
-            axis += 1;
-        }
-        tri!(builder.close());
-        builder.layout(offset, self.swizzle())
+        by_mode(self, tilers, Operation::Divide)
     }
 
     /// The layout as ((tile0, tile1, …), (rest0, rest1, …)), by mode. The tile of a kept axis is `1:0`.
@@ -177,7 +162,7 @@ impl Layout {
     /// ```
     #[doc(alias = "zipped_divide")]
     pub const fn zipped_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        gathered(self, tilers, Form::Zipped)
+        gathered(self, tilers, Operation::DivideUp, Form::Zipped)
     }
 
     /// The layout as ((tile0, tile1, …), rest0, rest1, …), by mode.
@@ -195,7 +180,7 @@ impl Layout {
     /// ```
     #[doc(alias = "tiled_divide")]
     pub const fn tiled_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        gathered(self, tilers, Form::Tiled)
+        gathered(self, tilers, Operation::DivideUp, Form::Tiled)
     }
 
     /// The layout as (tile0, tile1, …, rest0, rest1, …), by mode.
@@ -213,19 +198,8 @@ impl Layout {
     /// ```
     #[doc(alias = "flat_divide")]
     pub const fn flat_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
-        gathered(self, tilers, Form::Flat)
+        gathered(self, tilers, Operation::DivideUp, Form::Flat)
     }
-}
-
-const fn check_count(layout: &Layout, tilers: &[Tiler<'_>]) -> Result<(), Error> {
-    if tilers.len() <= layout.rank() {
-        return Ok(());
-    }
-    Err(Error::mismatch(
-        "{} tilers for {} axes",
-        [tilers.len() as i128, layout.rank() as i128],
-        "give one tiler per axis at most",
-    ))
 }
 
 pub(crate) const fn plus(a: i64, b: i64) -> Result<i64, Error> {
@@ -237,37 +211,6 @@ pub(crate) const fn plus(a: i64, b: i64) -> Result<i64, Error> {
             "offsets stay below 2^63",
         )),
     }
-}
-
-/// Axis `axis` alone, without offset and swizzle, divided by its tiler, `up` to whole tiles or exactly;
-/// whole where it has none.
-const fn divided(
-    layout: &Layout,
-    tilers: &[Tiler<'_>],
-    axis: usize,
-    up: bool,
-) -> Result<Layout, Error> {
-    let part = tri!(alone(layout, axis));
-    if axis >= tilers.len() {
-        return Ok(part);
-    }
-    let tile = match tilers[axis] {
-        Tiler::Layout(tile) => tile.copied(),
-        Tiler::Extent(extent) => tri!(line(extent)),
-        Tiler::Keep => return Ok(part),
-    };
-    if up { part.divide_up(&tile) } else { part.logical_divide(&tile) }
-}
-
-/// One axis without offset and swizzle.
-pub(crate) const fn alone(layout: &Layout, axis: usize) -> Result<Layout, Error> {
-    let affine = tri!(layout.with_swizzle(Swizzle::IDENTITY));
-    tri!(affine.get(&[axis])).with_offset(0)
-}
-
-/// `n:1`.
-pub(crate) const fn line(extent: u64) -> Result<Layout, Error> {
-    Layout::new(&[Mode::new(extent, 1)], &Profile::LEAF, 0, Swizzle::IDENTITY)
 }
 
 /// The parts of (tile, rest) spread out.
@@ -285,46 +228,6 @@ const fn spread(divided: &Layout, form: Form) -> Result<Layout, Error> {
     }
     tri!(builder.close());
     builder.layout(divided.offset(), divided.swizzle())
-}
-
-/// All tiles, then all rests.
-const fn gathered(layout: &Layout, tilers: &[Tiler<'_>], form: Form) -> Result<Layout, Error> {
-    tri!(check_count(layout, tilers));
-    let (mut builder, mut offset) = (Builder::new(), layout.offset());
-    builder.open();
-    let mut half = 0;
-    while half < 2 {
-        let bracket = match form {
-            Form::Zipped => true,
-            Form::Tiled => half == 0,
-            Form::Flat => false,
-        };
-        if bracket {
-            builder.open();
-        }
-        let mut axis = 0;
-        while axis < layout.rank() {
-            let part = tri!(divided(layout, tilers, axis, true));
-            let tiled = axis < tilers.len() && !matches!(tilers[axis], Tiler::Keep);
-            if tiled {
-                tri!(builder.whole(&tri!(part.get(&[half]))));
-            } else if half == 1 {
-                tri!(builder.whole(&part));
-            } else if axis < tilers.len() {
-                tri!(builder.leaf(Mode::new(1, 0)));
-            }
-            if half == 0 {
-                offset = tri!(plus(offset, part.offset()));
-            }
-            axis += 1;
-        }
-        if bracket {
-            tri!(builder.close());
-        }
-        half += 1;
-    }
-    tri!(builder.close());
-    builder.layout(offset, layout.swizzle())
 }
 
 /// The tiles reach what the layout reaches.

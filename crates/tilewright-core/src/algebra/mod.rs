@@ -1,6 +1,7 @@
 //! The layout algebra: one file an operation or family, its law first.
 
 pub(crate) mod build;
+mod by_mode;
 mod cast;
 mod coalesce;
 mod compare;
@@ -27,8 +28,9 @@ mod tile_to_shape;
 pub(crate) mod tuple_text;
 pub(crate) mod walk;
 
+pub use by_mode::Tiler;
 pub(crate) use coalesce::merge;
-pub use composition::{SEARCH_STATES, Tiler};
+pub use composition::SEARCH_STATES;
 pub use layout_tile::LayoutTile;
 pub use layout_tv::LayoutTv;
 pub use left_inverse::LeftInverse;

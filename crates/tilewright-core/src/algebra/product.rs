@@ -6,18 +6,23 @@
 //! `raked_product` join axis i of A with axis i of A* ∘ B: A's axis first, so that whole blocks
 //! follow one another, or B's first, so that elements of different blocks alternate.
 //!
+//! By mode, each axis is multiplied by its own tiler, and its copies fill the gaps of that axis alone:
+//! the copies of different axes may share offsets. `(4,8):(1,4)` by `<2,2>` is `((4,2),(8,2)):((1,4),(4,1))`:
+//! `8:4` has room for its two copies one apart.
+//!
 //! Defined iff A has a complement and A* ∘ B is a layout. Swizzle and offset of A stay, outside.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
 use super::{
     build::Builder,
-    divide::{alone, plus},
+    by_mode::{Form, Operation, alone, by_mode, gathered},
+    divide::plus,
 };
-use crate::{Error, Layout, Mode, macros::tri};
+use crate::{Error, Layout, Mode, Tiler, macros::tri};
 
 impl Layout {
-    /// This layout repeated along `by`: (this, copies).
+    /// This layout repeated along `by`: (this, copies). By mode: [`Layout::logical_product_tiler`].
     ///
     /// # Errors
     /// As [`Layout::complement`] and [`Layout::composition`]; [overflow](Error::is_overflow) beyond 64
@@ -99,6 +104,79 @@ impl Layout {
         tri!(builder.parts(&copies));
         tri!(builder.close());
         builder.layout(tri!(plus(self.offset(), copies.offset())), self.swizzle())
+    }
+
+    /// Each axis as (axis, copies) by a tiler of its own; an axis without one, or kept, stays as it is.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for more tilers than axes; else as [`Layout::logical_product`], whose
+    /// numbers then are those of the axis alone.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tiler};
+    /// let layout = Layout::parse("(4,8):(1,4)").unwrap();
+    /// let by = [Tiler::Extent(2), Tiler::Extent(2)];
+    /// let text = |product: Layout| product.to_string();
+    /// assert_eq!(text(layout.logical_product_tiler(&by).unwrap()), "((4,2),(8,2)):((1,4),(4,1))");
+    /// assert_eq!(text(layout.zipped_product_tiler(&by).unwrap()), "((4,8),(2,2)):((1,4),(4,1))");
+    /// assert_eq!(text(layout.tiled_product_tiler(&by).unwrap()), "((4,8),2,2):((1,4),4,1)");
+    /// assert_eq!(text(layout.flat_product_tiler(&by).unwrap()), "(4,8,2,2):(1,4,4,1)");
+    /// assert!(layout.logical_product_tiler(&[Tiler::Extent(2); 3]).unwrap_err().is_mismatch());
+    /// ```
+    #[doc(alias = "logical_product")]
+    pub const fn logical_product_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
+        by_mode(self, tilers, Operation::Multiply)
+    }
+
+    /// This layout as ((axis0, axis1, …), (copies0, copies1, …)), by mode. The copies of a kept axis are
+    /// `1:0`; an axis without a tiler stands with the copies, as in CuTe.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_product_tiler`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tiler};
+    /// let layout = Layout::parse("(4,8):(8,1)").unwrap();
+    /// let zipped = layout.zipped_product_tiler(&[Tiler::Keep, Tiler::Extent(3)]).unwrap();
+    /// assert_eq!(zipped.to_string(), "((4,8),(1,3)):((8,1),(0,8))");
+    /// let one = layout.zipped_product_tiler(&[Tiler::Extent(3)]).unwrap();
+    /// assert_eq!(one.to_string(), "((4),(3,8)):((8),(1,1))");
+    /// ```
+    #[doc(alias = "zipped_product")]
+    pub const fn zipped_product_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
+        gathered(self, tilers, Operation::Multiply, Form::Zipped)
+    }
+
+    /// This layout as ((axis0, axis1, …), copies0, copies1, …), by mode.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_product_tiler`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tiler};
+    /// let layout = Layout::parse("(4,8):(1,4)").unwrap();
+    /// let tiled = layout.tiled_product_tiler(&[Tiler::Extent(3), Tiler::Extent(2)]).unwrap();
+    /// assert_eq!(tiled.to_string(), "((4,8),3,2):((1,4),4,1)");
+    /// ```
+    #[doc(alias = "tiled_product")]
+    pub const fn tiled_product_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
+        gathered(self, tilers, Operation::Multiply, Form::Tiled)
+    }
+
+    /// This layout as (axis0, axis1, …, copies0, copies1, …), by mode.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_product_tiler`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tiler};
+    /// let layout = Layout::parse("(4,8):(1,4)").unwrap();
+    /// let flat = layout.flat_product_tiler(&[Tiler::Extent(3), Tiler::Extent(2)]).unwrap();
+    /// assert_eq!(flat.to_string(), "(4,8,3,2):(1,4,4,1)");
+    /// ```
+    #[doc(alias = "flat_product")]
+    pub const fn flat_product_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
+        gathered(self, tilers, Operation::Multiply, Form::Flat)
     }
 
     /// Blocks of this layout, arranged axis by axis as `by` is; the lower rank is filled up with `1:0`.

@@ -237,74 +237,67 @@ def get(x: Any, /, *path: int) -> Any:
     return operation("get", x, *path)
 
 
-def flatten(layout: LayoutLike, /) -> Layout:
-    """All modes side by side, without their brackets.
+def flatten(x: LayoutLike, /) -> Any:
+    """All modes side by side, without their brackets; of a tuple, its integers.
 
     >>> flatten("((4,2),3):((1,12),4)")
     Layout('(4,2,3):(1,12,4)')
     """
-    result: Layout = operation("flatten", layout)
-    return result
+    return operation("flatten", x)
 
 
-def select(layout: LayoutLike, /, *axes: int) -> Layout:
-    """The axes named, in that order.
+def select(x: LayoutLike, /, *axes: int) -> Any:
+    """The axes named, in that order; of a tuple, a tuple.
 
     >>> select("(2,3,4):(12,4,1)", 2, 0)
     Layout('(4,2):(1,12)')
     """
-    result: Layout = operation("select", layout, *axes)
-    return result
+    return operation("select", x, *axes)
 
 
-def take(layout: LayoutLike, start: int, stop: int, /) -> Layout:
-    """The axes from … to - 1.
+def take(x: LayoutLike, start: int, stop: int, /) -> Any:
+    """The axes from … to - 1; of a tuple, a tuple.
 
     >>> take("(2,3,4):(12,4,1)", 1, 3)
     Layout('(3,4):(4,1)')
     """
-    result: Layout = operation("take", layout, start, stop)
-    return result
+    return operation("take", x, start, stop)
 
 
-def group(layout: LayoutLike, start: int, stop: int, /) -> Layout:
-    """The axes from … to - 1 as one axis.
+def group(x: LayoutLike, start: int, stop: int, /) -> Any:
+    """The axes from … to - 1 as one axis; of a tuple, a tuple.
 
     >>> group("(2,3,4):(12,4,1)", 0, 2)
     Layout('((2,3),4):((12,4),1)')
     """
-    result: Layout = operation("group", layout, start, stop)
-    return result
+    return operation("group", x, start, stop)
 
 
-def append(a: LayoutLike, b: LayoutLike, /) -> Layout:
-    """A with B as one more axis behind.
+def append(a: LayoutLike, b: LayoutLike, /) -> Any:
+    """A with B as one more axis behind; of tuples, a tuple.
 
     >>> append("2:1", "3:4")
     Layout('(2,3):(1,4)')
     """
-    result: Layout = operation("append", a, b)
-    return result
+    return operation("append", a, b)
 
 
-def prepend(a: LayoutLike, b: LayoutLike, /) -> Layout:
-    """A with B as one more axis before.
+def prepend(a: LayoutLike, b: LayoutLike, /) -> Any:
+    """A with B as one more axis before; of tuples, a tuple.
 
     >>> prepend("2:1", "3:4")
     Layout('(3,2):(4,1)')
     """
-    result: Layout = operation("prepend", a, b)
-    return result
+    return operation("prepend", a, b)
 
 
-def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Layout:
-    """A with B in place of axis i.
+def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Any:
+    """A with B in place of axis i; of tuples, a tuple.
 
     >>> replace("(2,3,4):(12,4,1)", 1, "5:1")
     Layout('(2,5,4):(12,1,1)')
     """
-    result: Layout = operation("replace", a, axis, b)
-    return result
+    return operation("replace", a, axis, b)
 
 
 def make_layout(*parts: LayoutLike | Shape) -> Layout:
@@ -467,41 +460,41 @@ def flat_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
     return result
 
 
-def logical_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
-    """A repeated as B says: (A, repetition).
+def logical_product(a: LayoutLike, b: TilerLike, /) -> Layout:
+    """A repeated as B says: (A, repetition); with a tiler, that in each axis.
 
-    >>> logical_product("(2,2):(1,2)", (3, 2))
+    >>> logical_product("(2,2):(1,2)", "(3,2):(1,3)")
     Layout('((2,2),(3,2)):((1,2),(4,12))')
     """
     result: Layout = operation("logical_product", a, b)
     return result
 
 
-def zipped_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
+def zipped_product(a: LayoutLike, b: TilerLike, /) -> Layout:
     """((axes of A), (axes of the repetition)).
 
-    >>> zipped_product("(2,2):(1,2)", (3, 2))
-    Layout('((2,2),(3,2)):((1,2),(4,12))')
+    >>> zipped_product("(4,8):(1,4)", (2, 3))
+    Layout('((4,8),(2,3)):((1,4),(4,1))')
     """
     result: Layout = operation("zipped_product", a, b)
     return result
 
 
-def tiled_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
+def tiled_product(a: LayoutLike, b: TilerLike, /) -> Layout:
     """(A, axis of the repetition, axis, …).
 
-    >>> tiled_product("(2,2):(1,2)", (3, 2))
-    Layout('((2,2),3,2):((1,2),4,12)')
+    >>> tiled_product("(4,8):(1,4)", (2, 3))
+    Layout('((4,8),2,3):((1,4),4,1)')
     """
     result: Layout = operation("tiled_product", a, b)
     return result
 
 
-def flat_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
+def flat_product(a: LayoutLike, b: TilerLike, /) -> Layout:
     """(axis of A, axis, …, axis of the repetition, axis, …).
 
-    >>> flat_product("(2,2):(1,2)", (3, 2))
-    Layout('(2,2,3,2):(1,2,4,12)')
+    >>> flat_product("(4,8):(1,4)", (2, 3))
+    Layout('(4,8,2,3):(1,4,4,1)')
     """
     result: Layout = operation("flat_product", a, b)
     return result
@@ -626,10 +619,10 @@ def idx2crd(index: int, shape: Shape, /) -> Any:
 
 
 def crd2crd(coord: Coord, from_: Shape, to: Shape, /) -> Any:
-    """The coordinate of one shape that has the index of a coordinate of another.
+    """A coordinate of one shape as that of another with its index: of tuples part by part, else as a whole.
 
     >>> crd2crd((1, 2), (4, 8), (8, 4))
-    (1, 1)
+    (1, 2)
     """
     return operation("crd2crd", coord, from_, to)
 
@@ -644,24 +637,22 @@ def crd2offset(coord: Coord, shape: Shape, stride: Shape, /) -> int:
     return result
 
 
-def slice(coord: Slicer, layout: LayoutLike, /) -> Layout:
-    """The parts of L at `_` of the coordinate, the others fixed at 0.
+def slice(coord: Slicer, layout: LayoutLike, /) -> Any:
+    """The parts of L at `_` of the coordinate, the others fixed at 0; of a tuple, a tuple.
 
     >>> slice((None, 1), "(4,8):(8,1)")
     Layout('(4):(8)')
     """
-    result: Layout = operation("slice", coord, layout)
-    return result
+    return operation("slice", coord, layout)
 
 
-def dice(coord: Slicer, layout: LayoutLike, /) -> Layout:
-    """The parts of L where the coordinate is no `_`.
+def dice(coord: Slicer, layout: LayoutLike, /) -> Any:
+    """The parts of L where the coordinate is not `_`; of a tuple, a tuple.
 
     >>> dice((None, 1), "(4,8):(8,1)")
     Layout('(8):(1)')
     """
-    result: Layout = operation("dice", coord, layout)
-    return result
+    return operation("dice", coord, layout)
 
 
 def slice_and_offset(coord: Slicer, layout: LayoutLike, /) -> Layout:

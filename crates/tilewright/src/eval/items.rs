@@ -42,6 +42,11 @@ impl Items {
         Ok(Items(all))
     }
 
+    /// Whether this is a bare integer or `_`.
+    pub(super) fn is_leaf(&self) -> bool {
+        matches!(self.0[..], [(0, _, 0)])
+    }
+
     fn keeps(&self) -> bool {
         self.0.iter().any(|(_, leaf, _)| leaf.is_none())
     }
@@ -52,7 +57,7 @@ impl Items {
     }
 
     /// The tuple with 0 for each `_`.
-    fn zeroed(&self) -> Result<IntTuple, Error> {
+    pub(super) fn zeroed(&self) -> Result<IntTuple, Error> {
         let mut profile = Profile::flat(0)?;
         for &(opened, _, closed) in &self.0 {
             profile.push(opened, closed)?;
@@ -69,15 +74,26 @@ impl Items {
 }
 
 impl Items {
-    /// What a flat tuple says of each axis as a tiler.
-    pub(super) fn extents(&self) -> Option<Vec<Part>> {
-        let flat = self.0.iter().enumerate().all(|(i, &(opened, _, closed))| {
-            opened <= usize::from(i == 0) && closed <= usize::from(i + 1 == self.0.len())
-        });
-        let part = |&(_, leaf, _): &(usize, Option<i64>, usize)| match leaf {
-            None => Some(Part::Keep),
-            Some(extent) => u64::try_from(extent).ok().map(Part::Extent),
-        };
-        if flat { self.0.iter().map(part).collect() } else { None }
+    /// What a tuple says of each axis as a tiler; `None` for an extent below 0.
+    pub(super) fn parts(&self) -> Option<Vec<Part>> {
+        let mut open: Vec<Vec<Part>> = vec![Vec::new()];
+        for &(opened, leaf, closed) in &self.0 {
+            open.extend((0..opened).map(|_| Vec::new()));
+            let part = match leaf {
+                None => Part::Keep,
+                Some(extent) => Part::Extent(u64::try_from(extent).ok()?),
+            };
+            open.last_mut()?.push(part);
+            for _ in 0..closed {
+                let inner = open.pop()?;
+                open.last_mut()?.push(Part::Modes(inner));
+            }
+        }
+        // The brackets around the whole are those of the tiler.
+        match open.pop()?.pop() {
+            Some(Part::Modes(parts)) => Some(parts),
+            Some(part) => Some(vec![part]),
+            None => Some(Vec::new()),
+        }
     }
 }

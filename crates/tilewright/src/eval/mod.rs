@@ -9,10 +9,12 @@
 //!   SPEC in quotes is the layout of the padded array.
 //! - A SPEC in quotes that spreads an array over threads is a linear layout, from registers, lanes, warps
 //!   and blocks to coordinates.
-//! - Where a tiler is expected, a tuple is one extent per axis; a layout tiles the layout as a whole.
+//! - Where a tiler is expected, a tuple says something of each axis: an extent, a layout, `_`, or a tuple for
+//!   the modes within the axis. A layout or an integer tiles the layout as a whole.
+//! - Functions that rearrange parts answer a tuple of a tuple: `flatten((4,(2,3)))` is `(4,2,3)`.
 //! - Coordinates are integers (colexicographic), nested as the layout is, or any mixture.
 //! - `_4` is 4, `(3,)` a tuple of one. What CuTe's C++ writes is read as it stands: `cute::`, `Int<4>{}`,
-//!   `make_shape(…)`, `Layout<…>`, `LayoutRight{}`, a `;` at the end.
+//!   `make_shape(…)`, `Layout<…>`, `LayoutRight{}`, `size<0>(L)`, a `;` at the end.
 //!
 //! Nothing is canonicalised but by the operations of the algebra, and every question is answered exactly
 //! or refused. Text, nesting and lists are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`],

@@ -5,6 +5,7 @@ use tilewright_core::{Layout, LayoutTv, Mode};
 
 use super::{
     functions::Argument,
+    items::Items,
     parser::{self, Expr, Node},
     run,
     value::{Form, Part, Value},
@@ -80,6 +81,7 @@ fn taken_apart(expr: &Expr<'_>) -> Result<Option<Operation>, Error> {
     let (name, operands) = match &expr.node {
         Node::Chain(operands) => ("composition", operands),
         Node::Call { name, arguments, .. } => (*name, arguments),
+        Node::Group(inner) => return taken_apart(inner),
         _ => return Ok(None),
     };
     let [a, b] = operands.as_slice() else { return Ok(None) };
@@ -90,7 +92,14 @@ fn taken_apart(expr: &Expr<'_>) -> Result<Option<Operation>, Error> {
     let whole = |form: Form, span| Argument { form, span }.layout(name).ok();
     let (a, b, of_b) = (whole(run::run(a)?, a.span), run::run(b)?, b.span);
     let Some(a) = a else { return Ok(None) };
-    let b = if name.ends_with("_product") { whole(b, of_b) } else { indices(&a, b) };
+    // A product by a tuple gives each axis copies of its own: no one layout says their order.
+    let tuple = matches!(&b, Form::Tuple(shape) if shape.as_integer().is_none());
+    let by_axis = tuple && !matches!(name, "blocked_product" | "raked_product");
+    let b = match name.ends_with("_product") {
+        true if by_axis => None,
+        true => whole(b, of_b),
+        false => indices(&a, b),
+    };
     let Some(b) = b else { return Ok(None) };
     Ok(match name {
         "composition" => Some(Operation::Composed { sign: "∘", a, b, result }),
@@ -107,14 +116,17 @@ fn taken_apart(expr: &Expr<'_>) -> Result<Option<Operation>, Error> {
 
 /// The indices of A that an operand picks: a layout's own, or those of a tiler's first tile.
 fn indices(a: &Layout, b: Form) -> Option<Layout> {
-    let parts = match b {
-        Form::Tiler(parts) => parts,
-        Form::Tuple(shape) if shape.depth() == 1 => {
-            let extents = shape.values().iter().map(|&extent| u64::try_from(extent).ok());
-            extents.map(|extent| extent.map(Part::Extent)).collect::<Option<Vec<Part>>>()?
+    match b {
+        Form::Tiler(parts) => first_tile(a, &parts),
+        Form::Tuple(shape) if shape.as_integer().is_none() => {
+            first_tile(a, &Items::of(&shape).parts()?)
         }
-        other => return layout(other),
-    };
+        other => layout(other),
+    }
+}
+
+/// The indices of A within the first tile, a list of modes for each axis.
+fn first_tile(a: &Layout, parts: &[Part]) -> Option<Layout> {
     let (mut modes, mut counts, mut step) = (Vec::new(), Vec::new(), 1i64);
     for (axis, part) in parts.iter().enumerate() {
         let whole = a.axis_size(axis)?;
@@ -125,6 +137,7 @@ fn indices(a: &Layout, b: Form) -> Option<Layout> {
             Part::Layout(tile) => tile.modes().to_vec(),
             Part::Extent(extent) => vec![Mode::new(*extent, 1)],
             Part::Keep => vec![Mode::new(whole, 1)],
+            Part::Modes(inner) => first_tile(&a.get(&[axis]).ok()?, inner)?.modes().to_vec(),
         };
         counts.push(own.len());
         for mode in own {

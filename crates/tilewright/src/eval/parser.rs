@@ -3,7 +3,7 @@
 //! ```text
 //! expr     := operand { 'o' operand }                        composition, from the left
 //! operand  := primary [ ':' primary ] { ('+' | '-') digits } [ 'valid' tuple ] [ 'capacity' digits ]
-//! primary  := integer | '_' | tuple | tiler | swizzle | call | '"' SPEC '"' | linear | dims
+//! primary  := integer | '_' | '(' expr ')' | tuple | tiler | swizzle | call | '"' SPEC '"' | linear | dims
 //! integer  := [ '-' ] [ '_' ] digits
 //! tuple    := '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! tiler    := '<' [ expr { ',' expr } [ ',' ] ] '>'
@@ -12,6 +12,9 @@
 //! dims     := '[' name [ ':' digits ] { ',' name [ ':' digits ] } ']'
 //! call     := name '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! ```
+//!
+//! `(` expr `)` around an integer, a tuple or `_` is a tuple of one; around any other value it groups. A tuple
+//! with a layout in it is a tiler.
 //!
 //! CuTe's C++ says some of these with other words, which `cpp.rs` reads.
 //!
@@ -40,6 +43,8 @@ pub(super) enum Node<'a> {
     Integer(i64),
     Keep,
     Tuple(Vec<Expr<'a>>),
+    /// `(…)` around one expression: a tuple of one, or brackets that group.
+    Group(Box<Expr<'a>>),
     Tiler(Vec<Expr<'a>>),
     /// Three integers, not yet checked.
     Swizzle([i64; 3]),
@@ -263,7 +268,7 @@ impl<'a> Parser<'a> {
                 self.take();
                 Node::Dims(text)
             }
-            Word::Sign('(') => Node::Tuple(self.list('(', ')')?),
+            Word::Sign('(') => self.brackets()?,
             Word::Sign('<') => Node::Tiler(self.list('<', '>')?),
             Word::Name(name) => self.named(name)?,
             Word::Sign(_) | Word::End => {
@@ -335,6 +340,16 @@ impl<'a> Parser<'a> {
         };
         let to = self.take().span.1;
         signed(value, minus, (from, to))
+    }
+
+    /// `(…)`.
+    fn brackets(&mut self) -> Result<Node<'a>, Error> {
+        let mut list = self.list('(', ')')?;
+        let comma = self.tokens[self.at.saturating_sub(2)].word == Word::Sign(',');
+        Ok(match (list.len(), comma) {
+            (1, false) => Node::Group(Box::new(list.remove(0))),
+            _ => Node::Tuple(list),
+        })
     }
 
     fn list(&mut self, open: char, close: char) -> Result<Vec<Expr<'a>>, Error> {

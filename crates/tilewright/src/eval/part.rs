@@ -1,6 +1,8 @@
 //! One axis of a tiler.
 
-use tilewright_core::Layout;
+use std::cell::{Cell, OnceCell};
+
+use tilewright_core::{Error, IntTuple, Layout, Tiler};
 
 /// What a tiler says of one axis.
 #[derive(Clone, Debug)]
@@ -8,4 +10,61 @@ pub(super) enum Part {
     Layout(Box<Layout>),
     Extent(u64),
     Keep,
+    /// A tiler for each mode within the axis.
+    Modes(Vec<Part>),
+}
+
+impl Part {
+    /// The text of a tiler of these parts.
+    pub(super) fn text(parts: &[Part]) -> String {
+        let part = |part: &Part| match part {
+            Part::Layout(layout) => layout.to_string(),
+            Part::Extent(extent) => extent.to_string(),
+            Part::Keep => "_".to_owned(),
+            Part::Modes(inner) => Part::text(inner),
+        };
+        format!("<{}>", parts.iter().map(part).collect::<Vec<_>>().join(","))
+    }
+
+    /// A tuple with the brackets of these parts, 1 for each.
+    pub(super) fn brackets(parts: &[Part]) -> Result<IntTuple, Error> {
+        let one = |part: &Part| match part {
+            Part::Modes(inner) => Part::brackets(inner),
+            Part::Layout(_) | Part::Extent(_) | Part::Keep => Ok(IntTuple::integer(1)),
+        };
+        let tuples: Vec<IntTuple> = parts.iter().map(one).collect::<Result<_, _>>()?;
+        IntTuple::of(&tuples.iter().collect::<Vec<_>>())
+    }
+
+    /// How many lists of parts these are, with those within them.
+    fn lists(parts: &[Part]) -> usize {
+        let within = |part: &Part| match part {
+            Part::Modes(inner) => Part::lists(inner),
+            Part::Layout(_) | Part::Extent(_) | Part::Keep => 0,
+        };
+        1 + parts.iter().map(within).sum::<usize>()
+    }
+}
+
+/// What `ask` answers for the tilers of these parts.
+pub(super) fn with_tilers<T>(parts: &[Part], ask: impl FnOnce(&[Tiler<'_>]) -> T) -> T {
+    let lists: Vec<OnceCell<Vec<Tiler<'_>>>> = vec![OnceCell::new(); Part::lists(parts)];
+    ask(tilers(parts, &lists, &Cell::new(0)))
+}
+
+/// The tilers of these parts; each list of tilers lives in a cell of `lists`.
+fn tilers<'a>(
+    parts: &'a [Part],
+    lists: &'a [OnceCell<Vec<Tiler<'a>>>],
+    next: &Cell<usize>,
+) -> &'a [Tiler<'a>] {
+    let own = next.replace(next.get() + 1);
+    let tiler = |part: &'a Part| match part {
+        Part::Layout(layout) => Tiler::Layout(layout),
+        Part::Extent(extent) => Tiler::Extent(*extent),
+        Part::Keep => Tiler::Keep,
+        Part::Modes(inner) => Tiler::Modes(tilers(inner, lists, next)),
+    };
+    let list = parts.iter().map(tiler).collect();
+    lists[own].get_or_init(|| list)
 }

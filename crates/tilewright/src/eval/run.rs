@@ -21,6 +21,7 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
         Node::Tuple(parts) => {
             tuple(parts.iter().map(placed).collect::<Result<_, Error>>()?, expr.span)
         }
+        Node::Group(inner) => grouped(inner, expr.span),
         Node::Tiler(parts) => {
             let parts = parts.iter().map(|one| part(placed(one)?));
             parts.collect::<Result<_, _>>().map(Form::Tiler)
@@ -92,22 +93,17 @@ pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error
     }
 }
 
-/// Integers, tuples and `_` under one more bracket.
+/// Integers, tuples and `_` under one more bracket; with a layout among them, a tiler.
 pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, Error> {
-    let one = |part: Argument| match part.form {
-        Form::Tuple(tuple) => Ok(Items::of(&tuple)),
-        Form::Slicer(items) => Ok(items),
-        other => Err(Error::at(
-            "arguments",
-            part.span,
-            format!(
-                "{} in a tuple, which holds integers, tuples and `_`; a tiler of layouts is written <…>",
-                other.described()
-            ),
-        )),
+    let items = |part: &Argument| match &part.form {
+        Form::Tuple(tuple) => Some(Items::of(tuple)),
+        Form::Slicer(items) => Some(items.clone()),
+        _ => None,
     };
-    let items = Items::tuple(parts.into_iter().map(one).collect::<Result<_, Error>>()?);
-    let form = items.and_then(|items| {
+    let Some(items) = parts.iter().map(items).collect::<Option<Vec<Items>>>() else {
+        return parts.into_iter().map(part).collect::<Result<_, _>>().map(Form::Tiler);
+    };
+    let form = Items::tuple(items).and_then(|items| {
         // A tuple that has a slicer's brackets and `_` is legal iff its integers are.
         items.slicer()?;
         Ok(items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
@@ -115,18 +111,23 @@ pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, 
     form.map_err(|error| Error::core(span, "", &error))
 }
 
+/// `(…)` around one expression: a tuple of one integer, tuple or `_`; of any other value, brackets that group.
+fn grouped(inner: &Expr<'_>, span: (usize, usize)) -> Result<Form, Error> {
+    let inner = placed(inner)?;
+    match &inner.form {
+        Form::Tuple(_) | Form::Slicer(_) => tuple(vec![inner], span),
+        _ => Ok(inner.form),
+    }
+}
+
 /// What a tiler says of an axis.
 pub(super) fn part(of: Argument) -> Result<Part, Error> {
     let Argument { form, span } = of;
-    match &form {
-        Form::Tuple(tuple) if tuple.as_integer().is_some() => {
-            let extent = tuple.as_integer().and_then(|extent| u64::try_from(extent).ok());
-            extent.map(Part::Extent).ok_or_else(|| {
-                Error::at("illegal", span, "an extent below 0; extents are 0 or more")
-            })
-        }
-        Form::Slicer(items) if *items == Items::leaf(None) => Ok(Part::Keep),
-        Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_) => {
+    match form {
+        Form::Tuple(tuple) => within(&Items::of(&tuple), span),
+        Form::Slicer(items) => within(&items, span),
+        Form::Tiler(parts) => Ok(Part::Modes(parts)),
+        form @ (Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_)) => {
             let layout = Value(form).as_layout().cloned();
             layout.map(|layout| Part::Layout(Box::new(layout))).ok_or_else(|| {
                 Error::at("unsupported", span, "this is no layout of modes and strides")
@@ -136,11 +137,22 @@ pub(super) fn part(of: Argument) -> Result<Part, Error> {
             "arguments",
             span,
             format!(
-                "{} in a tiler, which holds a layout, an integer or `_` per axis",
+                "{} in a tuple, which holds integers, tuples, `_` and, as a tiler, layouts",
                 other.described()
             ),
         )),
     }
+}
+
+/// An extent or `_` for an axis, or a tuple of such for the modes within it.
+fn within(items: &Items, span: (usize, usize)) -> Result<Part, Error> {
+    let parts = items
+        .parts()
+        .ok_or_else(|| Error::at("illegal", span, "an extent below 0; extents are 0 or more"));
+    parts.map(|mut parts| match (items.is_leaf(), parts.len()) {
+        (true, 1) => parts.remove(0),
+        _ => Part::Modes(parts),
+    })
 }
 
 fn swizzle([bits, base, shift]: [i64; 3]) -> Result<Swizzle, tilewright_core::Error> {

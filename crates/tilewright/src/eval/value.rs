@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, LinearLayout, Swizzle, Tiler};
+use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, LinearLayout, Swizzle};
 use tilewright_notation::{self as notation, Named, Spec};
 
 pub(super) use super::part::Part;
@@ -42,16 +42,6 @@ pub(super) enum Form {
     Spec(Box<Named>),
     /// An offset that holds no element.
     Padding,
-}
-
-impl Part {
-    pub(super) fn tiler(&self) -> Tiler<'_> {
-        match self {
-            Part::Layout(layout) => Tiler::Layout(layout),
-            Part::Extent(extent) => Tiler::Extent(*extent),
-            Part::Keep => Tiler::Keep,
-        }
-    }
 }
 
 impl From<Form> for Value {
@@ -251,7 +241,7 @@ impl fmt::Display for Value {
             Form::Basis(map) => write!(f, "{map}"),
             Form::Linear(map) => write!(f, "{map}"),
             Form::Dims(dims) => write!(f, "{dims}"),
-            Form::Tiler(parts) => tiler(f, parts),
+            Form::Tiler(parts) => f.write_str(&Part::text(parts)),
             Form::Swizzle(swizzle) => write!(f, "{swizzle}"),
             Form::List(list) => {
                 let list: Vec<String> = list.iter().map(i64::to_string).collect();
@@ -267,15 +257,6 @@ impl fmt::Display for Value {
 fn cut(f: &mut fmt::Formatter<'_>, layout: &Layout) -> fmt::Result {
     let shown = layout.offset() != 0 || !layout.swizzle().is_identity();
     write!(f, "{layout}{}", if shown { "" } else { "+0" })
-}
-
-fn tiler(f: &mut fmt::Formatter<'_>, parts: &[Part]) -> fmt::Result {
-    let part = |part: &Part| match part {
-        Part::Layout(layout) => layout.to_string(),
-        Part::Extent(extent) => extent.to_string(),
-        Part::Keep => "_".to_owned(),
-    };
-    write!(f, "<{}>", parts.iter().map(part).collect::<Vec<_>>().join(","))
 }
 
 /// A SPEC's layout in modes and strides, or the SPEC where these cannot say it.

@@ -42,7 +42,6 @@ mod jumps;
 mod refusal;
 mod runs;
 mod search;
-mod tiler;
 
 use self::{
     jumps::{Jumps, Start},
@@ -53,7 +52,6 @@ use crate::{
 };
 
 pub use search::SEARCH_STATES;
-pub use tiler::Tiler;
 
 /// The two layouts, A as its jumps, B as the runs of its modes.
 struct Problem<'a> {

@@ -1,9 +1,9 @@
 //! The operations of the algebra on one layout, and composition.
 
-use tilewright_core::{Layout, Swizzle, Tiler};
+use tilewright_core::{Layout, Swizzle};
 
 use super::{Answer, Call, Function, Refusal, arguments::By, structure::layout};
-use crate::eval::value::{Form, Part};
+use crate::eval::{part::with_tilers, value::Form};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
@@ -15,7 +15,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         counts: (1, 2),
         run: |call| match call.count() {
             1 => layout(call.layout(0)?.coalesce()),
-            _ => layout(call.layout(0)?.coalesce_by(call.shape(1)?.profile())?),
+            _ => layout(call.layout(0)?.coalesce_by(call.profile(1)?.profile())?),
         },
     },
     Function {
@@ -137,14 +137,10 @@ pub(in crate::eval) fn composition(call: &Call<'_>) -> Answer {
     let a = call.layout(0)?;
     match call.by(1)? {
         By::Layout(b) => layout(a.composition(&b)?),
-        By::Modes(parts) => layout(a.composition_tiler(&tilers(&parts))?),
+        By::Modes(parts) => layout(with_tilers(&parts, |by| a.composition_tiler(by))?),
         By::Basis(b) => layout(a.composition_basis(&b)?),
         By::Keep => layout(a),
     }
-}
-
-pub(super) fn tilers(parts: &[Part]) -> Vec<Tiler<'_>> {
-    parts.iter().map(Part::tiler).collect()
 }
 
 fn under(swizzle: Swizzle, inner: Layout) -> Answer {

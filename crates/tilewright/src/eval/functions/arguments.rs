@@ -206,27 +206,31 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A layout, an integer (that many coordinates), or a tiler: `<…>`, `_`, a tuple of extents by axis.
+    /// The brackets of a shape, a tiler or a coordinate with `_`, as a tuple that has them.
+    pub(super) fn profile(&self, i: usize) -> Result<IntTuple, Refusal> {
+        match self.form(i)? {
+            Form::Slicer(items) => Ok(items.zeroed()?),
+            Form::Tiler(parts) => Ok(Part::brackets(parts)?),
+            _ => self.shape(i),
+        }
+    }
+
+    /// What a tuple says of each axis as a tiler.
+    fn modes(&self, i: usize, items: &Items) -> Result<By, Refusal> {
+        match items.parts() {
+            Some(parts) => Ok(By::Modes(parts)),
+            None => self.is_not(i, "an extent of 0 or more, or `_`, per axis"),
+        }
+    }
+
+    /// A layout, an integer (that many coordinates), or a tiler: `<…>`, `_`, a tuple by axis.
     pub(super) fn by(&self, i: usize) -> Result<By, Refusal> {
         match self.form(i)? {
             Form::Tiler(parts) => Ok(By::Modes(parts.clone())),
             Form::Basis(map) => Ok(By::Basis(BasisLayout::clone(map))),
             Form::Slicer(items) if *items == Items::leaf(None) => Ok(By::Keep),
-            Form::Slicer(items) => match items.extents() {
-                Some(extents) => Ok(By::Modes(extents)),
-                None => self.is_not(i, "one extent or `_` per axis"),
-            },
-            Form::Tuple(tuple) if tuple.as_integer().is_none() => {
-                match Items::of(tuple).extents() {
-                    Some(extents) => Ok(By::Modes(extents)),
-                    None => {
-                        let message = format!(
-                            "{tuple} as a tiler; expected one extent per axis, each 0 or more; a nested tile is written as a layout: <(2,4):(1,8),3:1>"
-                        );
-                        Err(Refusal::Said("arguments", message))
-                    }
-                }
-            }
+            Form::Slicer(items) => self.modes(i, items),
+            Form::Tuple(tuple) if tuple.as_integer().is_none() => self.modes(i, &Items::of(tuple)),
             _ => Ok(By::Layout(self.layout(i)?)),
         }
     }

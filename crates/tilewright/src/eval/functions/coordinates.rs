@@ -1,6 +1,6 @@
 //! Coordinates, indices and offsets; what is left when some coordinates are fixed.
 
-use tilewright_core::{Coord, IntTuple, Place, TensorLayout};
+use tilewright_core::{Coord, IntTuple, Layout, Place, TensorLayout};
 use tilewright_notation::Named;
 
 use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout};
@@ -32,7 +32,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "crd2crd",
         arguments: "coord, from, to",
-        doc: "The coordinate of one shape that has the index of a coordinate of another.",
+        doc: "A coordinate of one shape as that of another with its index: of tuples part by part, else as a whole.",
         python: "(coord: Coord, from_: Shape, to: Shape, /) -> Any",
         example: "(1,2), (4,8), (8,4)",
         counts: (3, 3),
@@ -70,20 +70,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "slice",
         arguments: "coord, L",
-        doc: "The parts of L at `_` of the coordinate, the others fixed at 0.",
-        python: "(coord: Slicer, layout: LayoutLike, /) -> Layout",
+        doc: "The parts of L at `_` of the coordinate, the others fixed at 0; of a tuple, a tuple.",
+        python: "(coord: Slicer, layout: LayoutLike, /) -> Any",
         example: "(_,1), (4,8):(8,1)",
         counts: (2, 2),
-        run: |call| layout(call.layout(1)?.slice(&call.slicer(0)?)?),
+        run: |call| kept(call, call.layout(1)?.slice(&call.slicer(0)?)?),
     },
     Function {
         name: "dice",
         arguments: "coord, L",
-        doc: "The parts of L where the coordinate is no `_`.",
-        python: "(coord: Slicer, layout: LayoutLike, /) -> Layout",
+        doc: "The parts of L where the coordinate is not `_`; of a tuple, a tuple.",
+        python: "(coord: Slicer, layout: LayoutLike, /) -> Any",
         example: "(_,1), (4,8):(8,1)",
         counts: (2, 2),
-        run: |call| layout(call.layout(1)?.dice(&call.slicer(0)?)?),
+        run: |call| kept(call, call.layout(1)?.dice(&call.slicer(0)?)?),
     },
     Function {
         name: "slice_and_offset",
@@ -104,6 +104,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| layout(call.layout(1)?.domain_offset(&call.tuple(0)?)?),
     },
 ];
+
+/// What `slice` and `dice` keep: of a tuple, a tuple.
+fn kept(call: &Call<'_>, kept: Layout) -> Answer {
+    match call.form(1)? {
+        Form::Tuple(_) => Ok(Form::Tuple(kept.shape())),
+        _ => layout(kept),
+    }
+}
 
 /// Argument `i` as the layout of an array.
 pub(super) fn array(call: &Call<'_>, i: usize) -> Result<Named, Refusal> {

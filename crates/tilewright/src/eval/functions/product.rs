@@ -2,44 +2,44 @@
 
 use tilewright_core::{Error, Layout};
 
-use super::{Answer, Call, Function, structure::layout};
+use super::{Answer, Call, Function, divide::by_layout_or_mode, structure::layout};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "logical_product",
-        arguments: "A, B",
-        doc: "A repeated as B says: (A, repetition).",
-        python: "(a: LayoutLike, b: LayoutLike, /) -> Layout",
-        example: "(2,2):(1,2), (3,2)",
+        arguments: "A, B or tiler",
+        doc: "A repeated as B says: (A, repetition); with a tiler, that in each axis.",
+        python: "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        example: "(2,2):(1,2), (3,2):(1,3)",
         counts: (2, 2),
-        run: |call| times(call, Layout::logical_product),
+        run: |call| by_layout_or_mode(call, Layout::logical_product, Layout::logical_product_tiler),
     },
     Function {
         name: "zipped_product",
-        arguments: "A, B",
+        arguments: "A, B or tiler",
         doc: "((axes of A), (axes of the repetition)).",
-        python: "(a: LayoutLike, b: LayoutLike, /) -> Layout",
-        example: "(2,2):(1,2), (3,2)",
+        python: "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        example: "(4,8):(1,4), (2,3)",
         counts: (2, 2),
-        run: |call| times(call, Layout::zipped_product),
+        run: |call| by_layout_or_mode(call, Layout::zipped_product, Layout::zipped_product_tiler),
     },
     Function {
         name: "tiled_product",
-        arguments: "A, B",
+        arguments: "A, B or tiler",
         doc: "(A, axis of the repetition, axis, …).",
-        python: "(a: LayoutLike, b: LayoutLike, /) -> Layout",
-        example: "(2,2):(1,2), (3,2)",
+        python: "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        example: "(4,8):(1,4), (2,3)",
         counts: (2, 2),
-        run: |call| times(call, Layout::tiled_product),
+        run: |call| by_layout_or_mode(call, Layout::tiled_product, Layout::tiled_product_tiler),
     },
     Function {
         name: "flat_product",
-        arguments: "A, B",
+        arguments: "A, B or tiler",
         doc: "(axis of A, axis, …, axis of the repetition, axis, …).",
-        python: "(a: LayoutLike, b: LayoutLike, /) -> Layout",
-        example: "(2,2):(1,2), (3,2)",
+        python: "(a: LayoutLike, b: TilerLike, /) -> Layout",
+        example: "(4,8):(1,4), (2,3)",
         counts: (2, 2),
-        run: |call| times(call, Layout::flat_product),
+        run: |call| by_layout_or_mode(call, Layout::flat_product, Layout::flat_product_tiler),
     },
     Function {
         name: "blocked_product",

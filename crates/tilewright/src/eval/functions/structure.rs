@@ -1,6 +1,6 @@
 //! Taking layouts apart and putting them together; no offset changes.
 
-use tilewright_core::{Layout, LayoutPart};
+use tilewright_core::{IntTuple, Layout, LayoutPart};
 
 use super::{Answer, Call, Function, Refusal};
 use crate::eval::value::Form;
@@ -20,66 +20,88 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "flatten",
-        arguments: "L",
-        doc: "All modes side by side, without their brackets.",
-        python: "(layout: LayoutLike, /) -> Layout",
+        arguments: "x",
+        doc: "All modes side by side, without their brackets; of a tuple, its integers.",
+        python: "(x: LayoutLike, /) -> Any",
         example: "((4,2),3):((1,12),4)",
         counts: (1, 1),
-        run: |call| layout(call.layout(0)?.flatten()),
+        run: |call| match call.form(0)? {
+            Form::Tuple(tuple) if tuple.as_integer().is_some() => Ok(Form::Tuple(tuple.clone())),
+            Form::Tuple(tuple) => Ok(Form::Tuple(IntTuple::flat(tuple.values())?)),
+            _ => layout(call.layout(0)?.flatten()),
+        },
     },
     Function {
         name: "select",
-        arguments: "L, i, …",
-        doc: "The axes named, in that order.",
-        python: "(layout: LayoutLike, /, *axes: int) -> Layout",
+        arguments: "x, i, …",
+        doc: "The axes named, in that order; of a tuple, a tuple.",
+        python: "(x: LayoutLike, /, *axes: int) -> Any",
         example: "(2,3,4):(12,4,1), 2, 0",
         counts: (2, usize::MAX),
-        run: |call| layout(call.layout(0)?.select(&call.path(1)?)?),
+        run: |call| match parts(call)? {
+            Some(parts) => of(call.path(1)?.iter().map(|&i| at(&parts, i))),
+            None => layout(call.layout(0)?.select(&call.path(1)?)?),
+        },
     },
     Function {
         name: "take",
-        arguments: "L, from, to",
-        doc: "The axes from … to - 1.",
-        python: "(layout: LayoutLike, start: int, stop: int, /) -> Layout",
+        arguments: "x, from, to",
+        doc: "The axes from … to - 1; of a tuple, a tuple.",
+        python: "(x: LayoutLike, start: int, stop: int, /) -> Any",
         example: "(2,3,4):(12,4,1), 1, 3",
         counts: (3, 3),
-        run: |call| layout(call.layout(0)?.take(call.position(1)?, call.position(2)?)?),
+        run: |call| match (parts(call)?, call.position(1)?, call.position(2)?) {
+            (Some(parts), from, to) => of(range(&parts, from, to)?.iter().map(Ok)),
+            (None, from, to) => layout(call.layout(0)?.take(from, to)?),
+        },
     },
     Function {
         name: "group",
-        arguments: "L, from, to",
-        doc: "The axes from … to - 1 as one axis.",
-        python: "(layout: LayoutLike, start: int, stop: int, /) -> Layout",
+        arguments: "x, from, to",
+        doc: "The axes from … to - 1 as one axis; of a tuple, a tuple.",
+        python: "(x: LayoutLike, start: int, stop: int, /) -> Any",
         example: "(2,3,4):(12,4,1), 0, 2",
         counts: (3, 3),
-        run: |call| layout(call.layout(0)?.group(call.position(1)?, call.position(2)?)?),
+        run: grouped,
     },
     Function {
         name: "append",
         arguments: "A, B",
-        doc: "A with B as one more axis behind.",
-        python: "(a: LayoutLike, b: LayoutLike, /) -> Layout",
+        doc: "A with B as one more axis behind; of tuples, a tuple.",
+        python: "(a: LayoutLike, b: LayoutLike, /) -> Any",
         example: "2:1, 3:4",
         counts: (2, 2),
-        run: |call| layout(call.layout(0)?.append(&call.layout(1)?)?),
+        run: |call| match (parts(call)?, call.form(1)?) {
+            (Some(parts), Form::Tuple(one)) => of(parts.iter().chain([one]).map(Ok)),
+            _ => layout(call.layout(0)?.append(&call.layout(1)?)?),
+        },
     },
     Function {
         name: "prepend",
         arguments: "A, B",
-        doc: "A with B as one more axis before.",
-        python: "(a: LayoutLike, b: LayoutLike, /) -> Layout",
+        doc: "A with B as one more axis before; of tuples, a tuple.",
+        python: "(a: LayoutLike, b: LayoutLike, /) -> Any",
         example: "2:1, 3:4",
         counts: (2, 2),
-        run: |call| layout(call.layout(0)?.prepend(&call.layout(1)?)?),
+        run: |call| match (parts(call)?, call.form(1)?) {
+            (Some(parts), Form::Tuple(one)) => of([one].into_iter().chain(&parts).map(Ok)),
+            _ => layout(call.layout(0)?.prepend(&call.layout(1)?)?),
+        },
     },
     Function {
         name: "replace",
         arguments: "A, i, B",
-        doc: "A with B in place of axis i.",
-        python: "(a: LayoutLike, axis: int, b: LayoutLike, /) -> Layout",
+        doc: "A with B in place of axis i; of tuples, a tuple.",
+        python: "(a: LayoutLike, axis: int, b: LayoutLike, /) -> Any",
         example: "(2,3,4):(12,4,1), 1, 5:1",
         counts: (3, 3),
-        run: |call| layout(call.layout(0)?.replace(call.position(1)?, &call.layout(2)?)?),
+        run: |call| match (parts(call)?, call.position(1)?, call.form(2)?) {
+            (Some(parts), axis, Form::Tuple(one)) => {
+                at(&parts, axis)?;
+                of(parts.iter().enumerate().map(|(i, part)| Ok(if i == axis { one } else { part })))
+            }
+            _ => layout(call.layout(0)?.replace(call.position(1)?, &call.layout(2)?)?),
+        },
     },
     Function {
         name: "make_layout",
@@ -94,6 +116,53 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 pub(super) fn layout(layout: Layout) -> Answer {
     Ok(Form::Layout(Box::new(layout)))
+}
+
+/// The parts of a tuple; one of an integer, none of a layout.
+fn parts(call: &Call<'_>) -> Result<Option<Vec<IntTuple>>, Refusal> {
+    match call.form(0)? {
+        Form::Tuple(tuple) if tuple.as_integer().is_some() => Ok(Some(vec![tuple.clone()])),
+        Form::Tuple(tuple) => {
+            let parts: Result<_, _> = (0..tuple.rank()).map(|i| tuple.get(&[i])).collect();
+            Ok(Some(parts?))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn at(parts: &[IntTuple], i: usize) -> Result<&IntTuple, Refusal> {
+    parts.get(i).ok_or_else(|| {
+        let message =
+            format!("position {i} of a tuple of {}; positions are counted from 0", parts.len());
+        Refusal::Said("out-of-range", message)
+    })
+}
+
+fn range(parts: &[IntTuple], from: usize, to: usize) -> Result<&[IntTuple], Refusal> {
+    parts.get(from..to).ok_or_else(|| {
+        let message = format!(
+            "positions {from} to {to} of a tuple of {}; the first is at most the second, and that at most the rank",
+            parts.len()
+        );
+        Refusal::Said("out-of-range", message)
+    })
+}
+
+/// The tuple of these parts.
+fn of<'a>(parts: impl Iterator<Item = Result<&'a IntTuple, Refusal>>) -> Answer {
+    let parts: Vec<&IntTuple> = parts.collect::<Result<_, _>>()?;
+    Ok(Form::Tuple(IntTuple::of(&parts)?))
+}
+
+fn grouped(call: &Call<'_>) -> Answer {
+    let (from, to) = (call.position(1)?, call.position(2)?);
+    let Some(parts) = parts(call)? else { return layout(call.layout(0)?.group(from, to)?) };
+    let inner: Vec<&IntTuple> = range(&parts, from, to)?.iter().collect();
+    if inner.is_empty() {
+        return Err(Refusal::Said("out-of-range", "no position to group".to_owned()));
+    }
+    let inner = IntTuple::of(&inner)?;
+    of(parts[..from].iter().chain([&inner]).chain(&parts[to..]).map(Ok))
 }
 
 fn made(call: &Call<'_>) -> Answer {

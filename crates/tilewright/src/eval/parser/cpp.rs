@@ -9,12 +9,19 @@
 //!           | 'Swizzle' '<' integer ',' integer ',' integer '>'
 //!           | 'Layout' '<' shape [ ',' (stride | order) ] '>'
 //!           | 'make_layout' '(' shape ',' order ')'
+//!           | name '<' integer { ',' integer } '>' '(' list ')'      a call: the integers follow the first argument
 //! order    := ('LayoutLeft' | 'GenColMajor' | 'LayoutRight' | 'GenRowMajor') [ '{' '}' ]
 //! ```
 //!
 //! A `;` may end the text.
 
 use super::{Error, Expr, Node, Parser, Word};
+
+/// The functions that take integers between `<` and `>`: `size<0>(L)` is `size(L, 0)`.
+const TEMPLATES: [&str; 14] = [
+    "size", "rank", "depth", "shape", "stride", "get", "layout", "select", "take", "group",
+    "replace", "upcast", "downcast", "cosize",
+];
 
 /// The function that compact strides in this order are asked from.
 fn order(name: &str) -> Option<&'static str> {
@@ -60,6 +67,7 @@ impl<'a> Parser<'a> {
             ("Swizzle", Word::Sign('<')) => self.swizzle()?,
             ("make_layout", Word::Sign('(')) => self.made(('(', ')'))?,
             ("Layout", Word::Sign('<')) => self.made(('<', '>'))?,
+            (_, Word::Sign('<')) if TEMPLATES.contains(&name) => self.template(name)?,
             _ => return Ok(None),
         };
         self.braces();
@@ -77,6 +85,21 @@ impl<'a> Parser<'a> {
             return self.expected("`)`");
         }
         Ok(Node::Integer(value))
+    }
+
+    /// `<0>(L)` of `size<0>(L)`.
+    fn template(&mut self, name: &'a str) -> Result<Node<'a>, Error> {
+        let name_span = self.tokens[self.at - 1].span;
+        let integers = self.list('<', '>')?;
+        if self.here().word != Word::Sign('(') {
+            return self.expected("`(`");
+        }
+        let mut arguments = self.list('(', ')')?;
+        let behind = arguments.len().min(1);
+        arguments.splice(behind..behind, integers);
+        // CuTe's `layout<i>(L)` is the part that `get` gives.
+        let name = if name == "layout" { "get" } else { name };
+        Ok(Node::Call { name, name_span, arguments })
     }
 
     /// The call of `make_layout`, or a shape with an order.
@@ -145,6 +168,13 @@ mod tests {
             ("crd2idx(make_coord(1,2), make_shape(4,8))", "crd2idx((1,2), (4,8))"),
             ("slice(make_coord(1,_), (4,8):(8,1));", "slice((1,_), (4,8):(8,1))"),
             ("tile_to_shape(8:1, Shape<_16>{}, Step<_0>{})", "tile_to_shape(8:1, (16,), (0,))"),
+            ("size<1,0>((4,(2,3)):(6,(3,1)))", "size((4,(2,3)):(6,(3,1)), 1, 0)"),
+            ("layout<1>((4,(2,3)):(6,(3,1)))", "(2,3):(3,1)"),
+            ("cute::get<0>(shape((4,8):(8,1)))", "4"),
+            ("select<1,0>((4,8):(8,1))", "(8,4):(1,8)"),
+            ("take<0,1>(make_shape(_4{},_8{}))", "(4,)"),
+            ("upcast<2>((8,4):(1,8))", "(4,4):(1,4)"),
+            ("replace<1>((4,2):(1,4), 3:8)", "(4,3):(1,8)"),
         ] {
             let answer = |text| evaluate(text).map(|value| value.to_string());
             assert_eq!(answer(cpp).unwrap(), answer(own).unwrap(), "{cpp}");
