@@ -5,7 +5,11 @@ use crate::failure::Failure;
 /// The most threads that are taken.
 const MOST: usize = 4096;
 
-/// Reads an integer with an optional unit: K, M, G, T, powers of 1024, also written `KiB` or `KB`.
+/// The units, powers of 1024.
+const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
+
+/// Reads a number with an optional unit: K, M, G, T, powers of 1024, also written `KiB` or `KB`. Before a unit the
+/// number may have decimals.
 pub(crate) fn read(what: &str, text: &str) -> Result<u64, Failure> {
     let wrong = || {
         Failure::usage(format!(
@@ -13,16 +17,39 @@ pub(crate) fn read(what: &str, text: &str) -> Result<u64, Failure> {
         ))
     };
     let trimmed = text.trim();
-    let digits = trimmed.len() - trimmed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let number = |c: char| c.is_ascii_digit() || c == '.';
+    let digits = trimmed.len() - trimmed.trim_start_matches(number).len();
     let (number, unit) = trimmed.split_at(digits);
     let unit = unit.trim().to_ascii_lowercase();
     let unit = unit.strip_suffix("ib").or(unit.strip_suffix('b')).unwrap_or(&unit);
-    let power = ["", "k", "m", "g", "t"].iter().position(|name| *name == unit).ok_or_else(wrong)?;
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    number
-        .checked_mul(1 << (10 * power))
-        .filter(|bytes| *bytes <= i64::MAX as u64)
-        .ok_or_else(wrong)
+    let power = UNITS.iter().position(|name| *name == unit).ok_or_else(wrong)?;
+    let unit = 1u64 << (10 * power);
+    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
+    if part.is_empty() || part.len() > 9 || (number.contains('.') && power == 0) {
+        return Err(wrong());
+    }
+    let whole =
+        whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(unit)).ok_or_else(wrong)?;
+    let tenths = 10u128.pow(part.len() as u32);
+    // Nine digits times 2^40 stay far below 2^128, and a fraction of a unit below 2^64.
+    let part = u128::from(part.parse::<u64>().map_err(|_| wrong())?) * u128::from(unit);
+    let part = part.div_ceil(tenths);
+    whole.checked_add(part as u64).filter(|bytes| *bytes <= i64::MAX as u64).ok_or_else(wrong)
+}
+
+/// A size of at least this many bytes, in the largest unit that it fills, with one decimal.
+pub(crate) fn at_least(bytes: u64) -> String {
+    let filled = |power: &usize| bytes >= 1 << (10 * power);
+    let power = (0..UNITS.len()).rev().find(filled).unwrap_or(0);
+    if power == 0 {
+        return bytes.to_string();
+    }
+    let tenths = (u128::from(bytes) * 10).div_ceil(1 << (10 * power));
+    let unit = UNITS[power].to_ascii_uppercase();
+    match tenths % 10 {
+        0 => format!("{}{unit}", tenths / 10),
+        part => format!("{}.{part}{unit}", tenths / 10),
+    }
 }
 
 /// Reads a number of things; 0 leaves it to the program.
@@ -57,11 +84,40 @@ mod tests {
             ("1GiB", 1 << 30),
             ("2 TB", 2 << 40),
             ("7B", 7),
+            ("1.5G", 3 << 29),
+            ("1.1K", 1127),
         ] {
             assert_eq!(read("--memory", text).unwrap(), bytes, "{text}");
         }
-        for text in ["", "M", "-1", "1.5G", "1X", "99999999999999999999", "9999999999G", "é"] {
+        for text in [
+            "",
+            "M",
+            "-1",
+            "1.5",
+            "1.G",
+            ".5G",
+            "1.5.5G",
+            "1.0123456789G",
+            "1X",
+            "99999999999999999999",
+            "9999999999G",
+            "é",
+        ] {
             assert!(read("--memory", text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_advised_is_read_as_enough() {
+        for (bytes, text) in [(1023, "1023"), (4096, "4K"), (4097, "4.1K"), ((1 << 30) + 1, "1.1G")]
+        {
+            assert_eq!(at_least(bytes), text);
+        }
+        for power in 10..45u32 {
+            for bytes in [(1u64 << power) - 1, (1 << power) + 1, (1 << power) / 10 * 13 + 7] {
+                let size = read("", &at_least(bytes)).unwrap();
+                assert!((bytes..=bytes + bytes / 10 + 1).contains(&size), "{bytes} {size}");
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tilewright_core::Remedy;
+use tilewright_core::{Counted, Remedy};
 use tilewright_relayout::Buffer as Memory;
 
 use crate::Error;
@@ -17,14 +17,15 @@ const OF_TENSOR: u64 = 3 << 10;
 /// What is held of tensors beside buffers and not counted, in bytes.
 const UNCOUNTED: u64 = 64 << 20;
 
-/// What a bound leaves for buffers beside this number of tensors; an error, with what is needed, where that is too
-/// little.
-pub(crate) fn beside(limit: u64, tensors: usize) -> Result<u64, Error> {
-    let held = (tensors as u64).saturating_mul(OF_TENSOR).saturating_sub(UNCOUNTED);
+/// What a bound leaves for buffers beside what is held of this number of tensors, `held` tensors of input and result
+/// together; an error, with what is needed, where that is too little.
+pub(crate) fn beside(limit: u64, tensors: usize, held: usize) -> Result<u64, Error> {
+    let held = (held as u64).saturating_mul(OF_TENSOR).saturating_sub(UNCOUNTED);
     limit.checked_sub(held).filter(|left| *left >= LEAST).ok_or_else(|| {
         let least = Some(held.saturating_add(LEAST));
+        let tensors = Counted(tensors as u64, "tensor");
         let said = format!(
-            "what is held of {tensors} tensors takes about {held} bytes beside buffers, of a bound of {limit}"
+            "{tensors} need more than {limit} bytes of memory: their names and layouts take about {held} beside buffers"
         );
         Error::usage(said).with(&[Remedy::MoreMemory { least }])
     })

@@ -211,7 +211,10 @@ impl<'a> Conversion<'a> {
         request = request.spelled()?;
         // Those of the input and of the result; to verify it, both are read again.
         let sets = if request.verify { 4 } else { 2 };
-        request.memory = budget::beside(request.memory, sets * input.tensors().len())?;
+        request.memory = {
+            let tensors = input.tensors().len();
+            budget::beside(request.memory, tensors, tensors.saturating_mul(sets))?
+        };
         check_reading(input.container_format(), &request.reading)?;
         let format = destination::format_of(input, &out)?;
         may_go(format, &out, &request)?;

@@ -6,10 +6,10 @@ use std::{borrow::Cow, collections::HashSet};
 const LETTERS: usize = 200;
 const NAMES: usize = 10_000;
 
-/// At most three of `names` that are closest to `word`, as the end of a sentence: empty, or
-/// `; near are …`.
+/// At most three of `names` that are closest to `word`, a name or a pattern with `*` and `?`, as the end of a
+/// sentence: empty, or `; near are …`.
 pub(crate) fn near<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let word: String = word.chars().filter(|c| !"*?[]{}".contains(*c)).take(LETTERS).collect();
+    let word: Vec<char> = word.chars().filter(|c| !"[]{}".contains(*c)).take(LETTERS).collect();
     let names = names.take(NAMES);
     let mut ranked: Vec<(usize, &str)> = names.map(|name| (distance(&word, name), name)).collect();
     ranked.sort();
@@ -23,13 +23,30 @@ pub(crate) fn twice<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a 
     names.find(|name| !seen.insert(*name))
 }
 
-/// Edits from the one to the other; a name that contains the word counts as one edit away.
-fn distance(word: &str, name: &str) -> usize {
-    if !word.is_empty() && name.contains(word) {
+/// The least number of letters of `word` and `name` to add, leave out or replace until the one is the other: `*`
+/// stands for any letters, `?` for one. A name that contains the word counts as one edit away.
+fn distance(word: &[char], name: &str) -> usize {
+    let letters: String = word.iter().filter(|c| !"*?".contains(**c)).collect();
+    if !letters.is_empty() && name.contains(&letters) {
         return 1;
     }
-    let end = name.char_indices().nth(LETTERS).map_or(name.len(), |(at, _)| at);
-    strsim::osa_distance(word, &name[..end])
+    let name: Vec<char> = name.chars().take(LETTERS).collect();
+    // The edits from what was read of the word to each beginning of the name.
+    let mut row: Vec<usize> = (0..=name.len()).collect();
+    for letter in word {
+        let (mut diagonal, any) = (row[0], *letter == '*');
+        row[0] += usize::from(!any);
+        for (at, other) in name.iter().enumerate() {
+            let above = row[at + 1];
+            let replaced = diagonal + usize::from(*letter != '?' && letter != other);
+            row[at + 1] = match any {
+                true => above.min(row[at]),
+                false => replaced.min(above + 1).min(row[at] + 1),
+            };
+            diagonal = above;
+        }
+    }
+    row[name.len()]
 }
 
 /// A text of a file as far as a message quotes it.
@@ -55,7 +72,16 @@ mod tests {
         assert_eq!(near("a", std::iter::empty()), "");
         let long = "é".repeat(1 << 20);
         assert_eq!((clipped(&long).chars().count(), &*clipped("é")), (LETTERS + 1, "é"));
+        let distance = |word: &str, name| distance(&word.chars().collect::<Vec<_>>(), name);
         assert_eq!(distance("e", &long), LETTERS);
-        assert_eq!((distance("", "abc"), distance("a", ""), distance("ab", "ba")), (3, 1, 1));
+        assert_eq!((distance("", "abc"), distance("a", ""), distance("ab", "ba")), (3, 1, 2));
+        assert_eq!(
+            (distance("a*c", "abbbc"), distance("a?c", "abc"), distance("*", "abc")),
+            (0, 0, 0)
+        );
+        let names =
+            ["layers.0.attn.k_proj.weight", "layers.0.attn.q_proj.weight", "q.x", "lm_head"];
+        let near = near("*q_prj*", names.into_iter());
+        assert!(near.starts_with("; near are \"layers.0.attn.q_proj.weight\""), "{near}");
     }
 }

@@ -81,7 +81,7 @@ pub fn verify(
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
     let tensors = against.tensors().len() + out.tensors().len();
-    let budget = Budget::new(budget::beside(request.memory, tensors)?);
+    let budget = Budget::new(budget::beside(request.memory, against.tensors().len(), tensors)?);
     let crew = Crew::new(watch, &budget, request.threads);
     let found = match compared(&out, (&against, &[]), &pairs, request.fill, crew)? {
         Verdict::Same { bytes } => match folder::difference(&place, &against, crew)? {

@@ -124,7 +124,8 @@ pub fn verify_recorded(
             let len = meant.recorded.iter().map(|(tensor, _)| tensor.len);
             watch.total(len.fold(0, u64::saturating_add));
             input.check_sums(watch)?;
-            let budget = Budget::new(budget::beside(request.memory, input.tensors().len())?);
+            let tensors = input.tensors().len();
+            let budget = Budget::new(budget::beside(request.memory, tensors, tensors)?);
             let crew = Crew::new(watch, &budget, request.threads);
             compared(&input, &meant.recorded, watch, crew)?
         }

@@ -279,17 +279,22 @@ impl<'a> Value<'a> {
 
     fn number<T: TryFrom<i128>>(&self, what: &str) -> Result<T, Error> {
         match self.kind {
-            Kind::Integer(value) => T::try_from(value).map_err(|_| self.expected(what)),
+            Kind::Integer(value) => T::try_from(value).map_err(|_| match value > i64::MAX.into() {
+                true => {
+                    Error::parse(self.span, format!("the integer is too large; expected {what}"))
+                }
+                false => self.expected(what),
+            }),
             Kind::Word(_) | Kind::List(_) => Err(self.expected(what)),
         }
     }
 
     pub(crate) fn signed(&self) -> Result<i64, Error> {
-        self.number("an integer of 64 bits")
+        self.number("an integer from -2^63 to 2^63 - 1")
     }
 
     pub(crate) fn unsigned(&self) -> Result<u64, Error> {
-        self.number("an integer of 0 or more, of 64 bits")
+        self.number("an integer from 0 to 2^64 - 1")
     }
 
     /// A word or a text.

@@ -1,11 +1,11 @@
 //! What is wrong with a recipe, or with tensors that it does not fit: all faults at once, each of a kind.
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 use tilewright_core::ParseError;
-use tilewright_scan::Fault;
+use tilewright_scan::{Alike, Fault, Pattern, thousands};
 
-/// The most faults that are told; of the others their number.
+/// The most patterns of faults that are told; of faults of others their number.
 pub(crate) const MOST_FAULTS: usize = 1000;
 
 /// What an [`Error`] is about. Kinds may be added.
@@ -65,6 +65,22 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether such a fault is that of a tensor.
+    fn is_of_tensors(self) -> bool {
+        matches!(
+            self,
+            Kind::Claimed
+                | Kind::Unclaimed
+                | Kind::Twice
+                | Kind::Rank
+                | Kind::Extent
+                | Kind::Varying
+                | Kind::Dtype
+                | Kind::Tie
+                | Kind::Missing
+        )
+    }
+
     /// The stable word for it.
     ///
     /// ```
@@ -333,21 +349,72 @@ impl From<Error> for Errors {
     }
 }
 
-/// Faults on their way: gathered, then told together.
+/// Faults on their way: gathered, then told together. Those that differ in their numbers alone are told as one,
+/// where they are more than a few.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    all: Vec<Error>,
+    groups: Vec<Group>,
+    /// The group of a pattern.
+    by_pattern: HashMap<Key, usize>,
+    found: usize,
     more: usize,
+}
+
+/// The most faults of one pattern that are told one by one.
+const FEW: usize = 3;
+
+/// What faults of one group have in common: kind, line and pattern.
+type Key = (Kind, Option<usize>, Pattern);
+
+/// Faults of one pattern.
+#[derive(Debug)]
+struct Group {
+    key: Key,
+    /// The first of them, each with how many faults were found before it.
+    first: Vec<(usize, Error)>,
+    alike: Alike,
+}
+
+impl Group {
+    /// The faults one by one, or as one with their number.
+    fn told(self) -> Vec<(usize, Error)> {
+        let Group { mut first, alike, .. } = self;
+        if alike.count() <= FEW {
+            return first;
+        }
+        first.truncate(1);
+        let number = thousands(alike.count());
+        for (_, error) in &mut first {
+            let noun = if error.kind().is_of_tensors() { "tensors" } else { "faults" };
+            let of = if alike.is_all() { "" } else { "of these, " };
+            error.0.message = format!("{alike} ({of}{number} {noun})");
+        }
+        first
+    }
 }
 
 impl Faults {
     pub(crate) fn push(&mut self, error: Error) {
-        if self.all.contains(&error) {
-            return;
-        }
-        match self.all.len() < MOST_FAULTS {
-            true => self.all.push(error),
-            false => self.more += 1,
+        let (pattern, _) = Pattern::of(error.message());
+        let key = (error.kind(), error.line(), pattern);
+        let found = self.found;
+        let group = match self.by_pattern.get(&key) {
+            Some(at) => &mut self.groups[*at],
+            None if self.groups.len() == MOST_FAULTS => {
+                self.more += 1;
+                return;
+            }
+            None => {
+                self.by_pattern.insert(key.clone(), self.groups.len());
+                let alike = Alike::of(error.message());
+                self.groups.push(Group { key, first: Vec::new(), alike });
+                &mut self.groups[self.by_pattern.len() - 1]
+            }
+        };
+        group.alike.add(error.message());
+        if group.first.len() <= FEW && !group.first.iter().any(|(_, other)| *other == error) {
+            group.first.push((found, error));
+            self.found += 1;
         }
     }
 
@@ -357,25 +424,84 @@ impl Faults {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.groups.is_empty()
     }
 
     /// Says these faults in the place of those of a kind.
     pub(crate) fn replace(&mut self, kind: Kind, by: Vec<Error>) {
-        self.all.retain(|error| error.kind() != kind);
+        self.groups.retain(|group| group.key.0 != kind);
+        let keys = self.groups.iter().map(|group| group.key.clone());
+        self.by_pattern = keys.zip(0..).collect();
         by.into_iter().for_each(|error| self.push(error));
     }
 
     /// Whether there are faults, all of this kind.
     pub(crate) fn are_all(&self, kind: Kind) -> bool {
-        !self.all.is_empty() && self.all.iter().all(|error| error.kind() == kind)
+        !self.groups.is_empty() && self.groups.iter().all(|group| group.key.0 == kind)
     }
 
     /// The value, if there were no faults.
     pub(crate) fn or<T>(self, value: T) -> Result<T, Errors> {
-        match self.all.is_empty() {
-            true => Ok(value),
-            false => Err(Errors { all: self.all, more: self.more }),
+        if self.groups.is_empty() {
+            return Ok(value);
         }
+        let mut all: Vec<(usize, Error)> = self.groups.into_iter().flat_map(Group::told).collect();
+        all.sort_by_key(|(found, _)| *found);
+        Err(Errors { all: all.into_iter().map(|(_, error)| error).collect(), more: self.more })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unclaimed(name: &str) -> Error {
+        Error::new(Kind::Unclaimed, format!("{name:?} is taken by no rule"))
+    }
+
+    #[test]
+    fn faults_alike_are_told_as_one() {
+        let mut faults = Faults::default();
+        for (layer, expert) in (0..61).flat_map(|layer| (0..256).map(move |expert| (layer, expert)))
+        {
+            faults.push(unclaimed(&format!("layers.{layer}.experts.{expert}.scale")));
+            faults.push(unclaimed(&format!("layers.{layer}.norm")));
+        }
+        faults.push(Error::new(Kind::Toml, "no TOML"));
+        let text = faults.or(()).unwrap_err().to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "\"layers.{0..60}.experts.{0..255}.scale\" is taken by no rule (15,616 tensors)",
+                "\"layers.{0..60}.norm\" is taken by no rule (61 tensors)",
+                "no TOML"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_few_are_told_one_by_one_and_too_many_patterns_are_counted() {
+        let mut faults = Faults::default();
+        for name in ["a.0", "b", "a.1", "a.0"] {
+            faults.push(unclaimed(name));
+        }
+        let told: Vec<String> = faults.or(()).unwrap_err().iter().map(Error::to_string).collect();
+        assert_eq!(told.len(), 3);
+        assert!(told[2].starts_with("\"a.1\""), "{told:?}");
+        let mut faults = Faults::default();
+        let letters = |mut number: usize| {
+            let mut name = String::new();
+            while number > 0 {
+                name.push(char::from(b'a' + (number % 26) as u8));
+                number /= 26;
+            }
+            name
+        };
+        (1..=MOST_FAULTS + 7).for_each(|number| faults.push(unclaimed(&letters(number))));
+        let errors = faults.or(()).unwrap_err();
+        assert!(
+            errors.iter().count() == MOST_FAULTS && errors.to_string().ends_with("… and 7 more")
+        );
     }
 }

@@ -13,6 +13,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tilewright_core::Counted;
+
 use crate::{Error, lists::shown};
 
 /// Between the number of a file and how many there are.
@@ -53,8 +55,8 @@ pub(crate) fn check(folder: &Path, files: &[PathBuf], dense: bool) -> Result<(),
         }
         for ((before, text, of), numbers) in alike {
             if let Some(missing) = missing(&numbers, of, dense) {
-                let (folder, count) = (folder.display(), files.len());
-                let said = format!("{folder} holds {count} files *.safetensors");
+                let (folder, count) = (folder.display(), Counted(files.len() as u64, "file"));
+                let said = format!("{folder} holds {count} *.safetensors");
                 let name = spelled(before) + &format!("{text}{missing:05}");
                 let of = of.map_or(String::new(), |of| format!("{OF}{of:05}"));
                 return Err(Error::mismatch(format!(

@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 
-use tilewright_core::{Dtype, TensorLayout};
+use tilewright_core::{Counted, Dtype, TensorLayout};
 use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
@@ -35,8 +35,9 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<C
     }
     numbers::check(path, &paths, false)?;
     if paths.len() as u64 != mesh.count() {
-        let (folder, files, count) = (path.display(), paths.len(), mesh.count());
-        let said = format!("{folder} holds {files} files *.safetensors; {mesh} has {count}");
+        let (folder, files, count) =
+            (path.display(), Counted(paths.len() as u64, "file"), mesh.count());
+        let said = format!("{folder} holds {files} *.safetensors; {mesh} has {count}");
         return Err(Error::mismatch(format!("{said} positions, a file each")));
     }
     let lists = Lists::read(&paths)?;

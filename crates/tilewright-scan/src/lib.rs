@@ -20,10 +20,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod alike;
 mod fault;
 mod nearest;
 mod scanner;
 
+pub use alike::{Alike, Pattern, thousands};
 pub use fault::Fault;
-pub use nearest::{did_you_mean, distance, nearest};
+pub use nearest::{did_you_mean, distance, nearest, or_one_of};
 pub use scanner::{Scanner, comma, tuple};

@@ -4,12 +4,14 @@
 const MOST: usize = 4;
 
 /// The candidates nearest to `text`, the best first: another case of it alone, or one at most a third of its
-/// letters away (one at least) and behind it those one worse, at most half of the letters away.
+/// letters away (one at least) and behind it those one worse, at most half of the letters away. Where there is
+/// none, those that contain the text, of three letters or more.
 ///
 /// ```
 /// use tilewright_scan::nearest;
 /// assert_eq!(nearest("row-mayor", ["row-major", "NHWC"]), ["row-major"]);
 /// assert!(nearest("diagonal", ["row-major", "NHWC"]).is_empty());
+/// assert_eq!(nearest("major", ["row-major-order", "NHWC"]), ["row-major-order"]);
 /// ```
 pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     among(text, &mut candidates.into_iter())
@@ -24,7 +26,10 @@ fn among<'a>(text: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Vec<&
     let lower = text.to_ascii_lowercase();
     let letters = text.chars().count();
     let (limit, further) = ((letters / 3).max(1), (letters / 2).max(1));
+    let candidates: Vec<&str> = candidates.collect();
     let mut near: Vec<(usize, usize, &str)> = candidates
+        .iter()
+        .copied()
         .map(|name| {
             let distance = strsim::osa_distance(&lower, &name.to_ascii_lowercase());
             (distance, strsim::osa_distance(text, name), name)
@@ -49,6 +54,10 @@ fn among<'a>(text: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Vec<&
         if !names.iter().any(|other| plain(other) == plain(name)) {
             names.push(name);
         }
+    }
+    if names.is_empty() && letters >= 3 {
+        let contain = candidates.iter().filter(|name| name.to_ascii_lowercase().contains(&lower));
+        names.extend(contain.take(MOST));
     }
     names
 }
@@ -89,6 +98,20 @@ pub fn did_you_mean<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str
         [] => String::new(),
         [one] => format!("; did you mean {one}?"),
         [one, others @ ..] => format!("; did you mean {one}? Also near: {}", others.join(", ")),
+    }
+}
+
+/// The second half of a message about a word that is none of these: the nearest of them, or all where none is near.
+///
+/// ```
+/// use tilewright_scan::or_one_of;
+/// assert_eq!(or_one_of("pyton", &["c", "python"]), "; did you mean `python`?");
+/// assert_eq!(or_one_of("ada", &["c", "python"]), "; expected one of c, python");
+/// ```
+pub fn or_one_of(word: &str, known: &[&str]) -> String {
+    match did_you_mean(word, known.iter().copied()) {
+        none if none.is_empty() => format!("; expected one of {}", known.join(", ")),
+        near => near,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The cursor over the text of a sharding, whose errors are those of this crate.
 
-pub(crate) use tilewright_scan::{comma, did_you_mean};
+pub(crate) use tilewright_scan::{comma, did_you_mean, or_one_of};
 
 use tilewright_scan::Fault;
 
@@ -15,13 +15,5 @@ pub(crate) const MOST: usize = MAX_TEXT;
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Error {
         Error::parse(fault.span, fault.message)
-    }
-}
-
-/// The end of a message about a word that is none of these: the nearest of them, or all where none is near.
-pub(crate) fn or_one_of(word: &str, known: &[&str]) -> String {
-    match did_you_mean(word, known.iter().copied()) {
-        none if none.is_empty() => format!("; expected one of {}", known.join(", ")),
-        near => near,
     }
 }

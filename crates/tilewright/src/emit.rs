@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use tilewright_core::{Digit, Dtype, Pattern, TensorLayout};
 pub use tilewright_emit::*;
 use tilewright_notation::Spec;
+use tilewright_scan::did_you_mean;
 
 use crate::Error as Whole;
 #[cfg(feature = "device")]
@@ -30,6 +31,25 @@ const FEW: u64 = 1_000;
 
 /// The extents of arrays with which a pattern is compared.
 const SMALL: [u64; 13] = [1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 127, 128, 257];
+
+/// The language of a name.
+///
+/// # Errors
+/// [usage](Whole::is_usage) in the field `to`, with the nearest name.
+///
+/// ```
+/// use tilewright::emit::{Language, language};
+/// assert_eq!(language("rust")?, Language::Rust);
+/// let error = language("pyton").unwrap_err();
+/// assert!(error.to_string().ends_with("did you mean `python`?"), "{error}");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn language(name: &str) -> Result<Language, Whole> {
+    name.parse().map_err(|error: Error| {
+        let near = did_you_mean(name, Language::ALL.map(Language::name));
+        Whole::usage("to", format!("{error}{near}"))
+    })
+}
 
 /// The digits of a SPEC at extents that are numbers or names.
 ///

@@ -286,7 +286,11 @@ pub fn integers(field: &'static str, text: &str) -> Result<Vec<u64>, Error> {
         return Ok(Vec::new());
     }
     let refused = |part: &str| {
-        let says = "is no integer from 0 to 2^64 - 1; expected a list such as 100,100";
+        let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let says = match digits {
+            true => "exceeds 2^64 - 1; expected a list such as 100,100",
+            false => "is no integer from 0 to 2^64 - 1; expected a list such as 100,100",
+        };
         Error::usage(field, format!("`{part}` {says}"))
     };
     inner.split(',').map(|part| part.trim().parse().map_err(|_| refused(part.trim()))).collect()

@@ -4,7 +4,7 @@ use serde_json::json;
 use tilewright::{
     Error,
     device::Kernel,
-    emit::{Kernels, Language, Runtime, Style, Width, digits},
+    emit::{Kernels, Runtime, Style, Width, digits, language},
     files::FileLists,
     input::Array,
 };
@@ -15,7 +15,7 @@ pub(super) fn run(args: &Emit, out: &mut Output) -> Result<ExitCode, Failure> {
     if let Some(target) = &args.target {
         return moved(args, target, out);
     }
-    let language: Language = args.to.parse().map_err(|error| Error::from(error).in_field("to"))?;
+    let language = language(&args.to)?;
     let known: Vec<&str> = args.assume.iter().map(String::as_str).collect();
     let digits = digits(&args.spec, args.dims.as_deref(), args.dtype.as_deref(), &known)?;
     let made = if args.inverse { digits.coord() } else { digits.offset() };

@@ -3,6 +3,7 @@
 use tilewright::{
     Named, TensorLayout,
     ask::{Inferred, Known},
+    core::Counted,
     files::{self, Input, Reading, Tensor},
 };
 
@@ -58,8 +59,8 @@ fn tensor<'a>(input: &'a Input, args: &Infer) -> Result<&'a Tensor, Failure> {
     match (&args.tensor, input.tensors()) {
         (None, [one]) => Ok(one),
         (None, many) => {
-            let count = many.len();
-            Err(Failure::usage(format!("{path} holds {count} tensors; --tensor NAME says which")))
+            let count = Counted(many.len() as u64, "tensor");
+            Err(Failure::usage(format!("{path} holds {count}; --tensor NAME says which")))
         }
         (Some(name), many) => many.iter().find(|tensor| tensor.name() == name).ok_or_else(|| {
             let names: Vec<&str> = many.iter().map(Tensor::name).collect();

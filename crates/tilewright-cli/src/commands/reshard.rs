@@ -5,6 +5,7 @@ use std::{env, num::NonZero};
 use serde_json::{Value, json};
 use tilewright::{
     ask::words::printable,
+    core::Counted,
     reshard::{Job, Planned},
 };
 
@@ -114,7 +115,11 @@ fn said(job: &Job, state: &str, done: u64) -> (String, Value) {
     let (files, form, folder) = (job.files().count(), job.form().name(), job.output().display());
     let (tensors, bytes, tasks) = (job.tensors(), job.bytes(), job.tasks());
     let text = format!(
-        "{state}: {tensors} tensors, {bytes} bytes, as {form} in {files} files, {done} of {tasks} tasks now: {folder}\n"
+        "{state}: {}, {}, as {form} in {}, {done} of {} now: {folder}\n",
+        Counted(tensors as u64, "tensor"),
+        Counted(bytes, "byte"),
+        Counted(files as u64, "file"),
+        Counted(tasks, "task"),
     );
     let value = json!({
         "state": state, "plan": job.id(), "output": job.output(), "form": form,
@@ -152,7 +157,8 @@ fn line(tensor: &Planned) -> String {
         bytes => format!(", {bytes} bytes of copies compared"),
     };
     let (reads, writes) = (rule(&tensor.from), rule(&tensor.to));
-    let count = format!("{bytes} bytes, {from} -> {to} boxes, {tasks} tasks{compared}");
+    let (bytes, tasks) = (Counted(*bytes, "byte"), Counted(*tasks, "task"));
+    let count = format!("{bytes}, {from} -> {to} boxes, {tasks}{compared}");
     let name = printable(name);
     format!("  {name}: {dtype}{extents:?}, {reads} -> {writes}, {count}\n")
 }

@@ -3,7 +3,10 @@
 use std::{env, fmt::Write as _, path::Path};
 
 use serde_json::{Value, json};
-use tilewright::reshard::{Calls, Job, Model, Outlook, Tensor, Workers};
+use tilewright::{
+    core::Counted,
+    reshard::{Calls, Job, Model, Outlook, Tensor, Workers},
+};
 
 use super::how::request;
 use crate::{args::Simulate, exit::ExitCode, failure::Failure, output::Output, size};
@@ -60,10 +63,10 @@ fn text(outlook: &Outlook) -> String {
     let (tensors, bytes) = (outlook.tensors, short(calls.bytes));
     line("tensors", format!("{tensors} of {bytes} together"));
     let (count, total) = (outlook.inputs, short(outlook.bytes_in));
-    line("input", format!("{count} files, {total}"));
+    line("input", format!("{}, {total}", Counted(count as u64, "file")));
     let (count, total, largest) =
         (outlook.outputs, short(outlook.bytes_out), short(outlook.largest));
-    line("output", format!("{count} files, {total}; the largest {largest}"));
+    line("output", format!("{}, {total}; the largest {largest}", Counted(count as u64, "file")));
     line("tasks", format!("{} of at most {}", calls.tasks, short(task.bytes)));
     let times = calls.read_bytes as f64 / calls.bytes.max(1) as f64;
     let (count, total) = (calls.reads, short(calls.read_bytes));

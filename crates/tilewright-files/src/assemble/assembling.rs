@@ -126,7 +126,8 @@ impl<'a> Assembling<'a> {
     ) -> Result<Assembling<'a>, Error> {
         check_memory(request.memory)?;
         let sets = input.tensors().len().saturating_add(assembly.made.len());
-        request.memory = budget::beside(request.memory, 2usize.saturating_mul(sets))?;
+        request.memory =
+            budget::beside(request.memory, input.tensors().len(), sets.saturating_mul(2))?;
         check_reading(input.container_format(), &request.reading)?;
         let known = known(input);
         let mut tensors = Vec::new();

@@ -394,7 +394,11 @@ fn a_broken_file_is_an_error_that_says_so() {
     let tensors = |entries: &[Vec<u8>], len: usize| file(3, &[], entries, &vec![0; len]);
     let max = u64::MAX;
     let cases: Vec<(Vec<u8>, &str, &str)> = vec![
-        (vec![], "corrupt", "the magic takes 4 bytes at byte 0, where the file has 0"),
+        (
+            vec![],
+            "corrupt",
+            "the file is cut off: the magic of the GGUF header takes 4 bytes at byte 0",
+        ),
         (b"GGML".to_vec(), "corrupt", "does not start with `GGUF`"),
         (whole[..7].to_vec(), "corrupt", "the version"),
         (b"GGUF\x01\0\0\0".to_vec(), "unsupported", "version 1; known are 2 and 3"),

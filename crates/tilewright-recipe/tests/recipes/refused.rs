@@ -34,7 +34,7 @@ const WORDS: [(&str, Kind, &[&str]); 17] = [
     (
         "two rules claim one tensor",
         Kind::Claimed,
-        &["experts.0.down_proj.weight\" is taken twice", "line 6"],
+        &["experts.{0..3}.down_proj.weight\" is taken twice", "line 6", "(8 tensors)"],
     ),
     (
         "two rules write one tensor",

@@ -100,6 +100,10 @@ fn minor_to_major(cursor: &mut Cursor<'_>) -> Result<Vec<u64>, ParseError> {
             break;
         }
     }
+    // What stands behind the numbers is at fault before the numbers are.
+    if !matches!(cursor.peek(), Some(b'}' | b':')) {
+        return Err(cursor.error("expected `,`, `:` or `}`"));
+    }
     let Some((at, error)) = misplaced(&order) else { return Ok(order) };
     for _ in 0..at {
         entry(&mut again)?;

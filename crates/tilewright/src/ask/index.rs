@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_core::Place;
+use tilewright_core::{Coord, Place, TensorLayout};
 use tilewright_notation::{Named, Tabled};
 
 use super::Answer;
@@ -117,13 +117,41 @@ impl Answer for Offset {
 /// assert_eq!(Contents::of(&tiled, 9)?.place, Place::Padding);
 /// assert_eq!(Contents::of(&tiled, 17)?.to_string(), "(2,3)");
 /// assert!(Contents::of(&tiled, 24)?.is_no());
+/// let shared = Spec::parse("(4,4):(1,1)")?.resolve(None, None)?;
+/// assert_eq!(Contents::of(&shared, 3)?.to_string(), "(0,3), (1,2), (2,1), (3,0)");
+/// let one = Spec::parse("(4,8):(0,0)")?.resolve(None, None)?;
+/// assert!(Contents::of(&one, 0)?.to_string().ends_with("(1,7) and 16 more"));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
     /// An element, padding, or nothing of the array.
     pub place: Place,
+    /// The other elements at the offset.
+    pub sharing: Sharing,
 }
+
+/// The elements that share an offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// No two do.
+    Alone,
+    /// All of them in row-major order, the first [`MOST_NAMED`] by their coordinates.
+    Several {
+        /// Their coordinates.
+        named: Vec<Coord>,
+        /// How many there are.
+        count: u64,
+    },
+    /// Elements share offsets, and the array has too many to look at each.
+    Unknown,
+}
+
+/// The most coordinates that are named of the elements at one offset.
+pub const MOST_NAMED: usize = 16;
+
+/// The most elements that are looked at for others at an offset.
+const MOST_SEEN: u64 = 1 << 20;
 
 impl Contents {
     /// What a layout puts at an offset, in elements.
@@ -139,8 +167,13 @@ impl Contents {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn of(named: &Named, offset: i64) -> Result<Contents, Error> {
-        let place = named.layout().locate(offset);
-        place.map(|place| Contents { place }).map_err(|error| Error::from(error).in_field("offset"))
+        let layout = named.layout();
+        let place = layout.locate(offset).map_err(|error| Error::from(error).in_field("offset"))?;
+        let sharing = match (&place, layout.injective()) {
+            (Place::Padding | Place::OutOfRange, _) | (_, Ok(true)) => Sharing::Alone,
+            _ => sharing(layout, offset),
+        };
+        Ok(Contents { place, sharing })
     }
 
     /// The same of a layout that may have index tables; a hole is padding.
@@ -162,7 +195,11 @@ impl Contents {
             return Contents::of(tabled.stored(), offset);
         }
         let place = tabled.layout().locate(offset);
-        place.map(|place| Contents { place }).map_err(|error| Error::from(error).in_field("offset"))
+        let place = place.map_err(|error| Error::from(error).in_field("offset"))?;
+        // Of an array with tables it is not counted how many elements share an offset.
+        let is_element = matches!(place, Place::Element(_));
+        let apart = !is_element || tabled.stored().layout().injective() == Ok(true);
+        Ok(Contents { place, sharing: if apart { Sharing::Alone } else { Sharing::Unknown } })
     }
 
     fn word(&self) -> &'static str {
@@ -174,11 +211,41 @@ impl Contents {
     }
 }
 
+/// The elements at an offset, of an array in which some may share one.
+fn sharing(layout: &TensorLayout, offset: i64) -> Sharing {
+    if layout.size() > MOST_SEEN {
+        return Sharing::Unknown;
+    }
+    let (mut named, mut count) = (Vec::new(), 0);
+    for index in 0..layout.size() {
+        if layout.offset_of(index) == Ok(offset) {
+            count += 1;
+            if named.len() < MOST_NAMED {
+                named.extend(layout.coord_of(index).ok());
+            }
+        }
+    }
+    if count < 2 { Sharing::Alone } else { Sharing::Several { named, count } }
+}
+
 impl fmt::Display for Contents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::Element(coord) => write!(f, "{coord}"),
             Place::Padding | Place::OutOfRange => write!(f, "{}", self.word()),
+            Place::Element(coord) => match &self.sharing {
+                Sharing::Alone => write!(f, "{coord}"),
+                Sharing::Unknown => {
+                    write!(f, "{coord}, perhaps among others: elements share offsets")
+                }
+                Sharing::Several { named, count } => {
+                    let texts: Vec<String> = named.iter().map(Coord::to_string).collect();
+                    write!(f, "{}", texts.join(", "))?;
+                    match count.saturating_sub(named.len() as u64) {
+                        0 => Ok(()),
+                        more => write!(f, " and {more} more"),
+                    }
+                }
+            },
         }
     }
 }
@@ -189,7 +256,16 @@ impl Answer for Contents {
             Place::Element(coord) => Some(coord.as_slice()),
             Place::Padding | Place::OutOfRange => None,
         };
-        json!({ "place": self.word(), "coord": coord })
+        let mut value = json!({ "place": self.word(), "coord": coord });
+        match &self.sharing {
+            Sharing::Alone => {}
+            Sharing::Several { named, count } => {
+                value["coords"] = named.iter().map(|coord| json!(coord.as_slice())).collect();
+                value["count"] = json!(count);
+            }
+            Sharing::Unknown => value["count"] = Value::Null,
+        }
+        value
     }
 
     fn is_no(&self) -> bool {

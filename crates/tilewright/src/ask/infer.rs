@@ -6,7 +6,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_core::{Dtype, Fill, TensorLayout};
+use tilewright_core::{Counted, Dtype, Fill, TensorLayout};
 use tilewright_notation::{Named, notation};
 
 use super::{Answer, Recognition};
@@ -156,7 +156,8 @@ impl fmt::Display for Inferred {
         let cells = named.layout().padding();
         if cells > 0 {
             let holds = self.fill().unwrap_or_else(|| "various values".into());
-            writeln!(f, "  {cells} elements of padding: it holds {holds}")?;
+            let cells = Counted(cells, "element");
+            writeln!(f, "  {cells} of padding: it holds {holds}")?;
         }
         if self.reversed {
             writeln!(f, "  the bytes of each number are in the other order")?;

@@ -98,7 +98,7 @@ pub use explain::Explanation;
 pub use fields::Fields;
 #[cfg(feature = "files")]
 pub use fingerprint::Printed;
-pub use index::{Contents, Offset};
+pub use index::{Contents, MOST_NAMED, Offset, Sharing};
 pub use infer::{Inferred, Known};
 #[cfg(feature = "files")]
 pub use info::Info;

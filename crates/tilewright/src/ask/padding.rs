@@ -8,7 +8,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_core::{Digit, Error, Fill, Mode, Orders, Pattern, TensorLayout};
+use tilewright_core::{Counted, Digit, Error, Fill, Mode, Orders, Pattern, TensorLayout};
 use tilewright_notation::{Named, notation};
 
 use super::words::{factor, ratio};
@@ -150,7 +150,10 @@ impl fmt::Display for Cause {
         let Cause { extent, padded, .. } = self;
         match self.dim {
             Some(dim) => write!(f, "dim {dim}, {extent}, is padded to {padded}")?,
-            None => write!(f, "the storage of {extent} elements is {padded} elements long")?,
+            None => {
+                let [extent, padded] = [extent, padded].map(|count| Counted(*count, "element"));
+                write!(f, "the storage of {extent} is {padded} long")?;
+            }
         }
         if let Some(tile) = self.tile {
             write!(f, " by tiles of {tile}")?;

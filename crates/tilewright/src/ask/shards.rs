@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use tilewright_notation::{notation, notations};
+use tilewright_scan::did_you_mean;
 use tilewright_sharded::{
     Shard, Sharded,
     dialect::{DIALECTS, dialect},
@@ -215,9 +216,10 @@ impl ShardsTranslation {
 fn unknown(to: &str) -> Error {
     let shardings: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name()).collect();
     let layouts: Vec<&str> = notations().iter().map(|notation| notation.name()).collect();
+    let near = did_you_mean(to, shardings.iter().chain(&layouts).copied());
     let (shardings, layouts) = (shardings.join(", "), layouts.join(", "));
     let said = format!("no notation is called `{to}`; of shardings there are {shardings}");
-    Error::at("parse", (0, 0), format!("{said}; of layouts {layouts}")).without_span()
+    Error::at("parse", (0, 0), format!("{said}; of layouts {layouts}{near}")).without_span()
 }
 
 impl fmt::Display for ShardsTranslation {

@@ -3,6 +3,7 @@
 use tilewright_banks::{Access, Banks, Spread};
 use tilewright_core::TensorLayout;
 use tilewright_notation::{Named, Spec, catalogue};
+use tilewright_scan::did_you_mean;
 
 use crate::{
     Error,
@@ -37,7 +38,8 @@ const FIELD: &str = "access";
 pub fn machine(text: &str) -> Result<Banks, Error> {
     let word = text.trim().to_ascii_lowercase();
     let refused = || {
-        let legal = "nvidia, cdna3, cdna4, or banks x bytes such as 32x4 and 64x4";
+        let near = did_you_mean(&word, ["nvidia", "cdna3", "cdna4"]);
+        let legal = format!("nvidia, cdna3, cdna4, or banks x bytes such as 32x4 and 64x4{near}");
         Error::usage("banks", format!("`{}` names no banks; there are {legal}", text.trim()))
     };
     match word.as_str() {
@@ -252,7 +254,10 @@ impl Array<'_> {
     ) -> Result<Spread, Error> {
         let spec = input::read(what).map_err(|error| match is_word(what) {
             // A word is more likely meant as one of these than as a layout.
-            true => Error::usage(FIELD, format!("`{what}` is no access; {ACCESSES}")),
+            true => {
+                let near = did_you_mean(what, ["row", "column", "ldmatrix", "stmatrix"]);
+                Error::usage(FIELD, format!("`{what}` is no access; {ACCESSES}{near}"))
+            }
             false => error.in_field(FIELD),
         })?;
         let (dims, dtype) = (self.layout().extents(), self.of.dtype());

@@ -257,7 +257,7 @@ fn placed(
         let to = start.checked_add(at).and_then(|at| at.checked_add(len)).filter(|to| *to <= file);
         let Some(to) = to else {
             return Err(format!(
-                "tensor {name:?} has {len} bytes from byte {at} of the data on, which begin at byte {start}, and the file has {file}"
+                "the file is cut off: tensor {name:?} has {len} bytes from byte {at} of the data on, which begin at byte {start}, and the file has {file}"
             ));
         };
         (next, last, entry.at) = (at.checked_add(len).and_then(padded), to, start + at);

@@ -45,7 +45,7 @@ impl Header {
             return Err(Error::corrupt(
                 source.path(),
                 format!(
-                    "{shape:?} elements of {} take {len} bytes, the file has {rest} behind its header",
+                    "the file is cut off: {shape:?} elements of {} take {len} bytes, the file has {rest} behind its header",
                     header.descr.text
                 ),
             ));
@@ -102,7 +102,13 @@ fn wanted(key: &str, expected: &str, found: Option<&Value>) -> Refusal {
 /// Where the elements start, and the header's text.
 fn frame(bytes: &[u8]) -> Result<(u64, &[u8]), String> {
     if !bytes.starts_with(MAGIC) {
-        return Err("no .npy file: it does not start with \\x93NUMPY".into());
+        return Err(match MAGIC.starts_with(bytes) {
+            true => format!(
+                "the file is cut off: it ends behind {} of the 6 bytes of \\x93NUMPY",
+                bytes.len()
+            ),
+            false => "no .npy file: it does not start with \\x93NUMPY".into(),
+        });
     }
     let (width, len) = match bytes[MAGIC.len()..] {
         [1, 0, a, b, ..] => (10, u64::from(u16::from_le_bytes([a, b]))),
@@ -110,7 +116,11 @@ fn frame(bytes: &[u8]) -> Result<(u64, &[u8]), String> {
         [major, minor, ..] if major == 0 || major > 3 || minor != 0 => {
             return Err(format!(".npy version {major}.{minor}; known are 1.0, 2.0 and 3.0"));
         }
-        _ => return Err("an .npy file that ends within its first 12 bytes".into()),
+        _ => {
+            return Err(
+                "the file is cut off: an .npy file that ends within its first 12 bytes".into()
+            );
+        }
     };
     if len > LONGEST {
         return Err(format!("an .npy header of {len} bytes; at most {LONGEST} are read"));
@@ -121,7 +131,7 @@ fn frame(bytes: &[u8]) -> Result<(u64, &[u8]), String> {
         None => {
             let rest = bytes.len() - width;
             Err(format!(
-                "an .npy header of {len} bytes, where the file has {rest} behind its length"
+                "the file is cut off: an .npy header of {len} bytes, where the file has {rest} behind its length"
             ))
         }
     }

@@ -36,13 +36,18 @@ impl Header {
         if source.len() < 8 {
             let len = source.len();
             return Err(wrong(format!(
-                "{len} bytes are too few for a safetensors file, which starts with 8 bytes of length"
+                "the file is cut off: {len} bytes are too few for a safetensors file, which starts with 8 bytes of length"
             )));
         }
         let mut prefix = [0; 8];
         source.read(&mut prefix, 0)?;
         let (len, rest) = (u64::from_le_bytes(prefix), source.len() - 8);
-        if len > rest || len > LONGEST {
+        if len > rest && len <= LONGEST {
+            return Err(wrong(format!(
+                "the file is cut off, or is not safetensors: a header of {len} bytes, of which the file has {rest}"
+            )));
+        }
+        if len > LONGEST {
             return Err(wrong(format!(
                 "a safetensors header of {len} bytes, where the file has {rest} bytes behind its first 8 and the format allows {LONGEST}"
             )));
@@ -70,8 +75,9 @@ impl Header {
             end = to;
         }
         if end != data {
+            let cut = if end > data { "the file is cut off: " } else { "" };
             return Err(format!(
-                "the tensors of the header fill {end} bytes, the file has {data} behind it"
+                "{cut}the tensors of the header fill {end} bytes, the file has {data} behind it"
             ));
         }
         let metadata = metadata.map(|mut pairs| {

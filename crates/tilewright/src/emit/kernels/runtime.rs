@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use tilewright_scan::or_one_of;
+
 use crate::Error;
 
 /// The runtime that a text is written for.
@@ -50,7 +52,8 @@ impl FromStr for Runtime {
             "cuda" => Ok(Runtime::Cuda),
             "hip" => Ok(Runtime::Hip),
             _ => {
-                let says = format!("kernels are printed in cuda or hip, not in {text}");
+                let near = or_one_of(text, &["cuda", "hip"]);
+                let says = format!("kernels are not printed in {text:?}{near}");
                 Err(Error::usage("to", says))
             }
         }

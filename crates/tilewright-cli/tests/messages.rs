@@ -1,0 +1,101 @@
+//! What the program says where an argument or a file is not what it should be: the fault, and what to do about it.
+
+use std::{fs, process::Command};
+
+/// The exit code, and what was printed.
+fn run(args: &[&str]) -> (Option<i32>, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+    let output = program.args(args).output().unwrap();
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+/// Words of closed lists get the nearest of their list.
+#[test]
+fn a_misspelled_value_gets_a_suggestion() {
+    let tile = "f16[32,32] row-major";
+    for (args, near) in [
+        (&["emit", tile, "--to", "pyton"][..], "python"),
+        (&["emit", tile, "--to", "C"], "c"),
+        (&["emit", tile, "zN", "--to", "cdua"], "cuda"),
+        (&["banks", tile, "--access", "ldmatrx"], "ldmatrix"),
+        (&["banks", tile, "--access", "write colum"], "column"),
+        (&["banks", tile, "--access", "row", "--banks", "nvida"], "nvidia"),
+        (&["translate", tile, "--to", "numppy"], "numpy"),
+        (&["translate", "f32[8] @ mesh(2) [Shard(0)]", "--to", "troch"], "torch"),
+        (&["recipe", "show", "mixtral"], "mixtral"),
+        (&["eval", "colaesce(4:1)"], "coalesce"),
+        (&["formats", "zM"], "zN"),
+    ] {
+        let (code, text) = run(args);
+        let suggested = text.contains(&format!("did you mean `{near}"));
+        assert!(code == Some(2) && suggested, "{args:?}: {code:?} {text}");
+    }
+    // Where no word is near, the list is told.
+    let (_, text) = run(&["emit", tile, tile, "--to", "ada"]);
+    assert!(text.contains("expected one of cuda, hip"), "{text}");
+}
+
+#[test]
+fn the_fault_is_pointed_at() {
+    for (args, says, caret) in [
+        (&["explain", "{1;0}", "--dims", "2,3"][..], "expected `,`, `:` or `}`", 4),
+        (&["explain", "f32[2,3]{1;0}"], "expected `,`, `:` or `}`", 12),
+        (&["explain", "f32[2,3]{0 1}"], "expected `,`, `:` or `}`", 13),
+        (
+            &["explain", "numpy:shape=(99999999999999999999,),strides=(1,),dtype=f32"],
+            "too large",
+            15,
+        ),
+    ] {
+        let (code, text) = run(args);
+        let column = text.lines().last().and_then(|line| line.find('^'));
+        assert_eq!((code, column), (Some(2), Some(caret)), "{args:?}: {text}");
+        assert!(text.contains(says), "{args:?}: {text}");
+    }
+    let (code, text) = run(&["explain", "row-major", "--dims", "99999999999999999999,2"]);
+    assert!(code == Some(2) && text.contains("exceeds 2^64 - 1"), "{text}");
+}
+
+#[test]
+fn a_file_that_is_cut_off_is_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let array = [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), &[b' '; 0x76]].concat();
+    for (name, bytes) in [
+        ("a.safetensors", &b""[..]),
+        ("b.safetensors", b"\x40\0\0\0\0\0\0\0{\"a\""),
+        ("a.npy", b""),
+        ("b.npy", &array[..4]),
+        ("c.npy", &array[..40]),
+        ("a.gguf", b""),
+        ("b.gguf", b"GGUF\x03\0"),
+        ("a.npz", b"PK"),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let (code, text) = run(&["info", path.to_str().unwrap()]);
+        assert!(code == Some(3) || code == Some(2), "{name}: {code:?} {text}");
+        assert!(text.contains("cut off"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn elements_that_share_an_offset_are_all_named() {
+    let index =
+        |spec: &str, more: &[&str]| run(&[&["index", spec, "--offset", "3"], more].concat());
+    assert_eq!(index("(4,4):(1,1)", &[]), (Some(0), "(0,3), (1,2), (2,1), (3,0)\n".to_owned()));
+    let (_, json) = index("(4,4):(1,1)", &["--json"]);
+    assert!(
+        json.contains(r#""coord":[0,3],"coords":[[0,3],[1,2],[2,1],[3,0]],"count":4"#),
+        "{json}"
+    );
+    let (_, text) = index("(64,64):(1,1)", &[]);
+    assert_eq!(text, "(0,3), (1,2), (2,1), (3,0)\n");
+    let (_, text) = index("(40,4):(0,1)", &[]);
+    assert!(text.starts_with("(0,3), (1,3), ") && text.ends_with(" and 24 more\n"), "{text}");
+    let (_, text) = index("(4096,4096):(0,1)", &[]);
+    assert!(text.ends_with("perhaps among others: elements share offsets\n"), "{text}");
+    // Of a layout that sends no two elements to one offset, nothing changes.
+    assert_eq!(index("(4,4):(4,1)", &[]), (Some(0), "(0,3)\n".to_owned()));
+    let (_, json) = index("(4,4):(4,1)", &["--json"]);
+    assert!(!json.contains("coords") && !json.contains("count"), "{json}");
+}
