@@ -234,9 +234,11 @@ fn what_is_given_in_the_wrong_place_is_named() {
         ("coalesce(<2>)", "!arguments coalesce: a tiler where a layout is expected"),
         ("get((1,2), (0,1))", "!arguments get: a tuple where an integer is expected"),
         ("get((1,2), -1)", "!out-of-range get: -1 is below 0"),
+        ("(4:1, 2)", "<4:1,2>"),
+        ("(4:1)", "4:1"),
         (
-            "(4:1, 2)",
-            "!arguments a layout in a tuple, which holds integers, tuples and `_`; a tiler of layouts is written <…>",
+            "(4:1, Sw<1,0,1>)",
+            "!arguments a swizzle in a tuple, which holds integers, tuples, `_` and, as a tiler, layouts",
         ),
         (
             "(1,2):(_,1)",
@@ -259,7 +261,7 @@ fn what_is_given_in_the_wrong_place_is_named() {
         ),
         (
             "composition((4,8), ((2,2),4))",
-            "!arguments composition: ((2,2),4) as a tiler; expected one extent per axis, each 0 or more; a nested tile is written as a layout: <(2,4):(1,8),3:1>",
+            "!mismatch composition: 2 tilers for 1 axes; give one tiler per axis at most",
         ),
         ("zN", "!parse `zN` is a function only before `(`; a SPEC stands in quotes: \"zN\""),
         ("coord((4,8):(8,1), 32)", "!out-of-range coord: offset 32 of a storage of 32 elements"),

@@ -98,6 +98,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| match (parts(call)?, call.position(1)?, call.form(2)?) {
             (Some(parts), axis, Form::Tuple(one)) => {
                 at(&parts, axis)?;
+                // An integer has no brackets that stay.
+                if matches!(call.form(0)?, Form::Tuple(whole) if whole.as_integer().is_some()) {
+                    return Ok(Form::Tuple(one.clone()));
+                }
                 of(parts.iter().enumerate().map(|(i, part)| Ok(if i == axis { one } else { part })))
             }
             _ => layout(call.layout(0)?.replace(call.position(1)?, &call.layout(2)?)?),
