@@ -1,6 +1,7 @@
 """The built program, asked."""
 
 import json
+import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -32,8 +33,10 @@ class Program:
 
 
 def cell(text: str) -> str:
-    """A text as a cell of a table."""
-    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+    """A text as a cell of a table; outside of code, signs of Markdown stand for themselves."""
+    parts = text.replace("\n", " ").split("`")
+    parts[::2] = [re.sub(r"([\[*|])", r"\\\1", part).replace("<", "&lt;") for part in parts[::2]]
+    return "`".join(parts)
 
 
 def code(text: str) -> str:
