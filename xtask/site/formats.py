@@ -38,7 +38,8 @@ def element_widths(program: Program, all_: list[Any]) -> list[list[int]]:
 def table(all_: list[Any]) -> str:
     lines: list[str] = []
     group = None
-    for one in all_:
+    makers = list(dict.fromkeys(one["maker"] for one in all_))
+    for one in sorted(all_, key=lambda one: makers.index(one["maker"])):
         if one["maker"] != group:
             group = one["maker"]
             lines += ["", f"## {group}", "", "| name | also called | pattern | what for |", "|---|---|---|---|"]
