@@ -397,7 +397,7 @@ fn a_broken_file_is_an_error_that_says_so() {
         (
             vec![],
             "corrupt",
-            "the file is cut off: the magic of the GGUF header takes 4 bytes at byte 0",
+            "the file is cut off: in the GGUF header the magic takes 4 bytes at byte 0",
         ),
         (b"GGML".to_vec(), "corrupt", "does not start with `GGUF`"),
         (whole[..7].to_vec(), "corrupt", "the version"),

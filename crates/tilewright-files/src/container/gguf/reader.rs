@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         let (at, rest) = (self.at, self.source.len().saturating_sub(self.at));
         if len > rest {
             return wrong(format!(
-                "the file is cut off: {what} of the GGUF header takes {len} bytes at byte {at}, where the file has {rest}"
+                "the file is cut off: in the GGUF header {what} takes {len} bytes at byte {at}, where the file has {rest}"
             ));
         }
         let end = at + len;
