@@ -236,6 +236,14 @@ impl Collection {
         Some((input, input.tensors().get(*tensor)?))
     }
 
+    /// The only file, or the only checkpoint of several.
+    pub(crate) fn alone(&self) -> Option<&Input> {
+        match &self.inputs[..] {
+            [input] => Some(input),
+            _ => None,
+        }
+    }
+
     /// The name of the only tensor, and whether its file has none for it.
     pub(crate) fn only_name(&self) -> Option<(&str, bool)> {
         let mut all = self.tensors.iter();

@@ -5,7 +5,10 @@ use std::collections::{HashMap, HashSet};
 use tilewright_fingerprint::{Fingerprint, Key};
 
 use crate::{
-    Alike, Apart, Collection, Divergence, Error, Input, Tensor, Watch,
+    Alike, Apart, Collection, DEFAULT_MEMORY, Divergence, Error, Input, Tensor, Watch,
+    assemble::recorded::{Cell, Found, Remade, Unlike},
+    budget::Budget,
+    crew::Crew,
     fingerprint::{Data, Quiet},
 };
 
@@ -37,6 +40,9 @@ pub fn same_data(
     key: &Key,
     watch: &dyn Watch,
 ) -> Result<Vec<Divergence>, Error> {
+    if let Some(found) = by_recipe(a, b, watch)? {
+        return Ok(found);
+    }
     watch.total(a.bytes().saturating_add(b.bytes()));
     let both = Both { a, b, key, quiet: Quiet(watch) };
     let (mut found, mut prints) = (Vec::new(), Prints::default());
@@ -60,6 +66,54 @@ pub fn same_data(
     a.check()?;
     b.check()?;
     Ok(found)
+}
+
+/// The tensors that differ by the recipe that one side records, where that makes it of the other. They have the names of the side
+/// that records it.
+fn by_recipe(
+    a: &Collection,
+    b: &Collection,
+    watch: &dyn Watch,
+) -> Result<Option<Vec<Divergence>>, Error> {
+    let (Some(one), Some(other)) = (a.alone(), b.alone()) else { return Ok(None) };
+    for (second, out, against) in [(true, other, one), (false, one, other)] {
+        let Some(Ok(remade)) = Remade::of(out, against) else { continue };
+        let (made, from) = if second { (b, a) } else { (a, b) };
+        let meant = |name: &str, sources: &[&str]| {
+            made.get(name).is_some() || sources.iter().any(|name| from.get(name).is_some())
+        };
+        watch.total(made.bytes());
+        let budget = Budget::new(DEFAULT_MEMORY);
+        let found = remade.differences(&meant, usize::MAX, Crew::new(watch, &budget, 0))?;
+        a.check()?;
+        b.check()?;
+        return Ok(Some(found.into_iter().map(|found| divergence(found, second)).collect()));
+    }
+    Ok(None)
+}
+
+/// What differs of a tensor that a recipe makes; `second` is the side that records the recipe.
+fn divergence(Found { tensor, unlike }: Found, second: bool) -> Divergence {
+    fn sides<T>(is: T, was: T, second: bool) -> (T, T) {
+        if second { (was, is) } else { (is, was) }
+    }
+    let apart = match unlike {
+        Unlike::Missing => Apart::Missing { first: !second },
+        Unlike::More => Apart::Missing { first: second },
+        Unlike::Dtype { is, was } => {
+            let (a, b) = sides(is, was, second);
+            Apart::Dtype { a, b }
+        }
+        Unlike::Dims { is, was } => {
+            let (a, b) = sides(is, was, second);
+            Apart::Dims { a, b }
+        }
+        Unlike::Element(Cell { coord, is, was, .. }) => {
+            let (a, b) = sides(is, was, second);
+            Apart::Element { coord, a, b }
+        }
+    };
+    Divergence { name: tensor, apart, alike: Vec::new() }
 }
 
 /// Element type and dims: what tensors of one name share.

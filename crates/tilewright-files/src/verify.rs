@@ -15,6 +15,7 @@ use tilewright_fingerprint::Fingerprint;
 
 use crate::{
     Conversion, Difference, Error, FileLists, Input, Job, Reading, Request, Tensor, Verdict, Watch,
+    assemble::recorded,
     budget::{self, Budget},
     compare,
     container::{self, Format},
@@ -68,9 +69,14 @@ pub fn verify(
     let place = Place::parse(out.as_ref());
     let out = folder::opened(place.clone())?;
     let format = out.format.unwrap_or(against.container_format());
-    let expected = expected(&against, format, request)?;
     let (source, beside) = (Source::open(&out.path)?, temporary::folder(&out.path));
     let beside = |name: &str| beside.join(name);
+    if let Some(verdict) =
+        recorded::verdict((format, &source, &beside), (&against, request), watch)?
+    {
+        return Ok(verdict);
+    }
+    let expected = expected(&against, format, request)?;
     let out = match open_result(format, source, &beside, (&against, &expected), watch)? {
         Ok(out) => out,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),

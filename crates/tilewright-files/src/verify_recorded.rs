@@ -10,6 +10,7 @@ use tilewright_fingerprint::Fingerprint;
 
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
+    assemble::recorded,
     budget::{self, Budget},
     container,
     crew::Crew,
@@ -111,10 +112,20 @@ pub fn verify_recorded(
     }
     let input = open_as(format, source, &Reading::default(), watch)?;
     let only = request::only(request, input.tensors())?;
-    let meant = Meant::of(&input, &only);
+    let mut meant = Meant::of(&input, &only);
+    let recipe = recorded::unfit(&input);
+    if let Some(Some(said)) = &recipe {
+        meant.lost.get_or_insert(Difference::said(said));
+    }
     if meant.recorded.is_empty() && meant.lost.is_none() {
         let path = input.path().display();
         let more = unrecorded(&meant.unrecorded).map_or(String::new(), |said| format!("; {said}"));
+        let more = match recipe {
+            Some(_) => format!(
+                "{more}; its tensors have the names, types and dims of the recipe that it records"
+            ),
+            None => more,
+        };
         let said = format!("{path}: it records no fingerprint of its data{more}");
         return Err(Error::usage(said).with(&[Remedy::Original]));
     }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use pyo3::{prelude::*, types::PyDict};
 use tilewright::{
-    ask::Assembled,
+    ask::{Answer as _, Assembled, Guesses},
     files::{Assembling, Packaging, Reading, Row, open_watched},
     recast,
-    recipe::{Recipe, Sizes},
+    recipe::{Recipe, Sizes, guess},
 };
 
 use crate::{
@@ -18,7 +18,19 @@ use crate::{
 };
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(guess_recipe, module)?)?;
     module.add_function(wrap_pyfunction!(recast_files, module)?)
+}
+
+/// The shipped recipes that fit a checkpoint, as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, /))]
+fn guess_recipe(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let watcher = Watcher::new(None)?;
+    let opened = py.detach(|| open_watched(&path, &Reading::default(), &watcher));
+    let opened = watcher.outcome(opened)?;
+    let config = opened.config().raised()?;
+    Ok(Guesses(guess(&opened.recipe_tensors(), config.as_ref())).to_json().to_string())
 }
 
 /// What a run of `recast` did, as a dictionary.

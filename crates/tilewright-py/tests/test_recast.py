@@ -86,3 +86,27 @@ def test_a_callback_ends_the_run(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         tw.convert_recipe(family / "before.safetensors", tmp_path / "o.safetensors", family / "recipe.toml", progress=stop)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_configuration_of_another_model_is_refused_and_not_offered(tmp_path: Path) -> None:
+    shutil.copy(PAIRS / "gpt_neox_split/before.safetensors", tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text('{"model_type": "bloom", "n_head": 4, "num_attention_heads": 4}')
+    found = tw.guess_recipe(tmp_path)
+    assert "bloom-qkv-to-split" in [one["name"] for one in found["recipes"]]
+    assert "gpt-neox-qkv-to-split" not in [one["name"] for one in found["recipes"]]
+    assert found["model"] == {"model_type": "bloom"}
+    out = tmp_path / "out.safetensors"
+    with pytest.raises(tw.Error, match=r"contradicts the recipe: `model_type`.*any_config=True"):
+        tw.convert_recipe(tmp_path / "model.safetensors", out, "gpt-neox-qkv-to-split")
+    tw.convert_recipe(tmp_path / "model.safetensors", out, "gpt-neox-qkv-to-split", any_config=True)
+    assert tw.same_data(tmp_path / "model.safetensors", out)
+
+
+def test_metadata_that_contradict_the_tensors_are_refused(tmp_path: Path) -> None:
+    folder = PAIRS / "llama_gguf"
+    wrong = (folder / "after.gguf").read_bytes().replace(b"block_count\x04\0\0\0\x02", b"block_count\x04\0\0\0\x07")
+    (tmp_path / "wrong.gguf").write_bytes(wrong)
+    job = (folder / "before.safetensors", tmp_path / "o.gguf", folder / "recipe.toml")
+    with pytest.raises(tw.Error, match=r"`llama.block_count` is 7.*trust_metadata=True"):
+        tw.convert_recipe(*job, metadata=tmp_path / "wrong.gguf")
+    tw.convert_recipe(*job, metadata=tmp_path / "wrong.gguf", trust_metadata=True)

@@ -2,7 +2,7 @@
 
 use tilewright_core::Dtype;
 
-use crate::config::ConfigJson;
+use crate::{conditions::Conditions, config::ConfigJson};
 
 /// The tensors of a result, where each of their elements comes from, and what must hold for the recipe to apply.
 ///
@@ -19,6 +19,8 @@ pub struct Assembly {
     pub made: Vec<Made>,
     /// What must be equal in the sources before the result may be renamed to its place.
     pub equal: Vec<Equal>,
+    /// The configurations that the result may have: metadata of another file must not contradict them.
+    pub result: Conditions,
     /// What the metadata of the result gets besides that of the source.
     pub metadata: Vec<(String, String)>,
     /// What becomes of `config.json`.

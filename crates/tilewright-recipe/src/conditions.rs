@@ -18,8 +18,18 @@ use crate::{
 const LISTED: usize = 8;
 
 /// Keys of a configuration, each with the values that it may have.
+///
+/// ```
+/// use serde_json::json;
+/// use tilewright_recipe::{Recipe, Sizes};
+/// let recipe = Recipe::parse("inverse_for = { 'general.architecture' = 'llama' }\npass = ['*']")?;
+/// // What the recipe makes is of such a model.
+/// let made = recipe.solve(&[], None, &Sizes::new())?;
+/// assert_eq!(made.result.contradictions(&json!({"general.architecture": "qwen2"})).len(), 1);
+/// # Ok::<(), tilewright_recipe::Errors>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Conditions(BTreeMap<String, Vec<Value>>);
+pub struct Conditions(BTreeMap<String, Vec<Value>>);
 
 /// What a configuration says, and what the recipe is for instead.
 ///
@@ -39,6 +49,26 @@ pub struct Contradiction {
     pub is: Value,
     /// The values that the recipe is for.
     pub wanted: Vec<Value>,
+}
+
+/// A key of the configuration, with the values that a recipe is for.
+///
+/// ```
+/// let guess = &tilewright_recipe::guess(&[], Some(&serde_json::json!({"model_type": "gpt2"}))).near[0];
+/// assert_eq!((guess.name, guess.known[0].key.as_str()), ("gpt2-conv1d-to-linear", "model_type"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The key, with dots between the keys of tables in tables.
+    pub key: String,
+    /// The values.
+    pub values: Vec<Value>,
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.key, list(&self.values))
+    }
 }
 
 impl fmt::Display for Contradiction {
@@ -66,7 +96,12 @@ impl Conditions {
     }
 
     /// The conditions that a configuration does not meet.
-    pub(crate) fn contradictions(&self, config: &Value) -> Vec<Contradiction> {
+    ///
+    /// ```
+    /// use tilewright_recipe::Assembly;
+    /// assert!(Assembly::default().result.contradictions(&serde_json::json!({})).is_empty());
+    /// ```
+    pub fn contradictions(&self, config: &Value) -> Vec<Contradiction> {
         let one = |(key, wanted): (&str, &[Value])| {
             let is = looked_up(config, key)?;
             let met = wanted.contains(is)
@@ -78,6 +113,17 @@ impl Conditions {
             })
         };
         self.iter().filter_map(one).collect()
+    }
+
+    /// The keys that a configuration has, and those that it does not have.
+    pub(crate) fn split(&self, config: Option<&Value>) -> [Vec<Condition>; 2] {
+        let has = |one: &Condition| config.and_then(|config| looked_up(config, &one.key)).is_some();
+        let one = |(key, values): (&str, &[Value])| Condition {
+            key: key.to_owned(),
+            values: values.to_vec(),
+        };
+        let (known, open) = self.iter().map(one).partition(has);
+        [known, open]
     }
 }
 

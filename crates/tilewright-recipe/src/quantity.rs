@@ -256,10 +256,15 @@ fn inner(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 /// What the configuration says at a path; null counts as absent.
 fn configured<'a>(config: Option<&'a Json>, path: &[String]) -> Result<&'a Json, Lack> {
     let config = config.ok_or_else(|| Lack::Absent("there is no configuration".into()))?;
-    let value = path.iter().try_fold(config, |at, key| match at.as_array() {
-        Some(list) => list.get(key.parse::<usize>().ok()?),
-        None => at.get(key),
-    });
+    // A key of a GGUF file has dots itself.
+    let flat = config.get(path.join("."));
+    let through = || {
+        path.iter().try_fold(config, |at, key| match at.as_array() {
+            Some(list) => list.get(key.parse::<usize>().ok()?),
+            None => at.get(key),
+        })
+    };
+    let value = flat.or_else(through);
     let none = || Lack::Absent(format!("the configuration has no `{}`", path.join(".")));
     value.filter(|value| !value.is_null()).ok_or_else(none)
 }

@@ -1,11 +1,6 @@
-//! The recipes that come with the library, by name, and which of them fit a checkpoint.
+//! The recipes that come with the library, by name.
 
-use crate::{
-    error::{Errors, Kind},
-    expression::Sizes,
-    recipe::Recipe,
-    tensor::Tensor,
-};
+use crate::{error::Errors, recipe::Recipe};
 
 /// A recipe that comes with the library: a file as users write them.
 ///
@@ -80,50 +75,4 @@ const SHIPPED: &[Shipped] = shipped![
 /// ```
 pub fn shipped() -> &'static [Shipped] {
     SHIPPED
-}
-
-/// A recipe that fits a checkpoint; see [`guess`].
-///
-/// ```
-/// use tilewright_core::Dtype;
-/// use tilewright_recipe::{Guess, Tensor, guess};
-/// let tensors = [Tensor::new("visual.patch_embed.proj.linear.weight", Dtype::F32, [32, 96])];
-/// let found: Vec<Guess> = guess(&tensors, None);
-/// assert_eq!((found[0].name, found[0].inverse), ("qwen2-vl-patch-to-linear", true));
-/// assert!(found[0].open.as_ref().unwrap().to_string().contains("the size of `c`"));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Guess {
-    /// The name of the recipe.
-    pub name: &'static str,
-    /// Whether it is its inverse that fits.
-    pub inverse: bool,
-    /// What must be given before it can be solved: sizes and element types that do not follow.
-    pub open: Option<Errors>,
-}
-
-/// The shipped recipes that fit these tensors, in either direction: those that are solved without a fault, and those for
-/// which only sizes or element types must be given. Which one is meant is for people to say: several may fit.
-///
-/// ```
-/// use serde_json::json;
-/// use tilewright_core::Dtype;
-/// use tilewright_recipe::{Tensor, guess};
-/// let tensors = [Tensor::new("visual.patch_embed.proj.weight", Dtype::F32, [32, 3, 2, 4, 4])];
-/// let found = guess(&tensors, None);
-/// assert_eq!((found.len(), found[0].name, found[0].inverse), (1, "qwen2-vl-patch-to-linear", false));
-/// assert!(found[0].open.is_none());
-/// // A configuration that says otherwise does not fit.
-/// assert!(guess(&tensors, Some(&json!({"vision_config": {"patch_size": 14}}))).is_empty());
-/// ```
-pub fn guess(tensors: &[Tensor], config: Option<&serde_json::Value>) -> Vec<Guess> {
-    let both = SHIPPED.iter().flat_map(|shipped| [(shipped, false), (shipped, true)]);
-    both.filter_map(|(shipped, inverse)| {
-        let recipe = shipped.recipe().ok()?;
-        let recipe = if inverse { recipe.inverse() } else { recipe };
-        let open = recipe.solve(tensors, config, &Sizes::new()).err();
-        let fits = |errors: &Errors| errors.iter().all(|error| error.kind() == Kind::Unsolved);
-        open.as_ref().is_none_or(fits).then_some(Guess { name: shipped.name, inverse, open })
-    })
-    .collect()
 }

@@ -57,8 +57,10 @@ Examples:
     List,
     /// Find the shipped recipes that fit a checkpoint, in either direction
     #[command(after_help = "\
-A recipe fits if it has no fault, or if it needs only sizes. Several
-may fit; you choose. Exit code 1 if none fits.
+config.json comes first: a recipe that it contradicts is not offered. A recipe
+fits if it has no fault, or if it needs only sizes. Several may fit; the answer
+says what decides, and you choose. Recipes that nearly fit follow, with the
+reason why not. Exit code 1 if none fits.
 
 Examples:
   tilewright recipe guess model.safetensors
@@ -84,6 +86,9 @@ pub(crate) struct CheckRecipe {
     /// Pass over this condition of the recipe; the error names it; may be repeated
     #[arg(long, value_name = "NAME", requires = "on")]
     pub(crate) allow: Vec<String>,
+    /// Apply the recipe though config.json is that of a model that it is not for
+    #[arg(long, requires = "on")]
+    pub(crate) any_config: bool,
 }
 
 #[derive(Args, Debug)]

@@ -30,6 +30,7 @@ pub(super) fn run(args: &args::Recipe, out: &mut Output) -> Result<ExitCode, Fai
 
 fn check(args: &CheckRecipe, out: &mut Output) -> Result<ExitCode, Failure> {
     let recipe = facade::allowing(read(&args.which)?, &args.allow)?;
+    let recipe = if args.any_config { recipe.for_any_config() } else { recipe };
     let sizes = recast::sizes(&args.size)?;
     let Some(on) = &args.on else { return Ok(out.say(&RecipeShown(&recipe))?) };
     let input = streams::open(on, &Reading::default())?;

@@ -139,12 +139,8 @@ impl<'a> Assembling<'a> {
         }
         let equal = assembly.equal.iter().map(|equal| Equality::of(equal, &known));
         let equal = equal.collect::<Result<Vec<_>, Error>>()?;
-        let (made, mut frame) = packaging::framed(
-            input,
-            tensors,
-            out.as_ref(),
-            (request, packaging, &assembly.metadata),
-        )?;
+        let (made, mut frame) =
+            packaging::framed(input, tensors, out.as_ref(), (request, packaging, assembly))?;
         let configured = packaging::configure(input, &mut frame, &assembly.config)?;
         let notes = assembly.notes.iter().cloned().chain(configured).collect();
         let rows = Vec::new();

@@ -34,7 +34,8 @@ impl Input {
         all.map(|(name, tensor)| Tensor::new(name, tensor.dtype(), tensor.dims())).collect()
     }
 
-    /// What stands in `config.json` beside the input; nothing where there is none.
+    /// What stands in `config.json` beside the input, and what the metadata of a GGUF file say of its model, under their keys;
+    /// nothing where neither is there.
     ///
     /// # Errors
     /// [i/o](Error::is_io) if it cannot be read, is no JSON, or has more than 16 MiB.
@@ -53,8 +54,20 @@ impl Input {
     /// # Ok::<(), tilewright_files::Error>(())
     /// ```
     pub fn config(&self) -> Result<Option<serde_json::Value>, Error> {
-        let Some((path, text)) = self.config_text()? else { return Ok(None) };
-        serde_json::from_str(&text).map(Some).map_err(|error| Error::corrupt(&path, error))
+        let mut said = self.opened.container.config();
+        let beside = match self.config_text()? {
+            None => None,
+            Some((path, text)) => {
+                Some(serde_json::from_str(&text).map_err(|error| Error::corrupt(&path, error))?)
+            }
+        };
+        if said.is_empty() {
+            return Ok(beside);
+        }
+        if let Some(serde_json::Value::Object(beside)) = beside {
+            said.extend(beside);
+        }
+        Ok(Some(said.into()))
     }
 
     /// The path of the configuration beside the input, and its text.

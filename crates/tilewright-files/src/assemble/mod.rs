@@ -8,6 +8,7 @@
 
 mod assembling;
 mod boxed;
+mod cells;
 mod config_json;
 mod equal;
 mod exact;
@@ -21,7 +22,9 @@ mod nest;
 mod packaging;
 mod pieces;
 mod prints;
+pub(crate) mod recorded;
 mod spans;
+mod sums;
 mod tasks;
 mod unequal;
 mod whole;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tilewright_recipe::ConfigJson;
+use tilewright_recipe::{Assembly, ConfigJson};
 
 use super::{config_json, given::CONFIG};
 use crate::{
@@ -53,7 +53,7 @@ pub(crate) fn framed(
     input: &Input,
     mut tensors: Vec<Tensor>,
     out: &Path,
-    (request, packaging, said): (Request, &Packaging<'_>, &[(String, String)]),
+    (request, packaging, assembly): (Request, &Packaging<'_>, &Assembly),
 ) -> Result<(Input, Frame), Error> {
     if let Some(name) = names::twice(tensors.iter().map(|tensor| tensor.name.as_str())) {
         return Err(Error::usage(format!("tensor {name:?} is made twice")));
@@ -75,7 +75,8 @@ pub(crate) fn framed(
         }
     };
     let trusted = packaging.trusted;
-    let beside = Beside { pairs: said, tensors: &tensors, files: &files, trusted };
+    let (pairs, result) = (&assembly.metadata[..], &assembly.result);
+    let beside = Beside { pairs, tensors: &tensors, files: &files, result, trusted };
     let container = container(input, model, format, &beside)?;
     let files = members(input, files)?;
     let opened = Opened { container, index: None, files, tensors };

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tilewright_recipe::Conditions;
+
 use super::target::Target;
 use crate::{
     Error, Job, Reading, Tensor, Watch, held::Held, note::Texts, source::Source, tensor::Piece,
@@ -137,6 +139,11 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         Box::new(std::iter::empty())
     }
 
+    /// What the metadata say of the model, as keys with values, where they say that at all.
+    fn config(&self) -> serde_json::Map<String, serde_json::Value> {
+        serde_json::Map::new()
+    }
+
     /// What a result must say as its original does, beside tensors and notes of their layouts.
     fn facts(&self, _opened: &Opened) -> Vec<Fact> {
         Vec::new()
@@ -161,6 +168,8 @@ pub(crate) struct Beside<'a> {
     pub(crate) tensors: &'a [Tensor],
     /// The names of the files.
     pub(crate) files: &'a [String],
+    /// What the model may say of the model whose tensors these are.
+    pub(crate) result: &'a Conditions,
     /// Whether what the model says of tensors is not compared with these.
     pub(crate) trusted: bool,
 }

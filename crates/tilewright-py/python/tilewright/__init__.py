@@ -55,7 +55,7 @@ from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, finger
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
 from tilewright._open import open as open  # noqa: A004
 from tilewright._open import save
-from tilewright._recast import RecastReport, RecastTensor, convert_recipe
+from tilewright._recast import RecastReport, RecastTensor, convert_recipe, guess_recipe
 from tilewright._reshard import ReshardPlan, reshard
 from tilewright._sharded import Shard, Sharded, sharded
 from tilewright._tilewright import (
@@ -143,6 +143,7 @@ __all__ = [
     "plan_cache_clear",
     "plan_cache_info",
     "convert_recipe",
+    "guess_recipe",
     "recognise",
     "relayout",
     "reshard",

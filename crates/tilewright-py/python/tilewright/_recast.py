@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tilewright import _tilewright
 from tilewright._files import _Path, _Progress
 
-__all__ = ["RecastReport", "RecastTensor", "convert_recipe"]
+__all__ = ["RecastReport", "RecastTensor", "convert_recipe", "guess_recipe"]
 
 
 @dataclass(frozen=True)
@@ -124,3 +126,27 @@ def convert_recipe(
     done["warnings"] = tuple(done["warnings"])
     done["files"] = tuple(done["files"])
     return RecastReport(tensors, **done)
+
+
+def guess_recipe(path: _Path) -> dict[str, Any]:
+    """The shipped recipes that fit a checkpoint, in either direction: what ``tilewright recipe guess --json`` prints.
+
+    ``config.json`` is read first, and no recipe is offered that it contradicts.
+
+    :returns: ``recipes`` that fit, each with its ``name``, ``inverse``, ``why``, and in ``open`` what must be given; ``near``:
+        those that nearly fit, each with ``why`` it does not; ``decide``: what decides where several fit; ``model``: what the
+        configuration says of the model
+    :raises FileError: what cannot be read
+
+    >>> import tempfile, pathlib, numpy as np, tilewright as tw
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder)
+    ...     tw.save({"visual.patch_embed.proj.weight": np.zeros((32, 3, 2, 4, 4), np.float32)}, path / "m.safetensors")
+    ...     _ = (path / "config.json").write_text('{"model_type": "qwen2_vl"}')
+    ...     found = guess_recipe(path / "m.safetensors")
+    ...     found["recipes"][0]["name"], found["model"]
+    ('qwen2-vl-patch-to-linear', {'model_type': 'qwen2_vl'})
+    """
+    found: dict[str, Any] = json.loads(_tilewright.guess_recipe(os.fsdecode(path)))
+    found.pop("version", None)
+    return found

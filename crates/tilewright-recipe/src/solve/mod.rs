@@ -121,7 +121,8 @@ impl Recipe {
         let back = record::back(self, &solved, (tensors, outside.config)).to_toml();
         let metadata = vec![(RECIPE_KEY.to_owned(), back)];
         let notes = require::notes(self, scope);
-        Ok(Assembly { made, equal, metadata, config: self.config.clone(), notes })
+        let result = self.inverse_serves.as_ref().unwrap_or(&self.serves).clone();
+        Ok(Assembly { made, equal, result, metadata, config: self.config.clone(), notes })
     }
 
     /// Where all that is wrong is that sizes do not follow: the sizes that a person gives, in the place of the axes.

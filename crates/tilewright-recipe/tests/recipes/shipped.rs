@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use tilewright_recipe::{Recipe, Sizes, guess, shipped};
+use tilewright_core::Dtype;
+use tilewright_recipe::{Recipe, Sizes, Tensor, guess, shipped};
 
 use crate::{
     corpus,
@@ -90,7 +91,7 @@ fn what_fits_is_guessed_and_nothing_else() {
         for (which, inverse) in [("before", false), ("after", true)] {
             let heads: Vec<_> =
                 corpus::arrays(family, which).into_values().map(|(head, _)| head).collect();
-            let found = guess(&heads, Some(&config));
+            let found = guess(&heads, Some(&config)).fits;
             println!(
                 "{family} {which}: {:?}",
                 found
@@ -185,4 +186,24 @@ fn renamed(family: &str, recipe: &str) -> BTreeMap<String, Array> {
         keep.then_some((to, (head, bytes)))
     };
     arrays.into_iter().filter_map(rename).collect()
+}
+
+/// Shapes alone do not tell these models apart: the rows of a head are the same whatever its parts are.
+#[test]
+fn configurations_tell_bloom_and_the_falcons_apart() {
+    let rows =
+        Tensor::new("transformer.h.0.self_attention.query_key_value.weight", Dtype::F32, [24, 8]);
+    let falcon = |multi: bool, new: bool| json!({"model_type": "falcon", "num_attention_heads": 4, "num_kv_heads": 4, "multi_query": multi, "new_decoder_architecture": new});
+    for (config, name) in [
+        (json!({"model_type": "bloom", "n_head": 4}), "bloom-qkv-to-split"),
+        (falcon(false, false), "bloom-qkv-to-split"),
+        (falcon(true, false), "falcon-7b-qkv-to-split"),
+        (falcon(true, true), "falcon-qkv-to-split"),
+    ] {
+        let found = guess(std::slice::from_ref(&rows), Some(&config));
+        let fits: Vec<&str> = found.fits.iter().map(|one| one.name).collect();
+        assert_eq!(fits, [name], "{config}");
+        let against = found.near.iter().filter(|one| !one.inverse && !one.against.is_empty());
+        assert!(against.count() >= 2, "{config}: {found:?}");
+    }
 }

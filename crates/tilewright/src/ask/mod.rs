@@ -53,6 +53,8 @@ pub mod explain;
 mod fields;
 #[cfg(feature = "files")]
 mod fingerprint;
+#[cfg(feature = "files")]
+mod guesses;
 mod index;
 mod infer;
 #[cfg(feature = "files")]
@@ -98,6 +100,8 @@ pub use explain::Explanation;
 pub use fields::Fields;
 #[cfg(feature = "files")]
 pub use fingerprint::Printed;
+#[cfg(feature = "files")]
+pub use guesses::Guesses;
 pub use index::{Contents, MOST_NAMED, Offset, Sharing};
 pub use infer::{Inferred, Known};
 #[cfg(feature = "files")]
@@ -110,7 +114,7 @@ pub use padding::{Advice, Cause};
 pub use parse::Parsed;
 pub use question::Question;
 #[cfg(feature = "files")]
-pub use recipe::{Guesses, RecipeFit, RecipeShown, Recipes};
+pub use recipe::{RecipeFit, RecipeShown, Recipes};
 pub use recognise::Recognition;
 pub use same::{Comparison, compare, compare_tabled};
 #[cfg(feature = "files")]

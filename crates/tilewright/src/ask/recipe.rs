@@ -1,11 +1,9 @@
-//! Recipes: the rules of one, whether it fits a checkpoint, which ones come with the library, and which of those fit.
+//! Recipes: the rules of one, whether it fits a checkpoint, and which ones come with the library.
 
 use std::{collections::BTreeSet, fmt};
 
 use serde_json::{Value, json};
-use tilewright_recipe::{
-    Assembly, ConfigJson, Errors, Guess, Made, Origin, Recipe, Shipped, Tensor,
-};
+use tilewright_recipe::{Assembly, ConfigJson, Errors, Made, Origin, Recipe, Shipped, Tensor};
 
 use super::{
     Answer,
@@ -190,7 +188,7 @@ fn config(config: &ConfigJson) -> Value {
     }
 }
 
-fn faults(errors: &Errors) -> Vec<Value> {
+pub(super) fn faults(errors: &Errors) -> Vec<Value> {
     let fault = |error: &tilewright_recipe::Error| {
         json!({
             "kind": error.kind().name(),
@@ -215,7 +213,7 @@ fn faults(errors: &Errors) -> Vec<Value> {
 pub struct Recipes;
 
 /// The names and titles of the shipped recipes.
-fn titled() -> Vec<(&'static Shipped, String, String)> {
+pub(super) fn titled() -> Vec<(&'static Shipped, String, String)> {
     let facts = |shipped: &'static Shipped| {
         let recipe = shipped.recipe().unwrap_or_default();
         (shipped, recipe.title().unwrap_or("").to_owned(), recipe.source().unwrap_or("").to_owned())
@@ -237,60 +235,5 @@ impl Answer for Recipes {
     fn to_json(&self) -> Value {
         let one = |(shipped, title, source): &(&Shipped, String, String)| json!({ "name": shipped.name, "title": title, "source": source });
         json!({ "recipes": titled().iter().map(one).collect::<Vec<_>>() })
-    }
-}
-
-/// The shipped recipes that fit a checkpoint.
-///
-/// ```
-/// use tilewright::{ask::{Answer, Guesses}, recipe::{Tensor, guess}, Dtype};
-/// let tensors = [Tensor::new("visual.patch_embed.proj.weight", Dtype::F32, [32, 3, 2, 4, 4])];
-/// let guesses = Guesses(guess(&tensors, None));
-/// assert!(guesses.to_string().starts_with("qwen2-vl-patch-to-linear  Qwen2-VL: "));
-/// assert!(Guesses(Vec::new()).is_no());
-/// ```
-#[derive(Clone, Debug)]
-pub struct Guesses(pub Vec<Guess>);
-
-/// A recipe a line, and what must be given before it can run; which one is meant is for people to say.
-impl fmt::Display for Guesses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return writeln!(f, "no shipped recipe fits");
-        }
-        let titles = titled();
-        let spelled = |guess: &Guess| {
-            format!("{}{}", guess.name, if guess.inverse { " (inverse)" } else { "" })
-        };
-        let width = self.0.iter().map(|guess| spelled(guess).len()).max().unwrap_or(0);
-        for guess in &self.0 {
-            let title = titles
-                .iter()
-                .find(|(shipped, ..)| shipped.name == guess.name)
-                .map_or("", |(_, title, _)| title);
-            writeln!(f, "{:width$}  {title}", spelled(guess))?;
-            // The first instance says it for all of them.
-            if let Some(errors) = &guess.open {
-                writeln!(f, "    but {}", printable(errors.first().message()))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Answer for Guesses {
-    fn to_json(&self) -> Value {
-        let one = |guess: &Guess| {
-            json!({
-                "name": guess.name,
-                "inverse": guess.inverse,
-                "open": guess.open.as_ref().map(faults),
-            })
-        };
-        json!({ "recipes": self.0.iter().map(one).collect::<Vec<_>>() })
-    }
-
-    fn is_no(&self) -> bool {
-        self.0.is_empty()
     }
 }

@@ -155,6 +155,12 @@ impl Header {
         self.pairs.iter().map(|pair| (self.key(pair), self.value(pair))).collect()
     }
 
+    /// What the metadata say in texts, whole numbers and truth values.
+    pub(super) fn config(&self) -> serde_json::Map<String, serde_json::Value> {
+        let json = |pair| Some((self.key(pair).to_owned(), self.value(pair).json()?));
+        self.pairs.iter().filter_map(json).collect()
+    }
+
     /// The strings of the metadata by key.
     pub(super) fn strings(&self) -> HashMap<&str, &str> {
         let string = |pair| Some((self.key(pair), self.value(pair).string()?));

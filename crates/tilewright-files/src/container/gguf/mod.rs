@@ -37,7 +37,7 @@ use super::{
     notes::{self, Role},
     target::Target,
 };
-use crate::{Error, Job, Tensor, names, record::OWN};
+use crate::{Error, Job, names, record::OWN};
 use claims::Claims;
 use header::Header;
 use tilewright_core::Remedy;
@@ -86,9 +86,12 @@ impl Gguf {
     }
 
     /// The file that gets the metadata of another: what these say of tensors is compared with the tensors.
-    fn adopted(header: Header, path: &Path, tensors: &[Tensor]) -> Result<Gguf, Error> {
+    fn adopted(header: Header, path: &Path, beside: &Beside<'_>) -> Result<Gguf, Error> {
+        let tensors = beside.tensors;
         let claims = Claims::of(&header, tensors);
-        let (wrong, unknown) = (claims.contradictions(), claims.unknown());
+        let (mut wrong, unknown) = (claims.contradictions(), claims.unknown());
+        let other = beside.result.contradictions(&header.config().into());
+        wrong.extend(other.iter().map(ToString::to_string));
         if !wrong.is_empty() {
             let shown: Vec<&str> = wrong.iter().take(SHOWN).map(String::as_str).collect();
             let more = match wrong.len().saturating_sub(SHOWN) {
@@ -153,7 +156,7 @@ impl Container for Gguf {
             return Ok(Some(Box::new(Gguf::new(header, Vec::new()))));
         }
         let path = opened.files.first().map_or(Path::new(""), |file| file.source.path());
-        Ok(Some(Box::new(Gguf::adopted(header, path, beside.tensors)?)))
+        Ok(Some(Box::new(Gguf::adopted(header, path, beside)?)))
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -162,6 +165,10 @@ impl Container for Gguf {
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
         Box::new(self.texts.iter().map(|(key, text)| (key.as_str(), text.as_str())))
+    }
+
+    fn config(&self) -> serde_json::Map<String, serde_json::Value> {
+        self.header.config()
     }
 
     fn facts(&self, opened: &Opened) -> Vec<Fact> {

@@ -8,6 +8,7 @@ use crate::{Error, names};
 pub(super) const U16: u32 = 2;
 pub(super) const U32: u32 = 4;
 pub(super) const I32: u32 = 5;
+const BOOL: u32 = 7;
 pub(super) const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
@@ -130,6 +131,15 @@ impl<'a> Value<'a> {
     pub(super) fn string(&self) -> Option<&'a str> {
         let text = self.bytes.get(8..).filter(|_| self.kind == STRING)?;
         std::str::from_utf8(text).ok()
+    }
+
+    /// A text, a whole number or a truth value as JSON.
+    pub(super) fn json(&self) -> Option<serde_json::Value> {
+        match self.kind {
+            BOOL => Some((number(self.bytes) != 0).into()),
+            STRING => self.string().map(Into::into),
+            _ => self.count().map(Into::into),
+        }
     }
 
     /// The value for people; of a long array its first elements.

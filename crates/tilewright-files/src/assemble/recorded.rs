@@ -1,0 +1,341 @@
+//! A result compared with what it was made from, by the recipe that the result records.
+//!
+//! Law: every element of the result is compared with the element of the source that the recipe says, and every element of padding
+//! with its fill. Nothing that moves elements is asked: a piece is summed once where it was taken from and once where it was put,
+//! over the digits that both sides share; pieces of other sums are halved until one element is left.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use tilewright_recipe::{Assembly, Made, Origin, RECIPE_KEY, Recipe, Sizes};
+
+use super::{
+    assembling::known,
+    cells::Sides,
+    exact::Exact,
+    made::{self, Known},
+    pieces::{Give, Piece},
+    whole::Whole,
+};
+use crate::{
+    Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
+    budget::{self, Budget, zeros},
+    container::Format,
+    crew::Crew,
+    globs::Pattern,
+    open::open_with,
+    request,
+    source::Source,
+};
+
+/// The bytes of a buffer.
+const ROOM: u64 = 1 << 20;
+
+/// A result and its source, with the recipe from the one to the other.
+pub(crate) struct Remade<'a> {
+    out: &'a Input,
+    against: &'a Input,
+    forth: Assembly,
+}
+
+/// In what a tensor of a result is not what its recipe makes.
+#[derive(Clone, Debug)]
+pub(crate) enum Unlike {
+    /// The result does not have it.
+    Missing,
+    /// The recipe does not make it.
+    More,
+    Dtype {
+        is: String,
+        was: String,
+    },
+    Dims {
+        is: Vec<u64>,
+        was: Vec<u64>,
+    },
+    Element(Cell),
+}
+
+/// An element that differs: its coordinate in the result, its places on both sides, and both values.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(crate) coord: Vec<u64>,
+    to: u64,
+    from: u64,
+    pub(crate) is: u128,
+    pub(crate) was: u128,
+}
+
+/// A tensor that differs.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) tensor: String,
+    pub(crate) unlike: Unlike,
+}
+
+impl From<Found> for Difference {
+    fn from(Found { tensor, unlike }: Found) -> Difference {
+        let said = |text: String| Difference::Said { tensor: Some(tensor.clone()), text };
+        match unlike {
+            Unlike::Missing => {
+                said("it is missing, and the recipe that is recorded makes it".into())
+            }
+            Unlike::More => said("the recipe that is recorded does not make it".into()),
+            Unlike::Dtype { is, was } => {
+                said(format!("elements are {is}, and the recipe makes {was}"))
+            }
+            Unlike::Dims { is, was } => {
+                said(format!("dims are {is:?}, and the recipe makes {was:?}"))
+            }
+            Unlike::Element(Cell { coord, to, from, is, was }) => {
+                let (offset, original) = (to as i64, from as i64);
+                Difference::Element { tensor, coord, offset, original, is, was }
+            }
+        }
+    }
+}
+
+/// The recipe that an input records.
+pub(crate) fn text(input: &Input) -> Option<&str> {
+    input.metadata().find(|(key, _)| *key == RECIPE_KEY).map(|(_, text)| text)
+}
+
+/// Why the recipe that an input records does not fit its own tensors, where it records one.
+pub(crate) fn unfit(input: &Input) -> Option<Option<String>> {
+    let back = Recipe::parse(text(input)?);
+    let solved = back.and_then(|back| back.solve(&input.recipe_tensors(), None, &Sizes::new()));
+    Some(solved.err().map(|errors| {
+        format!("the tensors are not those of the recipe that it records: {}", errors.first())
+    }))
+}
+
+/// What verification says of a result that records a recipe; nothing where it records none for this source. `beside` knows the
+/// paths of the files beside it.
+pub(crate) fn verdict(
+    (format, source, beside): (&'static Format, &Source, &dyn Fn(&str) -> PathBuf),
+    (against, request): (&Input, &Request),
+    watch: &dyn Watch,
+) -> Result<Option<Verdict>, Error> {
+    if request.asks() || format.array.is_some() {
+        return Ok(None);
+    }
+    let again = Source::open(source.path())?;
+    // What cannot be opened so is told where it is opened as the result of a conversion.
+    match open_with(format, again, &Reading::default(), Some(beside), watch) {
+        Ok(out) => compared((&out, against), request, watch),
+        Err(_) => Ok(None),
+    }
+}
+
+fn compared(
+    (out, against): (&Input, &Input),
+    request: &Request,
+    watch: &dyn Watch,
+) -> Result<Option<Verdict>, Error> {
+    let remade = match Remade::of(out, against) {
+        None => return Ok(None),
+        Some(Err(said)) => return Ok(Some(Verdict::Differs(Difference::said(said)))),
+        Some(Ok(remade)) => remade,
+    };
+    let names = || out.tensors().iter().chain(against.tensors()).map(Tensor::name);
+    let patterns = request.only.iter().map(|glob| Pattern::matching(glob, names()));
+    let patterns = patterns.collect::<Result<Vec<Pattern>, Error>>()?;
+    let meant = |name: &str, sources: &[&str]| {
+        request::is_meant(&patterns, name)
+            || sources.iter().any(|name| request::is_meant(&patterns, name))
+    };
+    watch.total(out.tensors().iter().map(|tensor| tensor.len).sum());
+    let tensors = against.tensors().len() + out.tensors().len();
+    let budget = Budget::new(budget::beside(request.memory, against.tensors().len(), tensors)?);
+    let crew = Crew::new(watch, &budget, request.threads);
+    let found = remade.differences(&meant, 1, crew)?;
+    against.check_unchanged()?;
+    out.check_unchanged()?;
+    let bytes = || out.tensors().iter().filter(|it| meant(&it.name, &[])).map(|it| it.len).sum();
+    Ok(Some(match found.into_iter().next() {
+        Some(found) => Verdict::Differs(found.into()),
+        None => Verdict::Same { bytes: bytes() },
+    }))
+}
+
+impl<'a> Remade<'a> {
+    /// Nothing where the result records no recipe, or that of the other: then it was made of it in another way. The inner error
+    /// says why the recipe that is recorded is not one that made the result of this source.
+    pub(crate) fn of(out: &'a Input, against: &'a Input) -> Option<Result<Remade<'a>, String>> {
+        let text = text(out).filter(|own| text(against) != Some(*own))?;
+        let back = Recipe::parse(text);
+        let forth = back
+            .and_then(|back| back.inverse().solve(&against.recipe_tensors(), None, &Sizes::new()));
+        let made = forth.map(|forth| Remade { out, against, forth });
+        Some(made.map_err(|errors| {
+            format!(
+                "the recipe that {} records was not made for {}: {}",
+                out.path().display(),
+                against.path().display(),
+                errors.first()
+            )
+        }))
+    }
+
+    /// What differs, up to `most` tensors; those that `meant` says of, with the names that they are made of.
+    pub(crate) fn differences(
+        &self,
+        meant: &(dyn Fn(&str, &[&str]) -> bool + Sync),
+        most: usize,
+        crew: Crew<'_>,
+    ) -> Result<Vec<Found>, Error> {
+        let known = known(self.against);
+        let own: HashMap<&str, &Tensor> = self
+            .out
+            .tensors()
+            .iter()
+            .chain(self.out.tied().map(|(_, it)| it))
+            .map(|it| (it.name(), it))
+            .collect();
+        let tied: HashMap<&str, &Tensor> = self.out.tied().collect();
+        let made: HashSet<&str> = self.forth.made.iter().map(|made| made.name.as_str()).collect();
+        let more = own.keys().filter(|name| !made.contains(*name) && meant(name, &[]));
+        let more = more.map(|name| Found { tensor: (*name).to_owned(), unlike: Unlike::More });
+        let found = Mutex::new(more.collect::<Vec<Found>>());
+        let full = || found.lock().unwrap_or_else(PoisonError::into_inner).len() >= most;
+        let lanes = crew.members(self.out.tensors().iter().map(|tensor| tensor.len).sum());
+        let room = (crew.budget().limit() / lanes as u64 / 4).clamp(64, ROOM);
+        let made = self.forth.made.iter().filter(|made| meant(&made.name, &self.sources(made)));
+        let tensor = |made: &Made| {
+            let name = made.name.as_str();
+            own.get(name).or_else(|| tied.get(name)).copied()
+        };
+        let size = |made: &&Made| tensor(made).map_or(0, |tensor| tensor.len);
+        let join = || {
+            let mut rooms = [zeros(room)?, zeros(room)?];
+            let (known, found, full, tensor) = (&known, &found, &full, &tensor);
+            Ok(move |made: &&Made| {
+                if full() {
+                    return Ok(Some(()));
+                }
+                let unlike = match tensor(made) {
+                    None => Some(Unlike::Missing),
+                    Some(tensor) => self.unlike(made, tensor, known, &mut rooms)?,
+                };
+                if let Some(unlike) = unlike {
+                    let one = Found { tensor: made.name.clone(), unlike };
+                    found.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+                }
+                Ok(None)
+            })
+        };
+        crew.first(lanes, made, (size, 1, 1), join)?;
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_by(|a, b| a.tensor.cmp(&b.tensor));
+        Ok(found)
+    }
+
+    /// The names that a tensor is made of.
+    fn sources(&self, made: &Made) -> Vec<&'a str> {
+        let number = |origin: Origin| match origin {
+            Origin::Source { tensor, .. } => self.against.tensors().get(tensor).map(Tensor::name),
+            Origin::Fill(_) => None,
+        };
+        made.parts.iter().filter_map(|part| number(part.origin)).collect()
+    }
+
+    /// In what a tensor of the result is not what the recipe makes.
+    fn unlike(
+        &self,
+        made: &Made,
+        tensor: &Tensor,
+        known: &Known<'_>,
+        rooms: &mut [Vec<u8>; 2],
+    ) -> Result<Option<Unlike>, Error> {
+        if tensor.dims() != made.extents {
+            let (is, was) = (tensor.dims().to_vec(), made.extents.clone());
+            return Ok(Some(Unlike::Dims { is, was }));
+        }
+        if tensor.dtype() != made.dtype {
+            let (is, was) = (tensor.dtype().to_string(), made.dtype.to_string());
+            return Ok(Some(Unlike::Dtype { is, was }));
+        }
+        let whole = self.whole(made, tensor, known)?;
+        for piece in &whole.pieces {
+            if piece.nest.size() == 0 {
+                continue;
+            }
+            if let Some(cell) = self.piece(piece, (tensor, whole.width), rooms)? {
+                return Ok(Some(Unlike::Element(cell)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The pieces of a tensor, from the storage of the source to that of the result.
+    fn whole(&self, made: &Made, tensor: &Tensor, known: &Known<'_>) -> Result<Whole, Error> {
+        if let Some((number, own)) = made::unchanged(made, known) {
+            let stored = own.len == tensor.len && own.storage == tensor.storage;
+            if (own.refusal.is_some() || own.tabled().is_some()) && stored {
+                return Ok(made::copied(&made.name, number, own).1);
+            }
+        }
+        let wrong = |said: String| {
+            Error::unsupported(&self.out.path, format!("tensor {:?} {said}", made.name))
+        };
+        made::whole(&made.parts, &tensor.held, known).map_err(wrong)
+    }
+
+    /// The first element of a piece that differs.
+    fn piece(
+        &self,
+        piece: &Piece,
+        (tensor, width): (&Tensor, u64),
+        [one, other]: &mut [Vec<u8>; 2],
+    ) -> Result<Option<Cell>, Error> {
+        let (out, at) = self.out.place(tensor)?;
+        let made = |bytes: &mut [u8], from: u64| out.read(bytes, at + from);
+        let source: Option<(&Source, u64)> = match piece.give {
+            Give::Tensor(number, _) => {
+                self.against.tensors().get(number).map(|it| self.against.place(it)).transpose()?
+            }
+            Give::Fill(_) => None,
+        };
+        let given = |bytes: &mut [u8], from: u64| match (&piece.give, source) {
+            (_, Some((source, at))) => source.read(bytes, at + from),
+            (Give::Fill(unit), None) => {
+                bytes.iter_mut().zip(unit.iter().cycle()).for_each(|(to, from)| *to = *from);
+                Ok(())
+            }
+            (Give::Tensor(..), None) => Err(Error::usage("a tensor without a place")),
+        };
+        let sides = Sides { from: &given, to: &made, width, piece };
+        let found = match (piece.exact, source) {
+            (Exact::Same, Some(_)) => match sides.summed(one)? {
+                None => return Ok(None),
+                Some(nest) => sides.first(&nest, [one, other])?,
+            },
+            (Exact::Same | Exact::Widen(_) | Exact::Narrow(_), _) => {
+                sides.first(&piece.nest, [one, other])?
+            }
+        };
+        let cell =
+            |(from, to, is, was)| Cell { coord: coordinate(tensor, to * width), from, to, is, was };
+        Ok(found.map(cell))
+    }
+}
+
+/// The coordinate of the element at a byte of a tensor.
+fn coordinate(tensor: &Tensor, byte: u64) -> Vec<u64> {
+    let (held, bits) = (&tensor.held, u64::from(tensor.held.bits).max(1));
+    let element = byte.saturating_mul(8) / bits;
+    match held.layout().locate(i64::try_from(element).unwrap_or(i64::MAX)) {
+        Ok(tilewright_core::Place::Element(coord)) => {
+            let together = held.together().max(1);
+            let mut coord = coord.as_slice().to_vec();
+            if let Some(last) = coord.last_mut() {
+                *last *= together;
+            }
+            coord
+        }
+        _ => vec![element], // open set
+    }
+}

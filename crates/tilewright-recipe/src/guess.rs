@@ -1,0 +1,147 @@
+//! Which of the shipped recipes fit a checkpoint, and why the others do not: the configuration first, then names and extents.
+
+use serde_json::Value;
+
+use crate::{
+    conditions::{Condition, Contradiction, looked_up},
+    error::{Errors, Kind},
+    expression::Sizes,
+    recipe::Recipe,
+    shipped::{Shipped, shipped},
+    tensor::Tensor,
+};
+
+/// The most recipes that are told with why they do not fit.
+const NEAR: usize = 6;
+
+/// Keys of a configuration that say which model it is of.
+const MODEL: [&str; 3] = ["model_type", "architectures", "general.architecture"];
+
+/// A shipped recipe for a checkpoint, in one direction; see [`guess`].
+///
+/// ```
+/// use tilewright_core::Dtype;
+/// use tilewright_recipe::{Tensor, guess};
+/// let tensors = [Tensor::new("visual.patch_embed.proj.linear.weight", Dtype::F32, [32, 96])];
+/// let found = guess(&tensors, None).fits;
+/// assert_eq!((found[0].name, found[0].inverse), ("qwen2-vl-patch-to-linear", true));
+/// assert!(found[0].open.as_ref().unwrap().to_string().contains("the size of `c`"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guess {
+    /// The name of the recipe.
+    pub name: &'static str,
+    /// Whether it is its inverse.
+    pub inverse: bool,
+    /// The names of the first tensors that it makes, as a pattern.
+    pub makes: String,
+    /// What the recipe is for that the configuration says too: the keys.
+    pub known: Vec<Condition>,
+    /// What the recipe is for that no configuration says.
+    pub unsettled: Vec<Condition>,
+    /// What the configuration says against it.
+    pub against: Vec<Contradiction>,
+    /// What must be given before it can be solved, or, of a recipe that does not fit, all its faults.
+    pub open: Option<Errors>,
+}
+
+/// The shipped recipes for a checkpoint; see [`guess`].
+///
+/// ```
+/// let guessed = tilewright_recipe::guess(&[], Some(&serde_json::json!({"model_type": "gpt2"})));
+/// assert_eq!(guessed.model, [("model_type".to_owned(), "gpt2".into())]);
+/// assert!(guessed.fits.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Guessed {
+    /// What the configuration says of the model: keys with their values.
+    pub model: Vec<(String, Value)>,
+    /// Those that fit.
+    pub fits: Vec<Guess>,
+    /// Those that nearly fit: for this configuration, for such tensors, or for most of them.
+    pub near: Vec<Guess>,
+    /// How many others there are, each direction counted.
+    pub others: usize,
+}
+
+/// The shipped recipes for these tensors, in either direction. A recipe fits if the configuration does not contradict it, and if it
+/// is solved without a fault, or if only sizes and element types must be given. Several may fit: which one is meant is for
+/// people to say.
+///
+/// ```
+/// use serde_json::json;
+/// use tilewright_core::Dtype;
+/// use tilewright_recipe::{Tensor, guess};
+/// let tensors = [Tensor::new("visual.patch_embed.proj.weight", Dtype::F32, [32, 3, 2, 4, 4])];
+/// let found = guess(&tensors, None).fits;
+/// assert_eq!((found.len(), found[0].name, found[0].inverse), (1, "qwen2-vl-patch-to-linear", false));
+/// assert!(found[0].open.is_none());
+/// // A configuration that says otherwise does not fit.
+/// let config = json!({"vision_config": {"patch_size": 14}});
+/// assert!(guess(&tensors, Some(&config)).fits.is_empty());
+/// let other = guess(&tensors, Some(&json!({"model_type": "llava"})));
+/// assert!(other.fits.is_empty() && other.near[0].against[0].key == "model_type");
+/// ```
+pub fn guess(tensors: &[Tensor], config: Option<&Value>) -> Guessed {
+    let mut guessed = Guessed { model: model(config), ..Guessed::default() };
+    let mut near = Vec::new();
+    for (shipped, inverse) in shipped().iter().flat_map(|one| [(one, false), (one, true)]) {
+        let Ok(recipe) = shipped.recipe() else { continue };
+        let recipe = if inverse { recipe.inverse() } else { recipe };
+        let guess = guessed_of((shipped, inverse), &recipe, tensors, config);
+        match guess.distance(&recipe, tensors.len()) {
+            Some(0) => guessed.fits.push(guess),
+            Some(distance) => near.push((distance, guess)),
+            None => guessed.others += 1,
+        }
+    }
+    // The other direction of what fits is for its result.
+    let fits = |name: &str| guessed.fits.iter().any(|guess| guess.name == name);
+    near.retain(|(_, guess)| !fits(guess.name));
+    // Those of the fewest faults first.
+    near.sort_by_key(|(distance, _)| *distance);
+    guessed.others += near.len().saturating_sub(NEAR);
+    guessed.near = near.into_iter().take(NEAR).map(|(_, guess)| guess).collect();
+    guessed
+}
+
+/// What a configuration says of the model that it is of.
+fn model(config: Option<&Value>) -> Vec<(String, Value)> {
+    let said = |key: &str| Some((key.to_owned(), looked_up(config?, key)?.clone()));
+    MODEL.into_iter().filter_map(said).collect()
+}
+
+fn guessed_of(
+    (shipped, inverse): (&Shipped, bool),
+    recipe: &Recipe,
+    tensors: &[Tensor],
+    config: Option<&Value>,
+) -> Guess {
+    let [known, unsettled] = recipe.serves.split(config);
+    let against = config.map(|config| recipe.contradictions(config)).unwrap_or_default();
+    let any = recipe.clone().for_any_config();
+    let open = any.solve(tensors, config, &Sizes::new()).err();
+    let first = recipe.rules.first().and_then(|rule| rule.to.references.first());
+    let makes = first.map_or("", |first| first.text.split(" : ").next().unwrap_or(""));
+    Guess { name: shipped.name, inverse, makes: makes.to_owned(), known, unsettled, against, open }
+}
+
+impl Guess {
+    /// How far it is from fitting, in faults; nothing where it has little to do with the tensors.
+    fn distance(&self, recipe: &Recipe, tensors: usize) -> Option<usize> {
+        let of = |kind: Kind| {
+            let errors = self.open.iter().flat_map(Errors::iter);
+            errors.filter(|error| error.kind() == kind).count()
+        };
+        let faults = self.open.iter().flat_map(Errors::iter).count();
+        let faults = faults - of(Kind::Unsolved);
+        if faults == 0 {
+            return Some(self.against.len());
+        }
+        let named = self.against.is_empty()
+            && self.known.iter().any(|one| MODEL.contains(&one.key.as_str()));
+        let required = recipe.rules.iter().filter(|rule| !rule.optional).count();
+        let most = of(Kind::Unmatched) * 2 <= required && of(Kind::Unclaimed) * 2 <= tensors;
+        (named || most && required > 0 && tensors > 0).then_some(faults + self.against.len())
+    }
+}
