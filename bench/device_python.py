@@ -86,7 +86,7 @@ class Clock:
 
 
 def views(torch, case, src, dst):
-    """The boxes of a case as pairs of views, destination first; None where torch has no words for it."""
+    """The boxes of a case as pairs of views, destination first; None where torch cannot express it."""
     boxes, bits = case["boxes"], case["src_bits"]
     if boxes is None or bits != case["dst_bits"] or bits not in TYPES:
         return None

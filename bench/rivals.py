@@ -5,7 +5,7 @@
 as `cargo xtask bench --rivals` runs it. CASES.json is what `tilewright bench --list --json` prints. A case
 is a few boxes with strides on both sides: NumPy and torch copy between strided views of two buffers that are
 kept, which spares them the temporaries of reshape, transpose and pad; jax transposes, into an output of its
-own making, what is one dense box. What a library has no words for it does not take part in.
+own making, what is one dense box. What a library cannot express it does not take part in.
 
     python bench/rivals.py --program TILEWRIGHT --random N --seed S --threads N [--quick] [--max-bytes 512M]
 
@@ -343,7 +343,7 @@ class Duel:
         return ours("1", case["name"].removeprefix("random-"), *self.options)[0]
 
     def turn(self, case, job):
-        """The library's row with its time over the program's; none if it has no words for the case."""
+        """The library's row with its time over the program's; none if it cannot express the case."""
         if not whole_bytes(case):
             return None
         before = self.program(case)

@@ -343,7 +343,7 @@ def law(text):
 def as_layout(answer):
     value = read(answer)
     value = Layout(value, compact(value)) if isinstance(value, (int, tuple)) and not isinstance(value, bool) else value
-    need(isinstance(value, Layout), "the answer is no layout")
+    need(isinstance(value, Layout), "the answer is not a layout")
     need(value.size <= 1 << 16, "the answer has more than 65536 coordinates")
     return value
 
@@ -401,7 +401,7 @@ def complement(answer, question):
     both = [x + y for x in source for y in table]
     need(len(both) == len(set(both)), "two sums meet")
     missing = next((x for x in range(n) if x not in set(both)), None)
-    need(missing is None, f"{missing} is no sum")
+    need(missing is None, f"{missing} is not a sum")
     need(table == sorted(table), "R does not ascend")
 
 
@@ -410,7 +410,7 @@ def right_inverse(answer, question):
     r, source = as_layout(answer), layout(question["args"][0])
     for i in range(r.size):
         index = r.at(i)
-        need(0 <= index < source.size, f"R({i}) = {index} is no index of L")
+        need(0 <= index < source.size, f"R({i}) = {index} is not an index of L")
         need(source.at(index) == i, f"L(R({i})) = L({index}) = {source.at(index)}")
     need(r.size >= question["longest"], "size", r.size, "where", question["longest"], "is possible")
 
@@ -895,7 +895,7 @@ def judge(question, reply):
 def serve(path):
     """The loop of an adapter's process: `answer` is called, and what it raises is a refusal or a crash."""
     import importlib.util
-    answers, sys.stdout = sys.stdout, sys.stderr  # what an implementation prints is no answer
+    answers, sys.stdout = sys.stdout, sys.stderr  # what an implementation prints is not an answer
     spec = importlib.util.spec_from_file_location("adapter", path)
     adapter = importlib.util.module_from_spec(spec)
     broken = None
@@ -921,7 +921,7 @@ def ask(adapter, message):
         return {"not offered": True} if answer is None else {"answer": answer}
     except adapter.REFUSALS as error:
         return {"refused": f"{type(error).__name__}: {error}"[:300]}
-    except Exception as error:  # an exception that is no word of the implementation's own
+    except Exception as error:  # an exception that is not a word of the implementation's own
         return {"crashed": f"{type(error).__name__}: {error}"[:300]}
 
 

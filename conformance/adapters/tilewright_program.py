@@ -21,7 +21,7 @@ def version():
 
 
 def evaluate(lines):
-    """The answers to some expressions; more or fewer lines than asked for are no answer."""
+    """The answers to some expressions; more or fewer lines than asked for are not answer."""
     run = subprocess.run([PROGRAM, "eval", "-"], input="\n".join(lines) + "\n", capture_output=True, text=True)
     answers = run.stdout.splitlines()
     if run.returncode not in (0, 1) or len(answers) != len(lines):

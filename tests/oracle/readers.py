@@ -27,12 +27,12 @@ SEED = int(os.environ.get("READERS_SEED", "1"))
 # Why Tilewright refuses what the reference accepts: words of its error, and the reason.
 WE_REFUSE = {
     "safetensors": {
-        "stands there twice": "a name that stands there twice says two things",
+        "occurs twice": "a name that occurs twice says two things",
     },
     "npy": {
         "behind its header": "more bytes than the array has",
         "a dtype is an order": "a dtype in words that NumPy does not write",
-        "dates and time spans|strings are no": "dates and texts are no elements of a tensor",
+        "dates and time spans|strings are no": "dates and texts are not elements of a tensor",
         "raw elements are": "raw elements of a width that nothing moves",
         r"\.npy header: byte": "a literal of Python that NumPy does not write",
     },
@@ -41,7 +41,7 @@ WE_REFUSE = {
 THEY_REFUSE = {
     "safetensors": {},
     "npy": {
-        "shape is not valid": "one extent in brackets without a comma, which is no tuple in Python",
+        "shape is not valid": "one extent in brackets without a comma, which is not a tuple in Python",
         r"Cannot parse header: .*\dL": "an integer of Python 2 in a version that came after it",
     },
 }

@@ -133,7 +133,7 @@ export class AlgebraPart extends Reader {
     this.draw();
   }
 
-  /** What grids do not show: who owns what, and maps that are no layouts. */
+  /** What grids do not show: who owns what, and maps that are not layouts. */
   private owned({ expression, result, drawn }: Step, svg: () => string | null): void {
     const dealt = expression.startsWith("make_layout_tv");
     const shown = drawn && (dealt || !result.view);

@@ -78,7 +78,7 @@ export interface Plan {
   assumed: boolean;
 }
 
-/** A picture of what is no layout of an array in memory: who holds what, or where cells are sent. */
+/** A picture of what is not a layout of an array in memory: who holds what, or where cells are sent. */
 export interface Spread {
   title: string;
   map: string;

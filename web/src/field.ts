@@ -61,7 +61,7 @@ export class Field {
     fill(this.note, refusal.message, ...this.spellings(refusal.message, span));
   }
 
-  /** Says something that is no error. */
+  /** Says something that is not an error. */
   say(text: string): void {
     if (!this.element.classList.contains("wrong")) fill(this.note, text);
   }

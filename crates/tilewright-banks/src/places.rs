@@ -166,13 +166,13 @@ impl<'a> Places<'a> {
         for element in 1..self.access.vector() {
             let numbers = [element.into(), self.access.vector().into(), lane as i128];
             let Some(next) = self.coord_in(moment, lane, element) else {
-                let legal = "a vector lies in the array as a whole; access fewer at once";
+                let legal = "a vector has to be inside the array; access fewer at once";
                 let message =
                     "element {} of the {} that thread {} accesses here lies outside of the array";
                 return Err(witnessed(Error::illegal(message, numbers, legal), &first));
             };
             if layout.offset(&next)?.checked_sub(start) != Some(element as i64) {
-                let legal = "the elements of a vector lie together; access fewer at once";
+                let legal = "the elements of a vector have to be contiguous; access fewer at once";
                 let message = "element {} of the {} that thread {} accesses here does not follow the one before it";
                 return Err(witnessed(Error::illegal(message, numbers, legal), &first));
             }

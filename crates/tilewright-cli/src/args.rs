@@ -137,8 +137,8 @@ Examples:
     #[command(
         name = "same-data",
         after_help = "\
-Prints `same`, or a line for each tensor that differs: the first coordinate that
-differs, both values as bits, and whether it equals a transposed, byte-swapped
+Prints `same`, or a line for each tensor that differs: the first different
+coordinate, both values as bits, and whether it equals a transposed, byte-swapped
 or renamed tensor. Then the exit code is 1. An array in .npy or raw:PATH has no
 name, and is compared with the only tensor of the other file. --from has the
 meaning of `fingerprint`, for both files.

@@ -22,7 +22,7 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::SkipUnfit => "pass over such tensors by --skip-unfit",
         Remedy::File => "name a file",
         Remedy::Unverified => "leave --verify out",
-        Remedy::Name => "name the one that is meant by --tensor NAME",
+        Remedy::Name => "choose one with --tensor NAME",
         Remedy::Again => "to copy it, give --force",
         Remedy::Original => "name the file that it was made from by --against",
         Remedy::TrustMetadata => "to write them as they are, give --trust-metadata",

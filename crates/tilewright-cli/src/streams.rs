@@ -33,7 +33,7 @@ pub(crate) fn prepare<'a>(
         return Ok(Conversion::prepare(input, out, request)?);
     }
     if io::stdout().is_terminal() {
-        let said = "standard output is a terminal, and the result is no text; name a file";
+        let said = "standard output is a terminal, and the result is not text; name a file";
         return Err(Failure::usage(said));
     }
     if opened(&io::stdout()).is_some_and(|file| input.reads(&file)) {

@@ -16,7 +16,10 @@ fn the_exit_code_says_whether_there_are_conflicts() {
     let (code, text, _) = run(&["banks", "f32[32,32] (32,32):(33,1)", "--access", "column"]);
     assert!(code == Some(0) && text.contains("no conflicts"), "{text}");
     for (args, says) in [
-        (&["f32[4,4] row-major", "--access", "diagonal"][..], "--access: `diagonal` is no access"),
+        (
+            &["f32[4,4] row-major", "--access", "diagonal"][..],
+            "--access: `diagonal` is not an access",
+        ),
         (&["(4,4):(4,1)", "--access", "row"], "--dtype: banks depend on the width"),
         (&["f32[4,4] row-major", "--access", "row", "--banks", "x"], "--banks: `x` names no banks"),
         (
@@ -29,7 +32,7 @@ fn the_exit_code_says_whether_there_are_conflicts() {
             "128 bits are taken 16 bytes",
         ),
         (&["f32[4,4] row-major"], "--access"),
-        (&["f16[64,64] row-major", "--access", "ldmatrix.x3"], "`.x3` is no part of"),
+        (&["f16[64,64] row-major", "--access", "ldmatrix.x3"], "`.x3` is not part of"),
         (&["f16[64,64] row-major", "--access", "ldmatrix.trans"], "lie together"),
         (
             &["f16[64,64] row-major", "--access", "ldmatrix.trans"],
@@ -51,7 +54,7 @@ fn the_exit_code_says_whether_there_are_conflicts() {
         ),
         (
             &["f16[64,64] row-major", "--access", "row", "--access", "all"],
-            "access 2 of 2, `all`: `all` is no access",
+            "access 2 of 2, `all`: `all` is not an access",
         ),
         (
             &["f16[4,4] row-major", "--access", "ldmatrix.trans", "--access", "row"],

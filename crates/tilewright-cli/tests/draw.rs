@@ -142,7 +142,7 @@ fn what_cannot_be_drawn_says_why() {
         (&["s4[8,8]{1,0:E(4)}", "--banks", "4"], "whole bytes"),
         (&["f16[8,64] row-major", "--banks", "3"], "6 bytes"),
         (&["(4,4,2):(4,1,16)", "--tile", "4,4"], "thread and value"),
-        (&["(4,4):(4,1)", "--tile", "4,x"], "no integer"),
+        (&["(4,4):(4,1)", "--tile", "4,x"], "is not an integer"),
         (&["(4,4):(4,1)", "--devices"], "--devices draws an array in shards: ARRAY @ SHARDING"),
         (&["f32[8] @ mesh(2) [Shord(0)]", "--devices"], "did you mean `Shard`?"),
         (&["f32[8] @ mesh(2) [S(0)]", "--devices", "--memory"], "cannot be used with"),

@@ -64,7 +64,7 @@ fn mistakes_say_what_is_legal() {
         (&["emit", "row-major", "--to", "c", "--dims", "for,N"], "a word of C"),
         (&["emit", "row-major", "--to", "c", "--dims", "i1,N"], "it stands for two things"),
         (&["emit", "(2,3):(0,1)", "--to", "c", "--inverse"], "several coordinates share an offset"),
-        (&["emit", "[0,3] row-major", "--to", "c"], "no elements"),
+        (&["emit", "[0,3] row-major", "--to", "c"], "is empty, without offsets"),
         (&["emit", "(2,3):(3,1)"], "--to"),
     ] {
         let out = tilewright(args);
@@ -307,7 +307,10 @@ fn kernels_that_are_not_printed_say_why() {
             &["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--inverse"],
             "functions of one SPEC",
         ),
-        (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--name", "a b"], "no name in C"),
+        (
+            &["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--name", "a b"],
+            "is not a name in C",
+        ),
         (&["emit", "f32[2,2] row-major", "(2,2):(0,1)", "--to", "cuda"], "share"),
         (&["emit", "(2,3):(3,1)", "(2,3):(1,2)", "--to", "cuda"], "width of an element"),
     ] {

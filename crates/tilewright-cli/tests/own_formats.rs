@@ -47,7 +47,7 @@ fn formats_of_a_file_and_of_the_configuration() {
 fn a_broken_file_is_named_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     for (text, words) in [
-        ("[[format]]\nname = 'a b'\npattern = 'm -> m'", "line 2: `a b` is no name"),
+        ("[[format]]\nname = 'a b'\npattern = 'm -> m'", "line 2: `a b` is not a name"),
         ("[[format]]\nname = 'zN'\npattern = 'm -> m'", "line 2: `zN` is a layout already"),
         ("[[format]]\nname = 'NHWC'\npattern = 'm -> m'", "line 2: `NHWC` is a layout already"),
         ("[[format]]\nname = 'x1'\npattern = 'm -> k'", "line 3: pattern: no digit is called `k`"),
@@ -56,7 +56,7 @@ fn a_broken_file_is_named_with_its_line() {
         ("[[format]\n", "line 1"),
         (
             "[[format]]\nname = 'x1'\npattern = 'm:B -> m'\nconstants = { C = { 8 = 2 } }",
-            "line 4: the pattern has no constant C",
+            "line 4: the pattern lacks the constant C",
         ),
         (
             "[[format]]\nname = 'x1'\npattern = 'm:B -> m'\nconstants = { B = { 8 = 0 } }",
@@ -71,7 +71,10 @@ fn a_broken_file_is_named_with_its_line() {
             "[[format]]\nname = 'x1'\npattern = 'm -> m'\nexample = 'f16[3,3] x1'",
             "line 4: the example `f16[3,3] x1`: `x1` is a layout of the 1 dims m, the array has 2",
         ),
-        ("[[format]]\nname = 'x1'\npattern = 'm -> m'\nexample = 'f16[3] C'", "is no layout in x1"),
+        (
+            "[[format]]\nname = 'x1'\npattern = 'm -> m'\nexample = 'f16[3] C'",
+            "is not a layout in x1",
+        ),
         ("[[format]]\nname = 'x1'\naliases = ['x1']\npattern = 'm -> m'", "a layout already"),
     ] {
         fs::write(folder.path().join("bad.toml"), text).unwrap();

@@ -116,7 +116,8 @@ fn sizes_are_given_on_the_command_line() {
     );
     let (code, text, _) = run(&["--size", "n=4", "--size", "q=2"]);
     assert!(
-        code == Some(1) && text.contains("a size is given for `q`, which is no axis of the recipe"),
+        code == Some(1)
+            && text.contains("a size is given for `q`, which is not an axis of the recipe"),
         "{text}"
     );
     let (code, _, said) = run(&["--size", "n"]);

@@ -318,10 +318,10 @@ fn a_result_inside_of_its_source_is_refused() {
     let source = at.join("a/hf/model.safetensors");
     std::fs::copy(data("dcp_hf/full.safetensors"), &source).unwrap();
     for (input, output, inner) in [
-        ("a/hf", "a/hf/sub", "a/hf/sub lies in "),
-        ("a/hf", "a/../a/hf/sub/more", "sub/more lies in "),
-        ("a/hf", "a", "a/hf lies in "),
-        ("a/hf/model.safetensors", "a", "a/hf/model.safetensors lies in "),
+        ("a/hf", "a/hf/sub", "a/hf/sub is inside "),
+        ("a/hf", "a/../a/hf/sub/more", "sub/more is inside "),
+        ("a/hf", "a", "a/hf is inside "),
+        ("a/hf/model.safetensors", "a", "a/hf/model.safetensors is inside "),
     ] {
         for more in [&[][..], &["--force"], &["--dry-run"]] {
             let refused = tilewright(at, &[], &[&["reshard", input, output][..], more].concat());
@@ -340,7 +340,7 @@ fn a_result_inside_of_its_source_is_refused() {
         let inside =
             tilewright(&at.join("a"), &[("TMPDIR", &source)], &["reshard", "simulate", input]);
         let text = said(&inside);
-        assert!(inside.status.success() || !text.contains("lies in"), "{text}");
+        assert!(inside.status.success() || !text.contains("is inside"), "{text}");
         assert_eq!(inside.status.success(), input == source, "{text}");
     }
 }
@@ -492,7 +492,7 @@ fn a_dry_run_says_what_a_run_refuses() {
         ("new", false, None),
         ("empty", false, None),
         ("notes", false, Some("exists already")),
-        ("notes", true, Some("is no checkpoint alone")),
+        ("notes", true, Some("is not a checkpoint alone")),
         ("old", false, Some("exists already")),
         ("old", true, None),
     ] {

@@ -49,7 +49,7 @@ fn layouts_are_compared_and_explained() {
     assert_eq!(code, Some(0), "{text}");
     let (code, text) = run(&["show", ROWS]);
     assert_eq!(code, Some(2));
-    assert!(text.contains("an index table that is no digits"), "{text}");
+    assert!(text.contains("an index table that is not digits"), "{text}");
     let (code, text) = run(&["explain", "f16[4] table(0; 0,2,2,1) row-major"]);
     assert_eq!(code, Some(2));
     assert!(

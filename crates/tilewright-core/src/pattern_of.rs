@@ -26,12 +26,12 @@ impl Pattern {
         let layout = tensor.layout();
         if !tensor.is_strided() {
             return Err(unsupported(
-                "merged or unevenly tiled dims are no digits of one axis",
+                "merged or unevenly tiled dims are not digits of one axis",
                 [0, 0],
             ));
         }
         if !layout.swizzle().is_identity() {
-            return Err(unsupported("a swizzle is no order of digits", [0, 0]));
+            return Err(unsupported("a swizzle is not an order of digits", [0, 0]));
         }
         if layout.offset() != 0 {
             return Err(unsupported(

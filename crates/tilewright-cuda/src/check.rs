@@ -68,7 +68,7 @@ fn overlap(one: Range, other: Range, jobs: &[Job<'_>]) -> Error {
     let says = format!("{} overlaps {}", side(one), side(other));
     Error::new(
         Kind::Buffer,
-        format!("{says}; what is written is neither read nor written by another move"),
+        format!("{says}; the destination of a move is neither read nor written by another move"),
     )
 }
 

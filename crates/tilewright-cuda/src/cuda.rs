@@ -83,7 +83,7 @@ impl Cuda {
         })?;
         let driver = Arc::new(Driver::of(library)?);
         if driver.count()? == 0 {
-            let says = format!("{} works and has no device", driver.name());
+            let says = format!("{} works, but finds no device", driver.name());
             return Err(Error::new(Kind::NoDevice, says));
         }
         Ok(Cuda {

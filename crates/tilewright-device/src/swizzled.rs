@@ -167,7 +167,7 @@ impl Maps {
         let function = |(name, side, map): (&str, &str, &Option<Map>)| {
             let image = map.as_ref()?.image();
             Some(format!(
-                "// Where byte o lies in the {side}, which is swizzled.\nDEVICE u64 tw_{name}(u64 o) {{ return {image}; }}\n"
+                "// Where byte o is in the {side}, which is swizzled.\nDEVICE u64 tw_{name}(u64 o) {{ return {image}; }}\n"
             ))
         };
         sides.into_iter().filter_map(function).collect()

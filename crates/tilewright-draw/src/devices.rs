@@ -313,7 +313,7 @@ impl<'a> Picture<'a> {
             notes.push(format!("hold nothing: {}", names(&idle, LISTED)));
         }
         if self.extents.contains(&0) {
-            notes.push("the array has no elements".into());
+            notes.push("the array is empty".into());
         }
         notes
     }

@@ -91,5 +91,5 @@ pub(crate) fn padding(scene: &Scene, subjects: &[&Subject<'_>]) -> Option<Key> {
 
 /// A word on an array without elements.
 pub(crate) fn empty(subject: &Subject<'_>) -> Option<String> {
-    (subject.layout.size() == 0).then(|| "the array has no elements".into())
+    (subject.layout.size() == 0).then(|| "the array is empty".into())
 }

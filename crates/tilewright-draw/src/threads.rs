@@ -67,7 +67,7 @@ fn outside(tv: &Layout, tile: &TensorLayout) -> Option<String> {
     let (low, high) = tv.bounds()?;
     let reaches = low < 0 || i128::from(high) > last;
     (last >= 0 && reaches).then(|| {
-        format!("the values reach from cell {low} to cell {high}, the tile's last is {last}: what is beyond is not shown")
+        format!("the values reach from cell {low} to cell {high}, the tile's last is {last}: later cells are not shown")
     })
 }
 

@@ -314,7 +314,7 @@ fn threads_hold_what_they_own() {
         notes("(4,2):(1,0)", &[4, 4]),
         ["some cells are held more than once; one holder is shown"]
     );
-    assert_eq!(notes("(4,2):(1,4)", &[0, 4]), ["the array has no elements"]);
+    assert_eq!(notes("(4,2):(1,4)", &[0, 4]), ["the array is empty"]);
 }
 
 /// Degrees by columns of the first matrix and of the last.

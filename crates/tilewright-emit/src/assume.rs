@@ -64,7 +64,7 @@ impl Assumption {
                 found = true;
                 *multiple = lcm(*multiple, self.multiple).ok_or_else(|| {
                     Error::usage(format!(
-                        "assumptions of {name}: what all of them divide has more than 63 bits"
+                        "assumptions of {name}: their least common multiple has more than 63 bits"
                     ))
                 })?;
             }

@@ -62,14 +62,14 @@ impl Digits {
     /// use tilewright_core::TensorLayout;
     /// use tilewright_emit::Digits;
     /// let empty = TensorLayout::row_major(&[3, 0]).unwrap();
-    /// assert!(Digits::of(&empty).unwrap_err().to_string().contains("no elements"));
+    /// assert!(Digits::of(&empty).unwrap_err().to_string().contains("is empty"));
     /// ```
     pub fn of(layout: &TensorLayout) -> Result<Digits, Error> {
         let dims: Vec<Dim> = layout.extents().iter().map(|extent| Dim::Known(*extent)).collect();
         if layout.size() == 0 {
             let extents = layout.extents();
             return Err(Error::unsupported(format!(
-                "an array of {extents:?} has no elements, and no offsets"
+                "an array of {extents:?} is empty, without offsets"
             )));
         }
         let map = layout.layout();

@@ -104,7 +104,7 @@ pub(crate) fn swizzled(offset: Expr, swizzle: &Swizzle) -> Result<Expr, Error> {
     }
     let facts = offset.facts();
     if !facts.is_natural() {
-        return Err(Error::unsupported("offsets below 0 have no bits to swizzle"));
+        return Err(Error::unsupported("offsets below 0 cannot be swizzled"));
     }
     let bits = facts.high.map_or(BITS, |high| (128 - high.leading_zeros() as i32).min(BITS));
     // Bits that move by the same distance move together.

@@ -300,7 +300,7 @@ fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     if let Some(other) = paths.iter().find(|path| !path.is_file()) {
         return Err(Error::unsupported(
             other,
-            "it is named as a file of tensors and is no file that can be read",
+            "it is named as a file of tensors and is not a file that can be read",
         ));
     }
     let indices: Vec<&PathBuf> = paths.iter().filter(|path| is_index(path)).collect();

@@ -307,14 +307,14 @@ impl<'a> Conversion<'a> {
     /// let request = Request::new().to(Spec::parse("col-major").unwrap());
     /// let conversion = Conversion::prepare_stream(&input, "-", request).unwrap();
     /// let said: Vec<String> = conversion.warnings().collect();
-    /// assert!(said[0].ends_with("it lies as `u8[2,3] col-major`"));
+    /// assert!(said[0].ends_with("its layout is `u8[2,3] col-major`"));
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let lost = self.note.iter().filter(|_| self.streamed).filter_map(|_| self.jobs.first());
         let lost = lost.filter(|job| !job.is_plain());
         let lost = lost.map(|job| {
             let spec = job.to.spec();
-            format!("no layout can be noted beside standard output: it lies as `{spec}`")
+            format!("no layout can be noted beside standard output: its layout is `{spec}`")
         });
         let left = match self.format.array.is_some() && !self.input.is_array() {
             true => self.input.facts().len(),
@@ -322,7 +322,7 @@ impl<'a> Conversion<'a> {
         };
         let left = (left > 0).then(|| {
             let shown = self.format.shown;
-            format!("{shown} has no metadata: what the file says beside its tensors is left out ({left})")
+            format!("{shown} cannot store metadata: that of the file is skipped ({left})")
         });
         let stays = self.stage.as_ref().and_then(|stage| stage.companions.warning());
         self.input.warnings().chain(lost).chain(left).chain(self.strays()).chain(stays)
@@ -408,8 +408,9 @@ fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Resul
         more => format!(", and so do {more} others as asked"),
     };
     let name = &first.name;
-    let said =
-        format!("{path} is converted already: tensor {name:?} lies as `{spec}` by its note{more}");
+    let said = format!(
+        "{path} is converted already: tensor {name:?} has layout `{spec}` in its note{more}"
+    );
     Err(Error::converted(said))
 }
 

@@ -103,7 +103,7 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
     let facts =
         fs::metadata(folder).map_err(|cause| Error::io(path, "write: its folder", cause))?;
     if !facts.is_dir() {
-        let cause = io::Error::new(io::ErrorKind::NotADirectory, "it is no folder");
+        let cause = io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder");
         return Err(Error::io(folder, "write into it", cause));
     }
     Ok(())

@@ -61,9 +61,11 @@ impl Error {
 
     /// A folder that a result would have to replace.
     pub(crate) fn occupied(path: &Path) -> Error {
-        let said =
-            "exists and is no empty folder; what lies in a folder is not replaced, name another";
-        let error = Error::usage(format!("{} {said}", path.display()));
+        let said = match path.is_dir() {
+            true => "the folder is not empty",
+            false => "it exists and is not a folder",
+        };
+        let error = Error::usage(format!("{}: {said}; choose another path", path.display()));
         Error { kind: Kind::Exists, ..error }
     }
 

@@ -172,7 +172,7 @@ impl Companions {
         }
         if companions.taken.len() > MOST {
             let count = companions.taken.len();
-            let said = format!("{count} files lie beside its tensors; at most {MOST} go along");
+            let said = format!("{count} files are beside its tensors; at most {MOST} are copied");
             return Err(Error::unsupported(folder, said));
         }
         Ok(companions)

@@ -87,7 +87,7 @@ impl Held {
     /// The same in this order of bytes.
     pub(crate) fn ordered(mut self, order: ByteOrder) -> Result<Held, String> {
         if order.is_big() && self.blocks.is_some() {
-            return Err(format!("blocks of {} have no order of bytes", self.dtype));
+            return Err(format!("blocks of {} cannot have a byte order", self.dtype));
         }
         if let Some(words) = self.named.stored_as().filter(|words| words.bits() > 8)
             && order.is_big()
@@ -113,7 +113,7 @@ impl Held {
             return Ok(self);
         }
         if self.together() > 1 {
-            return Err(format!("blocks of {} have no index tables", self.dtype));
+            return Err(format!("blocks of {} cannot have index tables", self.dtype));
         }
         let gathered =
             Gathered::new(tabled.clone().with_stored(Named::clone(&self.named)), self.bits)?;

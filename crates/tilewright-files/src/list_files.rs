@@ -23,7 +23,7 @@ impl Lists for ListFiles {
         let failed = |said: String| unsupported(format!("the index table {path:?}: {said}"));
         let facts = fs::metadata(path).map_err(|error| failed(error.to_string()))?;
         if !facts.is_file() {
-            return Err(failed("it is no file".to_owned()));
+            return Err(failed("it is not a file".to_owned()));
         }
         let file = File::open(path).map_err(|error| failed(error.to_string()))?;
         match Path::new(path).extension() {
@@ -78,7 +78,7 @@ fn text(file: File) -> Result<Vec<i64>, String> {
     let mut text = String::new();
     file.take(MOST_TEXT + 1)
         .read_to_string(&mut text)
-        .map_err(|error| format!("it is no text of numbers: {error}"))?;
+        .map_err(|error| format!("it is not text of numbers: {error}"))?;
     if text.len() as u64 > MOST_TEXT {
         return Err(format!("it is longer than {MOST_TEXT} bytes"));
     }
@@ -95,7 +95,7 @@ fn parse(text: &str) -> Result<Vec<i64>, String> {
         }
         let number = if word == "-" { Ok(-1) } else { word.parse() };
         let refused =
-            |_| format!("`{}` is no integer; legal are integers and `-`", names::clipped(word));
+            |_| format!("`{}` is not an integer; legal are integers and `-`", names::clipped(word));
         numbers.push(number.map_err(refused)?);
     }
     Ok(numbers)
@@ -109,6 +109,9 @@ mod tests {
     fn texts_are_lists() {
         assert_eq!(parse("1, 2\n- -1\t3,\n").unwrap(), [1, 2, -1, -1, 3]);
         assert!(parse("").unwrap().is_empty());
-        assert_eq!(parse("1 0x2").unwrap_err(), "`0x2` is no integer; legal are integers and `-`");
+        assert_eq!(
+            parse("1 0x2").unwrap_err(),
+            "`0x2` is not an integer; legal are integers and `-`"
+        );
     }
 }

@@ -110,7 +110,9 @@ pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
             continue;
         }
         let (is_note, said) = match read(&path)? {
-            None => (false, "is no note of tilewright, and says nothing of this file".to_owned()),
+            None => {
+                (false, "is not a note of tilewright, and says nothing of this file".to_owned())
+            }
             Some(mut notes) => match fitting(&notes, source, watch)? {
                 Fitting::At(at) => {
                     return Ok(Found { texts: notes.swap_remove(at).texts, aside: None });
@@ -153,7 +155,7 @@ fn of_others(notes: &[Note], len: u64, sum: Option<u32>) -> String {
     let Some(note) = notes.last() else { return other.into() };
     let (noted, lies) = (note.stamp.len(), note.texts.get(&format!("{LAYOUT_KEY}{ARRAY}")));
     let lies =
-        lies.map_or(String::new(), |spec| format!(" that lie as `{}`", names::clipped(spec)));
+        lies.map_or(String::new(), |spec| format!(" with layout `{}`", names::clipped(spec)));
     match sum.filter(|_| noted == len) {
         Some(sum) => format!(
             "{other}: it is of {len} bytes of checksum {:08x}{lies}, and the checksum of this file is {sum:08x}",
@@ -201,7 +203,7 @@ fn kept(path: &Path) -> Result<Vec<Note>, Error> {
         return Ok(notes);
     }
     let said = format!(
-        "{}: the layout of the result would be noted there, and it is no note; move it, or name another output",
+        "{}: the layout of the result would be noted there, and it is not a note; move it, or name another output",
         path.display()
     );
     Err(Error::usage(said))

@@ -49,7 +49,7 @@ impl<'a> Origin<'a> {
                 Ok((Origin::Gathered(source, at, tables), held.rows(), (0, tables.len())))
             }
             (Some(_), origin) => Err(Error::usage(format!(
-                "{}: arrays in memory have no index tables",
+                "{}: arrays in memory cannot have index tables",
                 origin.path().display()
             ))),
         }

@@ -203,7 +203,7 @@ pub(crate) fn reread_noted(
     let held = reread(own, name, len, reading, lists).map_err(|said| {
         let said = said.strip_prefix(&format!("tensor {name:?}: ")).unwrap_or(&said);
         format!(
-            "tensor {name:?} lies as `{is}` by {}, and cannot be read as asked: {said}; leave out how it lies, or remove the note",
+            "tensor {name:?} has layout `{is}` by {}, and cannot be read as asked: {said}; omit the layout, or remove the note",
             note()
         )
     })?;
@@ -216,7 +216,7 @@ pub(crate) fn reread_noted(
     }
     let asked = held.spec();
     Err(format!(
-        "tensor {name:?} lies as `{is}` by {}, and is to be read as `{asked}`; leave out how it lies, or remove the note",
+        "tensor {name:?} has layout `{is}` by {}, and is to be read as `{asked}`; omit the layout, or remove the note",
         note()
     ))
 }

@@ -351,7 +351,7 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
     if alike {
         return Ok(None);
     }
-    Ok(Some(format!("it lies as {}, expected {}", is.spec(), to.spec())))
+    Ok(Some(format!("its layout is {}, expected {}", is.spec(), to.spec())))
 }
 
 /// Reads back what a conversion has written, before it gets its name; a difference is an error.

@@ -205,7 +205,7 @@ impl<'a> Writer<'a> {
             )));
         }
         if format.array.is_some() && !self.metadata.is_empty() {
-            return Err(Error::usage(format!("{path}: {shown} has no place for metadata")));
+            return Err(Error::usage(format!("{path}: {shown} cannot store metadata")));
         }
         Ok(format)
     }

@@ -31,7 +31,7 @@ impl<const N: i64> Int<N> {
 /// assert_eq!((double(_4), double(4u8)), ((8, true), (8, false)));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no integer",
+    message = "`{Self}` is not an integer",
     label = "a static integer such as `_4`, or any integer type of Rust, stands here"
 )]
 pub trait Integer: Copy + fmt::Display {

@@ -29,7 +29,7 @@ macro_rules! methods {
 /// assert_eq!((cosize(layout), cosize(layout.coalesce())), (8, 8));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no static layout",
+    message = "`{Self}` is not a static layout",
     label = "a layout of static integers, or an operation on such, stands here"
 )]
 pub trait StaticLayout: Copy + Default {

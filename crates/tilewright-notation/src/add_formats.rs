@@ -119,7 +119,7 @@ fn example_of(format: &Format) -> Result<(), String> {
     let named = named.map_err(|error| error.to_string())?;
     match named.name().contains(format.name) {
         true => Ok(()),
-        false => Err(format!("it is no layout in {}", format.name)),
+        false => Err(format!("it is not a layout in {}", format.name)),
     }
 }
 
@@ -150,7 +150,7 @@ impl Row {
         let mut constants = Vec::new();
         for (name, units) in &self.constants {
             if !needed.contains(name.as_ref()) {
-                let said = format!("the pattern has no constant {}", name.as_ref());
+                let said = format!("the pattern lacks the constant {}", name.as_ref());
                 return Err(wrong(text, span(name), said));
             }
             let units = by_bits(units).map_err(|said| wrong(text, span(name), said))?;
@@ -188,7 +188,7 @@ fn check_name(name: &str, taken: &HashSet<String>) -> Result<(), String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(legal) {
         return Err(format!(
-            "`{name}` is no name: a letter, then letters, digits, `_`, `-` and `.`"
+            "`{name}` is not a name: a letter, then letters, digits, `_`, `-` and `.`"
         ));
     }
     if taken.contains(name) || dialect::is_read(name, dialect::notations()) {

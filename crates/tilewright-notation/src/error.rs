@@ -84,7 +84,7 @@ impl Error {
     ///
     /// ```
     /// use tilewright_notation::Error;
-    /// assert!(Error::unsupported("Fortran has no words for a swizzle").is_unsupported());
+    /// assert!(Error::unsupported("Fortran cannot express a swizzle").is_unsupported());
     /// ```
     pub fn unsupported(message: impl Into<String>) -> Error {
         Error::new(Kind::Unsupported, message)

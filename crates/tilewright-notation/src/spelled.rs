@@ -72,7 +72,7 @@ impl Spec {
                 Some(own) if own.split('[').next() == Some(dtype.name()) => Ok(self.clone()),
                 Some(own) => Err(Error::new(
                     Kind::Mismatch,
-                    format!("`{self}` is stored as {own}, and {dtype} is asked for"),
+                    format!("`{self}` is stored as {own}, but {dtype} was requested"),
                 )),
             };
         }
@@ -80,7 +80,7 @@ impl Spec {
             Some(words) if words.dtype == dtype => Ok(self.clone()),
             Some(words) => Err(Error::new(
                 Kind::Mismatch,
-                format!("`{self}` is stored as {}, and {dtype} is asked for", words.dtype),
+                format!("`{self}` is stored as {}, but {dtype} was requested", words.dtype),
             )),
             None => Ok(self.clone().spelled(Asked::of(dtype, None)?, dialect::notations())),
         }

@@ -183,7 +183,8 @@ impl Written {
             array => Some(Array::read(array)?),
         };
         if crate::tables::split(rest).is_some() {
-            let said = "an index table stands behind a layout; tables stand between the array and the layout of what they store";
+            let said =
+                "an index table comes after a layout; put tables between the array and the layout";
             return Err(Error::parse((at, at + rest.len()), said));
         }
         let rest = read(rest).map_err(|error| error.shifted(at))?;
@@ -268,7 +269,7 @@ impl Array {
         let dims = scan.list(("[", "]"), MAX_MODES, Scanner::integer)?;
         let more = scan.rest().trim().to_owned();
         if more.starts_with('{') {
-            let said = "a layout stands before the index table; it is that of what the table stores, and stands behind it";
+            let said = "a layout comes before the index table; put it after the table";
             return Err(Error::parse((scan.at(), text.len()), said));
         }
         Ok(Array { dtype, dims, more })
@@ -298,7 +299,7 @@ impl Reading for Written {
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         self.folded(self.tabled(given, &())?).map_err(|_| {
             let said = format!(
-                "`{self}` has an index table that is no digits, and shape and strides are wanted here; index, same, explain, relayout, convert and TabledLayout take such tables"
+                "`{self}` has an index table that is not digits, and shape and strides are wanted here; index, same, explain, relayout, convert and TabledLayout take such tables"
             );
             Error::new(Kind::Unsupported, said)
         })

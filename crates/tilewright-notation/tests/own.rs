@@ -43,11 +43,11 @@ fn a_text_that_is_wrong_adds_nothing() {
         ("[[format]]\npattern = 'm n -> m n'", "missing field `name`"),
         ("[[format]]\nname = 'other'", "missing field `pattern`"),
         ("[[format]]\nname = 'other'\npattern = 'm n -> m n'\nsize = 3", "unknown field `size`"),
-        ("[[format]]\nname = '9x'\npattern = 'm n -> m n'", "line 5: `9x` is no name"),
-        ("[[format]]\nname = ''\npattern = 'm n -> m n'", "line 5: `` is no name"),
+        ("[[format]]\nname = '9x'\npattern = 'm n -> m n'", "line 5: `9x` is not a name"),
+        ("[[format]]\nname = ''\npattern = 'm n -> m n'", "line 5: `` is not a name"),
         (
             "[[format]]\nname = 'other'\naliases = ['a b']\npattern = 'm -> m'",
-            "line 6: `a b` is no name",
+            "line 6: `a b` is not a name",
         ),
         ("[[format]]\nname = 'before'\npattern = 'm n -> m n'", "`before` is a layout already"),
         (
@@ -57,7 +57,7 @@ fn a_text_that_is_wrong_adds_nothing() {
         ("[[format]]\nname = 'other'\npattern = 'm n'", "line 6: pattern: expected `->`"),
         (
             "[[format]]\nname = 'other'\npattern = 'm n -> m n'\nconstants = { C = { 8 = 4 } }",
-            "line 7: the pattern has no constant C",
+            "line 7: the pattern lacks the constant C",
         ),
         (
             "[[format]]\nname = 'other'\npattern = 'm (n1 n0:C) -> m n1 n0'\nconstants = { C = { 8 = 0 } }",
@@ -69,7 +69,7 @@ fn a_text_that_is_wrong_adds_nothing() {
         ),
         (
             "[[format]]\nname = 'other'\npattern = 'm n -> n m'\nexample = '[2,3] row-major'",
-            "the example `[2,3] row-major`: it is no layout in other",
+            "the example `[2,3] row-major`: it is not a layout in other",
         ),
         (
             "[[format]]\nname = 'other'\npattern = 'm n -> n m'\nexample = '[2] other'",

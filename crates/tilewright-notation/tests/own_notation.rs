@@ -102,10 +102,10 @@ fn a_form_that_others_have_makes_a_text_ambiguous_and_breaks_no_other() {
 #[test]
 fn names_that_are_none_or_taken_are_refused_and_add_nothing() {
     for (name, says) in [
-        ("", "is no name"),
-        ("9x", "is no name"),
-        ("a b", "is no name"),
-        ("a:b", "is no name"),
+        ("", "is not a name"),
+        ("9x", "is not a name"),
+        ("a b", "is not a name"),
+        ("a:b", "is not a name"),
         ("cute", "is a notation already"),
         ("tla", "is a notation already"),
         ("acl", "begins the name of the format `acl:"),

@@ -286,12 +286,12 @@ fn what_is_refused_says_where() {
         (
             "f16[2]{0} table(0; 1,0) row-major",
             "{0}",
-            "a layout stands before the index table; it is that of what the table stores, and stands behind it",
+            "a layout comes before the index table; put it after the table",
         ),
         (
             "f16[2] table(0; 1,0) f16[2] table(0; 1,0) row-major",
             "f16[2] table(0; 1,0) row-major",
-            "an index table stands behind a layout; tables stand between the array and the layout of what they store",
+            "an index table comes after a layout; put tables between the array and the layout",
         ),
         ("f16[2] table(0; 1,0) row-mayor", "row-mayor", "did you mean `row-major`?"),
     ] {

@@ -148,7 +148,7 @@ fn empty<'py>(py: Python<'py>, like: &Memory, shape: &[u64]) -> PyResult<Bound<'
     let dtype = match (&like.own_dtype, like.facts.dtype.and_then(Dtype::array_name)) {
         (Some(own), _) => own.bind(py).clone(),
         (None, Some(name)) => PyString::new(py, name).into_any(),
-        (None, None) => return Err(refused("dtype", "elements that NumPy has no type for")),
+        (None, None) => return Err(refused("dtype", "elements of a type that NumPy lacks")),
     };
     like.empty(shape, &dtype)
 }

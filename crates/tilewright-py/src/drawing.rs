@@ -157,7 +157,7 @@ impl PyDrawing {
     /// The picture that an expression has of its own.
     pub(crate) fn of_expression(text: &str) -> PyResult<PyDrawing> {
         let scene = draw_expression(text, &Limits::default()).raised()?;
-        let none = || refused("unsupported", format!("{text} has no picture"));
+        let none = || refused("unsupported", format!("{text} cannot be drawn"));
         scene.map(PyDrawing).ok_or_else(none)
     }
 

@@ -105,7 +105,7 @@ fn argument(remedy: Remedy) -> String {
         Remedy::SkipUnfit => "pass over such tensors by skip_unfit=True",
         Remedy::File => "name a file",
         Remedy::Unverified => "leave verify=True out",
-        Remedy::Name => "name the one that is meant by tensors=",
+        Remedy::Name => "choose one with tensors=",
         Remedy::Again => "to copy it, give force=True",
         Remedy::Original => "give the file that it was made from",
         Remedy::TrustMetadata => "to write them as they are, give trust_metadata=True",

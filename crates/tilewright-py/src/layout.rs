@@ -176,6 +176,6 @@ impl PyLayout {
 /// Integers nested in tuples or lists.
 pub(crate) fn tuple(value: &Bound<'_, PyAny>) -> PyResult<IntTuple> {
     let value = expression::argument(value)?;
-    let none = || errors::refused("parse", format!("{value} is no tuple of integers"));
+    let none = || errors::refused("parse", format!("{value} is not a tuple of integers"));
     value.as_tuple().cloned().ok_or_else(none)
 }

@@ -96,7 +96,7 @@ fn named(array: &Bound<'_, PyAny>, memory: &Memory, ask: &Ask) -> PyResult<Named
     let (side, source) = prepare::read(ask, &memory.facts)?;
     plan::expected(&source, memory, "array")?;
     let Some(dtype) = side.named.dtype() else {
-        let says = "elements that layouts have no name for; view them as numbers, or as bytes";
+        let says = "elements of a type that layouts cannot name; view them as numbers, or as bytes";
         return Err(refused("dtype", says));
     };
     let odd = (dtype.storage_bits() != Some(side.bits)).then_some(side.bits);

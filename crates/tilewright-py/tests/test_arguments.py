@@ -1,4 +1,4 @@
-"""What is no argument is refused with the argument's name: a ``TypeError`` for another type, else the package's."""
+"""What is not an argument is refused with the argument's name: a ``TypeError`` for another type, else the package's."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -80,9 +80,9 @@ def test_what_is_of_another_type(message: str, call: Callable[[], Any], tmp_path
 @pytest.mark.parametrize(
     ("error", "message", "call"),
     [
-        (tw.ArrayError, "out=: int has no memory", lambda: tw.relayout(ARRAY, "zN", out=1)),
-        (tw.ArrayError, "out=: int has no memory", lambda: tw.relayout(ARRAY, out=1)),
-        (tw.ArrayError, "packed=: int has no memory", lambda: tw.infer(ARRAY, 1)),
+        (tw.ArrayError, "out=: int cannot share memory", lambda: tw.relayout(ARRAY, "zN", out=1)),
+        (tw.ArrayError, "out=: int cannot share memory", lambda: tw.relayout(ARRAY, out=1)),
+        (tw.ArrayError, "packed=: int cannot share memory", lambda: tw.infer(ARRAY, 1)),
         (tw.ParseError, "fill=: expected a fill.*`one`", lambda: tw.relayout(ARRAY, "zN", fill=1)),
         (tw.CopyError, r"original= .* pass numpy.ascontiguousarray\(original\)", lambda: tw.infer(ARRAY.T, ARRAY)),
         (tw.CopyError, r"packed= .* pass numpy.ascontiguousarray\(packed\)", lambda: tw.infer(ARRAY, ARRAY.T)),

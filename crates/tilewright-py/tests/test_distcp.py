@@ -20,7 +20,7 @@ DATA = Path(__file__).resolve().parents[3] / "corpus" / "data" / "sharded"
 
 @pytest.fixture
 def saved(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
-    """A checkpoint of one process with every element type, entries that are no tensors, and a tensor without elements."""
+    """A checkpoint of one process with every element type, entries that are not tensors, and a tensor without elements."""
     names = ["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8"]
     tensors = {}
     for number, name in enumerate([*names, "uint64", "uint32", "uint16", "uint8", "bool", "complex64"]):
@@ -45,7 +45,7 @@ def same(path: Path, tensors: dict[str, Any]) -> None:
 
 def test_what_torch_saved(saved: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     path, tensors = saved
-    with pytest.warns(UserWarning, match="2 entries are no tensors and are left out: step, name"):
+    with pytest.warns(UserWarning, match="2 entries are not tensors and are left out: step, name"):
         plan = tw.reshard(path, tmp_path / "out")
     plan = pickle.loads(pickle.dumps(plan))
     plan.run()
@@ -85,7 +85,7 @@ def test_a_pickle_is_not_run(saved: tuple[Path, dict[str, Any]], tmp_path: Path)
     assert not (tmp_path / "ran").exists()
     for wrong in (b"", b"no pickle", pickle.dumps(3)):
         (path / ".metadata").write_bytes(wrong)
-        with pytest.raises(tw.FileError, match="is no list of a checkpoint of torch") as corrupt:
+        with pytest.raises(tw.FileError, match="is not a list of a checkpoint of torch") as corrupt:
             tw.reshard(path, tmp_path / "out")
         assert corrupt.value.kind == "corrupt"
 
@@ -124,7 +124,7 @@ def test_what_lies_beside_goes_along(small: Path, tmp_path: Path, monkeypatch: p
 
 
 def other(metadata: Any, file: str) -> dict[Any, Any]:
-    """An item that is no tensor, in a file of its own."""
+    """An item that is not a tensor, in a file of its own."""
     index, own = next(iter(metadata.storage_data.items()))
     return {replace(index, fqn="step", offset=None, index=None): replace(own, relative_path=file)}
 
@@ -134,8 +134,8 @@ def test_lists_that_contradict_the_files(small: Path, tmp_path: Path) -> None:
     whole = (small / ".metadata").read_bytes()
     cases: list[tuple[Any, type[tw.Error], str]] = [
         (lambda it: setattr(place(it), "transform_descriptors", ["zstd"]), tw.UnsupportedError, "are not raw"),
-        (lambda it: setattr(place(it), "length", 100), tw.FileError, "is no item of torch.save"),
-        (lambda it: setattr(place(it), "offset", 1 << 40), tw.FileError, "is no item of torch.save"),
+        (lambda it: setattr(place(it), "length", 100), tw.FileError, "is not an item of torch.save"),
+        (lambda it: setattr(place(it), "offset", 1 << 40), tw.FileError, "is not an item of torch.save"),
         (lambda it: setattr(place(it), "relative_path", "../small"), tw.FileError, "outside of its folder"),
         (lambda it: setattr(place(it), "relative_path", "/etc/passwd"), tw.FileError, "outside of its folder"),
         (lambda it: setattr(place(it), "relative_path", "none.distcp"), FileNotFoundError, "none.distcp"),

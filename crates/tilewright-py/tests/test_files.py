@@ -101,7 +101,7 @@ def test_warnings(tmp_path: Path) -> None:
         np.save(tmp_path / "b.npy", np.zeros((4, 5), np.float32))
     with (tmp_path / "a.npy").open("ab") as file:
         file.write(b"1234567")
-    behind = "7 bytes behind the array are no part of it, and are left out"
+    behind = "7 bytes behind the array are not part of it and are skipped"
     with pytest.warns(UserWarning, match=f"a.npy: {behind}") as issued:
         found = tw.info(tmp_path / "a.npy")
     assert found.warnings == (behind,) and set(found) == {"array"} and issued[0].filename == __file__
@@ -241,7 +241,7 @@ def test_a_folder_goes_with_its_small_files(tmp_path: Path) -> None:
     with tw.open(out) as m:
         assert (m["w"] == w).all() and m.layout("w").spec == "f16[24,20] zN" and m.path == out / "model.safetensors"
     assert tw.verify(out, model) is None and set(tw.info(out)) == {"w"}
-    with pytest.raises(tw.FileExistsError, match="no empty folder"):
+    with pytest.raises(tw.FileExistsError, match="the folder is not empty"):
         tw.convert(model, out, to="zN", force=True)
     with pytest.raises(tw.FileError, match="holds no checkpoint"):
         tw.convert(model / "onnx", tmp_path / "b", to="zN")

@@ -72,7 +72,7 @@ def test_what_is_refused(saved: Path, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     with pytest.raises(FileExistsError):
         orbax.unpack(saved, tmp_path / "there")
-    with pytest.raises(tw.FileError, match="is no checkpoint of Orbax"):
+    with pytest.raises(tw.FileError, match="is not a checkpoint of Orbax"):
         orbax.unpack(tmp_path / "none", tmp_path / "boxes")
     (saved / "commit_success.txt").unlink()
     with pytest.raises(tw.FileError, match="was not finished"):
@@ -111,7 +111,7 @@ def test_names_that_collide(saved: Path, tmp_path: Path) -> None:
         orbax.unpack(saved, tmp_path / "boxes")
     for wrong in ("", "[]", "{}", '{"tree_metadata": 3}', '{"tree_metadata": {"x": 3}}', '{"tree_metadata": {"x": {"key_metadata": 7}}}'):
         (saved / "_METADATA").write_text(wrong)
-        with pytest.raises(tw.FileError, match="is no checkpoint of Orbax"):
+        with pytest.raises(tw.FileError, match="is not a checkpoint of Orbax"):
             orbax.unpack(saved, tmp_path / "boxes")
 
 

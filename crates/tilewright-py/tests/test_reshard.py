@@ -251,6 +251,6 @@ def test_what_is_refused(model: Path) -> None:
         tw.reshard(model.parent, out, from_mesh="2", from_rules=RULES)
     assert inside.value.kind == "same-file"
     (model.parent / "plan").write_text("{}")
-    with pytest.raises(tw.FileError, match="is no plan") as corrupt:
+    with pytest.raises(tw.FileError, match="is not a plan") as corrupt:
         tw.ReshardPlan.load(model.parent / "plan")
     assert corrupt.value.kind == "corrupt"

@@ -342,7 +342,7 @@ impl<'a> Reader<'a> {
                 0 => Ok(Node::Rest),
                 _ => Err(Error::expression(
                     (from, self.scanner.at()),
-                    "`…` is a list of dimensions, and stands in no brackets",
+                    "`…` is a list of dimensions and cannot be in brackets",
                 )),
             };
         }
@@ -400,7 +400,7 @@ impl<'a> Reader<'a> {
     fn expected(&mut self, what: &str) -> Error {
         let meant = match self.scanner.peek() {
             Some('0'..='9') => "; a dimension of 1 is `()`, an axis with a size `a:2`",
-            Some(':') => "; the size of an axis is at least 1 and stands behind it, as in `a:2`",
+            Some(':') => "; the size of an axis is at least 1 and comes after it, as in `a:2`",
             Some('-' | '*' | '/' | '^') => "; recipes move elements and never compute",
             Some(_) | None => "",
         };

@@ -109,7 +109,7 @@ impl Name {
 
     fn literal(&mut self, text: &str, (from, to): (usize, usize)) -> Result<(), Error> {
         if let Some(blank) = text[from..to].find(char::is_whitespace) {
-            let says = "a blank in a name; axes stand behind ` : `";
+            let says = "a blank in a name; axes come after ` : `";
             return Err(Error::expression((from + blank, from + blank + 1), says).of(Kind::Name));
         }
         self.pieces.push(Piece::Literal(text[from..to].to_owned()));

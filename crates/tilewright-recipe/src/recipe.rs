@@ -75,7 +75,7 @@ const RULE_KEYS: [&str; 11] = [
 /// assert_eq!(
 ///     errors.to_string(),
 ///     "line 1: no key `passs`; did you mean `pass`?\n\
-///      line 2: of what the other side lacks, sources say h i; destinations say e h i"
+///      line 2: the destination's term `e·h·i` has no source; the source's term `h·i` has no destination"
 /// );
 /// # Ok::<(), tilewright_recipe::Errors>(())
 /// ```
@@ -391,7 +391,7 @@ fn element_type(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Dty
     let dtype = Dtype::spelled(&text);
     if dtype.is_none() {
         let says =
-            format!("`{text}` is no element type; `{key}` widens bf16 and f16 exactly, to f32");
+            format!("`{text}` is not an element type; `{key}` widens bf16 and f16 exactly, to f32");
         file.faults.push(Error::new(Kind::Key, says).on(&place));
     }
     dtype

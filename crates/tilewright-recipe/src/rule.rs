@@ -119,17 +119,23 @@ impl Rule {
     pub(crate) fn pairs(&self) -> Result<Vec<Pair>, Error> {
         let (mut from, to) = (self.terms(&self.from)?, self.terms(&self.to)?);
         let padding = |key: &BTreeSet<Axis>| key.iter().any(Axis::is_padding);
-        let lacks = |some: &Terms, others: &Terms| {
+        let alone = |some: &Terms, others: &Terms, side: &str, other: &str| {
             let keys = some.keys().filter(|key| !others.contains_key(*key) && !padding(key));
-            let texts: Vec<String> = keys.map(say).collect();
-            if texts.is_empty() { "nothing".to_owned() } else { texts.join(", ") }
+            let texts: Vec<String> =
+                keys.map(|key| format!("`{}`", say(key).replace(' ', "·"))).collect();
+            match texts.len() {
+                0 => None,
+                1 => Some(format!("the {side}'s term {} has no {other}", texts[0])),
+                _ => Some(format!("the {side}'s terms {} have no {other}", texts.join(", "))),
+            }
         };
-        let (sources, results) = (lacks(&from, &to), lacks(&to, &from));
-        if (sources.as_str(), results.as_str()) != ("nothing", "nothing") {
-            let says = format!(
-                "of what the other side lacks, sources say {sources}; destinations say {results}"
-            );
-            return Err(self.error(Kind::Terms, says));
+        let sides = [
+            alone(&to, &from, "destination", "source"),
+            alone(&from, &to, "source", "destination"),
+        ];
+        let faults: Vec<String> = sides.into_iter().flatten().collect();
+        if !faults.is_empty() {
+            return Err(self.error(Kind::Terms, faults.join("; ")));
         }
         let mut pairs: Vec<Pair> = Vec::new();
         for (key, placed) in to {
@@ -192,7 +198,7 @@ impl Rule {
         let text = first.symmetric_difference(&theirs).next()?;
         Some(other.error(
             Kind::Name,
-            format!("the text `{{{text}:…}}` does not stand in every name of the rule"),
+            format!("the text `{{{text}:…}}` is missing in some names of the rule"),
         ))
     }
 
@@ -226,9 +232,7 @@ impl Rule {
         };
         let copied = |axis: &&String| has(&self.from, axis) == has(&self.to, axis);
         if let Some(axis) = self.copies.iter().find(copied) {
-            let says = format!(
-                "`copies` names the axis `{axis}`, which must stand on one side and not on the other"
-            );
+            let says = format!("`copies` names the axis `{axis}`, which must be on one side only");
             return Some(self.error(Kind::Terms, says));
         }
         let counted = self.counted();

@@ -37,7 +37,7 @@ fn of_path(path: &Path) -> Option<String> {
 /// The path of an address.
 fn to_path(address: &str) -> Result<PathBuf, String> {
     let Some(path) = address.strip_prefix(FILE) else {
-        return Err(format!("{address:?} is no address of a file; legal is file:///PATH"));
+        return Err(format!("{address:?} is not an address of a file; legal is file:///PATH"));
     };
     let path = match path.strip_prefix("//") {
         // A path of Windows begins with a drive.
@@ -47,7 +47,8 @@ fn to_path(address: &str) -> Result<PathBuf, String> {
         None => path,
     };
     let bytes: Cow<'_, [u8]> = percent_decode_str(path).into();
-    from_bytes(bytes.into_owned()).ok_or_else(|| format!("{address:?} is no path of this system"))
+    from_bytes(bytes.into_owned())
+        .ok_or_else(|| format!("{address:?} is not a path of this system"))
 }
 
 #[cfg(unix)]
@@ -73,7 +74,7 @@ fn from_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
 }
 
 pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-    of_path(path).ok_or_else(|| S::Error::custom("a path that is no text"))?.serialize(to)
+    of_path(path).ok_or_else(|| S::Error::custom("a path that is not text"))?.serialize(to)
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {

@@ -11,7 +11,7 @@ use crate::Error;
 pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
     let (from, to) = (real(source), real(result));
     let said = |inner: &Path, outer: &Path| {
-        let said = format!("{} lies in {}", inner.display(), outer.display());
+        let said = format!("{} is inside {}", inner.display(), outer.display());
         let legal = "a result is a folder of its own, outside of its source";
         Err(Error::new("same-file", format!("{said}: {legal}")))
     };

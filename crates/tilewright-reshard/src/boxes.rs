@@ -229,7 +229,7 @@ impl Elements {
             _ => dtype.bits(),
         };
         let bits = bits.filter(is_whole).filter(|bits| *bits > 0);
-        let none = || Error::new("unsupported", format!("elements of {name} are no whole bytes"));
+        let none = || Error::new("unsupported", format!("elements of {name} are not whole bytes"));
         Ok(Elements { dtype, bits: bits.ok_or_else(none)? })
     }
 

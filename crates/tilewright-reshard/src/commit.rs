@@ -142,7 +142,7 @@ impl Job {
         match is_checkpoint(path) {
             true => Ok(()),
             false => {
-                let said = "is no checkpoint alone: only a folder of files is replaced, one of them *.safetensors";
+                let said = "is not a checkpoint alone: only a folder of files is replaced, one of them *.safetensors";
                 Err(Error::new("exists", format!("{} {said}", path.display())))
             }
         }

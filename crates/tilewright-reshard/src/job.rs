@@ -274,6 +274,6 @@ fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
     let version = (env!("CARGO_PKG_VERSION"), PROTOCOL);
     let decides = (version, request, &source.files, outline, &source.beside);
     let text = serde_json::to_string(&decides);
-    let text = text.map_err(|error| Error::usage(format!("a path that is no text: {error}")))?;
+    let text = text.map_err(|error| Error::usage(format!("a path that is not text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())
 }

@@ -203,13 +203,13 @@ pub(crate) fn entries(input: &Input, common: &Mutex<Common>) -> Result<Vec<Entry
     if !input.format().ends_with("safetensors") {
         let (path, format) = (input.path().display(), input.format());
         let legal = "a .safetensors file, an index of such, or a folder of them";
-        let said = format!("{path} is {format}, and what is resharded is safetensors: {legal}");
+        let said = format!("{path} is {format}, but only safetensors can be resharded: {legal}");
         return Err(Error::new("unsupported", said));
     }
     let one = |tensor: &Tensor| {
         check(tensor)?;
         let [piece] = tensor.pieces() else {
-            return refused(tensor.name(), "it lies in several places of its file");
+            return refused(tensor.name(), "it is stored in several places of its file");
         };
         let mut common = common.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let (name, laid) = (common.name(tensor.name()), common.laid(tensor)?);
@@ -238,7 +238,7 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
         return refused(name, &said);
     }
     if bits == 0 || named.byte_order().is_some_and(|order| order.is_big()) {
-        return refused(name, "its elements are no whole bytes with the lowest first");
+        return refused(name, "its elements are not whole bytes with the lowest first");
     }
     if named.layout().extents() != tensor.dims() {
         return refused(name, "its elements are blocks, which move together");

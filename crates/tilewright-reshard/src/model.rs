@@ -189,7 +189,7 @@ impl Model {
         }
         let row = Tensor::new("row", dtype, &[16384]).bytes();
         if row == 0 {
-            return Err(Error::usage(format!("{dtype:?} is no element type of whole bytes")));
+            return Err(Error::usage(format!("{dtype:?} is not an element type of whole bytes")));
         }
         // Rows are even for 128 devices.
         let rows = bytes.div_ceil(count).div_ceil(row).max(1).next_multiple_of(128);

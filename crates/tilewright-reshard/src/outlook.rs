@@ -116,7 +116,7 @@ impl Outlook {
     /// # use tilewright_reshard::{Job, Outlook, Request, Tensor};
     /// let job = Job::imagine(Request::new("in", "out"), &[Tensor::new("w", "BF16", &[64])]).unwrap();
     /// let outlook = Outlook::of(&job, &[1, 3]).unwrap();
-    /// assert_eq!(outlook.limits(), ["3 workers: 2 have no task, of 1 in all; give less memory"]);
+    /// assert_eq!(outlook.limits(), ["3 workers: 2 are idle (tasks: 1); give less memory"]);
     /// ```
     pub fn limits(&self) -> Vec<String> {
         let mut said = Vec::new();
@@ -133,7 +133,7 @@ impl Outlook {
             let (count, idle, tasks) = (workers.count, workers.idle, self.calls.tasks);
             if idle > 0 {
                 said.push(format!(
-                    "{count} workers: {idle} have no task, of {tasks} in all; give less memory"
+                    "{count} workers: {idle} are idle (tasks: {tasks}); give less memory"
                 ));
             } else if workers.most.bytes > workers.least.bytes.saturating_mul(2) {
                 let (least, most) = (workers.least.bytes, workers.most.bytes);

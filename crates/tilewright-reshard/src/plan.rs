@@ -99,7 +99,7 @@ impl Job {
     /// ```
     /// # use tilewright_reshard::Job;
     /// let error = Job::of_bytes(b"{}").unwrap_err();
-    /// assert!(error.to_string().starts_with("this is no plan: missing field"), "{error}");
+    /// assert!(error.to_string().starts_with("this is not a plan: missing field"), "{error}");
     /// ```
     pub fn of_bytes(bytes: &[u8]) -> Result<Job, Error> {
         Plan::read(bytes, "this")?.job()
@@ -113,7 +113,7 @@ impl Plan {
 
     /// The plan that bytes are, which messages call `name`.
     fn read(bytes: &[u8], name: &str) -> Result<Plan, Error> {
-        let wrong = |said: String| Error::new("corrupt", format!("{name} is no plan: {said}"));
+        let wrong = |said: String| Error::new("corrupt", format!("{name} is not a plan: {said}"));
         let mut plan: Plan =
             serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         if plan.version != VERSION {

@@ -202,7 +202,7 @@ fn fits(entry: &Entry, sharded: &Sharded, position: u64, pieces: &[Piece]) -> Re
             let own = &piece.start;
             Err(Error::mismatch(format!("{said}; by its rule the shard begins at {own:?}")))
         }
-        _ => Err(Error::mismatch(format!("{said}; by its rule the shard is no box"))),
+        _ => Err(Error::mismatch(format!("{said}; by its rule the shard is not a box"))),
     }
 }
 

@@ -74,7 +74,7 @@ impl Job {
         let (mut batch, mut held) = (Vec::new(), 0);
         for number in &todo {
             if watch.cancelled() {
-                return Err(Error::new("cancelled", "cancelled; what is done is kept"));
+                return Err(Error::new("cancelled", "cancelled; finished work is kept"));
             }
             let Some(task) = self.task(*number) else { continue };
             batch.push(hands.run(*number, &task)?);
@@ -277,7 +277,7 @@ impl<'j> Hands<'j> {
         }
         let (tensor, start, extents) = (&task.tensor, &task.start, &task.extents);
         let said = format!("tensor {tensor:?} from {start:?} on {extents:?}");
-        Err(Error::new("corrupt", format!("{said}: what is written is not what was read")))
+        Err(Error::new("corrupt", format!("{said}: the result differs from the source")))
     }
 
     /// Reads the box of a task from one side. Pieces that hold what another one holds are compared with it.
@@ -317,7 +317,7 @@ impl<'j> Hands<'j> {
 
 /// A job that was read from a plan names a file for a tensor and no place in it.
 fn absent(tensor: &str) -> Error {
-    Error::new("corrupt", format!("tensor {tensor:?}: a file of the job has no place for it"))
+    Error::new("corrupt", format!("tensor {tensor:?}: it is missing in a file of the job"))
 }
 
 /// Two files hold different elements where both hold one box.

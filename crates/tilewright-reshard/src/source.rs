@@ -155,7 +155,8 @@ fn distributed(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
 
 /// An error where the numbers of torch's files, from 1 on, show that one is missing.
 fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
-    let why = "a process that had nothing to write has no file; then the extents of every tensor have to be said";
+    let why =
+        "a process that wrote nothing leaves no file; if so, give the extents of every tensor";
     numbers::check(folder, paths, true)
         .map_err(|error| Error::new(error.kind(), format!("{error}; {why}")))?;
     let Some(first) = paths.first() else { return Ok(()) };

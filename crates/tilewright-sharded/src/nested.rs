@@ -89,7 +89,7 @@ impl Sharded {
         let dims = self.digits()?;
         if !shard.is_strided() || !bare.swizzle().is_identity() || bare.offset() != 0 {
             let says =
-                "shards with a swizzle, a first offset or a table of bits have no modes in common";
+                "shards with a swizzle, a first offset or a table of bits cannot share modes";
             return Err(Error::no_layout(says));
         }
         let device = device_strides(&dims, shard.capacity());
@@ -283,7 +283,7 @@ pub(crate) fn sequence(numbers: &[i128]) -> Option<Vec<(u64, u64, i128)>> {
 }
 
 fn no_digits(dim: usize, list: &Intervals) -> Error {
-    Error::no_layout(format!("dim {dim}: {list} of position 0 is no tile of the dim"))
+    Error::no_layout(format!("dim {dim}: {list} of position 0 is not a tile of the dim"))
 }
 
 fn uneven(dim: usize, axis: &str) -> Error {

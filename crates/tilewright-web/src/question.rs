@@ -81,7 +81,7 @@ impl Page<'_> {
             "step" => step::step(fields.text("op")?, fields.text("a")?, fields.text("b")?),
             other => match Question::from_json(fields.0)? {
                 Some(question) => Ok(question.answer()?.to_json()),
-                None => Err(Error::usage("ask", format!("`{other}` is no question"))),
+                None => Err(Error::usage("ask", format!("`{other}` is not a question"))),
             },
         }
     }

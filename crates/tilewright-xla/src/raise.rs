@@ -98,13 +98,17 @@ fn refuse_foreign(tensor: &TensorLayout) -> Result<(), Error> {
     let layout = tensor.layout();
     if !tensor.is_strided() {
         return Err(Error::unsupported(
-            "a layout with {} steps has no strides to read tiles from",
+            "a layout with {} steps lacks the strides from which tiles are read",
             [tensor.steps().len() as i128],
             "keep the text that it was lowered from",
         ));
     }
     if !layout.swizzle().is_identity() {
-        return Err(Error::unsupported("XLA layouts have no swizzle", [], "drop it first"));
+        return Err(Error::unsupported(
+            "XLA layouts cannot express a swizzle",
+            [],
+            "drop it first",
+        ));
     }
     if layout.offset() != 0 {
         return Err(Error::unsupported(

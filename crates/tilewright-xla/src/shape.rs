@@ -383,7 +383,7 @@ impl Shape {
         match &mut shape.node {
             Node::Array(array) | Node::Buffer(array) => Ok(array),
             Node::Tuple(_) | Node::Token | Node::Opaque => Err(Error::mismatch(
-                "no array lies at this path of {} members",
+                "no array is at this path of {} members",
                 [index.len() as i128],
                 "give the path of an array or a buffer",
             )),
@@ -475,7 +475,7 @@ pub(crate) fn too_many_dims(dims: usize) -> Error {
 
 fn no_tuple(level: usize) -> Error {
     Error::mismatch(
-        "the path goes on at its entry {}, inside what is no tuple",
+        "the path goes on at its entry {}, inside what is not a tuple",
         [level as i128],
         "only tuples have members",
     )

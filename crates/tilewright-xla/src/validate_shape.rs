@@ -45,7 +45,7 @@ fn element_bytes(element_type: PrimitiveType) -> Result<u64, Error> {
         Error::illegal(
             "arrays do not hold elements of type number {}",
             [element_type.number().into()],
-            "tuples, tokens, opaque values and buffers are no elements",
+            "tuples, tokens, opaque values and buffers are not elements",
         )
     })?;
     Ok(u64::from(bits.div_ceil(8)))

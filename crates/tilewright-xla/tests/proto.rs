@@ -165,7 +165,7 @@ fn proto_others_at_fault() {
     }
     for inner in ["TUPLE", "TOKEN", "BUFFER"] {
         let text = format!("element_type: BUFFER tuple_shapes {{ element_type: {inner} {array} }}");
-        refused(&text, "tuple_shapes[0].element_type", "what is no array");
+        refused(&text, "tuple_shapes[0].element_type", "what is not an array");
     }
     let deep = "element_type: TUPLE tuple_shapes { element_type: F32 } tuple_shapes { element_type: BUFFER \
         tuple_shapes { element_type: F32 dimensions: [2,-7] } }";

@@ -151,7 +151,7 @@ fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Whole> {
 /// The pattern that a SPEC has at all these extents.
 fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, Whole> {
     if spec.is_concrete() {
-        let said = format!("{spec} says its own extents; they have no names");
+        let said = format!("{spec} states its extents, so they cannot have names");
         return Err(Whole::usage("dims", said));
     }
     let large = large(dims)?;

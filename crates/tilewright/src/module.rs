@@ -83,7 +83,7 @@ impl fmt::Display for Error {
             ),
             Error::NoModule { path, error } => write!(f, "{path}: {error}"),
             Error::NoEntry { path, module } => {
-                write!(f, "{path}: module {module} has no entry computation")
+                write!(f, "{path}: module {module} lacks an entry computation")
             }
         }
     }

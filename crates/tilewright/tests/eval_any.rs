@@ -230,7 +230,7 @@ fn what_is_given_in_the_wrong_place_is_named() {
             "!illegal identity: a dim of size 6; sizes are powers of two, at most 2^62",
         ),
         ("{a=[x]}", "!parse expected an integer"),
-        ("coalesce(offsets(4:1))", "!arguments coalesce: a list is no argument of a function"),
+        ("coalesce(offsets(4:1))", "!arguments coalesce: a list is not an argument of a function"),
         ("coalesce(<2>)", "!arguments coalesce: a tiler where a layout is expected"),
         ("get((1,2), (0,1))", "!arguments get: a tuple where an integer is expected"),
         ("get((1,2), -1)", "!out-of-range get: -1 is below 0"),
@@ -250,7 +250,7 @@ fn what_is_given_in_the_wrong_place_is_named() {
             "!illegal offsets 4 and 3 have one image, 3; no image is the xor of others",
         ),
         ("F2<1,-2> o 8:1", "!out-of-range an image of -2; images are 0 or more"),
-        ("F2 o 8:1", "!parse `F2` is a function only before `(`; a SPEC stands in quotes: \"F2\""),
+        ("F2 o 8:1", "!parse `F2` is a function only before `(`; put a SPEC in quotes: \"F2\""),
         (
             "Sw<3,0,2> o 8:1",
             "!illegal swizzle with 3 bits and shift 2: the bit fields overlap; |shift| must be at least the number of bits",
@@ -263,7 +263,7 @@ fn what_is_given_in_the_wrong_place_is_named() {
             "composition((4,8), ((2,2),4))",
             "!mismatch composition: 2 tilers for 1 axes; give one tiler per axis at most",
         ),
-        ("zN", "!parse `zN` is a function only before `(`; a SPEC stands in quotes: \"zN\""),
+        ("zN", "!parse `zN` is a function only before `(`; put a SPEC in quotes: \"zN\""),
         ("coord((4,8):(8,1), 32)", "!out-of-range coord: offset 32 of a storage of 32 elements"),
     ] {
         assert_eq!(answer(expression), expected);

@@ -44,7 +44,7 @@ fn original(args: &Infer) -> Result<Original, Failure> {
 /// Why elements of a tensor cannot be looked for one by one.
 fn why_not(tensor: &Tensor) -> String {
     match (tensor.refusal(), tensor.layout().element_bits()) {
-        (Some(refusal), _) => format!("it has no layout: {refusal}"),
+        (Some(refusal), _) => format!("its layout cannot be given: {refusal}"),
         (None, Some(bits)) => format!("its elements take {bits} bits, no whole bytes each"),
         (None, None) => {
             let dtype = tensor.dtype();

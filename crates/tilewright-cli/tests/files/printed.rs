@@ -86,7 +86,7 @@ fn json_shapes_are_those_of_the_document() {
     let differ = json(&String::from_utf8(output.stdout).unwrap());
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(keys(&differ), ["version", "same", "difference", "tensor"]);
-    assert!(differ["difference"].as_str().unwrap().contains("it lies as s16[5,6]{1,0:T(4,4)}"));
+    assert!(differ["difference"].as_str().unwrap().contains("its layout is s16[5,6]{1,0:T(4,4)}"));
     for (args, kind) in [
         (&["info", "no-such-file.npy", "--json"][..], "io"),
         (&["info", &input, "--dims", "2", "--json"], "usage"),

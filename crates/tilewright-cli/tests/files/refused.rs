@@ -112,7 +112,7 @@ fn numbers_that_are_none_get_our_message() {
         ("--threads", "-1", "--threads -1: expected a number from 1 to"),
         ("--threads", "many", "expected a number"),
         ("--threads", "99999999", "expected a number"),
-        ("--dims", "-1,2", "`-1` is no integer"),
+        ("--dims", "-1,2", "`-1` is not an integer"),
         ("--dtype", "-f32", "no element type is called `-f32`"),
         ("--fill", "-1", "--fill -1"),
     ] {

@@ -121,9 +121,9 @@ const fn check_numbers(layout: &Layout, threads: bool) -> Result<(), Error> {
         (_, Some((number, a, b))) => {
             let numbers = [number as i128, a as i128, b as i128];
             Err(if threads {
-                Error::mismatch("thread {} stands at positions {} and {}", numbers, legal)
+                Error::mismatch("thread {} is at positions {} and {}", numbers, legal)
             } else {
-                Error::mismatch("value {} stands at positions {} and {}", numbers, legal)
+                Error::mismatch("value {} is at positions {} and {}", numbers, legal)
             })
         }
         (Some(number), None) => {
@@ -188,7 +188,7 @@ mod tests {
         let parse = |text| Layout::parse(text).unwrap();
         let error = |thr, val| LayoutTv::new(&parse(thr), &parse(val)).unwrap_err().to_string();
         assert!(error("(2,2):(1,1)", "2:1").starts_with("thread 1 stands at positions"));
-        assert!(error("4:1", "2:0").starts_with("value 0 stands at positions 0 and 1"));
+        assert!(error("4:1", "2:0").starts_with("value 0 is at positions 0 and 1"));
         assert!(error("4:1+1", "2:1").starts_with("position 3 is thread 4 of 4"));
         assert!(error("0:1", "2:1").starts_with("0 threads"));
         assert!(error("Sw<1,0,1> o 4:1", "2:1").contains("a swizzle of 1 bits above the lowest 0"));

@@ -139,7 +139,7 @@ impl Layout {
     pub const fn left_inverse(&self) -> Result<Layout, Error> {
         if !self.swizzle().is_identity() {
             return Err(Error::unsupported(
-                "the left inverse under a swizzle of {} bits above the lowest {} is no layout",
+                "the left inverse under a swizzle of {} bits above the lowest {} is not a layout",
                 self.swizzle().numbers(),
                 "`LeftInverse` answers offset by offset",
             ));

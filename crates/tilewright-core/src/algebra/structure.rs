@@ -299,7 +299,7 @@ const fn check_affine(mode: &Layout) -> Result<(), Error> {
     }
     let swizzle = mode.swizzle();
     Err(Error::unsupported(
-        "a part under a swizzle of {} bits above the lowest {}: the sum of swizzled offsets is no swizzled sum",
+        "a part under a swizzle of {} bits above the lowest {}: the sum of swizzled offsets is not a swizzled sum",
         swizzle.numbers(),
         "join the affine layouts, then set the swizzle on the whole",
     ))

@@ -290,7 +290,7 @@ impl Dims {
                 j < other.len() && !matches!(self.find(other.list[j].name()), Some(at) if at > i);
             if !ours && !theirs {
                 return Err(Error::mismatch(
-                    "dims {} of the left and {} of the right stand in opposite orders",
+                    "dims {} of the left and {} of the right have opposite orders",
                     [i as i128, j as i128],
                     "transpose one of the layouts",
                 ));

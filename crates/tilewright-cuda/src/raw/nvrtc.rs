@@ -99,7 +99,7 @@ impl Nvrtc {
         options: &[String],
         form: Form,
     ) -> Result<Vec<u8>, Error> {
-        let zero = |_| Error::new(Kind::Compile, "a text with a byte 0 is no text of a kernel");
+        let zero = |_| Error::new(Kind::Compile, "a text with a byte 0 is not text of a kernel");
         let text = CString::new(text).map_err(zero)?;
         let options: Vec<CString> = options
             .iter()

@@ -70,7 +70,7 @@ impl Fetch<'_> {
             text.push_str(&format!("DEVICE u32 leans(u32 x{parameters}) {{ return {sum}; }}\n"));
         }
         if let Some(shift) = self.place.xor {
-            text.push_str("// Where a byte of the tile is: neighbours lie apart in banks.\n");
+            text.push_str("// Where a byte of the tile is: neighbours are in different banks.\n");
             text.push_str(&format!(
                 "DEVICE u32 spot(u32 byte) {{ return byte ^ (byte >> {shift}u & 0x70u); }}\n"
             ));

@@ -86,7 +86,7 @@ fn comment(fetch: Fetch) -> String {
     let takes: Vec<String> = tile.take.iter().map(u64::to_string).collect();
     let lies = match lies {
         Lies::AsSource => "",
-        Lies::AsDestination => ", and its tile lies as the destination",
+        Lies::AsDestination => ", and its tile has the destination's layout",
     };
     format!(
         "Gather: elements of {} bits to {}; a block takes {} turns of the loops{lies}.",

@@ -114,19 +114,21 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
     };
     let Some(text) = &made.layout else { return Ok(rows) };
     let spec =
-        Spec::parse(text).map_err(|error| wrong(format!("is to lie as {text:?}: {error}")))?;
+        Spec::parse(text).map_err(|error| wrong(format!("is to have layout {text:?}: {error}")))?;
     if spec.has_tables() {
-        let said = format!("is to lie as {text:?}: a recipe's result has no index tables");
+        let said =
+            format!("is to have layout {text:?}: a recipe's result cannot have index tables");
         return Err(wrong(said));
     }
     let held =
         job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)?;
     if held.order.is_big() {
-        let said = format!("is to lie as {text:?}: a recipe's result has the lowest byte first");
+        let said =
+            format!("is to have layout {text:?}: a recipe's result has the lowest byte first");
         return Err(wrong(said));
     }
     if held.layout().injective() != Ok(true) {
-        let said = format!("is to lie as {text:?}, where elements share storage, or may");
+        let said = format!("is to have layout {text:?}, where elements share storage, or may");
         return Err(wrong(said));
     }
     Ok(held)
@@ -137,7 +139,7 @@ pub(crate) fn row_major(extents: &[u64], dtype: Dtype) -> Result<Held, String> {
     let spec = Spec::parse("row-major").map_err(|error| error.to_string())?;
     let named = spec.resolve(Some(extents), Some(dtype)).map_err(|error| format!(": {error}"))?;
     let bits =
-        width(dtype).ok_or_else(|| format!("has elements of {dtype}, which have no width"))?;
+        width(dtype).ok_or_else(|| format!("has elements of {dtype}, whose width is unknown"))?;
     Held::of(&named, dtype, bits, Fill::Unspecified)
 }
 
@@ -188,7 +190,7 @@ fn stored(
     if own.tables().is_some() {
         let spec = own.spec();
         return Err(format!(
-            "is made of {name:?}, which lies by index tables as `{spec}`; convert it to row-major before"
+            "is made of {name:?}, which has index tables, as `{spec}`; convert it to row-major before"
         ));
     }
     let exact = Exact::of(own.dtype, held.dtype).ok_or_else(|| {

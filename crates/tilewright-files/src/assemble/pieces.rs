@@ -62,7 +62,7 @@ impl Unit {
         if bits > 0 && 8u64.is_multiple_of(bits) && is_row_major(held.layout()) {
             return Ok(Unit { elements: 8 / bits, bytes: 1 });
         }
-        Err(format!("elements of {bits} bits are no whole bytes, and are moved row-major alone"))
+        Err(format!("elements of {bits} bits are not whole bytes, and are moved row-major alone"))
     }
 }
 
@@ -133,7 +133,7 @@ fn check_nested(nests: &[Nest], held: &Held) -> Result<(), String> {
     match is_row_major(held.layout()) || nests.iter().all(|nest| steps(nest).is_nested()) {
         true => Ok(()),
         false => Err(format!(
-            "lies as `{}`, whose digits interleave: each is to step over those inside it; convert it before or after",
+            "has layout `{}`, whose digits interleave: each is to step over those inside it; convert it before or after",
             held.named.to_spec()
         )),
     }
@@ -165,7 +165,7 @@ fn through(nests: Vec<Nest>, held: &Held) -> Result<Vec<Nest>, String> {
     }
     let [padded, stored] = digits(layout).ok_or_else(|| {
         format!(
-            "lies as `{}`, which is no sum of strides of digits; convert it before or after",
+            "has layout `{}`, which is not a sum of strides of digits; convert it before or after",
             held.named.to_spec()
         )
     })?;

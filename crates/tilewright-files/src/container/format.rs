@@ -199,7 +199,8 @@ impl Opened {
             [piece] => Ok((self.file(path, tensor, piece)?, piece.at)),
             pieces => {
                 let count = pieces.len();
-                let said = format!("tensor {:?} lies in {count} pieces; one is read", tensor.name);
+                let said =
+                    format!("tensor {:?} is stored in {count} pieces; one is read", tensor.name);
                 Err(Error::unsupported(path, said))
             }
         }

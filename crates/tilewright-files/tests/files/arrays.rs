@@ -371,7 +371,7 @@ fn a_note_of_other_bytes_is_left_aside() {
     // What is no note is never replaced, and says nothing.
     fs::write(&note, "{}").unwrap();
     let error = convert(&original, &out, to("zN[M0=2,C0=3]").force(true)).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("is no note"), "{error}");
+    assert!(error.is_usage() && error.to_string().contains("is not a note"), "{error}");
     assert_eq!((layout(&out), fs::read(&note).unwrap()), (("col-major".into(), 1), b"{}".to_vec()));
     // A note whose text cannot be of its bytes is an error.
     fs::remove_file(&note).unwrap();

@@ -90,19 +90,19 @@ fn a_broken_file_is_an_error_that_says_so() {
             "corrupt",
             "\"b\" begins at byte 6, \"a\" before",
         ),
-        (file(&[good.clone(), good.clone()], 4), "corrupt", "\"a\" stands there twice"),
+        (file(&[good.clone(), good.clone()], 4), "corrupt", "\"a\" occurs twice"),
         (
             safetensors(
                 r#"{"a":{"dtype":"U8","dtype":"I8","shape":[4],"data_offsets":[0,4]}}"#,
                 &[0; 4],
             ),
             "corrupt",
-            "\"dtype\" stands there twice",
+            "\"dtype\" occurs twice",
         ),
         (
             safetensors(r#"{"__metadata__":{"x":"1","x":"2"}}"#, &[]),
             "corrupt",
-            "\"x\" stands there twice",
+            "\"x\" occurs twice",
         ),
         (safetensors(r#"{"__metadata__":{},"__metadata__":{}}"#, &[]), "corrupt", "twice"),
         (safetensors(r#"{"__metadata__":{"x":1}}"#, &[]), "corrupt", "header"),

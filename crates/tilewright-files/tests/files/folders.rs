@@ -155,8 +155,8 @@ fn what_is_refused() {
     assert!(error.is_io() && error.to_string().contains(said), "{error}");
     // A folder that holds anything is never replaced, nor is a file.
     for (out, said) in [
-        ("model", "no empty folder"),
-        ("file", "no empty folder"),
+        ("model", "the folder is not empty"),
+        ("file", "it exists and is not a folder"),
         ("a.safetensors", "a folder becomes a folder"),
         ("none/out", "folder"),
     ] {

@@ -423,7 +423,7 @@ fn a_broken_file_is_an_error_that_says_so() {
         (
             one(3, &[pair("a", 0, &[1]), pair("a", 0, &[1])]),
             "corrupt",
-            "the key \"a\" stands there twice",
+            "the key \"a\" occurs twice",
         ),
         (
             with([&2u64.to_le_bytes()[..], b"\xff\xfe", &[0; 8]].concat()),
@@ -473,7 +473,7 @@ fn a_broken_file_is_an_error_that_says_so() {
         (
             tensors(&[entry("t", &[4], 0, 0), entry("t", &[4], 0, 32)], 64),
             "corrupt",
-            "the tensor \"t\" stands there twice",
+            "the tensor \"t\" occurs twice",
         ),
         (whole[..whole.len() - 30].to_vec(), "corrupt", "tensor \"t\" has 136 bytes"),
         ([whole.clone(), vec![0; 1]].concat(), "corrupt", "the tensors end at byte"),

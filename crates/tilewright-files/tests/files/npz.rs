@@ -200,7 +200,7 @@ fn an_archive_that_lies_is_an_error_that_says_so() {
         (end(10, &[0xff, 0xff]), "corrupt", "a list of 65535 entries"),
         (end(12, &[0xff; 8]), "corrupt", "a list of 2 entries"),
         (end(4, &[1, 0]), "corrupt", "several files"),
-        (archive(&[good.clone(), good.clone()]), "corrupt", "\"a.npy\" stands there twice"),
+        (archive(&[good.clone(), good.clone()]), "corrupt", "\"a.npy\" occurs twice"),
         (
             archive(&[good.clone(), Entry { at: Some(0), ..other.clone() }]),
             "corrupt",
@@ -209,7 +209,7 @@ fn an_archive_that_lies_is_an_error_that_says_so() {
         (
             one(Entry { at: Some(u64::from(u32::MAX) - 1), ..good.clone() }),
             "corrupt",
-            "lies at byte 4294967294",
+            "is at byte 4294967294",
         ),
         (
             one(Entry { method: 12, ..good.clone() }),

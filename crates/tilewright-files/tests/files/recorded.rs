@@ -235,7 +235,7 @@ fn what_is_converted_already_is_refused_and_never_taken_apart_twice() {
             assert!(error.is_usage(), "{text}");
             // Without padding the array would take fewer bytes.
             assert_eq!(text.contains("2048 bytes are there"), from == "row-major", "{text}");
-            assert!(text.contains("lies as `f16[20,24] zN` by the "), "{text}");
+            assert!(text.contains("has layout `f16[20,24] zN` by the "), "{text}");
             assert!(text.contains("remove the note"), "{text}");
             let named = ["tilewright.layout.a", ".npy.tilewright.json"];
             assert!(named.iter().any(|note| text.contains(note)), "{text}");
@@ -412,7 +412,7 @@ fn an_array_that_changed_behind_its_note_is_a_difference() {
             (flipped.clone(), "and the checksum of this file is"),
             (
                 [&bytes[..], &[0; 960][..]].concat(),
-                "bytes that lie as `f16[20,24] zN`, and this file has",
+                "bytes with layout `f16[20,24] zN`, and this file has",
             ),
         ] {
             fs::write(&path, &wrong).unwrap();

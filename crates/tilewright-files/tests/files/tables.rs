@@ -356,7 +356,7 @@ fn what_is_no_table_is_refused() {
     assert!(!out.exists());
     let list = write(&folder, "list.txt", "0 1 two");
     let error = refused(&format!("table(0; @{}) row-major", list.display())).to_string();
-    assert!(error.contains("`two` is no integer"), "{error}");
+    assert!(error.contains("`two` is not an integer"), "{error}");
     let error = refused(&format!("table(0; @{}) row-major", folder.path().display())).to_string();
-    assert!(error.contains("it is no file"), "{error}");
+    assert!(error.contains("it is not a file"), "{error}");
 }

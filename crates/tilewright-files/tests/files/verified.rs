@@ -197,7 +197,7 @@ fn a_result_that_lies_otherwise_than_asked_differs() {
     };
     assert_eq!(said(to("{1,0:T(4,4)}").only("t").fill(Fill::One)), "same");
     assert_eq!(said(to("(m1 m0:4) (n1 n0:4) -> m1 n1 m0 n0").only("t").fill(Fill::One)), "same");
-    let expected = "tensor \"t\": it lies as s16[5,6]fill(one) {1,0:T(4,4)}, expected s16[5,6]fill(one) row-major";
+    let expected = "tensor \"t\": its layout is s16[5,6]fill(one) {1,0:T(4,4)}, expected s16[5,6]fill(one) row-major";
     assert_eq!(said(to("row-major").only("t").fill(Fill::One)), expected);
     assert!(said(to("{1,0:T(4,2)}").only("t")).contains("it lies as"));
     assert!(said(to("row-major").only("u")).contains("tensor \"t\": it lies as"));
@@ -236,7 +236,7 @@ fn arrays_that_say_otherwise_than_asked_differ() {
     for out in [out.as_path(), raw_path.as_path()] {
         assert_eq!(
             said(&named(out), to("{1,0:T(4,2)}")),
-            "tensor \"array\": it lies as f32[3,4]{1,0:T(2,4)}, expected f32[3,4]{1,0:T(4,2)}"
+            "tensor \"array\": its layout is f32[3,4]{1,0:T(2,4)}, expected f32[3,4]{1,0:T(4,2)}"
         );
         assert_eq!(said(&named(out), Request::new()), "same");
         fs::remove_file(format!("{}.tilewright.json", out.display())).unwrap();
@@ -378,7 +378,8 @@ fn bytes_behind_an_array_are_a_difference() {
                     Verdict::Same { .. } => None,
                     Verdict::Differs(found) => Some(found.to_string()),
                 };
-                let behind = |said: &str| said.contains("bytes behind the array are no part of it");
+                let behind =
+                    |said: &str| said.contains("bytes behind the array are not part of it");
                 assert_eq!(found.as_deref().is_some_and(behind), !rest.is_empty(), "{found:?}");
             }
         }

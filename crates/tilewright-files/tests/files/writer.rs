@@ -260,7 +260,7 @@ fn what_is_refused() {
         (one(plain()).array("t", &line, &data).unwrap(), "a.safetensors", "\"t\" is given twice"),
         (one(plain()).array("u", &line, &data).unwrap(), "a.npy", "holds one array, 2 are given"),
         (Writer::new(plain()), "a.npy", "holds one array, 0 are given"),
-        (one(plain()).metadata("a", "b"), "a.npy", "no place for metadata"),
+        (one(plain()).metadata("a", "b"), "a.npy", "cannot store metadata"),
         (one(plain()), "a.gguf", "become .safetensors"),
         (one(plain()), "a.safetensors.index.json", "become .safetensors"),
         (one(plain()), "a.bin", "raw:PATH"),

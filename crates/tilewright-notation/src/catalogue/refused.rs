@@ -21,14 +21,14 @@ const REFUSED: &[(&str, &str)] = &[
         "it pads the channels of each group on their own, so it depends on the number of groups",
     ),
     ("FRACTAL_Z_C04", "it merges channels, height and width before it cuts them into blocks"),
-    ("FRACTAL_NZ_C0_0", "its blocks have no size"),
+    ("FRACTAL_NZ_C0_0", "its blocks are of unknown size"),
     (
         "GPTQ_3BIT",
-        "its values straddle words: of 32 along K, stored in three, two lie in two words; GPTQ is of 2, 4 and 8 bits",
+        "its values straddle words: of 32 along K, stored in three, two straddle; GPTQ is of 2, 4 and 8 bits",
     ),
     (
         "CT_PACK_INT32_3BIT",
-        "its values straddle words: they lie one behind the other, of 3 bits each; CT_PACK_INT32 is of 4 and 8 bits",
+        "its values straddle words: they are contiguous, of 3 bits each; CT_PACK_INT32 is of 4 and 8 bits",
     ),
     ("Q4_0_4_4", "it flips the top bit of every value; Q4_0_4x4_VALUES is the order of the values"),
     ("Q4_0_4_8", "it flips the top bit of every value; Q4_0_4x8_VALUES is the order of the values"),
@@ -85,7 +85,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "qsi4cxp",
-        "sums, scales and biases stand behind the values of each panel: several regions; Q4_0_4x4_VALUES is an order of such values",
+        "sums, scales and biases follow the values of each panel: several regions; Q4_0_4x4_VALUES is an order of such values",
     ),
     ("block_table", PAGES),
     ("kv_indices", PAGES),
@@ -99,10 +99,10 @@ const REFUSED: &[(&str, &str)] = &[
         "its blocks hold a delta and values of another width; GGML_QS4 is the order of the values",
     ),
     ("Q8_0", "its blocks hold a delta of 16 bits and values of 8"),
-    ("Q5_0", "the fifth bits of its values lie apart from the other four"),
+    ("Q5_0", "the fifth bits of its values are stored apart from the other four"),
     ("Q4_K", "scales of six bits are cut into pieces among its values"),
     ("Q5_K", "scales of six bits are cut into pieces among its values"),
-    ("Q6_K", "the upper bits of its values lie apart from the lower ones"),
+    ("Q6_K", "the upper bits of its values are stored apart from the lower ones"),
 ];
 
 /// Why the format of this name is no layout.

@@ -144,7 +144,7 @@ fn digits(bounds: &BTreeMap<u64, i128>, extent: u64) -> Result<Vec<Mode>, Error>
     for (&bound, &multiple) in bounds.range(2..) {
         if bound % at != 0 {
             return Err(unsupported(format!(
-                "pieces of {at} and of {bound} do not divide one another, so they are no digits of a dim"
+                "pieces of {at} and of {bound} do not divide one another, so they are not digits of a dim"
             )));
         }
         let size = bound / at;
@@ -258,7 +258,7 @@ fn product(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, 
                 (_, true) => (value, other.constant),
                 (true, false) => (other, value.constant),
                 (false, false) => {
-                    return Err(Error::parse(span, "a product of dims is no affine map"));
+                    return Err(Error::parse(span, "a product of dims is not an affine map"));
                 }
             };
             value = sum.scaled(by).ok_or_else(|| too_large(span))?;
@@ -272,7 +272,7 @@ fn product(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, 
             let span = (from, scan.at());
             return Err(Error::parse(
                 span,
-                "`ceildiv` moves the last piece of a dim, which is no digit",
+                "`ceildiv` moves the last piece of a dim, which is not a digit",
             ));
         } else {
             return Ok(value);
@@ -320,7 +320,7 @@ fn factor(scan: &mut Scanner<'_>, names: &[&str], depth: usize) -> Result<Sum, E
         Some(dim) => Ok(Sum::of(Term { coefficient: 1, dim, by: 1, modulus: None })),
         None => {
             let list = names.join(", ");
-            Err(Error::parse(span, format!("`{name}` is no dim of this map; it has {list}")))
+            Err(Error::parse(span, format!("`{name}` is not a dim of this map; it has {list}")))
         }
     }
 }

@@ -102,9 +102,9 @@ fn elements(number: i64, unit: Unit, width: i64) -> Result<i64, Error> {
     match unit {
         Unit::Elements => Ok(number),
         Unit::Bytes if number % width == 0 => Ok(number / width),
-        Unit::Bytes => {
-            Err(unsupported(format!("{number} bytes are no whole number of {width}-byte elements")))
-        }
+        Unit::Bytes => Err(unsupported(format!(
+            "{number} bytes are not a whole number of {width}-byte elements"
+        ))),
     }
 }
 
@@ -161,7 +161,7 @@ pub(super) fn read_dtype(value: &Value<'_>) -> Result<Dtype, Error> {
 pub(super) fn not_negative(strides: &Value<'_>, rank: usize, who: &str) -> Result<Vec<i64>, Error> {
     let values = strides.strides(rank)?;
     if values.iter().any(|stride| *stride < 0) {
-        return Err(Error::parse(strides.span, format!("{who} has no negative strides")));
+        return Err(Error::parse(strides.span, format!("{who} does not allow negative strides")));
     }
     Ok(values)
 }

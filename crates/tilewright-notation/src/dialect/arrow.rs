@@ -105,7 +105,7 @@ fn print(named: &Named) -> Result<String, Error> {
         )));
     }
     if strided.strides.iter().any(|stride| *stride < 0) {
-        return Err(unsupported("Arrow has no negative strides"));
+        return Err(unsupported("Arrow does not allow negative strides"));
     }
     let mut array = Array::dense(strided.dims.clone());
     match in_whole_bytes(named, "Arrow")? {

@@ -42,7 +42,7 @@ impl Blocked {
         let tensor = simplified(tensor)?;
         let pattern = Pattern::of(&tensor)?;
         let mut blocked = Blocked::split(&tensor, &pattern).ok_or_else(|| {
-            unsupported(format!("{who} has no words for an empty array within a tile"))
+            unsupported(format!("{who} cannot express an empty array within a tile"))
         })?;
         // A dim within one tile has the number 0 of it.
         let axes = (0..pattern.rank()).map(|axis| axis as u8);

@@ -158,7 +158,7 @@ fn print(named: &Named) -> Result<String, Error> {
     }
     Err(Error::new(
         Kind::Unsupported,
-        "tiles that merge dims or do not divide one another are no modes with strides",
+        "tiles that merge dims or do not divide one another are not modes with strides",
     ))
 }
 

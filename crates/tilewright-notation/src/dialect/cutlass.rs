@@ -92,7 +92,7 @@ fn print(named: &Named) -> Result<String, Error> {
     let tensor = named.layout();
     let layout = tensor.layout();
     if *tensor != TensorLayout::of(layout) || layout.offset() != 0 {
-        let said = "CuTe's layouts have no words for padding, offsets, or tiles that do not divide";
+        let said = "CuTe's layouts cannot express padding, offsets, or tiles that do not divide";
         return Err(Error::new(Kind::Unsupported, said));
     }
     if !layout.swizzle().is_field_xor() {

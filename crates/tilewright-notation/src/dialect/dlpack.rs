@@ -163,7 +163,7 @@ fn print(named: &Named) -> Result<String, Error> {
         array.offset = (in_bytes(strided.offset, bytes)?, Unit::Bytes);
     }
     if array.offset.0 < 0 {
-        return Err(unsupported("DLPack has no negative byte_offset"));
+        return Err(unsupported("DLPack does not allow a negative byte_offset"));
     }
     array.strides = Some((strided.strides, Unit::Elements));
     Ok(format!("dlpack:{}", spell(&array)))

@@ -85,7 +85,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     if (scan.eat("...") || scan.eat("…")) != batched {
         return Err(Error::parse(
             (from, from),
-            "`...` stands at the beginning of both sides, or of none",
+            "`...` has to be at the beginning of both sides, or of neither",
         ));
     }
     let order = read_order(&mut scan, &axes)?;

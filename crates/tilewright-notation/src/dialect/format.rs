@@ -387,7 +387,7 @@ fn print(named: &Named) -> Result<String, Error> {
     kept.filter(same).map(|reading| reading.to_string()).ok_or_else(|| {
         Error::new(
             Kind::Unsupported,
-            "strides are no name: two formats can put the elements of one array at the same places",
+            "strides do not determine a name: two formats can put the elements of one array at the same places",
         )
     })
 }

@@ -157,7 +157,7 @@ fn words(tensor: &TensorLayout) -> Result<Layout, Error> {
         return Err(unsupported("tiles of JAX have sizes only; this one merges dims"));
     }
     if layout.tail_padding_alignment() > 1 {
-        return Err(unsupported("JAX has no words for padding behind the whole array"));
+        return Err(unsupported("JAX cannot express padding behind the whole array"));
     }
     Ok(layout)
 }

@@ -119,7 +119,7 @@ pub(super) fn places(tensor: &TensorLayout, size: u64) -> Result<LinearLayout, S
         return Err("merged dims are not linear over bits".into());
     }
     if let Some(extent) = tensor.extents().iter().find(|extent| !extent.is_power_of_two()) {
-        return Err(format!("extent {extent} is no power of two"));
+        return Err(format!("extent {extent} is not a power of two"));
     }
     let origin = vec![0; tensor.rank()];
     let at = |coord: &[u64]| {

@@ -241,7 +241,7 @@ fn print(named: &Named) -> Result<String, Error> {
         return Err(unsupported("elements of a memref have the width of their type"));
     }
     let Some(name) = mlir_name(dtype) else {
-        return Err(unsupported(format!("MLIR has no name for {dtype}")));
+        return Err(unsupported(format!("MLIR cannot name {dtype}")));
     };
     let dims: String = tensor.extents().iter().map(|dim| format!("{dim}x")).collect();
     let form = form.map_or(String::new(), |form| format!(", {form}"));

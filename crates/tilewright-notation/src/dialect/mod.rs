@@ -254,7 +254,7 @@ fn unknown(text: &str, all: All) -> Error {
     }
     if let Some(notation) = named(all, text) {
         let message = format!(
-            "`{text}` is a notation, a way to write layouts ({}), and no layout; behind `{}:` stands one",
+            "`{text}` is a notation, a way to write layouts ({}), not a layout; after `{}:` comes a layout",
             notation.about, notation.name
         );
         return Error::parse((0, text.len()), message);

@@ -116,7 +116,7 @@ fn parse(text: &str) -> Result<Order, Error> {
         None => Err(Error::parse(
             span,
             format!(
-                "`{first}` is no order of NCHW or NCDHW; write both orders, as in `NCHW->{first}`"
+                "`{first}` is not an order of NCHW or NCDHW; write both orders, as in `NCHW->{first}`"
             ),
         )),
     }
@@ -142,7 +142,7 @@ fn permutation(
     if let Some(c) = missing.or(surplus) {
         return Err(Error::parse(
             stored_span,
-            format!("`{stored}` is no order of `{logical}`: `{c}` is in one of them only"),
+            format!("`{stored}` is not an order of `{logical}`: `{c}` is in one of them only"),
         ));
     }
     let place = |c: char| logical.find(c).map(|at| at as u64);
@@ -215,7 +215,10 @@ fn print(named: &Named) -> Result<String, Error> {
         return unsupported(format!("dim {axis} is cut into digits, an order cannot split a dim"));
     }
     if let Some(digit) = pattern.digits().iter().find(|digit| digit.size().is_some()) {
-        return unsupported(format!("dim {} is padded, an order has no padding", digit.axis()));
+        return unsupported(format!(
+            "dim {} is padded, and an order cannot express padding",
+            digit.axis()
+        ));
     }
     if stored.iter().copied().eq(0..dims.len()) {
         return Ok("row-major".to_owned());

@@ -111,7 +111,7 @@ fn check_name(name: &str, all: &[Notation]) -> Result<(), String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(legal) {
         return Err(format!(
-            "`{name}` is no name: a letter, then letters, digits, `_`, `-` and `.`"
+            "`{name}` is not a name: a letter, then letters, digits, `_`, `-` and `.`"
         ));
     }
     if all.iter().any(|other| other.is_called(name)) {

@@ -177,7 +177,7 @@ impl Pack {
                 }
                 self.tiles = list;
             }
-            _ => return Err(Error::parse(key, format!("a pack has no `{name}`"))),
+            _ => return Err(Error::parse(key, format!("a pack does not have `{name}`"))),
         }
         Ok(())
     }

@@ -76,7 +76,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         {
             return Err(Error::parse(
                 digit.span,
-                format!("`{name}` is no size; write an integer or C0, 32 bytes of elements"),
+                format!("`{name}` is not a size; write an integer or C0, 32 bytes of elements"),
             ));
         }
     }

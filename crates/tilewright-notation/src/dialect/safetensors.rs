@@ -101,6 +101,6 @@ fn print(named: &Named) -> Result<String, Error> {
     };
     match dtype.safetensors_name() {
         Some(_) => Ok(format!("safetensors:{}", spell(&strided.dims, dtype))),
-        None => Err(unsupported(format!("safetensors has no name for {dtype}"))),
+        None => Err(unsupported(format!("safetensors cannot store {dtype}"))),
     }
 }

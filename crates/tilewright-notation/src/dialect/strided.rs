@@ -35,7 +35,7 @@ impl Strided {
         let spanned = strided.layout()?.capacity();
         if spanned != tensor.capacity() {
             return Err(unsupported(format!(
-                "{who} has no words for padding: {} elements of storage, of which the array spans {spanned}",
+                "{who} cannot express padding: {} elements of storage, of which the array spans {spanned}",
                 tensor.capacity()
             )));
         }
@@ -92,7 +92,7 @@ pub(super) fn check_affine(tensor: &TensorLayout, who: &str) -> Result<(), Error
         )));
     }
     if !tensor.layout().swizzle().is_identity() {
-        return Err(unsupported(format!("{who} has no words for a swizzle")));
+        return Err(unsupported(format!("{who} cannot express a swizzle")));
     }
     Ok(())
 }

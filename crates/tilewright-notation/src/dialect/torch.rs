@@ -116,10 +116,12 @@ fn spell(array: &Array) -> String {
 fn print(named: &Named) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "PyTorch")?;
     if let Some(stride) = strided.strides.iter().find(|stride| **stride < 0) {
-        return Err(unsupported(format!("a stride of {stride}; PyTorch has no negative strides")));
+        return Err(unsupported(format!(
+            "a stride of {stride}; PyTorch does not allow negative strides"
+        )));
     }
     if strided.offset < 0 {
-        return Err(unsupported("PyTorch has no negative storage offset"));
+        return Err(unsupported("PyTorch does not allow a negative storage offset"));
     }
     let mut array = Array::dense(strided.dims.clone());
     array.dtype = named.dtype();

@@ -72,7 +72,7 @@ use encoding::Encoding;
 
 pub(super) const DIALECT: Notation = Notation::new(
     "triton",
-    "Triton: which thread holds an element, or where it lies in shared memory",
+    "Triton: which thread holds an element, or where it is in shared memory",
     read,
     print::print,
 )

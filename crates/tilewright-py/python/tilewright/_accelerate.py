@@ -104,7 +104,7 @@ def accelerate(*, least: int = LEAST, threads: int | None = None) -> Accelerated
 
 
 def _number(name: str, value: Any) -> int:
-    """A number of the engine's: TypeError for what is no integer."""
+    """A number of the engine's: TypeError for what is not an integer."""
     if isinstance(value, bool):
         raise TypeError(f"{name}= takes an integer, not bool")
     number = operator.index(value)

@@ -159,7 +159,7 @@ def copy_(dst: Any, src: Any, /, *, threads: int | None = None) -> Any:
     Both are on the CPU, or both on one CUDA device: NumPy's arrays, torch tensors, or whatever has ``__dlpack__``,
     ``__array_interface__`` or a buffer; they need not be of one library. They have one element type: nothing is converted. Types that layouts
     have no name for, such as structures, move as bytes, within one library. ``src`` is broadcast to the shape
-    of ``dst``. Strides are any: negative, 0 in ``src``, of a number of bytes that is no whole element. What lies between
+    of ``dst``. Strides are any: negative, 0 in ``src``, of a number of bytes that is not a whole element. What lies between
     the elements of ``dst`` is left alone. The interpreter is free while bytes move; no other thread may use
     the memory of ``dst`` meanwhile, from its lowest element to its highest. On a device the copy is queued on the current
     stream of the library of ``dst``, or of that of ``src``; the current stream of the other one waits for it, and it for

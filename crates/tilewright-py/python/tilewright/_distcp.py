@@ -91,7 +91,7 @@ def is_checkpoint(path: str) -> bool:
 
 
 def listed(path: str) -> Listed:
-    """The boxes of a checkpoint, and the entries that are no tensors.
+    """The boxes of a checkpoint, and the entries that are not tensors.
 
     :raises UnsupportedError: classes that torch's writer does not use, compressed items, tensors with other strides
     :raises FileError: a file that is not what it should be
@@ -159,7 +159,7 @@ def _metadata(path: pathlib.Path) -> tuple[dict[str, Any], dict[Any, Any]]:
     except (_errors.Error, OSError):
         raise
     except Exception as error:
-        raise _corrupt(f"{path} is no list of a checkpoint of torch: {error}") from error
+        raise _corrupt(f"{path} is not a list of a checkpoint of torch: {error}") from error
 
 
 class _Window(io.RawIOBase):
@@ -268,7 +268,7 @@ def _raw(file: BinaryIO, place: Any, wanted: _Item, path: str) -> int:
     except (_errors.Error, OSError):
         raise
     except Exception as error:
-        raise _corrupt(f"tensor {name!r} in {path} at byte {place.offset} is no item of torch.save: {error}") from error
+        raise _corrupt(f"tensor {name!r} in {path} at byte {place.offset} is not an item of torch.save: {error}") from error
     if data.compress_type != zipfile.ZIP_STORED or not little:
         raise _refused(f"tensor {name!r} in {path} is compressed, or has its highest byte first; its bytes are not raw")
     _check(said, data.file_size, wanted, path)

@@ -47,7 +47,7 @@ class Error(ValueError):
 
 
 class ParseError(Error):
-    """A text is no layout and no expression: ``span`` says where."""
+    """A text is neither a layout nor an expression: ``span`` says where."""
 
 
 class AmbiguousError(ParseError):
@@ -83,7 +83,7 @@ class LimitError(Error):
 
 
 class UnsupportedError(Error):
-    """A notation has no words for it, or there is no way to do it; the message says what would be."""
+    """A notation cannot express it, or there is no way to do it; the message says what would be."""
 
 
 class NoLayoutError(Error):
@@ -107,7 +107,7 @@ class ArrayError(Error):
 
 
 class CopyError(ArrayError):
-    """It could only be done with a copy, which is not made in silence."""
+    """It could only be done with a copy, which is not made silently."""
 
 
 class DeviceError(ArrayError):

@@ -94,7 +94,7 @@ def convert(
     as one may expect of the input is a ``UserWarning``, issued before anything is written, and in the report.
 
     A folder is its one index of shards, or its one file of tensors, and becomes a new folder, whole or absent: with
-    ``config.json``, the tokenizer and all other files that are no weights and have at most 64 MiB. A folder that holds
+    ``config.json``, the tokenizer and all other files that are not weights and have at most 64 MiB. A folder that holds
     anything is never replaced.
 
     :param to: the layout of every tensor that no rule names

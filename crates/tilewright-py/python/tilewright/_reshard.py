@@ -103,18 +103,18 @@ def reshard(
         files, tensors, others = _distcp.listed(source)
         job["boxes"] = (files, tensors)
         if others:
-            text = f"{source}: {len(others)} entries are no tensors and are left out: {', '.join(others[:20])}"
+            text = f"{source}: {len(others)} entries are not tensors and are left out: {', '.join(others[:20])}"
             warnings.warn(text, stacklevel=2)
     return _tilewright.reshard_plan(source, os.fsdecode(output), job)
 
 
 def _extents(extents: Mapping[str, Sequence[int]] | None) -> Any:
-    """Patterns with their extents; what is no mapping is refused where it is read."""
+    """Patterns with their extents; what is not a mapping is refused where it is read."""
     return list(extents.items()) if isinstance(extents, Mapping) else extents
 
 
 def _texts(rules: Mapping[str, Any] | None) -> Any:
-    """The rules as texts; what is no mapping is refused where it is read."""
+    """The rules as texts; what is not a mapping is refused where it is read."""
     if not isinstance(rules, Mapping):
         return rules
     return {name: rule(sharding) for name, sharding in rules.items()}

@@ -55,7 +55,7 @@ def unpack(
     :param progress: called with the bytes done and the bytes in all after each file; what it raises ends the run
     :raises FileError: no checkpoint of Orbax, or one that was not finished
     :raises FileExistsError: an output that exists
-    :raises UnsupportedError: entries that are no arrays, entries whose keys make one name
+    :raises UnsupportedError: entries that are not arrays, entries whose keys make one name
     """
     source, folder = Path(path), Path(os.path.abspath(output))
     arrays = _arrays(source)
@@ -107,7 +107,7 @@ def _arrays(path: Path) -> dict[str, Any]:
         tree = json.loads((path / "_METADATA").read_text(encoding="utf-8"))
         entries = [_entry(one) for one in dict(tree["tree_metadata"]).values()]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _errors.make("file-corrupt", f"{path} is no checkpoint of Orbax: {error}", None, None) from error
+        raise _errors.make("file-corrupt", f"{path} is not a checkpoint of Orbax: {error}", None, None) from error
     is_finished = any((folder / "commit_success.txt").is_file() for folder in (path, path.parent))
     if ".orbax-checkpoint-tmp" in path.name or not is_finished:
         raise _errors.make("file-corrupt", f"{path} was not finished: it has no commit_success.txt", None, None)

@@ -40,7 +40,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     let device = array.call_method0("__dlpack_device__");
     let device = device.map_err(|error| unshared(array.py(), error))?;
     let (kind, id) = device.extract::<(i32, i32)>().map_err(|_| {
-        refused("array", "the array shares no memory: its __dlpack_device__ is no two integers")
+        refused("array", "the array shares no memory: its __dlpack_device__ is not two integers")
     })?;
     let device = match kind {
         kind if HOST.contains(&kind) => None,

@@ -34,7 +34,7 @@ impl Facts {
         let size = self.itemsize as i64;
         if self.strides.iter().any(|stride| stride % size != 0) {
             let (strides, item) = (tuple(&self.strides), self.itemsize);
-            let says = format!("strides of {strides} bytes are no whole elements of {item} bytes");
+            let says = format!("strides of {strides} bytes are not whole elements of {item} bytes");
             return Err(refused("copy", format!("{says}; copy the array first")));
         }
         if self.shape.len() > MAX_MODES {

@@ -141,7 +141,7 @@ impl Memory {
             (Family::Torch, None, Some(own)) => {
                 let name = own.bind(py).str()?;
                 let says =
-                    format!("elements of {name} are no plain numbers; view them as bytes first");
+                    format!("elements of {name} are not plain numbers; view them as bytes first");
                 Err(refused("dtype", says))
             }
             _ => Ok(memory),
@@ -182,7 +182,7 @@ impl Memory {
         Err(refused(
             "array",
             format!(
-                "{found} has no memory that can be shared: it has neither __dlpack__ nor \
+                "{found} cannot share memory: it has neither __dlpack__ nor \
                  __array_interface__ nor a buffer; make an array of it first"
             ),
         ))

@@ -262,7 +262,7 @@ impl PyDeviceArray {
             numpy::named(py, self.dtype()).and_then(|dtype| dtype.getattr("str")?.extract());
         let code: String = named.unwrap_or_default();
         if code.is_empty() || code.contains('V') {
-            let says = format!("__cuda_array_interface__ has no code for {}", self.dtype());
+            let says = format!("__cuda_array_interface__ cannot express {}", self.dtype());
             return Err(PyAttributeError::new_err(says));
         }
         self.given_to(py, Stream::LEGACY)?;
@@ -311,7 +311,7 @@ impl PyDeviceArray {
         let element = (own.dtype.dlpack_code(), u8::try_from(own.itemsize() * 8).ok());
         let (Some(code), Some(bits)) = element else {
             return Err(PyBufferError::new_err(format!(
-                "DLPack has no elements of {}",
+                "DLPack cannot express elements of {}",
                 own.dtype()
             )));
         };

@@ -76,7 +76,7 @@ impl Memory {
         let instead = match place {
             Place::Out => "give an output that is".to_owned(),
             Place::Source(name) => {
-                format!("it is not copied in silence, pass {}", self.contiguous(name))
+                format!("it is not copied silently; pass {}", self.contiguous(name))
             }
         };
         let name = place.name();

@@ -55,12 +55,14 @@ fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     let device = check(tensor, complex, reach)?;
     let data =
         tensor.call_method0(intern!(py, "data_ptr")).and_then(|data| data.extract::<usize>());
-    let data =
-        data.map_err(|error| refused("array", format!("the tensor has no memory: {error}")))?;
+    let data = data.map_err(|error| {
+        refused("array", format!("the tensor's memory cannot be read: {error}"))
+    })?;
     // Nested tensors have none.
     let strides = tensor.call_method0(intern!(py, "stride")).and_then(integers::<i64>);
-    let strides =
-        strides.map_err(|error| refused("array", format!("the tensor has no strides: {error}")))?;
+    let strides = strides.map_err(|error| {
+        refused("array", format!("the tensor's strides cannot be read: {error}"))
+    })?;
     let facts = Facts {
         shape: integers(tensor.getattr(intern!(py, "shape"))?)?,
         strides: strides.into_iter().map(|one| one.saturating_mul(itemsize as i64)).collect(),
@@ -130,7 +132,7 @@ fn element(tensor: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>) -> PyResult<Elem
     let plain = ["torch.q", "torch.bits"].iter().all(|other| !name.starts_with(other));
     if found.is_none() && !plain {
         let says = format!(
-            "elements of {name} are no plain numbers; take .int_repr(), or view them as bytes"
+            "elements of {name} are not plain numbers; take .int_repr(), or view them as bytes"
         );
         return Err(refused("dtype", says));
     }

@@ -78,7 +78,7 @@ pub(crate) fn of_recipe(recipe: &Recipe, outside: Outside<'_>, faults: &mut Faul
             let near = did_you_mean(name, axes.iter().copied());
             faults.push(Error::new(
                 Kind::Size,
-                format!("a size is given for `{name}`, which is no axis of the recipe{near}"),
+                format!("a size is given for `{name}`, which is not an axis of the recipe{near}"),
             ));
         }
     }

@@ -281,7 +281,9 @@ fn sizes_come_from_the_caller_the_recipe_and_the_configuration_in_this_order() {
     assert!(errors.to_string().contains("config.heads is \"many\", and no size"), "{errors}");
     let errors = extents(None, &[("m", 1)]).unwrap_err();
     assert!(
-        errors.to_string().starts_with("a size is given for `m`, which is no axis of the recipe"),
+        errors
+            .to_string()
+            .starts_with("a size is given for `m`, which is not an axis of the recipe"),
         "{errors}"
     );
     let (kind, says) =

@@ -20,16 +20,20 @@ const WORDS: [(&str, Kind, &[&str]); 17] = [
         Kind::Terms,
         &["`e h i` stands twice", "line 3"],
     ),
-    ("a destination leaves up out", Kind::Terms, &["sources say e h i'; destinations say nothing"]),
+    (
+        "a destination leaves up out",
+        Kind::Terms,
+        &["the source's term `e·h·i'` has no destination"],
+    ),
     (
         "a destination has a term no source has",
         Kind::Terms,
-        &["sources say nothing; destinations say e h z"],
+        &["the destination's term `e·h·z` has no source"],
     ),
     (
         "a destination forgets the expert axis",
         Kind::Terms,
-        &["sources say e h i, e h i'; destinations say h i, h i'"],
+        &["the source's terms `e·h·i`, `e·h·i'` have no destination"],
     ),
     (
         "two rules claim one tensor",

@@ -195,7 +195,7 @@ fn a_rule_that_contradicts_the_offsets_of_files_is_refused() {
         }
         assert!(said("[Shard(1)]").contains("by its rule the shard begins at [0, "));
         assert!(said("[Replicate()]").contains("by its rule the shard begins at [0, 0]"));
-        assert!(said("[_StridedShard(0, sf=2)]").ends_with("by its rule the shard is no box"));
+        assert!(said("[_StridedShard(0, sf=2)]").ends_with("by its rule the shard is not a box"));
     }
 }
 

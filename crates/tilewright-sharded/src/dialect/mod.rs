@@ -120,7 +120,7 @@ impl Dialect {
                 Some(reason) => why = why.or(Some(reason)),
             }
         }
-        let reason = why.unwrap_or_else(|| "it has no words for it".into());
+        let reason = why.unwrap_or_else(|| "it cannot express it".into());
         Err(Error::unsupported(format!("{} cannot say it: {reason}", self.name)))
     }
 

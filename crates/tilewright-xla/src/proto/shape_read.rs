@@ -107,7 +107,7 @@ impl ShapeProto {
         let within = |error: ProtoError| error.within("tuple_shapes[0]");
         let primitive = member.primitive().map_err(within)?;
         if !primitive.is_array() {
-            let says = "a buffer of what is no array, but type number {}";
+            let says = "a buffer of what is not an array, but type number {}";
             let cause =
                 Error::illegal(says, [primitive.number().into()], "a buffer refers to one array");
             return Err(within(ProtoError::new("element_type", cause)));

@@ -51,7 +51,7 @@ impl ArrayShape {
     pub fn complex_component(&self) -> Result<ArrayShape, Error> {
         let part = self.element_type.complex_component().ok_or_else(|| {
             Error::unsupported(
-                "the parts of elements of {} bits that are no complex numbers",
+                "the parts of elements of {} bits that are not complex numbers",
                 [self.element_type.bits().unwrap_or(0).into()],
                 "c64 and c128 have parts",
             )

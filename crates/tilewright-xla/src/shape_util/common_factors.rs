@@ -25,7 +25,7 @@ pub fn common_factors(a: &[u64], b: &[u64]) -> Result<Vec<(usize, usize)>, Error
     let (in_a, in_b) = (index_util::count(a)?, index_util::count(b)?);
     if in_a != in_b {
         return Err(Error::mismatch(
-            "dims of {} elements and {} have no common factors",
+            "dims of {} elements and {} do not share factors",
             [in_a.into(), in_b.into()],
             "a reshape keeps the number of elements",
         ));

@@ -16,7 +16,7 @@ const SEARCH: u64 = 1 << 20;
 /// The refusal of an array of tuples and the like.
 pub(crate) fn no_values() -> Error {
     Error::unsupported(
-        "a type without values of its own has no width",
+        "a type without values of its own is of unknown width",
         [],
         "arrays hold numbers or booleans",
     )

@@ -102,7 +102,7 @@ fn ranges(dims: &[u64], base: &[u64], count: &[u64], step: &[u64]) -> Result<Vec
             return Err(Error::out_of_range(
                 "dim {}: {} indices from {} in an extent of {}",
                 [at as i128, count.into(), base.into(), dim.into()],
-                "the range lies within the array",
+                "the range has to be within the array",
             ));
         };
         if count == 0 && base == dim && dim > 0 {

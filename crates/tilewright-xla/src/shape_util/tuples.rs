@@ -224,16 +224,15 @@ impl Shape {
             Error::out_of_range(
                 "members {} up to {} of a tuple of {}",
                 [range.start as i128, range.end as i128, members.len() as i128],
-                "the range lies within the tuple",
+                "the range has to be within the tuple",
             )
         })?;
         Shape::tuple(slice.to_vec())
     }
 
     fn members(&self) -> Result<&[Shape], Error> {
-        self.tuple_shapes().ok_or_else(|| {
-            Error::mismatch("a shape that is no tuple has no members", [], "give a tuple")
-        })
+        self.tuple_shapes()
+            .ok_or_else(|| Error::mismatch("only tuples have members", [], "give a tuple"))
     }
 
     /// Changes a tuple's members by one shape that fits into it.

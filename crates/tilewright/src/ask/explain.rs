@@ -168,7 +168,7 @@ impl Explanation {
         let rank = self.axes.len();
         lines.extend(self.axes.iter().enumerate().map(|(dim, axis)| axis.line(dim, rank)));
         if self.axes.is_empty() && !self.dims.is_empty() {
-            let says = "merged or tiled unevenly: an offset is no sum of one term per dim";
+            let says = "merged or tiled unevenly: an offset is not a sum of one term per dim";
             lines.push(("map".into(), says.into()));
         }
         lines.extend(self.storage());

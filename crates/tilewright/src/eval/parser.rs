@@ -278,7 +278,7 @@ impl<'a> Parser<'a> {
         if self.here().word == Word::Sign('@') {
             return Err(Error::parse(
                 (from, self.here().span.1),
-                "a basis stride such as 1@0 stands behind a shape: (2,2):(1@0,1@1)",
+                "a basis stride such as 1@0 comes after a shape: (2,2):(1@0,1@1)",
             ));
         }
         self.node(node, from)
@@ -299,7 +299,7 @@ impl<'a> Parser<'a> {
             _ => {
                 let name = shortened(name);
                 let message = format!(
-                    "`{name}` is a function only before `(`; a SPEC stands in quotes: \"{name}\""
+                    "`{name}` is a function only before `(`; put a SPEC in quotes: \"{name}\""
                 );
                 Err(Error::parse(name_span, message))
             }

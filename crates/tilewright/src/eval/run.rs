@@ -86,7 +86,7 @@ fn placed(expr: &Expr<'_>) -> Result<Argument, Error> {
 pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error> {
     match &argument.form {
         form @ (Form::Boolean(_) | Form::List(_) | Form::Padding) => {
-            let message = format!("{name}: {} is no argument of a function", form.described());
+            let message = format!("{name}: {} is not an argument of a function", form.described());
             Err(Error::at("arguments", argument.span, message))
         }
         _ => Ok(argument),
@@ -130,7 +130,7 @@ pub(super) fn part(of: Argument) -> Result<Part, Error> {
         form @ (Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_)) => {
             let layout = Value(form).as_layout().cloned();
             layout.map(|layout| Part::Layout(Box::new(layout))).ok_or_else(|| {
-                Error::at("unsupported", span, "this is no layout of modes and strides")
+                Error::at("unsupported", span, "this is not a layout of modes and strides")
             })
         }
         other => Err(Error::at(

@@ -93,7 +93,7 @@ pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Infe
     let Some((elements, cells)) = keys::of(original, packed, width) else {
         let (a, b) = (original.len(), packed.len());
         return none(format!(
-            "{a} and {b} bytes are no whole numbers of elements of {width} bytes"
+            "{a} and {b} bytes are not whole numbers of elements of {width} bytes"
         ));
     };
     let size = dims.iter().try_fold(1u64, |size, dim| size.checked_mul(*dim));

@@ -94,7 +94,7 @@ impl Layout {
     pub const fn composition(&self, b: &Layout) -> Result<Layout, Error> {
         if !b.swizzle().is_identity() {
             return Err(Error::unsupported(
-                "composition with a swizzle inside: its image is no sum of strides",
+                "composition with a swizzle inside: its image is not a sum of strides",
                 [],
                 "compose with the plain layout and put the swizzle outside, on A",
             ));

@@ -209,7 +209,7 @@ fn read_pairs(
         value::skip(reader, kind, 0, &what, wrong)?;
         let end = reader.at() as usize;
         if !seen.insert(name) {
-            return Err(wrong(format!("GGUF header: the key {what} stands there twice")));
+            return Err(wrong(format!("GGUF header: the key {what} occurs twice")));
         }
         pairs.push(Pair { key, kind, value: from..end, whole: start..end });
     }
@@ -257,7 +257,7 @@ fn placed(
         if next != Some(at) {
             let expected = next.map_or("no byte".into(), |next| format!("byte {next}"));
             return Err(format!(
-                "tensor {name:?} begins at byte {at} of the data, expected {expected}: the tensors lie side by side, at multiples of {alignment}"
+                "tensor {name:?} begins at byte {at} of the data, expected {expected}: tensors are contiguous, at multiples of {alignment}"
             ));
         }
         let to = start.checked_add(at).and_then(|at| at.checked_add(len)).filter(|to| *to <= file);

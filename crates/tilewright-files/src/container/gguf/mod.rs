@@ -203,7 +203,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     if let Some(file) = files.first() {
         let twice = names::twice(tensors.iter().map(|tensor| tensor.name.as_str()));
         if let Some(name) = twice {
-            let said = format!("the tensor {name:?} stands there twice");
+            let said = format!("the tensor {name:?} occurs twice");
             return Err(Error::corrupt(file.source.path(), said));
         }
     }

@@ -81,7 +81,8 @@ fn refused(path: &Path, entry: &Entry, refusal: String) -> Result<(Held, Option<
 fn plain(dtype: Dtype, dims: &[u64]) -> Result<Held, String> {
     let layout = TensorLayout::row_major(dims).map_err(|error| error.to_string())?;
     let named = Named::new("row-major", layout, Some(dtype), None, Fill::Unspecified);
-    let bits = held::width(dtype).ok_or_else(|| format!("elements of {dtype} have no width"))?;
+    let bits =
+        held::width(dtype).ok_or_else(|| format!("the width of {dtype} elements is unknown"))?;
     Held::of(&named, dtype, bits, Fill::Unspecified)
 }
 

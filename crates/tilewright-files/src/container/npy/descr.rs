@@ -24,9 +24,9 @@ impl Descr {
         let mut chars = text.chars();
         let (Some(order), Some(kind)) = (chars.next(), chars.next()) else { return refused(legal) };
         match kind {
-            'O' => return refused("Python objects have no bytes of their own to rearrange"),
-            'S' | 'a' | 'U' => return refused("strings are no elements of a tensor"),
-            'm' | 'M' => return refused("dates and time spans are no elements of a tensor"),
+            'O' => return refused("Python objects cannot be rearranged as bytes"),
+            'S' | 'a' | 'U' => return refused("strings are not elements of a tensor"),
+            'm' | 'M' => return refused("dates and time spans are not elements of a tensor"),
             _ => {}
         }
         if !"<>|=".contains(order) {

@@ -29,7 +29,7 @@ pub(crate) fn dictionary(text: &[u8]) -> Result<Vec<(String, Value)>, String> {
     while !reader.take(b'}') {
         let key = reader.string()?;
         if entries.iter().any(|(other, _)| *other == key) {
-            return Err(format!("the key {key:?} stands there twice"));
+            return Err(format!("the key {key:?} occurs twice"));
         }
         reader.expect(b':')?;
         let value = reader.value()?;

@@ -74,10 +74,8 @@ impl Container for Npy {
 
     fn warnings(&self) -> Vec<String> {
         let more = (self.rest > 0).then_some(self.rest).into_iter();
-        more.map(|rest| {
-            format!("{rest} bytes behind the array are no part of it, and are left out")
-        })
-        .collect()
+        more.map(|rest| format!("{rest} bytes behind the array are not part of it and are skipped"))
+            .collect()
     }
 }
 
@@ -166,7 +164,7 @@ fn opened(source: Source, header: Header, held: (Held, Option<Recorded>)) -> Ope
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
     let header = Header::read(&source)?;
     if header.rest > 0 {
-        return Ok(Err(format!("{} bytes behind the array are no part of it", header.rest)));
+        return Ok(Err(format!("{} bytes behind the array are not part of it", header.rest)));
     }
     if let Some(Noted { held, data }) = noted(&source, &header, expected.note)? {
         return Ok(Ok(opened(source, header, (held, Some(Recorded { data })))));

@@ -59,7 +59,7 @@ impl Archive {
             return Err(wrong(format!("{} bytes follow the last entry of the list", rest.len())));
         }
         if let Some(name) = names::twice(entries.iter().map(|entry| entry.name.as_str())) {
-            return Err(wrong(format!("the entry {name:?} stands there twice")));
+            return Err(wrong(format!("the entry {name:?} occurs twice")));
         }
         entries.sort_by_key(|entry| entry.from);
         for (before, after) in entries.iter().zip(entries.iter().skip(1)) {
@@ -84,7 +84,7 @@ fn list(source: &Source) -> Result<Result<List, String>, Error> {
         record.starts_with(END) && END_LEN + number(record, 20, 2) == record.len() as u64
     };
     let Some(at) = (0..tail.len()).rev().find(ends) else {
-        return Ok(Err("no record of the end; the file is no archive, or was cut off".into()));
+        return Ok(Err("no record of the end; the file is not an archive, or was cut off".into()));
     };
     let record = tail.get(at..).unwrap_or_default();
     let end = len - tail_len + at as u64;
@@ -205,7 +205,7 @@ impl Entry {
         end: u64,
     ) -> Result<Result<Entry, String>, Error> {
         let from = self.from;
-        let outside = || Ok(Err(format!("lies at byte {from}, and the entries end at byte {end}")));
+        let outside = || Ok(Err(format!("is at byte {from}, and the entries end at byte {end}")));
         let Some(name_at) = from.checked_add(LOCAL_LEN).filter(|at| *at <= end) else {
             return outside();
         };

@@ -187,7 +187,7 @@ fn tensor(
 ) -> Result<Tensor, Error> {
     let about = |said: String| format!("entry {:?}: {said}", entry.name);
     let Some(name) = entry.name.strip_suffix(ENDING) else {
-        let said = format!("it is no array, whose name ends in {ENDING}");
+        let said = format!("it is not an array, whose name ends in {ENDING}");
         let other = refused(source, entry, (&entry.name, file, at), said)?;
         return Ok(Tensor { file_dtype: OTHER.into(), ..other });
     };

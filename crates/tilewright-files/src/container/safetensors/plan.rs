@@ -94,7 +94,7 @@ fn check_words(job: &Job) -> Result<(), Error> {
     }
     let (name, dtype) = (&job.name, words.dtype());
     let said = format!(
-        "tensor {name:?}: .safetensors has no name for words of {dtype}; legal are types such as u8, s32, u32 and s64"
+        "tensor {name:?}: .safetensors cannot store words of {dtype}; legal are types such as u8, s32, u32 and s64"
     );
     Err(Error::usage(said))
 }

@@ -48,7 +48,7 @@ impl<'de> Visitor<'de> for Top {
         let (mut scan, mut seen) = (Scan::default(), HashSet::new());
         while let Some(name) = map.next_key::<String>()? {
             if !seen.insert(name.clone()) {
-                return Err(A::Error::custom(format!("the name {name:?} stands there twice")));
+                return Err(A::Error::custom(format!("the name {name:?} occurs twice")));
             }
             let about = |error: A::Error| A::Error::custom(format!("{name:?}: {error}"));
             if name == METADATA {
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for InfoVisitor {
                 }
             }
             if !seen.insert(key.clone()) {
-                return Err(A::Error::custom(format!("the key {key:?} stands there twice")));
+                return Err(A::Error::custom(format!("the key {key:?} occurs twice")));
             }
         }
         Ok(Info {
@@ -207,7 +207,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
         let (mut pairs, mut seen) = (Vec::new(), HashSet::new());
         while let Some(key) = map.next_key::<String>()? {
             if !seen.insert(key.clone()) {
-                return Err(A::Error::custom(format!("the key {key:?} stands there twice")));
+                return Err(A::Error::custom(format!("the key {key:?} occurs twice")));
             }
             pairs.push((key, map.next_value()?));
         }

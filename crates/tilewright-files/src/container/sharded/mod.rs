@@ -110,7 +110,7 @@ impl Container for Sharded {
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let Opening { source, beside, .. } = opening;
     let Some(beside) = beside else {
-        let said = "the index of a checkpoint names files beside it, and standard input lies in no folder; name the file";
+        let said = "the index of a checkpoint names files beside it, and standard input is not in a folder; give the file's path";
         return Err(Error::usage(said));
     };
     let path = source.path().to_path_buf();

@@ -160,6 +160,6 @@ pub(super) fn spell(layout: &Layout) -> String {
 
 /// The width of an element, which has one.
 fn bits_of(dtype: Dtype) -> Result<u64, Error> {
-    let said = || Error::new(Kind::Unsupported, format!("{dtype} has no width in bits"));
+    let said = || Error::new(Kind::Unsupported, format!("{dtype} is of unknown width"));
     dtype.bits().map(u64::from).ok_or_else(said)
 }

@@ -52,7 +52,7 @@ pub(super) fn no_format(name: &str) -> Error {
         );
     }
     if let Some(why) = refused(name) {
-        return Error::new(Kind::Unsupported, format!("`{name}` is no layout: {why}"));
+        return Error::new(Kind::Unsupported, format!("`{name}` is not a layout: {why}"));
     }
     let nearest = did_you_mean(name, words());
     Error::parse((0, name.len()), format!("no format is called `{name}`{nearest}"))

@@ -125,7 +125,7 @@ impl Padded {
                     return Err(Error::new(
                         Kind::Unsupported,
                         format!(
-                            "padding behind a swizzle: an element's plain offset has the bits {offset:#b}, and a sum with padding is no xor of them"
+                            "padding behind a swizzle: an element's plain offset has the bits {offset:#b}, and a sum with padding is not an xor of them"
                         ),
                     ));
                 }

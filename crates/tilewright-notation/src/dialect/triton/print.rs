@@ -24,7 +24,7 @@ pub(super) fn print(named: &Named) -> Result<String, Error> {
     }
     let no_words = |why| unsupported(format!("Triton's encodings are linear over bits: {why}"));
     if tensor.capacity() != tensor.size() {
-        return Err(unsupported("Triton's linear layouts have no padding"));
+        return Err(unsupported("Triton's linear layouts cannot express padding"));
     }
     let places = linear::places(tensor, tensor.size()).map_err(no_words)?;
     let map = places.inverse().map_err(|error| no_words(error.to_string()))?;

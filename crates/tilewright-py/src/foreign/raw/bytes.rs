@@ -18,7 +18,7 @@ impl Bytes {
         }
         let (origin, len) = facts.reach().ok_or_else(|| Refusal::new("array", BEYOND))?;
         if data.is_null() && len > 0 {
-            let says = "the array has no memory: it is a description only";
+            let says = "the array is only a description, without memory";
             return Err(Refusal::new("array", says));
         }
         let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const();

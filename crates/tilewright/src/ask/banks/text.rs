@@ -57,7 +57,7 @@ impl BankConflicts {
         }
         text += &self.proof(&fix.swizzles, "in order of bits, span, lowest bit", most);
         let Some(search) = &fix.paddings else {
-            return text + "no padding: the layout has no rows of one length\n";
+            return text + "no padding: the rows of the layout differ in length\n";
         };
         let title = if fix.swizzles.found.is_some() { "or" } else { "fix:" };
         match &search.found {
@@ -157,7 +157,7 @@ fn counts(access: &Access, count: &Conflicts) -> String {
 /// The words wanted of the busiest bank, with their threads.
 fn clashes(clash: &Clash, most: usize) -> String {
     let wanted = clash.words.len();
-    let mut text = format!("  bank {} is asked for {wanted} words in one turn\n", clash.bank);
+    let mut text = format!("  bank {} serves {wanted} words in one turn\n", clash.bank);
     for word in clash.words.iter().take(most) {
         let at = |(thread, at): (&u64, &Vec<u64>)| format!("thread {thread} at {}", coord(at));
         let threads: Vec<String> = word.threads.iter().zip(&word.coords).map(at).take(4).collect();

@@ -26,7 +26,7 @@ pub(super) fn check(name: &str) -> Result<(), Error> {
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let legal = "letters, digits and _, no digit first";
     if !name.chars().all(plain) || !starts {
-        return Err(Error::usage("name", format!("{name:?} is no name in C++: {legal}")));
+        return Err(Error::usage("name", format!("{name:?} is not a name in C++: {legal}")));
     }
     let header = Target::Cuda.header();
     let says = |word: &str| header.split(|c: char| !plain(c)).any(|own| own == word);

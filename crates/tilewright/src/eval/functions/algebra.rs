@@ -78,7 +78,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "left_inverse",
         arguments: "L",
-        doc: "R with R(L(i)) = i, but for modes of stride 0, whose coordinates it answers as 0; other modes of L may not collide. A hole is no index.",
+        doc: "R with R(L(i)) = i, but for modes of stride 0, whose coordinates it answers as 0; other modes of L may not collide. A hole is not an index.",
         python: "(layout: LayoutLike, /) -> Layout",
         example: "(4,8):(8,1)",
         counts: (1, 1),

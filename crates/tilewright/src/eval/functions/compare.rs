@@ -64,7 +64,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "shape_div",
         arguments: "a, b",
-        doc: "What is left of shape a when b coordinates are taken from its left.",
+        doc: "Shape a without its b leftmost coordinates.",
         python: "(a: Shape, b: Shape, /) -> Shape",
         example: "(12,6), (4,3)",
         counts: (2, 2),
