@@ -113,7 +113,7 @@ Examples:
   tilewright convert llama/ llama-zn/ --rule '*_proj.weight=zN'
   tilewright convert mixtral/ fused/ --recipe mixtral.toml --verify")]
     Convert(Convert),
-    /// Check a converted file against its original, or against the fingerprints that it records
+    /// Check a converted file against its original or its recorded fingerprints
     #[command(after_help = "\
 Give the options of the conversion: `verify` reads the original in the same way,
 and the result must have these layouts. .npy and raw files record theirs in
@@ -138,9 +138,9 @@ Examples:
         name = "same-data",
         after_help = "\
 Prints `same`, or a line for each tensor that differs: the first different
-coordinate, both values as bits, and whether it equals a transposed, byte-swapped
-or renamed tensor. Then the exit code is 1. An array in .npy or raw:PATH has no
-name, and is compared with the only tensor of the other file. --from has the
+coordinate, both values as bits, and whether it equals a transposed,
+byte-swapped or renamed tensor. Then the exit code is 1. An array in .npy or
+raw:PATH is compared with the only tensor of the other file. --from has the
 meaning of `fingerprint`, for both files.
 
 Examples:

@@ -33,7 +33,7 @@ fn the_exit_code_says_whether_there_are_conflicts() {
         ),
         (&["f32[4,4] row-major"], "--access"),
         (&["f16[64,64] row-major", "--access", "ldmatrix.x3"], "`.x3` is not part of"),
-        (&["f16[64,64] row-major", "--access", "ldmatrix.trans"], "lie together"),
+        (&["f16[64,64] row-major", "--access", "ldmatrix.trans"], "have to be contiguous"),
         (
             &["f16[64,64] row-major", "--access", "ldmatrix.trans"],
             "`ldmatrix`, with .x2 or .x4, fits here",

@@ -324,7 +324,7 @@ fn a_result_is_compared_with_what_it_records() {
             "it records no fingerprint of its data; name the file that it was made from by --against",
         ),
         (&["verify", "zn.safetensors", "--to", "zN"], "--to is about the conversion"),
-        (&["verify", "b.npy", "--against", LLM], "by --tensor NAME"),
+        (&["verify", "b.npy", "--against", LLM], "choose one with --tensor NAME"),
     ] {
         let (code, text) = run(args);
         assert!(code == Some(2) && text.contains(part), "{args:?}: {text}");

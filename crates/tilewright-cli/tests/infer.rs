@@ -57,7 +57,7 @@ fn a_conversion_is_found_out() {
     );
 
     let packed = fs::read(folder.path().join("b.bin")).unwrap();
-    for (len, words) in [(packed.len() - 3, "no whole numbers"), (40, "holds 20 elements")] {
+    for (len, words) in [(packed.len() - 3, "not whole numbers"), (40, "holds 20 elements")] {
         fs::write(folder.path().join("b.bin"), &packed[..len]).unwrap();
         let (code, text) = run(&infer);
         assert!(code == Some(1) && text.contains(words), "{text}");

@@ -383,8 +383,8 @@ fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
     }
     let gguf = data("../tiny_quantised.gguf");
     let text = said(&tilewright(at, &[], &["reshard", &gguf, "out"]));
-    let legal = "what is resharded is safetensors: a .safetensors file, an index of such, or a folder of them";
-    assert!(text.contains(&format!("is GGUF, and {legal}")), "{text}");
+    let legal = "only safetensors can be resharded: a .safetensors file, an index of such, or a folder of them";
+    assert!(text.contains(&format!("is GGUF, but {legal}")), "{text}");
 }
 
 /// One file of torch's checkpoint is boxes of arrays: every command that opens it says so.

@@ -226,7 +226,7 @@ fn what_cannot_be_said_is_refused() {
     assert!(said("(2,3):(3,1)", None, &["M % 2 == 0"]).contains("none has a name"));
     assert!(said("zN", None, &[]).starts_with("needs-dims"));
     assert!(said("{1,0:T(3,4)(2,1)}", Some("M,N"), &[]).starts_with("unsupported"));
-    assert!(said("((2,2),4):((1,2),4)", Some("M,N"), &[]).contains("says its own extents"));
+    assert!(said("((2,2),4):((1,2),4)", Some("M,N"), &[]).contains("states its extents"));
     let copies = digits("(4,3):(1,0)", None, None, &[]).unwrap().coord().unwrap_err();
     assert!(copies.to_string().contains("stride 0"));
     let overlap = digits("(4,3):(2,3)", None, None, &[]).unwrap().coord().unwrap_err();

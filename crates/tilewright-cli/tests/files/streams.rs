@@ -88,7 +88,7 @@ fn what_cannot_go_through_a_stream_is_refused() {
         folder.write("m.safetensors.index.json", br#"{"weight_map":{"a":"s.safetensors"}}"#);
     refusal(&["convert", &index, "-", "--to", "row-major"], 2, &["standard output", "index"]);
     let (code, _, stderr) = piped(&["info", "-"], &fs::read(&index).unwrap());
-    assert!(code == Some(2) && stderr.contains("standard input has no folder"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("standard input is not in a folder"), "{stderr}");
     // Input and output as one file.
     let file = fs::OpenOptions::new().read(true).append(true).open(&input).unwrap();
     let mut command = program();
