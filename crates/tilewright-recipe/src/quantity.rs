@@ -124,7 +124,7 @@ impl Value {
     pub(crate) fn of(&self, scope: Scope<'_>) -> Result<u64, Lack> {
         match self {
             Value::Number(number) => Ok(*number),
-            Value::Literal(literal) => Err(Lack::Wrong(format!("{literal} is no size"))),
+            Value::Literal(literal) => Err(Lack::Wrong(format!("{literal} is not a size"))),
             Value::Size(name) => scope
                 .sizes
                 .get(name)
@@ -165,7 +165,7 @@ impl Value {
             (Operator::Divide, Some(rest)) => format!(
                 "{left} // {right} leaves a remainder of {rest}{from}; where rounding is meant, write `floor(a, b)` or `ceil(a, b)`"
             ),
-            _ => format!("{left} {text} {right} is no size{from}"),
+            _ => format!("{left} {text} {right} is not a size{from}"),
         }
     }
 
@@ -208,7 +208,7 @@ impl Value {
 
 /// The value of the first choice whose parts are all there.
 fn first<T>(choices: &[Value], of: impl Fn(&Value) -> Result<T, Lack>) -> Result<T, Lack> {
-    let mut lack = Lack::Absent("it has no choices".into());
+    let mut lack = Lack::Absent("it lacks choices".into());
     for choice in choices {
         match of(choice) {
             Err(Lack::Absent(what)) => lack = Lack::Absent(what),
@@ -422,15 +422,15 @@ mod tests {
         for (text, expected) in [
             ("config.x", "config.x is 1.5, and no size"),
             ("config.s or 3", "config.s is \"many\", and no size"),
-            ("3 - a", "3 - 5 is no size (a = 5)"),
-            ("a // (a - 5)", "5 // 0 is no size (a = 5)"),
+            ("3 - a", "3 - 5 is not a size (a = 5)"),
+            ("a // (a - 5)", "5 // 0 is not a size (a = 5)"),
             (
                 "config.n // a",
                 "32 // 5 leaves a remainder of 2 (config.n = 32, a = 5); where rounding is meant, write `floor(a, b)` or `ceil(a, b)`",
             ),
-            ("floor(a, 0)", "5 floor 0 is no size (a = 5)"),
-            ("'x'", "\"x\" is no size"),
-            ("9223372036854775807 * 3", "9223372036854775807 * 3 is no size"),
+            ("floor(a, 0)", "5 floor 0 is not a size (a = 5)"),
+            ("'x'", "\"x\" is not a size"),
+            ("9223372036854775807 * 3", "9223372036854775807 * 3 is not a size"),
         ] {
             assert_eq!(value(text), Err(Lack::Wrong(expected.into())), "{text}");
         }

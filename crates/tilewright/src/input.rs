@@ -163,7 +163,7 @@ pub fn read(text: &str) -> Result<Spec, Error> {
     match Spec::parse(text) {
         Ok(spec) => Ok(spec),
         Err(_) if is_sharded(text) => {
-            let said = "an array in shards, where the layout of an array is asked for";
+            let said = "an array in shards, where the layout of an array is expected";
             Err(Error::at("unsupported", (0, text.len()), said).in_text(text))
         }
         Err(error) if is_expression(text) => {
@@ -289,7 +289,7 @@ pub fn integers(field: &'static str, text: &str) -> Result<Vec<u64>, Error> {
         let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         let says = match digits {
             true => "exceeds 2^64 - 1; expected a list such as 100,100",
-            false => "is no integer from 0 to 2^64 - 1; expected a list such as 100,100",
+            false => "is not an integer from 0 to 2^64 - 1; expected a list such as 100,100",
         };
         Error::usage(field, format!("`{part}` {says}"))
     };

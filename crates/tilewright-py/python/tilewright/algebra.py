@@ -381,7 +381,7 @@ def right_inverse(layout: LayoutLike, /) -> Layout:
 
 
 def left_inverse(layout: LayoutLike, /) -> Layout:
-    """R with R(L(i)) = i, but for modes of stride 0, whose coordinates it answers as 0; other modes of L may not collide. A hole is no index.
+    """R with R(L(i)) = i, but for modes of stride 0, whose coordinates it answers as 0; other modes of L may not collide. A hole is not an index.
 
     >>> left_inverse("(4,8):(8,1)")
     Layout('(8,4):(4,1)')
@@ -746,7 +746,7 @@ def compatible(a: Any, b: Any, /) -> bool:
 
 
 def shape_div(a: Shape, b: Shape, /) -> Shape:
-    """What is left of shape a when b coordinates are taken from its left.
+    """Shape a without its b leftmost coordinates.
 
     >>> shape_div((12, 6), (4, 3))
     (3, 2)

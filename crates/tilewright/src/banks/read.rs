@@ -199,7 +199,7 @@ impl Array<'_> {
                 word if PTX.contains(&word) => false,
                 word => {
                     let says = "an instruction has .x1, .x2 or .x4, and .trans";
-                    let says = format!("`.{word}` is no part of `{what}`; {says}");
+                    let says = format!("`.{word}` is not part of `{what}`; {says}");
                     return Err(Error::usage(FIELD, says));
                 }
             };
@@ -234,7 +234,7 @@ impl Array<'_> {
         let (what, threads) = suffix(what, " threads ");
         let (what, over) = suffix(what, " over ");
         let threads = threads.map(|text| {
-            let says = || Error::usage(FIELD, format!("`{text}` is no number of threads"));
+            let says = || Error::usage(FIELD, format!("`{text}` is not a number of threads"));
             text.trim().parse::<u64>().map_err(|_| says())
         });
         let over = over.map(|text| integers(FIELD, text)).transpose()?;
@@ -256,7 +256,7 @@ impl Array<'_> {
             // A word is more likely meant as one of these than as a layout.
             true => {
                 let near = did_you_mean(what, ["row", "column", "ldmatrix", "stmatrix"]);
-                Error::usage(FIELD, format!("`{what}` is no access; {ACCESSES}{near}"))
+                Error::usage(FIELD, format!("`{what}` is not an access; {ACCESSES}{near}"))
             }
             false => error.in_field(FIELD),
         })?;
