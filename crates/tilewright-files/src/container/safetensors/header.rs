@@ -44,7 +44,7 @@ impl Header {
         let (len, rest) = (u64::from_le_bytes(prefix), source.len() - 8);
         if len > rest && len <= LONGEST {
             return Err(wrong(format!(
-                "the file is cut off, or is no safetensors file: a safetensors header of {len} bytes, of which the file has {rest}"
+                "the file is cut off, or is not a safetensors file: a safetensors header of {len} bytes, of which the file has {rest}"
             )));
         }
         if len > LONGEST {
