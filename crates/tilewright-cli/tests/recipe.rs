@@ -107,7 +107,7 @@ fn sizes_are_given_on_the_command_line() {
         run(folder.path(), &[&["check", "llama-original-to-hf", "--on", &on], args].concat())
     };
     let (code, text, _) = run(&[]);
-    assert!(code == Some(1) && text.contains("the size of `n`"), "{text}");
+    assert!(code == Some(1) && text.contains("the size `n` does not follow"), "{text}");
     let (code, text, _) = run(&["--size", "n=4", "--size", "g=2"]);
     assert!(
         code == Some(0)
@@ -281,10 +281,9 @@ fn names_that_share_a_word_are_suggested() {
     let folder = tempfile::tempdir().unwrap();
     let (code, _, said) = run(folder.path(), &["show", "mixtral"]);
     assert_eq!(code, Some(2));
-    assert!(
-        said.contains("did you mean `mixtral-experts-to-fused` or `mixtral-hf-to-gguf`?"),
-        "{said}"
-    );
+    for name in ["`mixtral-experts-to-fused`", "`mixtral-hf-to-gguf`"] {
+        assert!(said.contains(name), "{said}");
+    }
     let (_, _, said) = run(folder.path(), &["show", "Falcon"]);
     assert!(said.contains("`falcon-7b-qkv-to-split`"), "{said}");
 }
