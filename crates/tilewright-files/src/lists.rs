@@ -73,7 +73,7 @@ impl Lists for FileLists<'_> {
         let Some((input, tensor)) = self.find(name) else {
             let near = names::near(name, input.tensors().iter().map(Tensor::name));
             let path = input.path().display();
-            return Err(unsupported(format!("{path} has no tensor {name:?}{near}")));
+            return Err(unsupported(format!("{path} lacks the tensor {name:?}{near}")));
         };
         let named = || format!("the index table of tensor {:?}", tensor.name());
         numbers(input, tensor).map_err(|said| unsupported(format!("{}: {said}", named())))

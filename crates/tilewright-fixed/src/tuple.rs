@@ -247,7 +247,7 @@ impl<T: FixedTuple> fmt::Debug for Printed<T> {
 /// assert_eq!((first(((_4, 2), 3)), first(7)), ("(_4,2)".into(), "7".into()));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no part at position {I}",
+    message = "`{Self}` lacks a part at position {I}",
     label = "no such position",
     note = "positions run from 0 to the rank less one"
 )]
@@ -270,7 +270,7 @@ pub trait Get<const I: i64>: FixedTuple {
 /// assert_eq!(second_of_first(((_4, 2), 3)), "2");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no part at the path `{P}`",
+    message = "`{Self}` lacks a part at the path `{P}`",
     label = "no such path",
     note = "a path is a static integer, or a tuple of up to 6: `(_1, _0)`"
 )]

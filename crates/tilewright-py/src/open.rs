@@ -310,7 +310,7 @@ impl Held {
         let meant = near.first().map(|near| format!("; did you mean {}?", quoted(near)));
         let (path, name) = (self.input.path().display(), name.repr()?);
         let meant = meant.unwrap_or_default();
-        Ok(PyKeyError::new_err(format!("{path} has no tensor {name}{meant}")))
+        Ok(PyKeyError::new_err(format!("{path} lacks the tensor {name}{meant}")))
     }
 
     /// What it is, in words.

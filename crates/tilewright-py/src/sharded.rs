@@ -159,7 +159,7 @@ impl PySharded {
         let device = device.of("device")?;
         let mesh = self.array.sharded.mesh();
         let place = (0..mesh.count()).find(|at| mesh.device(*at).is_none_or(|it| it == device));
-        let none = || refused("out-of-range", format!("{mesh} has no device {device}"));
+        let none = || refused("out-of-range", format!("{mesh} lacks the device {device}"));
         Ok(self.with(self.array.sharded.shard(place.ok_or_else(none)?).raised()?))
     }
 

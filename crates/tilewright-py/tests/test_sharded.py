@@ -94,7 +94,7 @@ def test_what_is_refused() -> None:
     assert str(refused.value).splitlines()[1:] == ["  f32[8] @ mesh(2) [Shart(0)]", " " * 20 + "^^^^^"]
     with pytest.raises(tw.UnsupportedError, match="each device holds a summand"):
         tw.Sharded("f32[8] @ mesh(2) [Partial(sum)]")
-    with pytest.raises(tw.OutOfRangeError, match=r"mesh\(2\) has no device 2"):
+    with pytest.raises(tw.OutOfRangeError, match=r"mesh\(2\) lacks the device 2"):
         tw.Sharded("f32[8] @ mesh(2) [Shard(0)]").of(2)
     with pytest.raises(tw.NoLayoutError, match="position 3"):
         tw.Sharded("f32[9] @ mesh(4) [Shard(0)]").as_layout()

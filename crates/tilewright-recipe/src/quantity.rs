@@ -265,7 +265,7 @@ fn configured<'a>(config: Option<&'a Json>, path: &[String]) -> Result<&'a Json,
         })
     };
     let value = flat.or_else(through);
-    let none = || Lack::Absent(format!("the configuration has no `{}`", path.join(".")));
+    let none = || Lack::Absent(format!("the configuration lacks `{}`", path.join(".")));
     value.filter(|value| !value.is_null()).ok_or_else(none)
 }
 
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(value("b"), Err(Lack::Absent("the size `b` is not known".into())));
         assert_eq!(
             value("config.t.w.2"),
-            Err(Lack::Absent("the configuration has no `t.w.2`".into()))
+            Err(Lack::Absent("the configuration lacks `t.w.2`".into()))
         );
         let scope = Scope { config: None, dims: &Dims::new(), sizes: &Sizes::new() };
         let none = Quantity::parse("config.n").unwrap().value(scope);

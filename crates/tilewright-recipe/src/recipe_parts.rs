@@ -72,7 +72,7 @@ pub(crate) fn note(file: &mut File<'_>, value: &Value<'_>) -> Option<Note> {
 pub(crate) fn give(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (name, value) in file.free("give", value) {
-        let what = "what the size is, as a text";
+        let what = "the size, as a text";
         all.extend(file.text(name, value, what).map(|(text, _)| (name.to_owned(), text)));
     }
     all

@@ -85,7 +85,7 @@ impl Rules {
     /// use tilewright_reshard::Rules;
     /// let rules = Rules::new("tp=2").unwrap().rule("w", "P(\"dp\")").unwrap();
     /// let error = rules.sharded("w", &[8], None).unwrap_err();
-    /// let said = "tensor \"w\", rule P(\"dp\"): the mesh has no axis `dp`; it has tp";
+    /// let said = "tensor \"w\", rule P(\"dp\"): the mesh lacks the axis `dp`; it has tp";
     /// assert_eq!(error.to_string(), said);
     /// ```
     pub fn sharded(

@@ -61,7 +61,7 @@ impl Text {
     /// use tilewright_sharded::Text;
     /// let error = Text::parse("f32[8] @ mesh(dp=2) P(\"tp\")").unwrap_err();
     /// assert_eq!(error.span(), Some((22, 26)));
-    /// assert_eq!(error.to_string(), "the mesh has no axis `tp`; it has dp");
+    /// assert_eq!(error.to_string(), "the mesh lacks the axis `tp`; it has dp");
     /// ```
     pub fn parse(text: &str) -> Result<Text, Error> {
         if text.len() > MAX_TEXT {

@@ -491,7 +491,7 @@ fn mistakes_are_where_they_are() {
         ("f32[8] @ mesh(a=2,a=2) [R, R]", "a=2,a=2", "stands twice in a mesh"),
         ("f32[8] @ mesh(a=2,2) [R, R]", "a=2,2", "some axes of the mesh have names"),
         ("f32[8] @ mesh(2; 0,0) [R]", "2; 0,0", "device 0 stands twice"),
-        ("f32[8] @ mesh(a=2) P('b')", "'b'", "no axis `b`; it has a"),
+        ("f32[8] @ mesh(a=2) P('b')", "'b'", "lacks the axis `b`; it has a"),
         ("f32[8,8] @ mesh(a=2) P('a', 'a')", "'a')", "cuts twice"),
         ("f32[8,9] @ mesh(a=2) P(None, 'a')", "'a'", "dim 1 of 9 is not divisible by 2"),
         ("f32[8] @ mesh(a=2) P('a', None)", "P('a', None)", "2 entries for an array of 1 dims"),
@@ -515,7 +515,7 @@ fn mistakes_are_where_they_are() {
             "each device holds a summand",
         ),
         ("f32[8] @ {{replicated}, {replicated}}", "{{replicated}, {replicated}}", "a tuple of 2"),
-        ("f32[8] @ {mesh['a'=2], [{'b'}]}", "'b'", "no axis `b`"),
+        ("f32[8] @ {mesh['a'=2], [{'b'}]}", "'b'", "lacks the axis `b`"),
         ("f32[8] @ sdy <mesh<[\"x\"=4]>, [{\"x\":(2)4}]>", "\"x\":(2)4", "their product divides 4"),
         (
             "f32[8] @ sdy <mesh<[\"x\"=4]>, [{\"x\", \"x\":(2)2}]>",

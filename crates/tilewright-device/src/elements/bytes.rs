@@ -131,7 +131,7 @@ impl Places {
 fn interleaved() -> Error {
     Error::unsupported(
         "elements narrower than a byte whose dims interleave in the destination, so that no offset says its \
-         coordinates digit by digit; dims that lie one around the other move on a device"
+         coordinates digit by digit; dims that are one around the other move on a device"
             .into(),
     )
 }

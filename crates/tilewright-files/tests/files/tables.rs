@@ -344,7 +344,7 @@ fn what_is_no_table_is_refused() {
     };
     for (text, said) in [
         ("table(0; tensor order) row-major", "index 2 of the array is stored at 2 and at 3"),
-        ("table(0; tensor nothing) row-major", "has no tensor \"nothing\""),
+        ("table(0; tensor nothing) row-major", "lacks the tensor \"nothing\""),
         ("table(0; tensor model.w) row-major", "it holds no list"),
         ("table(0; @no/such/list.txt) row-major", "no/such/list.txt"),
         ("table(0; 0,1,2,3,4) row-major", "index 5 of the array is stored nowhere"),

@@ -62,13 +62,13 @@ const TYPES: &Cases = &[
     ),
     (
         "pub fn position() { make_layout((_4, _2), (_1, _4)).get::<2>(); }",
-        "`(Int<4>, Int<2>)` has no part at position 2",
+        "`(Int<4>, Int<2>)` lacks a part at position 2",
     ),
     (
         "pub fn negative() { (_4, _2).get::<-1>(); }",
-        "`(Int<4>, Int<2>)` has no part at position -1",
+        "`(Int<4>, Int<2>)` lacks a part at position -1",
     ),
-    ("pub fn path() { ((_4, _3), _2).at((_1, _1)); }", "`Int<2>` has no part at position 1"),
+    ("pub fn path() { ((_4, _3), _2).at((_1, _1)); }", "`Int<2>` lacks a part at position 1"),
     (
         "pub fn coordinate() { crd2offset((1u8, 0u8, 0u8), (_4, _2), (_1, _4)); }",
         "the coordinate `(u8, u8, u8)` does not fit the shape `(Int<4>, Int<2>)`",

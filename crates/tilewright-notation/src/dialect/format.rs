@@ -198,8 +198,10 @@ impl Chosen {
         }
         let legal = self.legal();
         let Some(own) = self.units.iter().position(|unit| unit.is_called(name)) else {
-            let message =
-                format!("{} has no parameter `{name}`; legal are {legal}", self.format.name);
+            let message = format!(
+                "{} does not take the parameter `{name}`; legal are {legal}",
+                self.format.name
+            );
             return Err(Error::parse(span, message));
         };
         let open: Vec<usize> =
@@ -222,7 +224,7 @@ impl Chosen {
             self.format.constants.iter().flat_map(|c| c.presets).map(|p| p.name).collect();
         presets.iter().copied().find(|preset| *preset == name).ok_or_else(|| {
             let list = if presets.is_empty() { "none".to_owned() } else { presets.join(", ") };
-            let message = format!("{} has no preset `{name}`; legal: {list}", self.format.name);
+            let message = format!("{} lacks the preset `{name}`; legal: {list}", self.format.name);
             Error::parse(span, message)
         })
     }

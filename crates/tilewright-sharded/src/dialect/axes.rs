@@ -60,7 +60,7 @@ pub(super) fn find(mesh: &Mesh, name: &str, span: (usize, usize)) -> Result<usiz
     mesh.axis(name).ok_or_else(|| {
         let names: Vec<String> = (0..mesh.sizes().len()).map(|axis| mesh.name(axis)).collect();
         let has = if names.is_empty() { "no axes".into() } else { names.join(", ") };
-        Error::parse(span, format!("the mesh has no axis `{name}`; it has {has}"))
+        Error::parse(span, format!("the mesh lacks the axis `{name}`; it has {has}"))
     })
 }
 

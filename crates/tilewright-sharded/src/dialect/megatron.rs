@@ -145,7 +145,7 @@ fn heads(scanner: &mut Scanner<'_>, rows: u64, count: u64) -> Result<Cut, Error>
             "shard" => heads.grouped.1 = grouped(scanner)?,
             _ => {
                 let near = or_one_of(word, &["h", "g", "d", "array", "shard"]);
-                return Err(Error::parse(span, format!("qkv has no `{word}`{near}")));
+                return Err(Error::parse(span, format!("qkv does not take `{word}`{near}")));
             }
         }
         Ok(())

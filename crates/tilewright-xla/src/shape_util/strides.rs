@@ -104,7 +104,7 @@ impl Strides {
         let extent = self.extents.get(dim).copied().unwrap_or(0);
         match &self.tiled {
             Some(tensor) if extent > 1 && !tensor.is_strided() => Err(Error::unsupported(
-                "dim {} has no stride: the tiles that cut it do not divide one another",
+                "dim {} is not strided: the tiles that cut it do not divide one another",
                 [dim as i128],
                 "ask an indexer for offsets",
             )),

@@ -103,7 +103,7 @@ impl<'a> Claims<'a> {
             name => {
                 let needed = ["block_count", "embedding_length", "context_length", "attention.head_count"];
                 let lack = needed.iter().find(|key| self.value(key).is_none())?;
-                Some(format!("the metadata have no `{name}.{lack}`, which readers of GGUF need"))
+                Some(format!("the metadata lack `{name}.{lack}`, which readers of GGUF need"))
             }
         }
     }
@@ -118,7 +118,7 @@ impl<'a> Claims<'a> {
     fn unlike(&self, model: &Model) -> Option<String> {
         let key = format!("`general.architecture` is {:?}", model.name);
         if let Some(name) = self.others.iter().find(|name| !model.knows(name)) {
-            return Some(format!("{key}, which has no tensor {name:?}"));
+            return Some(format!("{key}, which lacks the tensor {name:?}"));
         }
         if self.blocks.is_empty() {
             return Some(format!(
@@ -138,7 +138,7 @@ impl<'a> Claims<'a> {
                 ));
             }
             if let Some(name) = names.iter().find(|name| !model.knows(name)) {
-                return Some(format!("{key}, which has no tensor \"blk.{number}.{name}\""));
+                return Some(format!("{key}, which lacks the tensor \"blk.{number}.{name}\""));
             }
         }
         None
@@ -176,7 +176,7 @@ impl<'a> Claims<'a> {
             return None;
         }
         let blocks = match count {
-            0 => "the tensors have no block".to_owned(),
+            0 => "none of the tensors is in a block".to_owned(),
             1 => "the tensors have 1 block, blk.0".to_owned(),
             _ => format!("the tensors have {count} blocks, blk.0 to blk.{}", count - 1),
         };

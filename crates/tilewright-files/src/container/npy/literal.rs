@@ -118,7 +118,7 @@ impl Reader<'_> {
             }
             to += if byte == b'\\' { 2 } else { 1 };
         }
-        Err(format!("the string at byte {} has no end", self.at))
+        Err(format!("the string at byte {} does not end", self.at))
     }
 
     fn shape(&mut self) -> Result<Vec<u64>, String> {
