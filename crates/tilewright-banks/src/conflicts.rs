@@ -145,7 +145,7 @@ pub struct Word {
 /// assert_eq!(conflicts(&tile, 16, &Banks::NVIDIA, &access)?.degree, 8);
 /// let columns = Access::read("column", Spread::columns(&[8, 64], 0, 2, 32)?, 2)?;
 /// let error = conflicts(&tile, 16, &Banks::NVIDIA, &columns).unwrap_err();
-/// assert!(error.is_illegal() && error.to_string().contains("lie together"));
+/// assert!(error.is_illegal() && error.to_string().contains("have to be contiguous"));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
 pub fn conflicts(

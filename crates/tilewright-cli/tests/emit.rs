@@ -288,7 +288,7 @@ fn kernels_that_are_not_printed_say_why() {
     for (args, says) in [
         (
             &["emit", "row-major", "zN", "--dims", "8,8", "--dtype", "f16", "--to", "c"][..],
-            "printed in cuda or hip, not in c",
+            "expected one of cuda, hip",
         ),
         (&["emit", "f32[2,3] row-major", "zN", "--to", "cuda", "--bits", "32"], "--bits are about"),
         (

@@ -318,6 +318,7 @@ fn a_result_is_compared_with_what_it_records() {
     assert!(code == Some(1) && text.contains("is recorded of them"), "{text}");
     let (code, json) = run(&["verify", "zn.safetensors", "--against", LLM, "--json"]);
     assert!(code == Some(1) && json.contains(r#""recorded_fingerprint":""#), "{json}");
+    fs::write(folder.path().join("b.npy"), npy("2, 1", "<i2", false, &[0; 4])).unwrap();
     for (args, part) in [
         (
             &["verify", LLM][..],

@@ -387,7 +387,7 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
             &[],
             "`general.architecture` is \"qwen2\", and there is no tensor \"blk.0.attn_q.bias\"",
         ),
-        ("qwen3", &[], "lacks the tensor \"blk.0.attn_q_norm.weight\""),
+        ("qwen3", &[], "there is no tensor \"blk.0.attn_q_norm.weight\""),
         ("gpt2", &[], "`general.architecture` is \"gpt2\""),
         (
             "llama",

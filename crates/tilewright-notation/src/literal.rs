@@ -380,8 +380,8 @@ mod tests {
         for (text, span, words) in [
             ("shape=(3,5),shape=2", (12, 17), "given twice"),
             ("shape=(3,5),size=2", (12, 16), "given already"),
-            ("shape=(3,-5)", (9, 11), "0 or more"),
-            ("shape=(3,x)", (9, 10), "0 or more"),
+            ("shape=(3,-5)", (9, 11), "from 0 to 2^64"),
+            ("shape=(3,x)", (9, 10), "from 0 to 2^64"),
             ("shape=(3", (8, 8), "`,`"),
             ("strides=(3,5)", (13, 13), "expected `shape=`"),
             ("sharpe=(3,5)", (0, 6), "did you mean `shape`?"),

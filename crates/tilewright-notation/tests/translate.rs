@@ -179,6 +179,8 @@ const FEATURES: &[&str] = &[
     "width",
     "dims",
     "no name",
+    "cannot name",
+    "cannot store",
     "negative",
     "share a place",
     "packed",
@@ -191,7 +193,7 @@ const FEATURES: &[&str] = &[
     "blocks",
     "remainder",
     "broadcast",
-    "strides are no name",
+    "strides do not determine a name",
 ];
 
 fn check_refusal(notation: &Notation, named: &Named, error: &Error) {

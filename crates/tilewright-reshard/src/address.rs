@@ -122,7 +122,10 @@ mod tests {
     #[test]
     fn other_addresses_are_refused() {
         for address in ["s3://bucket/key", "https://a/b", "/data/a", "", "FILE:///a"] {
-            assert!(to_path(address).unwrap_err().contains("no address of a file"), "{address}");
+            assert!(
+                to_path(address).unwrap_err().contains("is not an address of a file"),
+                "{address}"
+            );
         }
         if cfg!(unix) {
             assert!(to_path("file://host/a").unwrap_err().contains("another machine"));

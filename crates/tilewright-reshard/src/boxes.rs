@@ -392,7 +392,7 @@ mod tests {
             (with(vec![RawBox { start: vec![0, 0], ..all.clone() }]), "usage", "dims in an array"),
             (with(vec![]), "mismatch", "w"),
             (with(vec![RawBox { start: vec![1], ..all.clone() }]), "mismatch", "w"),
-            (RawTensor { dtype: "F4".into(), ..tensor.clone() }, "unsupported", "no whole bytes"),
+            (RawTensor { dtype: "F4".into(), ..tensor.clone() }, "unsupported", "not whole bytes"),
             (RawTensor { dtype: "Q9".into(), ..tensor.clone() }, "parse", "Q9"),
         ];
         for (tensor, kind, says) in cases {

@@ -12,10 +12,10 @@ IN is a .safetensors, its index or its folder, with whole tensors; or a folder
 of torch's distributed checkpoint in safetensors (Python's tilewright.reshard
 also reads *.distcp); or, with --from-mesh, a folder with one file for each
 position of a mesh, ordered by the numbers in their names. Gaps and overlaps
-between shards are refused, and so are missing numbers. OUT is a new folder outside IN:
-one file for each position with --mesh, boxes that torch loads with --as dcp,
-else whole tensors. Metadata and small files are copied as by `convert`; skipped
-files are listed.
+between shards are refused, and so are missing numbers. OUT is a new folder
+outside IN: one file for each position with --mesh, boxes that torch loads with
+--as dcp, else whole tensors. Metadata and small files are copied as by
+`convert`; skipped files are listed.
 
 Files of ranks need a rule for every tensor; P() means that each has all of it.
 Replicas are compared, so a wrong rule fails instead of losing data. torch's

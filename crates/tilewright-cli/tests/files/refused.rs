@@ -108,7 +108,7 @@ fn numbers_that_are_none_get_our_message() {
     for (option, value, part) in [
         ("--memory", "-1", "--memory -1: expected a size such as"),
         ("--memory", "-5M", "expected a size"),
-        ("--memory", "12", "at least 4096"),
+        ("--memory", "12", "give --memory 4K or more"),
         ("--threads", "-1", "--threads -1: expected a number from 1 to"),
         ("--threads", "many", "expected a number"),
         ("--threads", "99999999", "expected a number"),

@@ -117,7 +117,7 @@ fn broken_headers_say_what_is_wrong() {
             "True or False",
         ),
         (text("{'descr': '<f4', 'descr': '<f8'}"), "corrupt", "twice"),
-        (text("{'descr': '<f4"), "corrupt", "no end"),
+        (text("{'descr': '<f4"), "corrupt", "does not end"),
         (text("{'descr': '<f4',"), "corrupt", "the end"),
         (text("['descr']"), "corrupt", "byte 0 is `[`"),
         (

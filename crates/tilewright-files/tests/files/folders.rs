@@ -179,7 +179,7 @@ fn what_is_refused() {
         fs::write(from.join(format!("{i}.txt")), "").unwrap();
     }
     let error = run(&from, &at("b"), to("zN")).unwrap_err();
-    assert!(error.to_string().contains("1005 files lie beside"), "{error}");
+    assert!(error.to_string().contains("1005 files are beside"), "{error}");
 }
 
 #[test]

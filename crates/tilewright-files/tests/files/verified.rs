@@ -199,8 +199,8 @@ fn a_result_that_lies_otherwise_than_asked_differs() {
     assert_eq!(said(to("(m1 m0:4) (n1 n0:4) -> m1 n1 m0 n0").only("t").fill(Fill::One)), "same");
     let expected = "tensor \"t\": its layout is s16[5,6]fill(one) {1,0:T(4,4)}, expected s16[5,6]fill(one) row-major";
     assert_eq!(said(to("row-major").only("t").fill(Fill::One)), expected);
-    assert!(said(to("{1,0:T(4,2)}").only("t")).contains("it lies as"));
-    assert!(said(to("row-major").only("u")).contains("tensor \"t\": it lies as"));
+    assert!(said(to("{1,0:T(4,2)}").only("t")).contains("its layout is"));
+    assert!(said(to("row-major").only("u")).contains("tensor \"t\": its layout is"));
     assert!(
         said(to("{1,0:T(4,4)}").only("t").fill(Fill::Zero))
             .contains("promises padding of one, expected 0")

@@ -28,7 +28,7 @@
 //! | `zN[C0=8]^T` | `[16,32]` | `((8,2),(16,2)):((1,256),(8,128))` |
 //! | `GGML_QS4^T` | `u4[64]` | error: exchanges the last two dims |
 //! | `COL[LD=2]` | `[3,5]` | error: less than the 3 elements |
-//! | `zN[LD=8]` | | error: no parameter `LD` |
+//! | `zN[LD=8]` | | error: does not take the parameter `LD` |
 //! | `nz` | | error: has two readings: `nZ` (CATLASS |
 //! | `zN` | `f16[32]` | error: the array has 1: n is missing |
 //! | `Q4_0_4_4` | | error: flips the top bit |
