@@ -1,7 +1,7 @@
 //! `cargo xtask check`: the quick loop. Formatting, lints, the project's rules, and the fast tests of what changed.
 //!
 //! What changed is what differs from where this branch left `main`, committed or not. The fast tests of a
-//! package are those beside its code; of its other test files, those that changed run too.
+//! package are those beside its code; of its other tests, the modules that changed run too.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -23,15 +23,16 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     ci::look(root, steps)?;
     let packages = packages(root)?;
     let changed = changed(root)?;
-    for (package, tests) in touched(&packages, &changed) {
-        let mut cargo = command(root, &["cargo", "test", "--quiet", "--package", &package.name]);
-        cargo.args(if package.has_library { &["--lib", "--bins"][..] } else { &["--bins"] });
-        tests.iter().for_each(|test| {
-            cargo.args(["--test", test]);
-        });
-        let package = &package.name;
-        println!("\n    {package}");
-        steps.step("tests", || sh(&mut cargo))?;
+    for (package, programs) in touched(&packages, &changed) {
+        println!("\n    {}", package.name);
+        let cargo = || command(root, &["cargo", "test", "--quiet", "--package", &package.name]);
+        let own = if package.has_library { &["--lib", "--bins"][..] } else { &["--bins"] };
+        steps.step("tests", || sh(cargo().args(own)))?;
+        for (program, modules) in programs {
+            let mut cargo = cargo();
+            cargo.args(["--test", &program, "--"]).args(modules);
+            steps.step("tests", || sh(&mut cargo))?;
+        }
     }
     Ok(())
 }
@@ -77,37 +78,36 @@ fn changed(root: &Path) -> Outcome<Vec<String>> {
     Ok(differ.lines().chain(new.lines()).map(str::to_owned).collect())
 }
 
+/// The programs of tests to run of a package, and which modules of each: none where all of them run.
+type Programs = BTreeMap<String, Vec<String>>;
+
 /// The packages that have some of the files, and which of these are test files of theirs.
 fn touched(
     packages: &BTreeMap<String, Package>,
     changed: &[String],
-) -> BTreeMap<Package, Vec<String>> {
-    let mut touched: BTreeMap<Package, Vec<String>> = BTreeMap::new();
+) -> BTreeMap<Package, Programs> {
+    let mut touched: BTreeMap<Package, Programs> = BTreeMap::new();
     for path in changed {
         let owner = packages.iter().find_map(|(folder, package)| {
             let rest = path.strip_prefix(folder.as_str())?.strip_prefix('/')?;
             Some((package, rest))
         });
         let Some((package, rest)) = owner else { continue };
-        let tests = touched.entry(package.clone()).or_default();
-        if let Some(test) = test_of(rest)
-            && !tests.contains(&test)
-        {
-            tests.push(test);
-        }
+        let programs = touched.entry(package.clone()).or_default();
+        let Some((program, module)) = test_of(rest) else { continue };
+        let modules = programs.entry(program.to_owned()).or_default();
+        modules.extend(module.filter(|module| !modules.contains(module)));
     }
     touched
 }
 
-/// The test that a file of a package belongs to: `tests/plan.rs` and `tests/files/main.rs` are tests.
-fn test_of(path: &str) -> Option<String> {
-    let rest = path.strip_prefix("tests/")?;
-    match rest.split_once('/') {
-        None => rest.strip_suffix(".rs").map(str::to_owned),
-        Some((folder, file)) => {
-            (folder != "common" && file.ends_with(".rs")).then(|| folder.to_owned())
-        }
-    }
+/// The program of tests that a file of a package belongs to, and its module there: `tests/all/plan.rs` is module `plan` of
+/// program `all`, whose `main.rs` has no tests of its own; `tests/no_heap.rs` is a program.
+fn test_of(path: &str) -> Option<(&str, Option<String>)> {
+    let rest = path.strip_prefix("tests/")?.strip_suffix(".rs")?;
+    let Some((program, file)) = rest.split_once('/') else { return Some((rest, None)) };
+    let module = file.split('/').next().filter(|module| *module != "main")?;
+    Some((program, Some(format!("{module}::"))))
 }
 
 #[cfg(test)]
@@ -123,10 +123,12 @@ mod tests {
             .into();
         let changed = [
             "crates/ab/src/lib.rs",
-            "crates/ab/tests/plan.rs",
-            "crates/ab/tests/files/one.rs",
-            "crates/ab/tests/files/two.rs",
-            "crates/ab/tests/common/mod.rs",
+            "crates/ab/tests/no_heap.rs",
+            "crates/ab/tests/all/main.rs",
+            "crates/ab/tests/all/plan.rs",
+            "crates/ab/tests/all/files/one.rs",
+            "crates/ab/tests/all/files/two.rs",
+            "crates/ab/tests/golden/one.txt",
             "bench/README.md",
             "README.md",
         ]
@@ -134,9 +136,14 @@ mod tests {
         let touched = touched(&packages, &changed);
         let of = |name: &str| {
             let found = touched.iter().find(|(package, _)| package.name == name);
-            found.map(|(_, tests)| tests.join(" "))
+            found.map(|(_, programs)| {
+                let shown = |(program, modules): (&String, &Vec<String>)| {
+                    [std::slice::from_ref(program), &modules[..]].concat().join(" ")
+                };
+                programs.iter().map(shown).collect::<Vec<_>>().join(", ")
+            })
         };
-        assert_eq!(of("ab").as_deref(), Some("plan files"));
+        assert_eq!(of("ab").as_deref(), Some("all plan:: files::, no_heap"));
         assert_eq!((of("bench").as_deref(), of("a")), (Some(""), None));
     }
 }

@@ -46,7 +46,7 @@ const INTERPRETED: [Interpreted; 3] = [
     },
     // The structs of other libraries that the Python package reads.
     Interpreted {
-        words: &["tilewright-py", "--test", "foreign"],
+        words: &["tilewright-py", "--test", "all", "foreign::"],
         flags: "-Zmiri-strict-provenance",
         compiler: "",
     },

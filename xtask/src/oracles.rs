@@ -293,7 +293,7 @@ fn sanitized_package(root: &Path) -> Verdict {
 /// A million random jobs against a naive loop.
 fn relayout(root: &Path) -> Verdict {
     let words =
-        ["cargo", "test", "--package", "tilewright-files", "--test", "files", "differential"];
+        ["cargo", "test", "--package", "tilewright-files", "--test", "all", "differential::"];
     let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
     let mut jobs = command(root, &words);
     // A seed that is set, and a number of jobs, are the caller's.
@@ -305,7 +305,8 @@ fn relayout(root: &Path) -> Verdict {
 
 /// A million mutations and a million relayouts.
 fn fingerprint(root: &Path) -> Verdict {
-    let words = ["cargo", "test", "--package", "tilewright-fingerprint", "--test", "mutations"];
+    let words =
+        ["cargo", "test", "--package", "tilewright-fingerprint", "--test", "all", "mutations::"];
     let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
     let mut jobs = command(root, &words);
     if std::env::var_os("TILEWRIGHT_JOBS").is_none() {
@@ -316,7 +317,7 @@ fn fingerprint(root: &Path) -> Verdict {
 
 /// Pairs of placements, resharded and compared with a gather.
 fn placements(root: &Path) -> Verdict {
-    let words = ["cargo", "test", "--package", "tilewright-reshard", "--test", "reshard", "pairs"];
+    let words = ["cargo", "test", "--package", "tilewright-reshard", "--test", "all", "pairs::"];
     let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
     let mut pairs = command(root, &words);
     if std::env::var_os("TILEWRIGHT_PAIRS").is_none() {
@@ -327,7 +328,7 @@ fn placements(root: &Path) -> Verdict {
 
 /// Bank conflicts and their least fixes, against brute force.
 fn banks(root: &Path) -> Verdict {
-    let words = ["cargo", "test", "--package", "tilewright-banks", "--test", "laws"];
+    let words = ["cargo", "test", "--package", "tilewright-banks", "--test", "all"];
     verdict(sh(command(root, &words).env("TILEWRIGHT_BANKS", "all")))
 }
 

@@ -6,11 +6,11 @@
 //! cargo run --release --example algebra_laws
 //! ```
 
-#[path = "../tests/algebra_brute/mod.rs"]
+#[path = "../tests/all/algebra_brute/mod.rs"]
 mod algebra_brute;
-#[path = "../tests/algebra_counts/mod.rs"]
+#[path = "../tests/all/algebra_counts/mod.rs"]
 mod algebra_counts;
-#[path = "../tests/algebra_judge/mod.rs"]
+#[path = "../tests/all/algebra_judge/mod.rs"]
 mod algebra_judge;
 
 use std::thread;

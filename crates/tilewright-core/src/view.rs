@@ -1,7 +1,7 @@
 //! A slice seen through a tensor layout.
 //!
 //! Law: an algorithm written over views gives the same answer whatever the layout of the data
-//! (`tests/views.rs`: sum, row maxima and matrix product over row-major, column-major, padded and
+//! (`tests/all/views.rs`: sum, row maxima and matrix product over row-major, column-major, padded and
 //! blocked storage).
 
 use crate::{Coord, Error, MAX_MODES, TensorLayout, iterate::Coords, macros::tri};

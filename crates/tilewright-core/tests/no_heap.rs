@@ -1,4 +1,6 @@
 //! No public operation of this crate takes memory from the heap, whether it answers or refuses.
+//!
+//! A program of its own: its allocator counts, which would slow down every other test.
 
 use std::fmt::{self, Write};
 use std::hint::black_box;

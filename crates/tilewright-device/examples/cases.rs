@@ -7,7 +7,7 @@
 //! WHAT is a size of the benchmark's cases (`small`, `l2`, `memory`); `anywhere`, the small ones between arrays that
 //! begin at any byte; `pairs`, 200 random pairs from the seed `TILEWRIGHT_SEED`; or `tables`, orders by long lists.
 
-#[path = "../tests/host/dice.rs"]
+#[path = "../tests/all/host/dice.rs"]
 mod dice;
 
 use std::{

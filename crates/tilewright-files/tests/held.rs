@@ -1,5 +1,7 @@
 //! What is held of tensors beside buffers is what the bound on memory counts for them: 3 KiB for each of the input and
 //! of the result, and as much again where the result is verified.
+//!
+//! A program of its own: its allocator counts, which would slow down every other test.
 
 use std::{fmt::Write as _, fs, path::Path};
 

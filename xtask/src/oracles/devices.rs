@@ -69,7 +69,7 @@ fn compiled(root: &Path, folder: &Path) -> Outcome {
 
 /// Random pairs on the simulated device.
 fn pairs(root: &Path) -> Outcome {
-    let words = ["cargo", "test", "--package", "tilewright-device", "--test", "pairs"];
+    let words = ["cargo", "test", "--package", "tilewright-device", "--test", "all", "pairs::"];
     let mut pairs = command(root, &words);
     pairs.args(["--", "--nocapture"]);
     // A number that is set is the caller's.

@@ -119,7 +119,7 @@ pub(super) fn device_code(root: &Path) -> Verdict {
         Ok(library) => library,
         Err(why) => return Verdict::Skipped(why),
     };
-    let words = ["cargo", "test", "--package", "tilewright-cuda", "--test", "cuda", "--"];
+    let words = ["cargo", "test", "--package", "tilewright-cuda", "--test", "all", "--"];
     let mut test = command(root, &[&words[..], &["--ignored", "--nocapture", "nvrtc"]].concat());
     verdict(sh(test.env("TILEWRIGHT_LIBNVRTC", library.trim())))
 }

@@ -8,7 +8,7 @@
 //! | `bytes.rs` | the bytes that the elements lie in |
 //!
 //! Law: whatever the numbers in a struct are, what is read lies in the struct and in its lists, and the bytes are the
-//! smallest range that holds every element. Nothing here needs Python, so `tests/foreign.rs` compiles this folder into a
+//! smallest range that holds every element. Nothing here needs Python, so `tests/all/foreign.rs` compiles this folder into a
 //! program of its own, which Miri interprets.
 
 mod bytes;

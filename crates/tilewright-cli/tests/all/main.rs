@@ -1,0 +1,23 @@
+//! The tests of `tilewright-cli` from outside: one program, a module for each notion.
+
+mod answers;
+mod banks;
+mod bench;
+mod bench_device;
+mod draw;
+mod emit;
+mod eval;
+mod files;
+mod fingerprint;
+mod infer;
+mod messages;
+mod module;
+mod own_formats;
+mod readme;
+mod recast;
+mod recipe;
+mod reshard;
+mod shards;
+mod tables;
+mod width;
+mod words;

@@ -1,0 +1,56 @@
+//! Kernels of the dialect, run on the host by a simulator that behaves as an adversarial device, and compared with
+//! the engine of `tilewright-relayout`. Without a compiler of C++ nothing is run, and it says so; in CI there is one.
+
+pub(crate) mod batch;
+pub(crate) mod dice;
+pub(crate) mod mutate;
+pub(crate) mod report;
+pub(crate) mod simulator;
+
+use batch::{Batch, has_no_findings};
+use tilewright_device::{Alignment, DevicePlan, Way};
+use tilewright_relayout::Program;
+
+/// A program with what it says of itself when it fails.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) program: Program,
+    pub(crate) alignment: Alignment,
+    /// The way to move it by, where it is not the one that the plan chooses.
+    pub(crate) way: Option<Way>,
+}
+
+impl Case {
+    pub(crate) fn new(name: impl Into<String>, program: Program) -> Case {
+        Case { name: name.into(), program, alignment: Alignment::default(), way: None }
+    }
+
+    pub(crate) fn at(self, src: u8, dst: u8) -> Case {
+        Case { alignment: Alignment::new(src, dst).unwrap(), ..self }
+    }
+
+    pub(crate) fn by(self, way: Way) -> Case {
+        Case { way: Some(way), ..self }
+    }
+
+    fn plan(&self) -> DevicePlan {
+        let plan = match self.way {
+            Some(way) => DevicePlan::by(way, &self.program, self.alignment),
+            None => DevicePlan::new(&self.program, self.alignment),
+        };
+        plan.unwrap_or_else(|error| panic!("{}: {error}\n{}", self.name, self.program))
+    }
+}
+
+/// Compiles all plans, runs them, and compares every byte; gives the kernels of each case.
+pub(crate) fn check(cases: &[Case]) -> Vec<DevicePlan> {
+    let mut batch = Batch::default();
+    let plans: Vec<DevicePlan> = cases.iter().map(Case::plan).collect();
+    for (case, plan) in cases.iter().zip(&plans) {
+        batch.add_plan(&case.name, &case.program, case.alignment, plan);
+    }
+    if let Some(done) = batch.run() {
+        has_no_findings(&batch, &done);
+    }
+    plans
+}

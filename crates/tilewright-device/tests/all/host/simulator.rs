@@ -1,0 +1,358 @@
+//! Builds the simulator with the kernels of a test, and runs plans on it.
+
+use std::{
+    collections::hash_map::DefaultHasher,
+    fmt::Write as _,
+    fs,
+    hash::{Hash, Hasher},
+    ops::Range,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Mutex,
+    thread,
+};
+
+use tempfile::TempDir;
+use tilewright_device::Target;
+
+use super::report::{Answer, answers};
+
+/// How many kernels a file has: compilers take longer than in proportion.
+const IN_A_FILE: usize = 24;
+
+/// How many files are compiled, and how many simulators run, at a time.
+const AT_A_TIME: usize = 2;
+
+/// What finds shifts by the width and more, and numbers beyond the registers' arrays, where the compiler has it.
+const CHECKS: [&str; 2] = [
+    "-fsanitize=shift,bounds,signed-integer-overflow,integer-divide-by-zero",
+    "-fsanitize-undefined-trap-on-error",
+];
+
+/// The files of the simulator, by name.
+const FILES: [(&str, &str); 6] = [
+    ("simulator.cpp", include_str!("simulator/simulator.cpp")),
+    ("report.h", include_str!("simulator/report.h")),
+    ("memory.h", include_str!("simulator/memory.h")),
+    ("traffic.h", include_str!("simulator/traffic.h")),
+    ("block.h", include_str!("simulator/block.h")),
+    ("mutant.h", include_str!("simulator/mutant.h")),
+];
+
+/// The number that stands for the address of an array, its bytes, and the seed of what it holds before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Array {
+    pub(crate) base: u64,
+    pub(crate) bytes: u64,
+    pub(crate) seed: u64,
+}
+
+/// One launch: a kernel by its number in the simulator.
+#[derive(Clone, Debug)]
+pub(crate) struct Launch {
+    pub(crate) kernel: usize,
+    pub(crate) blocks: u64,
+    pub(crate) params: Vec<u64>,
+    /// The blocks that run; all where it is empty.
+    pub(crate) only: Vec<u64>,
+    /// Whether it is the last of those that fill the destination, before others write over that.
+    pub(crate) fills: bool,
+}
+
+/// What is asked behind the last launch.
+#[derive(Clone, Debug)]
+pub(crate) enum After {
+    /// All bytes of the destination, which are compared.
+    Expect(Vec<u8>),
+    /// The bytes that were written go to a file of this name.
+    Runs(PathBuf),
+}
+
+/// The launches of one plan over two arrays.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) name: String,
+    pub(crate) src: Array,
+    pub(crate) dst: Array,
+    /// Whether kernels may read the destination.
+    pub(crate) reads: bool,
+    /// Bytes of the destination that stay as they are.
+    pub(crate) keep: Vec<Range<u64>>,
+    /// The change of the text that is on.
+    pub(crate) mutant: Option<u32>,
+    pub(crate) launches: Vec<Launch>,
+    pub(crate) after: After,
+}
+
+/// Bytes `from..from + count` of an array's noise, as the simulator makes them.
+pub(crate) fn noise(seed: u64, from: u64, count: u64) -> Vec<u8> {
+    let word = |word: u64| {
+        let z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let z = z.wrapping_add((word + 1).wrapping_mul(0xD134_2543_DE82_EF95));
+        let z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ z >> 31).to_le_bytes()
+    };
+    let words = from / 8..(from + count).div_ceil(8);
+    let skipped = (from % 8) as usize;
+    words.flat_map(word).skip(skipped).take(count as usize).collect()
+}
+
+/// A simulator with some kernels.
+#[derive(Debug)]
+pub(crate) struct Simulator {
+    folder: TempDir,
+}
+
+/// Whether there is a compiler of C++; in CI there is.
+pub(crate) fn has_compiler() -> bool {
+    let mut asked = Command::new("c++");
+    let asked = asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let found = asked.is_ok_and(|status| status.success()) && cfg!(unix);
+    if !found {
+        let in_ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
+        assert!(!in_ci, "`c++` does not start; CI needs a compiler of C++");
+        println!("skipped: `c++` does not start, so there is nothing to compile kernels with");
+    }
+    found
+}
+
+impl Simulator {
+    /// The simulator of these texts of the dialect, which are its kernels 0, 1 …; `None` without a compiler.
+    pub(crate) fn build(texts: &[String]) -> Option<Simulator> {
+        Simulator::with(texts, Target::Host.header())
+    }
+
+    /// The same with another dialect.
+    pub(crate) fn with(texts: &[String], header: &str) -> Option<Simulator> {
+        if !has_compiler() {
+            return None;
+        }
+        let simulator = Simulator { folder: TempDir::new().unwrap() };
+        for (name, text) in FILES {
+            simulator.write(name, text);
+        }
+        simulator.write("tilewright_device.h", &format!("#pragma once\n{header}"));
+        simulator.write("table.cpp", &table(texts.len()));
+        let mut sources = vec!["table.cpp".to_owned()];
+        for (number, texts) in texts.chunks(IN_A_FILE).enumerate() {
+            sources.push(format!("kernels{number}.cpp"));
+            simulator.write(&sources[number + 1], &kernels(number * IN_A_FILE, texts));
+        }
+        let own = simulator.own();
+        let checks = simulator.checks();
+        in_turns(&sources, |source| simulator.compile(source, &checks));
+        let objects: Vec<String> = sources.iter().map(|source| format!("{source}.o")).collect();
+        simulator.c(&[&["-o", "simulator", &*own.to_string_lossy()], &*words(&objects)].concat());
+        Some(simulator)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// The flags of the checks, or none where the compiler has them not.
+    fn checks(&self) -> Vec<&'static str> {
+        self.write("empty.cpp", "int main() { return 0; }\n");
+        let mut asked = self.command(&[&CHECKS[..], &["empty.cpp", "-o", "empty"]].concat());
+        let taken = asked.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+        if taken { CHECKS.to_vec() } else { Vec::new() }
+    }
+
+    /// Kernels are compiled fast and with their checks.
+    fn compile(&self, source: &str, checks: &[&str]) {
+        let object = format!("{source}.o");
+        self.c(&[&["-std=c++17", "-c", source, "-o", &object], checks].concat());
+    }
+
+    /// The simulator's own code, which is compiled to be fast, once for all tests.
+    fn own(&self) -> PathBuf {
+        static ONE: Mutex<()> = Mutex::new(());
+        let _one = ONE.lock();
+        let mut hash = DefaultHasher::new();
+        (FILES, Target::Host.header()).hash(&mut hash);
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let kept = kept.join(format!("simulator-{:x}.o", hash.finish()));
+        if !kept.exists() {
+            let made = format!("{}-{}", kept.display(), std::process::id());
+            self.c(&["-std=c++17", "-O2", "-c", "simulator.cpp", "-o", &made]);
+            fs::rename(made, &kept).unwrap();
+        }
+        kept
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new("c++");
+        command.args(words).current_dir(self.folder.path());
+        command
+    }
+
+    fn c(&self, words: &[&str]) {
+        let output = self.command(words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "c++ {}:\n{said}", words.join(" "));
+    }
+
+    /// The answers, in the order of the runs.
+    pub(crate) fn run<R: Orders>(&self, runs: &[R]) -> Vec<Answer> {
+        let share = runs.len().div_ceil(AT_A_TIME).max(1);
+        let shares: Vec<(usize, &[R])> = runs.chunks(share).enumerate().collect();
+        let answers = in_turns(&shares, |(number, runs)| self.answers(*number, runs)).concat();
+        assert_eq!(answers.len(), runs.len(), "a plan without an answer");
+        answers
+    }
+
+    fn answers<R: Orders>(&self, number: usize, runs: &[R]) -> Vec<Answer> {
+        let (mut orders, mut expected) = (String::new(), Vec::new());
+        let bytes = format!("expected{number}");
+        for run in runs {
+            run.orders(&bytes, &mut orders, &mut expected);
+        }
+        let file = format!("orders{number}");
+        self.write(&file, &orders);
+        fs::write(self.path(&bytes), &expected).unwrap();
+        let mut asked = Command::new(self.path("simulator"));
+        let output = asked.arg(&file).current_dir(self.folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "the simulator ends with {}: {said}", output.status);
+        answers(&String::from_utf8_lossy(&output.stdout))
+    }
+
+    /// The bytes that a plan wrote, as ascending offsets with what stands there from each on.
+    pub(crate) fn runs(&self, file: &Path) -> Vec<(u64, Vec<u8>)> {
+        let bytes = fs::read(self.path(&file.to_string_lossy())).unwrap();
+        let (mut at, mut runs) = (0, Vec::new());
+        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        while at < bytes.len() {
+            let (offset, count) = (number(at), number(at + 8) as usize);
+            runs.push((offset, bytes[at + 16..at + 16 + count].to_vec()));
+            at += 16 + count;
+        }
+        runs
+    }
+}
+
+fn words(all: &[String]) -> Vec<&str> {
+    all.iter().map(String::as_str).collect()
+}
+
+/// What a function gives for each of these, some at a time, in order.
+fn in_turns<T: Sync, U: Send>(all: &[T], of: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    let of = &of;
+    let mut given: Vec<(usize, U)> = thread::scope(|scope| {
+        let worker = |from: usize| {
+            let own = all.iter().enumerate().skip(from).step_by(AT_A_TIME);
+            scope.spawn(move || own.map(|(at, one)| (at, of(one))).collect::<Vec<_>>())
+        };
+        let workers: Vec<_> = (0..AT_A_TIME).map(worker).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    given.sort_by_key(|(at, _)| *at);
+    given.into_iter().map(|(_, one)| one).collect()
+}
+
+/// A file of kernels from this number on, each in a namespace of its own, with lines counted from its own first.
+fn kernels(first: usize, texts: &[String]) -> String {
+    let mut file = "#include \"tilewright_device.h\"\n#include \"mutant.h\"\n".to_owned();
+    for (at, text) in texts.iter().enumerate() {
+        let names: String = text.lines().filter_map(defined).map(undefined).collect();
+        let _ = writeln!(file, "namespace k{} {{\n#line 1\n{text}\n}}\n{names}", first + at);
+    }
+    file
+}
+
+/// The name that a line defines.
+fn defined(line: &str) -> Option<&str> {
+    let name = line.trim_start().strip_prefix("#define ")?;
+    name.split(|at: char| !at.is_alphanumeric() && at != '_').next()
+}
+
+fn undefined(name: &str) -> String {
+    format!("#undef {name}\n")
+}
+
+/// The kernels by their numbers.
+fn table(count: usize) -> String {
+    let mut file = "#include \"tilewright_device.h\"\n".to_owned();
+    for number in 0..count {
+        let _ = writeln!(file, "namespace k{number} {{ extern const tw_code tw_move; }}");
+    }
+    let codes: String = (0..count).map(|number| format!("&k{number}::tw_move, ")).collect();
+    file + &format!(
+        "extern const tw_code *const tw_codes[];\nextern const u32 tw_count;\n\
+         const tw_code *const tw_codes[] = {{{codes}nullptr}};\nconst u32 tw_count = {count};\n"
+    )
+}
+
+/// What a simulator runs as one plan, in its words.
+pub(crate) trait Orders: Sync {
+    /// Adds the words; expected bytes go behind the others' in the file `bytes`.
+    fn orders(&self, bytes: &str, orders: &mut String, expected: &mut Vec<u8>);
+}
+
+impl Run {
+    /// The words before the launches.
+    pub(super) fn arrays(&self, orders: &mut String) {
+        for (word, Array { base, bytes, seed }) in [("source", self.src), ("destination", self.dst)]
+        {
+            let _ = writeln!(orders, "{word} {base} {bytes} {seed}");
+        }
+        if self.reads {
+            orders.push_str("reads\n");
+        }
+        for range in &self.keep {
+            let _ = writeln!(orders, "keep {} {}", range.start, range.end);
+        }
+    }
+
+    /// The words behind the launches.
+    pub(super) fn after(&self, bytes: &str, orders: &mut String, expected: &mut Vec<u8>) {
+        match &self.after {
+            After::Expect(wanted) => {
+                let _ = writeln!(orders, "expect {bytes} {}", expected.len());
+                expected.extend(wanted);
+            }
+            After::Runs(file) => {
+                let _ = writeln!(orders, "runs {}", file.display());
+            }
+        }
+    }
+}
+
+/// The words that begin a plan.
+pub(super) fn begin(name: &str, mutant: Option<u32>, orders: &mut String) {
+    let _ = writeln!(orders, "plan {name}");
+    if let Some(mutant) = mutant {
+        let _ = writeln!(orders, "mutant {mutant} {MUTANT_SECONDS}");
+    }
+}
+
+impl Orders for Run {
+    fn orders(&self, bytes: &str, orders: &mut String, expected: &mut Vec<u8>) {
+        begin(&self.name, self.mutant, orders);
+        self.arrays(orders);
+        for Launch { kernel, blocks, params, only, fills } in &self.launches {
+            if !only.is_empty() {
+                let _ = writeln!(orders, "only {}{}", only.len(), numbers(only));
+            }
+            let _ =
+                writeln!(orders, "launch {kernel} {blocks} {}{}", params.len(), numbers(params));
+            if *fills {
+                orders.push_str("filled\n");
+            }
+        }
+        self.after(bytes, orders, expected);
+        orders.push_str("end\n");
+    }
+}
+
+/// The processor time after which a changed kernel is taken for one without end.
+const MUTANT_SECONDS: u32 = 10;
+
+pub(super) fn numbers(all: &[u64]) -> String {
+    all.iter().map(|number| format!(" {number}")).collect()
+}

@@ -1,0 +1,4 @@
+//! The tests of `tilewright-fingerprint` from outside: one program, a module for each notion.
+
+mod laws;
+mod mutations;

@@ -1,0 +1,19 @@
+//! The tests of `tilewright-notation` from outside: one program, a module for each notion.
+
+mod catalogue;
+mod contract;
+mod cutlass;
+mod format_corpus;
+mod many_notations;
+mod meaning;
+mod own;
+mod own_notation;
+mod recognised;
+mod round_trip;
+mod tables;
+mod translate;
+mod transposed;
+mod triton;
+mod triton_instructions;
+mod vectors;
+mod words;

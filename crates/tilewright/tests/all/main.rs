@@ -1,0 +1,19 @@
+//! The tests of `tilewright` from outside: one program, a module for each notion.
+
+#[cfg(all(feature = "relayout", feature = "banks"))]
+mod answers;
+#[cfg(feature = "banks")]
+mod banks;
+mod cpp;
+mod emit;
+mod eval_any;
+mod eval_cases;
+mod eval_vectors;
+#[cfg(feature = "xla")]
+mod explain;
+mod fixed_picture;
+#[cfg(all(feature = "files", feature = "xla"))]
+mod fuzzed;
+mod infer;
+#[cfg(all(feature = "relayout", feature = "xla"))]
+mod xla_moves;
