@@ -168,15 +168,19 @@ HEADS, GROUPS, ROWS, HALF, WORDS, PAD = 16, 8, 4, 96, 503, 16
 
 
 def megatron_rank(full, number, ranks):
-    """What a rank of several holds, by slices."""
+    """What a rank of several holds, by slices: the fused heads of ``qkv`` as Megatron has them, group by group, those of
+    ``qkv_vllm`` as vLLM has them, all queries, all keys, all values."""
     part = lambda array, axis: np.split(array, ranks, axis)[number]  # noqa: E731
     padded = -(-WORDS // (PAD * ranks)) * PAD * ranks
     words = np.zeros((padded, full["embed"].shape[1]), np.float16)
     words[:WORDS] = full["embed"]
-    q, k, v = np.split(full["qkv"], [HEADS * ROWS, (HEADS + GROUPS) * ROWS])
+    heads = lambda name: np.split(full[name], [HEADS * ROWS, (HEADS + GROUPS) * ROWS])  # noqa: E731
+    by_group = [part.reshape(GROUPS, -1, part.shape[1]) for part in heads("qkv")]
+    grouped = np.concatenate(by_group, axis=1).reshape(full["qkv"].shape)
     return {
         "embed": part(words, 0),
-        "qkv": np.concatenate([part(q, 0), part(k, 0), part(v, 0)]),
+        "qkv": part(grouped, 0),
+        "qkv_vllm": np.concatenate([part(array, 0) for array in heads("qkv_vllm")]),
         "gate_up": np.concatenate([part(full["gate_up"][:HALF], 0), part(full["gate_up"][HALF:], 0)]),
         "down": np.ascontiguousarray(part(full["down"], 1)),
         "norm": full["norm"],
@@ -186,14 +190,16 @@ def megatron_rank(full, number, ranks):
 def megatron(program, folder):
     """Four ranks to eight, and to whole tensors."""
     draw = np.random.default_rng(0)
-    shapes = {"embed": (WORDS, 24), "qkv": ((HEADS + 2 * GROUPS) * ROWS, 24), "gate_up": (2 * HALF, 24), "down": (24, HALF), "norm": (24,)}
+    fused = ((HEADS + 2 * GROUPS) * ROWS, 24)
+    shapes = {"embed": (WORDS, 24), "qkv": fused, "qkv_vllm": fused, "gate_up": (2 * HALF, 24), "down": (24, HALF), "norm": (24,)}
     full = {name: draw.standard_normal(shape).astype(np.float16) for name, shape in shapes.items()}
     folder.mkdir()
     (folder / "tp4").mkdir()
     for number in range(4):
         save_arrays(megatron_rank(full, number, 4), folder / f"tp4/mp_rank_{number:02}.safetensors")
-    qkv = f"qkv=[{shapes['qkv'][0]},24] @ qkv(h={HEADS},g={GROUPS},d={ROWS})"
-    rules = [f"embed=[{WORDS},24] @ vocab(pad={PAD})", qkv, "gate_up=gate_up", "down=row", "norm=replicated"]
+    numbers, array = f"h={HEADS},g={GROUPS},d={ROWS}", f"[{fused[0]},24]"
+    qkv = [f"qkv={array} @ megatron:qkv({numbers},array=concat)", f"qkv_vllm={array} @ vllm:qkv({numbers})"]
+    rules = [f"embed=[{WORDS},24] @ megatron:vocab(pad={PAD})", *qkv, "gate_up=gate_up", "down=row", "norm=replicated"]
     reshard(program, folder / "tp4", folder / "tp8", *options("from", "tp=4", rules), *options("to", "tp=8", rules))
     files = sorted((folder / "tp8").iterdir())
     for number, path in enumerate(files):

@@ -60,14 +60,19 @@ impl Failure {
         Failure::usage(lines.join("; ").replace(":; ", ": "))
     }
 
+    /// A file that an option names cannot be read.
+    pub(crate) fn reading(error: &io::Error) -> Failure {
+        Failure::new(IO, "io", error.to_string())
+    }
+
     /// A run that a signal ended; nothing of it is left.
     pub(crate) fn interrupted(signal: usize) -> Failure {
         Failure::signalled(signal, "nothing was written")
     }
 
-    /// A run that a signal ended, and that goes on where it was.
-    pub(crate) fn paused(signal: usize) -> Failure {
-        Failure::signalled(signal, "the same command does the rest")
+    /// A run that a signal ended, and that goes on where it was; `kept` says where.
+    pub(crate) fn paused(signal: usize, kept: &str) -> Failure {
+        Failure::signalled(signal, &format!("the same command does the rest; {kept}"))
     }
 
     fn signalled(signal: usize, left: &str) -> Failure {
@@ -179,10 +184,10 @@ impl From<tilewright::reshard::Error> for Failure {
             _ if error.is_usage() => USAGE,
             _ => IO,
         };
-        let failure = Failure::new(code, error.kind(), error.to_string());
+        let failure = Failure::new(code, error.kind(), error.spelled(option));
         match error.kind() {
             "replicas" => failure.with_hint("; --trust-replicas takes the first"),
-            "exists" if error.to_string().ends_with("already") => {
+            "exists" if error.to_string().contains(" exists already") => {
                 failure.with_hint("; --force replaces a checkpoint")
             }
             _ => failure,

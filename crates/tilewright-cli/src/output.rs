@@ -55,6 +55,13 @@ impl Output {
         }
     }
 
+    /// Prints a note that `-q` does not silence; in JSON mode a field says it.
+    pub(crate) fn warn(&self, note: &str) {
+        if !self.json {
+            complain(&format!("note: {}\n", printable(note)));
+        }
+    }
+
     /// An answer with an end of line.
     fn said(&self, answer: &dyn Answer) -> String {
         let text = match self.json {

@@ -53,7 +53,7 @@ impl Bar {
     pub(crate) fn kept<T>(&self, result: Result<T, reshard::Error>) -> Result<T, Failure> {
         self.bar.finish_and_clear();
         result.map_err(|error| match self.signal.load(Ordering::Relaxed) {
-            signal if error.kind() == "cancelled" => Failure::paused(signal),
+            signal if error.kind() == "cancelled" => Failure::paused(signal, &error.to_string()),
             _ => error.into(),
         })
     }

@@ -64,6 +64,12 @@ pub enum Remedy {
     Sizes,
     /// Allow that a condition of a recipe does not hold, by the name that its message has.
     Allow,
+    /// Give the extents of whole tensors, or accept those that their shards imply.
+    Extents,
+    /// Give the mesh whose positions have a file each.
+    FromMesh,
+    /// Make whole tensors of the shards.
+    Reshard,
 }
 
 impl Remedy {
@@ -97,6 +103,9 @@ impl Remedy {
         Remedy::AnyConfig,
         Remedy::Sizes,
         Remedy::Allow,
+        Remedy::Extents,
+        Remedy::FromMesh,
+        Remedy::Reshard,
     ];
 }
 
@@ -127,6 +136,9 @@ impl fmt::Display for Remedy {
             Remedy::AnyConfig => "allow a configuration of another model",
             Remedy::Sizes => "give the sizes, or a config.json beside the input",
             Remedy::Allow => "allow the condition to fail, by its name",
+            Remedy::Extents => "give the extents of whole tensors, or accept those of their shards",
+            Remedy::FromMesh => "give the mesh whose positions have a file each",
+            Remedy::Reshard => "reshard it to whole tensors",
         })
     }
 }

@@ -12,10 +12,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tilewright_core::Remedy;
+
 use crate::{
-    Error, Input, Watch,
+    Error, Input, Reading, Watch,
     access::Access,
-    container::{self, FORMATS, Format},
+    container::{self, FORMATS, Format, safetensors::BOXES},
     crew::Crew,
     disk, foreign,
     place::Place,
@@ -80,13 +82,10 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
         match found[..] {
             [] => {}
             [one] => return Ok(one.clone()),
-            [first, ..] => {
-                let (count, ending) = (found.len(), format.ending.unwrap_or_default());
-                let (folder, first) = (folder.display(), shown(first));
-                return Err(Error::usage(format!(
-                    "{folder} holds {count} files *{ending}, such as {first}; name one of them"
-                )));
-            }
+            _ => match preferred(&found) {
+                Some(one) => return Ok(one.clone()),
+                None => return Err(several(folder, &found, format)),
+            },
         }
     }
     foreign::check_folder(folder)?;
@@ -99,6 +98,61 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
     let known = known.join(", ");
     let said = format!("it is a directory that holds no checkpoint: no file {known}");
     Err(Error::unrecognised(folder, said))
+}
+
+/// The file that stands for all of these: `model.safetensors` beside `consolidated*.safetensors`, the same model under the
+/// names of its makers.
+fn preferred<'a>(found: &[&'a PathBuf]) -> Option<&'a PathBuf> {
+    let mut others = found.iter().copied().filter(|path| !is_consolidated(path));
+    let one = others.next().filter(|path| shown(path) == "model.safetensors")?;
+    others.next().is_none().then_some(one)
+}
+
+/// Whether a file is named as those of makers who publish a model twice.
+fn is_consolidated(path: &Path) -> bool {
+    let name = shown(path).to_lowercase();
+    name.starts_with("consolidated") && name.ends_with(".safetensors")
+}
+
+/// What a folder holds beside the checkpoint that was opened in it and that is the same model, as a sentence without an end.
+pub(crate) fn set_aside(folder: &Path, opened: &Path) -> Option<String> {
+    let names = names(folder).ok()?;
+    let others: Vec<String> = names
+        .iter()
+        .filter(|path| *path != opened && is_consolidated(path))
+        .map(|path| shown(path))
+        .collect();
+    let (others, opened) = (others.join(", "), shown(opened));
+    (!others.is_empty()).then(|| format!("{opened} is read, and not {others} beside it"))
+}
+
+/// An error for a folder of several files of tensors, none of which names the tensors of all.
+fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
+    let (count, ending) = (found.len(), format.ending.unwrap_or_default());
+    let first = found.first().map_or_else(String::new, |first| shown(first));
+    let said = format!("{} holds {count} files *{ending}, such as {first}", folder.display());
+    let opened: Vec<Input> = found
+        .iter()
+        .take(2)
+        .filter_map(|path| crate::open(path, &Reading::default()).ok())
+        .collect();
+    if opened.iter().any(|input| input.metadata().any(|(key, _)| key == BOXES)) {
+        let said = format!("{said}: a torch checkpoint in shards, as {BOXES} says");
+        return Error::usage(said).with(&[Remedy::Reshard]);
+    }
+    let shares = |one: &Input, other: &Input| {
+        let names: HashSet<&str> = one.names().collect();
+        other.names().any(|name| names.contains(name))
+    };
+    match &opened[..] {
+        [one, other] if shares(one, other) => {
+            let said = format!(
+                "{said}, which hold tensors of the same names: they look like files of ranks"
+            );
+            Error::usage(said).with(&[Remedy::FromMesh])
+        }
+        _ => Error::usage(format!("{said}; name one of them")),
+    }
 }
 
 /// The format of a file in a folder, by its name; none of weights in formats of others, and of their indices.

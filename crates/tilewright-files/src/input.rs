@@ -8,6 +8,7 @@ use std::{
 use crate::{
     Error, Job, Tensor, Watch,
     container::{self, Fact, Format, Opened, Target},
+    folder,
     note::{Aside, Texts},
     source::{Source, is_standard},
 };
@@ -80,7 +81,7 @@ impl Input {
     }
 
     /// What is not as one may expect, in sentences without an end: a note of other bytes beside the file,
-    /// bytes behind an array, entries that are unpacked.
+    /// bytes behind an array, entries that are unpacked, another file of the same model beside it.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -89,7 +90,9 @@ impl Input {
     /// assert_eq!(input.warnings().count(), 0);
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
-        self.aside.iter().map(|aside| aside.said.clone()).chain(self.opened.container.warnings())
+        let aside = self.aside.iter().map(|aside| aside.said.clone());
+        let beside = self.folder.iter().filter_map(|folder| folder::set_aside(folder, &self.path));
+        aside.chain(beside).chain(self.opened.container.warnings())
     }
 
     /// What a result must say as the file does, beside tensors and their layouts.

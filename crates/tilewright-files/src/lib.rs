@@ -130,6 +130,7 @@ pub mod inner {
         folder::Companions,
         foreign::check_folder,
         globs::Pattern,
+        space::check as check_space,
         stage::{is_empty_folder, remove_filled},
         temporary::write_new,
     };

@@ -5,7 +5,8 @@ use std::{io, path::Path};
 use crate::{Error, temporary};
 
 /// An error if the file system of `out` says that it has fewer than `bytes` bytes left for this user.
-pub(crate) fn check(out: &Path, bytes: u64) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn check(out: &Path, bytes: u64) -> Result<(), Error> {
     match free(temporary::folder(out)) {
         Some(free) if free < bytes => {
             let said = format!("it takes {bytes} bytes, and its disk has {free} left");

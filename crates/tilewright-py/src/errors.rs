@@ -86,7 +86,7 @@ fn exception(error: &Error) -> PyErr {
 }
 
 /// A remedy as the arguments that apply it.
-fn argument(remedy: Remedy) -> String {
+pub(crate) fn argument(remedy: Remedy) -> String {
     match remedy {
         Remedy::Overwrite => "overwriting it needs force=True",
         Remedy::MoreMemory { least: Some(least) } => {
@@ -112,6 +112,9 @@ fn argument(remedy: Remedy) -> String {
         Remedy::AnyConfig => "to apply it all the same, give any_config=True",
         Remedy::Sizes => "pass sizes={axis: n}, or put a config.json beside the input",
         Remedy::Allow => "pass allow=[name]",
+        Remedy::Extents => "state them as extents=, or accept them by trust_extents=True",
+        Remedy::FromMesh => "give from_mesh= to reshard, such as from_mesh=\"tp=2\"",
+        Remedy::Reshard => "use reshard, which makes whole tensors of it",
         other => return other.to_string(),
     }
     .to_owned()

@@ -10,11 +10,12 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyBytes, PyDict, PyList, PyMapping, PyTuple},
 };
+use tilewright::Remedy;
 use tilewright::reshard::{Error, Form, Job, RawBox, RawTensor, Request, Rules};
 
 use crate::{
     convert::{Watcher, given, warned},
-    errors::refused,
+    errors::{argument, refused},
     integer::{Integer, Integers},
     spec::spec_of,
     spelling::{html, quoted},
@@ -29,6 +30,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// An error of resharding as an exception.
 pub(crate) fn raised<T>(result: Result<T, Error>) -> PyResult<T> {
     result.map_err(|error| {
+        let says = error.spelled(argument);
         let word = match error.io_kind() {
             Some(std::io::ErrorKind::NotFound) => "missing",
             Some(std::io::ErrorKind::PermissionDenied) => "denied",
@@ -38,7 +40,7 @@ pub(crate) fn raised<T>(result: Result<T, Error>) -> PyResult<T> {
             true => word.to_owned(),
             false => format!("file-{word}"),
         };
-        refused(&kind, error.to_string())
+        refused(&kind, says)
     })
 }
 
@@ -121,6 +123,17 @@ impl PyReshardPlan {
     #[getter]
     fn form(&self) -> &'static str {
         self.0.form().name()
+    }
+
+    /// The tensors whose extents no file states, by their names, with those that their shards imply. A shard file that is
+    /// missing at their end makes them smaller.
+    #[getter]
+    fn assumed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let assumed = PyDict::new(py);
+        for (name, extents) in self.0.assumed() {
+            assumed.set_item(name, PyTuple::new(py, extents)?)?;
+        }
+        Ok(assumed)
     }
 
     /// The folder that the result becomes.
@@ -309,16 +322,22 @@ fn reshard_plan(
     if let Some(extents) = value("extents")? {
         request = stated(request, &extents)?;
     }
+    if let Some(listed) = value("listed")? {
+        request = raised(request.extents_text(&text("extents", &listed)?))?;
+    }
     let flag = |name| value(name)?.map_or(Ok(false), |value| value.is_truthy());
     request = request.verify(flag("verify")?).force(flag("force")?);
     request = request.trust_replicas(flag("trust_replicas")?);
+    request = request.trust_extents(flag("trust_extents")?);
     let boxes = value("boxes")?.map(|boxes| listed(&boxes)).transpose()?;
     let job = py.detach(|| match boxes {
         Some((files, tensors)) => Job::of_boxes(request, &files, &tensors),
         None => Job::prepare(request),
     });
     let job = raised(job)?;
-    warned(py, &input, job.remarks())?;
+    let advice = || argument(Remedy::Extents);
+    let assumed = job.assumption().map(|said| format!("{said}; {}", advice()));
+    warned(py, &input, assumed.into_iter().chain(job.remarks()))?;
     Ok(PyReshardPlan(job))
 }
 

@@ -102,6 +102,24 @@ def test_an_unpack_that_ends_early_leaves_no_folder(saved: Path, tmp_path: Path)
     assert sorted((tmp_path / "boxes").glob("*")) != []
 
 
+def test_a_chunk_that_is_missing(saved: Path, tmp_path: Path) -> None:
+    """Where the checkpoint says that every chunk is stored, one that is missing is no zeros. And boxes say how large the whole is."""
+    orbax.unpack(saved, tmp_path / "boxes")
+    assert tw.reshard(tmp_path / "boxes", tmp_path / "out").assumed == {}
+    last = sorted((tmp_path / "boxes").glob("*.safetensors"))[-1]
+    last.unlink()
+    with pytest.raises(tw.Error, match="a shard file may be missing"):
+        tw.reshard(tmp_path / "boxes", tmp_path / "out")
+    tree = json.loads((saved / "_METADATA").read_text())
+    (saved / "_METADATA").write_text(json.dumps({**tree, "store_array_data_equal_to_fill_value": True}))
+    chunks = [path for path in (saved / "w").rglob("*") if path.is_file() and not path.name.startswith((".z", "zarr"))]
+    if not chunks:
+        pytest.skip("one store has all chunks")
+    chunks[-1].unlink()
+    with pytest.raises(tw.FileError, match="a file of it may be missing"):
+        orbax.unpack(saved, tmp_path / "again")
+
+
 def test_names_that_collide(saved: Path, tmp_path: Path) -> None:
     tree = json.loads((saved / "_METADATA").read_text())
     entry = {"key_metadata": [{"key": "layer.k"}], "value_metadata": {"value_type": "jax.Array"}}

@@ -209,8 +209,8 @@ def test_extents_that_are_said(model: Path) -> None:
     """Of boxes that do not say them they are the extents; a box that is missing is then found."""
     plan = planned(model, form="dcp")
     plan.run()
-    with pytest.warns(UserWarning, match="extents that are said are checked"):
-        tw.reshard(plan.output, model.parent / "derived")
+    # Results say how large the whole is.
+    assert tw.reshard(plan.output, model.parent / "derived").assumed == {}
     held = tw.open(model)
     shapes = {name: held[name].shape for name in held}
     with warnings.catch_warnings():
@@ -229,6 +229,28 @@ def test_extents_that_are_said(model: Path) -> None:
         tw.reshard(model, model.parent / "out", extents={"w": "3"})  # type: ignore[dict-item]
     with pytest.raises(tw.ArgumentError, match="extents= takes an integer from 0"):
         tw.reshard(model, model.parent / "out", extents={"w": (-1,)})
+
+
+def test_extents_that_nothing_states(tmp_path: Path) -> None:
+    """Of boxes of other writers the last one is the end, which a warning says, until the extents are stated or trusted."""
+    boxes = tmp_path / "boxes"
+    boxes.mkdir()
+    for number in range(3):
+        places = {"DCP_SHARDING_INFO": f'{{"w": {{"saved_offsets": [{2 * number}, 0]}}}}'}
+        box = np.full((2, 4), number, np.float32)
+        tw.save({"w": box}, boxes / f"shard-{number + 1:05}-model-00001-of-00001.safetensors", metadata=places)
+    with pytest.warns(UserWarning, match=r'"w" \[6, 4\].*state them as extents=, or accept them by trust_extents=True'):
+        plan = tw.reshard(boxes, tmp_path / "out")
+    assert plan.assumed == {"w": (6, 4)}
+    (tmp_path / "extents.toml").write_text("w = [6, 4]")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tw.reshard(boxes, tmp_path / "out", trust_extents=True).assumed == {"w": (6, 4)}
+        for stated in ({"w": (6, 4)}, tmp_path / "extents.toml", str(tmp_path / "extents.toml")):
+            assert tw.reshard(boxes, tmp_path / "out", extents=stated).assumed == {}
+    (boxes / "shard-00003-model-00001-of-00001.safetensors").unlink()
+    with pytest.raises(tw.MismatchError, match="a shard file may be missing"):
+        tw.reshard(boxes, tmp_path / "out", extents=tmp_path / "extents.toml")
 
 
 def test_what_is_refused(model: Path) -> None:

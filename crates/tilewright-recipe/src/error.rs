@@ -1,6 +1,9 @@
 //! What is wrong with a recipe, or with tensors that it does not fit: all faults at once, each of a kind.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+};
 
 use tilewright_core::ParseError;
 use tilewright_scan::{Alike, Fault, Pattern, thousands};
@@ -358,6 +361,8 @@ pub(crate) struct Faults {
     by_pattern: HashMap<Key, usize>,
     found: usize,
     more: usize,
+    /// The axes that are told to be unsolved.
+    unsolved: BTreeSet<String>,
 }
 
 /// The most faults of one pattern that are told one by one.
@@ -415,6 +420,13 @@ impl Faults {
         if group.first.len() <= FEW && !group.first.iter().any(|(_, other)| *other == error) {
             group.first.push((found, error));
             self.found += 1;
+        }
+    }
+
+    /// Adds the fault of an axis whose size does not follow, once for all rules that have it.
+    pub(crate) fn unsolved(&mut self, axis: &str, error: Error) {
+        if self.unsolved.insert(axis.to_owned()) {
+            self.push(error);
         }
     }
 

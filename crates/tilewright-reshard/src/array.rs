@@ -29,12 +29,19 @@ pub(crate) struct Laid {
     pub(crate) shape: Vec<u64>,
     /// The layout as a SPEC, where it is not row-major.
     pub(crate) spec: Option<String>,
+    /// Whether elements are narrower than a byte, and the layout is that of their bytes.
+    pub(crate) packed: bool,
 }
 
 impl Laid {
     /// The bytes in a file; `None` beyond 64 bits.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.layout.capacity().checked_mul(u64::from(self.bits / 8))
+    }
+
+    /// The shape of elements narrower than a byte.
+    pub(crate) fn packed(&self) -> Option<Vec<u64>> {
+        self.packed.then(|| self.shape.clone())
     }
 
     /// The extents of the local array.
@@ -140,10 +147,18 @@ pub(crate) struct Array {
     /// The width of an element, whole bytes.
     pub(crate) bits: u32,
     pub(crate) extents: Vec<u64>,
+    /// The shape in the header of elements narrower than a byte, of which `extents` counts the bytes: such an array is copied
+    /// whole, and never cut.
+    pub(crate) packed: Option<Vec<u64>>,
     pub(crate) held: Arc<Held>,
 }
 
 impl Array {
+    /// The extents of its elements.
+    pub(crate) fn shape(&self) -> &[u64] {
+        self.packed.as_ref().unwrap_or(&self.extents)
+    }
+
     /// The bytes of its elements.
     pub(crate) fn bytes(&self) -> u64 {
         let size = self.extents.iter().fold(1u64, |size, extent| size.saturating_mul(*extent));

@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tilewright_files::{Fingerprint, Input, inner::Companions};
 
-use crate::{Error, identity::Identity};
+use crate::{Error, extents::Numbers, identity::Identity};
 
 /// The description of a checkpoint of torch: it is of the files that are read, and not of a result.
 const DESCRIPTION: &str = ".metadata";
@@ -29,8 +29,8 @@ pub(crate) struct Beside {
     pub(crate) companions: Vec<PathBuf>,
     /// What stays, in words without an end.
     pub(crate) left: Vec<String>,
-    /// Whether no file says how large the arrays are.
-    pub(crate) derived: bool,
+    /// The arrays whose extents nothing states.
+    pub(crate) assumed: Numbers,
     /// The fingerprints that files record of whole arrays, by the numbers of these.
     records: BTreeMap<usize, String>,
 }

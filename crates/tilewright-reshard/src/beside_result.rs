@@ -11,17 +11,18 @@ const NAMED: usize = 4;
 impl Job {
     /// The error of a run that does not go on by itself, with the folder that it leaves.
     pub(crate) fn leaving(&self, error: Error) -> Error {
-        let partial = self.partial();
-        let says_it =
-            matches!(error.kind(), "busy" | "cancelled" | "incomplete" | "exists" | "corrupt");
-        if says_it || fs::symlink_metadata(&partial).is_err() {
+        let partial = self.partial().display().to_string();
+        let is_named = error.to_string().contains(&partial);
+        if is_named || fs::symlink_metadata(&partial).is_err() {
             return error;
         }
         let said = match error.kind() {
-            "io" => "holds what is done: the same run goes on with it; else remove it",
+            "io" | "cancelled" | "incomplete" => {
+                "holds what is done: the same run goes on with it; else remove it"
+            }
             _ => "is left of this run; remove it",
         };
-        error.and(&format!("{} {said}", partial.display()))
+        error.and(&format!("{partial} {said}"))
     }
 
     /// The folders of other runs for the name of the result, in sentences without an end.

@@ -209,7 +209,8 @@ fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, 
     let held = Arc::new(held.settle(name, extents, &name_of)?);
     let (name, file_dtype) = (name.as_str().into(), file_dtype.clone());
     let Elements { dtype, bits } = elements;
-    Ok(Array { name, file_dtype, dtype, bits, extents: extents.clone(), held })
+    let (extents, packed) = (extents.clone(), None);
+    Ok(Array { name, file_dtype, dtype, bits, extents, packed, held })
 }
 
 /// The type of elements, of whole bytes, and their width.
@@ -237,7 +238,8 @@ impl Elements {
     fn laid(&self, file_dtype: &str, shape: &[u64]) -> Result<Laid, Error> {
         let layout = TensorLayout::row_major(shape)?;
         let (file_dtype, shape, spec) = (file_dtype.to_owned(), shape.to_vec(), None);
-        Ok(Laid { file_dtype, dtype: self.dtype, bits: self.bits, layout, shape, spec })
+        let (dtype, bits, packed) = (self.dtype, self.bits, false);
+        Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed })
     }
 }
 

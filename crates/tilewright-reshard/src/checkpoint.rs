@@ -61,12 +61,13 @@ pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 pub(crate) fn array(entry: &Entry, extents: Vec<u64>, held: Arc<Held>) -> Array {
     let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
     let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
-    Array { name, file_dtype, dtype: *dtype, bits: *bits, extents, held }
+    let packed = entry.laid.packed();
+    Array { name, file_dtype, dtype: *dtype, bits: *bits, extents, packed, held }
 }
 
 /// An error if a tensor of one file is no part of the array that others hold.
 pub(crate) fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
-    let facts = |laid: &Laid| (laid.dtype, laid.bits, laid.dims().len());
+    let facts = |laid: &Laid| (laid.dtype, laid.bits, laid.dims().len(), laid.packed());
     if facts(&first.laid) == facts(&entry.laid) {
         return Ok(());
     }

@@ -20,7 +20,7 @@ use std::{
 
 use tilewright_files::{
     Watch, disk,
-    inner::{Busy, Claim, Claimant, Companions, is_empty_folder, remove_filled},
+    inner::{Busy, Claim, Claimant, Companions, check_space, is_empty_folder, remove_filled},
 };
 
 use crate::{Error, Job, journal, lists::shown};
@@ -73,6 +73,7 @@ impl Job {
             self.check_promised()?;
             return Ok(Some(done));
         }
+        self.check_space()?;
         for folder in [self.partial(), self.data(), self.journals()] {
             match disk::create_folder(&folder) {
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
@@ -88,6 +89,24 @@ impl Job {
         }
         [&*data, &*self.partial(), self.parent()].iter().try_for_each(|it| sync_folder(it))?;
         Ok(Some(done))
+    }
+
+    /// An error where the disk has no room for the result, which a run asks before it writes. What an earlier run of the same
+    /// job has left has its room already.
+    ///
+    /// # Errors
+    /// `io`, with the bytes of the result and those that are left.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert!(Job::prepare(Request::new(path, "out")).unwrap().check_space().is_ok());
+    /// ```
+    pub fn check_space(&self) -> Result<(), Error> {
+        match fs::symlink_metadata(self.partial()) {
+            Ok(_) => Ok(()),
+            Err(_) => Ok(check_space(&self.request.output, self.written())?),
+        }
     }
 
     /// An error unless every file is there at its length. That is so before a journal promises anything: what is missing then

@@ -2,6 +2,8 @@
 
 use std::{fmt, io, path::Path};
 
+use tilewright_core::Remedy;
+
 /// Why a checkpoint is not resharded.
 ///
 /// ```
@@ -13,12 +15,13 @@ use std::{fmt, io, path::Path};
 pub struct Error {
     kind: &'static str,
     message: String,
+    remedies: Vec<Remedy>,
     io: Option<io::ErrorKind>,
 }
 
 impl Error {
     pub(crate) fn new(kind: &'static str, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), io: None }
+        Error { kind, message: message.into(), remedies: Vec::new(), io: None }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Error {
@@ -50,9 +53,47 @@ impl Error {
         self
     }
 
+    /// The same error of another kind.
+    pub(crate) fn of_kind(mut self, kind: &'static str) -> Error {
+        self.kind = kind;
+        self
+    }
+
+    /// The same error, about which a caller can do this.
+    pub(crate) fn with(mut self, remedy: Remedy) -> Error {
+        self.remedies.push(remedy);
+        self
+    }
+
+    /// What a caller can do about it: any one of these.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Job, Request};
+    /// let error = Job::prepare(Request::new("no-such-folder", "out")).unwrap_err();
+    /// assert!(error.remedies().is_empty());
+    /// ```
+    pub fn remedies(&self) -> &[Remedy] {
+        &self.remedies
+    }
+
+    /// The message with what to do about it, each remedy in the caller's words.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Job, Request};
+    /// let error = Job::prepare(Request::new("no-such-folder", "out")).unwrap_err();
+    /// assert_eq!(error.spelled(|_| "try again".into()), error.to_string());
+    /// ```
+    pub fn spelled(&self, spell: impl Fn(Remedy) -> String) -> String {
+        let advice: Vec<String> = self.remedies.iter().map(|remedy| spell(*remedy)).collect();
+        match advice.is_empty() {
+            true => self.message.clone(),
+            false => format!("{}; {}", self.message, advice.join(", or ")),
+        }
+    }
+
     /// The stable word for the kind: `usage`, `mismatch` for shards that do not fit each other or their rule,
     /// `unsupported`, `io`, `corrupt`, `changed` for a source that is not the one that was planned, `exists`,
-    /// `replicas` where copies of a box differ, `busy` where another run has the name, `incomplete` where tasks are missing,
+    /// `replicas` where copies of a box differ, `extents` where shards do not cover what a file states of their tensor, `busy` where another run has the name, `incomplete` where tasks are missing,
     /// `same-file` where a source would be replaced or lies in the result, or the result in it, `cancelled`, and the kinds of the crates below.
     ///
     /// ```
@@ -91,7 +132,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.spelled(|remedy| remedy.to_string()))
     }
 }
 
@@ -101,7 +142,8 @@ impl From<tilewright_files::Error> for Error {
     fn from(error: tilewright_files::Error) -> Error {
         let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
         let io = cause.map(io::Error::kind);
-        Error { io, ..Error::new(error.kind(), error.to_string()) }
+        let remedies = error.remedies().to_vec();
+        Error { io, remedies, ..Error::new(error.kind(), error.message()) }
     }
 }
 

@@ -57,7 +57,7 @@ impl Tensor {
             .map_err(|error| error.about(&format!("tensor {:?}", self.name)))?;
         let (file_dtype, extents) = (self.dtype.clone(), self.extents.clone());
         let (name, held) = (self.name.as_str().into(), Arc::default());
-        Ok(Array { name, file_dtype, dtype, bits, extents, held })
+        Ok(Array { name, file_dtype, dtype, bits, extents, packed: None, held })
     }
 }
 

@@ -27,9 +27,12 @@ pub(crate) fn laid(
     spec: Option<&Spec>,
 ) -> Result<Arc<Laid>, Error> {
     let about = |error: Error| error.about(&format!("tensor {:?}", array.name));
-    let (layout, shape, spec) = layout(array, extents, spec).map_err(about)?;
+    let plain = |shape: &Vec<u64>| Ok((TensorLayout::row_major(extents)?, shape.clone(), None));
+    let laid = array.packed.as_ref().map_or_else(|| layout(array, extents, spec), plain);
+    let (layout, shape, spec) = laid.map_err(about)?;
     let (file_dtype, dtype, bits) = (array.file_dtype.clone(), array.dtype, array.bits);
-    let laid = Laid { file_dtype, dtype, bits, layout, shape, spec };
+    let packed = array.packed.is_some();
+    let laid = Laid { file_dtype, dtype, bits, layout, shape, spec, packed };
     match laid.bytes() {
         Some(_) => Ok(Arc::new(laid)),
         None => Err(about(Error::new("overflow", "more than 63 bits of bytes"))),

@@ -50,6 +50,8 @@ mod checkpoint;
 mod commit;
 mod cut;
 mod error;
+mod extents;
+mod extents_text;
 mod header;
 mod identity;
 mod imagine;

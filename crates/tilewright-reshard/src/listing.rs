@@ -4,6 +4,9 @@ use tilewright_core::Dtype;
 
 use crate::{Error, Job};
 
+/// The most tensors that a sentence names.
+const NAMED: usize = 4;
+
 /// What becomes of one tensor.
 ///
 /// ```
@@ -62,7 +65,7 @@ impl Job {
             Ok(Planned {
                 name: from.name.to_string(),
                 dtype: from.dtype,
-                extents: from.extents.clone(),
+                extents: from.shape().to_vec(),
                 bytes: from.bytes(),
                 compared: from.held.replicated().saturating_mul(width),
                 written: from.bytes().saturating_add(to.held.replicated().saturating_mul(width)),
@@ -98,13 +101,50 @@ impl Job {
     /// assert_eq!(Job::prepare(Request::new(path, "out")).unwrap().remarks().count(), 0);
     /// ```
     pub fn remarks(&self) -> impl Iterator<Item = String> {
-        let derived = self.source.beside.derived.then(|| {
-            "torch's files do not say how large tensors are: their extents are where the last box ends, so a \
-             last file that is missing makes them smaller; extents that are said are checked"
-                .to_owned()
-        });
         let left = self.source.beside.left.iter().cloned();
-        derived.into_iter().chain(left).chain(self.left_by_others())
+        left.chain(self.left_by_others())
+    }
+
+    /// The tensors whose extents nothing states, with those that their shards imply. A shard file that is missing at their
+    /// end makes them smaller, and cannot be seen.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/sharded/dcp_hf/ckpt");
+    /// let job = Job::prepare(Request::new(folder, "out")).unwrap();
+    /// assert!(job.assumed().any(|(name, extents)| name == "even.S0S0" && extents == [16, 24]));
+    /// ```
+    pub fn assumed(&self) -> impl Iterator<Item = (&str, &[u64])> {
+        let arrays = |number| self.source.arrays.get(number);
+        let assumed = self.source.beside.assumed.iter().filter_map(arrays);
+        assumed.map(|array| (&*array.name, array.shape()))
+    }
+
+    /// The same as a sentence without an end, for a person who may know better; `None` where there are none, or where the
+    /// request trusts them. [`Remedy::Extents`] is what to do about it.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/sharded/dcp_hf/ckpt");
+    /// let request = Request::new(folder, "out");
+    /// let said = Job::prepare(request.clone()).unwrap().assumption().unwrap();
+    /// assert!(said.starts_with("nothing states the extents of 17 tensors, "), "{said}");
+    /// assert_eq!(Job::prepare(request.trust_extents(true)).unwrap().assumption(), None);
+    /// ```
+    pub fn assumption(&self) -> Option<String> {
+        let count = self.assumed().count();
+        if count == 0 || self.request.trusts_extents {
+            return None;
+        }
+        let named =
+            self.assumed().take(NAMED).map(|(name, extents)| format!("{name:?} {extents:?}"));
+        let mut named: Vec<String> = named.collect();
+        named.extend((count > NAMED).then(|| format!("{} more", count - NAMED)));
+        let (named, tensors) = (named.join(", "), if count == 1 { "tensor" } else { "tensors" });
+        let said = format!(
+            "nothing states the extents of {count} {tensors}, so the last shard is their end"
+        );
+        Some(format!("{said}: {named}. A last shard file that is missing makes them smaller"))
     }
 
     /// The names of the files beside its tensors that go along.

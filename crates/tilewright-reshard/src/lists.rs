@@ -9,13 +9,14 @@ use std::{
 };
 
 use serde_json::Value;
-use tilewright_core::TensorLayout;
+use tilewright_core::{Dtype, TensorLayout};
 use tilewright_files::{Input, Reading, Tensor};
 
 use crate::{
     Error,
     array::Laid,
     beside::{Metadata, metadata},
+    extents::{EXTENTS, Named, noted},
     identity::{Identity, identities},
 };
 
@@ -80,6 +81,8 @@ pub(crate) struct Lists {
     pub(crate) lists: Vec<Vec<Entry>>,
     /// What the files of each list say of no tensor.
     pub(crate) metadata: Vec<Metadata>,
+    /// What the files say of the extents of whole tensors.
+    pub(crate) extents: Named,
 }
 
 impl Lists {
@@ -96,9 +99,13 @@ impl Lists {
             of.push(first.len() - 1);
         }
         let (mut lists, mut known, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
+        let mut extents = Named::new();
         for read in parsed(paths, &first) {
-            let (list, identity, said) = read?;
-            lists.push(list);
+            let Parsed { entries, identity, said, extents: text } = read?;
+            if let Some(text) = text {
+                noted(&mut extents, &shown(&identity.path), &text)?;
+            }
+            lists.push(entries);
             known.push(identity);
             metadata.push(said);
         }
@@ -108,7 +115,7 @@ impl Lists {
             None => Err(Error::new("io", "a file without a list")),
         };
         let files = paths.iter().zip(&of).map(identity).collect::<Result<_, Error>>()?;
-        Ok(Lists { files, of, lists, metadata })
+        Ok(Lists { files, of, lists, metadata, extents })
     }
 
     /// Every name in order, with what each list says of it.
@@ -150,10 +157,18 @@ fn head(path: &Path) -> Vec<u8> {
     read().unwrap_or_default()
 }
 
-type Parsed = Result<(Vec<Entry>, Identity, Metadata), Error>;
+/// What the header of a file says.
+struct Parsed {
+    entries: Vec<Entry>,
+    identity: Identity,
+    /// What it says of no tensor.
+    said: Metadata,
+    /// What it says of the extents of whole tensors.
+    extents: Option<String>,
+}
 
 /// The lists of the files of these numbers, in their order.
-fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Parsed> {
+fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Result<Parsed, Error>> {
     let common = Mutex::new(Common::default());
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -179,10 +194,11 @@ fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Parsed> {
 }
 
 /// The tensors of one file, by name.
-fn list(path: &Path, common: &Mutex<Common>) -> Parsed {
+fn list(path: &Path, common: &Mutex<Common>) -> Result<Parsed, Error> {
     let input = tilewright_files::open(path, &Reading::default())?;
-    let text = input.metadata().find(|(key, _)| *key == PLACES).map(|(_, text)| text);
-    let places: Option<Value> = text
+    let said = |name| input.metadata().find(|(key, _)| *key == name).map(|(_, text)| text);
+    let extents = said(EXTENTS).map(str::to_owned);
+    let places: Option<Value> = said(PLACES)
         .map(serde_json::from_str)
         .transpose()
         .map_err(|error| Error::new("corrupt", format!("{}: {PLACES}: {error}", path.display())))?;
@@ -195,7 +211,8 @@ fn list(path: &Path, common: &Mutex<Common>) -> Parsed {
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     let mut identities = identities(&input)?;
-    Ok((entries, identities.swap_remove(0), metadata(&input)))
+    let (identity, said) = (identities.swap_remove(0), metadata(&input));
+    Ok(Parsed { entries, identity, said, extents })
 }
 
 /// The tensors of an input, in its order.
@@ -233,9 +250,11 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
     }
     let bits = named.element_bits().unwrap_or(0);
     if bits % 8 != 0 {
-        let said =
-            format!("its elements have {bits} bits, and shards begin at bytes; unpack them first");
-        return refused(name, &said);
+        // What is copied whole needs no cut.
+        return match is_packed(tensor)? {
+            true => Ok(()),
+            false => refused(name, &uncut(bits)),
+        };
     }
     if bits == 0 || named.byte_order().is_some_and(|order| order.is_big()) {
         return refused(name, "its elements are not whole bytes with the lowest first");
@@ -249,6 +268,32 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
     Ok(())
 }
 
+/// Why elements of these bits are not cut.
+pub(crate) fn uncut(bits: u32) -> String {
+    format!(
+        "its elements have {bits} bits, and shards begin at bytes; keep it whole, or unpack it first"
+    )
+}
+
+/// Whether elements narrower than a byte lie row-major, packed, with nothing beside them.
+fn is_packed(tensor: &Tensor) -> Result<bool, Error> {
+    let named = tensor.layout();
+    let bits = tensor.dtype().bits();
+    let is_plain = *named.layout() == TensorLayout::row_major(tensor.dims())?;
+    let is_own = named.stored_as().is_none() && tensor.dims() == tensor.storage();
+    Ok(is_plain
+        && is_own
+        && bits == named.element_bits()
+        && bytes(tensor.dims(), tensor.dtype()).is_some())
+}
+
+/// The bytes of packed elements; `None` where they are no whole number.
+pub(crate) fn bytes(shape: &[u64], dtype: Dtype) -> Option<u64> {
+    let size = shape.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent))?;
+    let bits = size.checked_mul(dtype.bits()?.into())?;
+    bits.is_multiple_of(8).then_some(bits / 8)
+}
+
 fn made(tensor: &Tensor) -> Result<Laid, Error> {
     let (named, dtype) = (tensor.layout(), tensor.dtype());
     if tilewright_notation::dtype(tensor.file_dtype()).ok() != Some(dtype) {
@@ -259,12 +304,18 @@ fn made(tensor: &Tensor) -> Result<Laid, Error> {
     let plain = TensorLayout::row_major(tensor.dims())?;
     let spec = (layout != plain).then(|| named.to_spec());
     let (file_dtype, shape) = (tensor.file_dtype().to_owned(), tensor.storage().to_vec());
-    Ok(Laid { file_dtype, dtype, bits, layout, shape, spec })
+    if bits % 8 != 0 {
+        let layout = TensorLayout::row_major(&[bytes(&shape, dtype).unwrap_or(0)])?;
+        let (bits, spec, packed) = (8, None, true);
+        return Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed });
+    }
+    Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed: false })
 }
 
 /// Where a tensor of a distributed checkpoint begins; one that is not named is whole.
 fn offsets(places: &Value, entry: &Entry) -> Result<Option<Vec<u64>>, Error> {
-    let (name, rank) = (&entry.name, entry.laid.dims().len());
+    let (name, rank) =
+        (&entry.name, entry.laid.packed().map_or(entry.laid.dims().len(), |it| it.len()));
     let Some(place) = places.get(&**name) else {
         let said = format!("tensor {name:?}: {PLACES} does not name it");
         return Err(Error::new("corrupt", said));
@@ -272,6 +323,12 @@ fn offsets(places: &Value, entry: &Entry) -> Result<Option<Vec<u64>>, Error> {
     let list = place.get("saved_offsets").and_then(Value::as_array);
     let list: Option<Vec<u64>> = list.and_then(|list| list.iter().map(Value::as_u64).collect());
     let list = list.filter(|list| list.len() == rank);
+    if let Some(list) = list.as_ref().filter(|_| entry.laid.packed) {
+        return match list.iter().all(|first| *first == 0) {
+            true => Ok(Some(vec![0])),
+            false => refused(name, &uncut(entry.laid.dtype.bits().unwrap_or(0))),
+        };
+    }
     list.map(Some).ok_or_else(|| {
         let said = format!("tensor {name:?} of rank {rank}: {PLACES} says {place}");
         Error::new("corrupt", format!("{said}; expected saved_offsets, a number for each dim"))

@@ -48,10 +48,56 @@ const LLAMA: [(f64, [u64; 4]); 5] = [
     (405.8e9, [16384, 53248, 126, 128]),
 ];
 
+/// The last layer, which has a tensor of its own unless it is the embedding.
+const LAST: &str = "lm_head.weight";
+
 /// The most tensors that are thought of.
 const MOST: u64 = 1 << 22;
 
+/// The families whose tensors have the names and extents of [`Model::tensors`], as far as they have tensors of these names;
+/// and whether each has all of them, but for the last layer, which may be the embedding.
+const FAMILIES: [(&str, bool); 12] = [
+    ("llama", true),
+    ("mistral", true),
+    ("qwen2", true),
+    ("qwen3", true),
+    ("smollm3", true),
+    ("granite", true),
+    ("gemma", false),
+    ("gemma2", false),
+    ("olmo2", false),
+    ("mixtral", false),
+    ("qwen2_moe", false),
+    ("qwen3_moe", false),
+];
+
+/// The tensors of a model of a known family.
+pub(crate) struct Known {
+    pub(crate) tensors: Vec<Tensor>,
+    /// The names of those that every such model has.
+    pub(crate) needed: Vec<String>,
+}
+
 impl Model {
+    /// The tensors of a `config.json`, where it is of a known family.
+    pub(crate) fn known(text: &str) -> Option<Known> {
+        #[derive(Deserialize)]
+        struct Config {
+            model_type: String,
+            quantization_config: Option<serde_json::Value>,
+        }
+        let config: Config = serde_json::from_str(text).ok()?;
+        let (_, has_all) = FAMILIES.into_iter().find(|(name, _)| *name == config.model_type)?;
+        // Quantised weights have other names and extents.
+        if config.quantization_config.is_some() {
+            return None;
+        }
+        let tensors = Model::of_config(text).ok()?.tensors("BF16");
+        let is_needed = |tensor: &&Tensor| has_all && tensor.name != LAST;
+        let needed = tensors.iter().filter(is_needed).map(|tensor| tensor.name.clone()).collect();
+        Some(Known { tensors, needed })
+    }
+
     /// The model of Llama 3 whose parameters are nearest to these, with the layers that these ask for.
     ///
     /// ```
@@ -136,7 +182,7 @@ impl Model {
         }
         tensors.push(Tensor::new("model.norm.weight", dtype, &[self.hidden_size]));
         if !self.tie_word_embeddings {
-            tensors.push(Tensor::new("lm_head.weight", dtype, &words));
+            tensors.push(Tensor::new(LAST, dtype, &words));
         }
         tensors
     }

@@ -22,6 +22,7 @@ use crate::{
     Error,
     array::{Array, Held, Laid, Places, Stored},
     identity::hash,
+    lists,
 };
 
 /// The arrays, with what is alike once.
@@ -42,6 +43,9 @@ struct LaidText {
     dims: Vec<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spec: Option<String>,
+    /// The shape of elements narrower than a byte, of which `dims` counts the bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    packed: Option<Vec<u64>>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +107,8 @@ impl Outline {
                 let Laid { file_dtype, bits, spec, .. } = &*local.laid;
                 let (dims, spec) = (local.laid.dims().to_vec(), spec.clone());
                 let dtype = file_dtype.clone();
-                self.laid.push(LaidText { dtype, bits: *bits, dims, spec });
+                let packed = local.laid.packed();
+                self.laid.push(LaidText { dtype, bits: *bits, dims, spec, packed });
             }
             stored.push((local.file, number));
         }
@@ -126,8 +131,8 @@ impl Outline {
             let laid = &held.stored.first().ok_or_else(wrong)?.laid;
             let (file_dtype, extents) = (laid.file_dtype.clone(), extents.clone());
             let (dtype, bits, held) = (laid.dtype, laid.bits, held.clone());
-            let name = name.into();
-            Ok(Array { name, file_dtype, dtype, bits, extents, held })
+            let (name, packed) = (name.into(), laid.packed());
+            Ok(Array { name, file_dtype, dtype, bits, extents, packed, held })
         };
         let arrays = self.arrays.into_iter().map(array).collect::<Result<_, Error>>()?;
         let (mut places, mut first) = (Places::default(), HashMap::new());
@@ -148,7 +153,7 @@ impl Outline {
 
 impl LaidText {
     fn laid(self) -> Result<Laid, Error> {
-        let LaidText { dtype: file_dtype, bits, dims, spec } = self;
+        let LaidText { dtype: file_dtype, bits, dims, spec, packed } = self;
         let failed =
             |error: tilewright_notation::Error| Error::new(error.kind(), error.to_string());
         let dtype = tilewright_notation::dtype(&file_dtype).map_err(failed)?;
@@ -161,8 +166,11 @@ impl LaidText {
                 (named.layout().clone(), named.storage_shape())
             }
         };
-        match bits > 0 && bits % 8 == 0 && bits <= 128 {
-            true => Ok(Laid { file_dtype, dtype, bits, layout, shape, spec }),
+        let is_packed = packed.is_some();
+        let shape = packed.unwrap_or(shape);
+        let fits = !is_packed || lists::bytes(&shape, dtype) == layout.extents().first().copied();
+        match bits > 0 && bits % 8 == 0 && bits <= 128 && fits {
+            true => Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed: is_packed }),
             false => Err(wrong()),
         }
     }

@@ -22,13 +22,13 @@ use crate::{
     Error, Rules,
     array::{Held, Stored},
     checkpoint::{Checkpoint, array, listed, same, settled},
+    extents::{Numbers, Stated},
     lists::{Entry, Lists, PLACES, shown},
     numbers,
-    request::Stated,
 };
 
 /// The checkpoint of a folder with a file for each position of a mesh.
-pub(crate) fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
+pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let (paths, mesh) = (listed(path)?, rules.mesh()?);
     if paths.is_empty() {
         tilewright_files::inner::check_folder(path)?;
@@ -40,14 +40,15 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<C
         let said = format!("{folder} holds {files} *.safetensors; {mesh} has {count}");
         return Err(Error::mismatch(format!("{said} positions, a file each")));
     }
-    let lists = Lists::read(&paths)?;
+    let mut lists = Lists::read(&paths)?;
+    let stated = stated.with_files(path, &mut lists)?;
     let named: Vec<_> = lists.names().collect();
     rules.check(&named.iter().map(|(name, _)| &**name).collect::<Vec<_>>())?;
     let matcher = rules.matcher()?;
     let files: Vec<String> = paths.iter().map(|path| shown(path)).collect();
-    let ranks = Ranks { rules, stated, mesh: &mesh, files: &files };
-    let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
-    let mut arrays = Vec::new();
+    let ranks = Ranks { rules, stated: &stated, mesh: &mesh, files: &files };
+    let mut alike = HashMap::<_, Ranked>::new();
+    let (mut arrays, mut assumed) = (Vec::new(), Numbers::default());
     for (name, found) in &named {
         let Some(first) = found.iter().flatten().next() else { continue };
         let one = |entry: &&Entry| (Arc::as_ptr(&entry.laid), entry.start.clone());
@@ -58,11 +59,25 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<C
                 lists.of.iter().map(|list| found.get(*list).copied().flatten()).collect();
             alike.insert(key.clone(), ranks.held(first, &held)?);
         }
-        let Some((extents, held)) = alike.get(&key) else { continue };
-        arrays.push(array(first, extents.clone(), held.clone()));
+        let Some(ranked) = alike.get(&key) else { continue };
+        if ranked.assumed {
+            assumed.push(arrays.len());
+        }
+        arrays.push(array(first, ranked.extents.clone(), ranked.held.clone()));
     }
+    stated.check(&arrays.iter().map(|array| &*array.name).collect::<Vec<_>>())?;
     drop((named, alike));
-    settled(path, lists, arrays)
+    let mut checkpoint = settled(path, lists, arrays)?;
+    checkpoint.beside.assumed = assumed;
+    Ok(checkpoint)
+}
+
+/// How the positions hold an array.
+struct Ranked {
+    extents: Vec<u64>,
+    /// Whether nothing states the extents, and the shards are parts.
+    assumed: bool,
+    held: Arc<Held>,
 }
 
 /// What is known of all arrays: the rules, the extents that are said, the mesh, and the names of its files.
@@ -74,23 +89,41 @@ struct Ranks<'a> {
 }
 
 impl Ranks<'_> {
-    /// How an array is held of which the positions hold these, and its extents.
-    fn held(
+    /// How an array is held of which the positions hold these.
+    fn held(&self, first: &Entry, found: &[Option<&Entry>]) -> Result<Ranked, Error> {
+        let name = &*first.name;
+        // Every position has all bytes of elements that are not cut.
+        if first.laid.packed {
+            return self.held_of(first, found, first.laid.dims().to_vec(), false);
+        }
+        if let Some(extents) = self.rules.extents(name)? {
+            return self.held_of(first, found, extents, false);
+        }
+        match self.stated.of(name) {
+            Some(extents) => self
+                .held_of(first, found, extents.to_vec(), false)
+                .map_err(|error| self.stated.blame(name, error)),
+            None => {
+                let (extents, assumed) = self.extents(first, found)?;
+                self.held_of(first, found, extents, assumed)
+            }
+        }
+    }
+
+    /// The same of an array of these extents.
+    fn held_of(
         &self,
         first: &Entry,
         found: &[Option<&Entry>],
-    ) -> Result<(Vec<u64>, Arc<Held>), Error> {
-        let (name, dtype) = (&*first.name, first.laid.dtype);
-        let said = self.stated.of(name).map(<[u64]>::to_vec);
-        let extents = match self.rules.extents(name)?.or(said) {
-            Some(extents) => extents,
-            None => self.extents(first, found)?,
-        };
+        extents: Vec<u64>,
+        assumed: bool,
+    ) -> Result<Ranked, Error> {
+        let name = &*first.name;
         if !self.rules.names(name)? {
             let said = format!("tensor {name:?}: no rule says how files hold it");
             return Err(Error::usage(format!("{said}; where each has all of it the rule is P()")));
         }
-        let sharded = self.rules.sharded(name, &extents, Some(dtype))?;
+        let sharded = self.rules.of_array(&array(first, extents.clone(), Arc::default()))?;
         let pieces = Pieces::of(&sharded)?.pieces;
         let (mut held, mut numbers) = (Held::default(), vec![None; found.len()]);
         for ((position, entry), number) in found.iter().enumerate().zip(&mut numbers) {
@@ -109,15 +142,20 @@ impl Ranks<'_> {
         let whole = TensorLayout::row_major(&extents);
         whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
         let file = |file: usize| self.files.get(file).cloned().unwrap_or_default();
-        let held = held.settle(name, &extents, &file)?;
-        Ok((extents, Arc::new(held)))
+        let held = Arc::new(held.settle(name, &extents, &file)?);
+        Ok(Ranked { extents, assumed, held })
     }
 
-    /// The extents of an array whose shards are these: along each dim the sum over the parts into which it is cut.
-    fn extents(&self, first: &Entry, found: &[Option<&Entry>]) -> Result<Vec<u64>, Error> {
+    /// The extents of an array whose shards are these: along each dim the sum over the parts into which it is cut. And
+    /// whether any dim is cut: shards that are copies of the whole state its extents.
+    fn extents(&self, first: &Entry, found: &[Option<&Entry>]) -> Result<(Vec<u64>, bool), Error> {
         let rank = first.laid.dims().len();
         let trial = self.trial(&first.name, first.laid.dtype, rank, found)?;
-        (0..rank).map(|dim| self.extent(dim, &cutting(&trial, dim), found)).collect()
+        let cutting: Vec<BTreeSet<usize>> = (0..rank).map(|dim| cutting(&trial, dim)).collect();
+        let size = |axis: &usize| self.mesh.sizes().get(*axis).copied().unwrap_or(1);
+        let is_cut = |axes: &BTreeSet<usize>| axes.iter().any(|axis| size(axis) > 1);
+        let extents = cutting.iter().enumerate().map(|(dim, axes)| self.extent(dim, axes, found));
+        Ok((extents.collect::<Result<_, _>>()?, cutting.iter().any(is_cut)))
     }
 
     /// The sharding of larger extents, which every number of parts divides: it says which axes cut a dim.

@@ -4,10 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Error, Rules,
-    rules::{Matcher, check, pattern},
-};
+use crate::{Error, Rules, extents::Named, rules::pattern};
 
 /// The bytes of memory that are used where nothing else is said: 256 MiB.
 pub const DEFAULT_MEMORY: u64 = 256 << 20;
@@ -77,6 +74,12 @@ pub struct Request {
     /// The extents of tensors of matching names.
     #[serde(default)]
     pub(crate) extents: Vec<(String, Vec<u64>)>,
+    /// The extents of tensors by their names.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub(crate) listed: Named,
+    /// Whether the extents of shards are taken as they are.
+    #[serde(default)]
+    pub(crate) trusts_extents: bool,
     #[serde(default)]
     pub(crate) trusts_replicas: bool,
     #[serde(default)]
@@ -107,6 +110,8 @@ impl Request {
             shard_size: None,
             memory: DEFAULT_MEMORY,
             extents: Vec::new(),
+            listed: Named::new(),
+            trusts_extents: false,
             trusts_replicas: false,
             verified: false,
             force: false,
@@ -204,6 +209,38 @@ impl Request {
         Ok(self)
     }
 
+    /// The extents of whole tensors by their names, as a text in JSON or TOML: an object of names with lists of extents. In
+    /// TOML, tables are parts of names. A tensor that is named has to be there, and its shards have to cover these extents.
+    ///
+    /// # Errors
+    /// `usage` for a text that is no such list, with what was read instead.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// let json = r#"{"model.embed.weight": [50257, 64], "model.norm.weight": [64]}"#;
+    /// let toml = "[model]\nembed.weight = [50257, 64]\n'norm.weight' = [64]";
+    /// let request = |text| Request::new("in", "out").extents_text(text).unwrap();
+    /// assert_eq!(request(json), request(toml));
+    /// let error = Request::new("in", "out").extents_text("w = 7").unwrap_err();
+    /// assert_eq!(error.to_string(), "tensor \"w\": expected a list of extents such as [50257, 64]");
+    /// ```
+    pub fn extents_text(mut self, text: &str) -> Result<Request, Error> {
+        self.listed.extend(crate::extents_text::read(text)?);
+        Ok(self)
+    }
+
+    /// Whether the extents that the shards imply are taken, whatever files say of them.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").trust_extents(true), Request::new("in", "out"));
+    /// ```
+    #[must_use]
+    pub fn trust_extents(mut self, trusts: bool) -> Request {
+        self.trusts_extents = trusts;
+        self
+    }
+
     /// Whether one of several copies of a box is read, and the others are not compared with it.
     ///
     /// ```
@@ -248,12 +285,6 @@ impl Request {
         self
     }
 
-    /// The extents that are said of tensors.
-    pub(crate) fn stated(&self) -> Result<Stated<'_>, Error> {
-        let matcher = Matcher::new(self.extents.iter().map(|(glob, _)| &**glob))?;
-        Ok(Stated { matcher, said: &self.extents })
-    }
-
     /// The form of the result.
     ///
     /// ```
@@ -262,23 +293,5 @@ impl Request {
     /// ```
     pub fn asked_form(&self) -> Form {
         self.form.unwrap_or(if self.to.is_some() { Form::Ranks } else { Form::Hf })
-    }
-}
-
-/// The extents that the caller says of tensors.
-pub(crate) struct Stated<'a> {
-    matcher: Matcher,
-    said: &'a [(String, Vec<u64>)],
-}
-
-impl Stated<'_> {
-    /// Those of a tensor.
-    pub(crate) fn of(&self, name: &str) -> Option<&[u64]> {
-        Some(&self.said.get(self.matcher.of(name)?)?.1)
-    }
-
-    /// An error for extents of no tensor.
-    pub(crate) fn check(&self, names: &[&str]) -> Result<(), Error> {
-        self.said.iter().try_for_each(|(glob, _)| check(glob, names))
     }
 }

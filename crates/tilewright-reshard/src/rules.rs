@@ -5,7 +5,7 @@ use tilewright_core::Dtype;
 use tilewright_files::inner::Pattern;
 use tilewright_sharded::{Mesh, Sharded};
 
-use crate::Error;
+use crate::{Error, array::Array, lists::uncut};
 
 /// The rule of a tensor, and the extents in it.
 type Said<'a> = (&'a str, Option<Vec<u64>>);
@@ -14,7 +14,7 @@ type Said<'a> = (&'a str, Option<Vec<u64>>);
 /// on every position.
 ///
 /// A sharding is a text in any notation of `tilewright_sharded`, with the extents of the whole tensor before it where
-/// shards do not say them: `[50257,64] @ vocab(pad=128)`.
+/// shards do not say them: `[50257,64] @ megatron:vocab(pad=128)`.
 ///
 /// ```
 /// use tilewright_reshard::Rules;
@@ -113,6 +113,21 @@ impl Rules {
         match count == rank {
             true => Ok(sharded),
             false => Err(about(Error::mismatch(format!("{count} positions, the mesh has {rank}")))),
+        }
+    }
+
+    /// The sharding of an array; elements narrower than a byte are whole on every position, or refused.
+    pub(crate) fn of_array(&self, array: &Array) -> Result<Sharded, Error> {
+        let sharded = self.sharded(&array.name, array.shape(), Some(array.dtype))?;
+        if array.packed.is_none() {
+            return Ok(sharded);
+        }
+        match sharded.shards().all(|shard| shard.stored() == array.shape()) {
+            true => Ok(Sharded::new(&array.extents, None, self.mesh()?, Vec::new())?),
+            false => {
+                let why = uncut(array.dtype.bits().unwrap_or(0));
+                Err(Error::new("unsupported", format!("tensor {:?}: {why}", array.name)))
+            }
         }
     }
 

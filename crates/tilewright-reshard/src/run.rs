@@ -45,7 +45,8 @@ impl Job {
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
-        self.work(tasks, who, &Shared::new(self, 1), watch)
+        let done = self.work(tasks, who, &Shared::new(self, 1), watch);
+        done.map_err(|error| self.leaving(error))
     }
 
     /// The same, for one of the threads of who has the claim.

@@ -23,23 +23,21 @@ use crate::{
     array::{Held, Places, Stored},
     beside::{Beside, metadata},
     checkpoint::{Checkpoint, array, listed, names, same, settled},
+    extents::{Numbers, Stated},
     identity::identities,
     lists::{Common, Entry, Lists, PLACES, entries, shown},
     numbers::{self, natural},
     ranks::ranks,
-    request::Stated,
 };
 
 /// Opens a checkpoint.
 pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     let (path, stated) = (&request.input, request.stated()?);
     let mut checkpoint = match &request.from {
-        Some(rules) => ranks(path, rules, &stated)?,
-        None if is_distributed(path)? => distributed(path, &stated)?,
+        Some(rules) => ranks(path, rules, stated)?,
+        None if is_distributed(path)? => distributed(path, stated)?,
         None => whole(path, &stated)?,
     };
-    let names: Vec<&str> = checkpoint.arrays.iter().map(|array| &*array.name).collect();
-    stated.check(&names)?;
     checkpoint.trust(request);
     Ok(checkpoint)
 }
@@ -74,7 +72,7 @@ fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
             places.push((number, entry.at));
         }
         let mut extents = entry.laid.dims().to_vec();
-        state(&mut extents, &entry.name, stated)?;
+        state(&mut extents, entry, stated)?;
         let key = (Arc::as_ptr(&entry.laid), entry.file, extents.clone());
         let held = match alike.get(&key) {
             Some(held) => held.clone(),
@@ -91,34 +89,51 @@ fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     places.into_iter().try_for_each(|places| known.push(places))?;
     let files = identities(&input)?;
     let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
+    beside.left.splice(0..0, input.warnings());
     for (number, tensor) in input.tensors().iter().enumerate() {
-        tensor.recorded().into_iter().for_each(|data| beside.record(number, data));
+        // The bytes of elements that are not cut have no sum by elements.
+        let is_packed = arrays.get(number).is_some_and(|array| array.packed.is_some());
+        let recorded = tensor.recorded().filter(|_| !is_packed);
+        recorded.into_iter().for_each(|data| beside.record(number, data));
     }
+    let names: Vec<&str> = arrays.iter().map(|array| &*array.name).collect();
+    stated.check(&names)?;
     Ok(Checkpoint { files, arrays, places: known, beside })
 }
 
-/// Takes the extents that the caller says of a tensor.
-fn state(extents: &mut [u64], name: &str, stated: &Stated<'_>) -> Result<(), Error> {
+/// Takes the extents that are stated of a tensor; of elements narrower than a byte, which are not cut, they are a check.
+fn state(extents: &mut [u64], entry: &Entry, stated: &Stated<'_>) -> Result<(), Error> {
+    let name = &*entry.name;
     let Some(said) = stated.of(name) else { return Ok(()) };
-    if said.len() != extents.len() {
-        let rank = extents.len();
-        let said = format!("tensor {name:?} has {rank} dims, and its extents are said to be");
-        return Err(Error::mismatch(format!("{said} {:?}", stated.of(name).unwrap_or_default())));
+    let wrong = |has: String| {
+        let said = format!("tensor {name:?} has {has}, and its extents are said to be {said:?}");
+        Err(stated.blame(name, Error::mismatch(said)))
+    };
+    match entry.laid.packed() {
+        Some(shape) if shape == said => Ok(()),
+        Some(shape) => wrong(format!("extents {shape:?}")),
+        None if said.len() != extents.len() => wrong(format!("{} dims", extents.len())),
+        None => {
+            extents.copy_from_slice(said);
+            Ok(())
+        }
     }
-    extents.copy_from_slice(said);
-    Ok(())
 }
 
 /// The boxes of a distributed checkpoint.
-fn distributed(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
+fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let paths = parts(path)?;
-    let lists = Lists::read(&paths)?;
+    let mut lists = Lists::read(&paths)?;
+    let stated = stated.with_files(path, &mut lists)?;
     let names: Vec<String> = lists.files.iter().map(|file| shown(&file.path)).collect();
     let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
-    let (mut arrays, mut derived) = (Vec::new(), false);
+    let (mut arrays, mut assumed) = (Vec::new(), Numbers::default());
     for (name, found) in lists.names() {
-        derived |= stated.of(&name).is_none();
         let Some(first) = found.iter().flatten().next() else { continue };
+        // A tensor without dims has one element.
+        if stated.of(&name).is_none() && !first.laid.dims().is_empty() {
+            assumed.push(arrays.len());
+        }
         let one = |entry: &&Entry| (Arc::as_ptr(&entry.laid), entry.start.clone());
         let held: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
         let key = (held, stated.of(&name));
@@ -138,18 +153,20 @@ fn distributed(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
             }
             parts.push(((file, start), entry));
         }
-        state(&mut whole, &name, stated)?;
-        let held = Arc::new(boxes(&name, &whole, &parts, &names)?);
+        state(&mut whole, first, &stated)?;
+        let held = boxes(&name, &whole, &parts, &names);
+        let held = Arc::new(held.map_err(|error| stated.blame(&name, error))?);
         arrays.push(array(first, whole.clone(), held.clone()));
         alike.insert(key, (whole, held));
     }
     // A process that has nothing to write writes no file: that is known where all extents are said.
-    if derived {
+    if assumed.iter().next().is_some() {
         check_numbers(path, &paths)?;
     }
+    stated.check(&arrays.iter().map(|array| &*array.name).collect::<Vec<_>>())?;
     drop(alike);
     let mut checkpoint = settled(path, lists, arrays)?;
-    checkpoint.beside.derived = derived;
+    checkpoint.beside.assumed = assumed;
     Ok(checkpoint)
 }
 

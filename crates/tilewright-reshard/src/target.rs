@@ -14,6 +14,7 @@ use crate::{
     Error, Form, Request, Rules,
     array::{Array, Held, Laid, Places, Stored},
     beside::Metadata,
+    extents::EXTENTS,
     header::{Entry, header},
     laid::{laid, spec},
     lists::PLACES,
@@ -96,7 +97,7 @@ fn whole(
     let (mut arrays, mut files, mut filled, mut total) = (Vec::new(), vec![Vec::new()], 0u64, 0u64);
     let (mut alike, mut shared) = (HashMap::new(), HashMap::new());
     for (number, source) in sources.iter().enumerate() {
-        let key = (&source.file_dtype, source.dtype, &source.extents);
+        let key = (&source.file_dtype, source.dtype, (&source.extents, &source.packed));
         let laid = match alike.get(&key) {
             Some(laid) => Arc::clone(laid),
             None => {
@@ -150,8 +151,8 @@ fn cut(
     let matcher = rules.matcher()?;
     let (mut alike, mut arrays) = (HashMap::<_, Arc<Held>>::new(), Vec::new());
     for source in sources {
-        let key =
-            (matcher.of(&source.name), &source.file_dtype, source.dtype, source.extents.clone());
+        let extents = (&source.extents, &source.packed);
+        let key = (matcher.of(&source.name), &source.file_dtype, source.dtype, extents);
         let held = match alike.get(&key) {
             Some(held) => held.clone(),
             None => {
@@ -205,7 +206,7 @@ fn of_positions(count: usize, distinct: &[Arc<Held>], arrays: usize) -> Vec<(Vec
 
 /// How the positions of a mesh hold an array.
 fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held, Error> {
-    let sharded = rules.sharded(&source.name, &source.extents, Some(source.dtype))?;
+    let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
     pieces.cover(&source.name)?;
     let (mut stored, mut alike) = (Vec::new(), HashMap::<Vec<u64>, Arc<Laid>>::new());
@@ -227,7 +228,7 @@ fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held,
 
 /// How files hold the boxes of an array, each once.
 fn boxes(source: &Array, rules: &Rules, count: usize) -> Result<Held, Error> {
-    let sharded = rules.sharded(&source.name, &source.extents, Some(source.dtype))?;
+    let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
     pieces.cover(&source.name)?;
     let mut held = Held::default();
@@ -351,12 +352,22 @@ impl Output {
             .collect();
         let begin = |(array, _, nth): (&Array, &Stored, usize)| {
             let piece = array.held.pieces.iter().find(|piece| piece.source == nth as u64);
-            let zeros = || vec![0; array.extents.len()];
+            let piece = piece.filter(|_| array.packed.is_none());
+            let zeros = || vec![0; array.shape().len()];
             let start = piece.map_or_else(zeros, |piece| piece.start.clone());
             (array.name.to_string(), json!({ "saved_offsets": start }))
         };
         let places: serde_json::Map<_, _> = locals().filter(|_| self.boxes).map(begin).collect();
         let mut metadata: Vec<(String, String)> = self.metadata.clone().into_iter().collect();
+        // Of tensors that are cut, a file says the extents of the whole.
+        let is_part =
+            |array: &Array| array.held.stored.iter().any(|it| it.laid.dims() != array.extents);
+        let parts = locals().map(|(array, ..)| array).filter(|array| is_part(array));
+        let wholes: BTreeMap<&str, &[u64]> =
+            parts.map(|array| (&*array.name, array.extents.as_slice())).collect();
+        if !wholes.is_empty() {
+            metadata.push((EXTENTS.into(), json!(wholes).to_string()));
+        }
         if !places.is_empty() {
             let text = serde_json::Value::from(places).to_string();
             metadata.extend([("DCP_VERSION".into(), "1.0".into()), (PLACES.into(), text)]);

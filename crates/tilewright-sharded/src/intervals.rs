@@ -199,6 +199,13 @@ impl Intervals {
         picked
     }
 
+    /// Intervals one after another, joined where they touch; their ends fit 63 bits.
+    pub(crate) fn joined(list: impl IntoIterator<Item = [u64; 2]>) -> Intervals {
+        let mut joined = Intervals::default();
+        list.into_iter().for_each(|[start, length]| joined.push(start, length));
+        joined
+    }
+
     /// Intervals that stay apart where they touch: edges between boxes.
     pub(crate) fn apart(list: Vec<[u64; 2]>) -> Intervals {
         Intervals(list)

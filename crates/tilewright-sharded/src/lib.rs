@@ -27,6 +27,7 @@
 pub mod dialect;
 mod difference;
 mod error;
+mod heads;
 mod intervals;
 mod limits;
 mod mesh;
@@ -40,6 +41,7 @@ mod text;
 
 pub use difference::Difference;
 pub use error::{Error, Witness};
+pub use heads::{HeadOrder, Heads};
 pub use intervals::Intervals;
 pub use limits::{MAX_AXES, MAX_DEVICES, MAX_INTERVALS, MAX_TEXT};
 pub use mesh::Mesh;

@@ -47,7 +47,7 @@ pub struct Piece {
 /// let whole = Pieces { extents: vec![8], pieces: vec![piece(0, 0), piece(1, 4), piece(2, 4)] };
 /// assert_eq!(whole.cover("w")?.replicas, 1);
 /// let hole = Pieces { extents: vec![9], ..whole };
-/// assert_eq!(hole.cover("w").unwrap_err().to_string(), "`w` [9]: no piece holds [8,9)");
+/// assert_eq!(hole.cover("w").unwrap_err().to_string(), "`w` [9]: no piece holds [8,9); a shard file may be missing");
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -83,7 +83,7 @@ impl Pieces {
     /// ```
     /// use tilewright_sharded::{Pieces, Sharded};
     /// // Both devices hold k and v, and each a half of q: what both hold is a box of its own.
-    /// let sharded = Sharded::parse("f32[160] @ mesh(tp=2) qkv(h=8,g=1,d=16)")?;
+    /// let sharded = Sharded::parse("f32[160] @ mesh(tp=2) vllm:qkv(h=8,g=1,d=16)")?;
     /// let pieces = Pieces::of(&sharded)?;
     /// assert_eq!(pieces.cover("qkv")?.replicas, 1);
     /// # Ok::<(), tilewright_sharded::Error>(())
@@ -170,7 +170,11 @@ impl Pieces {
 
 /// Where the list of a dim must be cut so that what several devices hold is a box of its own: the edges of listed cuts.
 fn edges(sharded: &Sharded, dim: usize) -> Vec<u64> {
-    let listed = |split: &&crate::Split| split.dim == dim && matches!(split.cut, Cut::Listed(_));
+    let is_listed = |cut: &Cut| match cut {
+        Cut::Listed(_) | Cut::Heads(_) => true,
+        Cut::Chunk | Cut::Strided { .. } | Cut::Padded { .. } => false,
+    };
+    let listed = |split: &&crate::Split| split.dim == dim && is_listed(&split.cut);
     if !sharded.splits().iter().any(|split| listed(&split)) {
         return Vec::new();
     }
@@ -248,7 +252,11 @@ impl Search<'_> {
     }
 
     fn hole(&self) -> Error {
-        Error::mismatch(format!("{}: no piece holds {}", self.title(), self.slab()))
+        Error::mismatch(format!(
+            "{}: no piece holds {}; a shard file may be missing",
+            self.title(),
+            self.slab()
+        ))
     }
 
     fn overlap(&self, one: &Piece, other: &Piece) -> Error {

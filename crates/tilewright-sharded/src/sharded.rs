@@ -219,6 +219,7 @@ impl Sharded {
                 }
             },
             Cut::Listed(lists) => check_lists(lists, count, *extent),
+            Cut::Heads(heads) => heads.check(*extent, count),
         }
     }
 

@@ -1,6 +1,6 @@
 //! [`Split`]: one cut of a dim over axes of a mesh.
 
-use crate::{error::Error, intervals::Intervals, mesh::Mesh};
+use crate::{error::Error, heads::Heads, intervals::Intervals, mesh::Mesh};
 
 /// An axis of a mesh, or the digits of one.
 ///
@@ -81,6 +81,8 @@ pub enum Cut {
     },
     /// The places that each part holds, counted along what is cut.
     Listed(Vec<Intervals>),
+    /// The heads of a fused tensor of queries, keys and values.
+    Heads(Heads),
 }
 
 /// One cut of one dim, over some axes together, the first most significant.
@@ -146,6 +148,7 @@ impl Split {
                 let places = usize::try_from(index).ok().and_then(|index| lists.get(index));
                 list.pick(places.map_or(&[][..], Intervals::as_slice).iter().copied())
             }
+            Cut::Heads(heads) => list.pick(heads.list(count, index).as_slice().iter().copied()),
         };
         let stored = held.length();
         (held, stored)
@@ -162,6 +165,7 @@ impl Split {
                 let longest = lists.iter().map(|list| list.as_slice().len() as u64).max();
                 before.saturating_mul(longest.unwrap_or(0).max(1))
             }
+            Cut::Heads(heads) => before.saturating_mul(heads.most().max(1)),
         }
     }
 }

@@ -12,10 +12,13 @@ pub(crate) struct How {
     /// one
     #[arg(long, value_name = "GLOB=SHARDING", requires = "from_mesh", help_heading = "The input")]
     pub(crate) from_rule: Vec<String>,
-    /// The whole extents of tensors with matching names, such as 'embed.weight=[50257,64]'; missing
-    /// parts are refused
-    #[arg(long, value_name = "GLOB=DIMS", help_heading = "The input")]
+    /// The whole extents of tensors: a FILE of names with extents in JSON or TOML, or those of matching
+    /// names, such as 'embed.weight=[50257,64]'; missing parts are refused
+    #[arg(long, value_name = "FILE|GLOB=DIMS", help_heading = "The input")]
     pub(crate) extents: Vec<String>,
+    /// Take the extents that the shards imply, whatever files state
+    #[arg(long, help_heading = "The input")]
+    pub(crate) trust_extents: bool,
     /// Read one replica of each box and do not compare the others
     #[arg(long, help_heading = "The input")]
     pub(crate) trust_replicas: bool,

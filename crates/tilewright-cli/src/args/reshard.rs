@@ -18,13 +18,17 @@ outside IN: one file for each position with --mesh, boxes that torch loads with
 `convert`; skipped files are listed.
 
 Files of ranks need a rule for every tensor; P() means that each has all of it.
-Replicas are compared, so a wrong rule fails instead of losing data. torch's
-files do not record the size of the whole, so a missing last file makes tensors
-smaller; state sizes with --extents.
+Replicas are compared, so a wrong rule fails instead of losing data. Shards have
+to cover the extents that a file states: metadata of files that `reshard` wrote,
+or config.json of a known family. Where no file states them, a missing last file
+makes tensors smaller, and a note names the extents. --extents FILE states them,
+as JSON or TOML: \"model.embed.weight\" = [50257, 64]. --trust-extents takes those
+of the shards.
 
 SHARDING is [Shard(0), Replicate()], P(\"dp\", \"tp\"), column, row, gate_up,
-qkv(h=32,g=8,d=128) … If shards do not determine the extents of the whole
-tensor, put them first: '*.qkv.weight=[6144,4096] @ qkv(h=32,g=8,d=128)'.
+megatron:qkv(h=32,g=8,d=128), vllm:qkv(…) … If shards do not determine the
+extents of the whole tensor, put them first:
+'*.qkv.weight=[6144,4096] @ megatron:qkv(h=32,g=8,d=128)'.
 
 OUT.partial-ID keeps finished work: after an interruption, the same command does
 the rest. OUT appears when all of it is on disk. For several processes write a

@@ -28,21 +28,31 @@ pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request,
         request = request.memory(size::read("--memory", memory)?);
     }
     for text in &how.extents {
-        let (glob, extents) = dims(text)?;
-        request = request.extents(glob, &extents)?;
+        request = match dims(text) {
+            Some((glob, extents)) => request.extents(glob, &extents)?,
+            None => listed(request, text)?,
+        };
     }
-    Ok(request.trust_replicas(how.trust_replicas))
+    Ok(request.trust_replicas(how.trust_replicas).trust_extents(how.trust_extents))
 }
 
 /// A pattern and the extents of what it matches.
-fn dims(text: &str) -> Result<(&str, Vec<u64>), Failure> {
-    let read = text
-        .rsplit_once('=')
-        .and_then(|(glob, dims)| Some((glob, serde_json::from_str::<Vec<u64>>(dims.trim()).ok()?)));
-    read.ok_or_else(|| {
-        let example = "'embed.weight=[50257,64]'";
-        Failure::usage(format!("--extents {text}: expected GLOB=DIMS, such as {example}"))
-    })
+fn dims(text: &str) -> Option<(&str, Vec<u64>)> {
+    let (glob, dims) = text.rsplit_once('=')?;
+    Some((glob, serde_json::from_str::<Vec<u64>>(dims.trim()).ok()?))
+}
+
+/// The request with the extents that a file lists.
+fn listed(request: Request, path: &str) -> Result<Request, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            let legal = "expected a file, or GLOB=DIMS such as 'embed.weight=[50257,64]'";
+            Failure::usage(format!("--extents {path}: {legal}"))
+        }
+        _ => Failure::reading(&error).about(&format!("--extents {path}")),
+    })?;
+    let about = |error| Failure::from(error).about(&format!("--extents {path}"));
+    request.extents_text(&text).map_err(about)
 }
 
 /// The rules of one side. A pattern ends at the first `=`, as those of `convert` do.

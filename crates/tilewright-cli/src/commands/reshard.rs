@@ -4,6 +4,7 @@ use std::{env, num::NonZero};
 
 use serde_json::{Value, json};
 use tilewright::{
+    Remedy,
     ask::words::printable,
     core::Counted,
     reshard::{Job, Planned},
@@ -16,6 +17,7 @@ use crate::{
     failure::Failure,
     output::Output,
     progress::Bar,
+    remedy::option,
     size,
 };
 
@@ -32,7 +34,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
         (Some(Step::Plan(plan)), _) => {
             let job = prepared(&plan.asked)?;
             job.write_plan(&plan.plan)?;
-            job.remarks().for_each(|remark| out.remark(&remark));
+            remark(&job, out);
             say(&job, "planned", 0, out)
         }
         (Some(Step::Run(share)), _) => {
@@ -55,18 +57,26 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             let (threads, asked) = (threads(&alone.threads)?, &alone.asked);
             let job = prepared(asked)?;
             if args.dry_run {
-                if let Err(refused) = job.check_free() {
+                if let Err(refused) = job.check_free().and_then(|()| job.check_space()) {
                     out.remark(&format!("a run refuses it: {refused}"));
                 }
                 return list(&job, out);
             }
-            job.remarks().for_each(|remark| out.remark(&remark));
+            remark(&job, out);
             let bar = Bar::new(quiet || out.is_json());
             let done = bar.kept(job.run_all_threads(threads, &bar))?;
             say(&job, "finished", done, out)
         }
         (None, None) => Err(Failure::usage("no checkpoint to reshard; give IN and OUT, or a step")),
     }
+}
+
+/// Prints what is to be known of a job: what nothing states, also where notes are not wanted, and the rest.
+pub(super) fn remark(job: &Job, out: &Output) {
+    if let Some(said) = job.assumption() {
+        out.warn(&format!("{said}; {}", option(Remedy::Extents)));
+    }
+    job.remarks().for_each(|remark| out.remark(&remark));
 }
 
 fn prepared(asked: &Asked) -> Result<Job, Failure> {
@@ -127,8 +137,14 @@ fn said(job: &Job, state: &str, done: u64) -> (String, Value) {
         "bytes_out": job.written(), "tasks": tasks, "done": done, "compared": job.compared(),
         "companions": job.companions().collect::<Vec<_>>(),
         "remarks": job.remarks().collect::<Vec<_>>(),
+        "assumed": job.assumed().map(named).collect::<Vec<_>>(),
     });
     (text, value)
+}
+
+/// A tensor with its extents.
+fn named((name, dims): (&str, &[u64])) -> Value {
+    json!({ "name": name, "dims": dims })
 }
 
 fn say(job: &Job, state: &str, done: u64, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -143,7 +159,7 @@ fn list(job: &Job, out: &mut Output) -> Result<ExitCode, Failure> {
     let planned = job.planned()?;
     text += &planned.iter().map(line).collect::<String>();
     value["arrays"] = planned.iter().map(fields).collect();
-    job.remarks().for_each(|remark| out.remark(&remark));
+    remark(job, out);
     out.answer(&text, value)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -31,6 +31,7 @@ pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure
             return Err(Failure::usage(said));
         }
     };
+    super::reshard::remark(&job, out);
     let outlook = Outlook::of(&job, &args.workers)?;
     out.answer(&text(&outlook), value(&outlook))?;
     Ok(ExitCode::SUCCESS)

@@ -112,7 +112,7 @@ fn an_index_that_does_not_fit_its_shards_is_refused() {
         (format!(r#"{},"d":"..""#, map()), "file name beside"),
         (format!(r#"{},"d":"""#, map()), "file name beside"),
         (format!(r#"{},"a":"{one}""#, map()), "twice"),
-        (format!(r#"{},"d":4"#, map()), "safetensors index"),
+        (format!(r#"{},"d":4"#, map()), "not a checkpoint index"),
     ];
     for (map, part) in cases {
         checkpoint(&folder);

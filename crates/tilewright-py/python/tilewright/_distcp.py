@@ -86,8 +86,15 @@ _NAMES = {
 
 
 def is_checkpoint(path: str) -> bool:
-    """Whether a folder is such a checkpoint."""
-    return (pathlib.Path(path) / ".metadata").is_file()
+    """Whether a folder is such a checkpoint.
+
+    :raises FileError: files of one without their list
+    """
+    if (pathlib.Path(path) / ".metadata").is_file():
+        return True
+    if any(pathlib.Path(path).glob("*.distcp")):
+        raise _corrupt(f"{path} holds *.distcp and no .metadata, which lists what they hold")
+    return False
 
 
 def listed(path: str) -> Listed:
@@ -109,7 +116,7 @@ def listed(path: str) -> Listed:
     chunks = {(name, tuple(one.offsets)): list(one.sizes) for name in tensors for one in entries[name].chunks}
     for file, places in _by_file(storage, tensors).items():
         files.append(str(folder / file))
-        with open(files[-1], "rb") as data:
+        with _opened(files[-1], files[0]) as data:
             for index, place in places:
                 name, start = index.fqn, list(index.offset)
                 sizes = chunks.pop((name, tuple(start)), None)
@@ -121,6 +128,14 @@ def listed(path: str) -> Listed:
                     at = _raw(data, place, item, files[-1])
                     tensors[name][3].append((len(files) - 1, at, start, sizes))
     return files, list(tensors.values()), [name for name in entries if name not in tensors]
+
+
+def _opened(path: str, lists: str) -> BinaryIO:
+    """A file that the list names."""
+    try:
+        return open(path, "rb")
+    except FileNotFoundError as error:
+        raise _errors.make("file-missing", f"{path} is missing, and {lists} names it", None, None) from error
 
 
 def _by_file(storage: dict[Any, Any], tensors: dict[str, Tensor]) -> dict[str, list[tuple[Any, Any]]]:

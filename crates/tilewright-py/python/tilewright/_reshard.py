@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,10 +29,11 @@ def reshard(
     form: str | None = None,
     max_shard_size: int | None = None,
     memory: int | None = None,
-    extents: Mapping[str, Sequence[int]] | None = None,
+    extents: Mapping[str, Sequence[int]] | _Path | None = None,
     verify: bool = False,
     force: bool = False,
     trust_replicas: bool = False,
+    trust_extents: bool = False,
 ) -> ReshardPlan:
     """Plans to rewrite a checkpoint in other shards: what ``tilewright reshard`` does. Nothing is written until the plan
     is run: ``reshard(…).run()`` does all of it in this process.
@@ -58,10 +60,13 @@ def reshard(
     :param form: ``hf``, whole tensors; ``dcp``, for torch's distributed checkpoint; ``ranks``, a file for each position
     :param max_shard_size: the most bytes of tensors in a file of whole tensors
     :param memory: the most bytes of buffers; 256 MiB unless given
-    :param extents: the extents of whole tensors by patterns of names, ``{"embed.weight": (50257, 64)}``: of boxes that do not
-        say them, which without it end where the last box does, and of axes that are padded; of other files they are a check
+    :param extents: the extents of whole tensors by patterns of names, ``{"embed.weight": (50257, 64)}``, or the path of a file
+        that lists them by names, in JSON or TOML. Where neither they nor a file of the checkpoint (metadata of files that
+        ``reshard`` wrote, ``config.json`` of a known family) state them, a tensor ends where its last shard does: a
+        ``UserWarning`` says so, and ``ReshardPlan.assumed`` has those extents. Shards that leave a part out are refused
     :param verify: reads back what is written, and compares it with what was read
     :param force: the result may replace a checkpoint
+    :param trust_extents: the extents that the shards imply are taken, whatever files state
     :param trust_replicas: of several copies of a box one is read, and the others are not compared with it
     :raises FileError: what cannot be read, or is corrupt
     :raises MismatchError: a hole, an overlap, shards that are not those of their rule
@@ -90,7 +95,9 @@ def reshard(
         "form": form,
         "max_shard_size": max_shard_size,
         "memory": memory,
-        "extents": _extents(extents),
+        "extents": None if _is_path(extents) else _extents(extents),
+        "listed": pathlib.Path(os.fsdecode(extents)).read_text(encoding="utf-8") if _is_path(extents) else None,  # type: ignore[arg-type]
+        "trust_extents": trust_extents,
         "verify": verify,
         "force": force,
         "trust_replicas": trust_replicas,
@@ -108,8 +115,12 @@ def reshard(
     return _tilewright.reshard_plan(source, os.fsdecode(output), job)
 
 
-def _extents(extents: Mapping[str, Sequence[int]] | None) -> Any:
-    """Patterns with their extents; what is not a mapping is refused where it is read."""
+def _is_path(extents: Any) -> bool:
+    return isinstance(extents, (str, bytes, os.PathLike))
+
+
+def _extents(extents: Any) -> Any:
+    """Patterns with their extents; anything else is refused where it is read."""
     return list(extents.items()) if isinstance(extents, Mapping) else extents
 
 

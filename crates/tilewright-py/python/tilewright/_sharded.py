@@ -25,7 +25,8 @@ def sharded(
     ``sharding`` is one of
 
     - a text: ``ARRAY @ SHARDING [/ SPEC]``, or the sharding alone with ``dims``: torch's placements, JAX's
-      ``P(…)``, XLA's ``{devices=…}``, Shardy's ``sdy <…>``, Megatron's ``column``, ``vocab(pad=128)``, ``qkv(…)``
+      ``P(…)``, XLA's ``{devices=…}``, Shardy's ``sdy <…>``, Megatron's and vLLM's ``column``, ``gate_up``,
+      ``megatron:qkv(…)``, ``vllm:vocab(pad=64)``
     - a DTensor of torch, or its placements with ``mesh``, its DeviceMesh. Of a DTensor the extents of the local tensor are
       compared: where ``fully_shard`` cut uneven rows that tensor parallelism had cut, its placements say other rows than
       its ranks hold, and the rows held are what is given

@@ -50,10 +50,11 @@ def unpack(
     The chunks are those that Orbax wrote: parts of shards where several hosts held one. An array without elements is one
     empty box. The folder is filled under a hidden name beside its own, synced, and renamed, so it is there when it is whole.
     A call that raises removes what it wrote. One that is killed leaves ``.NAME.….unpacking``, which can be removed.
+    Where the checkpoint says that chunks of zeros are stored, as newer ones do, a chunk that is missing is an error.
 
     :param memory: the most bytes in memory and in a file; a chunk is read whole
     :param progress: called with the bytes done and the bytes in all after each file; what it raises ends the run
-    :raises FileError: no checkpoint of Orbax, or one that was not finished
+    :raises FileError: no checkpoint of Orbax, one that was not finished, or one of which a chunk is missing
     :raises FileExistsError: an output that exists
     :raises UnsupportedError: entries that are not arrays, entries whose keys make one name
     """
@@ -61,10 +62,13 @@ def unpack(
     arrays = _arrays(source)
     with _becoming(folder) as growing:
         total = sum(math.prod(array.shape) * array.dtype.numpy_dtype.itemsize for array in arrays.values())
+        # Whoever puts the boxes together knows how large the whole is.
+        extents = json.dumps({name: list(array.shape) for name, array in arrays.items()})
         done = 0
         for number, group in enumerate(_groups(_boxes(arrays), memory)):
             places = {name: {"saved_offsets": start} for name, start, _ in group}
             metadata = {"format": "pt", "DCP_VERSION": "1.0", "DCP_SHARDING_INFO": json.dumps(places)}
+            metadata["tilewright.extents"] = extents
             save({name: box for name, _, box in group}, growing / f"shard-{number:05}.safetensors", metadata=metadata)
             done += sum(box.nbytes for _, _, box in group)
             if progress is not None:
@@ -134,7 +138,10 @@ def _opened(path: Path, name: str, tree: dict[str, Any]) -> Any:
         place = {"driver": "ocdbt", "base": f"file://{path.resolve()}/", "path": f"{name}/"}
     driver = "zarr3" if tree.get("use_zarr3") else "zarr"
     try:
-        return _tensorstore.open({"driver": driver, "kvstore": place}, open=True, read=True).result()
+        # Orbax says whether it stored chunks of zeros as well: then one that is not there is lost.
+        fills = not tree.get("store_array_data_equal_to_fill_value")
+        spec = {"driver": driver, "kvstore": place, "fill_missing_data_reads": fills}
+        return _tensorstore.open(spec, open=True, read=True).result()
     except ValueError as error:
         raise _errors.make("file-corrupt", f"entry {name!r} of {path}: {error}", None, None) from error
 
@@ -149,7 +156,11 @@ def _boxes(arrays: dict[str, Any]) -> Iterator[_Box]:
         sides = [range(0, extent, max(step, 1)) for extent, step in zip(array.shape, chunk, strict=True)]
         for start in product(*sides):
             box = tuple(slice(at, min(at + step, n)) for at, step, n in zip(start, chunk, array.shape, strict=True))
-            yield name, list(start), array[box].read().result()
+            try:
+                yield name, list(start), array[box].read().result()
+            except ValueError as error:
+                said = f"entry {name!r}: its chunk at {list(start)} cannot be read, a file of it may be missing: {error}"
+                raise _errors.make("file-corrupt", said, None, None) from error
 
 
 def _groups(boxes: Iterator[_Box], most: int) -> Iterator[list[_Box]]:

@@ -205,8 +205,8 @@ impl<'a> Unsolved<'a> {
                 whole = false;
             }
         }
-        for error in self.open() {
-            faults.push(error);
+        for (axis, error) in self.open() {
+            faults.unsolved(&axis, error);
             whole = false;
         }
         whole.then_some(self.sizes)
@@ -358,7 +358,7 @@ impl<'a> Unsolved<'a> {
     }
 
     /// Axes whose sizes do not follow: a fault for all instances, which have the same unknowns mostly.
-    fn open(&self) -> Vec<Error> {
+    fn open(&self) -> Vec<(String, Error)> {
         let mut seen = BTreeSet::new();
         let mut errors = Vec::new();
         for reference in self.rule.references() {
@@ -370,7 +370,7 @@ impl<'a> Unsolved<'a> {
                     "the size of `{axis}` in `{}` does not follow; give it{why}",
                     reference.text
                 );
-                errors.push(reference.error(Kind::Unsolved, says));
+                errors.push((axis.to_owned(), reference.error(Kind::Unsolved, says)));
             }
         }
         errors

@@ -2,6 +2,7 @@
 
 mod calls;
 mod common;
+mod extents;
 #[cfg(debug_assertions)]
 mod faults;
 mod killed;

@@ -54,9 +54,9 @@ fn side(random: &mut Random, arrays: &[(String, Vec<u64>)]) -> Rules {
         };
         // Rules of Megatron cut over one axis, whose size some of their numbers are multiples of.
         let rule = match (&**name, sizes.len()) {
-            ("qkv", 1) if 4 % sizes[0] == 0 => "qkv(h=4,g=2,d=3)".to_owned(),
+            ("qkv", 1) if 4 % sizes[0] == 0 => "vllm:qkv(h=4,g=2,d=3)".to_owned(),
             ("gate_up", 1) if 12 % sizes[0] == 0 => "gate_up".to_owned(),
-            ("vocab", 1) => "vocab(pad=4)".to_owned(),
+            ("vocab", 1) => "megatron:vocab(pad=4)".to_owned(),
             _ => torch(random),
         };
         let said = format!("{extents:?} @ {rule}");

@@ -172,15 +172,38 @@ fn a_last_file_that_is_missing_is_seen_by_the_extents() {
     }
     let request = Request::new(&input, folder.path().join("out"));
     let job = Job::prepare(request.clone()).unwrap();
-    assert!(job.remarks().next().unwrap().contains("do not say how large"));
+    assert!(job.assumption().unwrap().contains("\"w\" [6]"));
     let whole = request.clone().extents("w", &[6]).unwrap();
-    assert_eq!(Job::prepare(whole).unwrap().remarks().count(), 0);
+    assert_eq!(Job::prepare(whole).unwrap().assumption(), None);
     for wrong in [&[8][..], &[5], &[6, 1]] {
         let error = Job::prepare(request.clone().extents("w", wrong).unwrap()).unwrap_err();
         assert_eq!(error.kind(), "mismatch", "{error}");
     }
     let error = Job::prepare(request.extents("v", &[6]).unwrap()).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("no tensor matches \"v\""), "{error}");
+}
+
+/// A result that no disk has room for is refused before anything is written; a file that is mostly a hole stands for a large one.
+#[test]
+fn a_disk_without_room_is_told_before_a_byte_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("in.safetensors"), folder.path().join("out"));
+    let bytes = 1u64 << 43;
+    let header =
+        format!(r#"{{"w":{{"dtype":"U8","shape":[{bytes}],"data_offsets":[0,{bytes}]}}}}"#);
+    let length = (header.len() as u64).to_le_bytes();
+    fs::write(&input, [&length[..], header.as_bytes()].concat()).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(&input).unwrap();
+    // Some file systems have no files of that length.
+    if file.set_len(8 + header.len() as u64 + bytes).is_err() {
+        return;
+    }
+    let job = Job::prepare(Request::new(&input, &out).memory(1 << 30)).unwrap();
+    let Err(error) = job.check_space() else { return };
+    let said = "out: cannot write: it takes 8796093";
+    assert!(error.kind() == "io" && error.to_string().contains(said), "{error}");
+    assert!(job.run_all(&()).unwrap_err().to_string().contains(said));
+    assert_eq!(names(folder.path()), ["in.safetensors"]);
 }
 
 #[test]
@@ -270,7 +293,8 @@ fn metadata_and_files_beside_the_tensors_go_along() {
         let path = out.join(format!("rank_{rank:05}-of-00002.safetensors"));
         let input = tilewright_files::open(&path, &Default::default()).unwrap();
         let said: Vec<(&str, &str)> = input.metadata().collect();
-        assert_eq!(said, [("format", "pt"), ("made by", "us")]);
+        let extents = ("tilewright.extents", "{\"w\":[4]}");
+        assert_eq!(said, [("format", "pt"), ("made by", "us"), extents]);
     }
 }
 
@@ -359,10 +383,47 @@ fn every_element_type_passes_and_packed_ones_are_refused() {
         fs::remove_dir_all(&cut).unwrap();
         fs::remove_dir_all(&back).unwrap();
     }
-    file(&input, &[("w", "F4", vec![2, 4], vec![1, 2, 3, 4])], &[]);
-    let error = Job::prepare(Request::new(&input, &cut)).unwrap_err();
-    let said = "its elements have 4 bits, and shards begin at bytes";
-    assert!(error.kind() == "unsupported" && error.to_string().contains(said), "{error}");
+}
+
+/// Elements narrower than a byte are copied as they are, with the shape that their file says, and never cut.
+#[test]
+fn packed_elements_are_copied_and_not_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let input = at("in.safetensors");
+    let tensors = [
+        ("even", "F32", vec![4, 2], (0..32).collect()),
+        ("packed", "F4", vec![2, 4], vec![1, 2, 3, 4]),
+        ("other", "F4", vec![8], vec![5, 6, 7, 8]),
+    ];
+    file(&input, &tensors, &[]);
+    let rules = Rules::new("tp=2").unwrap().rule("even", "[Shard(0)]").unwrap();
+    let rules = rules.rule("packed", "P(None, None)").unwrap().rule("*", "P()").unwrap();
+    for form in [Form::Ranks, Form::Dcp] {
+        let request = Request::new(&input, at("cut")).to(rules.clone()).form(form).verify(true);
+        // A plan keeps the shape.
+        let job = Job::prepare(request).unwrap();
+        Job::of_bytes(&job.plan().unwrap()).unwrap().run_all(&()).unwrap();
+        let back = Request::new(at("cut"), at("back")).layout("col-major");
+        run(if form == Form::Ranks { back.from(rules.clone()) } else { back }).unwrap();
+        let held = read(&at("back"));
+        assert_eq!(held["packed"], ("F4".into(), vec![2, 4], vec![1, 2, 3, 4]));
+        assert_eq!(held["other"], ("F4".into(), vec![8], vec![5, 6, 7, 8]));
+        assert_eq!(held["even"].2, (0..32).collect::<Vec<u8>>());
+        ["cut", "back"].iter().for_each(|name| fs::remove_dir_all(at(name)).unwrap());
+    }
+    for rule in ["[Shard(0)]", "[Shard(1)]", "column", "row"] {
+        let rules = Rules::new("tp=2").unwrap().rule("packed", rule).unwrap();
+        let error = Job::prepare(Request::new(&input, at("cut")).to(rules)).unwrap_err();
+        let said =
+            "tensor \"packed\": its elements have 4 bits, and shards begin at bytes; keep it whole";
+        assert!(error.kind() == "unsupported" && error.to_string().contains(said), "{error}");
+    }
+    let other = Request::new(&input, at("cut")).extents("packed", &[4, 2]).unwrap();
+    let error = Job::prepare(other).unwrap_err();
+    assert!(
+        error.to_string().contains("has extents [2, 4], and its extents are said to be [4, 2]")
+    );
 }
 
 #[test]

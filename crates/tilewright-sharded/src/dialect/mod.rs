@@ -12,7 +12,7 @@
 //! | `jax` | `P("dp", None, ("a", "b"))` | `jax.rs` |
 //! | `hlo` | `{devices=[2,1,4]<=[8] last_tile_dim_replicate}` | `hlo/` |
 //! | `shardy` | `sdy <mesh<["x"=2]>, [{"x"}, {}]>` | `shardy.rs` |
-//! | `megatron` | `column`, `vocab(pad=128)`, `qkv(h=8,g=2,d=4)`, `gate_up` | `megatron.rs` |
+//! | `megatron` | `column`, `gate_up`, `megatron:qkv(h=8,g=2,d=4)`, `vllm:vocab(pad=64)` | `megatron.rs` |
 //!
 //! A dialect prints by candidates, and each is read again: what it says is compared with what was asked, device by device.
 //! So a text is never an approximation, and a refusal names the first device that differs.

@@ -194,6 +194,10 @@ fn of_splits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
             Cut::Chunk | Cut::Padded { .. } => 1,
             Cut::Strided { factor } => *factor,
             Cut::Listed(lists) => lists.first().map_or(1, |list| list.as_slice().len() as u64),
+            Cut::Heads(heads) => {
+                let count = split.count(sharded.mesh())?;
+                heads.list(count, 0).as_slice().len() as u64
+            }
         };
         let axes = whole_axes(std::slice::from_ref(&split.parts), sharded.mesh())?;
         steps.extend(axes.concat().into_iter().map(|axis| (axis, split.dim, factor.max(1))));

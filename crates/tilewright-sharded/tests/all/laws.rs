@@ -420,11 +420,14 @@ impl Dice {
                 let (groups, each, rows) =
                     ([1, 2, 4, 8][self.below(4) as usize], 1 + self.below(3), 1 + self.below(4));
                 let queries = groups * each * if groups < tp { tp } else { 1 };
-                let order = match self.below(3) {
-                    0 if groups >= tp => ",array=grouped",
-                    1 if groups >= tp => ",shard=grouped",
-                    _ => "",
-                };
+                let (maker, order) = [
+                    ("vllm", ""),
+                    ("vllm", ",array=grouped"),
+                    ("megatron", ""),
+                    ("megatron", ",array=concat"),
+                ][self.below(4) as usize];
+                // Megatron cuts the rows evenly where there are fewer groups than devices.
+                let rows = if maker == "megatron" && groups < tp { rows * tp } else { rows };
                 let all = (queries + 2 * groups) * rows;
                 let rule = match self.below(5) {
                     0 => format!("f32[{}] @ mesh(dp=2,tp={tp}) column", tp * self.below(9)),
@@ -434,12 +437,12 @@ impl Dice {
                         3 * tp * self.below(9)
                     ),
                     3 => format!(
-                        "f32[{},2] @ mesh(tp={tp}) vocab(pad={})",
+                        "f32[{},2] @ mesh(tp={tp}) megatron:vocab(pad={})",
                         self.below(99),
                         1 + self.below(8)
                     ),
                     _ => format!(
-                        "f32[{all}] @ mesh(tp={tp}) qkv(h={queries},g={groups},d={rows}{order})"
+                        "f32[{all}] @ mesh(tp={tp}) {maker}:qkv(h={queries},g={groups},d={rows}{order})"
                     ),
                 };
                 ("megatron", rule)
@@ -526,7 +529,31 @@ fn mistakes_are_where_they_are() {
         ("f32[8] @ sdy <mesh<[\"x\"=4]>, [{}, {}]>", "[{}, {}]", "axes of 2 dims"),
         ("f32[9] @ mesh(tp=2) column", "column", "leave 1"),
         ("f32[9] @ mesh(tp=2) colum", "colum", "did you mean `column`?"),
-        ("f32[9] @ mesh(tp=2) qkv(h=8,g=2,d=4)", "(h=8,g=2,d=4)", "the array has 9"),
+        ("f32[9] @ mesh(tp=2) vllm:qkv(h=8,g=2,d=4)", "(h=8,g=2,d=4)", "the array has 9"),
+        (
+            "f32[48] @ mesh(tp=2) qkv(h=8,g=2,d=4)",
+            "qkv(h=8,g=2,d=4)",
+            "write `megatron:qkv(h=8,g=2,d=4)` or `vllm:qkv(h=8,g=2,d=4)`",
+        ),
+        (
+            "f32[48] @ mesh(tp=1) qkv(h=8,g=2,d=4,array=concat)",
+            "qkv(h=8,g=2,d=4,array=concat)",
+            "write `megatron:qkv(h=8,g=2,d=4,array=concat)` or `vllm:qkv(h=8,g=2,d=4,array=concat)`",
+        ),
+        (
+            "f32[48] @ mesh(tp=2) megatron:qkv(h=8,g=2,d=4,shard=concat)",
+            "megatron:qkv(h=8,g=2,d=4,shard=concat)",
+            "shards of megatron are not concat; write `vllm:qkv(h=8,g=2,d=4)`",
+        ),
+        (
+            "f32[50] @ mesh(tp=2) vocab(pad=8)",
+            "vocab(pad=8)",
+            "write `megatron:vocab(pad=8)` or `vllm:vocab(pad=8)`",
+        ),
+        ("f32[50] @ mesh(tp=3) vllm:vocab(pad=8)", "vllm:vocab(pad=8)", "are 56; over 3 devices"),
+        ("f32[50] @ mesh(tp=2) megatrn:column", "megatrn", "did you mean `megatron`?"),
+        ("f32[50] @ mesh(tp=2) vllm:colum", "colum", "did you mean `column`?"),
+        ("f32[18] @ mesh(tp=8) megatron:qkv(h=16,g=1,d=1)", "(h=16,g=1,d=1)", "18 rows"),
         ("f32[48] @ mesh(a=2,b=2) column", "column", "none is called `tp`"),
         ("f33[48] @ mesh(2) [R]", "f33", "no element type is called `f33`"),
     ] {

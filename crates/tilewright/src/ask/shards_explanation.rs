@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::{Map, Value, json};
-use tilewright_sharded::{Shard, Sharded, dialect::DIALECTS};
+use tilewright_sharded::{Cut, Shard, Sharded, dialect::DIALECTS};
 
 use super::{
     Answer,
@@ -135,7 +135,7 @@ impl ShardsExplanation {
     /// ```
     /// use tilewright::{InShards, ask::ShardsExplanation};
     /// // Of six heads two are of keys and values, which two devices share.
-    /// let heads = InShards::parse("f32[6] @ mesh(2) qkv(h=4,g=1,d=1)")?;
+    /// let heads = InShards::parse("f32[6] @ mesh(2) vllm:qkv(h=4,g=1,d=1)")?;
     /// assert_eq!(ShardsExplanation::of(&heads).copies(), Some(8.0 / 6.0));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
@@ -182,6 +182,11 @@ impl ShardsExplanation {
         line("mesh", devices(sharded));
         for (dim, extent) in sharded.extents().iter().enumerate() {
             line(&format!("dim {dim}"), range(*extent, self.least[dim], self.most[dim]));
+        }
+        for split in sharded.splits() {
+            if let Cut::Heads(heads) = &split.cut {
+                line("heads", heads.to_string());
+            }
         }
         let rest = [
             ("copies", self.says_copies()),

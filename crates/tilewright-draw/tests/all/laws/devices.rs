@@ -108,9 +108,10 @@ fn cells_name_who_holds_them() {
     for text in [
         "[] @ mesh(3) [R]",
         "[7] @ mesh(8) [S(0)]",
-        "[24] @ mesh(tp=4) qkv(h=8,g=2,d=2)",
+        "[24] @ mesh(tp=4) vllm:qkv(h=8,g=2,d=2)",
+        "[24] @ mesh(tp=2) megatron:qkv(h=8,g=2,d=2,array=concat)",
         "[10,3] @ {devices=[4,1,2]<=[8] last_tile_dim_replicate}",
-        "[30,2] @ mesh(tp=4) vocab(pad=4)",
+        "[30,2] @ mesh(tp=4) megatron:vocab(pad=4)",
         "[12,4] @ mesh(tp=2) gate_up",
         "[4,3,5] @ mesh(2,2) [S(0), S(2)]",
         "[4,3,5,2] @ mesh(2,2) [S(0), S(1)]",

@@ -42,7 +42,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 /// Under this key a file of torch's distributed checkpoint says where each of its tensors begins in the whole.
-const BOXES: &str = "DCP_SHARDING_INFO";
+pub(crate) const BOXES: &str = "DCP_SHARDING_INFO";
 
 /// Whether a length that the file has is followed by an object.
 fn recognises(head: &[u8], len: u64) -> bool {

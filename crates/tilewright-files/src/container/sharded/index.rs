@@ -31,7 +31,7 @@ impl Index {
     }
 
     fn parse(bytes: &[u8]) -> Result<Index, String> {
-        let wrong = |error: serde_json::Error| format!("safetensors index: {error}");
+        let wrong = |error: serde_json::Error| format!("not a checkpoint index: {error}");
         let Pairs(pairs) = serde_json::from_slice::<Pairs<Value>>(bytes).map_err(wrong)?;
         let object: Map<String, Value> = pairs.into_iter().collect();
         // A value keeps only the last of two equal keys, so the map is read again, as pairs.

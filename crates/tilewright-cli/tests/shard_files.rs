@@ -1,0 +1,259 @@
+//! Shard files that are missing or that the program is not told about: what is said, and how it is answered.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+fn tilewright(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+    command.current_dir(folder).args(args).output().unwrap()
+}
+
+/// Standard output and standard error of a run that ends with this code.
+fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
+    let output = tilewright(folder, args);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {out}{err}");
+    (out, err)
+}
+
+/// Writes a file of U8 tensors.
+fn file(path: &Path, tensors: &[(&str, &[u64])], metadata: &str) {
+    let (mut header, mut end) = (format!("{{\"__metadata__\":{metadata}"), 0);
+    for (name, dims) in tensors {
+        let bytes = dims.iter().product::<u64>();
+        header += &format!(
+            ",{name:?}:{{\"dtype\":\"U8\",\"shape\":{dims:?},\"data_offsets\":[{end},{}]}}",
+            end + bytes
+        );
+        end += bytes;
+    }
+    header += "}";
+    let data: Vec<u8> = (0..end).map(|at| at as u8).collect();
+    let length = (header.len() as u64).to_le_bytes();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, [&length[..], header.as_bytes(), &data].concat()).unwrap();
+}
+
+/// A checkpoint of torch in shards: two rows of `w` in each file.
+fn dcp(folder: &Path, files: u64) {
+    for number in 0..files {
+        let places = format!("{{\\\"w\\\":{{\\\"saved_offsets\\\":[{},0]}}}}", 2 * number);
+        let metadata = format!("{{\"DCP_SHARDING_INFO\":\"{places}\"}}");
+        let name = format!("shard-{:05}-model-00001-of-00001.safetensors", number + 1);
+        file(&folder.join(name), &[("w", &[2, 3])], &metadata);
+    }
+}
+
+#[test]
+fn assumed_extents_are_said_until_they_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    dcp(&at.join("in"), 2);
+    let note = "note: nothing states the extents of 1 tensor, so the last shard is their end: \"w\" [4, 3]. A last shard file \
+                that is missing makes them smaller; state them by --extents FILE, or accept them by --trust-extents\n";
+    for (number, words) in [
+        &["reshard", "in", "OUT", "-q"][..],
+        &["-q", "reshard", "in", "OUT", "--dry-run"],
+        &["reshard", "plan", "in", "OUT", "-o", "plan", "-q"],
+        &["reshard", "simulate", "in", "-q"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let out = format!("out{number}");
+        let words: Vec<&str> =
+            words.iter().map(|word| if *word == "OUT" { out.as_str() } else { word }).collect();
+        assert_eq!(ends(at, 0, &words).1, note, "{words:?}");
+    }
+    let json = |more: &[&str]| {
+        let (out, err) =
+            ends(at, 0, &[&["reshard", "in", "never", "--dry-run", "--json"][..], more].concat());
+        assert_eq!(err, "");
+        let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+        value["assumed"].clone()
+    };
+    assert_eq!(json(&[]), serde_json::json!([{"name": "w", "dims": [4, 3]}]));
+    fs::write(at.join("extents.json"), "{\"w\": [4, 3]}").unwrap();
+    fs::write(at.join("extents.toml"), "w = [4, 3]").unwrap();
+    for answer in [
+        &["--trust-extents"][..],
+        &["--extents", "extents.json"],
+        &["--extents", "extents.toml"],
+        &["--extents", "w=[4,3]"],
+    ] {
+        let words = [&["reshard", "in", "never", "--dry-run"][..], answer].concat();
+        assert_eq!(ends(at, 0, &words).1, "", "{answer:?}");
+    }
+    assert_eq!(json(&["--extents", "extents.toml"]), serde_json::json!([]));
+
+    // The last file is gone: a shorter tensor, unless somebody states how large it is.
+    dcp(&at.join("in"), 3);
+    fs::write(at.join("more.toml"), "w = [6, 3]").unwrap();
+    fs::remove_file(at.join("in/shard-00003-model-00001-of-00001.safetensors")).unwrap();
+    let (_, err) = ends(at, 2, &["reshard", "in", "never", "--extents", "more.toml"]);
+    assert_eq!(
+        err,
+        "error: tensor `w` [6,3]: no piece holds [4,6) × [0,3); a shard file may be missing\n"
+    );
+    for (given, says) in [
+        (
+            "none.json",
+            "--extents none.json: expected a file, or GLOB=DIMS such as 'embed.weight=[50257,64]'",
+        ),
+        ("w=4,3", "--extents w=4,3: expected a file, or GLOB=DIMS"),
+        ("plan", "--extents plan: tensor "),
+    ] {
+        let (_, err) = ends(at, 2, &["reshard", "in", "never", "--extents", given]);
+        assert!(err.contains(says), "{err}");
+    }
+    assert!(!at.join("never").exists());
+}
+
+#[test]
+fn what_files_state_is_answered_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    file(&at.join("model.safetensors"), &[("norm", &[4]), ("w", &[8, 3])], "{}");
+    let cut = ["--mesh", "tp=4", "--rule", "w=column", "--as", "dcp"];
+    ends(at, 0, &[&["reshard", "model.safetensors", "dcp"][..], &cut].concat());
+    fs::remove_file(at.join("dcp/shard-00004-model-00001-of-00001.safetensors")).unwrap();
+    let (_, err) = ends(at, 2, &["reshard", "dcp", "whole", "-q"]);
+    let said = "error: tensor `w` [8,3]: no piece holds [6,8) × [0,3); a shard file may be missing; tilewright.extents states \
+                [8, 3]; state them by --extents FILE, or accept them by --trust-extents\n";
+    assert_eq!(err, said);
+    ends(at, 0, &["reshard", "dcp", "whole", "--trust-extents"]);
+}
+
+/// Folders that are no one file of tensors say what they look like, to every command that opens them.
+#[test]
+fn folders_of_shards_say_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    dcp(&at.join("torch"), 2);
+    for rank in 0..2 {
+        file(&at.join(format!("ranks/model-rank-{rank}.safetensors")), &[("w", &[2, 3])], "{}");
+        file(&at.join(format!("parts/part-{rank}.safetensors")), &[(["a", "b"][rank], &[2])], "{}");
+    }
+    for words in [
+        &["info", "FOLDER"][..],
+        &["convert", "FOLDER", "out", "--to", "zN"],
+        &["recipe", "guess", "FOLDER"],
+    ] {
+        let said = |name: &str| {
+            let words: Vec<&str> =
+                words.iter().map(|word| if *word == "FOLDER" { name } else { word }).collect();
+            ends(at, 2, &words).1
+        };
+        let text = said("torch");
+        assert!(
+            text.contains("a torch checkpoint in shards")
+                && text.contains("use `tilewright reshard`"),
+            "{text}"
+        );
+        let text = said("ranks");
+        assert!(text.contains("look like files of ranks; give --from-mesh"), "{text}");
+        let text = said("parts");
+        assert!(text.contains("name one of them") && !text.contains("ranks"), "{text}");
+    }
+    let (_, err) = ends(at, 2, &["reshard", "ranks", "out"]);
+    assert!(err.contains("they look like files of ranks; give --from-mesh"), "{err}");
+    fs::write(at.join("config.json"), "{\"model_type\": \"llama\"}").unwrap();
+    fs::write(at.join("broken.json"), "{").unwrap();
+    for name in ["config.json", "broken.json"] {
+        let (_, err) = ends(at, 3, &["info", name]);
+        assert!(err.contains("not a checkpoint index"), "{err}");
+    }
+    // An index that names a file which is not there.
+    let index = "{\"weight_map\":{\"a\":\"part-0.safetensors\",\"b\":\"part-9.safetensors\"}}";
+    fs::write(at.join("parts/model.safetensors.index.json"), index).unwrap();
+    let (_, err) = ends(at, 3, &["reshard", "parts", "out"]);
+    assert!(err.contains("part-9.safetensors"), "{err}");
+}
+
+#[test]
+fn a_model_that_is_there_twice_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    file(&at.join("in/model.safetensors"), &[("w", &[2, 3])], "{}");
+    file(&at.join("in/consolidated.safetensors"), &[("layers.w", &[2, 3])], "{}");
+    let said = "model.safetensors is read, and not consolidated.safetensors beside it";
+    for words in [
+        &["info", "in"][..],
+        &["convert", "in", "converted", "--to", "col-major"],
+        &["reshard", "in", "whole"],
+    ] {
+        let (_, err) = ends(at, 0, words);
+        assert!(err.contains(said), "{words:?}: {err}");
+    }
+    assert_eq!(ends(at, 0, &["same-data", "whole", "in/model.safetensors"]).0, "same\n");
+    // Another file beside them leaves a question.
+    file(&at.join("in/other.safetensors"), &[("x", &[2])], "{}");
+    assert!(ends(at, 2, &["info", "in"]).1.contains("name one of them"));
+}
+
+/// The rules of makers: bare words are answered by both texts, and a run takes the one that is given.
+#[test]
+fn rules_of_makers_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    // Row r of the array [q; k; v] of 8 query heads, 4 key heads and 4 value heads of 6 rows; Megatron's groups of it.
+    let head = |part: u64, head: u64| {
+        (0..6).map(move |row| ([0, 48, 72][part as usize] + 6 * head + row) as u8)
+    };
+    let group =
+        |n: u64| head(0, 2 * n).chain(head(0, 2 * n + 1)).chain(head(1, n)).chain(head(2, n));
+    for rank in 0..2u64 {
+        let rows: Vec<u8> = (2 * rank..2 * rank + 2).flat_map(group).collect();
+        let path = at.join(format!("in/rank_{rank}.safetensors"));
+        file(&path, &[("qkv", &[48])], "{}");
+        let header = fs::read(&path).unwrap();
+        fs::write(&path, [&header[..header.len() - 48], &rows].concat()).unwrap();
+    }
+    let run = |rule: &str, code: i32| {
+        let _ = fs::remove_dir_all(at.join("out"));
+        let rule = format!("*=[96] @ {rule}");
+        ends(at, code, &["reshard", "in", "out", "--from-mesh", "tp=2", "--from-rule", &rule]).1
+    };
+    let rows = || {
+        let bytes = fs::read(at.join("out/model.safetensors")).unwrap();
+        bytes[bytes.len() - 96..].to_vec()
+    };
+    let err = run("qkv(h=8,g=4,d=6)", 2);
+    assert!(err.contains("write `megatron:qkv(h=8,g=4,d=6)` or `vllm:qkv(h=8,g=4,d=6)`"), "{err}");
+    run("megatron:qkv(h=8,g=4,d=6,array=concat)", 0);
+    assert_eq!(rows(), (0..96).collect::<Vec<u8>>());
+    run("megatron:qkv(h=8,g=4,d=6)", 0);
+    assert_eq!(rows(), (0..4).flat_map(group).collect::<Vec<u8>>());
+    let spec = "f32[96,48] @ mesh(tp=2) megatron:qkv(h=8,g=4,d=6)";
+    let (out, _) = ends(at, 0, &["explain", spec]);
+    assert!(
+        out.contains("heads      8 query heads, 4 key heads and 4 value heads of 6 rows each"),
+        "{out}"
+    );
+    assert!(out.contains("mesh(tp=2) megatron:qkv(h=8,g=4,d=6)"), "{out}");
+    let (_, err) = ends(at, 2, &["shards", "f32[96] @ mesh(tp=4) vocab(pad=64)"]);
+    assert!(err.contains("write `megatron:vocab(pad=64)` or `vllm:vocab(pad=64)`"), "{err}");
+}
+
+/// What a refused run leaves is named by every message about it.
+#[test]
+fn a_folder_that_is_left_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    file(&at.join("model.safetensors"), &[("a", &[64]), ("b", &[64])], "{}");
+    ends(at, 0, &["reshard", "plan", "model.safetensors", "out", "-o", "plan"]);
+    ends(at, 0, &["reshard", "run", "plan", "--rank", "0", "--world", "2"]);
+    let named = |err: &str| assert!(err.contains("out.partial-"), "{err}");
+    named(&ends(at, 1, &["reshard", "finish", "plan"]).1);
+    fs::create_dir(at.join("out")).unwrap();
+    fs::write(at.join("out/note"), "").unwrap();
+    named(&ends(at, 2, &["reshard", "run", "plan"]).1);
+    named(&ends(at, 2, &["reshard", "finish", "plan"]).1);
+    // A run that another request superseded.
+    fs::remove_dir_all(at.join("out")).unwrap();
+    named(&ends(at, 0, &["reshard", "model.safetensors", "out", "--memory", "1M"]).1);
+}

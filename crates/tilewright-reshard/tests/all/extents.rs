@@ -1,0 +1,391 @@
+//! What states the extents of whole tensors, and what becomes of a checkpoint of which a shard file is missing.
+
+use std::{fs, path::Path};
+
+use crate::common::{Tensors, file, names, read, write};
+use tilewright_reshard::{Error, Form, Job, Request, Rules};
+
+/// Writes files of a distributed checkpoint: of each tensor two rows in each file.
+fn shards(folder: &Path, tensors: &[(&str, u64)], files: u64, metadata: &[(&str, &str)]) {
+    fs::create_dir_all(folder).unwrap();
+    for number in 0..files {
+        let held = |(name, columns): &(&str, u64)| {
+            let bytes = (0..2 * columns).map(|at| (number * 2 * columns + at) as u8).collect();
+            (name.to_string(), ("U8".to_owned(), vec![2, *columns], bytes))
+        };
+        let held: Tensors = tensors.iter().map(held).collect();
+        let place =
+            |(name, _): &(&str, u64)| format!("{name:?}:{{\"saved_offsets\":[{},0]}}", 2 * number);
+        let places = tensors.iter().map(place).collect::<Vec<_>>().join(",");
+        let places = format!("{{{places}}}");
+        let said = [&[("DCP_SHARDING_INFO", &*places)], metadata].concat();
+        write(
+            &folder.join(format!("shard-{:05}-model-00001-of-00001.safetensors", number + 1)),
+            &held,
+            &said,
+        );
+    }
+}
+
+fn refused(request: Request) -> (&'static str, String) {
+    let error = Job::prepare(request).unwrap_err();
+    (error.kind(), error.to_string())
+}
+
+fn last(folder: &Path) -> String {
+    names(folder).into_iter().rfind(|name| name.ends_with(".safetensors")).unwrap()
+}
+
+#[test]
+fn extents_that_nothing_states_are_assumed_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    shards(&at, &[("v", 1), ("w", 3)], 3, &[]);
+    let request = Request::new(&at, folder.path().join("out"));
+    let assumed = |request: &Request| {
+        let job = Job::prepare(request.clone()).unwrap();
+        // A plan keeps what is assumed.
+        let job = Job::of_bytes(&job.plan().unwrap()).unwrap();
+        let named = |(name, dims): (&str, &[u64])| (name.to_owned(), dims.to_vec());
+        (job.assumed().map(named).collect::<Vec<_>>(), job.assumption())
+    };
+    let (found, said) = assumed(&request);
+    assert_eq!(found, [("v".to_owned(), vec![6, 1]), ("w".to_owned(), vec![6, 3])]);
+    let text = "nothing states the extents of 2 tensors, so the last shard is their end: \"v\" [6, 1], \"w\" [6, 3]. \
+                A last shard file that is missing makes them smaller";
+    assert_eq!(said.unwrap(), text);
+    // Trusted: the same extents, and no sentence.
+    let (found, said) = assumed(&request.clone().trust_extents(true));
+    assert_eq!((found.len(), said), (2, None));
+    // Stated, as text or by patterns: nothing is assumed, and the result is the same.
+    for stated in [
+        request.clone().extents_text(r#"{"v": [6, 1], "w": [6, 3]}"#).unwrap(),
+        request.clone().extents_text("v = [6, 1]\nw = [6, 3]").unwrap(),
+        request.clone().extents("v", &[6, 1]).unwrap().extents("w", &[6, 3]).unwrap(),
+    ] {
+        assert_eq!(assumed(&stated), (vec![], None));
+    }
+    // One of two is stated.
+    let (found, said) = assumed(&request.clone().extents("v", &[6, 1]).unwrap());
+    assert_eq!(found.len(), 1);
+    assert!(said.unwrap().starts_with("nothing states the extents of 1 tensor, "));
+    fs::remove_file(at.join(last(&at))).unwrap();
+    let (found, _) = assumed(&request);
+    assert_eq!(found[1], ("w".to_owned(), vec![4, 3]));
+}
+
+/// The first, one in the middle, the last: with the extents stated each is a hole that is named.
+#[test]
+fn a_missing_shard_is_a_hole_where_extents_are_stated() {
+    for gone in 0..3u64 {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("in");
+        shards(&at, &[("w", 3)], 3, &[]);
+        fs::remove_file(at.join(format!("shard-{:05}-model-00001-of-00001.safetensors", gone + 1)))
+            .unwrap();
+        let request = Request::new(&at, folder.path().join("out"));
+        let hole = format!(
+            "tensor `w` [6,3]: no piece holds [{},{}) × [0,3); a shard file may be missing",
+            2 * gone,
+            2 * gone + 2
+        );
+        let stated = request.clone().extents_text("w = [6, 3]").unwrap();
+        assert_eq!(refused(stated), ("mismatch", hole.clone()));
+        let stated = request.clone().extents("*", &[6, 3]).unwrap().trust_extents(true);
+        assert_eq!(refused(stated), ("mismatch", hole));
+        match Job::prepare(request) {
+            Ok(job) => assert_eq!((gone, job.assumed().count()), (2, 1)),
+            Err(error) => assert!(gone < 2 && error.to_string().contains("shard"), "{error}"),
+        }
+    }
+}
+
+/// Results say how large the whole is, so a part of them is never taken for it.
+#[test]
+fn results_state_their_extents() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let tensors =
+        [("norm", "U8", vec![4], vec![1, 2, 3, 4]), ("w", "U8", vec![8, 2], (0..16).collect())];
+    file(&at("model.safetensors"), &tensors, &[]);
+    let rules = |mesh| {
+        let rules = Rules::new(mesh).unwrap().rule("w", "column").unwrap();
+        rules.rule("*", "P()").unwrap()
+    };
+    let cut = |form, out: &str| {
+        let request = Request::new(at("model.safetensors"), at(out)).to(rules("tp=4")).form(form);
+        Job::prepare(request).unwrap().run_all(&()).unwrap();
+    };
+    cut(Form::Dcp, "dcp");
+    let request = Request::new(at("dcp"), at("whole"));
+    let job = Job::prepare(request.clone()).unwrap();
+    let assumed: Vec<&str> = job.assumed().map(|(name, _)| name).collect();
+    assert_eq!((assumed, job.tensors()), (vec!["norm"], 2));
+    fs::remove_file(at("dcp").join(last(&at("dcp")))).unwrap();
+    let (kind, text) = refused(request.clone());
+    assert_eq!(kind, "extents", "{text}");
+    assert!(text.contains("a shard file may be missing; tilewright.extents states [8, "), "{text}");
+    assert!(text.ends_with("give the extents of whole tensors, or accept those of their shards"));
+    let job = Job::prepare(request.trust_extents(true)).unwrap();
+    assert!(job.assumed().any(|(name, extents)| name == "w" && extents == [6, 2]));
+
+    // A part of the ranks, under the mesh of a part.
+    cut(Form::Ranks, "ranks");
+    let whole = Request::new(at("ranks"), at("whole")).from(rules("tp=4"));
+    assert_eq!(Job::prepare(whole).unwrap().assumed().count(), 0);
+    for name in names(&at("ranks")).iter().skip(2) {
+        fs::remove_file(at("ranks").join(name)).unwrap();
+    }
+    for (rank, name) in names(&at("ranks")).iter().enumerate() {
+        fs::rename(at("ranks").join(name), at("ranks").join(format!("r{rank}.safetensors")))
+            .unwrap();
+    }
+    let half = Request::new(at("ranks"), at("half")).from(rules("tp=2"));
+    let (kind, text) = refused(half.clone());
+    assert!(kind == "extents" && text.contains("tilewright.extents states [8, "), "{text}");
+    Job::prepare(half.trust_extents(true)).unwrap().run_all(&()).unwrap();
+    assert_eq!(read(&at("half"))["w"].2, (0..8).collect::<Vec<u8>>());
+}
+
+/// Files of ranks of others: parts are assumed, copies are not.
+#[test]
+fn ranks_of_others_assume_what_is_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    for rank in 0..2 {
+        let held = [("norm", "U8", vec![2], vec![7, 7]), ("w", "U8", vec![2, 2], vec![rank; 4])];
+        file(&at.join(format!("rank_{rank}.safetensors")), &held, &[]);
+    }
+    let rules = |mesh: &str| {
+        Rules::new(mesh).unwrap().rule("w", "[Shard(0)]").unwrap().rule("*", "P()").unwrap()
+    };
+    let request = Request::new(&at, folder.path().join("out")).from(rules("tp=2"));
+    let job = Job::prepare(request.clone()).unwrap();
+    assert_eq!(job.assumed().collect::<Vec<_>>(), [("w", &[4, 2][..])]);
+    let said = Rules::new("tp=2").unwrap().rule("w", "[4,2] @ [Shard(0)]").unwrap();
+    let said = request.clone().from(said.rule("*", "P()").unwrap());
+    assert_eq!(Job::prepare(said).unwrap().assumed().count(), 0);
+    let more = request.clone().extents_text("w = [8, 2]").unwrap();
+    assert!(
+        refused(more)
+            .1
+            .contains("tensor \"w\" has [2, 2]; by its rule that shard of [8, 2] has [4, 2]")
+    );
+    // Over one position a file has all of it.
+    fs::remove_file(at.join("rank_1.safetensors")).unwrap();
+    let one = Request::new(&at, folder.path().join("out")).from(rules("tp=1"));
+    assert_eq!(Job::prepare(one).unwrap().assumed().count(), 0);
+}
+
+const CONFIG: &str = r#"{"model_type": "llama", "hidden_size": 3, "intermediate_size": 6, "num_hidden_layers": 1,
+    "num_attention_heads": 1, "num_key_value_heads": 1, "head_dim": 6, "vocab_size": 6}"#;
+
+/// A model whose config states six rows of every tensor that is cut here.
+const MODEL: [(&str, u64); 6] = [
+    ("model.embed_tokens.weight", 3),
+    ("model.layers.0.mlp.gate_proj.weight", 3),
+    ("model.layers.0.mlp.up_proj.weight", 3),
+    ("model.layers.0.self_attn.q_proj.weight", 3),
+    ("model.layers.0.self_attn.k_proj.weight", 3),
+    ("model.layers.0.self_attn.v_proj.weight", 3),
+];
+
+/// The tensors of the model that no file cuts: three rows, or three elements.
+fn rest(folder: &Path, prefix: &str) {
+    let wide = |name: &str, dims: &[u64]| {
+        let bytes = vec![0; dims.iter().product::<u64>() as usize];
+        (format!("{prefix}model.{name}.weight"), ("U8".to_owned(), dims.to_vec(), bytes))
+    };
+    let held: Tensors = [
+        wide("norm", &[3]),
+        wide("layers.0.input_layernorm", &[3]),
+        wide("layers.0.post_attention_layernorm", &[3]),
+        wide("layers.0.self_attn.o_proj", &[3, 6]),
+        wide("layers.0.mlp.down_proj", &[3, 6]),
+    ]
+    .into();
+    let place = |(name, (_, dims, _)): (&String, &(String, Vec<u64>, Vec<u8>))| {
+        format!("{name:?}:{{\"saved_offsets\":{:?}}}", vec![0; dims.len()])
+    };
+    let places = format!("{{{}}}", held.iter().map(place).collect::<Vec<_>>().join(","));
+    let said = [("DCP_SHARDING_INFO", &*places)];
+    write(&folder.join("shard-00004-model-00001-of-00001.safetensors"), &held, &said);
+}
+
+fn model(folder: &Path, prefix: &str, config: &str) -> Request {
+    let named: Vec<(String, u64)> =
+        MODEL.iter().map(|(name, columns)| (format!("{prefix}{name}"), *columns)).collect();
+    let named: Vec<(&str, u64)> = named.iter().map(|(name, columns)| (&**name, *columns)).collect();
+    shards(folder, &named, 3, &[]);
+    rest(folder, prefix);
+    fs::write(folder.join("config.json"), config).unwrap();
+    Request::new(folder, folder.with_extension("out"))
+}
+
+#[test]
+fn the_config_of_a_known_family_states_extents() {
+    let prepared = |prefix: &str, config: &str, gone: &str| -> Result<(usize, usize), Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("in");
+        let request = model(&at, prefix, config);
+        if let Ok(number) = gone.parse::<u64>() {
+            fs::remove_file(at.join(format!("shard-{number:05}-model-00001-of-00001.safetensors")))
+                .unwrap();
+        }
+        let job = Job::prepare(request)?;
+        Ok((job.tensors(), job.assumed().count()))
+    };
+    for prefix in ["", "model.", "module.", "exp_avg."] {
+        assert_eq!(prepared(prefix, CONFIG, "").unwrap(), (11, 0), "{prefix}");
+        // The file of the tensors that are whole is the last one.
+        let error = prepared(prefix, CONFIG, "4").unwrap_err();
+        let said = "config.json states tensor \"model.layers.0.self_attn.o_proj.weight\", and no file holds it; a shard file may be missing";
+        assert_eq!(error.kind(), "extents");
+        assert!(error.to_string().starts_with(said), "{error}");
+    }
+    // More rows than the shards have, and rows that the config does not have.
+    let error =
+        prepared("", &CONFIG.replace("\"vocab_size\": 6", "\"vocab_size\": 8"), "").unwrap_err();
+    let said = "tensor `model.embed_tokens.weight` [8,3]: no piece holds [6,8) × [0,3); a shard file may be missing; config.json states [8, 3]";
+    assert!(error.kind() == "extents" && error.to_string().starts_with(said), "{error}");
+    let error =
+        prepared("", &CONFIG.replace("\"vocab_size\": 6", "\"vocab_size\": 5"), "").unwrap_err();
+    assert!(
+        error.kind() == "extents" && error.to_string().contains("outside the array"),
+        "{error}"
+    );
+    // What is not known states nothing.
+    for config in [
+        CONFIG.replace("llama", "newest"),
+        CONFIG.replace("\"head_dim\"", "\"quantization_config\": {}, \"head_dim\""),
+        CONFIG.replace("\"hidden_size\": 3,", ""),
+        "{".to_owned(),
+    ] {
+        assert_eq!(prepared("", &config, "").unwrap(), (11, 11), "{config}");
+    }
+    // Other names are no part of the model.
+    let folder = tempfile::tempdir().unwrap();
+    shards(folder.path(), &[("w", 3)], 2, &[]);
+    fs::write(folder.path().join("config.json"), CONFIG).unwrap();
+    let job =
+        Job::prepare(Request::new(folder.path(), folder.path().with_extension("out"))).unwrap();
+    assert_eq!(job.assumed().count(), 1);
+}
+
+#[test]
+fn a_caller_knows_better_than_a_config() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    let config = CONFIG.replace("\"vocab_size\": 6", "\"vocab_size\": 8");
+    let request = model(&at, "", &config);
+    assert_eq!(refused(request.clone()).0, "extents");
+    let stated = request.clone().extents("*embed_tokens*", &[6, 3]).unwrap();
+    assert_eq!(Job::prepare(stated).unwrap().assumed().count(), 0);
+    let stated = request.clone().extents_text("[model.embed_tokens]\nweight = [6, 3]").unwrap();
+    assert_eq!(Job::prepare(stated).unwrap().assumed().count(), 0);
+    let job = Job::prepare(request.trust_extents(true)).unwrap();
+    assert_eq!((job.assumed().count(), job.assumption()), (11, None));
+}
+
+#[test]
+fn lists_of_extents_are_read_or_refused() {
+    let list = |text: &str| {
+        Request::new("in", "out").extents_text(text).map_err(|error| {
+            assert_eq!(error.kind(), "usage", "{text}");
+            error.to_string()
+        })
+    };
+    let same = [
+        r#"{"a.b": [1, 2], "a.c": []}"#,
+        r#" {"a": {"b": [1, 2], "c": []}}"#,
+        "\"a.b\" = [1, 2]\n'a.c' = []",
+        "a.b = [1, 2]\na.c = []",
+        "[a]\nb = [1, 2]\nc = []",
+    ];
+    for text in same {
+        assert_eq!(list(text).unwrap(), list(same[0]).unwrap(), "{text}");
+    }
+    for (text, says) in [
+        ("{", "no list of extents in JSON"),
+        ("a = ", "no list of extents in TOML"),
+        ("a", "no list of extents in TOML"),
+        (r#"{"a": 3}"#, "tensor \"a\": expected a list of extents such as [50257, 64]"),
+        (r#"{"a": [3, -1]}"#, "tensor \"a\": expected a list"),
+        (r#"{"a": [3.5]}"#, "tensor \"a\": expected a list"),
+        ("a = ['3']", "tensor \"a\": expected a list"),
+        (r#"{"a.b": [1], "a": {"b": [2]}}"#, "tensor \"a.b\" is listed twice"),
+    ] {
+        let error = list(text).unwrap_err();
+        assert!(error.contains(says), "{text}: {error}");
+    }
+    // A tensor that is listed has to be there, in whole tensors as well.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    file(&path, &[("w", "U8", vec![4], vec![0; 4])], &[]);
+    let request = Request::new(&path, folder.path().join("out"));
+    let said = refused(request.clone().extents_text("v = [4]").unwrap());
+    let text =
+        "the extents of tensor \"v\" are stated, and no file holds it; a shard file may be missing";
+    assert_eq!(said, ("mismatch", text.to_owned()));
+    assert!(Job::prepare(request.clone().extents_text("w = [4]").unwrap()).is_ok());
+    let (_, text) = refused(request.extents_text("w = [5]").unwrap());
+    assert!(text.contains("no piece holds [4,5); a shard file may be missing"), "{text}");
+}
+
+/// Files that contradict each other, and notes that are none.
+#[test]
+fn notes_of_extents_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let tried = |number: usize, notes: [&str; 2]| {
+        let at = folder.path().join(number.to_string());
+        for (file, note) in notes.into_iter().enumerate() {
+            let other = folder.path().join(format!("{number}-{file}"));
+            shards(&other, &[("w", 3)], 2, &[("tilewright.extents", note)]);
+            let name = format!("shard-{:05}-model-00001-of-00001.safetensors", file + 1);
+            fs::create_dir_all(&at).unwrap();
+            fs::copy(other.join(&name), at.join(&name)).unwrap();
+        }
+        let request = Request::new(&at, at.with_extension("out"));
+        Job::prepare(request).map(|job| job.assumed().count()).map_err(|error| error.to_string())
+    };
+    let whole = r#"{"w": [4, 3]}"#;
+    assert_eq!(tried(0, [whole, whole]).unwrap(), 0);
+    assert_eq!(tried(1, [whole, "{}"]).unwrap(), 0);
+    let cases = [
+        ([whole, r#"{"w": [6, 3]}"#], "tensor \"w\" is [6, 3]; files before it say [4, 3]"),
+        (
+            [whole, r#"{"v": [6, 3]}"#],
+            "tilewright.extents states tensor \"v\", and no file holds it",
+        ),
+        ([whole, "3"], "shard-00002-model-00001-of-00001.safetensors: tilewright.extents: "),
+        ([r#"{"w": [4]}"#, "{}"], "tensor \"w\" has 2 dims, and its extents are said to be [4]"),
+        ([r#"{"w": [6, 3]}"#, "{}"], "no piece holds [4,6) × [0,3)"),
+    ];
+    for (number, (notes, says)) in cases.into_iter().enumerate() {
+        let error = tried(2 + number, notes).unwrap_err();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+/// A shard of another size names itself or its box.
+#[test]
+fn a_shard_of_another_size_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    shards(&at, &[("w", 3)], 3, &[]);
+    let second = at.join("shard-00002-model-00001-of-00001.safetensors");
+    let bytes = fs::read(&second).unwrap();
+    let request = Request::new(&at, folder.path().join("out"));
+    fs::write(&second, &bytes[..bytes.len() - 2]).unwrap();
+    assert!(refused(request.clone()).1.contains("shard-00002-model-00001-of-00001.safetensors"));
+    let wide: Tensors = [("w".to_owned(), ("U8".to_owned(), vec![3, 3], vec![0; 9]))].into();
+    let places = r#"{"w":{"saved_offsets":[2,0]}}"#;
+    write(&second, &wide, &[("DCP_SHARDING_INFO", places)]);
+    let (_, text) = refused(request.clone());
+    assert!(text.contains("both hold [4,5) × [0,3)") && text.contains("is shard-00002-"), "{text}");
+    let short: Tensors = [("w".to_owned(), ("U8".to_owned(), vec![1, 3], vec![0; 3]))].into();
+    write(&second, &short, &[("DCP_SHARDING_INFO", places)]);
+    assert!(
+        refused(request).1.contains("no piece holds [3,4) × [0,3); a shard file may be missing")
+    );
+}
