@@ -347,7 +347,7 @@ fn threads() -> Vec<Value> {
 
 /// Arrays in shards, each in every notation of shardings and as one layout, and texts that are none.
 fn shards() -> Vec<Value> {
-    const TEXTS: [&str; 22] = [
+    const TEXTS: [&str; 28] = [
         "f32[8,6] @ mesh(dp=2,tp=2) [Shard(0), Shard(1)]",
         "f32[37] @ mesh(2,2) [Shard(0), Shard(0)]",
         "bf16[17,4] @ mesh(dp=4,tp=2) [Shard(0), Shard(0)] order(tp,dp)",
