@@ -17,6 +17,7 @@ mod readme;
 mod recast;
 mod recipe;
 mod reshard;
+mod shard_files;
 mod shards;
 mod tables;
 mod width;
