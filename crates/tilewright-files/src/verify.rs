@@ -72,7 +72,7 @@ pub fn verify(
     let (source, beside) = (Source::open(&out.path)?, temporary::folder(&out.path));
     let beside = |name: &str| beside.join(name);
     if let Some(verdict) =
-        recorded::verdict((format, &source, &beside), (&against, request), watch)?
+        recorded::verdict((format, &source), &beside, (&against, request), watch)?
     {
         return Ok(verdict);
     }

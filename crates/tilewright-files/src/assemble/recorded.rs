@@ -115,7 +115,8 @@ pub(crate) fn unfit(input: &Input) -> Option<Option<String>> {
 /// What verification says of a result that records a recipe; nothing where it records none for this source. `beside` knows the
 /// paths of the files beside it.
 pub(crate) fn verdict(
-    (format, source, beside): (&'static Format, &Source, &dyn Fn(&str) -> PathBuf),
+    (format, source): (&'static Format, &Source),
+    beside: &dyn Fn(&str) -> PathBuf,
     (against, request): (&Input, &Request),
     watch: &dyn Watch,
 ) -> Result<Option<Verdict>, Error> {
