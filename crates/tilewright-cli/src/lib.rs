@@ -16,6 +16,7 @@ mod screen;
 mod size;
 mod spec;
 mod streams;
+mod unit;
 
 use std::ffi::OsString;
 #[cfg(unix)]

@@ -7,7 +7,7 @@ pub(crate) fn option(remedy: Remedy) -> String {
     match remedy {
         Remedy::Overwrite => "overwriting it needs --force",
         Remedy::MoreMemory { least: Some(least) } => {
-            return format!("give --memory {} or more", crate::size::at_least(least));
+            return format!("give --memory {} or more", crate::unit::at_least(least));
         }
         Remedy::MoreMemory { least: None } => "raise --memory",
         Remedy::LessMemory => "lower --memory",

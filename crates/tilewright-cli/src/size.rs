@@ -1,12 +1,9 @@
 //! Sizes in bytes, such as `512M`.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, unit::UNITS};
 
 /// The most threads that are taken.
 const MOST: usize = 4096;
-
-/// The units, powers of 1024.
-const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
 
 /// Reads a number with an optional unit: K, M, G, T, powers of 1024, also written `KiB` or `KB`. Before a unit the
 /// number may have decimals.
@@ -37,21 +34,6 @@ pub(crate) fn read(what: &str, text: &str) -> Result<u64, Failure> {
     whole.checked_add(part as u64).filter(|bytes| *bytes <= i64::MAX as u64).ok_or_else(wrong)
 }
 
-/// A size of at least this many bytes, in the largest unit that it fills, with one decimal.
-pub(crate) fn at_least(bytes: u64) -> String {
-    let filled = |power: &usize| bytes >= 1 << (10 * power);
-    let power = (0..UNITS.len()).rev().find(filled).unwrap_or(0);
-    if power == 0 {
-        return bytes.to_string();
-    }
-    let tenths = (u128::from(bytes) * 10).div_ceil(1 << (10 * power));
-    let unit = UNITS[power].to_ascii_uppercase();
-    match tenths % 10 {
-        0 => format!("{}{unit}", tenths / 10),
-        part => format!("{}.{part}{unit}", tenths / 10),
-    }
-}
-
 /// Reads a number of things; 0 leaves it to the program.
 pub(crate) fn count(what: &str, text: &str) -> Result<usize, Failure> {
     let number = text.trim().parse::<usize>().ok().filter(|count| *count <= MOST);
@@ -65,6 +47,7 @@ pub(crate) fn count(what: &str, text: &str) -> Result<usize, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::unit::at_least;
 
     #[test]
     fn counts_are_bounded() {

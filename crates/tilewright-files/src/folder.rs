@@ -15,11 +15,12 @@ use std::{
 use tilewright_core::Remedy;
 
 use crate::{
-    Error, Input, Reading, Watch,
+    Error, Input, Reading, Tensor, Watch,
     access::Access,
-    container::{self, FORMATS, Format, safetensors::BOXES},
+    container::{self, FORMATS, Format, Opened, Opening, safetensors::BOXES},
     crew::Crew,
     disk, foreign,
+    note::Texts,
     place::Place,
     source::{Source, unusual_kind},
     watch::go_on,
@@ -131,18 +132,20 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
     let (count, ending) = (found.len(), format.ending.unwrap_or_default());
     let first = found.first().map_or_else(String::new, |first| shown(first));
     let said = format!("{} holds {count} files *{ending}, such as {first}", folder.display());
-    let opened: Vec<Input> = found
-        .iter()
-        .take(2)
-        .filter_map(|path| crate::open(path, &Reading::default()).ok())
-        .collect();
-    if opened.iter().any(|input| input.metadata().any(|(key, _)| key == BOXES)) {
+    let (reading, note) = (Reading::default(), Texts::default());
+    let open = |path: &&PathBuf| {
+        let source = Source::open(path).ok()?;
+        let opening = Opening { source, reading: &reading, watch: &(), note: &note, beside: None };
+        (format.open)(opening).ok()
+    };
+    let opened: Vec<Opened> = found.iter().take(2).filter_map(open).collect();
+    if opened.iter().any(|one| one.container.metadata().any(|(key, _)| key == BOXES)) {
         let said = format!("{said}: a torch checkpoint in shards, as {BOXES} says");
         return Error::usage(said).with(&[Remedy::Reshard]);
     }
-    let shares = |one: &Input, other: &Input| {
-        let names: HashSet<&str> = one.names().collect();
-        other.names().any(|name| names.contains(name))
+    let shares = |one: &Opened, other: &Opened| {
+        let names: HashSet<&str> = one.tensors.iter().map(Tensor::name).collect();
+        other.tensors.iter().any(|tensor| names.contains(tensor.name()))
     };
     match &opened[..] {
         [one, other] if shares(one, other) => {

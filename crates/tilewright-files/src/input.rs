@@ -8,7 +8,6 @@ use std::{
 use crate::{
     Error, Job, Tensor, Watch,
     container::{self, Fact, Format, Opened, Target},
-    folder,
     note::{Aside, Texts},
     source::{Source, is_standard},
 };
@@ -29,6 +28,8 @@ pub struct Input {
     pub(crate) aside: Option<Aside>,
     /// The folder that was opened, where it was one.
     pub(crate) folder: Option<PathBuf>,
+    /// The folder's other file of the same model, as a sentence without an end.
+    pub(crate) beside: Option<String>,
 }
 
 impl Input {
@@ -91,8 +92,7 @@ impl Input {
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let aside = self.aside.iter().map(|aside| aside.said.clone());
-        let beside = self.folder.iter().filter_map(|folder| folder::set_aside(folder, &self.path));
-        aside.chain(beside).chain(self.opened.container.warnings())
+        aside.chain(self.beside.clone()).chain(self.opened.container.warnings())
     }
 
     /// What a result must say as the file does, beside tensors and their layouts.

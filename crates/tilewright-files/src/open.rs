@@ -70,7 +70,8 @@ pub(crate) fn open_place(
 ) -> Result<Input, Error> {
     let folder = folder::is_folder(place).then(|| place.path.clone());
     let (format, source) = file_of(place)?;
-    Ok(Input { folder, ..open_as(format, source, reading, watch)? })
+    let beside = folder.as_ref().and_then(|folder| folder::set_aside(folder, source.path()));
+    Ok(Input { folder, beside, ..open_as(format, source, reading, watch)? })
 }
 
 /// The file that is opened for a path, and its format.
@@ -167,7 +168,7 @@ pub(crate) fn open_with(
         Some(aside) if error.is_usage() => error.and(&aside.said),
         _ => error,
     })?;
-    Ok(Input { path, opened, aside, folder: None })
+    Ok(Input { path, opened, aside, folder: None, beside: None })
 }
 
 /// An error if dims or a type are said that nothing would ask for: most formats say them, unless the

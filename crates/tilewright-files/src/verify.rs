@@ -173,7 +173,7 @@ fn open_result(
             (opened, None) => opened?,
             (opened, Some(said)) => opened?.map_err(|why| format!("{why}; {said}")),
         };
-        return Ok(opened.map(|opened| Input { path, opened, aside, folder: None }));
+        return Ok(opened.map(|opened| Input { path, opened, aside, folder: None, beside: None }));
     }
     match open_with(format, source, &Reading::default(), Some(beside), watch) {
         Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),

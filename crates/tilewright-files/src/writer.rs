@@ -250,7 +250,7 @@ impl<'a> Writer<'a> {
         let container = create(metadata.into_iter().collect());
         let (files, tensors) = (Vec::new(), self.tensors.clone());
         let opened = Opened { container, index: None, files, tensors };
-        Ok(Input { path: path.into(), opened, aside: None, folder: None })
+        Ok(Input { path: path.into(), opened, aside: None, folder: None, beside: None })
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tilewright_files::{Fingerprint, Input, inner::Companions};
 
-use crate::{Error, extents::Numbers, identity::Identity};
+use crate::{Error, identity::Identity, known_extents::Numbers};
 
 /// The description of a checkpoint of torch: it is of the files that are read, and not of a result.
 const DESCRIPTION: &str = ".metadata";

@@ -9,16 +9,16 @@ use std::{
     sync::Arc,
 };
 
-use tilewright_core::{Dtype, TensorLayout};
 use tilewright_sharded::Piece;
 
 use crate::{
     Error, Job, Request,
     apart::check_apart,
-    array::{Array, Held, Laid, Places, Stored},
+    array::{Array, Held, Places, Stored},
     beside::Beside,
     checkpoint::Checkpoint,
     identity::Identity,
+    tensor::Elements,
 };
 
 /// A tensor whose boxes are listed.
@@ -211,36 +211,6 @@ fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, 
     let Elements { dtype, bits } = elements;
     let (extents, packed) = (extents.clone(), None);
     Ok(Array { name, file_dtype, dtype, bits, extents, packed, held })
-}
-
-/// The type of elements, of whole bytes, and their width.
-pub(crate) struct Elements {
-    pub(crate) dtype: Dtype,
-    pub(crate) bits: u32,
-}
-
-impl Elements {
-    pub(crate) fn of(name: &str) -> Result<Elements, Error> {
-        let dtype = tilewright_notation::dtype(name)
-            .map_err(|error| Error::new(error.kind(), error.to_string()))?;
-        // A truth value has a byte; other types narrower than that are packed.
-        let is_whole = |bits: &u32| bits.is_multiple_of(8);
-        let bits = match dtype {
-            Dtype::Pred => dtype.storage_bits(),
-            _ => dtype.bits(),
-        };
-        let bits = bits.filter(is_whole).filter(|bits| *bits > 0);
-        let none = || Error::new("unsupported", format!("elements of {name} are not whole bytes"));
-        Ok(Elements { dtype, bits: bits.ok_or_else(none)? })
-    }
-
-    /// Such elements, row-major.
-    fn laid(&self, file_dtype: &str, shape: &[u64]) -> Result<Laid, Error> {
-        let layout = TensorLayout::row_major(shape)?;
-        let (file_dtype, shape, spec) = (file_dtype.to_owned(), shape.to_vec(), None);
-        let (dtype, bits, packed) = (self.dtype, self.bits, false);
-        Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed })
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! A caller who trusts the extents of the shards gets them as they are.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     fs,
     path::Path,
 };
@@ -20,18 +20,12 @@ use tilewright_core::Remedy;
 
 use crate::{
     Error, Model, Request,
-    lists::Lists,
+    known_extents::{EXTENTS, Named},
     rules::{Matcher, check},
 };
 
-/// Under this key of its metadata a file says the extents of the whole tensors of which it holds a part.
-pub(crate) const EXTENTS: &str = "tilewright.extents";
-
 /// The file that describes a model, beside its tensors.
 const CONFIG: &str = "config.json";
-
-/// Extents by the names of tensors.
-pub(crate) type Named = BTreeMap<String, Vec<u64>>;
 
 /// The extents that are stated of tensors.
 pub(crate) struct Stated<'a> {
@@ -56,14 +50,14 @@ impl Request {
 
 impl Stated<'_> {
     /// The same with what the files of a folder say.
-    pub(crate) fn with_files(mut self, folder: &Path, lists: &mut Lists) -> Result<Self, Error> {
+    pub(crate) fn with_files(mut self, folder: &Path, noted: Named) -> Result<Self, Error> {
         if self.request.trusts_extents {
             return Ok(self);
         }
-        self.noted = std::mem::take(&mut lists.extents);
+        self.noted = noted;
         let text = fs::read_to_string(folder.join(CONFIG)).unwrap_or_default();
         if let Some(known) = Model::known(&text) {
-            let named = |tensor: crate::Tensor| (tensor.name, tensor.extents);
+            let named = |tensor: crate::tensor::Tensor| (tensor.name, tensor.extents);
             self.config = known.tensors.into_iter().map(named).collect();
             self.needed = known.needed;
         }
@@ -132,36 +126,4 @@ impl Stated<'_> {
 fn suffixes(name: &str) -> impl Iterator<Item = &str> {
     let dots = name.char_indices().filter(|(_, c)| *c == '.').map(|(at, _)| at + 1);
     std::iter::once(0).chain(dots).filter_map(|at| name.get(at..))
-}
-
-/// Takes what one more file says of whole tensors.
-pub(crate) fn noted(known: &mut Named, file: &str, text: &str) -> Result<(), Error> {
-    let said = |why: String| Error::new("corrupt", format!("{file}: {EXTENTS}: {why}"));
-    let own: Named = serde_json::from_str(text).map_err(|error| said(error.to_string()))?;
-    for (name, extents) in own {
-        let first = known.entry(name.clone()).or_insert_with(|| extents.clone());
-        if *first != extents {
-            let why = format!("tensor {name:?} is {extents:?}; files before it say {first:?}");
-            return Err(Error::mismatch(format!("{file}: {EXTENTS}: {why}")));
-        }
-    }
-    Ok(())
-}
-
-/// The numbers of some arrays, ascending, as ranges: the first, and the one behind the last.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Numbers(Vec<[usize; 2]>);
-
-impl Numbers {
-    /// Adds a number that is larger than all before.
-    pub(crate) fn push(&mut self, number: usize) {
-        match self.0.last_mut() {
-            Some([_, end]) if *end == number => *end += 1,
-            Some(_) | None => self.0.push([number, number + 1]),
-        }
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.iter().flat_map(|[first, end]| *first..*end)
-    }
 }

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use crate::{Error, extents::Named};
+use crate::{Error, known_extents::Named};
 
 /// The extents that a text lists.
 pub(crate) fn read(text: &str) -> Result<Named, Error> {

@@ -5,60 +5,21 @@ use std::path::PathBuf;
 use crate::{
     Error, Form, Job, Request,
     array::{Array, Held},
-    boxes::Elements,
     checkpoint::Checkpoint,
     identity::Identity,
     target,
+    tensor::{Elements, Tensor},
 };
 
 use std::{collections::HashMap, sync::Arc};
 
-/// A tensor of a checkpoint that is not there.
-///
-/// ```
-/// use tilewright_reshard::Tensor;
-/// assert_eq!(Tensor::new("w", "BF16", &[4096, 8192]).bytes(), 64 << 20);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tensor {
-    /// Its name.
-    pub name: String,
-    /// Its element type, as safetensors spells it.
-    pub dtype: String,
-    /// Its extents.
-    pub extents: Vec<u64>,
-}
-
-impl Tensor {
-    /// A tensor of this name, element type and extents.
-    ///
-    /// ```
-    /// # use tilewright_reshard::Tensor;
-    /// assert_eq!(Tensor::new("norm", "F32", &[64]).name, "norm");
-    /// ```
-    pub fn new(name: &str, dtype: &str, extents: &[u64]) -> Tensor {
-        Tensor { name: name.to_owned(), dtype: dtype.to_owned(), extents: extents.to_vec() }
-    }
-
-    /// The bytes of its elements; 0 for an element type that is none.
-    ///
-    /// ```
-    /// # use tilewright_reshard::Tensor;
-    /// assert_eq!(Tensor::new("norm", "F32", &[64]).bytes(), 256);
-    /// ```
-    pub fn bytes(&self) -> u64 {
-        let bits = Elements::of(&self.dtype).map_or(0, |elements| elements.bits);
-        let size = self.extents.iter().fold(1u64, |size, extent| size.saturating_mul(*extent));
-        size.saturating_mul(u64::from(bits / 8))
-    }
-
-    fn array(&self) -> Result<Array, Error> {
-        let Elements { dtype, bits } = Elements::of(&self.dtype)
-            .map_err(|error| error.about(&format!("tensor {:?}", self.name)))?;
-        let (file_dtype, extents) = (self.dtype.clone(), self.extents.clone());
-        let (name, held) = (self.name.as_str().into(), Arc::default());
-        Ok(Array { name, file_dtype, dtype, bits, extents, packed: None, held })
-    }
+/// The array that a tensor would be.
+fn array(tensor: &Tensor) -> Result<Array, Error> {
+    let Elements { dtype, bits } = Elements::of(&tensor.dtype)
+        .map_err(|error| error.about(&format!("tensor {:?}", tensor.name)))?;
+    let (file_dtype, extents) = (tensor.dtype.clone(), tensor.extents.clone());
+    let (name, held) = (tensor.name.as_str().into(), Arc::default());
+    Ok(Array { name, file_dtype, dtype, bits, extents, packed: None, held })
 }
 
 impl Job {
@@ -79,7 +40,7 @@ impl Job {
     /// assert_eq!((calls.reads, calls.writes, calls.read_bytes), (4, 8, 64 << 20));
     /// ```
     pub fn imagine(request: Request, tensors: &[Tensor]) -> Result<Job, Error> {
-        let arrays = tensors.iter().map(Tensor::array).collect::<Result<Vec<_>, Error>>()?;
+        let arrays = tensors.iter().map(array).collect::<Result<Vec<_>, Error>>()?;
         let source = Request { to: request.from.clone(), ..Request::new("", "") };
         let source = match &source.to {
             Some(_) => source.form(Form::Ranks),

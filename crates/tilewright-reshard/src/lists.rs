@@ -16,8 +16,8 @@ use crate::{
     Error,
     array::Laid,
     beside::{Metadata, metadata},
-    extents::{EXTENTS, Named, noted},
     identity::{Identity, identities},
+    known_extents::{EXTENTS, Named, noted},
 };
 
 /// Under this key of its metadata a file of a distributed checkpoint says where its tensors begin.

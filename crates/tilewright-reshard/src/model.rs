@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{Error, Tensor};
+use crate::{Error, tensor::Tensor};
 
 /// The numbers of a model of Llama's kind, as `config.json` names them; with experts as Mixtral's and DeepSeek's have.
 ///

@@ -22,7 +22,8 @@ use crate::{
     Error, Rules,
     array::{Held, Stored},
     checkpoint::{Checkpoint, array, listed, same, settled},
-    extents::{Numbers, Stated},
+    extents::Stated,
+    known_extents::Numbers,
     lists::{Entry, Lists, PLACES, shown},
     numbers,
 };
@@ -41,7 +42,7 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Ch
         return Err(Error::mismatch(format!("{said} positions, a file each")));
     }
     let mut lists = Lists::read(&paths)?;
-    let stated = stated.with_files(path, &mut lists)?;
+    let stated = stated.with_files(path, std::mem::take(&mut lists.extents))?;
     let named: Vec<_> = lists.names().collect();
     rules.check(&named.iter().map(|(name, _)| &**name).collect::<Vec<_>>())?;
     let matcher = rules.matcher()?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Rules, extents::Named, rules::pattern};
+use crate::{Error, Rules, known_extents::Named, rules::pattern};
 
 /// The bytes of memory that are used where nothing else is said: 256 MiB.
 pub const DEFAULT_MEMORY: u64 = 256 << 20;

@@ -23,8 +23,9 @@ use crate::{
     array::{Held, Places, Stored},
     beside::{Beside, metadata},
     checkpoint::{Checkpoint, array, listed, names, same, settled},
-    extents::{Numbers, Stated},
+    extents::Stated,
     identity::identities,
+    known_extents::Numbers,
     lists::{Common, Entry, Lists, PLACES, entries, shown},
     numbers::{self, natural},
     ranks::ranks,
@@ -124,7 +125,7 @@ fn state(extents: &mut [u64], entry: &Entry, stated: &Stated<'_>) -> Result<(), 
 fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let paths = parts(path)?;
     let mut lists = Lists::read(&paths)?;
-    let stated = stated.with_files(path, &mut lists)?;
+    let stated = stated.with_files(path, std::mem::take(&mut lists.extents))?;
     let names: Vec<String> = lists.files.iter().map(|file| shown(&file.path)).collect();
     let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
     let (mut arrays, mut assumed) = (Vec::new(), Numbers::default());

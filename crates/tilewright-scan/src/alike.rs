@@ -9,6 +9,12 @@ const WRITTEN: usize = 6;
 const DIGITS: usize = 18;
 
 /// A text with its numbers taken out.
+///
+/// ```
+/// use tilewright_scan::Pattern;
+/// assert_eq!(Pattern::of("layers.7.q").0, Pattern::of("layers.12.q").0);
+/// assert_ne!(Pattern::of("layers.7.q").0, Pattern::of("layers.7.k").0);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pattern(Vec<String>);
 
@@ -61,12 +67,21 @@ impl Pattern {
 
 impl Alike {
     /// One text.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_scan::Alike::of("layers.0.q").to_string(), "layers.0.q");
+    /// ```
     pub fn of(text: &str) -> Alike {
         let (pattern, numbers) = Pattern::of(text);
         Alike { pattern, rows: BTreeSet::from([numbers]) }
     }
 
     /// Takes a text in; false for one of another pattern.
+    ///
+    /// ```
+    /// let mut alike = tilewright_scan::Alike::of("layers.0.q");
+    /// assert!(alike.add("layers.1.q") && !alike.add("layers.1.k"));
+    /// ```
     pub fn add(&mut self, text: &str) -> bool {
         let (pattern, numbers) = Pattern::of(text);
         let same = pattern == self.pattern;
@@ -77,11 +92,23 @@ impl Alike {
     }
 
     /// How many different texts there are.
+    ///
+    /// ```
+    /// let mut alike = tilewright_scan::Alike::of("layers.0.q");
+    /// assert!(alike.add("layers.1.q") && alike.add("layers.1.q"));
+    /// assert_eq!(alike.count(), 2);
+    /// ```
     pub fn count(&self) -> usize {
         self.rows.len()
     }
 
     /// Whether these are all texts of the lists that `Display` writes, where equal numbers stay equal.
+    ///
+    /// ```
+    /// let mut alike = tilewright_scan::Alike::of("layers.0.q0");
+    /// assert!(alike.add("layers.1.q1") && alike.is_all());
+    /// assert!(alike.add("layers.0.q1") && !alike.is_all());
+    /// ```
     pub fn is_all(&self) -> bool {
         let columns: BTreeSet<Vec<&str>> = (0..self.places()).map(|at| self.column(at)).collect();
         let sizes = columns.iter().map(|column| column.iter().collect::<BTreeSet<_>>().len());

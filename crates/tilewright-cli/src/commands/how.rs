@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use tilewright::reshard::{Form, Request, Rules};
+use tilewright::{
+    Remedy,
+    reshard::{Form, Job, Request, Rules},
+};
 
-use crate::{args::How, failure::Failure, size};
+use crate::{args::How, failure::Failure, output::Output, remedy::option, size};
 
 /// What is asked of an input.
 pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request, Failure> {
@@ -64,4 +67,12 @@ fn rules(option: &str, mesh: &str, texts: &[String]) -> Result<Rules, Failure> {
         })?;
         Ok(rules.rule(glob, sharding)?)
     })
+}
+
+/// Prints what is to be known of a job: what nothing states, also where notes are not wanted, and the rest.
+pub(super) fn remark(job: &Job, out: &Output) {
+    if let Some(said) = job.assumption() {
+        out.warn(&format!("{said}; {}", option(Remedy::Extents)));
+    }
+    job.remarks().for_each(|remark| out.remark(&remark));
 }

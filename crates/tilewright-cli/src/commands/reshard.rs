@@ -4,20 +4,18 @@ use std::{env, num::NonZero};
 
 use serde_json::{Value, json};
 use tilewright::{
-    Remedy,
     ask::words::printable,
     core::Counted,
     reshard::{Job, Planned},
 };
 
-use super::how::request;
+use super::how::{remark, request};
 use crate::{
     args::{Asked, Reshard, Run, Step},
     exit::ExitCode,
     failure::Failure,
     output::Output,
     progress::Bar,
-    remedy::option,
     size,
 };
 
@@ -69,14 +67,6 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
         }
         (None, None) => Err(Failure::usage("no checkpoint to reshard; give IN and OUT, or a step")),
     }
-}
-
-/// Prints what is to be known of a job: what nothing states, also where notes are not wanted, and the rest.
-pub(super) fn remark(job: &Job, out: &Output) {
-    if let Some(said) = job.assumption() {
-        out.warn(&format!("{said}; {}", option(Remedy::Extents)));
-    }
-    job.remarks().for_each(|remark| out.remark(&remark));
 }
 
 fn prepared(asked: &Asked) -> Result<Job, Failure> {

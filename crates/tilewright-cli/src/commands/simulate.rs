@@ -8,7 +8,7 @@ use tilewright::{
     reshard::{Calls, Job, Model, Outlook, Tensor, Workers},
 };
 
-use super::how::request;
+use super::how::{remark, request};
 use crate::{args::Simulate, exit::ExitCode, failure::Failure, output::Output, size};
 
 /// The most workers that are simulated.
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure
             return Err(Failure::usage(said));
         }
     };
-    super::reshard::remark(&job, out);
+    remark(&job, out);
     let outlook = Outlook::of(&job, &args.workers)?;
     out.answer(&text(&outlook), value(&outlook))?;
     Ok(ExitCode::SUCCESS)
@@ -64,10 +64,10 @@ fn text(outlook: &Outlook) -> String {
     let (tensors, bytes) = (outlook.tensors, short(calls.bytes));
     line("tensors", format!("{tensors} of {bytes} together"));
     let (count, total) = (outlook.inputs, short(outlook.bytes_in));
-    line("input", format!("{}, {total}", Counted(count as u64, "file")));
+    line("input", format!("{}, {total}", Counted(count, "file")));
     let (count, total, largest) =
         (outlook.outputs, short(outlook.bytes_out), short(outlook.largest));
-    line("output", format!("{}, {total}; the largest {largest}", Counted(count as u64, "file")));
+    line("output", format!("{}, {total}; the largest {largest}", Counted(count, "file")));
     line("tasks", format!("{} of at most {}", calls.tasks, short(task.bytes)));
     let times = calls.read_bytes as f64 / calls.bytes.max(1) as f64;
     let (count, total) = (calls.reads, short(calls.read_bytes));

@@ -80,7 +80,7 @@ pub(crate) fn framed(
     let container = container(input, model, format, &beside)?;
     let files = members(input, files)?;
     let opened = Opened { container, index: None, files, tensors };
-    let made = Input { path: place.path.clone(), opened, aside: None, folder: None };
+    let made = Input { path: place.path.clone(), opened, aside: None, folder: None, beside: None };
     let targets = made.opened.container.plan(&made.opened, &place.path, &jobs(made.tensors()))?;
     if stage.is_none() {
         [input, model]

@@ -112,8 +112,7 @@ pub(crate) fn unfit(input: &Input) -> Option<Option<String>> {
     }))
 }
 
-/// What verification says of a result that records a recipe; nothing where it records none for this source. `beside` knows the
-/// paths of the files beside it.
+/// Compares a result with the recipe that it records; `None` where it records none for this source.
 pub(crate) fn verdict(
     (format, source): (&'static Format, &Source),
     beside: &dyn Fn(&str) -> PathBuf,

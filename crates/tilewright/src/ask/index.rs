@@ -132,6 +132,14 @@ pub struct Contents {
 }
 
 /// The elements that share an offset.
+///
+/// ```
+/// use tilewright::{Spec, ask::{Contents, Sharing}};
+/// let shared = Spec::parse("(4,8):(0,0)")?.resolve(None, None)?;
+/// let Sharing::Several { named, count } = Contents::of(&shared, 0)?.sharing else { panic!() };
+/// assert_eq!((named.len(), count), (16, 32));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// No two do.

@@ -1,0 +1,43 @@
+//! Extents of whole tensors as the metadata of files hold them, and the numbers of arrays whose extents nothing states.
+
+use std::collections::BTreeMap;
+
+use crate::Error;
+
+/// Under this key of its metadata a file says the extents of the whole tensors of which it holds a part.
+pub(crate) const EXTENTS: &str = "tilewright.extents";
+
+/// Extents by the names of tensors.
+pub(crate) type Named = BTreeMap<String, Vec<u64>>;
+
+/// Takes what one more file says of whole tensors.
+pub(crate) fn noted(known: &mut Named, file: &str, text: &str) -> Result<(), Error> {
+    let said = |why: String| Error::new("corrupt", format!("{file}: {EXTENTS}: {why}"));
+    let own: Named = serde_json::from_str(text).map_err(|error| said(error.to_string()))?;
+    for (name, extents) in own {
+        let first = known.entry(name.clone()).or_insert_with(|| extents.clone());
+        if *first != extents {
+            let why = format!("tensor {name:?} is {extents:?}; files before it say {first:?}");
+            return Err(Error::mismatch(format!("{file}: {EXTENTS}: {why}")));
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of some arrays, ascending, as ranges: the first, and the one behind the last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Numbers(Vec<[usize; 2]>);
+
+impl Numbers {
+    /// Adds a number that is larger than all before.
+    pub(crate) fn push(&mut self, number: usize) {
+        match self.0.last_mut() {
+            Some([_, end]) if *end == number => *end += 1,
+            Some(_) | None => self.0.push([number, number + 1]),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().flat_map(|[first, end]| *first..*end)
+    }
+}
