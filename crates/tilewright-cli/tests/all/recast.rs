@@ -455,7 +455,7 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
         ("llama", vec![("attention.head_count_kv", vec![2, 2].into())], ""),
         ("llama", vec![("attention.key_length", 8.into())], ""),
         ("unheard", vec![], "not compared with the architecture \"unheard\""),
-        ("llama", vec![("context_length", Value::Null)], "have no `llama.context_length`"),
+        ("llama", vec![("context_length", Value::Null)], "lack `llama.context_length`"),
     ] {
         let mut keys = Vec::new();
         metadata(&at.join("m.gguf"), &changed(architecture, &mut keys, &changes));
