@@ -388,7 +388,11 @@ mod tests {
             ("shape=3, stripes=3", (9, 16), "an array has no `stripes`"),
             ("{'shape': 3", (11, 11), "`}`"),
             ("shape='3", (6, 8), "second quote"),
-            ("shape=99999999999999999999", (6, 26), "64 bits"),
+            (
+                "shape=99999999999999999999",
+                (6, 26),
+                "too large; expected an integer from 0 to 2^64 - 1",
+            ),
             ("shape=((((((3))))))", (10, 11), "no further bracket"),
         ] {
             let error = shape(text).unwrap_err();

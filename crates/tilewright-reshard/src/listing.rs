@@ -121,7 +121,7 @@ impl Job {
     }
 
     /// The same as a sentence without an end, for a person who may know better; `None` where there are none, or where the
-    /// request trusts them. [`Remedy::Extents`] is what to do about it.
+    /// request trusts them. [`Remedy::Extents`](tilewright_core::Remedy::Extents) is what to do about it.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};

@@ -104,7 +104,7 @@ pub fn recorded(input: &Input) -> Result<Recipe, Error> {
 /// let input = open(path, &Reading::default())?;
 /// let recipe = Recipe::parse("[[map]]\nfrom = '3.weight'\nto = 'head'")?;
 /// let error = recast::solved(&recipe, &input, &Sizes::new()).unwrap_err();
-/// assert!(error.is_mismatch() && error.to_string().contains("3.bias"));
+/// assert!(error.is_mismatch() && error.to_string().contains(".bias"));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn solved(recipe: &Recipe, input: &Input, sizes: &Sizes) -> Result<Assembly, Error> {

@@ -187,7 +187,7 @@ mod tests {
     fn numbers_missing_or_twice_are_named() {
         let parse = |text| Layout::parse(text).unwrap();
         let error = |thr, val| LayoutTv::new(&parse(thr), &parse(val)).unwrap_err().to_string();
-        assert!(error("(2,2):(1,1)", "2:1").starts_with("thread 1 stands at positions"));
+        assert!(error("(2,2):(1,1)", "2:1").starts_with("thread 1 is at positions"));
         assert!(error("4:1", "2:0").starts_with("value 0 is at positions 0 and 1"));
         assert!(error("4:1+1", "2:1").starts_with("position 3 is thread 4 of 4"));
         assert!(error("0:1", "2:1").starts_with("0 threads"));

@@ -16,7 +16,7 @@
 //! | `dlpack:shape={3,5},strides=NULL,byte_offset=8,dtype={2,32,1}` | | `(3,5):(5,1)+2` |
 //! | `dlpack:ndim=1,shape=(4,),strides=(-1,),byte_offset=6,dtype=(kDLBfloat,16,1)` | | `(4):(-1)+3` |
 //! | `dlpack:shape=(8,),dtype=(0,4,1)` | | `(8):(1)` |
-//! | `dlpack:shape=(3,5),byte_offset=6,dtype=f32` | | error: 6 bytes are no whole number |
+//! | `dlpack:shape=(3,5),byte_offset=6,dtype=f32` | | error: 6 bytes are not a whole number |
 //! | `dlpack:shape=(3,5),dtype=(2,32,4)` | | error: 4 lanes |
 //! | `dlpack:shape=(3,5),dtype=(3,64,1)` | | error: no element type |
 

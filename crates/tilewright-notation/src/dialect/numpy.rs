@@ -20,8 +20,8 @@
 //! | `numpy:shape=(3,5),strides=(20,4),dtype=dtype('f4')` | | `(3,5):(5,1)` |
 //! | `{'data': (94, False), 'strides': None, 'descr': [('', '<f4')], 'typestr': '<f4', 'shape': (2, 3), 'version': 3}` | | `(2,3):(3,1)` |
 //! | `{"shape": [2, 3], "typestr": "\|u1", "strides": [1, 2], "version": 3}` | | `(2,3):(1,2)` |
-//! | `numpy:shape=(3,5),strides=(20,5),dtype=f32` | | error: 5 bytes are no whole number of 4-byte elements |
-//! | `numpy:shape=(3,5),strides=(20,4),offset=2,dtype=f32` | | error: 2 bytes are no whole number |
+//! | `numpy:shape=(3,5),strides=(20,5),dtype=f32` | | error: 5 bytes are not a whole number of 4-byte elements |
+//! | `numpy:shape=(3,5),strides=(20,4),offset=2,dtype=f32` | | error: 2 bytes are not a whole number |
 //! | `numpy:shape=(3,5),dtype=>f4` | | error: is big-endian |
 //! | `numpy:shape=(3,5),strides=(20,4),dtype=u4` | | error: 4 bits or 4 bytes |
 //! | `numpy:shape=(3,5),order=K` | | error: an order is `C` or `F` |
