@@ -6,6 +6,7 @@ mod handed_out;
 mod packings;
 mod proofs;
 mod read_back;
+mod recipes;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -150,7 +151,12 @@ fn has_jax(root: &Path, python: &Path) -> bool {
 
 /// Whether a package is there, or can be.
 fn has(root: &Path, python: &Path, package: &str) -> bool {
-    let import = format!("import {package}");
+    imported(root, python, package, package)
+}
+
+/// The same of a package whose module has another name.
+fn imported(root: &Path, python: &Path, package: &str, module: &str) -> bool {
+    let import = format!("import {module}");
     works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
         || sh(python::pip(root, python).arg(package)).is_ok()
 }

@@ -22,7 +22,7 @@ const MODEL: [&str; 3] = ["model_type", "architectures", "general.architecture"]
 /// ```
 /// use tilewright_core::Dtype;
 /// use tilewright_recipe::{Tensor, guess};
-/// let tensors = [Tensor::new("visual.patch_embed.proj.linear.weight", Dtype::F32, [32, 96])];
+/// let tensors = [Tensor::new("visual.patch_embed.linear_proj.weight", Dtype::F32, [32, 96])];
 /// let found = guess(&tensors, None).fits;
 /// assert_eq!((found[0].name, found[0].inverse), ("qwen2-vl-patch-to-linear", true));
 /// assert!(found[0].open.as_ref().unwrap().to_string().contains("the size of `c`"));

@@ -2,11 +2,11 @@
 
 use super::{
     Run, Sanitizer, arrays, banks, bounds, devices, faults, fingerprint, fuzz, handed_out, miri,
-    neon, onednn, package, packings, placements, proofs, read_back, readers, relayout,
+    neon, onednn, package, packings, placements, proofs, read_back, readers, recipes, relayout,
     sanitized_package, sanitizer, torch,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 33] = [
+pub(super) const TABLE: [(&str, &str, Run); 34] = [
     (
         "safetensors and torch",
         "converted files, read back by safetensors, NumPy and torch",
@@ -42,6 +42,11 @@ pub(super) const TABLE: [(&str, &str, Run); 33] = [
         "clusters",
         "plans run by ranks, Ray and Dask while 100 processes are killed (TILEWRIGHT_KILLS)",
         |root, _| read_back::clusters(root),
+    ),
+    (
+        "recipes",
+        "every shipped recipe on tiny models, read by its consumer (RECIPES names some)",
+        |root, _| recipes::recipes(root),
     ),
     (
         "readers",
