@@ -69,6 +69,12 @@ def shared(sizes):
     return lambda size: sizes(size) | {"shared_expert_intermediate_size": 64, "moe_num_shared_experts": 1, "n_shared_experts": 1}
 
 
+def ernie(size):
+    """llama.cpp takes the intermediate width over the heads of keys for the width of shared experts."""
+    hidden, _, heads, groups, _, moe, _, _ = SIZES[size]
+    return shared(mixture)(size) | {"head_dim": hidden // heads, "intermediate_size": moe * groups}
+
+
 GROUPED = {"first_k_dense_replace": 1, "n_group": 1, "topk_group": 1}
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
 
@@ -76,9 +82,9 @@ PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
 FAMILIES = {
     "bloom": (whole_heads, {}),
     "deepseek_v2": (latent, {"topk_method": "greedy"}),
-    "deepseek_v3": (latent, {}),
+    "deepseek_v3": (latent, {"scoring_func": "sigmoid", "norm_topk_prob": True, "routed_scaling_factor": 2.5}),
     "ernie4_5": (dims, {}),
-    "ernie4_5_moe": (lambda size: shared(mixture)(size) | {"head_dim": SIZES[size][0] // SIZES[size][2]}, {"moe_k": 2, "moe_layer_start_index": 1}),
+    "ernie4_5_moe": (ernie, {"moe_k": 2, "moe_layer_start_index": 1}),
     "falcon": (lambda size: whole_heads(size) | {"num_kv_heads": SIZES[size][3]}, {}),
     "glm4": (dims, {}),
     "glm4_moe": (shared(mixture), {**GROUPED, "use_qk_norm": True}),
@@ -99,7 +105,7 @@ FAMILIES = {
     "qwen2": (whole_heads, {}),
     "qwen2_moe": (shared(whole_heads), {"decoder_sparse_step": 1, "mlp_only_layers": []}),
     "qwen3": (dims, {}),
-    "qwen3_moe": (dims, {"decoder_sparse_step": 1, "mlp_only_layers": []}),
+    "qwen3_moe": (dims, {"norm_topk_prob": True, "decoder_sparse_step": 1, "mlp_only_layers": []}),
     "smollm3": (whole_heads, {}),
     "starcoder2": (whole_heads, {}),
     "step3p5_vision": (whole_heads, {"image_size": 16, "patch_size": 4, "num_channels": 3}),
@@ -125,16 +131,17 @@ def seeing(family, size, dtype=torch.float32):
     ids = {"image_token_id": 5, "video_token_id": 6}
     if family == "ernie4_5_vl_moe":
         text |= {"moe_num_experts": experts, "moe_intermediate_size": [moe, moe // 2], "moe_k": 2, "mlp_layer_types": ["dense", "sparse"], "moe_num_shared_experts": 1}
-        text["rope_parameters"] = {"rope_theta": 500000.0, "rope_type": "default", "mrope_section": [head // 2 - 2, 1, 1]}
+        text["rope_parameters"] = {"rope_theta": 500000.0, "rope_type": "default", "mrope_section": [head // 6, head // 6, head // 2 - 2 * (head // 6)]}
         vision = {"depth": 2, "hidden_size": 32, "num_heads": 4, "intermediate_size": 40, "patch_size": 4}
         ids |= {"image_start_token_id": 7, "image_end_token_id": 8, "video_start_token_id": 9, "video_end_token_id": 10}
     else:
+        text["rope_parameters"] = {"rope_theta": 10000.0, "rope_type": "default", "mrope_section": [head // 2 - 2, 1, 1]}
         vision = {"depth": 2, "embed_dim": 32, "hidden_size": head * heads, "num_heads": 4, "patch_size": 4}
         ids |= {"vision_start_token_id": 7, "vision_end_token_id": 8}
     for one in ("moe_intermediate_size", "num_experts", "num_experts_per_tok"):
         if family != "ernie4_5_vl_moe" or one != "moe_intermediate_size":
             text.pop(one, None)
-    made = CONFIG_MAPPING[family](text_config=text, vision_config=vision, tie_word_embeddings=False, **ids)
+    made = CONFIG_MAPPING[family](text_config=text, vision_config=vision, tie_word_embeddings=family == "ernie4_5_vl_moe", **ids)
     return drawn(AutoModelForImageTextToText.from_config(made), dtype)
 
 
