@@ -93,11 +93,23 @@ class Gguf(Case):
             llama_cpp.converted(run.source, theirs)
             run.converted(ours, "--metadata", str(theirs))
             yield "gguf", llama_cpp.compared(ours, theirs)
+            yield "back", self.back(run, ours)
         if llama_cpp.LIBRARY:
             Gguf.library = Gguf.library or llama_cpp.Library()
             words = made.config.vocab_size
             theirs = Gguf.library.logits(ours, models.TOKENS, words)
             yield "llama.cpp", near(models.logits(made), torch.from_numpy(theirs))
+
+    def back(self, run, ours):
+        """What the inverse that the file records gives, beside the source."""
+        out = run.folder / "back.safetensors"
+        words = [run.program, "convert", str(ours), str(out), "--inverse", "--verify", "-q"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        if done.returncode:
+            return [f"exit {done.returncode}: {done.stderr.strip()[:300]}"]
+        found, before = load_file(out), load_file(run.source / "model.safetensors")
+        same = lambda name: name in found and name in before and torch.equal(found[name], before[name])  # noqa: E731
+        return [f"{name} differs" for name in sorted(found.keys() | before.keys()) if not same(name)]
 
     def besides(self, run):
         out = run.folder / "theirs.gguf"
