@@ -12,8 +12,6 @@ mod eval_vectors;
 #[cfg(feature = "xla")]
 mod explain;
 mod fixed_picture;
-#[cfg(all(feature = "files", feature = "xla"))]
-mod fuzzed;
 mod infer;
 #[cfg(all(feature = "relayout", feature = "xla"))]
 mod xla_moves;

@@ -1,5 +1,7 @@
 //! Storage spelled as words: the SPEC of it in every notation, the shapes of the words, the dims that follow from them,
 //! and what is refused.
+//!
+//! Added formats stay for the whole process, so this is a program of its own.
 
 use tilewright_core::Dtype;
 use tilewright_notation::{Named, Spec, add_formats, catalogue, dtype, notations};

@@ -1,4 +1,6 @@
 //! Users' formats in large numbers.
+//!
+//! Added formats stay for the whole process, so this is a program of its own.
 
 use std::fmt::Write as _;
 

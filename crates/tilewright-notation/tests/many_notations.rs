@@ -1,4 +1,6 @@
 //! More notations than are kept, added by several threads.
+//!
+//! Added notations stay for the whole process, so this is a program of its own.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},

@@ -1,9 +1,13 @@
 //! The targets of the search by coverage, over their seeds and some thousand mutations of these: what
 //! `cargo xtask oracles fuzz` does for longer, and with a compiler that shows it where to go on.
 //!
+//! The targets add formats for the whole process, so this is a program of its own.
+//!
 //! `TILEWRIGHT_MUTATIONS` sets how many mutations each target sees, `TILEWRIGHT_SEED` which.
 
-#[path = "../../../../fuzz/src/targets.rs"]
+#![cfg(all(feature = "files", feature = "xla"))]
+
+#[path = "../../../fuzz/src/targets.rs"]
 mod targets;
 
 use std::{env, path::Path, sync::atomic::Ordering};

@@ -1,4 +1,6 @@
 //! Notations that a crate outside adds: read and printed as the built-in ones, and refused where they are none.
+//!
+//! Added notations stay for the whole process, so this is a program of its own.
 
 use std::{fmt, sync::Arc};
 
