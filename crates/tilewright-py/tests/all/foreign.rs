@@ -204,7 +204,7 @@ fn tensors_that_cannot_be_read_are_refused_and_given_back() {
     let nothing = read(Tensor { data: null(), byte_offset: 64, ..good() }, Some(0)).unwrap();
     assert!(nothing.data.is_null());
     let why = Bytes::of(nothing.data, &nothing.facts).unwrap_err();
-    assert!(why.says.contains("a description only"), "{}", why.says);
+    assert!(why.says.contains("only a description"), "{}", why.says);
 }
 
 #[test]
