@@ -26,8 +26,8 @@ def test_without_a_fix_there_is_none() -> None:
     assert found.as_dict()["fix"] is None
 
 
-def test_what_is_no_access() -> None:
-    with pytest.raises(tw.Error, match="no access"):
+def test_an_unknown_access_is_refused() -> None:
+    with pytest.raises(tw.Error, match="is not an access"):
         tw.bank_conflicts("f32[4,4] row-major", "diagonal")
     with pytest.raises(tw.Error, match="width of an element"):
         tw.bank_conflicts("(4,4):(4,1)", "row")

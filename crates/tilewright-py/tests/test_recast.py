@@ -92,8 +92,9 @@ def test_a_configuration_of_another_model_is_refused_and_not_offered(tmp_path: P
     shutil.copy(PAIRS / "gpt_neox_split/before.safetensors", tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text('{"model_type": "bloom", "n_head": 4, "num_attention_heads": 4}')
     found = tw.guess_recipe(tmp_path)
-    assert "bloom-qkv-to-split" in [one["name"] for one in found["recipes"]]
-    assert "gpt-neox-qkv-to-split" not in [one["name"] for one in found["recipes"]]
+    assert found["recipes"] == []
+    why = {one["name"]: one["why"] for one in found["near"]}
+    assert "`model_type` is \"bloom\"" in why["gpt-neox-qkv-to-split"]
     assert found["model"] == {"model_type": "bloom"}
     out = tmp_path / "out.safetensors"
     with pytest.raises(tw.Error, match=r"contradicts the recipe: `model_type`.*any_config=True"):

@@ -267,7 +267,7 @@ def test_what_is_refused(model: Path) -> None:
         tw.reshard(model, out, form="zip")
     with pytest.raises(TypeError, match="rules= takes a mapping"):
         tw.reshard(model, out, mesh="2", rules=["[Shard(0)]"])  # type: ignore[arg-type]
-    with pytest.raises(tw.MismatchError, match="1 files"):
+    with pytest.raises(tw.MismatchError, match="1 file "):
         tw.reshard(model.parent, model.parent.with_name("out"), from_mesh="2", from_rules=RULES)
     with pytest.raises(tw.Error, match="a result is a folder of its own") as inside:
         tw.reshard(model.parent, out, from_mesh="2", from_rules=RULES)

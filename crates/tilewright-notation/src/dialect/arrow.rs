@@ -16,7 +16,7 @@
 //! | `arrow:shape=(3,5)` | | `(3,5):(5,1)` |
 //! | `arrow:{"shape":[100,200,500],"permutation":[2,0,1]}` | | `(500,100,200):(1,100000,500)` |
 //! | `arrow:shape=(3,5),strides=(22,4),type=float32` | | error: 22 bytes are not a whole number of 4-byte elements |
-//! | `arrow:shape=(3,5),strides=(-20,4),type=float32` | | error: no negative strides |
+//! | `arrow:shape=(3,5),strides=(-20,4),type=float32` | | error: does not allow negative strides |
 //! | `arrow:{"shape":[3,5],"permutation":[1,1]}` | | error: names each dim once |
 
 use std::sync::Arc;

@@ -31,7 +31,7 @@
 //! | `memref<3x5xf32, #map>` | | error: `#map` is a name |
 //! | `memref<3x5xf32, strided<[?, 1]>>` | | error: a dynamic stride |
 //! | `memref<3x5xf32, affine_map<(d0, d1) -> ((d0 + d1) mod 4)>>` | | error: more than one digit |
-//! | `memref<*xf32>` | | error: of no rank |
+//! | `memref<*xf32>` | | error: unranked |
 //! | `memref<3x5xf33>` | | error: no element type |
 
 use std::{fmt, sync::Arc};

@@ -20,7 +20,7 @@ pub(super) fn read_shape(scan: &mut Scanner<'_>) -> Result<Shape, Error> {
         scan.skip();
         let from = scan.at();
         if scan.eat("*") {
-            return Err(Error::parse((from, scan.at()), "an unranked type lacks a layout"));
+            return Err(Error::parse((from, scan.at()), "an unranked type has no layout"));
         }
         let dynamic = scan.eat("?");
         if !dynamic && !scan.peek().is_some_and(|c| c.is_ascii_digit()) {

@@ -17,7 +17,7 @@
 //! | `torch:size=(2,3,4,5),memory_format=torch.channels_last` | | `(2,3,4,5):(60,1,15,3)` |
 //! | `torch.empty_strided((3, 5), (5, 1), dtype=torch.float32)` | | `(3,5):(5,1)` |
 //! | `torch:as_strided((2, 2), (0, 1), 3)` | | `(2,2):(0,1)+3` |
-//! | `torch:size=(3,5),stride=(-5,1)` | | error: no negative strides |
+//! | `torch:size=(3,5),stride=(-5,1)` | | error: does not allow negative strides |
 //! | `torch:size=(3,5),memory_format=channels_last` | | error: 4 dims |
 //! | `torch:size=(3,5),stride=(5,)` | | error: 1 strides for a shape of 2 dims |
 
