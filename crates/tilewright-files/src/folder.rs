@@ -117,6 +117,10 @@ fn is_consolidated(path: &Path) -> bool {
 
 /// What a folder holds beside the checkpoint that was opened in it and that is the same model, as a sentence without an end.
 pub(crate) fn set_aside(folder: &Path, opened: &Path) -> Option<String> {
+    // The shards of an index belong to it.
+    if shown(opened).to_lowercase().starts_with("consolidated") {
+        return None;
+    }
     let names = names(folder).ok()?;
     let others: Vec<String> = names
         .iter()

@@ -31,6 +31,9 @@ pub(crate) struct Beside {
     pub(crate) left: Vec<String>,
     /// The arrays whose extents nothing states.
     pub(crate) assumed: Numbers,
+    /// Whether a tensor may be missing as a whole: a config states extents, and no list of all tensors.
+    #[serde(default)]
+    pub(crate) is_open: bool,
     /// The fingerprints that files record of whole arrays, by the numbers of these.
     records: BTreeMap<usize, String>,
 }

@@ -13,6 +13,7 @@
 use std::{
     collections::{HashMap, HashSet},
     fs,
+    io::{self, Read as _},
     path::Path,
 };
 
@@ -27,6 +28,9 @@ use crate::{
 /// The file that describes a model, beside its tensors.
 const CONFIG: &str = "config.json";
 
+/// The longest config that is read, in bytes.
+const LONGEST: u64 = 16 << 20;
+
 /// The extents that are stated of tensors.
 pub(crate) struct Stated<'a> {
     matcher: Matcher,
@@ -37,14 +41,16 @@ pub(crate) struct Stated<'a> {
     config: HashMap<String, Vec<u64>>,
     /// The tensors that every model of the config has.
     needed: Vec<String>,
+    /// Whether these are all that the family of the config has.
+    is_complete: bool,
 }
 
 impl Request {
     /// The extents that the caller states.
     pub(crate) fn stated(&self) -> Result<Stated<'_>, Error> {
         let matcher = Matcher::new(self.extents.iter().map(|(glob, _)| &**glob))?;
-        let (noted, config, needed) = Default::default();
-        Ok(Stated { matcher, request: self, noted, config, needed })
+        let (noted, config, needed, is_complete) = Default::default();
+        Ok(Stated { matcher, request: self, noted, config, needed, is_complete })
     }
 }
 
@@ -55,13 +61,19 @@ impl Stated<'_> {
             return Ok(self);
         }
         self.noted = noted;
-        let text = fs::read_to_string(folder.join(CONFIG)).unwrap_or_default();
+        let text = config(folder)?;
         if let Some(known) = Model::known(&text) {
             let named = |tensor: crate::tensor::Tensor| (tensor.name, tensor.extents);
             self.config = known.tensors.into_iter().map(named).collect();
             self.needed = known.needed;
+            self.is_complete = known.is_complete;
         }
         Ok(self)
+    }
+
+    /// Whether a whole tensor may be missing beside this one: its extents are those of a config whose family has further tensors.
+    pub(crate) fn is_open(&self, name: &str) -> bool {
+        !self.is_complete && matches!(self.by(name), Some((_, Some(CONFIG))))
     }
 
     /// Those of a tensor.
@@ -119,6 +131,26 @@ impl Stated<'_> {
             }
             Some(_) | None => Ok(()),
         }
+    }
+}
+
+/// The text of the config beside the shards; empty where there is none.
+fn config(folder: &Path) -> Result<String, Error> {
+    let path = folder.join(CONFIG);
+    let failed = |cause: &io::Error| Error::io(&path, "read", cause);
+    let file = match fs::File::open(&path) {
+        Ok(file) => file,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+        Err(cause) => return Err(failed(&cause)),
+    };
+    let mut text = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut text).map_err(|cause| failed(&cause))?;
+    match text.len() as u64 > LONGEST {
+        true => {
+            Err(Error::new("limit", format!("{} is longer than {LONGEST} bytes", path.display())))
+        }
+        // A text in another encoding states nothing.
+        false => Ok(String::from_utf8(text).unwrap_or_default()),
     }
 }
 

@@ -133,8 +133,12 @@ impl Job {
     /// ```
     pub fn assumption(&self) -> Option<String> {
         let count = self.assumed().count();
-        if count == 0 || self.request.trusts_extents {
+        if self.request.trusts_extents {
             return None;
+        }
+        if count == 0 {
+            let said = "config.json states extents, and nothing lists all tensors; a tensor that is only in a missing file is not missed";
+            return self.source.beside.is_open.then(|| said.to_owned());
         }
         let named =
             self.assumed().take(NAMED).map(|(name, extents)| format!("{name:?} {extents:?}"));

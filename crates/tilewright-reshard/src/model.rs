@@ -76,6 +76,8 @@ pub(crate) struct Known {
     pub(crate) tensors: Vec<Tensor>,
     /// The names of those that every such model has.
     pub(crate) needed: Vec<String>,
+    /// Whether a model of the family has no other weights, so that `needed` lists what no file may lack.
+    pub(crate) is_complete: bool,
 }
 
 impl Model {
@@ -85,17 +87,20 @@ impl Model {
         struct Config {
             model_type: String,
             quantization_config: Option<serde_json::Value>,
+            tie_word_embeddings: Option<bool>,
         }
         let config: Config = serde_json::from_str(text).ok()?;
-        let (_, has_all) = FAMILIES.into_iter().find(|(name, _)| *name == config.model_type)?;
+        let (_, is_complete) = FAMILIES.into_iter().find(|(name, _)| *name == config.model_type)?;
         // Quantised weights have other names and extents.
         if config.quantization_config.is_some() {
             return None;
         }
         let tensors = Model::of_config(text).ok()?.tensors("BF16");
-        let is_needed = |tensor: &&Tensor| has_all && tensor.name != LAST;
+        // Without a word on tying, the output may be the embeddings.
+        let is_untied = config.tie_word_embeddings == Some(false);
+        let is_needed = |tensor: &&Tensor| is_complete && (is_untied || tensor.name != LAST);
         let needed = tensors.iter().filter(is_needed).map(|tensor| tensor.name.clone()).collect();
-        Some(Known { tensors, needed })
+        Some(Known { tensors, needed, is_complete })
     }
 
     /// The model of Llama 3 whose parameters are nearest to these, with the layers that these ask for.

@@ -128,13 +128,14 @@ fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let stated = stated.with_files(path, std::mem::take(&mut lists.extents))?;
     let names: Vec<String> = lists.files.iter().map(|file| shown(&file.path)).collect();
     let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
-    let (mut arrays, mut assumed) = (Vec::new(), Numbers::default());
+    let (mut arrays, mut assumed, mut is_open) = (Vec::new(), Numbers::default(), false);
     for (name, found) in lists.names() {
         let Some(first) = found.iter().flatten().next() else { continue };
         // A tensor without dims has one element.
         if stated.of(&name).is_none() && !first.laid.dims().is_empty() {
             assumed.push(arrays.len());
         }
+        is_open |= stated.is_open(&name);
         let one = |entry: &&Entry| (Arc::as_ptr(&entry.laid), entry.start.clone());
         let held: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
         let key = (held, stated.of(&name));
@@ -161,13 +162,14 @@ fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
         alike.insert(key, (whole, held));
     }
     // A process that has nothing to write writes no file: that is known where all extents are said.
-    if assumed.iter().next().is_some() {
+    if is_open || assumed.iter().next().is_some() {
         check_numbers(path, &paths)?;
     }
     stated.check(&arrays.iter().map(|array| &*array.name).collect::<Vec<_>>())?;
     drop(alike);
     let mut checkpoint = settled(path, lists, arrays)?;
     checkpoint.beside.assumed = assumed;
+    checkpoint.beside.is_open = is_open;
     Ok(checkpoint)
 }
 

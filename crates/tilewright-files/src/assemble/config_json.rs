@@ -28,8 +28,12 @@ pub(crate) fn changed(text: &str, change: &ConfigChange) -> Option<String> {
     Some(format!("{}{object}{}", &text[..start], &text[end..]))
 }
 
-/// The object without the value at a path; none where nothing is there.
+/// The object without the value at a path; `None` where nothing is there, or where the path leads through another value
+/// than an object.
 fn without(object: &str, path: &str) -> Option<String> {
+    if !object.starts_with('{') {
+        return None;
+    }
     let members = members(object);
     let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
     let at = members.iter().rposition(|member| member.key == key)?;
@@ -136,6 +140,7 @@ mod tests {
             (r#"{"t.m": "new"}"#, &[], text.replace("\"old\"", "\"new\"")),
             (r#"{"n": [1]}"#, &[], text.replace("01\n}", "01,\n  \"n\": [1]\n}")),
             ("{}", &["a"], text.replace("\"a\": 1e-05,\n  ", "")),
+            ("{}", &["a.b", "a..b", "t.x, .0", "t.m.k", "z.", "."], text.to_owned()),
             ("{}", &["z", "none", "t.m.k"], text.replace(",\n  \"z\": 0.10000000000000000001", "")),
             ("{}", &["t.m"], text.replace(", \"m\": \"old\"", "")),
             (

@@ -273,6 +273,34 @@ fn the_config_of_a_known_family_states_extents() {
 }
 
 #[test]
+fn a_tensor_that_is_missing_as_a_whole_is_refused_or_said_to_be_unseen() {
+    let prepared = |config: &str, gone: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("in");
+        let request = model(&at, "", config);
+        let _ =
+            fs::remove_file(at.join(format!("shard-{gone:05}-model-00001-of-00001.safetensors")));
+        Job::prepare(request).map(|job| job.assumption())
+    };
+    // The output of an untied model is not in these files.
+    let untied = CONFIG.replace("\"head_dim\"", "\"tie_word_embeddings\": false, \"head_dim\"");
+    let error = prepared(&untied, 0).unwrap_err().to_string();
+    assert!(error.starts_with("config.json states tensor \"lm_head.weight\""), "{error}");
+    let tied = untied.replace("false", "true");
+    assert_eq!(prepared(&tied, 0).unwrap(), None);
+    // A family of which more tensors are known to exist than these.
+    let open = CONFIG.replace("llama", "gemma");
+    let said = prepared(&open, 0).unwrap().unwrap();
+    assert!(
+        said.starts_with("config.json states extents, and nothing lists all tensors"),
+        "{said}"
+    );
+    assert_eq!(prepared(&open, 4).unwrap().unwrap(), said);
+    let error = prepared(&open, 3).unwrap_err().to_string();
+    assert!(error.contains("missing"), "{error}");
+}
+
+#[test]
 fn a_caller_knows_better_than_a_config() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("in");
