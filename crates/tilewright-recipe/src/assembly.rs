@@ -1,5 +1,7 @@
 //! What a recipe comes to: every tensor of the result as parts of tensors that are there.
 
+use std::collections::BTreeMap;
+
 use tilewright_core::Dtype;
 
 use crate::{conditions::Conditions, config::ConfigJson};
@@ -21,6 +23,8 @@ pub struct Assembly {
     pub equal: Vec<Equal>,
     /// The configurations that the result may have: metadata of another file must not contradict them.
     pub result: Conditions,
+    /// The sizes that were found, by the keys of the configuration that say them.
+    pub solved: BTreeMap<String, u64>,
     /// What the metadata of the result gets besides that of the source.
     pub metadata: Vec<(String, String)>,
     /// What becomes of `config.json`.

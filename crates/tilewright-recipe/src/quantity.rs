@@ -105,6 +105,18 @@ impl Quantity {
         }
     }
 
+    /// The key of the configuration that comes before all else.
+    pub(crate) fn key(&self) -> Option<String> {
+        match self.expression()? {
+            Value::Config(path) => Some(path.join(".")),
+            Value::First(choices) => match choices.first()? {
+                Value::Config(path) => Some(path.join(".")),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// As it was written.
     pub(crate) fn text(&self) -> String {
         match self {

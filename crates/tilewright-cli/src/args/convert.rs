@@ -64,8 +64,8 @@ pub(crate) struct Recast {
         help_heading = "Recipes"
     )]
     pub(crate) metadata: Option<PathBuf>,
-    /// Write the metadata of FROM even if it contradicts the tensors
-    #[arg(long, requires = "metadata", help_heading = "Recipes")]
+    /// Use metadata even if they contradict the tensors or config.json
+    #[arg(long, requires = "by_recipe", help_heading = "Recipes")]
     pub(crate) trust_metadata: bool,
     /// Apply the recipe even if config.json names another model
     #[arg(long, requires = "by_recipe", help_heading = "Recipes")]

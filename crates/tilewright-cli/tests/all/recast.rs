@@ -381,7 +381,8 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
         ];
         tilewright(at, &[&args[..], with].concat())
     };
-    let cases: [Changed<'_>; 16] = [
+    let cases: [Changed<'_>; 17] = [
+        ("llama", &[("context_length", Value::Null)], "lack `llama.context_length`"),
         (
             "qwen2",
             &[],
@@ -455,7 +456,6 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
         ("llama", vec![("attention.head_count_kv", vec![2, 2].into())], ""),
         ("llama", vec![("attention.key_length", 8.into())], ""),
         ("unheard", vec![], "not compared with the architecture \"unheard\""),
-        ("llama", vec![("context_length", Value::Null)], "lack `llama.context_length`"),
     ] {
         let mut keys = Vec::new();
         metadata(&at.join("m.gguf"), &changed(architecture, &mut keys, &changes));
@@ -496,6 +496,74 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
         ),
         "{wrong}"
     );
+}
+
+#[test]
+fn metadata_that_contradict_the_configuration_or_the_solved_sizes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let before = corpus().join("llama_gguf/before.safetensors");
+    fs::create_dir(at.join("in")).unwrap();
+    fs::copy(before, at.join("in/model.safetensors")).unwrap();
+    let own = r#"{"model_type": "llama", "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32, "tie_word_embeddings": true"#;
+    let run = |config: &str, changes: &[(&str, Value)], with: &[&str]| {
+        fs::write(at.join("in/config.json"), format!("{own}{config}}}")).unwrap();
+        let mut keys = Vec::new();
+        metadata(&at.join("m.gguf"), &changed("llama", &mut keys, changes));
+        let args = ["convert", "in/model.safetensors", "o.gguf", "--recipe", "llama-hf-to-gguf"];
+        let more = ["--metadata", "m.gguf", "--force", "--allow", "rope_freqs.weight"];
+        tilewright(at, &[&args[..], &more[..], with].concat())
+    };
+    let yarn = [("rope.scaling.type", "yarn".into()), ("rope.scaling.factor", 4.into())];
+    let twice = [
+        ("attention.head_count", 8.into()),
+        ("attention.head_count_kv", 4.into()),
+        ("rope.dimension_count", 4.into()),
+    ];
+    // The products of heads fit, and a person can know better.
+    let output = run("", &twice, &[]);
+    let text_of = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{text_of}");
+    for key in ["head_count` is 8", "head_count_kv` is 4", "dimension_count` is 4"] {
+        assert!(text_of.contains(key), "{key}: {text_of}");
+    }
+    assert!(run("", &twice, &["--trust-metadata"]).status.success());
+    let theta = r#", "rope_parameters": {"rope_type": "default", "rope_theta": 500000.0}"#;
+    let scaled = r#", "rope_scaling": {"type": "yarn", "factor": 4.0}"#;
+    for (config, changes, expected) in [
+        (theta, &[][..], "`llama.rope.freq_base` is missing, which means 10000"),
+        (scaled, &[], "`llama.rope.scaling.type` is \"none\""),
+        (scaled, &[yarn[0].clone(), ("rope.scaling.factor", 2.into())], "scaling.factor` is 2"),
+        ("", &yarn, "`llama.rope.scaling.type` is \"yarn\""),
+    ] {
+        let output = run(config, changes, &[]);
+        let text_of = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{config} {changes:?}: {text_of}");
+        assert!(text_of.contains(expected), "{expected}: {text_of}");
+    }
+    for (config, changes) in [
+        ("", &[][..]),
+        (theta, &[("rope.freq_base", 500_000.into())]),
+        (scaled, &yarn),
+        (r#", "rope_theta": 10000.0"#, &[]),
+        (r#", "rope_scaling": {"rope_type": "dynamic", "factor": 2.0}, "rope_theta": 7.0"#, &[]),
+    ] {
+        let output = run(config, changes, &[]);
+        assert!(output.status.success(), "{config} {changes:?}: {}", said(&output));
+    }
+    // On the way back the file's own sizes are those of the recipe, and contradict others.
+    assert!(run("", &[], &[]).status.success());
+    let back = ["convert", "o.gguf", "b.safetensors", "--recipe", "llama-hf-to-gguf", "--inverse"];
+    let back = [&back[..], &["--force"]].concat();
+    fs::write(at.join("config.json"), r#"{"dtype": "float32"}"#).unwrap();
+    done(at, &back);
+    assert_eq!(tensors(&at.join("b.safetensors")), tensors(&at.join("in/model.safetensors")));
+    let other = r#"{"dtype": "float32", "num_attention_heads": 8, "num_key_value_heads": 4, "hidden_size": 32}"#;
+    fs::write(at.join("config.json"), other).unwrap();
+    assert!(refused(at, &back, 2).contains("head_count` is 4"));
+    fs::remove_file(at.join("b.safetensors")).unwrap();
+    let unnamed = refused(at, &["convert", "o.gguf", "b", "--inverse"], 2);
+    assert!(unnamed.contains("name it with the ending `.safetensors`"), "{unnamed}");
 }
 
 #[test]

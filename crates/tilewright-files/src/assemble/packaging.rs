@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tilewright_core::Remedy;
 use tilewright_recipe::{Assembly, ConfigJson};
 
 use super::{config_json, given::CONFIG};
@@ -76,7 +77,13 @@ pub(crate) fn framed(
     };
     let trusted = packaging.trusted;
     let (pairs, result) = (&assembly.metadata[..], &assembly.result);
-    let beside = Beside { pairs, tensors: &tensors, files: &files, result, trusted };
+    let config = &known(input, assembly)?;
+    if let Some(wrong) = input.opened.container.contradictions(config).filter(|_| !trusted) {
+        let said = format!("{}: the metadata do not fit: {wrong}", input.path.display());
+        return Err(Error::usage(said).with(&[Remedy::TrustMetadata]));
+    }
+    let own = packaging.metadata.is_none();
+    let beside = Beside { pairs, tensors: &tensors, files: &files, result, config, own, trusted };
     let container = container(input, model, format, &beside)?;
     let files = members(input, files)?;
     let opened = Opened { container, index: None, files, tensors };
@@ -88,6 +95,16 @@ pub(crate) fn framed(
             .try_for_each(|it| destination::check(it, &targets, request.force))?;
     }
     Ok((made, Frame { out: place.path, format, request, targets, stage }))
+}
+
+/// What is known of the model, under the keys of `config.json`: what the recipe solved, and what the configuration says.
+fn known(input: &Input, assembly: &Assembly) -> Result<serde_json::Value, Error> {
+    let mut known = match input.config()? {
+        Some(serde_json::Value::Object(config)) => config,
+        _ => serde_json::Map::new(),
+    };
+    known.extend(assembly.solved.iter().map(|(key, size)| (key.clone(), (*size).into())));
+    Ok(known.into())
 }
 
 /// Lets the configuration go along as the recipe says; answers what a person must know of it.

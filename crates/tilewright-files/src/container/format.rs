@@ -149,6 +149,11 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// How what the file says of its model contradicts a configuration, as a sentence without an end.
+    fn contradictions(&self, _config: &serde_json::Value) -> Option<String> {
+        None
+    }
+
     /// What is not as a user may expect, in sentences without an end.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
@@ -170,6 +175,10 @@ pub(crate) struct Beside<'a> {
     pub(crate) files: &'a [String],
     /// What the model may say of the model whose tensors these are.
     pub(crate) result: &'a Conditions,
+    /// What is known of the model whose tensors these are, under the keys of `config.json`.
+    pub(crate) config: &'a serde_json::Value,
+    /// Whether the model is the input itself.
+    pub(crate) own: bool,
     /// Whether what the model says of tensors is not compared with these.
     pub(crate) trusted: bool,
 }

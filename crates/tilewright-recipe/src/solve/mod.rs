@@ -27,6 +27,7 @@ use crate::{
     assembly::{Assembly, Digit, Equal, Made, Origin, Part},
     error::{Error, Errors, Faults, Kind},
     expression::Sizes,
+    quantity::Quantity,
     recipe::Recipe,
     rule::Pair,
     tensor::{Tensor, elements},
@@ -119,10 +120,13 @@ impl Recipe {
         }
         faults.or(())?;
         let back = record::back(self, &solved, (tensors, outside.config)).to_toml();
+        let said =
+            |(name, quantity): (&String, &Quantity)| Some((quantity.key()?, *sizes.get(name)?));
+        let solved = self.sizes.iter().filter_map(said).collect();
         let metadata = vec![(RECIPE_KEY.to_owned(), back)];
         let notes = require::notes(self, scope);
         let result = self.inverse_serves.as_ref().unwrap_or(&self.serves).clone();
-        Ok(Assembly { made, equal, result, metadata, config: self.config.clone(), notes })
+        Ok(Assembly { made, equal, result, solved, metadata, config: self.config.clone(), notes })
     }
 
     /// Where all that is wrong is that sizes do not follow: the sizes that a person gives, in the place of the axes.

@@ -10,12 +10,17 @@ use std::collections::{BTreeMap, HashMap};
 use super::{
     header::Header,
     models::{self, Model},
+    stated,
     value::Value,
 };
 use crate::Tensor;
 
 /// Kinds of files that hold no model.
 const PARTS: [&str; 4] = ["adapter", "imatrix", "mmproj", "projector"];
+
+/// What readers need of every model.
+const NEEDED: [&str; 4] =
+    ["block_count", "embedding_length", "context_length", "attention.head_count"];
 
 /// Which dim of a tensor a key says.
 #[derive(Clone, Copy)]
@@ -75,7 +80,9 @@ impl<'a> Claims<'a> {
     }
 
     /// Every contradiction, as a sentence without an end.
-    pub(super) fn contradictions(&self) -> Vec<String> {
+    ///
+    /// Heads are compared where `heads` is true: lengths of heads that follow from a wrong number would be named for it.
+    pub(super) fn contradictions(&self, heads: bool) -> Vec<String> {
         if self.is_part() || self.tensors.is_empty() {
             return Vec::new();
         }
@@ -83,10 +90,12 @@ impl<'a> Claims<'a> {
         let mut found: Vec<String> =
             model.and_then(|model| self.unlike(model)).into_iter().collect();
         found.extend(self.block_count());
+        found.extend(self.missing());
         found.extend(self.tokens());
+        found.extend(self.token_ids());
         found.extend(DIMS.iter().filter_map(|dim| self.dim(*dim)));
         found.extend(self.experts());
-        found.extend(self.heads());
+        found.extend(heads.then(|| self.heads()).flatten());
         found
     }
 
@@ -95,17 +104,24 @@ impl<'a> Claims<'a> {
         if self.is_part() || self.tensors.is_empty() {
             return None;
         }
-        match self.architecture {
-            "" => Some("the metadata name no architecture (`general.architecture`), which readers of GGUF need".into()),
-            name if models::model(name).is_none() => Some(format!(
-                "the names of the tensors are not compared with the architecture {name:?}, which is not known here"
-            )),
-            name => {
-                let needed = ["block_count", "embedding_length", "context_length", "attention.head_count"];
-                let lack = needed.iter().find(|key| self.value(key).is_none())?;
-                Some(format!("the metadata lack `{name}.{lack}`, which readers of GGUF need"))
+        let name = self.architecture;
+        models::model(name).is_none().then(|| format!(
+            "the names of the tensors are not compared with the architecture {name:?}, which is not known here"
+        ))
+    }
+
+    /// A key that readers need, and that is not there.
+    fn missing(&self) -> Option<String> {
+        let name = self.architecture;
+        let lack = match name {
+            "" => "general.architecture".to_owned(),
+            _ if models::model(name).is_none() && !stated::is_known(name) => return None,
+            _ => {
+                let lack = NEEDED.iter().find(|key| self.value(key).is_none())?;
+                format!("{name}.{lack}")
             }
-        }
+        };
+        Some(format!("the metadata lack `{lack}`, which readers of GGUF need"))
     }
 
     /// Whether the file is no model by itself.
@@ -216,6 +232,17 @@ impl<'a> Claims<'a> {
         wrong.then(|| format!("`{key}` has {count} tokens, and {}", shown(table)))
     }
 
+    /// A token that stands for something and is not in the list of tokens.
+    fn token_ids(&self) -> Option<String> {
+        let count = self.values.get("tokenizer.ggml.tokens")?.length()?;
+        let ids = self.values.iter().filter_map(|(key, value)| {
+            let is_id = key.starts_with("tokenizer.ggml.") && key.ends_with("_token_id");
+            Some((*key, value.count().filter(|id| is_id && *id >= count)?))
+        });
+        let (key, id) = ids.min()?;
+        Some(format!("`{key}` is {id}, and `tokenizer.ggml.tokens` has {count} tokens, from 0"))
+    }
+
     /// Experts that only one side has.
     fn experts(&self) -> Option<String> {
         let stacked = self.matching("blk.*.ffn_down_exps.weight");
@@ -259,6 +286,7 @@ impl<'a> Claims<'a> {
         let all = queries.saturating_add(keys).saturating_add(values);
         let outputs = heads.saturating_mul(value);
         let (kv, dims) = ("attention.head_count_kv", format!("heads of {key}"));
+        let derived = self.number("attention.key_length", block).is_none();
         let rows: [(&str, Dim, u64, &str, u64); 5] = [
             ("attn_q.weight", Dim::First, queries, "attention.head_count", heads),
             ("attn_k.weight", Dim::First, keys, kv, shared),
@@ -266,9 +294,12 @@ impl<'a> Claims<'a> {
             ("attn_qkv.weight", Dim::First, all, "attention.head_count", heads),
             ("attn_output.weight", Dim::Last, outputs, "attention.head_count", heads),
         ];
-        rows.into_iter().find_map(|(name, which, wanted, key, number)| {
+        let wrong = rows.into_iter().find_map(|(name, which, wanted, key, number)| {
             self.product((block, name, which), wanted, (key, number, &dims))
-        })
+        })?;
+        let from =
+            format!("; `{}.attention.head_count` {heads} makes their length", self.architecture);
+        Some(if derived { wrong + &from } else { wrong })
     }
 
     /// Heads of latent attention.

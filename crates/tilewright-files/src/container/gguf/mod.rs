@@ -23,6 +23,7 @@ mod models;
 mod plan;
 mod reader;
 mod split;
+mod stated;
 mod tensors;
 mod types;
 mod value;
@@ -89,19 +90,19 @@ impl Gguf {
     fn adopted(header: Header, path: &Path, beside: &Beside<'_>) -> Result<Gguf, Error> {
         let tensors = beside.tensors;
         let claims = Claims::of(&header, tensors);
-        let (mut wrong, unknown) = (claims.contradictions(), claims.unknown());
+        let mut wrong = stated::contradictions(&header, beside.config);
+        wrong.extend(claims.contradictions(wrong.is_empty()));
+        let unknown = claims.unknown();
         let other = beside.result.contradictions(&header.config().into());
         wrong.extend(other.iter().map(ToString::to_string));
         if !wrong.is_empty() {
-            let shown: Vec<&str> = wrong.iter().take(SHOWN).map(String::as_str).collect();
-            let more = match wrong.len().saturating_sub(SHOWN) {
-                0 => String::new(),
-                more => format!("; and {more} more"),
+            let advice = match beside.own {
+                true => {
+                    "the result is a .gguf file, as the input is; for a checkpoint, name it with the ending `.safetensors`"
+                }
+                false => "take those of the same model",
             };
-            let said = format!(
-                "the metadata do not fit the tensors: {}{more}; take those of the same model",
-                shown.join("; ")
-            );
+            let said = format!("the metadata do not fit the tensors: {}; {advice}", listed(&wrong));
             return Err(
                 Error::usage(format!("{}: {said}", path.display())).with(&[Remedy::TrustMetadata])
             );
@@ -159,6 +160,11 @@ impl Container for Gguf {
         Ok(Some(Box::new(Gguf::adopted(header, path, beside)?)))
     }
 
+    fn contradictions(&self, config: &serde_json::Value) -> Option<String> {
+        let wrong = stated::contradictions(&self.header, config);
+        (!wrong.is_empty()).then(|| listed(&wrong))
+    }
+
     fn warnings(&self) -> Vec<String> {
         self.notes.clone()
     }
@@ -168,7 +174,9 @@ impl Container for Gguf {
     }
 
     fn config(&self) -> serde_json::Map<String, serde_json::Value> {
-        self.header.config()
+        let mut said = self.header.config();
+        said.extend(stated::sizes(&self.header));
+        said
     }
 
     fn facts(&self, opened: &Opened) -> Vec<Fact> {
@@ -182,6 +190,15 @@ impl Container for Gguf {
             }
         };
         self.pairs(opened).filter(|(_, role)| *role != Role::Note).map(fact).collect()
+    }
+}
+
+/// Contradictions as one text; of many the first.
+fn listed(wrong: &[String]) -> String {
+    let shown: Vec<&str> = wrong.iter().take(SHOWN).map(String::as_str).collect();
+    match wrong.len().saturating_sub(SHOWN) {
+        0 => shown.join("; "),
+        more => format!("{}; and {more} more", shown.join("; ")),
     }
 }
 

@@ -8,9 +8,11 @@ use crate::{Error, names};
 pub(super) const U16: u32 = 2;
 pub(super) const U32: u32 = 4;
 pub(super) const I32: u32 = 5;
+const F32: u32 = 6;
 const BOOL: u32 = 7;
 pub(super) const STRING: u32 = 8;
 const ARRAY: u32 = 9;
+const F64: u32 = 12;
 
 /// Arrays within arrays are read to this depth.
 const DEEPEST: u32 = 8;
@@ -116,6 +118,27 @@ impl<'a> Value<'a> {
         let bytes = self.bytes.get(from..from.checked_add(width as usize)?);
         let element = |bytes| Value { kind, bytes };
         bytes.filter(|_| at < count).map(element)?.count()
+    }
+
+    /// The numbers of an array, or the one number that it is; whole or not.
+    pub(super) fn reals(&self) -> Vec<f64> {
+        if self.kind != ARRAY {
+            return self.real().into_iter().collect();
+        }
+        let (Some(kind), Some(width)) = (self.array_kind(), self.array_kind().and_then(width))
+        else {
+            return Vec::new();
+        };
+        let elements = self.bytes.get(12..).unwrap_or_default().chunks_exact(width as usize);
+        elements.filter_map(|bytes| Value { kind, bytes }.real()).collect()
+    }
+
+    fn real(&self) -> Option<f64> {
+        match self.kind {
+            F32 => Some(f32::from_bits(number(self.bytes) as u32).into()),
+            F64 => Some(f64::from_bits(number(self.bytes))),
+            _ => self.count().map(|count| count as f64),
+        }
     }
 
     /// The number of elements of an array.
@@ -229,10 +252,10 @@ impl std::fmt::Display for Number {
             1 => write!(f, "{}", bits as i8),
             3 => write!(f, "{}", bits as i16),
             I32 => write!(f, "{}", bits as i32),
-            6 => write!(f, "{}", f32::from_bits(bits as u32)),
+            F32 => write!(f, "{}", f32::from_bits(bits as u32)),
             7 => write!(f, "{}", bits != 0),
             11 => write!(f, "{}", bits as i64),
-            12 => write!(f, "{}", f64::from_bits(bits)),
+            F64 => write!(f, "{}", f64::from_bits(bits)),
             _ => write!(f, "{bits}"),
         }
     }
