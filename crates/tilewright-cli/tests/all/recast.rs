@@ -561,7 +561,9 @@ fn metadata_that_contradict_the_configuration_or_the_solved_sizes_are_refused() 
     let other = r#"{"dtype": "float32", "num_attention_heads": 8, "num_key_value_heads": 4, "hidden_size": 32}"#;
     fs::write(at.join("config.json"), other).unwrap();
     assert!(refused(at, &back, 2).contains("head_count` is 4"));
-    fs::remove_file(at.join("b.safetensors")).unwrap();
+    for name in ["b.safetensors", "config.json"] {
+        fs::remove_file(at.join(name)).unwrap();
+    }
     let unnamed = refused(at, &["convert", "o.gguf", "b", "--inverse"], 2);
     assert!(unnamed.contains("name it with the ending `.safetensors`"), "{unnamed}");
 }
