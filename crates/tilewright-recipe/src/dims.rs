@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, fmt};
 
 use crate::{globs::matches, tensor::Tensor};
 
-/// A dim of all tensors of these names.
+/// A dim of all tensors of these names; without it, how many there are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Glob {
     pub(crate) names: String,
-    pub(crate) dim: u64,
+    pub(crate) dim: Option<u64>,
 }
 
 /// The dims that a recipe asks for, or why one is unknown.
@@ -17,23 +17,38 @@ pub(crate) type Dims = BTreeMap<Glob, Result<u64, String>>;
 /// As a recipe writes it.
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "dim('{}', {})", self.names, self.dim)
+        match self.dim {
+            Some(dim) => write!(f, "dim('{}', {dim})", self.names),
+            None => write!(f, "count('{}')", self.names),
+        }
     }
 }
 
 impl Glob {
-    /// The dim that all tensors of these names have.
+    /// Its value among these tensors.
     pub(crate) fn of(&self, tensors: &[Tensor]) -> Result<u64, String> {
+        let named = tensors.iter().filter(|tensor| matches(&self.names, &tensor.name));
+        match self.dim {
+            Some(dim) => self.common(dim, named),
+            None => Ok(named.count() as u64),
+        }
+    }
+
+    /// The dim that all of the tensors have.
+    fn common<'a>(
+        &self,
+        dim: u64,
+        tensors: impl Iterator<Item = &'a Tensor>,
+    ) -> Result<u64, String> {
         let mut found: Option<(&str, u64)> = None;
-        for tensor in tensors.iter().filter(|tensor| matches(&self.names, &tensor.name)) {
-            let extent = usize::try_from(self.dim).ok().and_then(|dim| tensor.extents.get(dim));
-            let extent =
-                *extent.ok_or_else(|| format!("{:?} has no dim {}", tensor.name, self.dim))?;
+        for tensor in tensors {
+            let extent = usize::try_from(dim).ok().and_then(|dim| tensor.extents.get(dim));
+            let extent = *extent.ok_or_else(|| format!("{:?} has no dim {dim}", tensor.name))?;
             let (name, first) = *found.get_or_insert((&tensor.name, extent));
             if first != extent {
                 return Err(format!(
-                    "dim {} is {first} in {name:?} and {extent} in {:?}",
-                    self.dim, tensor.name
+                    "dim {dim} is {first} in {name:?} and {extent} in {:?}",
+                    tensor.name
                 ));
             }
         }

@@ -52,6 +52,7 @@ impl Recipe {
             }
         }
         list(&mut text, "same", self.same.iter());
+        list(&mut text, "every", self.every.iter());
         if !self.give.is_empty() {
             text.push_str("\n[give]\n");
             for (name, what) in &self.give {
@@ -146,6 +147,9 @@ fn rule(text: &mut String, rule: &Rule) {
     }
     if rule.optional {
         line(text, "optional", "true");
+    }
+    if rule.some {
+        line(text, "some", "true");
     }
     list(text, "copies", rule.copies.iter());
     list(text, "varying", rule.varying.iter());

@@ -7,6 +7,7 @@
 //! atom    := INTEGER | "config" {"." KEY} | WORD | "(" choice ")" | TEXT | "true" | "false"
 //!          | ("floor" | "ceil") "(" sum "," sum ")"    a quotient, rounded on purpose
 //!          | "dim" "(" GLOB "," INTEGER ")"            a dim of the source's tensors of these names
+//!          | "count" "(" GLOB ")"                      how many of the source's tensors have these names
 //! ```
 //!
 //! A KEY of digits is a place in a list. A WORD is another size. TEXT and GLOB are in quotes. Texts and truth values serve
@@ -359,7 +360,12 @@ fn named(scanner: &mut Reading<'_>, word: &str, depth: usize) -> Result<Value, E
             scanner.expect(",")?;
             let dim = scanner.natural()?;
             scanner.expect(")")?;
-            Ok(Value::Dim(Glob { names: names.to_owned(), dim }))
+            Ok(Value::Dim(Glob { names: names.to_owned(), dim: Some(dim) }))
+        }
+        ("count", _) if scanner.eat("(") => {
+            let (names, _) = scanner.quoted()?;
+            scanner.expect(")")?;
+            Ok(Value::Dim(Glob { names: names.to_owned(), dim: None }))
         }
         ("config", _) => {
             let mut path = Vec::new();

@@ -21,7 +21,7 @@ use crate::{
 const MOST_RULES: usize = 1 << 16;
 
 /// The keys of a recipe and of a rule.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "title",
     "source",
     "for",
@@ -34,16 +34,18 @@ const KEYS: [&str; 17] = [
     "tie",
     "untie",
     "same",
+    "every",
     "give",
     "config",
     "sizes",
     "pad_to",
     "map",
 ];
-const RULE_KEYS: [&str; 11] = [
+const RULE_KEYS: [&str; 12] = [
     "from",
     "to",
     "optional",
+    "some",
     "layout",
     "from_layout",
     "copies",
@@ -104,6 +106,8 @@ pub struct Recipe {
     pub(crate) untie: Vec<[String; 2]>,
     /// Axes of one size in the whole recipe.
     pub(crate) same: BTreeSet<String>,
+    /// Axes that number instances from 0 without a hole, and that all rules have all of.
+    pub(crate) every: BTreeSet<String>,
     pub(crate) sizes: BTreeMap<String, Quantity>,
     /// By the name of a padding axis without `~`: what it fills up, to which multiple.
     pub(crate) pad_to: BTreeMap<String, (String, Quantity)>,
@@ -291,6 +295,7 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
         tie: pairs(file, "tie"),
         untie: pairs(file, "untie"),
         same: names(file, table, "same"),
+        every: names(file, table, "every"),
         sizes: table.get("sizes").map(|value| sizes(file, "sizes", value)).unwrap_or_default(),
         pad_to: table.get("pad_to").map(|value| pad_to(file, value)).unwrap_or_default(),
         rules: Vec::new(),
@@ -355,6 +360,7 @@ fn rule(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rule> {
         from: from?,
         to: to?,
         optional: table.get("optional").is_some_and(|value| file.truth("optional", value)),
+        some: table.get("some").is_some_and(|value| file.truth("some", value)),
         copies: names(file, table, "copies"),
         varying: names(file, table, "varying"),
         fill: table.get("fill").and_then(|value| fill(file, value)).unwrap_or(Fill::Zero),

@@ -118,8 +118,10 @@ fn notes(rule: &Rule) -> Vec<String> {
     let fill =
         (rule.fill != tilewright_core::Fill::Zero).then(|| format!("padding is {}", rule.fill));
     let optional = rule.optional.then(|| "may take nothing".to_owned());
+    let some = rule.some.then(|| "some may lack it".to_owned());
     [
         optional,
+        some,
         list("copies along", &rule.copies),
         list("of any size in each instance:", &rule.varying),
         fill,

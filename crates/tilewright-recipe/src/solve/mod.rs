@@ -7,6 +7,7 @@ mod digits;
 mod element_type;
 mod equations;
 mod given;
+mod layers;
 mod record;
 mod require;
 mod split;
@@ -99,13 +100,15 @@ impl Recipe {
         let of_rule = |rule| given::of_rule((self, &all), rule, outside, &mut faults);
         let given: Vec<Given> = self.rules.iter().map(of_rule).collect();
         let mut claims = claims::of(self, &given, tensors, &mut faults);
+        let counts = layers::check(self, &claims.instances, &mut faults);
         let instances = std::mem::take(&mut claims.instances);
         let solve = |instance: claims::Instance| {
             let given = &given[instance.rule];
             equations::solve((self, given, outside), instance, tensors, &mut faults)
         };
         let solved: Vec<Solved> = instances.into_iter().filter_map(solve).collect();
-        let sizes = require::agreed(&all.sizes, &solved);
+        let mut sizes = require::agreed(&all.sizes, &solved);
+        sizes.extend(counts);
         self.ask(&sizes, &mut faults);
         require::check(self, (outside, &sizes), &mut faults);
         uniform::check(self, &solved, &mut faults);

@@ -42,6 +42,7 @@ pub(crate) fn back(
     let mut back = Recipe {
         require: Vec::new(),
         note: Vec::new(),
+        every: BTreeSet::new(),
         give: BTreeMap::new(),
         config,
         rules: Vec::new(),

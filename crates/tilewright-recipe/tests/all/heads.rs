@@ -235,6 +235,7 @@ fn rotary_rows_of_llama_are_turned_by_the_heads_that_are_there() {
         shapes.push(("layers.0.ffn_norm.weight", vec![HIDDEN]));
         shapes.push(("tok_embeddings.weight", vec![7, HIDDEN]));
         shapes.push(("norm.weight", vec![HIDDEN]));
+        shapes.push(("output.weight", vec![7, HIDDEN]));
         let (sources, model) = arrays(&shapes);
         let config = json!({"n_heads": n, "n_kv_heads": g, "head_dim": d});
         for (config, sizes) in
@@ -341,9 +342,11 @@ fn fused_rows_are_cut_as_each_model_fuses_them() {
                 "chatglm-to-split" => {
                     shapes.push(("t.0.mlp.dense_h_to_4h.weight", vec![4, hidden]))
                 }
-                "phi3-to-split" => {
-                    shapes.push(("model.layers.0.mlp.gate_up_proj.weight", vec![4, hidden]))
-                }
+                "phi3-to-split" => shapes.extend([
+                    ("model.layers.0.mlp.gate_up_proj.weight", vec![4, hidden]),
+                    ("model.layers.0.mlp.down_proj.weight", vec![hidden, 2]),
+                    ("lm_head.weight", vec![7, hidden]),
+                ]),
                 "internlm2-to-llama" => shapes.extend([
                     ("model.layers.0.feed_forward.w1.weight", vec![4, hidden]),
                     ("model.layers.0.feed_forward.w2.weight", vec![hidden, 4]),

@@ -5,6 +5,7 @@ mod features;
 mod heads;
 mod interpreter;
 mod laws;
+mod layers;
 mod pairs;
 mod refused;
 mod robust;
