@@ -30,6 +30,7 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::Sizes => "give sizes by --size AXIS=N, or a config.json beside the input",
         Remedy::Allow => "allow a condition to fail by --allow NAME",
         Remedy::Extents => "state them by --extents FILE, or accept them by --trust-extents",
+        Remedy::Heads => "change the rule, or accept it by --trust-extents",
         Remedy::FromMesh => "give --from-mesh to `tilewright reshard`, such as --from-mesh tp=2",
         Remedy::Reshard => "use `tilewright reshard`, which makes whole tensors of it",
         other => return other.to_string(),

@@ -66,6 +66,8 @@ pub enum Remedy {
     Allow,
     /// Give the extents of whole tensors, or accept those that their shards imply.
     Extents,
+    /// Accept the heads that a rule states.
+    Heads,
     /// Give the mesh whose positions have a file each.
     FromMesh,
     /// Make whole tensors of the shards.
@@ -104,6 +106,7 @@ impl Remedy {
         Remedy::Sizes,
         Remedy::Allow,
         Remedy::Extents,
+        Remedy::Heads,
         Remedy::FromMesh,
         Remedy::Reshard,
     ];
@@ -137,6 +140,7 @@ impl fmt::Display for Remedy {
             Remedy::Sizes => "give the sizes, or a config.json beside the input",
             Remedy::Allow => "allow the condition to fail, by its name",
             Remedy::Extents => "give the extents of whole tensors, or accept those of their shards",
+            Remedy::Heads => "accept the heads of the rule",
             Remedy::FromMesh => "give the mesh whose positions have a file each",
             Remedy::Reshard => "reshard it to whole tensors",
         })

@@ -82,6 +82,10 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
         let found: Vec<&PathBuf> = names.iter().filter(is_one).collect();
         match found[..] {
             [] => {}
+            [one] if is_part(one) && !format.several => {
+                let said = format!("{} holds {} alone", folder.display(), shown(one));
+                return Err(Error::usage(format!("{said}; {}", unlisted(format))));
+            }
             [one] => return Ok(one.clone()),
             _ => match preferred(&found) {
                 Some(one) => return Ok(one.clone()),
@@ -158,7 +162,35 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
             );
             Error::usage(said).with(&[Remedy::FromMesh])
         }
-        _ => Error::usage(format!("{said}; name one of them")),
+        _ if format.several => Error::usage(format!("{said}; name one of them")),
+        _ if found.iter().any(|path| is_part(path)) => {
+            Error::usage(format!("{said}; {}", unlisted(format)))
+        }
+        _ => {
+            let said = format!("{said}, and no index lists the tensors of all");
+            let fix =
+                "name one of them if it is a whole checkpoint, or put the index into the folder";
+            Error::usage(format!("{said}; {fix}"))
+        }
+    }
+}
+
+/// Whether a file is named as one of several parts: `model-00001-of-00003.safetensors`.
+fn is_part(path: &Path) -> bool {
+    let name = shown(path);
+    let Some((_, behind)) = name.rsplit_once("-of-") else { return false };
+    let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+    behind.get(..end).and_then(|count| count.parse::<u64>().ok()).is_some_and(|count| count > 1)
+}
+
+/// What is wrong with parts of a checkpoint that no index lists, and what to do about it.
+fn unlisted(format: &Format) -> String {
+    let named = "they are named as parts of one checkpoint";
+    match (format.name, format.ending) {
+        ("safetensors", Some(ending)) => format!(
+            "{named}, and its index *{ending}.index.json is missing: put it into the folder"
+        ),
+        _ => format!("{named}, and parts of this kind of file are not read as one"),
     }
 }
 
@@ -188,16 +220,18 @@ fn shown(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What of the files that go along with the tensors of a folder is not in another folder, where both are folders.
+/// What of the files that go along with the tensors of a folder is not in another folder, where both are folders. `chosen`
+/// says which of them go along otherwise than as they are.
 pub(crate) fn difference(
     out: &Place,
     against: &Input,
+    chosen: &dyn Fn(&mut Companions) -> Result<(), Error>,
     crew: Crew<'_>,
 ) -> Result<Option<String>, Error> {
-    match against.folder.as_ref().filter(|_| is_folder(out)) {
-        Some(own) => Companions::of(own, against)?.difference(&out.path, crew),
-        None => Ok(None),
-    }
+    let Some(own) = against.folder.as_ref().filter(|_| is_folder(out)) else { return Ok(None) };
+    let mut companions = Companions::of(own, against)?;
+    chosen(&mut companions)?;
+    companions.difference(&out.path, crew)
 }
 
 /// What lies in a folder beside its checkpoint.
@@ -284,7 +318,12 @@ impl Companions {
                 let (name, folder) = (shown(path), folder.display());
                 return Ok(Some(format!("{name:?}, which goes along, is missing from {folder}")));
             }
-            if let Some(said) = differs(&Source::open(&other)?, &Source::open(path)?, crew)? {
+            let is = Source::open(&other)?;
+            let said = match path.file_name().and_then(|name| self.changed.get(name)) {
+                Some(bytes) => is_other(&is, bytes)?,
+                None => differs(&is, &Source::open(path)?, crew)?,
+            };
+            if let Some(said) = said {
                 return Ok(Some(format!("{:?}, which goes along, {said}", shown(path))));
             }
         }
@@ -324,6 +363,13 @@ fn stays(path: &Path) -> Result<Option<String>, Error> {
     }
     let len = facts.len();
     Ok((len > LONGEST).then(|| format!("{len} bytes, more than {LONGEST}")))
+}
+
+/// In what a file differs from the bytes that a recipe gives it.
+fn is_other(is: &Source, bytes: &[u8]) -> Result<Option<String>, Error> {
+    let same = is.len() == bytes.len() as u64 && is.head(is.len())? == bytes;
+    is.check_unchanged()?;
+    Ok((!same).then(|| "is not as the recipe changes it".into()))
 }
 
 /// In what a file differs from another; what is read of files that change meanwhile is no answer.

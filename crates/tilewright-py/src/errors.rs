@@ -113,6 +113,7 @@ pub(crate) fn argument(remedy: Remedy) -> String {
         Remedy::Sizes => "pass sizes={axis: n}, or put a config.json beside the input",
         Remedy::Allow => "pass allow=[name]",
         Remedy::Extents => "state them as extents=, or accept them by trust_extents=True",
+        Remedy::Heads => "change the rule, or accept it by trust_extents=True",
         Remedy::FromMesh => "give from_mesh= to reshard, such as from_mesh=\"tp=2\"",
         Remedy::Reshard => "use reshard, which makes whole tensors of it",
         other => return other.to_string(),

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The file that describes a model, beside its tensors.
-const CONFIG: &str = "config.json";
+pub(crate) const CONFIG: &str = "config.json";
 
 /// The longest config that is read, in bytes.
 const LONGEST: u64 = 16 << 20;

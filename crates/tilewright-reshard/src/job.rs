@@ -8,6 +8,7 @@ use crate::{
     array::Array,
     checkpoint::Checkpoint,
     cut::{Cut, Side},
+    heads,
     identity::hash,
     outline::Outline,
     source,
@@ -96,6 +97,7 @@ impl Job {
     /// ```
     pub fn survey(request: Request) -> Result<Job, Error> {
         let source = source::open(&request)?;
+        heads::check(&request, &source.arrays)?;
         Job::assemble(request, source)
     }
 

@@ -53,6 +53,7 @@ mod error;
 mod extents;
 mod extents_text;
 mod header;
+mod heads;
 mod identity;
 mod imagine;
 mod job;

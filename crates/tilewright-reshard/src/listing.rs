@@ -2,7 +2,7 @@
 
 use tilewright_core::Dtype;
 
-use crate::{Error, Job};
+use crate::{Error, Job, numbers};
 
 /// The most tensors that a sentence names.
 const NAMED: usize = 4;
@@ -148,7 +148,20 @@ impl Job {
         let said = format!(
             "nothing states the extents of {count} {tensors}, so the last shard is their end"
         );
-        Some(format!("{said}: {named}. A last shard file that is missing makes them smaller"))
+        let which = match self.before_first() {
+            Some(first) => {
+                format!("A first shard file that is missing ({first}), or a last one, makes")
+            }
+            None => "A last shard file that is missing makes".to_owned(),
+        };
+        Some(format!("{said}: {named}. {which} them smaller"))
+    }
+
+    /// The name of a file of a rank before the first, where one may be missing. Torch's files begin at 1.
+    fn before_first(&self) -> Option<String> {
+        self.request.from.as_ref()?;
+        let files: Vec<_> = self.source.files.iter().map(|file| file.path.clone()).collect();
+        numbers::before_first(&files)
     }
 
     /// The names of the files beside its tensors that go along.

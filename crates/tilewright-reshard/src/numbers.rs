@@ -6,10 +6,10 @@
 //!           there, or all files are numbered
 //! ```
 //!
-//! A last one of files without `-of-` that is missing cannot be seen.
+//! A last one of files without `-of-` that is missing cannot be seen. A first one may be, where numbers do not begin at 0.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
@@ -35,64 +35,126 @@ pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// An error where the names of the files show that one is missing. Where they are not `dense`, numbers of which most are
-/// missing count something else.
-pub(crate) fn check(folder: &Path, files: &[PathBuf], dense: bool) -> Result<(), Error> {
-    let names: Vec<Vec<(String, u64)>> = files.iter().map(|path| natural(&shown(path))).collect();
-    let columns = names.iter().map(Vec::len).max().unwrap_or(0);
-    for column in 0..columns {
-        // Files whose names are the same before this number, and say the same number of all files.
-        let mut alike = BTreeMap::<_, BTreeSet<u64>>::new();
-        for name in &names {
-            let Some((text, number)) = name.get(column) else { continue };
+/// Numbers of files whose names are the same before them and say the same number of all.
+struct Column<'a> {
+    before: &'a [(String, u64)],
+    of: Option<u64>,
+    /// Each with the name of a file that has it.
+    numbers: BTreeMap<u64, String>,
+}
+
+/// The names of files as texts and numbers.
+fn parts(files: &[PathBuf]) -> Vec<(String, Vec<(String, u64)>)> {
+    let named = |path: &PathBuf| (shown(path), natural(&shown(path)));
+    files.iter().map(named).collect()
+}
+
+/// The numbers at each place of names.
+fn columns(names: &[(String, Vec<(String, u64)>)]) -> Vec<Column<'_>> {
+    let most = names.iter().map(|(_, parts)| parts.len()).max().unwrap_or(0);
+    let mut columns = Vec::new();
+    for place in 0..most {
+        let mut alike = BTreeMap::<_, BTreeMap<u64, String>>::new();
+        for (name, parts) in names {
+            let Some((text, number)) = parts.get(place) else { continue };
             // The end of a name has no number.
             if text == OF || *number == u64::MAX {
                 continue;
             }
-            let of = name.get(column + 1).filter(|(text, _)| text == OF).map(|(_, n)| *n);
-            let before = name.get(..column).unwrap_or_default();
-            alike.entry((before, text, of)).or_default().insert(*number);
+            let of = parts.get(place + 1).filter(|(text, _)| text == OF).map(|(_, n)| *n);
+            let before = parts.get(..place).unwrap_or_default();
+            alike.entry((before, text.as_str(), of)).or_default().insert(*number, name.clone());
         }
-        for ((before, text, of), numbers) in alike {
-            if let Some(missing) = missing(&numbers, of, dense) {
-                let (folder, count) = (folder.display(), Counted(files.len() as u64, "file"));
-                let said = format!("{folder} holds {count} *.safetensors");
-                let name = spelled(before) + &format!("{text}{missing:05}");
-                let of = of.map_or(String::new(), |of| format!("{OF}{of:05}"));
-                return Err(Error::mismatch(format!(
-                    "{said}, and by their numbers {name}{of} is missing"
-                )));
-            }
+        columns.extend(alike.into_iter().map(|((before, _, of), numbers)| Column {
+            before,
+            of,
+            numbers,
+        }));
+    }
+    columns
+}
+
+/// An error where the names of the files show that one is missing. Where they are not `dense`, numbers of which most are
+/// missing count something else.
+pub(crate) fn check(folder: &Path, files: &[PathBuf], dense: bool) -> Result<(), Error> {
+    for column in columns(&parts(files)) {
+        let missing = column.missing(dense);
+        if !missing.is_empty() {
+            let (folder, count) = (folder.display(), Counted(files.len() as u64, "file"));
+            let names: Vec<String> = missing.iter().map(|number| column.named(*number)).collect();
+            let names = names.join(" or ");
+            let said = format!("{folder} holds {count} *.safetensors");
+            return Err(Error::mismatch(format!(
+                "{said}, and by their numbers {names} is missing"
+            )));
         }
     }
     Ok(())
 }
 
-/// The first number that is missing.
-fn missing(numbers: &BTreeSet<u64>, of: Option<u64>, dense: bool) -> Option<u64> {
-    let (least, most) = (numbers.first().copied()?, numbers.last().copied()?);
-    let (first, last) = match of {
-        // What is beyond the number of all is no count.
-        Some(of) if most <= of && of > 0 => {
-            let first = u64::from(least > 0);
-            (first, first.saturating_add(of - 1))
-        }
-        _ if dense || (most - least) / 2 < numbers.len() as u64 => (least, most),
-        _ => return None,
+/// The name of the file before the first, where numbers from file to file do not begin at 0 and nothing says how many there
+/// are.
+pub(crate) fn before_first(files: &[PathBuf]) -> Option<String> {
+    let names = parts(files);
+    let counts = |column: &&Column<'_>| {
+        column.of.is_none() && column.numbers.len() > 1 && column.is_dense(false)
     };
-    let mut wanted = first;
-    for number in numbers {
-        if *number != wanted {
-            return Some(wanted);
-        }
-        wanted += 1;
-    }
-    (wanted <= last).then_some(wanted)
+    let column = columns(&names);
+    let column = column.iter().find(counts)?;
+    let least = column.numbers.keys().next()?;
+    Some(column.named(least.checked_sub(1)?))
 }
 
-/// The beginning of a name.
-fn spelled(parts: &[(String, u64)]) -> String {
-    parts.iter().map(|(text, number)| format!("{text}{number:05}")).collect()
+impl Column<'_> {
+    /// Whether the numbers count the files.
+    fn is_dense(&self, surely: bool) -> bool {
+        let (least, most) = (self.numbers.keys().next(), self.numbers.keys().next_back());
+        let span = most.zip(least).map_or(0, |(most, least)| most - least);
+        surely || span / 2 < self.numbers.len() as u64
+    }
+
+    /// The first number that is missing. Where it may be that of the first or that of the last, both.
+    fn missing(&self, dense: bool) -> Vec<u64> {
+        let (least, most) = (self.numbers.keys().next(), self.numbers.keys().next_back());
+        let Some((&least, &most)) = least.zip(most) else { return Vec::new() };
+        // What is beyond the number of all is no count.
+        let of = self.of.filter(|of| most <= *of && *of > 0);
+        let (first, last) = match of {
+            Some(of) if least == 0 => (0, of - 1),
+            Some(of) if most == of => (1, of),
+            // Those that are missing whether numbers begin at 0 or at 1.
+            Some(of) => (1, of - 1),
+            None if self.is_dense(dense) => (least, most),
+            None => return Vec::new(),
+        };
+        // Some number up to that of the numbers that are there, and one more, is none of these.
+        let gone = (first..=last).find(|number| !self.numbers.contains_key(number));
+        match (gone, of) {
+            (Some(gone), _) => vec![gone],
+            (None, Some(of)) if least > 0 && most < of => vec![0, of],
+            (None, _) => Vec::new(),
+        }
+    }
+
+    /// The name of the file with another number, as far as it is known: with as many digits as the first has.
+    fn named(&self, number: u64) -> String {
+        let first = self.numbers.values().next().map_or("", String::as_str);
+        let mut name = String::new();
+        let mut rest = first;
+        for place in 0..=self.before.len() + usize::from(self.of.is_some()) {
+            let digits = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+            let (text, behind) = rest.split_at(digits);
+            let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+            let (digits, behind) = behind.split_at(end);
+            name += text;
+            match place == self.before.len() {
+                true => name += &format!("{number:0width$}", width = digits.len()),
+                false => name += digits,
+            }
+            rest = behind;
+        }
+        name
+    }
 }
 
 #[cfg(test)]
@@ -132,12 +194,45 @@ mod tests {
     }
 
     #[test]
+    fn where_the_first_or_the_last_is_missing_both_are_named() {
+        let of = |numbers: &[u64]| {
+            let names: Vec<String> = numbers.iter().map(|n| format!("r_{n:03}-of-004.x")).collect();
+            let text = said(&names.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+            text.split("numbers ").nth(1).unwrap().to_owned()
+        };
+        assert_eq!(of(&[1, 2, 3]), "r_000-of-004 or r_004-of-004 is missing");
+        assert_eq!(of(&[0, 1, 2]), "r_003-of-004 is missing");
+        assert_eq!(of(&[2, 3, 4]), "r_001-of-004 is missing");
+        // Either way.
+        assert_eq!(of(&[2, 3]), "r_001-of-004 is missing");
+        assert_eq!(of(&[1, 3]), "r_002-of-004 is missing");
+    }
+
+    #[test]
+    fn numbers_that_do_not_begin_at_0_may_lack_a_first() {
+        let first = |names: &[&str]| {
+            before_first(&names.iter().map(PathBuf::from).collect::<Vec<PathBuf>>())
+        };
+        assert_eq!(first(&["m-rank1.x", "m-rank2.x"]).as_deref(), Some("m-rank0"));
+        assert_eq!(first(&["7b-r08.x", "7b-r09.x", "7b-r10.x"]).as_deref(), Some("7b-r07"));
+        for names in [
+            &["m-rank0.x", "m-rank1.x"][..],
+            &["a.x", "b.x"],
+            &["m1.x"],
+            &["m-1-of-2.x", "m-2-of-2.x"],
+            &["e_10.x", "e_900.x"],
+        ] {
+            assert_eq!(first(names), None, "{names:?}");
+        }
+    }
+
+    #[test]
     fn names_without_numbers_and_with_steps_are_let_be() {
         assert_eq!(said(&["a.safetensors", "b.safetensors"]), None);
         assert_eq!(said(&["rank0-step900.safetensors", "rank1-step900.safetensors"]), None);
         assert_eq!(said(&["model-00001-of-00001.safetensors"]), None);
         let text = said(&["rank_0.safetensors", "rank_2.safetensors"]).unwrap();
-        assert!(text.contains("by their numbers rank_00001 is missing"), "{text}");
+        assert!(text.contains("by their numbers rank_1 is missing"), "{text}");
         // A process with two files, between others with one.
         let one = |rank: u64| format!("shard-{rank:05}-model-00001-of-00001.safetensors");
         let two = |part: u64| format!("shard-00002-model-{part:05}-of-00002.safetensors");

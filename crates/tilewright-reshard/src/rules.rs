@@ -163,6 +163,16 @@ impl Rules {
         Matcher::new(self.rules.iter().map(|(glob, _)| &**glob))
     }
 
+    /// Of each rule the first array that it cuts.
+    pub(crate) fn firsts<'a>(&self, arrays: &'a [Array]) -> Result<Vec<&'a Array>, Error> {
+        let (matcher, mut firsts) = (self.matcher()?, vec![None; self.rules.len()]);
+        for array in arrays {
+            let first = matcher.of(&array.name).and_then(|number| firsts.get_mut(number));
+            first.map(|first| first.get_or_insert(array));
+        }
+        Ok(firsts.into_iter().flatten().collect())
+    }
+
     /// The mesh.
     pub(crate) fn mesh(&self) -> Result<Mesh, Error> {
         let any = Sharded::parse(&format!("[1] @ mesh({}) [{}]", self.mesh, self.nothing()))?;

@@ -252,6 +252,53 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
     assert_eq!(fs::read_dir(at).unwrap().count(), 0);
 }
 
+/// Files beside the tensors are compared as the recipe lets them go along.
+#[test]
+fn verification_compares_what_goes_along_with_a_recipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let header = r#"{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}"#;
+    let bytes =
+        [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[1, 2, 3, 4]].concat();
+    fs::create_dir(at.join("in")).unwrap();
+    fs::write(at.join("in/model.safetensors"), bytes).unwrap();
+    fs::write(at.join("in/tokenizer.json"), "{}").unwrap();
+    fs::write(at.join("in/config.json"), r#"{"model_type": "one", "b": 1}"#).unwrap();
+    let made = |config: &str| {
+        fs::write(
+            at.join("r.toml"),
+            format!("[config]\n{config}\n[[map]]\nfrom = 'a'\nto = 'z'\n"),
+        )
+        .unwrap();
+        done(at, &["convert", "in", "out", "--recipe", "r.toml", "--force"]);
+    };
+    let differs = |words: &str| {
+        let text = refused(at, &["verify", "out", "--against", "in"], 1);
+        assert!(text.contains(words), "{text}");
+    };
+    let same = || assert!(done(at, &["verify", "out", "--against", "in"]).contains("same"));
+    made("set = '{\"model_type\": \"two\"}'");
+    same();
+    // Of the length that it had.
+    fs::write(at.join("out/tokenizer.json"), "[]").unwrap();
+    differs("\"tokenizer.json\", which goes along, has 0x5b at byte 0, had 0x7b");
+    fs::write(at.join("out/tokenizer.json"), "{}").unwrap();
+    fs::copy(at.join("in/config.json"), at.join("out/config.json")).unwrap();
+    differs("\"config.json\", which goes along, is not as the recipe changes it");
+    fs::remove_file(at.join("out/config.json")).unwrap();
+    differs("\"config.json\", which goes along, is missing from out");
+    fs::remove_dir_all(at.join("out")).unwrap();
+    made("keep = true");
+    same();
+    fs::write(at.join("out/config.json"), "{}").unwrap();
+    differs("\"config.json\", which goes along, has 2 bytes, had ");
+    fs::remove_dir_all(at.join("out")).unwrap();
+    // What the recipe leaves out is of no interest.
+    made("leave = 'it describes another'");
+    assert!(!at.join("out/config.json").exists());
+    same();
+}
+
 #[test]
 fn a_layout_in_a_recipe_is_noted_and_read_through_on_the_way_back() {
     let folder = tempfile::tempdir().unwrap();

@@ -141,7 +141,10 @@ impl<'a> Assembling<'a> {
         let equal = equal.collect::<Result<Vec<_>, Error>>()?;
         let (made, mut frame) =
             packaging::framed(input, tensors, out.as_ref(), (request, packaging, assembly))?;
-        let configured = packaging::configure(input, &mut frame, &assembly.config)?;
+        let configured = match &mut frame.stage {
+            Some(stage) => packaging::configure(input, &mut stage.companions, &assembly.config)?,
+            None => None,
+        };
         let notes = assembly.notes.iter().cloned().chain(configured).collect();
         let rows = Vec::new();
         let mut job = Assembling { source: input, made, frame, wholes, equal, rows, notes };

@@ -110,17 +110,16 @@ fn known(input: &Input, assembly: &Assembly) -> Result<serde_json::Value, Error>
 /// Lets the configuration go along as the recipe says; answers what a person must know of it.
 pub(crate) fn configure(
     input: &Input,
-    frame: &mut Frame,
+    companions: &mut Companions,
     config: &ConfigJson,
 ) -> Result<Option<String>, Error> {
-    let Some(stage) = &mut frame.stage else { return Ok(None) };
-    let there = stage.companions.find(CONFIG).is_some();
+    let there = companions.find(CONFIG).is_some();
     match config {
         ConfigJson::Unsaid => Ok(there.then(|| {
             format!("{CONFIG} is copied as it is; the recipe does not say whether it describes the result")
         })),
         ConfigJson::Leave(why) => {
-            stage.companions.leave(CONFIG);
+            companions.leave(CONFIG);
             Ok(there.then(|| format!("{CONFIG} is not copied: {why}")))
         }
         ConfigJson::Change(change) => {
@@ -130,7 +129,7 @@ pub(crate) fn configure(
             };
             let changed = config_json::changed(&text, change)
                 .ok_or_else(|| Error::corrupt(&path, "it is no JSON object"))?;
-            stage.companions.change(CONFIG, changed.into_bytes());
+            companions.change(CONFIG, changed.into_bytes());
             Ok(None)
         }
         // Copied, as other files are.

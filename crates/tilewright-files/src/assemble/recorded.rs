@@ -17,6 +17,7 @@ use super::{
     cells::Sides,
     exact::Exact,
     made::{self, Known},
+    packaging,
     pieces::{Give, Piece},
     whole::Whole,
 };
@@ -25,8 +26,10 @@ use crate::{
     budget::{self, Budget, zeros},
     container::Format,
     crew::Crew,
+    folder,
     globs::Pattern,
     open::open_with,
+    place::Place,
     request,
     source::Source,
 };
@@ -114,7 +117,7 @@ pub(crate) fn unfit(input: &Input) -> Option<Option<String>> {
 
 /// Compares a result with the recipe that it records; `None` where it records none for this source.
 pub(crate) fn verdict(
-    (format, source): (&'static Format, &Source),
+    (place, format, source): (&Place, &'static Format, &Source),
     beside: &dyn Fn(&str) -> PathBuf,
     (against, request): (&Input, &Request),
     watch: &dyn Watch,
@@ -125,13 +128,13 @@ pub(crate) fn verdict(
     let again = Source::open(source.path())?;
     // What cannot be opened so is told where it is opened as the result of a conversion.
     match open_with(format, again, &Reading::default(), Some(beside), watch) {
-        Ok(out) => compared((&out, against), request, watch),
+        Ok(out) => compared((place, &out, against), request, watch),
         Err(_) => Ok(None),
     }
 }
 
 fn compared(
-    (out, against): (&Input, &Input),
+    (place, out, against): (&Place, &Input, &Input),
     request: &Request,
     watch: &dyn Watch,
 ) -> Result<Option<Verdict>, Error> {
@@ -155,8 +158,14 @@ fn compared(
     against.check_unchanged()?;
     out.check_unchanged()?;
     let bytes = || out.tensors().iter().filter(|it| meant(&it.name, &[])).map(|it| it.len).sum();
-    Ok(Some(match found.into_iter().next() {
-        Some(found) => Verdict::Differs(found.into()),
+    if let Some(found) = found.into_iter().next() {
+        return Ok(Some(Verdict::Differs(found.into())));
+    }
+    let config = &remade.forth.config;
+    let go_along =
+        |companions: &mut _| packaging::configure(against, companions, config).map(|_| ());
+    Ok(Some(match folder::difference(place, against, &go_along, crew)? {
+        Some(said) => Verdict::Differs(Difference::said(said)),
         None => Verdict::Same { bytes: bytes() },
     }))
 }

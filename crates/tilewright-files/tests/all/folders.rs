@@ -135,6 +135,27 @@ fn a_sharded_checkpoint_is_a_folder() {
     assert!(said(&from).to_string().contains("holds 2 files *.index.json"));
 }
 
+/// Parts that no index lists are no checkpoint, be it one that is left of them; a file that is named is opened.
+#[test]
+fn parts_without_their_index_say_that_it_is_missing() {
+    let folder = folder();
+    let from = model(&folder);
+    let part = |number: u32| from.join(format!("model-{number:05}-of-00002.safetensors"));
+    fs::rename(from.join("model.safetensors"), part(1)).unwrap();
+    let said = || open(&from, &Reading::default()).unwrap_err();
+    let missing = "named as parts of one checkpoint, and its index *.safetensors.index.json is missing: \
+                   put it into the folder";
+    assert!(said().is_usage() && said().to_string().contains(missing), "{}", said());
+    let header = r#"{"u":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}"#;
+    fs::write(part(2), safetensors(header, &[1, 2, 3, 4])).unwrap();
+    assert!(said().to_string().contains(missing), "{}", said());
+    assert_eq!(open(part(2), &Reading::default()).unwrap().tensors().len(), 1);
+    // The only one of one part is whole.
+    fs::remove_file(part(2)).unwrap();
+    fs::rename(part(1), from.join("model-00001-of-00001.safetensors")).unwrap();
+    assert_eq!(open(&from, &Reading::default()).unwrap().tensors().len(), 1);
+}
+
 struct Stop;
 
 impl Watch for Stop {

@@ -315,6 +315,81 @@ fn a_caller_knows_better_than_a_config() {
     assert_eq!((job.assumed().count(), job.assumption()), (11, None));
 }
 
+/// A rule with other heads than the configuration is refused, of the source as of the result, unless it is accepted.
+#[test]
+fn the_heads_of_a_rule_are_those_of_the_config() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    fs::create_dir_all(&at).unwrap();
+    let fused: Tensors = [("qkv".to_owned(), ("U8".to_owned(), vec![128], vec![7; 128]))].into();
+    write(&at.join("model.safetensors"), &fused, &[]);
+    let request = |rule: &str| {
+        let rules = Rules::new("tp=2").unwrap().rule("qkv", rule).unwrap();
+        Request::new(&at, folder.path().join("out")).to(rules)
+    };
+    let against = |config: &str, rule: &str| {
+        fs::write(at.join("config.json"), config).unwrap();
+        match Job::prepare(request(rule)) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let config = r#"{"hidden_size": 64, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": null}"#;
+    for maker in ["vllm", "megatron"] {
+        let right = format!("{maker}:qkv(h=8,g=4,d=8)");
+        assert_eq!(against(config, &right), "");
+        assert_eq!(against("{}", &format!("{maker}:qkv(h=12,g=2,d=8)")), "");
+    }
+    let said = against(config, "vllm:qkv(h=12,g=2,d=8)");
+    let both = "tensor \"qkv\", rule vllm:qkv(h=12,g=2,d=8): h is 12, and by config.json num_attention_heads is 8; \
+                g is 2, and by config.json num_key_value_heads is 4";
+    assert_eq!(said, both);
+    let said = against(&config.replace("null", "16"), "vllm:qkv(h=8,g=4,d=8)");
+    assert!(said.contains("d is 8, and by config.json head_dim is 16"), "{said}");
+    // Without its own number a model has a key for each query: in families that are known to.
+    let config = r#"{"model_type": "llama", "num_attention_heads": 8}"#;
+    let said = against(config, "vllm:qkv(h=8,g=4,d=8)");
+    assert!(said.contains("g is 4, and by config.json num_key_value_heads is 8"), "{said}");
+    assert_eq!(against(&config.replace("llama", "falcon"), "vllm:qkv(h=8,g=4,d=8)"), "");
+    // The rules of a source; and a caller who knows better.
+    assert_eq!(refused(request("vllm:qkv(h=12,g=2,d=8)")).0, "extents");
+    Job::prepare(request("vllm:qkv(h=12,g=2,d=8)").trust_extents(true)).unwrap();
+    let ranks = folder.path().join("ranks");
+    fs::create_dir_all(&ranks).unwrap();
+    let half: Tensors = [("qkv".to_owned(), ("U8".to_owned(), vec![64], vec![7; 64]))].into();
+    (0..2).for_each(|rank| write(&ranks.join(format!("r{rank}.safetensors")), &half, &[]));
+    fs::write(ranks.join("config.json"), r#"{"num_attention_heads": 8}"#).unwrap();
+    let rules = Rules::new("tp=2").unwrap().rule("qkv", "vllm:qkv(h=12,g=2,d=8)").unwrap();
+    let said = refused(Request::new(&ranks, folder.path().join("out")).from(rules)).1;
+    assert!(said.contains("h is 12, and by config.json num_attention_heads is 8"), "{said}");
+}
+
+/// Files of ranks from 1 on may lack the first: it is named where nothing states the extents.
+#[test]
+fn a_rank_before_the_first_may_be_missing() {
+    let said = |first: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("in");
+        fs::create_dir_all(&at).unwrap();
+        for rank in first..first + 3 {
+            let part: Tensors = [("w".to_owned(), ("U8".to_owned(), vec![2], vec![1, 2]))].into();
+            write(&at.join(format!("model-rank{rank}.safetensors")), &part, &[]);
+        }
+        let rules = Rules::new("tp=3").unwrap().rule("w", "[Shard(0)]").unwrap();
+        let request = Request::new(&at, folder.path().join("out")).from(rules);
+        assert_eq!(Job::prepare(request.clone().trust_extents(true)).unwrap().assumption(), None);
+        Job::prepare(request).unwrap().assumption().unwrap()
+    };
+    let first =
+        "A first shard file that is missing (model-rank0), or a last one, makes them smaller";
+    assert!(said(1).ends_with(first), "{}", said(1));
+    assert!(
+        said(0).ends_with("A last shard file that is missing makes them smaller"),
+        "{}",
+        said(0)
+    );
+}
+
 #[test]
 fn lists_of_extents_are_read_or_refused() {
     let list = |text: &str| {
