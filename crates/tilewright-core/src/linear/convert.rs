@@ -113,15 +113,17 @@ impl LinearLayout {
     /// assert_eq!(error.witness().unwrap().as_slice(), [0, 1]);
     /// ```
     pub const fn to_swizzled_layout(&self) -> Result<Layout, Error> {
-        match self.swizzle_apart() {
+        let layout = match self.swizzle_apart() {
             Some(swizzle) => self.under(swizzle),
             None => {
                 tri!(self.check_independent());
-                match self.under(self.matrix(true)) {
-                    Err(error) if error.is_limit() => self.under(self.matrix(false)),
-                    layout => layout,
-                }
+                self.under(self.matrix(true))
             }
+        };
+        match layout {
+            // The bases in their order need one mode for each input dim.
+            Err(error) if error.is_limit() => self.under(self.matrix(false)),
+            layout => layout,
         }
     }
 

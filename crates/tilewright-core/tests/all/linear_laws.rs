@@ -51,6 +51,25 @@ fn index(map: &LinearLayout, x: u64) -> u64 {
     x & (map.in_size() - 1)
 }
 
+/// Bits in reverse need a mode each under CuTe's swizzle, and one mode under a swizzle of the bases themselves.
+#[test]
+fn more_bits_than_modes_are_one_mode() {
+    for bits in [32, 33, 40, 62] {
+        for more in [0, 1 << (bits - 1)] {
+            let bases: Vec<[u64; 1]> = (0..bits)
+                .map(|bit| [1 << (bits - 1 - bit) | if bit + 1 == bits { more } else { 0 }])
+                .collect();
+            let bases: Vec<&[u64]> = bases.iter().map(|basis| &basis[..]).collect();
+            let map = LinearLayout::new(&[("i", &bases)], &[("offset", 1 << bits)]).unwrap();
+            let layout = map.to_swizzled_layout().unwrap();
+            assert!(bits == 32 || layout.modes().len() == 1, "{layout}");
+            for x in (0..bits).map(|bit| (1 << bits) - 1 - (1 << bit)) {
+                assert_eq!(layout.offset_of(x).unwrap() as u64, map.apply_index(x).unwrap());
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
