@@ -69,6 +69,19 @@ pub(super) fn clusters(root: &Path) -> Verdict {
     }))
 }
 
+/// The answers of XLA and Triton that `docs/explanation/comparison.md` states, asked of the versions it names.
+pub(super) fn others(root: &Path) -> Verdict {
+    let made = target(root).and_then(|target| {
+        python::venv(root, &target.join("oracles/others"), &root.join("tests/oracle/others.txt"))
+    });
+    match made {
+        Ok(python) => {
+            verdict(sh(&mut command(root, &[&*python.to_string_lossy(), "tests/oracle/others.py"])))
+        }
+        Err(why) => Verdict::Skipped(why),
+    }
+}
+
 /// A script that gives the program files to convert, and reads the results by a package.
 fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
     let python = match pinned(root) {

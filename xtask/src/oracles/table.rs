@@ -6,7 +6,7 @@ use super::{
     sanitized_package, sanitizer, torch,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 34] = [
+pub(super) const TABLE: [(&str, &str, Run); 35] = [
     (
         "safetensors and torch",
         "converted files, read back by safetensors, NumPy and torch",
@@ -109,6 +109,11 @@ pub(super) const TABLE: [(&str, &str, Run); 34] = [
         "packings of kernels",
         "packing functions of vLLM, torchao, bitsandbytes and others beside the named formats",
         |root, _| packings::packings(root),
+    ),
+    (
+        "XLA and Triton",
+        "what XLA's parser and Triton's linear layouts answer, as the page of comparisons states",
+        |root, _| read_back::others(root),
     ),
     ("proofs", "the theorems of proofs/, compiled by Coq, with their assumptions", |root, _| {
         proofs::proofs(root)

@@ -12,7 +12,7 @@ impl ArrayShape {
     /// `dims' = p ∘ dims`, `minor_to_major' = p⁻¹ ∘ minor_to_major`. Tiles and splits are physical and
     /// stay. An absent layout is the row-major one.
     ///
-    /// XLA's `ReorderLogicalDimensions` is meant to do the same, and does it for involutions only.
+    /// XLA's `ReorderLogicalDimensions` does the same; older versions of it did so for involutions only.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) for another number of entries than dims;
