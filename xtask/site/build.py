@@ -122,6 +122,8 @@ def main() -> None:
     stage, program = Stage(given.target / "site-documents"), Program(given.program)
     for document_ in ["README.md", *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/**/*.md")))]:
         stage.copy(document_)
+    # The first page has no pages beside it in the navigation.
+    stage.write("README.md", "---\nhide: [navigation]\n---\n\n" + (stage.folder / "README.md").read_text(encoding="utf-8"))
     made: dict[str, list[Any]] = {}
     for generator in GENERATORS:
         pages, tables, nav = generator.make(program, ROOT)

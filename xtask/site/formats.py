@@ -60,7 +60,7 @@ def page(one: dict[str, Any], explained: str, bits: list[int]) -> str:
         *((f"of {width['bits']} bits", code(width["pattern"])) for width in one["widths"]),
         ("Elements", "of " + ", ".join(str(width) for width in bits) + " bits" if bits else "as in the example"),
         *((f"Constant {code(constant['name'])}", constant_text(constant)) for constant in one["constants"]),
-        *([("Leading dimension", f"`{name}[LD=…]` sets the stride of the outermost digit")] if one["leading"] else []),
+        *([("Leading dimension", f"`{name}[LD=…]` sets the stride of the outermost tile level")] if one["leading"] else []),
         ("Source", cell(one["source"])),
     ]
     body = "\n".join(f"| {what} | {text} |" for what, text in rows)
@@ -73,7 +73,9 @@ def page(one: dict[str, Any], explained: str, bits: list[int]) -> str:
 
 ## Picture
 
-![The array {one['example']}: the cells have the offsets of their elements]({name}.svg)
+[![The array {one['example']}: each cell shows the offset of its element]({name}.svg)]({name}.svg)
+
+The cells show offsets. Select the picture to see it in full size.
 
 ## Example
 
@@ -98,6 +100,6 @@ A whole layout is written `{one['example']}`. All names are in the [list of form
 
 def constant_text(constant: dict[str, Any]) -> str:
     by_bits = [f"{value} for {bits} bits" for bits, value in constant["by_bits"].items()]
-    text = ", ".join(by_bits) or "has to be given"
+    text = ", ".join(by_bits) or "must be given"
     presets = ", ".join(code(preset) for preset in constant["presets"])
     return text + (f"; presets {presets}" if presets else "")

@@ -51,7 +51,8 @@ def crates(root: Path) -> str:
         text = path.read_text(encoding="utf-8")
         name = re.search(r'^name = "(.+)"', text, re.M)
         about = re.search(r'^description = "(.+)"', text, re.M)
-        if name and about and (path.parent / "src" / "lib.rs").exists():
+        is_documented = (path.parent / "src" / "lib.rs").exists() and "\ndoc = false" not in text
+        if name and about and is_documented:
             link = f'<a href="../../rust/{name[1].replace("-", "_")}/index.html">{name[1]}</a>'
             rows.append(f"| {link} | {cell(about[1])} |")
     return "\n".join(["| crate | what it is |", "|---|---|", *rows])

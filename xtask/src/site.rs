@@ -7,6 +7,7 @@
 
 use std::{
     fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -33,13 +34,12 @@ pub(crate) fn run(root: &Path, parts: Parts) -> Outcome {
     sh(&mut command(root, &["cargo", "build", "--quiet", "--package", "tilewright-cli"]))?;
     let web = root.join("web");
     let page = (!parts.without_page).then(|| web.join("dist"));
-    if page.is_some() && is_old(&web) {
+    if page.is_some() && is_old(root) {
         web::build(root)?;
     }
     let target = target(root)?;
     if !parts.without_crates {
-        let words = ["cargo", "doc", "--quiet", "--workspace", "--no-deps", "--exclude", "xtask"];
-        sh(&mut command(root, &words))?;
+        document(root, &target.join("doc"))?;
     }
     build(root, &target.join("debug/tilewright"), page)?;
     if !parts.without_crates {
@@ -63,9 +63,27 @@ pub(crate) fn build(root: &Path, program: &Path, page: Option<PathBuf>) -> Outco
     sh(&mut build)
 }
 
+/// Builds the documentation of the crates in a new folder.
+///
+/// rustdoc links to a crate if its folder exists when rustdoc starts, and cargo documents crates in any order. So all
+/// folders are made first.
+fn document(root: &Path, folder: &Path) -> Outcome {
+    fs::remove_dir_all(folder).or_else(|error| match error.kind() {
+        ErrorKind::NotFound => Ok(()),
+        _ => Err(format!("{}: {error}", folder.display())),
+    })?;
+    for entry in fs::read_dir(root.join("crates")).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().replace('-', "_");
+        fs::create_dir_all(folder.join(name)).map_err(|error| error.to_string())?;
+    }
+    let words = ["cargo", "doc", "--quiet", "--workspace", "--no-deps", "--exclude", "xtask"];
+    sh(&mut command(root, &words))
+}
+
 /// Whether the page has to be built: there is none, or one of its sources is newer than all of it.
-fn is_old(web: &Path) -> bool {
-    !web.join("dist/index.html").is_file() || newest(&web.join("dist")) < newest(&web.join("src"))
+fn is_old(root: &Path) -> bool {
+    let page = newest(&root.join("web/dist/index.html"));
+    page.is_none() || ["web/src", "crates"].iter().any(|source| newest(&root.join(source)) > page)
 }
 
 /// When a file was written, or the newest of all that is in a folder.

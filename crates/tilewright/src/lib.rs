@@ -53,13 +53,9 @@
 //! A notation that is not there is two functions: [`notation::dialect`] says how it is added.
 //!
 //! All features are on by default. Without them a layout is still read, asked and printed in every notation.
-//! [`_design`] and [`_compare`] are the project's design and its comparison with other libraries.
+//! `DESIGN.md` and `docs/explanation/comparison.md` of the project are its design and its comparison with other libraries.
 #![forbid(unsafe_code)]
 
-#[cfg(all(doc, not(doctest)))]
-pub mod _compare;
-#[cfg(all(doc, not(doctest)))]
-pub mod _design;
 pub mod ask;
 #[cfg(feature = "banks")]
 pub mod banks;
