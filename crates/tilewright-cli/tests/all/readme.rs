@@ -97,10 +97,11 @@ fn the_readme_s_commands_do_what_they_say() {
     }
 }
 
-/// The commands of the console blocks, each with the lines that it is said to print.
+/// The commands of the console blocks, each with the lines that it is said to print. A command goes on after a backslash.
 fn examples(text: &str) -> Vec<(String, Vec<String>)> {
     let mut examples: Vec<(String, Vec<String>)> = Vec::new();
-    for line in blocks(text, "console").iter().flat_map(|block| block.lines()) {
+    let joined = blocks(text, "console").concat().replace("\\\n", " ");
+    for line in joined.lines() {
         match (line.strip_prefix("$ "), examples.last_mut()) {
             (Some(command), _) => examples.push((command.to_owned(), Vec::new())),
             (None, Some((_, lines))) => lines.push(line.to_owned()),
