@@ -37,8 +37,8 @@ def make(program: Program, root: Path) -> tuple[dict[str, str], dict[str, str], 
         shardings.append({f"{name}, of shards": f"{FOLDER}sharding-{name}.md"})
         cuts.append(f"| [{name}](notations/sharding-{name}.md) | {cell(head.splitlines()[0])} |")
     table = "\n".join(
-        ["## Of layouts", "", "| notation | also | what |", "|---|---|---|", *rows]
-        + ["", "## Of arrays in shards", "", "| notation | what |", "|---|---|", *cuts]
+        ["## Layouts", "", "| notation | also | for |", "|---|---|---|", *rows]
+        + ["", "## Arrays in shards", "", "| notation | for |", "|---|---|", *cuts]
     )
     return pages, {"docs/reference/notations.md": table}, {FOLDER: layouts + shardings}
 
@@ -55,7 +55,7 @@ def header(text: str) -> str:
 
 
 def in_all_notations(program: Program) -> dict[str, dict[str, list[tuple[str, str]]]]:
-    """For each notation what it says of some layouts, and what it refuses with the reason."""
+    """The texts of some layouts in each notation, and its refusals with their reasons."""
     specs = [one["example"] for one in program.json("formats")["formats"][::4]]
     specs += ["f32[3,5] row-major", "f32[3,5]{0,1:T(2,2)}", "f32[2,3]{0,1}pad(3,5)fill(0)", "f32[8,4,6,6] NHWC"]
     specs += ["f16[8,64] Sw<3,3,3> o (8,64):(64,1)", "u4[4,8]{1,0:E(4)}", "f32[4,4] (4,4):(0,1)"]
@@ -69,14 +69,14 @@ def in_all_notations(program: Program) -> dict[str, dict[str, list[tuple[str, st
 
 
 def page(name: str, about: str, aliases: list[str], head: str, said: dict[str, list[tuple[str, str]]]) -> str:
-    also = f" The prefix `{name}:` names it" + "".join(f", and so does `{alias}:`" for alias in aliases) + "."
-    lines = [f"# {name}", "", f"{about}.{also}", "", head, "", "## What the program prints", ""]
+    also = " Its prefix is " + " or ".join(f"`{one}:`" for one in [name, *aliases]) + "."
+    lines = [f"# {name}", "", f"{about}.{also}", "", head, "", "## Layouts in this notation", ""]
     printed = [f"| {code(spec)} | {code(text)} |" for spec, text in said["text"] if len(text) < 200][:12]
     if printed:
         lines += ["| layout | in this notation |", "|---|---|", *printed]
     else:
-        lines.append("No layout of the sample can be said in it.")
-    lines += ["", "## What it cannot say", ""]
+        lines.append("It cannot express any of the sample layouts.")
+    lines += ["", "## Limits", ""]
     reasons: dict[str, tuple[str, str]] = {}
     for spec, why in said["refused"]:
         # One line for each reason: numbers and names within it may differ.
@@ -85,5 +85,5 @@ def page(name: str, about: str, aliases: list[str], head: str, said: dict[str, l
     if refused:
         lines += ["| layout | the program's answer |", "|---|---|", *refused]
     else:
-        lines.append("It says every layout of the sample.")
+        lines.append("It can express all sample layouts.")
     return "\n".join(lines) + "\n"

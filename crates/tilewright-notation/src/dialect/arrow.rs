@@ -6,7 +6,7 @@
 //!     shape | strides (bytes; none: row-major) | permutation | type, dtype | dim_names
 //! ```
 //!
-//! Strides are **bytes**, not negative; a tensor begins where its buffer does. A permutation is that of the
+//! Strides are **bytes** and not negative. A tensor begins at the start of its buffer. A permutation is that of the
 //! fixed-shape type: dim i of the array is dim permutation\[i\] of the stored shape, which is row-major.
 //! Source: Arrow, `format/Tensor.fbs`, "Canonical Extension Types".
 //!

@@ -1,4 +1,4 @@
-//! CuTe and TLA: `((4,2),(4,3)):((4,16),(1,32))`, and what makes it the layout of an array.
+//! CuTe and TLA: `((4,2),(4,3)):((4,16),(1,32))`, with additions that make it the layout of an array.
 //!
 //! ```text
 //! cute     := layout [ 'valid' tuple ] [ 'capacity' int ] [ 'steps' { step } ]
@@ -6,9 +6,9 @@
 //! step     := ('merge' | 'split') '(' int ',' int ')'
 //! ```
 //!
-//! `valid` are the logical dims where they differ from the sizes of the axes, `capacity` the length of
-//! the storage where it differs from the cosize. `steps` (ours) writes down what turns a logical
-//! coordinate into the layout's axes: `merge(major,minor)`, `split(axis,by)`; it needs `valid`.
+//! The additions are Tilewright's. `valid` states the logical dims if they differ from the sizes of the axes.
+//! `capacity` is the length of the storage if it differs from the cosize. `steps` turns a logical coordinate into
+//! the layout's axes, by `merge(major,minor)` and `split(axis,by)`; it needs `valid`.
 //!
 //! | text | array | layout |
 //! |---|---|---|

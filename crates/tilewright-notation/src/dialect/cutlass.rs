@@ -1,4 +1,4 @@
-//! CuTe as its C++ code writes it and as its layouts in shared memory print.
+//! CuTe's C++ code, and the text that CuTe prints for layouts in shared memory.
 //!
 //! ```text
 //! cutlass  := ( swizzle 'o' pointer 'o' plain
@@ -21,13 +21,14 @@
 //! integer  := [ '_' ] int [ '{}' ] | ('Int' | 'C') '<' int '>' [ '{}' | '()' ]
 //! ```
 //!
-//! `cute::` may stand before any name. A layout that CuTe prints is read by the dialect `cute`, and here
-//! only behind a swizzle or a pointer. Several layouts of `make_layout` stand side by side. Printed are `make_layout` and `composition`. Source: CUTLASS, `include/cute/layout.hpp`,
-//! `layout_composed.hpp`, `pointer_flagged.hpp`.
+//! Any name can have the prefix `cute::`. The dialect `cute` reads the layouts that CuTe prints; this one reads them
+//! only after a swizzle or a pointer. `make_layout` of several layouts concatenates their modes. The printer writes
+//! `make_layout` and `composition`. Source: CUTLASS, `include/cute/layout.hpp`, `layout_composed.hpp`,
+//! `pointer_flagged.hpp`.
 //!
 //! A swizzle of a pointer permutes byte addresses; a swizzle of a layout permutes offsets of elements. So
 //! `Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)` is `Sw<3,3,3> o (8,64):(64,1)` of 16-bit elements.
-//! Without a width, the array's dtype says it.
+//! Without a width, the array's dtype gives it.
 //!
 //! | text | array | layout |
 //! |---|---|---|

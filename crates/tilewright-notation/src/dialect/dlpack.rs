@@ -3,7 +3,7 @@
 //! ```text
 //! dlpack := fields of
 //!     shape | strides (elements; NULL: row-major) | byte_offset | dtype (a name, or (code, bits, lanes))
-//!   | data, device, ndim                   of no matter here; ndim must agree
+//!   | data, device, ndim                   ignored; ndim must agree
 //! code   := int | 'kDLInt' | 'kDLUInt' | 'kDLFloat' | 'kDLBfloat' | 'kDLComplex' | 'kDLBool' | 'kDLFloat8_e5m2' …
 //! ```
 //!

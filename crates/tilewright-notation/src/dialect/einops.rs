@@ -6,9 +6,9 @@
 //! axis   := name | '1' | '(' { name | '1' } ')'
 //! ```
 //!
-//! The left side are the logical dims, each of the digits in its brackets, most significant first; the right
-//! side, brackets or not, is the order of storage, outermost first. Sizes stand behind; one digit of a dim may
-//! be without. A rearrangement pads nothing: dims are multiples of their digits, which a `pattern` rounds up.
+//! The left side lists the logical dims, each with its digits in brackets, most significant first. The right side,
+//! with or without brackets, is the order of storage, outermost first. Sizes follow; one digit of a dim may lack a
+//! size. A rearrangement has no padding: dims must be multiples of their digits. A `pattern` rounds them up instead.
 //! Source: einops, `rearrange`.
 //!
 //! | text | array | layout |

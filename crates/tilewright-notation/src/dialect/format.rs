@@ -5,16 +5,16 @@
 //! param  := unit '=' int | 'preset' '=' name | 'LD' '=' int
 //! ```
 //!
-//! The name is one of the catalogue. A *unit* is a sized digit of its pattern: `m0:16` is set as `M0`,
-//! `n0:C0` as `C0` or `N0`. A preset is a vendor's rule for the constants. LD, of the formats that have a leading
-//! dimension, is the stride of the outermost digit; the storage ends with the last element then.
+//! The name is from the catalogue. A *unit* is a sized digit of its pattern: `M0` sets `m0:16`, and `C0` or `N0`
+//! sets `n0:C0`. A preset is a vendor's rule for the constants. Some formats have a leading dimension: `LD` is the
+//! stride of the outermost digit, and the storage then ends with the last element.
 //!
 //! `^T` is the format of the transposed array: the last two dims of the array are exchanged, the storage is the same.
 //! So a weight that PyTorch stores `[out, in]` is `VNNI^T`, whose own dims are `[K, N]`.
 //!
-//! Case matters: CATLASS writes the order inside a block first (`zN`), CANN the order of the blocks
-//! first (`NZ`, the same format). So `nz` and `ZN` have two readings each, and are refused. The numbers
-//! of vendors are names too: `acl:29`, `cublaslt:2`.
+//! Case matters. CATLASS writes the order inside a block first (`zN`), and CANN the order of the blocks first
+//! (`NZ`, the same format). So `nz` and `ZN` have two readings each, and are refused. Vendors' numbers are names
+//! too: `acl:29`, `cublaslt:2`.
 //!
 //! | text | array | layout |
 //! |---|---|---|

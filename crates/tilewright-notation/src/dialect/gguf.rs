@@ -4,8 +4,8 @@
 //! gguf := fields of ne, dims, shape (1 to 4 dims, fastest first) | type, dtype
 //! ```
 //!
-//! The logical dims are the reverse, as Python's readers and the models' makers name them, and row-major.
-//! Types of quantised blocks are refused: their elements have no places of their own.
+//! The logical dims are the reverse, as in Python's readers, and row-major. Types of quantised blocks are refused,
+//! because their elements have no own addresses.
 //! Source: ggml, `docs/gguf.md`, `ggml_tensor::ne`.
 //!
 //! | text | array | layout |

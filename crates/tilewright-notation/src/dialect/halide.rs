@@ -5,8 +5,8 @@
 //! dim    := '{' [ 'min' '=' ] int ',' [ 'extent' '=' ] int ',' [ 'stride' '=' ] int '}'
 //! ```
 //!
-//! Dim 0 comes first, which is the fastest of most buffers. Strides are elements. Coordinates begin at
-//! `min` there and at 0 here; the buffer's pointer is the place of the element at the mins.
+//! Dim 0 comes first; it is the fastest dim of most buffers. Strides are elements. Coordinates begin at `min` in
+//! Halide and at 0 here. The buffer's pointer is the address of the element at the mins.
 //! Source: Halide, `HalideRuntime.h`, `halide_dimension_t`, `halide_buffer_t`.
 //!
 //! | text | array | layout |

@@ -1,4 +1,4 @@
-//! XLA's text: `f32[3,5]{1,0:T(2,2)}`, `{0,1:T(8,128)(2,1)}`, and the padding of its first years.
+//! XLA's text: `f32[3,5]{1,0:T(2,2)}`, `{0,1:T(8,128)(2,1)}`, and the padding of its early versions.
 //!
 //! ```text
 //! hlo := array [ padding ]             concrete

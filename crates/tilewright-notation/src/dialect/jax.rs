@@ -5,7 +5,7 @@
 //!     major_to_minor | tiling, _tiling (tuples of sizes) | _sub_byte_element_size_in_bits, sub_byte_element_size_in_bits
 //! ```
 //!
-//! The dims go **outermost first**, the reverse of XLA's `minor_to_major`; tiles are XLA's, without merged
+//! The dims are listed **outermost first**, the reverse of XLA's `minor_to_major`. Tiles are XLA's, without merged
 //! dims. Source: JAX, `jax.experimental.layout.Layout`.
 //!
 //! | text | array | layout |

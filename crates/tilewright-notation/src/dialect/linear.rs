@@ -1,15 +1,16 @@
-//! Linear layouts: where the bits of each coordinate go, `{row=[4,8],column=[1,2]} -> (offset:16)`.
+//! Linear layouts: the images of the bits of each coordinate, `{row=[4,8],column=[1,2]} -> (offset:16)`.
 //!
 //! ```text
 //! linear := '{' dim { ',' dim } '}' '->' '(' out { ',' out } ')'      as tilewright_core::LinearLayout::parse reads it
 //! dim    := name '=' '[' [ basis { ',' basis } ] ']'                  the offsets of coordinates 1, 2, 4 …
 //! ```
 //!
-//! The dims of the array in their order, each of 2ⁿ for n bases. The offset of a coordinate is the xor of the bases
-//! of its bits. Several output dims are one offset, the first fastest. The storage is as large as the output, of which a
-//! map may leave places out; no two coordinates have one offset. Any invertible matrix of bits is said so, and
-//! every layout whose extents are powers of two and whose sums do not carry.
-//! Source: Triton, `include/triton/Tools/LinearLayout.h`, whose maps of memory go the other way, from places to coordinates.
+//! The dims of the array are listed in order; n bases make an extent of 2ⁿ. The offset of a coordinate is the XOR of
+//! the bases of its bits. Several output dims form one offset, the first fastest. The storage is as large as the
+//! output. A map may skip offsets, but no two coordinates share one. The notation can express every invertible matrix
+//! of bits, and every layout whose extents are powers of two and whose sums do not carry.
+//! Source: Triton, `include/triton/Tools/LinearLayout.h`. Its maps of memory have the other direction, from offsets to
+//! coordinates.
 //!
 //! | text | array | layout |
 //! |---|---|---|

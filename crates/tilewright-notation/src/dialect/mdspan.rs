@@ -9,9 +9,9 @@
 //! list    := ( '(' | '{' ) [ int { ',' int } ] ( ')' | '}' )
 //! ```
 //!
-//! `std::`, `std::experimental::` and `Kokkos::` may stand before any name. The first dim of `layout_left`
-//! is the fastest, the last of `layout_right`; a padded one rounds that dim's extent up for the stride of the
-//! next, and ends with its last element. Strides are elements, positive, and keep elements apart.
+//! Any name can have the prefix `std::`, `std::experimental::` or `Kokkos::`. `layout_left` has the first dim
+//! fastest, and `layout_right` the last. A padded layout rounds the extent of that dim up for the next stride, and
+//! ends with its last element. Strides are elements, are positive, and give each element its own offset.
 //! Source: C++23 and 26, \[mdspan.layout\]; P2642.
 //!
 //! | text | array | layout |

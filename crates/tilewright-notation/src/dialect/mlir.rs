@@ -9,10 +9,10 @@
 //! type   := f32, bf16, i8, ui8, i1, index, f8E4M3FN, complex<f32> …
 //! ```
 //!
-//! Strides are elements. A map with several results is the place in an array of the results' extents, stored
-//! row-major: a remainder has its whole modulus for extent, so that dims are padded to whole tiles. A map
-//! with one result is an address. A dynamic offset says that element 0 lies anywhere: offsets count from it then.
-//! The memory space behind is no part of the layout.
+//! Strides are elements. A map with several results is an index into a row-major array of the results' extents. The
+//! extent of a remainder is its modulus, so dims are padded to whole tiles. A map with one result is an address. With
+//! a dynamic offset, element 0 can be anywhere, and offsets count from it. The memory space is not part of the
+//! layout.
 //! Source: MLIR, "Builtin Dialect", `MemRefType`, `StridedLayoutAttr`, `AffineMapAttr`.
 //!
 //! | text | array | layout |

@@ -6,9 +6,9 @@
 //!   | data, version, descr, stream, mask             of an interface; a mask is refused
 //! ```
 //!
-//! Strides and offset are **bytes**; an offset is where element 0 begins in the buffer. Without strides the
-//! array is dense in its order. Codes stand with a byte order, `<f4`, or without, `f4`; `u1`, `u2` and `u4` count
-//! bytes to NumPy and bits everywhere else, and are refused. Source: NumPy, "The array interface protocol",
+//! Strides and offset are **bytes**; the offset is the start of element 0 in the buffer. Without strides the array is
+//! dense in its order. Codes have a byte order, `<f4`, or none, `f4`. `u1`, `u2` and `u4` count bytes in NumPy and bits
+//! everywhere else, so they are refused. Source: NumPy, "The array interface protocol",
 //! `ndarray.strides`.
 //!
 //! | text | array | layout |

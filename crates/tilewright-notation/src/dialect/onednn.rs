@@ -5,9 +5,9 @@
 //! size  := int
 //! ```
 //!
-//! The letters `a b c …` are the logical dims. Their order in front is that of the blocks, outermost
-//! first; a capital says that the dim is also blocked; the groups behind are the inner blocks,
-//! outermost first, and may repeat a dim. `nchw`, `oihw`, `goihw` (with `d`, or without `h`), `tnc`, `ldnc`,
+//! The letters `a b c …` are the logical dims. The first letters give the order of the blocks, outermost first. A
+//! capital marks a blocked dim. The groups of size and letter are the inner blocks, outermost first, and may repeat
+//! a dim. `nchw`, `oihw`, `goihw` (with `d`, or without `h`), `tnc`, `ldnc`,
 //! `ldigo`, `ldio` and `ldgo` are other names of the letters, in their logical order.
 //! Every dim is padded to whole blocks. Memory of an opaque kind is refused.
 //! Source: oneDNN, `memory_desc_wrapper::off_v`, `dnnl_format_tag_t`.

@@ -8,7 +8,7 @@
 //!        | letters '->' letters                       logical order, stored order
 //! ```
 //!
-//! Stored orders go outermost first. XLA's `{0,2,1}` is a layout of the HLO dialect.
+//! Stored orders are listed outermost first. XLA's `{0,2,1}` is a layout of the HLO dialect.
 //!
 //! | text | array | layout |
 //! |---|---|---|

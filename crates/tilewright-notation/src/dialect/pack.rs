@@ -3,13 +3,13 @@
 //! ```text
 //! pack  := [ value '=' ] [ 'linalg.pack' | 'tensor.pack' ] [ value ] { attribute } [ 'into' value ] [ ':' type [ '->' type ] ]
 //! attribute := ( 'outer_dims_perm' | 'inner_dims_pos' | 'inner_tiles' ) '=' '[' [ int { ',' int } ] ']'
-//!            | 'padding_value' '(' value ':' name ')'             no part of the layout
+//!            | 'padding_value' '(' value ':' name ')'             not part of the layout
 //! type  := 'tensor' '<' { int 'x' } name '>'
 //! value := '%' name
 //! ```
 //!
-//! The tiles' numbers are stored outermost, in the order of `outer_dims_perm` (dim numbers, outermost
-//! first; without it, in their own order), inside them the tiles' insides in the order of `inner_dims_pos`.
+//! The outer dims of the storage count the tiles, in the order of `outer_dims_perm` (dim numbers, outermost first;
+//! the default is the order of the dims). The inner dims are those of a tile, in the order of `inner_dims_pos`.
 //! Dims are padded to whole tiles. Source: MLIR, "linalg Dialect", `linalg.pack`.
 //!
 //! | text | array | layout |

@@ -1,4 +1,4 @@
-//! Patterns: how each axis splits into digits and in which order they are stored.
+//! Patterns: the digits of each axis, and their order in memory.
 //!
 //! ```text
 //! pattern := [ rest ] { axis } '->' [ rest ] { '|' | [ '-' ] name }
@@ -9,12 +9,12 @@
 //! name    := letter { letter | int | '_' }
 //! ```
 //!
-//! Inside parentheses digits go **most significant first**, as in einops. This is the one place where
-//! the order differs from the core's modes, which begin with the digit that varies fastest. Behind the
-//! arrow digits go outermost first. At most one digit of an axis is without a size.
+//! Inside parentheses the **most significant** digit is **first**, as in einops. Only here the order differs from the
+//! core's modes, which begin with the fastest digit. After the arrow, digits are listed outermost first. At most one
+//! digit of an axis lacks a size.
 //!
-//! A digit behind `-` is stored backwards, its last step first. Bars cut the order into the dims of an array of words that
-//! holds the storage: `(k1 k0:8) n -> k1 | n k0 as s32` is stored as words `[K/8, N]`. Without `as` they mean nothing.
+//! A digit after `-` is stored backwards. Bars split the order into the dims of an array of words:
+//! `(k1 k0:8) n -> k1 | n k0 as s32` is stored as words `[K/8, N]`. Without `as` they have no effect.
 //!
 //! | text | array | layout |
 //! |---|---|---|

@@ -4,8 +4,8 @@
 //! safetensors := fields of dtype | shape | data_offsets
 //! ```
 //!
-//! Arrays are dense and row-major by definition; where one begins in its file is no part of its layout, but
-//! the offsets must span the bytes of the array exactly. Source: safetensors, "Format".
+//! Arrays are dense and row-major by definition. The start of an array in its file is not part of its layout, but the
+//! offsets must span the bytes of the array exactly. Source: safetensors, "Format".
 //!
 //! | text | array | layout |
 //! |---|---|---|

@@ -3,12 +3,12 @@
 //! ```text
 //! shaped := [ type ] '[' [ int { ',' int } ] ']' { property } spec
 //! property := 'E' '(' int ')'          the stored width of an element in bits
-//!           | 'fill' '(' fill ')'      what padding holds
-//! spec   := any SPEC but another shaped one
+//!           | 'fill' '(' fill ')'      the value of padding
+//! spec   := any SPEC that is not shaped itself
 //! ```
 //!
-//! So every general SPEC has a concrete form that keeps its name. `f32[3,5]{1,0}` is HLO; braces with an arrow behind
-//! them are a linear layout.
+//! So every general SPEC has a concrete form that keeps its name. `f32[3,5]{1,0}` is HLO; braces followed by an arrow
+//! are a linear layout.
 //!
 //! | text | array | layout |
 //! |---|---|---|

@@ -14,14 +14,14 @@
 //! blocks   := CTAsPerCGA, CTASplitNum, CTAOrder | CGALayout: a list of bases
 //! ```
 //!
-//! An encoding is a linear map: from `register`, `lane`, `warp` and `block` to coordinates, or from `offset` and
-//! `block`. Orders name the **fastest dim first**; bases are the images of 1, 2, 4 … The array may be larger
-//! than what the threads hold at once (each holds more registers, in order) or smaller (several threads hold
-//! one element). Extents are powers of two.
+//! An encoding is a linear map to coordinates: from `register`, `lane`, `warp` and `block`, or from `offset` and
+//! `block`. Orders list the **fastest dim first**. Bases are the images of 1, 2, 4 … The array may be larger than the
+//! tile of the threads, so that each thread holds more registers, or smaller, so that several threads hold one
+//! element. Extents are powers of two.
 //!
-//! As the layout of an array, an encoding of shared memory is the inverse, where each element lies. So is one of
-//! threads: where each element lies if every thread's registers are stored side by side, then thread by thread,
-//! warp by warp, block by block. Elements that several threads hold have no such place.
+//! As the layout of an array, an encoding of shared memory is inverted, to the offset of each element. An encoding
+//! of threads becomes the storage of the registers of each thread, thread by thread, warp by warp, block by block.
+//! Elements that several threads hold have no such offset.
 //! Source: Triton, `TritonGPUAttrDefs.td` and `LinearLayoutConversions.cpp`.
 //!
 //! | text | array | layout |

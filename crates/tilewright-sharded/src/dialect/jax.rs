@@ -6,8 +6,8 @@
 //! entry = "None" | ["P."] "UNCONSTRAINED" | NAME | "(" NAME {"," NAME} [","] ")"      names are in quotes
 //! ```
 //!
-//! Of a tuple the first axis is the most significant. Dims without an entry are whole, and so is `UNCONSTRAINED` here, as
-//! in JAX's `devices_indices_map`. A dim that its axes do not divide is refused, as JAX does for arrays.
+//! The first axis of a tuple is the most significant. Dims without an entry are whole, and so are those with
+//! `UNCONSTRAINED`, as in JAX's `devices_indices_map`. A dim that its axes do not divide is refused, as for JAX's arrays.
 //!
 //! Source: `jax/_src/partition_spec.py`, `jax/_src/named_sharding.py`.
 

@@ -1,4 +1,4 @@
-//! Shardy, the sharding of MLIR: the axes of each dim, over a mesh that stands inline.
+//! Shardy, the sharding of MLIR: the axes of each dim, over an inline mesh.
 //!
 //! ```text
 //! rule = ("sdy" | "#sdy.sharding") "<" mesh "," dims {"," ("replicated" | "unreduced") "=" axes} ">"

@@ -7,9 +7,9 @@
 //!           | "Replicate()" | "R"
 //! ```
 //!
-//! The axes cut from left to right, each what the ones before left, or in the order that is given: `order(1,0)` is FSDP
-//! over tensor parallelism as `fully_shard` cuts. A dim below 0 counts from the last. `Partial` holds summands and no
-//! values, and is refused.
+//! The axes cut from left to right, each cutting the parts of the axes before it, or in the given order: `order(1,0)` is
+//! FSDP over tensor parallelism, as in `fully_shard`. A negative dim counts from the last. `Partial` holds summands instead
+//! of values, and is refused.
 //!
 //! Source: `torch/distributed/tensor/placement_types.py`, whose `Shard` is `torch.chunk`, and whose `_StridedShard` is a
 //! chunk of each of `split_factor` chunks.

@@ -1,4 +1,4 @@
-//! XLA's `HloSharding` as text: which device has which tile of an array.
+//! XLA's `HloSharding` as text: the tile of an array on each device.
 //!
 //! ```text
 //! sharding   = "{" body ["metadata={" … "}"] [("shard_as" | "shard_like") INT] "}"
