@@ -12,8 +12,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs,
-    io::{self, Read as _},
     path::Path,
 };
 
@@ -21,15 +19,10 @@ use tilewright_core::Remedy;
 
 use crate::{
     Error, Model, Request,
+    config::{self, CONFIG},
     known_extents::{EXTENTS, Named},
     rules::{Matcher, check},
 };
-
-/// The file that describes a model, beside its tensors.
-pub(crate) const CONFIG: &str = "config.json";
-
-/// The longest config that is read, in bytes.
-const LONGEST: u64 = 16 << 20;
 
 /// The extents that are stated of tensors.
 pub(crate) struct Stated<'a> {
@@ -55,13 +48,13 @@ impl Request {
 }
 
 impl Stated<'_> {
-    /// The same with what the files of a folder say.
-    pub(crate) fn with_files(mut self, folder: &Path, noted: Named) -> Result<Self, Error> {
+    /// The same with what the files of a checkpoint say, and the config beside them.
+    pub(crate) fn with_files(mut self, checkpoint: &Path, noted: Named) -> Result<Self, Error> {
         if self.request.trusts_extents {
             return Ok(self);
         }
         self.noted = noted;
-        let text = config(folder)?;
+        let text = config::text(checkpoint)?;
         if let Some(known) = Model::known(&text) {
             let named = |tensor: crate::tensor::Tensor| (tensor.name, tensor.extents);
             self.config = known.tensors.into_iter().map(named).collect();
@@ -131,26 +124,6 @@ impl Stated<'_> {
             }
             Some(_) | None => Ok(()),
         }
-    }
-}
-
-/// The text of the config beside the shards; empty where there is none.
-fn config(folder: &Path) -> Result<String, Error> {
-    let path = folder.join(CONFIG);
-    let failed = |cause: &io::Error| Error::io(&path, "read", cause);
-    let file = match fs::File::open(&path) {
-        Ok(file) => file,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
-        Err(cause) => return Err(failed(&cause)),
-    };
-    let mut text = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut text).map_err(|cause| failed(&cause))?;
-    match text.len() as u64 > LONGEST {
-        true => {
-            Err(Error::new("limit", format!("{} is longer than {LONGEST} bytes", path.display())))
-        }
-        // A text in another encoding states nothing.
-        false => Ok(String::from_utf8(text).unwrap_or_default()),
     }
 }
 

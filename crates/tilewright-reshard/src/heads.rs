@@ -2,21 +2,30 @@
 //!
 //! A rule with other heads may fit the rows of a tensor, and then cuts through heads.
 
-use std::fs;
-
 use serde_json::Value;
 use tilewright_core::Remedy;
 use tilewright_sharded::{Cut, Heads};
 
-use crate::{Error, Request, array::Array, extents::CONFIG, model};
+use crate::{
+    Error, Request,
+    array::Array,
+    config::{self, CONFIG},
+    model,
+};
 
-/// An error where a rule of the request states other heads than the configuration, unless the request trusts itself.
+/// The key of the number of query heads.
+const QUERIES: &str = "num_attention_heads";
+
+/// An error where a rule of the request states other heads than the configuration, unless the request trusts
+/// its own extents.
 pub(crate) fn check(request: &Request, arrays: &[Array]) -> Result<(), Error> {
-    let input = &request.input;
-    let folder = if input.is_dir() { Some(input.as_path()) } else { input.parent() };
-    let text = folder.and_then(|folder| fs::read_to_string(folder.join(CONFIG)).ok());
-    let config = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    let Some(config) = config.filter(|_| !request.trusts_extents) else { return Ok(()) };
+    if request.trusts_extents {
+        return Ok(());
+    }
+    // A text that is not JSON states nothing.
+    let Ok(config) = serde_json::from_str::<Value>(&config::text(&request.input)?) else {
+        return Ok(());
+    };
     for rules in [&request.from, &request.to].into_iter().flatten() {
         for array in rules.firsts(arrays)? {
             // What a rule refuses is told where the shards are made.
@@ -33,22 +42,33 @@ pub(crate) fn check(request: &Request, arrays: &[Array]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a configuration says of heads against these.
+/// Returns how these heads contradict a configuration. Its sections count too, and one that agrees is enough: a model with
+/// several parts has other heads in each.
 fn contradiction(heads: &Heads, config: &Value) -> Option<String> {
-    let number = |key: &str| config.get(key).and_then(Value::as_u64);
-    let queries = number("num_attention_heads");
-    // In some families a model without this number has one key.
-    let alike = || queries.filter(|_| model::is_known(config));
-    let width = || number("hidden_size")?.checked_div(queries?);
+    let sections = config.as_object().into_iter().flat_map(|root| root.values());
+    let all = std::iter::once(config).chain(sections);
+    let mut all = all.filter(|part| part.get(QUERIES).is_some()).map(|part| against(heads, part));
+    let first = all.next()?;
+    (!first.is_empty() && all.all(|other| !other.is_empty())).then(|| first.join("; "))
+}
+
+/// Returns the numbers of one section that are not those of the heads.
+fn against(heads: &Heads, section: &Value) -> Vec<String> {
+    let number = |key: &str| section.get(key).and_then(Value::as_u64);
+    let queries = number(QUERIES);
+    // In some families a model without this number has a key for each query.
+    let groups = || queries.filter(|_| model::is_known(section));
+    let rows = || number("hidden_size")?.checked_div(queries?);
+    let derived = format!("hidden_size / {QUERIES}");
+    let head_dim = if number("head_dim").is_some() { "head_dim" } else { &derived };
     let all = [
-        ("h", heads.queries, "num_attention_heads", queries),
-        ("g", heads.groups, "num_key_value_heads", number("num_key_value_heads").or_else(alike)),
-        ("d", heads.rows, "head_dim", number("head_dim").or_else(width)),
+        ("h", heads.queries, QUERIES, queries),
+        ("g", heads.groups, "num_key_value_heads", number("num_key_value_heads").or_else(groups)),
+        ("d", heads.rows, head_dim, number("head_dim").or_else(rows)),
     ];
     let against = all.into_iter().filter_map(|(own, is, key, said)| {
         let said = said.filter(|said| *said != is)?;
         Some(format!("{own} is {is}, and by {CONFIG} {key} is {said}"))
     });
-    let against: Vec<String> = against.collect();
-    (!against.is_empty()).then(|| against.join("; "))
+    against.collect()
 }

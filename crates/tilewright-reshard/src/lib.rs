@@ -48,6 +48,7 @@ mod bytes;
 mod calls;
 mod checkpoint;
 mod commit;
+mod config;
 mod cut;
 mod error;
 mod extents;
