@@ -17,6 +17,8 @@
 
 use std::fmt;
 
+use tilewright_core::Counted;
+
 use crate::{error::Error, intervals::Intervals, limits::MAX_INTERVALS};
 
 /// The order of the heads in a fused tensor of queries, keys and values.
@@ -74,31 +76,33 @@ impl Heads {
     pub(crate) fn check(&self, rows: u64, count: u64) -> Result<(), Error> {
         let Heads { queries, groups, rows: each, .. } = *self;
         if queries == 0 || groups == 0 || each == 0 {
-            return Err(Error::mismatch("qkv needs h, g and d, such as h=8,g=2,d=4"));
+            return Err(Error::mismatch("h, g and d of qkv are at least 1"));
         }
         let heads = groups.checked_mul(2).and_then(|kv| kv.checked_add(queries));
         let Some(all) = heads.and_then(|heads| heads.checked_mul(each)) else {
-            let said = format!("({queries} + 2·{groups})·{each} rows leave 64 bits");
+            let said = format!("({queries} + 2·{groups})·{each} rows exceed 2^64");
             return Err(Error::mismatch(said));
         };
         let over = |number: u64, what: &str, by: u64, of: &str| {
-            Err(Error::mismatch(format!("{number} {what} over {by} {of} leave some over")))
+            let (number, by) = (Counted(number, what), Counted(by, of));
+            Err(Error::mismatch(format!("{number} cannot be shared evenly by {by}")))
         };
         if all != rows {
-            let said = format!("({queries} + 2·{groups})·{each} rows, and the array has {rows}");
+            let said =
+                format!("({queries} + 2·{groups})·{each} = {all} rows, and the array has {rows}");
             return Err(Error::mismatch(said));
         }
         if !queries.is_multiple_of(groups) {
-            return over(queries, "query heads", groups, "groups");
+            return over(queries, "query head", groups, "group");
         }
         if !queries.is_multiple_of(count) {
-            return over(queries, "query heads", count, "devices");
+            return over(queries, "query head", count, "device");
         }
         if !groups.is_multiple_of(count) && !count.is_multiple_of(groups) {
-            return over(groups, "groups", count, "devices");
+            return over(groups, "group", count, "device");
         }
         if self.shard == HeadOrder::Grouped && !all.is_multiple_of(count) {
-            return over(all, "rows", count, "devices");
+            return over(all, "row", count, "device");
         }
         if groups.saturating_mul(PARTS).saturating_mul(count) > MAX_INTERVALS {
             let said = format!("{groups} groups on {count} devices");
@@ -148,13 +152,9 @@ impl Heads {
 impl fmt::Display for Heads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Heads { queries, groups, rows, array, shard } = self;
-        let count = |count: &u64, what: &str| match count {
-            1 => format!("1 {what}"),
-            count => format!("{count} {what}s"),
-        };
-        let (q, k, v) =
-            (count(queries, "query head"), count(groups, "key head"), count(groups, "value head"));
-        let rows = count(rows, "row");
+        let q = Counted(*queries, "query head");
+        let [k, v] = ["key head", "value head"].map(|noun| Counted(*groups, noun));
+        let rows = Counted(*rows, "row");
         write!(f, "{q}, {k} and {v} of {rows} each; the array is {array}, each shard {shard}")
     }
 }

@@ -22,6 +22,8 @@
 //! `_vocab_size_with_padding` of `training/tokenizer/tokenizer.py`; vLLM's `layers/linear.py` and
 //! `vocab_parallel_embedding.py`.
 
+use tilewright_core::Counted;
+
 use super::{Asked, Dialect};
 use crate::{
     error::Error,
@@ -162,7 +164,11 @@ fn fused(scanner: &mut Scanner<'_>, rows: u64, count: u64) -> Result<Cut, Error>
     match each {
         Some(_) => Ok(Cut::Strided { factor: parts }),
         None => {
-            let said = format!("{rows} rows are no {parts} parts over {count} devices");
+            let parts = Counted(parts, "part");
+            let said = format!(
+                "{rows} rows cannot be cut into {parts} for each of {}",
+                Counted(count, "device")
+            );
             Err(Error::mismatch(said))
         }
     }
@@ -211,27 +217,13 @@ fn heads(
     from: usize,
     (rows, count): (u64, u64),
 ) -> Result<Cut, Error> {
-    let (mut queries, mut groups, mut each) = (0, 0, 0);
-    let (mut array, mut shard) = (None, None);
     scanner.skip();
     let list = scanner.at();
-    scanner.list(("(", ")"), MOST, |scanner| {
-        let (word, span) = scanner.word("h=, g= and d=")?;
-        scanner.expect("=")?;
-        match word {
-            "h" => queries = positive(scanner)?,
-            "g" => groups = positive(scanner)?,
-            "d" => each = positive(scanner)?,
-            "array" => array = Some(order(scanner)?),
-            "shard" => shard = Some(order(scanner)?),
-            _ => {
-                let near = or_one_of(word, &["h", "g", "d", "array", "shard"]);
-                return Err(Error::parse(span, format!("qkv does not take `{word}`{near}")));
-            }
-        }
-        Ok(())
-    })?;
+    let Given { h, g, d, array, shard } = Given::read(scanner)?;
     let end = scanner.at();
+    let (Some(queries), Some(groups), Some(each)) = (h, g, d) else {
+        return Err(lacking([h, g, d], rows).at((list, end)));
+    };
     let own = maker.map(Maker::order);
     let numbers = format!("h={queries},g={groups},d={each}");
     let stated = array.map_or(String::new(), |array| format!(",array={array}"));
@@ -250,6 +242,59 @@ fn heads(
     let heads = Heads { queries, groups, rows: each, array, shard };
     heads.check(rows, count).map_err(|error| error.at((list, end)))?;
     Ok(Cut::Heads(heads))
+}
+
+/// What a list of heads states.
+#[derive(Default)]
+struct Given {
+    h: Option<u64>,
+    g: Option<u64>,
+    d: Option<u64>,
+    array: Option<HeadOrder>,
+    shard: Option<HeadOrder>,
+}
+
+impl Given {
+    fn read(scanner: &mut Scanner<'_>) -> Result<Given, Error> {
+        let mut given = Given::default();
+        scanner.list(("(", ")"), MOST, |scanner| {
+            let (word, span) = scanner.word("h=, g= and d=")?;
+            scanner.expect("=")?;
+            let again = match word {
+                "h" => given.h.replace(positive(scanner)?).is_some(),
+                "g" => given.g.replace(positive(scanner)?).is_some(),
+                "d" => given.d.replace(positive(scanner)?).is_some(),
+                "array" => given.array.replace(order(scanner)?).is_some(),
+                "shard" => given.shard.replace(order(scanner)?).is_some(),
+                _ => {
+                    let near = or_one_of(word, &["h", "g", "d", "array", "shard"]);
+                    return Err(Error::parse(span, format!("qkv does not take `{word}`{near}")));
+                }
+            };
+            match again {
+                true => Err(Error::parse(span, format!("`{word}` is given twice"))),
+                false => Ok(()),
+            }
+        })?;
+        Ok(given)
+    }
+}
+
+/// An error for a list of heads without one of its numbers, with the rows of a head where the other two imply them.
+fn lacking(given: [Option<u64>; 3], rows: u64) -> Error {
+    let named = ["h (the query heads)", "g (the groups)", "d (the rows of a head)"];
+    let absent = named.iter().zip(given).filter(|(_, number)| number.is_none());
+    let absent: Vec<&str> = absent.map(|(name, _)| *name).collect();
+    let legal = match given {
+        [Some(h), Some(g), None] => g.checked_mul(2).and_then(|kv| kv.checked_add(h)),
+        _ => None,
+    };
+    let legal = legal.filter(|heads| rows > 0 && rows.is_multiple_of(*heads));
+    let legal = match legal {
+        Some(heads) => format!("by the {rows} rows of the array it is d={}", rows / heads),
+        None => "such as h=8,g=2,d=4".to_owned(),
+    };
+    Error::mismatch(format!("qkv lacks {}; {legal}", absent.join(" and ")))
 }
 
 fn order(scanner: &mut Scanner<'_>) -> Result<HeadOrder, Error> {

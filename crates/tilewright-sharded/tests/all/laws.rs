@@ -531,6 +531,28 @@ fn mistakes_are_where_they_are() {
         ("f32[9] @ mesh(tp=2) colum", "colum", "did you mean `column`?"),
         ("f32[9] @ mesh(tp=2) vllm:qkv(h=8,g=2,d=4)", "(h=8,g=2,d=4)", "the array has 9"),
         (
+            "f32[48] @ mesh(tp=2) vllm:qkv(h=8,g=2)",
+            "(h=8,g=2)",
+            "qkv lacks d (the rows of a head); by the 48 rows of the array it is d=4",
+        ),
+        ("f32[50] @ mesh(tp=2) qkv(h=8,g=2)", "(h=8,g=2)", "a head); such as h=8,g=2,d=4"),
+        (
+            "f32[48] @ mesh(tp=2) qkv(d=4)",
+            "(d=4)",
+            "qkv lacks h (the query heads) and g (the groups); such as h=8,g=2,d=4",
+        ),
+        ("f32[48] @ mesh(tp=2) vllm:qkv(h=8,h=4,g=2,d=4)", "h", "`h` is given twice"),
+        (
+            "f32[7] @ mesh(tp=2) vllm:qkv(h=5,g=1,d=1)",
+            "(h=5,g=1,d=1)",
+            "5 query heads cannot be shared evenly by 2 devices",
+        ),
+        (
+            "f32[12] @ mesh(tp=2) vllm:qkv(h=6,g=3,d=1)",
+            "(h=6,g=3,d=1)",
+            "3 groups cannot be shared evenly by 2 devices",
+        ),
+        (
             "f32[48] @ mesh(tp=2) qkv(h=8,g=2,d=4)",
             "qkv(h=8,g=2,d=4)",
             "write `megatron:qkv(h=8,g=2,d=4)` or `vllm:qkv(h=8,g=2,d=4)`",
