@@ -60,11 +60,6 @@ impl Failure {
         Failure::usage(lines.join("; ").replace(":; ", ": "))
     }
 
-    /// A file that an option names cannot be read.
-    pub(crate) fn reading(error: &io::Error) -> Failure {
-        Failure::new(IO, "io", error.to_string())
-    }
-
     /// A run that a signal ended; nothing of it is left.
     pub(crate) fn interrupted(signal: usize) -> Failure {
         Failure::signalled(signal, "nothing was written")

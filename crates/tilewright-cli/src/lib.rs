@@ -6,6 +6,7 @@
 
 mod args;
 mod commands;
+mod contents;
 mod exit;
 mod failure;
 mod output;

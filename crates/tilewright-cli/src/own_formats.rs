@@ -2,15 +2,14 @@
 
 use std::{
     env,
-    fs::File,
-    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
-use tilewright::{files, notation::add_formats};
+use tilewright::notation::add_formats;
 
 use crate::{
     args::{Cli, Command},
+    contents,
     failure::Failure,
 };
 
@@ -37,26 +36,9 @@ fn configured() -> Option<PathBuf> {
 }
 
 fn add(path: &Path) -> Result<(), Failure> {
-    let (bytes, shown) = (contents(path)?, path.display());
-    let text = String::from_utf8(bytes)
-        .map_err(|error| Failure::usage(format!("{shown}: no UTF-8: {}", error.utf8_error())))?;
+    let (text, shown) = (contents::text(path, MOST)?, path.display());
     match add_formats(&text) {
         Ok(_) => Ok(()),
         Err(error) => Err(Failure::of(error).about(&shown.to_string())),
-    }
-}
-
-/// All bytes of a file, or of what can only be read from its beginning on.
-fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
-    let in_order = path.metadata().is_ok_and(|facts| !facts.is_file() && !facts.is_dir());
-    if !in_order {
-        return Ok(files::bytes(path, MOST)?);
-    }
-    let (shown, mut bytes) = (path.display(), Vec::new());
-    let read = File::open(path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes));
-    read.map_err(|error: io::Error| Failure::from(error).about(&shown.to_string()))?;
-    match bytes.len() as u64 <= MOST {
-        true => Ok(bytes),
-        false => Err(Failure::usage(format!("{shown}: at most {MOST} bytes are read"))),
     }
 }

@@ -7,7 +7,7 @@ use tilewright::{
     reshard::{Form, Job, Request, Rules},
 };
 
-use crate::{args::How, failure::Failure, output::Output, remedy::option, size};
+use crate::{args::How, contents, failure::Failure, output::Output, remedy::option, size};
 
 /// What is asked of an input.
 pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request, Failure> {
@@ -47,13 +47,12 @@ fn dims(text: &str) -> Option<(&str, Vec<u64>)> {
 
 /// The request with the extents that a file lists.
 fn listed(request: Request, path: &str) -> Result<Request, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            let legal = "expected a file, or GLOB=DIMS such as 'embed.weight=[50257,64]'";
-            Failure::usage(format!("--extents {path}: {legal}"))
-        }
-        _ => Failure::reading(&error).about(&format!("--extents {path}")),
-    })?;
+    if !Path::new(path).exists() {
+        let legal = "expected a file, or GLOB=DIMS such as 'embed.weight=[50257,64]'";
+        return Err(Failure::usage(format!("--extents {path}: {legal}")));
+    }
+    let text = contents::text(Path::new(path), contents::LONGEST)
+        .map_err(|failure| failure.about("--extents"))?;
     let about = |error| Failure::from(error).about(&format!("--extents {path}"));
     request.extents_text(&text).map_err(about)
 }

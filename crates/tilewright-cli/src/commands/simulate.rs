@@ -9,7 +9,7 @@ use tilewright::{
 };
 
 use super::how::{remark, request};
-use crate::{args::Simulate, exit::ExitCode, failure::Failure, output::Output, size};
+use crate::{args::Simulate, contents, exit::ExitCode, failure::Failure, output::Output, size};
 
 /// The most workers that are simulated.
 const MOST: u64 = 1 << 20;
@@ -47,8 +47,7 @@ fn tensors(args: &Simulate) -> Result<Option<Vec<Tensor>>, Failure> {
         return Ok(Some(Model::near(parameters).tensors(&args.dtype)));
     }
     if let Some(path) = &args.config {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::from(error).about(&path.display().to_string()))?;
+        let text = contents::text(path, contents::LONGEST)?;
         return Ok(Some(Model::of_config(&text)?.tensors(&args.dtype)));
     }
     let (Some(bytes), Some(count)) = (&args.bytes, args.tensors) else { return Ok(None) };

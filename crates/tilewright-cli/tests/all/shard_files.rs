@@ -99,7 +99,11 @@ fn assumed_extents_are_said_until_they_are_answered() {
         err,
         "error: tensor `w` [6,3]: no piece holds [4,6) × [0,3); a shard file may be missing\n"
     );
+    fs::File::create(at.join("long")).unwrap().set_len((16 << 20) + 1).unwrap();
+    fs::write(at.join("bytes"), [0xff]).unwrap();
     for (given, says) in [
+        ("long", "--extents: long: 16777217 bytes, at most 16777216 are read"),
+        ("bytes", "--extents: bytes: the text is not UTF-8"),
         (
             "none.json",
             "--extents none.json: expected a file, or GLOB=DIMS such as 'embed.weight=[50257,64]'",
