@@ -192,6 +192,10 @@ Examples:
     Translate(Translate),
     /// Convert a coordinate to its offset, or an offset to its coordinate
     #[command(after_help = "\
+An offset inside the storage that holds no element prints `padding`, with exit
+code 0. An offset outside of the storage prints `out of range`, with exit code
+1. A coordinate outside of the array is an error, with exit code 2.
+
 Examples:
   tilewright index '((4,2),(4,3)):((4,16),(1,32))' --coord 1,5
   tilewright index 'f32[3,5]{1,0:T(2,2)}' --offset 9

@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 
-use tilewright_core::{Error, Layout, TensorLayout};
+use tilewright_core::{Counted, Error, Layout, TensorLayout};
 
 use crate::{
     Cell, Key, Limits, Paint, Scene, Subject,
@@ -52,8 +52,11 @@ pub fn owners(tv: &Layout, tile: &[u64], limits: &Limits) -> Result<Scene, Error
     let mut scene = draw(&subject, limits, &owner)?;
     let [threads, values] = [0, 1].map(|axis| tv.axis_size(axis).unwrap_or(0));
     let size = join(tile).replace(',', "×");
-    scene.subtitle =
-        format!("{} of {} hold a tile of {size}", count(threads, "thread"), count(values, "value"));
+    scene.subtitle = format!(
+        "{} of {} hold a tile of {size}",
+        Counted(threads, "thread"),
+        Counted(values, "value")
+    );
     scene.notes.extend(outside(tv, &cells));
     if cells.size() > 0 && tv.injective() == Ok(false) {
         scene.notes.push("some cells are held more than once; one holder is shown".into());
@@ -69,11 +72,6 @@ fn outside(tv: &Layout, tile: &TensorLayout) -> Option<String> {
     (last >= 0 && reaches).then(|| {
         format!("the values reach from cell {low} to cell {high}, the tile's last is {last}: later cells are not shown")
     })
-}
-
-/// `number` of `what`, with the plural's s.
-fn count(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The owners of the elements of an array that is stored as threads hold it: thread after thread in memory,
@@ -117,7 +115,7 @@ pub fn fragment(
     let mut scene = draw(subject, limits, &owner)?;
     let tiles = if capacity > tile { ", tile after tile" } else { "" };
     let hold = if threads == 1 { "holds" } else { "hold" };
-    let (threads, values) = (count(threads, "thread"), count(values, "value"));
+    let (threads, values) = (Counted(threads, "thread"), Counted(values, "value"));
     scene.subtitle = format!("{threads} {hold} {values} each{tiles}");
     Ok(scene)
 }

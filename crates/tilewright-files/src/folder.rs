@@ -82,11 +82,12 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
         let found: Vec<&PathBuf> = names.iter().filter(is_one).collect();
         match found[..] {
             [] => {}
-            [one] if is_part(one) && !format.several => {
+            [one] if part_of(one).is_some() && !format.several && !format.splits => {
                 let said = format!("{} holds {} alone", folder.display(), shown(one));
                 return Err(Error::usage(format!("{said}; {}", unlisted(format))));
             }
             [one] => return Ok(one.clone()),
+            [one, ..] if format.splits && are_parts(&found) => return Ok(one.clone()),
             _ => match preferred(&found) {
                 Some(one) => return Ok(one.clone()),
                 None => return Err(several(folder, &found, format)),
@@ -163,7 +164,7 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
             Error::usage(said).with(&[Remedy::FromMesh])
         }
         _ if format.several => Error::usage(format!("{said}; name one of them")),
-        _ if found.iter().any(|path| is_part(path)) => {
+        _ if found.iter().any(|path| part_of(path).is_some()) => {
             Error::usage(format!("{said}; {}", unlisted(format)))
         }
         _ => {
@@ -175,12 +176,22 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
     }
 }
 
-/// Whether a file is named as one of several parts: `model-00001-of-00003.safetensors`.
-fn is_part(path: &Path) -> bool {
+/// Returns the name of all parts, and how many there are, of a file that is named as one of several:
+/// `model-00001-of-00003.safetensors`.
+fn part_of(path: &Path) -> Option<(String, u64)> {
     let name = shown(path);
-    let Some((_, behind)) = name.rsplit_once("-of-") else { return false };
+    let (before, behind) = name.rsplit_once("-of-")?;
     let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
-    behind.get(..end).and_then(|count| count.parse::<u64>().ok()).is_some_and(|count| count > 1)
+    let count = behind.get(..end)?.parse().ok().filter(|count| *count > 1)?;
+    let stem = before.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some((stem.to_owned(), count))
+}
+
+/// Whether all files are named as parts of one.
+fn are_parts(found: &[&PathBuf]) -> bool {
+    let of = |path: &&PathBuf| part_of(path);
+    let first = found.first().and_then(of);
+    first.is_some() && found.iter().all(|path| of(path) == first)
 }
 
 /// What is wrong with parts of a checkpoint that no index lists, and what to do about it.

@@ -1,6 +1,6 @@
 //! What a job does, tensor by tensor, and what it leaves.
 
-use tilewright_core::Dtype;
+use tilewright_core::{Counted, Dtype};
 
 use crate::{Error, Job, numbers};
 
@@ -144,10 +144,9 @@ impl Job {
             self.assumed().take(NAMED).map(|(name, extents)| format!("{name:?} {extents:?}"));
         let mut named: Vec<String> = named.collect();
         named.extend((count > NAMED).then(|| format!("{} more", count - NAMED)));
-        let (named, tensors) = (named.join(", "), if count == 1 { "tensor" } else { "tensors" });
-        let said = format!(
-            "nothing states the extents of {count} {tensors}, so the last shard is their end"
-        );
+        let (named, tensors) = (named.join(", "), Counted(count as u64, "tensor"));
+        let said =
+            format!("nothing states the extents of {tensors}, so the last shard is their end");
         let which = match self.before_first() {
             Some(first) => {
                 format!("A first shard file that is missing ({first}), or a last one, makes")

@@ -15,7 +15,7 @@ use std::{
 };
 
 use tilewright_core::TensorLayout;
-use tilewright_files::Reading;
+use tilewright_files::{Input, Reading};
 use tilewright_sharded::Piece;
 
 use crate::{
@@ -37,35 +37,48 @@ pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     let mut checkpoint = match &request.from {
         Some(rules) => ranks(path, rules, stated)?,
         None if is_distributed(path)? => distributed(path, stated)?,
-        None => whole(path, &stated)?,
+        None => whole(path, stated)?,
     };
     checkpoint.trust(request);
     Ok(checkpoint)
 }
 
-/// Whether a folder, or a file, is one of torch's distributed checkpoint.
+/// Whether a folder that no index opens is one of torch's distributed checkpoint.
 fn is_distributed(path: &Path) -> Result<bool, Error> {
-    if path.is_dir() && has_index(path)? {
+    if !path.is_dir() || names(path)?.iter().any(|path| is_index(path)) {
         return Ok(false);
     }
-    let files = parts(path)?;
+    let files = listed(path)?;
     let Some(first) = files.first() else { return Ok(false) };
-    let input = tilewright_files::open(first, &Reading::default())?;
-    Ok(input.metadata().any(|(key, _)| key == PLACES))
+    Ok(says_places(&tilewright_files::open(first, &Reading::default())?))
 }
 
-/// The files of a folder, or the one file.
+/// Whether files say that their tensors are boxes of arrays.
+fn says_places(input: &Input) -> bool {
+    input.metadata().any(|(key, _)| key == PLACES)
+}
+
+/// The files of a folder, those beside an index, or the one file.
 fn parts(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    if path.is_dir() { listed(path) } else { Ok(vec![path.to_owned()]) }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match (path.is_dir(), is_index(path)) {
+        (true, _) => listed(path),
+        (false, true) => listed(folder.unwrap_or(Path::new("."))),
+        (false, false) => Ok(vec![path.to_owned()]),
+    }
 }
 
-fn has_index(folder: &Path) -> Result<bool, Error> {
-    Ok(names(folder)?.iter().any(|path| path.to_string_lossy().ends_with(".index.json")))
+fn is_index(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".index.json")
 }
 
 /// Whole tensors, in the order of the file.
-fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
+fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let input = tilewright_files::open(path, &Reading::default())?;
+    // An index names each tensor once, and other files may hold more of it.
+    if says_places(&input) {
+        return distributed(path, stated);
+    }
     let (mut arrays, mut alike) = (Vec::new(), HashMap::<_, Arc<Held>>::new());
     let mut places = vec![Vec::new(); input.files().count()];
     for (number, entry) in entries(&input, &Mutex::new(Common::default()))?.iter().enumerate() {
@@ -73,7 +86,7 @@ fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
             places.push((number, entry.at));
         }
         let mut extents = entry.laid.dims().to_vec();
-        state(&mut extents, entry, stated)?;
+        state(&mut extents, entry, &stated)?;
         let key = (Arc::as_ptr(&entry.laid), entry.file, extents.clone());
         let held = match alike.get(&key) {
             Some(held) => held.clone(),

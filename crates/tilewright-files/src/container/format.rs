@@ -33,6 +33,8 @@ pub(crate) struct Format {
     pub(crate) recognises: fn(&[u8], u64) -> bool,
     /// Whether a result is several files, of which the named one comes last and names the others.
     pub(crate) several: bool,
+    /// Whether a file may be one of several parts that are read together, whichever of them is named.
+    pub(crate) splits: bool,
     /// Whether the files say the order of an element's bytes.
     pub(crate) orders: bool,
     /// Whether metadata may say that a name stands for the tensor of another.

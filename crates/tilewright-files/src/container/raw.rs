@@ -29,6 +29,7 @@ pub(crate) const FORMAT: Format = Format {
     ending: None,
     recognises: |_, _| false,
     several: false,
+    splits: false,
     orders: false,
     ties: false,
     open,

@@ -1,7 +1,7 @@
 //! GGUF: what the reference library wrote is read, relaid by whole blocks, and given back byte for byte; what
 //! is broken is an error that says so.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ fn one(version: u32, pairs: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Whole columns of blocks, for each tensor of the file that has columns.
-fn columns(path: &std::path::Path) -> Request {
+fn columns(path: &Path) -> Request {
     let input = open(path, &Reading::default()).unwrap();
     let wide = input.tensors().iter().filter(|tensor| tensor.dims().len() > 1);
     wide.fold(Request::new(), |request, tensor| {
@@ -128,7 +128,7 @@ fn blocks_move_whole_and_other_readers_are_told() {
     let out = folder.path().join("out.gguf");
     convert(corpus(WHOLE), &out, columns(&corpus(WHOLE))).unwrap();
     let (before, after) = (corpus(WHOLE), &out);
-    let read = |path: &std::path::Path| {
+    let read = |path: &Path| {
         let input = open(path, &Reading::default()).unwrap();
         let tensor = input.tensors().iter().find(|tensor| tensor.name().contains("up")).unwrap();
         input.bytes(tensor, 1 << 20).unwrap()
@@ -279,6 +279,25 @@ fn parts_are_read_as_one_file() {
         let verdict = verify(&out, corpus(part), &Request::new(), &()).unwrap();
         assert!(matches!(verdict, Verdict::Same { .. }), "{verdict:?}");
     }
+}
+
+#[test]
+fn a_folder_of_parts_is_the_file_that_they_are() {
+    let folder = folder();
+    for part in PARTS {
+        fs::copy(corpus(part), folder.path().join(part)).unwrap();
+    }
+    let names = |path: &Path| {
+        let input = open(path, &Reading::default()).unwrap();
+        input.tensors().iter().map(|tensor| tensor.name().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(folder.path()), names(&corpus(PARTS[0])));
+    // Without one of them, and beside another file.
+    fs::remove_file(folder.path().join(PARTS[1])).unwrap();
+    assert!(open(folder.path(), &Reading::default()).is_err());
+    fs::copy(corpus(PARTS[1]), folder.path().join(PARTS[1])).unwrap();
+    fs::copy(corpus(PARTS[1]), folder.path().join("other.gguf")).unwrap();
+    assert!(open(folder.path(), &Reading::default()).unwrap_err().is_usage());
 }
 
 #[test]

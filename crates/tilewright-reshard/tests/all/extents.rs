@@ -300,6 +300,41 @@ fn a_tensor_that_is_missing_as_a_whole_is_refused_or_said_to_be_unseen() {
     assert!(error.contains("missing"), "{error}");
 }
 
+/// An index that lists some files of a distributed checkpoint makes no shorter tensors of it.
+#[test]
+fn an_index_of_boxes_lists_no_whole_tensors() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    shards(&at, &[("w", 3)], 3, &[]);
+    let index = at.join("model.safetensors.index.json");
+    let list = |text: &str| fs::write(&index, format!("{{\"weight_map\": {{{text}}}}}")).unwrap();
+    list(r#""w": "shard-00001-model-00001-of-00001.safetensors""#);
+    for input in [&at, &index] {
+        let job = Job::prepare(Request::new(input, folder.path().join("out"))).unwrap();
+        assert_eq!(job.assumed().collect::<Vec<_>>(), [("w", &[6, 3][..])]);
+    }
+    // A name that no file holds.
+    list(
+        r#""w": "shard-00001-model-00001-of-00001.safetensors", "v": "shard-00001-model-00001-of-00001.safetensors""#,
+    );
+    let (kind, said) = refused(Request::new(&at, folder.path().join("out")));
+    assert!(kind == "corrupt" && said.contains("puts tensor \"v\" into"), "{kind}: {said}");
+}
+
+/// One file of a checkpoint alone is compared with the config in its folder.
+#[test]
+fn the_config_beside_a_lone_file_states_extents() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    let request = model(&at, "", CONFIG);
+    let first = at.join("shard-00001-model-00001-of-00001.safetensors");
+    let alone = Request::new(&first, folder.path().join("out"));
+    let (kind, said) = refused(alone.clone());
+    assert!(kind == "extents" && said.contains("config.json states"), "{kind}: {said}");
+    assert_eq!(Job::prepare(alone.trust_extents(true)).unwrap().assumed().count(), 6);
+    Job::prepare(request).unwrap();
+}
+
 #[test]
 fn a_caller_knows_better_than_a_config() {
     let folder = tempfile::tempdir().unwrap();
@@ -342,8 +377,22 @@ fn the_heads_of_a_rule_are_those_of_the_config() {
     }
     let said = against(config, "vllm:qkv(h=12,g=2,d=8)");
     let both = "tensor \"qkv\", rule vllm:qkv(h=12,g=2,d=8): h is 12, and by config.json num_attention_heads is 8; \
-                g is 2, and by config.json num_key_value_heads is 4";
+                g is 2, and by config.json num_key_value_heads is 4; accept the heads of the rule";
     assert_eq!(said, both);
+    let said = against(&config.replace("64", "128"), "vllm:qkv(h=8,g=4,d=8)");
+    assert!(
+        said.contains("d is 8, and by config.json hidden_size / num_attention_heads is 16"),
+        "{said}"
+    );
+    // A model of several parts has other heads in each.
+    let parts = |one: &str, other: &str| {
+        format!(
+            r#"{{"vision_config": {{"num_attention_heads": {one}}}, "text_config": {{"num_attention_heads": {other}}}}}"#
+        )
+    };
+    assert_eq!(against(&parts("16", "8"), "vllm:qkv(h=8,g=4,d=8)"), "");
+    let said = against(&parts("16", "12"), "vllm:qkv(h=8,g=4,d=8)");
+    assert!(said.contains("h is 8, and by config.json num_attention_heads is 16"), "{said}");
     let said = against(&config.replace("null", "16"), "vllm:qkv(h=8,g=4,d=8)");
     assert!(said.contains("d is 8, and by config.json head_dim is 16"), "{said}");
     // Without its own number a model has a key for each query: in families that are known to.

@@ -1,5 +1,6 @@
 //! What `bench` prints for people.
 
+use tilewright::core::Counted;
 use tilewright_bench::{Case, Machine, Row, Size};
 
 /// How many of the slowest random cases are said again.
@@ -59,7 +60,7 @@ pub(super) fn worst(measured: &[(Case, Row)], most: &str) -> String {
             format!("  {:.2}  {}  {}{again}\n", row.ratio(), described(case), row.kernel)
         };
         let lines: String = rows.iter().take(WORST).map(one).collect();
-        format!("slowest with {threads} thread{}:\n{lines}", if threads == 1 { "" } else { "s" })
+        format!("slowest with {}:\n{lines}", Counted(threads as u64, "thread"))
     };
     threads.into_iter().map(list).collect()
 }
@@ -97,8 +98,8 @@ pub(super) fn costs(measured: &[(Case, Row)]) -> String {
         let (most, row) = costs.iter().max_by(|(a, _), (b, _)| a.total_cmp(b))?;
         let logarithms: f64 = costs.iter().map(|(cost, _)| cost.ln()).sum();
         Some(format!(
-            "offsets, {threads} thread{}: {:.2} of the time on cache lines in the geometric mean of {}, at most {most:.2} ({})\n",
-            if threads == 1 { "" } else { "s" },
+            "offsets, {}: {:.2} of the time on cache lines in the geometric mean of {}, at most {most:.2} ({})\n",
+            Counted(threads as u64, "thread"),
             (logarithms / costs.len() as f64).exp(),
             costs.len(),
             row.name,

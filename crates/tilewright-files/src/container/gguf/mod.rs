@@ -52,6 +52,7 @@ pub(crate) const FORMAT: Format = Format {
     ending: Some(".gguf"),
     recognises: |head, _| head.starts_with(header::MAGIC),
     several: false,
+    splits: true,
     orders: false,
     ties: false,
     open,

@@ -41,6 +41,7 @@ pub(crate) const FORMAT: Format = Format {
     ending: Some(".npy"),
     recognises: |head, _| head.starts_with(header::MAGIC),
     several: false,
+    splits: false,
     orders: true,
     ties: false,
     open,

@@ -45,6 +45,7 @@ pub(crate) const FORMAT: Format = Format {
     ending: Some(".npz"),
     recognises: |head, _| head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"),
     several: false,
+    splits: false,
     orders: true,
     ties: false,
     open,

@@ -33,6 +33,7 @@ pub(crate) const FORMAT: Format = Format {
     ending: Some(".safetensors"),
     recognises,
     several: false,
+    splits: false,
     orders: false,
     ties: true,
     open,

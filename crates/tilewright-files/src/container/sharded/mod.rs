@@ -24,6 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     ending: Some(".index.json"),
     recognises: |head, _| head.trim_ascii_start().starts_with(b"{"),
     several: true,
+    splits: false,
     orders: false,
     ties: true,
     open,
