@@ -26,7 +26,7 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::Again => "to copy it, give --force",
         Remedy::Original => "name the file that it was made from by --against",
         Remedy::TrustMetadata => "to write them as they are, give --trust-metadata",
-        Remedy::AnyConfig => "to apply it all the same, give --any-config",
+        Remedy::AnyConfig => "to convert all the same, give --any-config",
         Remedy::Sizes => "give sizes by --size AXIS=N, or a config.json beside the input",
         Remedy::Allow => "allow a condition to fail by --allow NAME",
         Remedy::Extents => "state them by --extents FILE, or accept them by --trust-extents",

@@ -18,6 +18,7 @@ use crate::{
     open::check_reading,
     origin::Origin,
     place::Place,
+    quantisation,
     record::Record,
     request::{self, Choice, check_memory},
     row_table::{self, Tables},
@@ -112,14 +113,14 @@ impl<'a> Conversion<'a> {
             lock::sweep(&out.path)?;
             journal::recover(&out.path, &|path| input.holds(path))
         };
-        Conversion::decided(input, out, request, swept, jobs)?.allowed()
+        Conversion::decided(input, out, request, swept, checked_jobs)?.allowed()
     }
 
     /// The same of a folder, whose checkpoint keeps its name.
     fn staged(input: &'a Input, stage: Stage, request: Request) -> Result<Conversion<'a>, Error> {
         let path = stage.path.join(input.path.file_name().unwrap_or_default());
         let out = Place { path, format: Some(input.container_format()) };
-        let conversion = Conversion::decided(input, out, request, |_, _, _| Ok(()), jobs)?;
+        let conversion = Conversion::decided(input, out, request, |_, _, _| Ok(()), checked_jobs)?;
         Ok(Conversion { stage: Some(stage), ..conversion }.settled())
     }
 
@@ -176,7 +177,7 @@ impl<'a> Conversion<'a> {
         let to_stream = |format: &Format, _: &Place, request: &Request| {
             destination::check_stream(format, request)
         };
-        let mut conversion = Conversion::decided(input, out, request, to_stream, jobs)?;
+        let mut conversion = Conversion::decided(input, out, request, to_stream, checked_jobs)?;
         let memory = conversion.request.memory;
         conversion.jobs.iter_mut().try_for_each(|job| job.in_order(memory))?;
         Ok(Conversion { streamed: true, ..conversion }.settled())
@@ -325,7 +326,11 @@ impl<'a> Conversion<'a> {
             format!("{shown} cannot store metadata: that of the file is skipped ({left})")
         });
         let stays = self.stage.as_ref().and_then(|stage| stage.companions.warning());
-        self.input.warnings().chain(lost).chain(left).chain(self.strays()).chain(stays)
+        let trusted = self.request.any_config || !self.arrays.is_empty();
+        let copied = self.stage.is_some();
+        let remark = (!trusted).then(|| quantisation::remark(self.input, &self.jobs, copied));
+        let own = lost.chain(left).chain(self.strays()).chain(stays).chain(remark.flatten());
+        self.input.warnings().chain(own)
     }
 
     /// What the input says of padding or data of a tensor whose layout it does not note, where the result notes one.
@@ -454,6 +459,17 @@ pub(crate) fn jobs(
     request: &Request,
 ) -> Result<Vec<Job>, Error> {
     jobs_of((input, &[]), format, request)
+}
+
+/// What a request does with every tensor of an input, whose quantisation is what the formats presume.
+fn checked_jobs(
+    input: &Input,
+    format: &'static Format,
+    request: &Request,
+) -> Result<Vec<Job>, Error> {
+    let mut jobs = jobs(input, format, request)?;
+    quantisation::check(input, request, &mut jobs)?;
+    Ok(jobs)
 }
 
 /// The same, where the bytes of the tensors may be in memory.

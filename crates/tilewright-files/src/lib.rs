@@ -91,6 +91,7 @@ mod patch;
 mod pipeline;
 mod place;
 mod pool;
+mod quantisation;
 mod reader;
 mod reading;
 mod record;

@@ -35,6 +35,7 @@ pub struct Request {
     pub(crate) memory: u64,
     pub(crate) force: bool,
     pub(crate) skip_unfit: bool,
+    pub(crate) any_config: bool,
     pub(crate) store: Option<Dtype>,
 }
 
@@ -51,6 +52,7 @@ impl Default for Request {
             memory: DEFAULT_MEMORY,
             force: false,
             skip_unfit: false,
+            any_config: false,
             store: None,
         }
     }
@@ -415,6 +417,32 @@ impl Request {
     #[must_use]
     pub fn skip_unfit(mut self, skip: bool) -> Request {
         self.skip_unfit = skip;
+        self
+    }
+
+    /// Whether tensors are converted although the configuration beside the input, or the zero points beside a tensor,
+    /// say that its weights are quantised otherwise than their layouts presume.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open};
+    /// use tilewright_notation::{Spec, dtype};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_gptq.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let model = folder.path().join("model.safetensors");
+    /// std::fs::copy(path, &model).unwrap();
+    /// let config = r#"{"quantization_config": {"quant_method": "awq"}}"#;
+    /// std::fs::write(folder.path().join("config.json"), config).unwrap();
+    /// let input = open(&model, &Reading::default()).unwrap();
+    /// let spec = |text| Spec::parse(text).unwrap();
+    /// let request = Request::new().to(spec("MARLIN")).from(spec("GPTQ")).only("*qweight");
+    /// let request = request.dtype(dtype("u4").unwrap()).store(dtype("s32").unwrap());
+    /// let out = folder.path().join("out.safetensors");
+    /// assert!(Conversion::prepare(&input, &out, request.clone()).unwrap_err().is_usage());
+    /// assert!(Conversion::prepare(&input, &out, request.any_config(true)).is_ok());
+    /// ```
+    #[must_use]
+    pub fn any_config(mut self, any: bool) -> Request {
+        self.any_config = any;
         self
     }
 

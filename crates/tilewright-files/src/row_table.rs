@@ -30,10 +30,30 @@ pub(crate) struct Tables<'a> {
 }
 
 /// A tensor that is a table, and where its bytes are.
-struct Table<'a> {
-    tensor: &'a Tensor,
+pub(crate) struct Table<'a> {
+    pub(crate) tensor: &'a Tensor,
     origin: Origin<'a>,
     at: u64,
+}
+
+impl Table<'_> {
+    /// Returns the first answer that `found` gives for a piece of the bytes and the number of its first byte. A small
+    /// piece at a time is in memory.
+    pub(crate) fn find<T>(
+        &self,
+        mut found: impl FnMut(u64, &[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Error> {
+        let (len, mut piece) = (self.tensor.len, [0; LEAST as usize]);
+        for from in (0..len).step_by(piece.len()) {
+            let step = (len - from).min(LEAST) as usize;
+            let piece = piece.get_mut(..step).unwrap_or_default();
+            self.origin.read(piece, self.at.saturating_add(from))?;
+            if let Some(answer) = found(from, piece) {
+                return Ok(Some(answer));
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl<'a> Tables<'a> {
@@ -43,6 +63,14 @@ impl<'a> Tables<'a> {
 
     pub(crate) fn of_arrays(input: &'a Input, arrays: &'a [&'a [u8]]) -> Tables<'a> {
         Tables { input, arrays, names: OnceCell::new() }
+    }
+
+    /// Returns the table with this last part of its name beside a tensor.
+    pub(crate) fn beside(&self, tensor: &Tensor, last: &str) -> Result<Option<Table<'a>>, Error> {
+        match tensor.name.rsplit_once('.') {
+            Some((layer, _)) => self.table(&format!("{layer}.{last}")),
+            None => self.table(last),
+        }
     }
 
     fn table(&self, name: &str) -> Result<Option<Table<'a>>, Error> {
@@ -69,9 +97,7 @@ impl<'a> Tables<'a> {
         let (from, to) = (&*from.named, &*to.named);
         let keeps = |own: &&str| to.row_table() == Some(*own) || order::is_plain(to);
         let Some(table) = from.row_table().filter(|own| !keeps(own)) else { return Ok(None) };
-        let layer = tensor.name.rsplit_once('.').map(|(layer, _)| layer);
-        let beside = layer.map_or_else(|| table.to_owned(), |layer| format!("{layer}.{table}"));
-        match self.table(&beside)? {
+        match self.beside(tensor, table)? {
             Some(table) => said((tensor, from, to), &table, sorted),
             None => Ok(None),
         }
@@ -115,20 +141,10 @@ pub(crate) fn refused(why: String) -> Error {
     Error::usage(why).with(&[Remedy::LeaveOut, Remedy::SkipUnfit])
 }
 
-/// The first row that is not of the group of its place, with its group; of a table of integers of `wide` bytes, of which a
-/// small piece at a time is in memory.
+/// The first row that is not of the group of its place, with its group; of a table of integers of `wide` bytes.
 fn unordered(table: &Table<'_>, wide: usize) -> Result<Option<(u64, i64)>, Error> {
-    let (len, mut order, mut piece) = (table.tensor.len, Order::default(), [0; LEAST as usize]);
-    for from in (0..len).step_by(piece.len()) {
-        let step = (len - from).min(LEAST) as usize;
-        let piece = piece.get_mut(..step).unwrap_or_default();
-        table.origin.read(piece, table.at.saturating_add(from))?;
-        let found = piece.chunks_exact(wide).map(number).find_map(|group| order.next(group));
-        if found.is_some() {
-            return Ok(found);
-        }
-    }
-    Ok(None)
+    let mut order = Order::default();
+    table.find(|_, piece| piece.chunks_exact(wide).map(number).find_map(|group| order.next(group)))
 }
 
 /// The first place whose row is not of the group of that place, with its group, where index tables say the order of the

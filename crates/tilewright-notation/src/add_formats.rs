@@ -176,7 +176,7 @@ impl Row {
             example: keep(self.example.map_or(example, Spanned::into_inner)),
             leading: false,
             dims: &[],
-            row_table: None,
+            quantised: None,
             flat: false,
             threads: None,
         })

@@ -59,7 +59,9 @@ mod to_spec;
 mod words;
 
 pub use add_formats::add_formats;
-pub use catalogue::{Constant, Format, Group, Preset, Units, Width, catalogue, groups};
+pub use catalogue::{
+    Allowed, Constant, Format, Group, Preset, Quantised, Units, Width, catalogue, groups,
+};
 pub use dialect::{add_notation, notation, notations};
 pub use dtype::{dtype, dtype_in_order};
 pub use error::Error;

@@ -2,7 +2,7 @@
 
 use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
 
-use crate::{reading::Resolved, storage, words::Words};
+use crate::{Quantised, reading::Resolved, storage, words::Words};
 
 /// Why words have one order of bytes.
 pub(crate) const BIG_WORDS: &str = "words that hold elements have the lowest byte first; an array of big-endian ones is made little-endian first";
@@ -30,7 +30,7 @@ pub struct Named {
     bare: bool,
     order: Option<ByteOrder>,
     words: Option<Words>,
-    table: Option<&'static str>,
+    quantised: Option<&'static Quantised>,
 }
 
 impl Named {
@@ -54,21 +54,22 @@ impl Named {
         fill: Fill,
     ) -> Named {
         let (name, storage, bare, order) = (name.into(), None, false, None);
-        let (words, table) = (None, None);
-        Named { name, layout, storage, dtype, bits, fill, bare, order, words, table }
+        let (words, quantised) = (None, None);
+        Named { name, layout, storage, dtype, bits, fill, bare, order, words, quantised }
     }
 
     pub(crate) fn of(name: String, resolved: Resolved, order: Option<ByteOrder>) -> Named {
-        let Resolved { layout, storage, dtype, bits, fill, bare, words, table, .. } = resolved;
-        Named { name, layout, storage, dtype, bits, fill, bare, order, words, table }
+        let Resolved { layout, storage, dtype, bits, fill, bare, words, quantised, .. } = resolved;
+        Named { name, layout, storage, dtype, bits, fill, bare, order, words, quantised }
     }
 
     /// Its name, what was resolved without the dims of its words, and the order of bytes.
     pub(crate) fn parts(self) -> (String, Resolved, Option<ByteOrder>) {
-        let Named { name, layout, storage, dtype, bits, fill, bare, order, words, table } = self;
+        let Named { name, layout, storage, dtype, bits, fill, bare, order, words, quantised } =
+            self;
         let words_dims = None;
         let resolved =
-            Resolved { layout, storage, dtype, bits, fill, bare, words_dims, words, table };
+            Resolved { layout, storage, dtype, bits, fill, bare, words_dims, words, quantised };
         (name, resolved, order)
     }
 
@@ -223,7 +224,19 @@ impl Named {
     /// assert_eq!((table("u4[64,8] GPTQ"), table("u4[64,8] AWQ")), (Some("g_idx"), None));
     /// ```
     pub fn row_table(&self) -> Option<&'static str> {
-        self.table
+        self.quantised?.row_table
+    }
+
+    /// What the format presumes of the model whose quantised weights it holds; `None` for other formats.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+    /// assert_eq!(named("u4[64,8] GPTQ").quantised().unwrap().zeros, Some("qzeros"));
+    /// assert!(named("u4[64,8] col-major").quantised().is_none());
+    /// ```
+    pub fn quantised(&self) -> Option<&'static Quantised> {
+        self.quantised
     }
 
     /// Whether the notation says the storage shape.

@@ -5,6 +5,7 @@ use std::fmt;
 use tilewright_core::{Dtype, Fill, LinearLayout, Pattern, TensorLayout};
 
 use crate::{
+    Quantised,
     error::{Error, Kind},
     scan::tuple,
     words::Words,
@@ -241,8 +242,8 @@ pub struct Resolved {
     pub(crate) words_dims: Option<Vec<u64>>,
     /// How the storage is spelled for others.
     pub(crate) words: Option<Words>,
-    /// The tensor beside it that may say in which order the rows are.
-    pub(crate) table: Option<&'static str>,
+    /// What it presumes of the model whose quantised weights it holds.
+    pub(crate) quantised: Option<&'static Quantised>,
 }
 
 impl Resolved {
@@ -266,7 +267,7 @@ impl Resolved {
             bare: false,
             words_dims: None,
             words: None,
-            table: None,
+            quantised: None,
         }
     }
 

@@ -42,7 +42,8 @@ pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     let mut request = Request::new()
         .verify(flag(job, "verify")?)
         .force(flag(job, "force")?)
-        .skip_unfit(flag(job, "skip_unfit")?);
+        .skip_unfit(flag(job, "skip_unfit")?)
+        .any_config(flag(job, "any_config")?);
     if let Some(to) = value("to")? {
         request = request.to(spec_of("to", &to)?);
     }

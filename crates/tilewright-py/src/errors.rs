@@ -109,7 +109,7 @@ pub(crate) fn argument(remedy: Remedy) -> String {
         Remedy::Again => "to copy it, give force=True",
         Remedy::Original => "give the file that it was made from",
         Remedy::TrustMetadata => "to write them as they are, give trust_metadata=True",
-        Remedy::AnyConfig => "to apply it all the same, give any_config=True",
+        Remedy::AnyConfig => "to convert all the same, give any_config=True",
         Remedy::Sizes => "pass sizes={axis: n}, or put a config.json beside the input",
         Remedy::Allow => "pass allow=[name]",
         Remedy::Extents => "state them as extents=, or accept them by trust_extents=True",

@@ -67,8 +67,8 @@ pub(crate) struct Recast {
     /// Use metadata even if they contradict the tensors or config.json
     #[arg(long, requires = "by_recipe", help_heading = "Recipes")]
     pub(crate) trust_metadata: bool,
-    /// Apply the recipe even if config.json names another model
-    #[arg(long, requires = "by_recipe", help_heading = "Recipes")]
+    /// Convert even if config.json names another model or quantisation, or zero points beside the weights do
+    #[arg(long, help_heading = "The run")]
     pub(crate) any_config: bool,
     /// Most bytes of tensors in each file, such as 5G; a longer tensor gets its own file
     #[arg(long, value_name = "SIZE", requires = "by_recipe", help_heading = "Recipes")]

@@ -46,5 +46,8 @@ fn request(args: &Convert) -> Result<Request, Failure> {
     }
     // A plan replaces nothing.
     let force = args.force || args.dry_run;
-    Ok(super::request(&args.job)?.verify(args.verify).force(force))
+    Ok(super::request(&args.job)?
+        .verify(args.verify)
+        .any_config(args.recast.any_config)
+        .force(force))
 }

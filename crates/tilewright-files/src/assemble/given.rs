@@ -72,11 +72,16 @@ impl Input {
 
     /// The path of the configuration beside the input, and its text.
     pub(crate) fn config_text(&self) -> Result<Option<(PathBuf, String)>, Error> {
+        self.text_beside(CONFIG)
+    }
+
+    /// The path of a file of this name beside the input, and its text.
+    pub(crate) fn text_beside(&self, name: &str) -> Result<Option<(PathBuf, String)>, Error> {
         // What is read from standard input lies in no folder.
         if is_standard(self.path()) {
             return Ok(None);
         }
-        let path = temporary::folder(self.path()).join(CONFIG);
+        let path = temporary::folder(self.path()).join(name);
         match fs::metadata(&path) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             _ => {}

@@ -13,7 +13,7 @@ mod config_json;
 mod equal;
 mod exact;
 mod execute;
-mod given;
+pub(crate) mod given;
 mod hands;
 #[cfg(test)]
 mod laws;

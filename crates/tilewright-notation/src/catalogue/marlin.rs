@@ -3,7 +3,7 @@
 use super::{
     Rows,
     dims::{GN, KN, NK, NKB},
-    of, rows, sized,
+    of, quantised, rows, sized,
 };
 
 const MARLIN: &str = "IST-DASLab/marlin, _get_perms, for 4 bits; vLLM, get_weight_perm, for 8 bits; lowest values first in each 32-bit word; both must divide: N by 64 and K by 128, or N by 128 and K by 64";
@@ -22,15 +22,15 @@ const ALLSPARK: &str = "vLLM, allspark_repack, rearrange_kn_weight_as_n32k16_ord
 #[rustfmt::skip]
 pub(super) static ROWS: &[Rows] = &[
     rows("Quantised weights", "Marlin, of IST and vLLM", &[
-        sized("MARLIN", &["MARLIN_4BIT", "MARLIN_8BIT", "GPTQ_MARLIN", "AWQ_MARLIN", "FP8_MARLIN", "gptq_marlin_repack"], &[of(4, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 k0 n1 k2"), of(8, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2")], MARLIN, "u4[32,128]E(4) MARLIN").with_dims(KN),
+        sized("MARLIN", &["MARLIN_4BIT", "MARLIN_8BIT", "GPTQ_MARLIN", "AWQ_MARLIN", "FP8_MARLIN", "gptq_marlin_repack"], &[of(4, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 k0 n1 k2"), of(8, "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2")], MARLIN, "u4[32,128]E(4) MARLIN").with_dims(KN).with_quantised(&quantised::MARLIN),
         sized("MARLIN_SCALE", &["marlin_permute_scales"], &[of(16, "g (n2 n1:8 n0:8) -> g n2 n0 n1")], SCALES, "f16[3,128] MARLIN_SCALE").with_dims(GN),
         sized("MARLIN_SCALE_SINGLE", &["MARLIN_BIAS", "marlin_permute_bias"], &[of(16, "g (n3 n2:4 n1:4 n0:2) -> g n3 n1 n2 n0")], SINGLE, "f16[1,64] MARLIN_SCALE_SINGLE").with_dims(GN),
-        sized("MARLIN_A8", &["MARLIN_W4A8", "MARLIN_W8A8"], &[of(4, "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2"), of(8, "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k2 k0")], VLLM, "u4[64,64]E(4) MARLIN_A8").with_dims(KN),
+        sized("MARLIN_A8", &["MARLIN_W4A8", "MARLIN_W8A8"], &[of(4, "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2"), of(8, "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k2 k0")], VLLM, "u4[64,64]E(4) MARLIN_A8").with_dims(KN).with_quantised(&quantised::MARLIN),
         sized("MARLIN_ZP", &["MARLIN_ZEROS", "marlin_zero_points"], &[of(4, "g (n3 n2:4 n1:2 n0:8) -> g | n3 n0 n1 n2"), of(8, "g (n4 n3:2 n2:2 n1:2 n0:8) -> g | n4 n0 n3 n1 n2")], ZP, "u4[3,128]E(4) MARLIN_ZP").with_dims(GN),
         sized("MARLIN_MX_SCALE", &["MARLIN_MXFP4_SCALE", "MARLIN_MXFP8_SCALE", "mxfp4_marlin_process_scales"], &[of(8, "g (n4 n3:2 n2:2 n1:2 n0:8) -> g n4 n0 n3 n1 n2")], VLLM_SCALES, "f8e8m0fnu[4,128] MARLIN_MX_SCALE").with_dims(GN),
     ]),
     rows("Quantised weights", "2:4 sparse weights, of Marlin-24 and CUTLASS", &[
-        sized("MARLIN_24", &["GPTQ_MARLIN_24"], &[of(4, "(k3 k2:2 k1:4 k0:2) (n4 n3:4 n2:2 n1:2 n0:4) -> k3 | n4 n3 n2 k1 n0 k0 n1 k2"), of(8, "(k3 k2:2 k1:4 k0:2) (n4 n3:4 n2:2 n1:2 n0:4) -> k3 | n4 n3 n2 k1 n0 n1 k0 k2")], SPARSE, "u4[32,128]E(4) MARLIN_24").with_dims(&["K/2", "N"]),
+        sized("MARLIN_24", &["GPTQ_MARLIN_24"], &[of(4, "(k3 k2:2 k1:4 k0:2) (n4 n3:4 n2:2 n1:2 n0:4) -> k3 | n4 n3 n2 k1 n0 k0 n1 k2"), of(8, "(k3 k2:2 k1:4 k0:2) (n4 n3:4 n2:2 n1:2 n0:4) -> k3 | n4 n3 n2 k1 n0 n1 k0 k2")], SPARSE, "u4[32,128]E(4) MARLIN_24").with_dims(&["K/2", "N"]).with_quantised(&quantised::MARLIN),
         sized("MARLIN_24_META", &[], &[of(16, "(r4 r3:8 r2:2 r1:2 r0:2) (c1 c0:2) -> c1 r4 r1 r3 r0 c0 r2")], SPARSE_META, "u16[128,8] MARLIN_24_META").with_dims(&["N", "K/16"]),
         sized("MARLIN_24_SCALE", &["marlin_24_permute_scales"], &[of(16, "g (n2 n1:2 n0:4) -> g n2 n0 n1")], SPARSE, "f16[3,64] MARLIN_24_SCALE").with_dims(GN),
         sized("CUTLASS_SPARSE_META", &["CUTLASS_REORDERED_META"], &[of(16, "(r3 r2:2 r1:2 r0:8) (c1 c0:2) -> c1 r3 r0 r2 c0 r1"), of(32, "(r2 r1:2 r0:8) (c1 c0:2) -> c1 r2 r0 c0 r1")], CUTLASS, "u16[64,8] CUTLASS_SPARSE_META").with_dims(NKB),

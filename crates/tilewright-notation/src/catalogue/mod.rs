@@ -18,12 +18,15 @@ mod ggml;
 mod marlin;
 mod nvidia;
 pub(crate) mod own;
+mod quantised;
 mod refused;
 mod rows;
 mod tiles;
 mod triton;
 
 use tilewright_core::Dtype;
+
+pub use quantised::{Allowed, Quantised};
 
 use crate::error::{Error, Kind};
 
@@ -62,9 +65,8 @@ pub struct Format {
     /// The last dims of the array as the maker names and orders them, such as `["K", "N"]`; empty where they are the
     /// letters of the pattern. See [`Format::axes`].
     pub dims: &'static [&'static str],
-    /// The last part of the name of a tensor beside one in this format that lists the group of each row: rows whose
-    /// groups are not in order want an index table.
-    pub row_table: Option<&'static str>,
+    /// What it presumes of the model whose quantised weights it holds.
+    pub quantised: Option<&'static Quantised>,
     /// Whether it counts the elements of the flattened array, so that the last dim ends with its innermost digit.
     pub flat: bool,
     /// The threads that hold a tile, where it is what the threads of a matrix unit hold: thread after thread, each with
@@ -258,7 +260,7 @@ const fn row(
         example,
         leading: false,
         dims: &[],
-        row_table: None,
+        quantised: None,
         flat: false,
         threads: None,
     }
@@ -294,9 +296,9 @@ impl Format {
         self
     }
 
-    /// The same line of a format with a tensor of this name beside it, which lists the group of each row.
-    const fn with_row_table(mut self, name: &'static str) -> Format {
-        self.row_table = Some(name);
+    /// Returns the line of a format of quantised weights.
+    const fn with_quantised(mut self, quantised: &'static Quantised) -> Format {
+        self.quantised = Some(quantised);
         self
     }
 

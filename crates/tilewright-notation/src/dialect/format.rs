@@ -368,7 +368,7 @@ impl Reading for Chosen {
         let about = |error: Error| error.about(&format!("{self} ({template})"));
         let size = |digit: &Written| self.size(digit, given);
         let mut dense = template.resolve(dims, given, &size).map_err(about)?;
-        dense.table = self.format.row_table;
+        dense.quantised = self.format.quantised;
         flat::check(self.format, template.innermost(), dims)?;
         let Some(stride) = self.leading else { return Ok(dense) };
         let pattern = template.pattern(&size)?;

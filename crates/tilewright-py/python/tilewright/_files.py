@@ -83,6 +83,7 @@ def convert(
     memory: int | None = None,
     force: bool = False,
     skip_unfit: bool = False,
+    any_config: bool = False,
     dry_run: bool = False,
     progress: _Progress | None = None,
 ) -> Report:
@@ -108,6 +109,7 @@ def convert(
     :param memory: the bound on buffers and on what is held of tensors, in bytes; 1 GiB unless given
     :param force: replaces an output that exists
     :param skip_unfit: copies tensors whose rank does not fit their layout
+    :param any_config: converts though ``config.json``, or the zero points beside a weight, state another quantisation
     :param dry_run: decides everything and writes nothing
     :param progress: called with the bytes done and the bytes in all, every few megabytes; what it raises ends the run
     :raises FileExistsError: an output that exists, without ``force``
@@ -140,6 +142,7 @@ def convert(
         "memory": memory,
         "force": force,
         "skip_unfit": skip_unfit,
+        "any_config": any_config,
         "dry_run": dry_run,
     }
     done = _tilewright.convert(os.fsdecode(input), os.fsdecode(output), job, progress)

@@ -2,14 +2,18 @@
 
 use std::borrow::Cow;
 
-/// `1 element`, `2 elements`.
+use tilewright_core::Counted;
+
+/// A number of any size with its noun, as [`Counted`] writes them.
 ///
 /// ```
 /// use tilewright::ask::words::counted;
 /// assert_eq!((counted(1, "byte"), counted(0, "byte")), ("1 byte".into(), "0 bytes".into()));
+/// assert_eq!(counted(u128::MAX, "index"), format!("{} indices", u128::MAX));
 /// ```
 pub fn counted(count: u128, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    let one_or_two = Counted(if count == 1 { 1 } else { 2 }, noun).to_string();
+    format!("{count}{}", one_or_two.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// A text that is longer than `width` characters: its beginning, and how many characters are left out.
