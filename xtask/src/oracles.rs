@@ -66,6 +66,12 @@ fn verdict(outcome: Outcome) -> Verdict {
     outcome.map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
+/// All tests, with every case.
+fn laws(root: &Path) -> Verdict {
+    let mut test = command(root, &["cargo", "test", "--workspace"]);
+    verdict(sh(test.env("TILEWRIGHT_LAWS", "all")))
+}
+
 /// The Python check, read back by torch as well where it installs.
 fn torch(root: &Path) -> Verdict {
     match environment(root) {

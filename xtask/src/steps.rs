@@ -12,14 +12,15 @@ pub(crate) struct Steps {
     root: PathBuf,
     began: Instant,
     done: Vec<(&'static str, Duration)>,
-    /// What was not run, and why.
+    failed: Option<&'static str>,
+    /// Steps that were not run, and why.
     left_out: Vec<(&'static str, String)>,
 }
 
 impl Steps {
     pub(crate) fn new(root: &Path) -> Steps {
         let (done, left_out) = (Vec::new(), Vec::new());
-        Steps { root: root.to_owned(), began: Instant::now(), done, left_out }
+        Steps { root: root.to_owned(), began: Instant::now(), done, failed: None, left_out }
     }
 
     /// Announces `name`, does it, and says how long it took.
@@ -31,6 +32,7 @@ impl Steps {
         let word = if outcome.is_ok() { "ok" } else { "FAILED" };
         println!("    {name}: {word} in {:.1} s", took.as_secs_f64());
         self.done.push((name, took));
+        self.failed = self.failed.or(outcome.is_err().then_some(name));
         outcome.map_err(|message| format!("{name}: {message}"))
     }
 
@@ -51,7 +53,8 @@ impl Steps {
         }
     }
 
-    /// Prints the table of all steps, and what was not run. With `strict`, that is an error.
+    /// Prints the table of all steps, those that were not run, and one line of how many passed, which failed and which were
+    /// not run. With `strict`, a step that was not run is an error.
     pub(crate) fn summary(&self, strict: bool) -> Outcome {
         println!();
         for (name, took) in &self.done {
@@ -61,10 +64,21 @@ impl Steps {
         for (name, why) in &self.left_out {
             println!(" not run    {name}: {why}");
         }
+        println!("{}", self.closing());
         match self.left_out.first() {
             Some((name, why)) if strict => Err(format!("{name} was not run: {why}")),
             _ => Ok(()),
         }
+    }
+
+    /// `12 steps passed in 840 s; failed: tests; not run: page`.
+    fn closing(&self) -> String {
+        let passed = self.done.len() - usize::from(self.failed.is_some());
+        let seconds = self.began.elapsed().as_secs();
+        let failed = self.failed.unwrap_or("none");
+        let left_out: Vec<&str> = self.left_out.iter().map(|(name, _)| *name).collect();
+        let left_out = if left_out.is_empty() { "none".into() } else { left_out.join(", ") };
+        format!("{passed} steps passed in {seconds} s; failed: {failed}; not run: {left_out}")
     }
 }
 
@@ -78,6 +92,7 @@ mod tests {
         assert_eq!(steps.step("one", || Ok(())), Ok(()));
         assert_eq!(steps.step("two", || Err("no".into())), Err("two: no".into()));
         assert_eq!(steps.summary(true), Ok(()));
+        assert_eq!(steps.closing(), "1 steps passed in 0 s; failed: two; not run: none");
     }
 
     #[test]
@@ -85,6 +100,7 @@ mod tests {
         let mut steps = Steps::new(Path::new("."));
         steps.left_out.push(("page", "no browser".into()));
         assert_eq!(steps.summary(false), Ok(()));
+        assert_eq!(steps.closing(), "0 steps passed in 0 s; failed: none; not run: page");
         assert_eq!(steps.summary(true), Err("page was not run: no browser".into()));
     }
 }

@@ -1,12 +1,17 @@
 //! The table of oracles: name, what it checks, and the check.
 
 use super::{
-    Run, Sanitizer, arrays, banks, bounds, devices, faults, fingerprint, fuzz, handed_out, miri,
-    neon, onednn, package, packings, placements, proofs, read_back, readers, recipes, relayout,
-    sanitized_package, sanitizer, torch,
+    Run, Sanitizer, arrays, banks, bounds, devices, faults, fingerprint, fuzz, handed_out, laws,
+    miri, neon, onednn, package, packings, placements, proofs, read_back, readers, recipes,
+    relayout, sanitized_package, sanitizer, torch,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 35] = [
+pub(super) const TABLE: [(&str, &str, Run); 36] = [
+    (
+        "laws",
+        "all tests, with every case of the laws of which `cargo test` checks a part",
+        |root, _| laws(root),
+    ),
     (
         "safetensors and torch",
         "converted files, read back by safetensors, NumPy and torch",

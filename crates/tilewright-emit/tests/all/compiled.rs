@@ -245,7 +245,10 @@ fn compare(found: &str, expected: &str, cases: &[Case]) {
     panic!("{layout:?}\n{found}\n{expected}");
 }
 
-const COUNT: usize = 1000;
+/// How many layouts a language is asked about.
+fn count() -> usize {
+    crate::cases(1000, 120)
+}
 
 fn run_c(folder: &Path, options: &[&str], text: &str, name: &str) -> String {
     let (source, program) = (folder.join(name), folder.join(format!("{name}.out")));
@@ -256,9 +259,9 @@ fn run_c(folder: &Path, options: &[&str], text: &str, name: &str) -> String {
 
 #[test]
 fn c_says_what_the_layout_says() {
-    let (folder, cases) = (tempfile::tempdir().unwrap(), prepared(COUNT));
+    let (folder, cases) = (tempfile::tempdir().unwrap(), prepared(count()));
     let inverses = cases.iter().filter(|case| case.coord.is_some()).count();
-    assert!(inverses > COUNT * 9 / 10, "{inverses}");
+    assert!(inverses > count() * 9 / 10, "{inverses}");
     let expected = expected(&cases);
     let options = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"];
     for bits in [Width::Bits64, Width::Bits32] {
@@ -307,7 +310,7 @@ fn main() {
 
 #[test]
 fn rust_says_what_the_layout_says() {
-    let (folder, cases) = (tempfile::tempdir().unwrap(), prepared(COUNT));
+    let (folder, cases) = (tempfile::tempdir().unwrap(), prepared(count()));
     let mut text = format!(
         "#![deny(warnings)]\n#![allow(clippy::all, trivial_numeric_casts)]\n{}{RUST}",
         functions(&cases, Language::Rust, Width::Bits64)
@@ -356,7 +359,7 @@ fn python_program(cases: &[Case], before: &str, call: &str) -> String {
 
 #[test]
 fn python_and_triton_say_what_the_layout_says() {
-    let (folder, cases) = (tempfile::tempdir().unwrap(), prepared(COUNT));
+    let (folder, cases) = (tempfile::tempdir().unwrap(), prepared(count()));
     let expected = expected(&cases);
     let plain =
         "def f(k, x): return globals()[f'f{k}'](*x)\ndef g(k, o): return globals()[f'g{k}'](o)\n";
@@ -410,7 +413,7 @@ def call(name, args):
 
 #[test]
 fn mlir_says_what_the_layout_says() {
-    let (folder, cases) = (tempfile::tempdir().unwrap(), prepared(COUNT / 4));
+    let (folder, cases) = (tempfile::tempdir().unwrap(), prepared(count() / 4));
     let call = "def f(k, x): return call(f'f{k}', x)[0]\n\
                 def g(k, o):\n    *c, valid = call(f'g{k}', [o])\n    return tuple(c) if valid else None\n";
     let (program, text) = (folder.path().join("run.py"), folder.path().join("a.mlir"));

@@ -455,7 +455,8 @@ impl Dice {
 #[test]
 fn texts_of_every_notation_are_printed_and_read_back() {
     let (mut dice, mut read, mut said) = (Dice(7), std::collections::BTreeMap::new(), 0);
-    for _ in 0..1000 {
+    let count = crate::cases(1000, 150);
+    for _ in 0..count {
         let (name, text) = dice.text();
         let sharded = match Sharded::parse(&text) {
             Ok(sharded) => sharded,
@@ -477,8 +478,8 @@ fn texts_of_every_notation_are_printed_and_read_back() {
         let whole = Sharded::parse(&sharded.to_string()).unwrap();
         assert_eq!(sharded.difference(&whole), None, "{text}");
     }
-    assert!(read.len() == 5 && read.values().all(|count| *count > 40), "{read:?}");
-    assert!(said > 1500, "{said}");
+    assert!(read.len() == 5 && read.values().all(|read| *read > count / 25), "{read:?}");
+    assert!(said > count * 3 / 2, "{said}");
 }
 
 /// What is wrong with a text, and the bytes that say it.

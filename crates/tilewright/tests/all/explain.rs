@@ -33,7 +33,9 @@ fn meaning(named: &Named) -> Value {
 #[test]
 fn equal_layouts_have_equal_explanations() {
     let (mut compared, mut advised) = (0, 0);
-    for named in layouts().iter().step_by(3) {
+    let layouts = layouts();
+    let count = crate::cases(layouts.len() / 3, layouts.len() / 24);
+    for named in layouts.iter().step_by(layouts.len() / count) {
         let facts = |named: &Named| (named.dtype(), named.element_bits(), named.fill());
         let texts = notations().iter().filter_map(|notation| {
             Some(format!("{}:{}", notation.name(), notation.print(named).ok()?))
@@ -54,7 +56,10 @@ fn equal_layouts_have_equal_explanations() {
             advised += usize::from(!own["why_padded"].is_null());
         }
     }
-    assert!(compared > 1000 && advised > 100, "{compared} compared, {advised} with padding");
+    assert!(
+        compared > count && advised > count / 10,
+        "{compared} compared, {advised} with padding"
+    );
 }
 
 /// Dims and tiles of XLA's words, all tiles seen in the layout: none is as large as its dim.
