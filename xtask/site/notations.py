@@ -70,7 +70,7 @@ def in_all_notations(program: Program) -> dict[str, dict[str, list[tuple[str, st
 
 def page(name: str, about: str, aliases: list[str], head: str, said: dict[str, list[tuple[str, str]]]) -> str:
     also = " Its prefix is " + " or ".join(f"`{one}:`" for one in [name, *aliases]) + "."
-    lines = [f"# {name}", "", f"{about}.{also}", "", head, "", "## Layouts in this notation", ""]
+    lines = [f"# {name}", "", f"{about[0].upper()}{about[1:]}.{also}", "", head, "", "## Layouts in this notation", ""]
     printed = [f"| {code(spec)} | {code(text)} |" for spec, text in said["text"] if len(text) < 200][:12]
     if printed:
         lines += ["| layout | in this notation |", "|---|---|", *printed]
