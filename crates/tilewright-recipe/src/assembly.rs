@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright_core::Dtype;
 
-use crate::{conditions::Conditions, config::ConfigJson};
+use crate::{config::ConfigJson, value::models::Conditions};
 
 /// The tensors of a result, where each of their elements comes from, and what must hold for the recipe to apply.
 ///

@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use crate::{
-    conditions::{Condition, Contradiction, looked_up},
     error::{Errors, Kind},
-    expression::Sizes,
     recipe::Recipe,
+    rule::expression::Sizes,
     shipped::{Shipped, shipped},
     tensor::Tensor,
+    value::lookup,
+    value::models::{Condition, Contradiction},
 };
 
 /// The most recipes that are told with why they do not fit.
@@ -107,7 +108,7 @@ pub fn guess(tensors: &[Tensor], config: Option<&Value>) -> Guessed {
 
 /// What a configuration says of the model that it is of.
 fn model(config: Option<&Value>) -> Vec<(String, Value)> {
-    let said = |key: &str| Some((key.to_owned(), looked_up(config?, key)?.clone()));
+    let said = |key: &str| Some((key.to_owned(), lookup::value(config?, key)?.clone()));
     MODEL.into_iter().filter_map(said).collect()
 }
 

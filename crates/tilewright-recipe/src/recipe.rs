@@ -6,16 +6,20 @@ use tilewright_core::{Dtype, Fill};
 use tilewright_scan::did_you_mean;
 
 use crate::{
-    conditions::{Conditions, Contradiction},
     config::ConfigJson,
     error::{Error, Errors, Kind, Place},
-    quantity::Quantity,
-    recipe_parts::{configs, give, list, note, requirement},
-    reference::Reference,
-    requirement::{Note, Requirement},
+    rule::reference::Reference,
     rule::{Rule, Side},
-    toml_file::{File, Table, Value},
+    text::parts::{configs, give, list, note, requirement},
+    text::toml_file::{File, Table, Value},
+    value::known,
+    value::models::{Conditions, Contradiction},
+    value::quantity::Quantity,
+    value::requirement::{Note, Requirement},
 };
+
+/// The most sizes in a table.
+const MOST_SIZES: usize = 1 << 12;
 
 /// The most rules of a recipe.
 const MOST_RULES: usize = 1 << 16;
@@ -134,6 +138,10 @@ impl Recipe {
         let place = Place { line: 1, ..Place::default() };
         let table = file.table(table.get_ref(), place, &KEYS);
         let recipe = recipe(&mut file, &table);
+        // A rule that cannot be read has names that are not known.
+        if file.faults.is_empty() {
+            known::check(&recipe, &mut file.faults);
+        }
         file.faults.or(recipe)
     }
 
@@ -324,15 +332,18 @@ fn names<C: FromIterator<String>>(file: &mut File<'_>, table: &Table<'_, '_>, ke
 fn quantity(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Quantity> {
     match file.number_or_text(key, value)? {
         Ok(number) => Some(Quantity::Number(number)),
-        Err((text, place)) => {
-            file.faults.take(Quantity::parse(&text).map_err(|error| error.within(&text, &place)))
-        }
+        Err((text, place)) => file.faults.take(Quantity::parse(&text, &place)),
     }
 }
 
 fn sizes(file: &mut File<'_>, key: &str, value: &Value<'_>) -> BTreeMap<String, Quantity> {
     let mut sizes = BTreeMap::new();
-    for (name, value) in file.free(key, value) {
+    let entries = file.free(key, value);
+    if entries.len() > MOST_SIZES {
+        file.faults.push(Error::new(Kind::Limit, format!("more than {MOST_SIZES} sizes")));
+        return sizes;
+    }
+    for (name, value) in entries {
         sizes.extend(quantity(file, name, value).map(|quantity| (name.to_owned(), quantity)));
     }
     sizes

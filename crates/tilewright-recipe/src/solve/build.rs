@@ -7,8 +7,8 @@ use tilewright_core::{Dtype, Fill};
 use crate::{
     assembly::{Digit, Equal, Made, Origin, Part},
     error::{Error, Kind},
-    expression::Axis,
-    reference::Reference,
+    rule::expression::Axis,
+    rule::reference::Reference,
     rule::{Pair, Placed},
     solve::{
         digits::merged,

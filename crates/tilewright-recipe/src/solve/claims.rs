@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::{Error, Faults, Kind},
-    expression::{Axis, Node, Sizes},
-    globs::matches_any,
-    name::{Number, Offset, Read},
     recipe::Recipe,
     rule::Rule,
+    rule::expression::{Axis, Node, Sizes},
+    rule::name::{Number, Offset, Read},
     solve::given::Given,
     tensor::Tensor,
+    text::globs::matches_any,
 };
 
 /// The tensors that an instance of a rule takes: by reference and by the numbers of the names, places in the list.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     assembly::Digit,
-    expression::{Axis, Node, Path, Sizes},
+    rule::expression::{Axis, Node, Path, Sizes},
 };
 
 /// The axes of a term within a tensor, outermost first, in row-major order.

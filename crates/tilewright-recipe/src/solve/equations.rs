@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::{Error, Faults, Kind},
-    expression::{Axis, Node, Sizes},
-    quantity::Lack,
     recipe::Recipe,
-    reference::Reference,
     rule::Rule,
+    rule::expression::{Axis, Node, Sizes},
+    rule::reference::Reference,
     solve::{
         claims::Instance,
-        given::{Given, Outside},
+        given::{self, Given, Outside},
         split::{Split, list, rank, split},
     },
     tensor::Tensor,
+    value::quantity::Lack,
 };
 
 /// An instance of a rule whose sizes are known.
@@ -250,17 +250,26 @@ impl<'a> Unsolved<'a> {
         Ok(true)
     }
 
-    /// Sizes that the recipe says in terms of others, and sizes of padding.
+    /// Sizes that the recipe says in terms of others, and sizes of padding. A choice waits for what the rule may still tell,
+    /// as long as anything follows without it.
     ///
     /// The error is that the shapes say another size than the recipe.
     fn define(&mut self) -> Result<bool, Error> {
+        let axes = self.rule.references().flat_map(Reference::axes).map(Axis::base);
+        let lacks = self.given.lacks.keys().map(String::as_str);
+        let later = axes.chain(lacks).map(str::to_owned).collect();
+        Ok(self.named(&later)? || self.pad()? || self.named(&BTreeSet::new())?)
+    }
+
+    /// Sizes that the recipe says in terms of others and that wait for none of these.
+    fn named(&mut self, later: &BTreeSet<String>) -> Result<bool, Error> {
+        let mut found = Vec::new();
         for (name, (quantity, _)) in &self.given.lacks {
-            let value = match quantity.value(self.outside.scope(&self.sizes)) {
+            let value = match quantity.value(self.outside.scope(&self.sizes, later)) {
                 Ok(value) => value,
-                Err(Lack::Absent(_)) => continue,
+                Err(Lack::Absent(_) | Lack::Later(_)) => continue,
                 Err(Lack::Wrong(why)) => {
-                    let says = format!("the size of `{name}`, {quantity}: {why}");
-                    return Err(self.rule.error(Kind::Size, says));
+                    return Err(given::wrong(name, quantity, &why).on(&self.rule.place));
                 }
             };
             match self.sizes.get(name) {
@@ -270,13 +279,12 @@ impl<'a> Unsolved<'a> {
                     return Err(self.rule.error(Kind::Extent, says));
                 }
                 Some(_) => {}
-                None => {
-                    self.sizes.insert(name.clone(), value);
-                    return Ok(true);
-                }
+                None => found.push((name.clone(), value)),
             }
         }
-        self.pad()
+        let learned = !found.is_empty();
+        self.sizes.extend(found);
+        Ok(learned)
     }
 
     /// Sizes of padding that follow from what is filled up.
@@ -293,7 +301,10 @@ impl<'a> Unsolved<'a> {
             let (true, Some(&size)) = (axes.contains(&padding), self.sizes.get(filled)) else {
                 continue;
             };
-            let Ok(multiple) = multiple.value(self.outside.scope(&self.sizes)) else { continue };
+            let Ok(multiple) = multiple.value(self.outside.scope(&self.sizes, &BTreeSet::new()))
+            else {
+                continue;
+            };
             let width = match multiple {
                 0 => {
                     return Err(self.rule.error(

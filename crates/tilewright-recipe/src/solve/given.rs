@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_scan::did_you_mean;
 
 use crate::{
-    condition::Condition,
-    dims::Dims,
     error::{Error, Faults, Kind},
-    expression::Sizes,
-    quantity::{Lack, Quantity, Scope, Value},
     recipe::Recipe,
-    reference::Reference,
-    requirement::Requirement,
     rule::Rule,
+    rule::expression::Sizes,
+    rule::reference::Reference,
     tensor::Tensor,
+    value::condition::Condition,
+    value::dims::Dims,
+    value::quantity::{Lack, Quantity, Scope, Value},
+    value::requirement::Requirement,
 };
 
 /// What is known for a rule.
@@ -38,9 +38,9 @@ pub(crate) struct Outside<'a> {
 }
 
 impl<'a> Outside<'a> {
-    /// What expressions are computed from, where these sizes are known.
-    pub(crate) fn scope(self, sizes: &'a Sizes) -> Scope<'a> {
-        Scope { config: self.config, dims: self.dims, sizes }
+    /// What expressions are computed from, where these sizes are known, and those of `later` may become known.
+    pub(crate) fn scope(self, sizes: &'a Sizes, later: &'a BTreeSet<String>) -> Scope<'a> {
+        Scope { config: self.config, dims: self.dims, sizes, later }
     }
 }
 
@@ -65,17 +65,14 @@ pub(crate) fn dims(recipe: &Recipe, tensors: &[Tensor]) -> Dims {
 }
 
 /// What is known for all rules.
-pub(crate) fn of_recipe(recipe: &Recipe, outside: Outside<'_>, faults: &mut Faults) -> Given {
-    let axes: BTreeSet<&str> = recipe
-        .rules
-        .iter()
-        .flat_map(Rule::references)
-        .flat_map(Reference::axes)
-        .map(|axis| axis.base())
-        .collect();
+pub(crate) fn of_recipe(
+    recipe: &Recipe,
+    (outside, axes): (Outside<'_>, &BTreeSet<String>),
+    faults: &mut Faults,
+) -> Given {
     for name in outside.sizes.keys() {
-        if !axes.contains(name.as_str()) && !recipe.sizes.contains_key(name) {
-            let near = did_you_mean(name, axes.iter().copied());
+        if !axes.contains(name) && !recipe.sizes.contains_key(name) {
+            let near = did_you_mean(name, axes.iter().map(String::as_str));
             faults.push(Error::new(
                 Kind::Size,
                 format!("a size is given for `{name}`, which is not an axis of the recipe{near}"),
@@ -85,6 +82,7 @@ pub(crate) fn of_recipe(recipe: &Recipe, outside: Outside<'_>, faults: &mut Faul
     let mut given = Given { sizes: outside.sizes.clone(), ..Given::default() };
     given.from = outside.sizes.keys().map(|name| (name.clone(), "given".to_owned())).collect();
     given.settle(&recipe.sizes, outside, faults);
+    check(&recipe.sizes, (outside.sizes, outside.scope(&given.sizes, axes)), faults);
     given
 }
 
@@ -92,7 +90,7 @@ pub(crate) fn of_recipe(recipe: &Recipe, outside: Outside<'_>, faults: &mut Faul
 pub(crate) fn of_rule(
     (recipe, all): (&Recipe, &Given),
     rule: &Rule,
-    outside: Outside<'_>,
+    (outside, axes): (Outside<'_>, &BTreeSet<String>),
     faults: &mut Faults,
 ) -> Given {
     let mut given = all.clone();
@@ -101,67 +99,92 @@ pub(crate) fn of_rule(
         wanted.extend(rule.sizes.clone());
         given = Given { sizes: outside.sizes.clone(), from: all.from.clone(), ..Given::default() };
         given.settle(&wanted, outside, faults);
+        let scope = outside.scope(&given.sizes, axes);
+        check(&rule.sizes, (outside.sizes, scope), faults);
     }
     stated(rule, &mut given, faults);
-    if let Some(config) = outside.config {
-        for axis in rule.references().flat_map(Reference::axes) {
-            let value = config.get(axis.base()).and_then(serde_json::Value::as_u64);
-            if let Some(value) = value {
-                let name = axis.base().to_owned();
-                given.from.entry(name.clone()).or_insert_with(|| format!("config.{name}"));
-                given.sizes.entry(name).or_insert(value);
-            }
-        }
-    }
+    given.configure(rule, (recipe, outside), faults);
     given
 }
 
 impl Given {
-    /// Computes these sizes. They may need each other: each turn settles one at least, or it is the last.
+    /// Computes these sizes, in the order in which they need each other. Those that need each other in a circle are computed
+    /// together, as if none of them were known.
     fn settle(
         &mut self,
         wanted: &BTreeMap<String, Quantity>,
         outside: Outside<'_>,
         faults: &mut Faults,
     ) {
+        self.lacks.clear();
         let known = |name: &String| outside.sizes.contains_key(name);
-        let mut open: Vec<_> = wanted.iter().filter(|(name, _)| !known(name)).collect();
-        loop {
-            let before = open.len();
-            self.lacks.clear();
-            open.retain(|(name, quantity)| !self.learn(name, quantity, outside, faults));
-            if open.len() == before {
-                break;
-            }
+        let mut open: BTreeSet<String> =
+            wanted.keys().filter(|name| !known(name)).cloned().collect();
+        while !open.is_empty() {
+            let settled = self.round(wanted, &open, (outside, &open), faults);
+            let settled = match settled.is_empty() {
+                true => self.round(wanted, &open, (outside, &BTreeSet::new()), faults),
+                false => settled,
+            };
+            open.retain(|name| !settled.contains(name));
         }
     }
 
-    /// Computes a size; false where it lacks something.
-    fn learn(
+    /// Computes those of the open sizes whose values wait for none of `later`, each as if the others were not known. Answers
+    /// which ones are settled.
+    fn round(
         &mut self,
-        name: &str,
-        quantity: &Quantity,
-        outside: Outside<'_>,
+        wanted: &BTreeMap<String, Quantity>,
+        open: &BTreeSet<String>,
+        (outside, later): (Outside<'_>, &BTreeSet<String>),
         faults: &mut Faults,
-    ) -> bool {
-        let scope = outside.scope(&self.sizes);
-        match quantity.value(scope) {
-            Ok(value) => {
-                // A size that is another one by its name is from where that one is.
-                let taken = quantity.taken(scope);
-                let from = self.from.get(&taken).filter(|from| *from != "given").cloned();
-                self.from.insert(name.to_owned(), from.unwrap_or(taken));
-                self.sizes.insert(name.to_owned(), value);
-                true
+    ) -> BTreeSet<String> {
+        let scope = outside.scope(&self.sizes, later);
+        let (mut settled, mut found, mut absent) = (BTreeSet::new(), Vec::new(), Vec::new());
+        for (name, quantity) in wanted.iter().filter(|(name, _)| open.contains(*name)) {
+            match quantity.value(scope) {
+                Ok(value) => found.push((name, value, quantity.taken(scope))),
+                Err(Lack::Later(_)) => {}
+                Err(Lack::Absent(why)) => absent.push((name, quantity, why)),
+                Err(Lack::Wrong(why)) => {
+                    faults.push(wrong(name, quantity, &why));
+                    settled.insert(name.clone());
+                }
             }
-            Err(Lack::Absent(why)) => {
-                self.lacks.insert(name.to_owned(), (quantity.clone(), why));
-                false
+        }
+        for (name, value, taken) in found {
+            // A size that is another one by its name is from where that one is.
+            let from = self.from.get(&taken).filter(|from| *from != "given").cloned();
+            self.from.insert(name.clone(), from.unwrap_or(taken));
+            self.sizes.insert(name.clone(), value);
+            settled.insert(name.clone());
+        }
+        // In a circle, what is absent may follow from what was just computed.
+        if settled.is_empty() || !later.is_empty() {
+            for (name, quantity, why) in absent {
+                settled.insert(name.clone());
+                self.lacks.insert(name.clone(), (quantity.clone(), why));
             }
-            Err(Lack::Wrong(why)) => {
-                let says = format!("the size of `{name}`, {quantity}: {why}");
+        }
+        settled
+    }
+
+    /// Adds sizes of axes that are called as keys of the configuration are.
+    fn configure(
+        &mut self,
+        rule: &Rule,
+        (recipe, outside): (&Recipe, Outside<'_>),
+        faults: &mut Faults,
+    ) {
+        for name in rule.references().flat_map(Reference::axes).map(|axis| axis.base()) {
+            let value = outside.config.and_then(|config| config.get(name)?.as_u64());
+            let Some(value) = value else { continue };
+            let from = self.from.entry(name.to_owned()).or_insert_with(|| format!("config.{name}"));
+            let size = *self.sizes.entry(name.to_owned()).or_insert(value);
+            let is_own = recipe.sizes.contains_key(name) || rule.sizes.contains_key(name);
+            if from == "given" && size != value && !is_own {
+                let says = format!("`{name}` is given as {size}, and config.{name} is {value}");
                 faults.push(Error::new(Kind::Size, says));
-                true
             }
         }
     }
@@ -169,6 +192,41 @@ impl Given {
     /// Why a size that the recipe wants from elsewhere has no value.
     pub(crate) fn why(&self, name: &str) -> Option<String> {
         self.lacks.get(name).map(|(quantity, why)| format!("{quantity}: {why}"))
+    }
+}
+
+/// The error that a size has no value.
+pub(crate) fn wrong(name: &str, quantity: &Quantity, why: &str) -> Error {
+    Error::new(Kind::Size, format!("the size of `{name}`, {quantity}: {why}"))
+}
+
+/// Tells sizes that a person gives otherwise than the recipe computes them. A number in the recipe is a default.
+///
+/// Where nothing becomes known `later`, a size that is made of others alone cannot be given without them: what the recipe
+/// requires of these would not be checked.
+pub(crate) fn check(
+    wanted: &BTreeMap<String, Quantity>,
+    (given, scope): (&Sizes, Scope<'_>),
+    faults: &mut Faults,
+) {
+    for (name, size) in given {
+        let Some(quantity @ Quantity::Text { .. }) = wanted.get(name) else { continue };
+        let is_made = quantity.is_of_sizes() && scope.later.is_empty();
+        let says = match quantity.value(scope) {
+            Ok(value) if value == *size => continue,
+            Ok(value) => format!(
+                "`{name}` is given as {size}, and the recipe computes {value} from {}",
+                quantity.taken(scope)
+            ),
+            Err(Lack::Wrong(why)) => {
+                format!("`{name}` is given as {size}, and the recipe computes {quantity}: {why}")
+            }
+            Err(Lack::Absent(why)) if is_made => format!(
+                "`{name}` is given as {size}, and the recipe computes {quantity}: {why}; give that instead"
+            ),
+            Err(Lack::Absent(_) | Lack::Later(_)) => continue,
+        };
+        faults.push(Error::new(Kind::Size, says));
     }
 }
 

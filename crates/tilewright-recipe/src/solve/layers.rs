@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::{Error, Faults, Kind},
-    expression::{Axis, Node, Sizes},
-    name::{Offset, Piece},
     recipe::Recipe,
-    reference::Reference,
+    rule::expression::{Axis, Node, Sizes},
+    rule::name::{Offset, Piece},
+    rule::reference::Reference,
     solve::claims::Instance,
 };
 

@@ -27,11 +27,11 @@ use self::{
 use crate::{
     assembly::{Assembly, Digit, Equal, Made, Origin, Part},
     error::{Error, Errors, Faults, Kind},
-    expression::Sizes,
-    quantity::Quantity,
     recipe::Recipe,
-    rule::Pair,
+    rule::expression::Sizes,
+    rule::{Pair, Rule, reference::Reference},
     tensor::{Tensor, elements},
+    value::quantity::Quantity,
 };
 
 /// The longest name of a tensor, in bytes: patterns try many ways to read one.
@@ -94,10 +94,13 @@ impl Recipe {
     ) -> Result<Assembly, Errors> {
         // A condition that fails says it better than the sizes that follow.
         let mut unmet = Faults::default();
-        let all = given::of_recipe(self, outside, &mut faults);
-        require::check(self, (outside, &all.sizes), &mut unmet);
+        let axes = self.axes();
+        let all = given::of_recipe(self, (outside, &axes), &mut faults);
+        // Sizes of axes may follow from the shapes.
+        let later = axes.iter().chain(self.sizes.keys()).cloned().collect();
+        require::check(self, (outside, outside.scope(&all.sizes, &later)), &mut unmet);
         unmet.or(())?;
-        let of_rule = |rule| given::of_rule((self, &all), rule, outside, &mut faults);
+        let of_rule = |rule| given::of_rule((self, &all), rule, (outside, &axes), &mut faults);
         let given: Vec<Given> = self.rules.iter().map(of_rule).collect();
         let mut claims = claims::of(self, &given, tensors, &mut faults);
         let counts = layers::check(self, &claims.instances, &mut faults);
@@ -110,13 +113,16 @@ impl Recipe {
         let mut sizes = require::agreed(&all.sizes, &solved);
         sizes.extend(counts);
         self.ask(&sizes, &mut faults);
-        require::check(self, (outside, &sizes), &mut faults);
+        let none = BTreeSet::new();
+        let scope = outside.scope(&sizes, &none);
+        require::check(self, (outside, scope), &mut faults);
+        given::check(&self.sizes, (outside.sizes, scope), &mut faults);
         uniform::check(self, &solved, &mut faults);
         let built = self.build(&solved, (tensors, &claims), outside, &mut faults);
         let (made, equal) = built.finish();
         let broken = made.iter().filter_map(|made| blocks::broken(made, tensors));
         broken.for_each(|error| faults.push(error));
-        let scope = outside.scope(&sizes);
+        let notes = require::notes(self, scope, &mut faults);
         let names = made.iter().map(|made| made.name.as_str());
         if faults.is_empty() {
             require::check_result(self, scope, names, &mut faults);
@@ -127,7 +133,6 @@ impl Recipe {
             |(name, quantity): (&String, &Quantity)| Some((quantity.key()?, *sizes.get(name)?));
         let solved = self.sizes.iter().filter_map(said).collect();
         let metadata = vec![(RECIPE_KEY.to_owned(), back)];
-        let notes = require::notes(self, scope);
         let result = self.inverse_serves.as_ref().unwrap_or(&self.serves).clone();
         Ok(Assembly { made, equal, result, solved, metadata, config: self.config.clone(), notes })
     }
@@ -145,6 +150,12 @@ impl Recipe {
         if faults.are_all(Kind::Unsolved) && !errors.is_empty() {
             faults.replace(Kind::Unsolved, errors);
         }
+    }
+
+    /// The names of the sizes of all axes.
+    fn axes(&self) -> BTreeSet<String> {
+        let references = self.rules.iter().flat_map(Rule::references);
+        references.flat_map(Reference::axes).map(|axis| axis.base().to_owned()).collect()
     }
 
     fn build(

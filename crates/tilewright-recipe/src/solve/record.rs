@@ -9,13 +9,13 @@ use tilewright_core::Dtype;
 
 use crate::{
     config::ConfigJson,
-    name::Offset,
-    quantity::Quantity,
     recipe::Recipe,
-    reference::Reference,
+    rule::name::Offset,
+    rule::reference::Reference,
     rule::{Rule, Side},
     solve::equations::Solved,
     tensor::Tensor,
+    value::quantity::Quantity,
 };
 
 /// The key of the metadata that holds the recipe back.

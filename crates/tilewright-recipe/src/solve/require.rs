@@ -3,25 +3,30 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    condition::Condition,
     error::{Error, Faults, Kind},
-    expression::Sizes,
-    globs::matches,
-    quantity::Scope,
     recipe::Recipe,
-    requirement::{Must, Requirement},
+    rule::expression::Sizes,
     solve::{equations::Solved, given::Outside},
+    text::globs::matches,
+    value::condition::Condition,
+    value::quantity::Scope,
+    value::requirement::{Must, Requirement},
 };
 
 /// The most divisors that an error offers.
 const MOST_OFFERED: usize = 16;
 
 /// Tells the conditions that fail.
-pub(crate) fn check(recipe: &Recipe, (outside, sizes): (Outside<'_>, &Sizes), faults: &mut Faults) {
-    let scope = outside.scope(sizes);
+pub(crate) fn check(
+    recipe: &Recipe,
+    (outside, scope): (Outside<'_>, Scope<'_>),
+    faults: &mut Faults,
+) {
     for required in recipe.require.iter().filter(|one| one.way.is_now()) {
         let Must::That(condition) = &required.must else { continue };
-        if !applies(required, scope) || condition.holds(scope) != Some(false) {
+        if !applies(required, scope, faults)
+            || faults.take(condition.known(scope)) != Some(Some(false))
+        {
             continue;
         }
         let message = match &required.say {
@@ -42,7 +47,7 @@ pub(crate) fn check_result<'a>(
 ) {
     for required in recipe.require.iter().filter(|one| one.way.is_now()) {
         let Must::Tensor(glob) = &required.must else { continue };
-        if !applies(required, scope) || names.clone().any(|name| matches(glob, name)) {
+        if !applies(required, scope, faults) || names.clone().any(|name| matches(glob, name)) {
             continue;
         }
         let values = required.when.as_ref().map(|when| when.said(scope)).unwrap_or_default();
@@ -56,12 +61,12 @@ pub(crate) fn check_result<'a>(
 }
 
 /// What the recipe says about a result.
-pub(crate) fn notes(recipe: &Recipe, scope: Scope<'_>) -> Vec<String> {
+pub(crate) fn notes(recipe: &Recipe, scope: Scope<'_>, faults: &mut Faults) -> Vec<String> {
     let notes = recipe.note.iter().filter(|note| note.way.is_now());
     let held = notes.filter_map(|note| match &note.when {
         None => Some(note.say.clone()),
         Some(when) => {
-            (when.holds(scope) == Some(true)).then(|| with_values(&note.say, &when.said(scope)))
+            faults.take(when.is_met(scope))?.then(|| with_values(&note.say, &when.said(scope)))
         }
     });
     held.collect()
@@ -85,8 +90,10 @@ pub(crate) fn agreed(before: &Sizes, solved: &[Solved]) -> Sizes {
     sizes
 }
 
-fn applies(required: &Requirement, scope: Scope<'_>) -> bool {
-    required.when.as_ref().is_none_or(|when| when.holds(scope) == Some(true))
+/// Whether something is required here; what is wrong with its condition is a fault.
+fn applies(required: &Requirement, scope: Scope<'_>, faults: &mut Faults) -> bool {
+    let met = |when: &Condition| faults.take(when.is_met(scope)).unwrap_or(false);
+    required.when.as_ref().is_none_or(met)
 }
 
 fn with_values(say: &str, values: &str) -> String {
@@ -102,7 +109,9 @@ fn choices(
 ) -> String {
     let failed = condition.divisors().find(|(name, _)| outside.sizes.contains_key(*name));
     let Some((name, _)) = failed else { return String::new() };
-    let all = recipe.require.iter().filter(|one| one.way.is_now() && applies(one, scope));
+    let all = recipe.require.iter().filter(|one| {
+        one.way.is_now() && one.when.as_ref().is_none_or(|when| when.holds(scope) == Ok(true))
+    });
     let all = all.filter_map(|one| match &one.must {
         Must::That(condition) => Some(condition),
         Must::Tensor(_) => None,

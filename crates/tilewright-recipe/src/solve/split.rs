@@ -2,7 +2,7 @@
 
 use crate::{
     error::{Error, Kind},
-    reference::Reference,
+    rule::reference::Reference,
     tensor::Tensor,
 };
 

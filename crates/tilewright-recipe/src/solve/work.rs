@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     error::{Error, Kind},
-    expression::Axis,
-    name::Number,
-    reference::Reference,
+    rule::expression::Axis,
+    rule::name::Number,
+    rule::reference::Reference,
     rule::{Placed, Rule, Side},
     solve::{
         digits::{Digits, Extents, axes_on},

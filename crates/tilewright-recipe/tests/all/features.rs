@@ -267,7 +267,7 @@ fn sizes_come_from_the_caller_the_recipe_and_the_configuration_in_this_order() {
             .map(|assembly| assembly.made[0].extents.clone())
     };
     assert_eq!(extents(Some(json!({"heads": 4})), &[]).unwrap(), [4, 3, 5]);
-    assert_eq!(extents(Some(json!({"heads": 4})), &[("n", 2)]).unwrap(), [2, 6, 5]);
+    assert_eq!(extents(Some(json!({"heads": null})), &[("n", 2)]).unwrap(), [2, 6, 5]);
     assert_eq!(extents(None, &[("d", 1)]).unwrap(), [12, 1, 5]);
     // An axis may be called as the configuration calls it.
     assert_eq!(extents(Some(json!({"heads": null, "d": 6})), &[]).unwrap(), [2, 6, 5]);
@@ -278,7 +278,10 @@ fn sizes_come_from_the_caller_the_recipe_and_the_configuration_in_this_order() {
         extents(None, &[]).unwrap_err()
     );
     let errors = extents(Some(json!({"heads": "many"})), &[]).unwrap_err();
-    assert!(errors.to_string().contains("config.heads is \"many\", and no size"), "{errors}");
+    assert!(
+        errors.to_string().contains("config.heads is \"many\", which is not a size"),
+        "{errors}"
+    );
     let errors = extents(None, &[("m", 1)]).unwrap_err();
     assert!(
         errors

@@ -1,5 +1,6 @@
 //! Recipes, carried out by a naive interpreter: recorded pairs of checkpoints, random rules, and what must be refused.
 
+mod conditions;
 mod corpus;
 mod features;
 mod heads;

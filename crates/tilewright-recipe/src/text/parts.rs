@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    condition::Condition,
     config::{ConfigChange, ConfigJson},
-    error::{Error, Kind, Place},
-    requirement::{Must, Note, Requirement, Way},
-    toml_file::{File, Table, Value},
+    error::{Error, Kind},
+    text::toml_file::{File, Table, Value},
+    value::condition::Condition,
+    value::requirement::{Must, Note, Requirement, Way},
 };
 
 const REQUIRE_KEYS: [&str; 6] = ["that", "tensor", "if", "say", "way", "allow"];
@@ -100,6 +100,9 @@ fn config(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<ConfigJson> {
         .into_iter()
         .map(|(text, _)| text)
         .collect();
+    for path in &remove {
+        table.get("remove").into_iter().for_each(|value| file.path(path, value));
+    }
     let changes = set.is_some() || !remove.is_empty();
     match (keep, changes, leave) {
         (false, false, None) => Some(ConfigJson::Unsaid),
@@ -125,7 +128,10 @@ fn object(
     let what = "a JSON object as a text, as in '{\"model_type\": \"llama\"}'";
     let (text, place) = file.text("set", value, what)?;
     match serde_json::from_str(&text) {
-        Ok(serde_json::Value::Object(object)) => Some(object),
+        Ok(serde_json::Value::Object(object)) => {
+            object.keys().for_each(|path| file.path(path, value));
+            Some(object)
+        }
         _ => {
             let says = format!("`set` is {what}");
             file.faults.push(Error::new(Kind::Key, says).on(&place));
@@ -140,10 +146,7 @@ fn text(file: &mut File<'_>, table: &Table<'_, '_>, key: &str) -> Option<String>
 
 fn condition(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Condition> {
     let (text, place) = file.text(key, value, "a condition as a text")?;
-    let read = |(text, place): (&str, &Place)| {
-        Condition::parse(text).map_err(|error| error.within(text, place))
-    };
-    file.faults.take(read((&text, &place)))
+    file.faults.take(Condition::parse(&text, &place))
 }
 
 /// The condition under `if`; the outer one is none where it cannot be read.

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use crate::{
-    conditions::{Conditions, list},
     config::ConfigJson,
     recipe::Recipe,
-    requirement::{Must, Requirement},
     rule::{Rule, Side},
+    value::models::{Conditions, list},
+    value::requirement::{Must, Requirement},
 };
 
 /// The widest left column, in characters.

@@ -1,14 +1,18 @@
 //! A rule: some tensors become others. Law: its two sides are the same sum of terms, each once.
 
+pub(crate) mod expression;
+pub(crate) mod name;
+pub(crate) mod reference;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_core::{Dtype, Fill};
 
 use crate::{
     error::{Error, Kind, Place},
-    expression::{Axis, Node, Sizes},
-    quantity::Quantity,
-    reference::{Reference, Term},
+    rule::expression::{Axis, Node, Sizes},
+    rule::reference::{Reference, Term},
+    value::quantity::Quantity,
 };
 
 /// A rule of a recipe.

@@ -2,8 +2,8 @@
 
 use crate::{
     error::{Error, Kind, Place},
-    expression::{Axis, Expression, MOST_TERMS, Node, Path, Sizes, combinations},
-    name::{Name, Number},
+    rule::expression::{Axis, Expression, MOST_TERMS, Node, Path, Sizes, combinations},
+    rule::name::{Name, Number},
 };
 
 /// The longest text of a reference, in bytes.

@@ -7,8 +7,9 @@
 //!            | "in" "[" LITERAL {"," LITERAL} "]"
 //! ```
 //!
-//! A `sum` is that of [quantities](crate::quantity). What is unknown decides nothing: a condition that wants a size that
-//! nobody gives, or names `config` where there is no `config.json`, neither holds nor fails.
+//! A `sum` is that of [quantities](crate::value::quantity). What is unknown decides nothing: a condition that wants a size that
+//! nobody gives, or names `config` where there is no `config.json`, neither holds nor fails. What has no value because it is
+//! wrong, as a quotient with a remainder or a text that is compared with `<`, is an error.
 
 use std::{cmp::Ordering, fmt};
 
@@ -16,9 +17,9 @@ use serde_json::Value as Json;
 use tilewright_scan::Scanner;
 
 use crate::{
-    conditions::short,
-    error::{Error, Kind},
-    quantity::{Lack, Reading, Scope, Value, literal, sum},
+    error::{Error, Kind, Place},
+    value::lookup::short,
+    value::quantity::{Lack, Reading, Scope, Value, literal, sum},
 };
 
 /// The longest condition in bytes, and the most values of a list.
@@ -29,6 +30,8 @@ const MOST: usize = 256;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Condition {
     pub(crate) text: String,
+    /// Where it stands in the file of the recipe.
+    pub(crate) place: Place,
     clauses: Vec<Clause>,
 }
 
@@ -68,7 +71,12 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 ];
 
 impl Condition {
-    pub(crate) fn parse(text: &str) -> Result<Condition, Error> {
+    /// Reads a condition, which stands at `place`; errors point into the file.
+    pub(crate) fn parse(text: &str, place: &Place) -> Result<Condition, Error> {
+        Condition::read(text, place).map_err(|error| error.within(text, place))
+    }
+
+    fn read(text: &str, place: &Place) -> Result<Condition, Error> {
         if text.len() > LONGEST {
             let says = format!("a condition of more than {LONGEST} bytes");
             return Err(Error::new(Kind::Limit, says));
@@ -80,22 +88,43 @@ impl Condition {
                 .expected("`==`, `!=`, `<`, `<=`, `>`, `>=`, `divides`, `in`, `and` or the end")
                 .of(Kind::Require));
         }
-        Ok(Condition { text: text.to_owned(), clauses })
+        Ok(Condition { text: text.to_owned(), place: place.clone(), clauses })
     }
 
-    /// Whether it holds, where that is known.
-    pub(crate) fn holds(&self, scope: Scope<'_>) -> Option<bool> {
-        let all: Vec<Option<bool>> =
-            self.clauses.iter().map(|clause| clause.holds(scope)).collect();
-        match all.contains(&Some(false)) {
-            true => Some(false),
-            false => all.iter().all(Option::is_some).then_some(true),
+    /// Whether it holds. Clauses are decided from left to right: behind one that fails, nothing is asked.
+    pub(crate) fn holds(&self, scope: Scope<'_>) -> Result<bool, Lack> {
+        let mut lack = None;
+        for clause in &self.clauses {
+            match clause.holds(scope) {
+                Ok(false) => return Ok(false),
+                Ok(true) => {}
+                Err(wrong @ Lack::Wrong(_)) => return Err(wrong),
+                Err(unknown) => lack = Some(unknown),
+            }
+        }
+        lack.map_or(Ok(true), Err)
+    }
+
+    /// Whether it is known to hold; the error says what is wrong with it.
+    pub(crate) fn is_met(&self, scope: Scope<'_>) -> Result<bool, Error> {
+        Ok(self.known(scope)? == Some(true))
+    }
+
+    /// Whether it holds, where that is known; the error says what is wrong with it.
+    pub(crate) fn known(&self, scope: Scope<'_>) -> Result<Option<bool>, Error> {
+        match self.holds(scope) {
+            Ok(holds) => Ok(Some(holds)),
+            Err(Lack::Absent(_) | Lack::Later(_)) => Ok(None),
+            Err(Lack::Wrong(why)) => {
+                let says = format!("the condition `{}` cannot be decided: {why}", self.text);
+                Err(Error::new(Kind::Require, says))
+            }
         }
     }
 
     /// Why it fails: the clause with the values in it.
     pub(crate) fn fault(&self, scope: Scope<'_>) -> String {
-        let failed = self.clauses.iter().find(|clause| clause.holds(scope) == Some(false));
+        let failed = self.clauses.iter().find(|clause| clause.holds(scope) == Ok(false));
         failed.map_or_else(|| format!("`{}` does not hold", self.text), |one| one.fault(scope))
     }
 
@@ -134,29 +163,36 @@ impl Condition {
 }
 
 impl Clause {
-    fn holds(&self, scope: Scope<'_>) -> Option<bool> {
+    fn holds(&self, scope: Scope<'_>) -> Result<bool, Lack> {
         let is_config = |part: &&Value| matches!(part, Value::Config(_));
         if scope.config.is_none()
             && self.values().iter().flat_map(|v| v.parts()).any(|p| is_config(&p))
         {
-            return None;
+            return Err(Lack::Absent("there is no configuration".into()));
         }
-        let left = match self.left.json(scope) {
-            Ok(left) => Some(left),
-            Err(Lack::Absent(_)) => None,
-            Err(Lack::Wrong(_)) => return None,
-        };
+        let left = self.left.json(scope);
         let holds = match &self.test {
-            Test::IsSet => is_set(&left.unwrap_or_default()),
+            Test::IsSet => match left {
+                Ok(left) => is_set(&left),
+                Err(Lack::Absent(_)) => false,
+                Err(lack) => return Err(lack),
+            },
             Test::In(list) => {
                 let left = left?;
                 list.iter().any(|one| equal(&left, one))
             }
             Test::Compare(comparison, right) => {
-                comparison.holds(&left?, &right.json(scope).ok()?)?
+                let (left, right) = (left?, right.json(scope)?);
+                comparison.holds(&left, &right).ok_or_else(|| self.unordered(scope))?
             }
         };
-        Some(holds != self.negated)
+        Ok(holds != self.negated)
+    }
+
+    /// Why two values cannot be compared so.
+    fn unordered(&self, scope: Scope<'_>) -> Lack {
+        let said: Vec<String> = self.values().iter().map(|value| value.said(scope)).collect();
+        Lack::Wrong(format!("`{self}` compares numbers: {}", said.join(", ")))
     }
 
     fn values(&self) -> Vec<&Value> {
@@ -285,13 +321,16 @@ fn clause(scanner: &mut Reading<'_>) -> Result<Clause, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{dims::Dims, expression::Sizes};
+    use std::collections::BTreeSet;
 
-    fn holds(text: &str, config: Option<&Json>) -> Option<bool> {
+    use super::*;
+    use crate::{rule::expression::Sizes, value::dims::Dims};
+
+    fn known(text: &str, config: Option<&Json>) -> Result<Option<bool>, Error> {
         let sizes = Sizes::from([("T".into(), 4), ("g".into(), 2), ("n".into(), 8)]);
-        let scope = Scope { config, dims: &Dims::new(), sizes: &sizes };
-        Condition::parse(text).unwrap().holds(scope)
+        let later = BTreeSet::from(["l".to_owned()]);
+        let scope = Scope { config, dims: &Dims::new(), sizes: &sizes, later: &later };
+        Condition::read(text, &Place::default()).unwrap().known(scope)
     }
 
     #[test]
@@ -320,11 +359,43 @@ mod tests {
             ("config.l", Some(false)),
             ("(config.s.rope_type or config.s.t) == 'llama3'", Some(true)),
             ("(config.missing or false) == false", Some(true)),
-            ("config.t < 3", None),
             ("0 divides g", Some(false)),
+            ("(l or 4) == 5", None),
+            ("(m or 4) == 5", Some(false)),
+            ("T == 5 and config.t < 3", Some(false)),
         ] {
-            assert_eq!(holds(text, Some(&config)), expected, "{text}");
-            assert_eq!(holds(text, None), expected.filter(|_| !text.contains("config")), "{text}");
+            assert_eq!(known(text, Some(&config)), Ok(expected), "{text}");
+            // Clauses of the configuration are unknown, those before them are not.
+            let without =
+                expected.filter(|_| !text.contains("config") || text.starts_with("T == 5"));
+            assert_eq!(known(text, None), Ok(without), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_an_error_and_not_unknown() {
+        let config =
+            serde_json::json!({"t": "llama", "x": 1.5, "n": 7, "big": 18446744073709551615u64});
+        for (text, says) in [
+            ("config.n // g == 3", "7 // 2 leaves a remainder of 1"),
+            ("config.t < 3", "`config.t < 3` compares numbers: config.t = \"llama\""),
+            ("g divides config.t", "compares numbers"),
+            ("g divides config.x", "compares numbers"),
+            ("config.t * 2 == 4", "config.t is \"llama\", which is not a size"),
+            ("not config.x + 1", "config.x is 1.5, which is not a size"),
+            ("g - T == 0", "2 - 4 is not a size"),
+            ("config.big * 2 == 0", "is not a size"),
+            ("(config.n // g or 3) == 3", "leaves a remainder"),
+            ("T == 4 and config.t > 1", "compares numbers"),
+            ("config.missing == 1 and config.t > 1", "compares numbers"),
+        ] {
+            let error = known(text, Some(&config)).unwrap_err();
+            assert_eq!(error.kind(), Kind::Require);
+            let begins = format!("the condition `{text}` cannot be decided: ");
+            assert!(
+                error.message().starts_with(&begins) && error.message().contains(says),
+                "{error}"
+            );
         }
     }
 
@@ -333,8 +404,9 @@ mod tests {
         let config = serde_json::json!({"t": "falcon", "g": 2});
         let fault = |text: &str| {
             let sizes = Sizes::from([("T".into(), 4)]);
-            let scope = Scope { config: Some(&config), dims: &Dims::new(), sizes: &sizes };
-            Condition::parse(text).unwrap().fault(scope)
+            let (dims, later) = (Dims::new(), BTreeSet::new());
+            let scope = Scope { config: Some(&config), dims: &dims, sizes: &sizes, later: &later };
+            Condition::read(text, &Place::default()).unwrap().fault(scope)
         };
         assert_eq!(fault("T divides config.g"), "T=4 does not divide config.g=2");
         let says = "`config.t in ['llama']` does not hold: config.t = \"falcon\"";
@@ -350,7 +422,7 @@ mod tests {
         for (text, span) in
             [("T divide g", (2, 3)), ("T ==", (4, 4)), ("T in 3", (5, 6)), ("", (0, 0))]
         {
-            let error = Condition::parse(text).unwrap_err();
+            let error = Condition::read(text, &Place::default()).unwrap_err();
             assert_eq!(
                 (error.kind(), error.span()),
                 (Kind::Require, Some(span)),

@@ -1,6 +1,6 @@
 //! What a recipe requires of its input and of its result, and what it says about a result that it makes.
 
-use crate::condition::Condition;
+use crate::value::condition::Condition;
 
 /// The direction that something holds for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use tilewright_core::Fill;
 
 use crate::{
-    conditions::Conditions,
     config::ConfigJson,
-    quantity::Quantity,
     recipe::Recipe,
-    requirement::{Must, Note, Requirement, Way},
     rule::{Rule, Side},
+    value::models::Conditions,
+    value::quantity::Quantity,
+    value::requirement::{Must, Note, Requirement, Way},
 };
 
 impl Recipe {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::{globs::matches, tensor::Tensor};
+use crate::{tensor::Tensor, text::globs::matches, value::quantity::Lack};
 
 /// A dim of all tensors of these names; without it, how many there are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,8 +11,8 @@ pub(crate) struct Glob {
     pub(crate) dim: Option<u64>,
 }
 
-/// The dims that a recipe asks for, or why one is unknown.
-pub(crate) type Dims = BTreeMap<Glob, Result<u64, String>>;
+/// The dims that a recipe asks for, or why one has no value.
+pub(crate) type Dims = BTreeMap<Glob, Result<u64, Lack>>;
 
 /// As a recipe writes it.
 impl fmt::Display for Glob {
@@ -26,7 +26,7 @@ impl fmt::Display for Glob {
 
 impl Glob {
     /// Its value among these tensors.
-    pub(crate) fn of(&self, tensors: &[Tensor]) -> Result<u64, String> {
+    pub(crate) fn of(&self, tensors: &[Tensor]) -> Result<u64, Lack> {
         let named = tensors.iter().filter(|tensor| matches(&self.names, &tensor.name));
         match self.dim {
             Some(dim) => self.common(dim, named),
@@ -35,24 +35,20 @@ impl Glob {
     }
 
     /// The dim that all of the tensors have.
-    fn common<'a>(
-        &self,
-        dim: u64,
-        tensors: impl Iterator<Item = &'a Tensor>,
-    ) -> Result<u64, String> {
+    fn common<'a>(&self, dim: u64, tensors: impl Iterator<Item = &'a Tensor>) -> Result<u64, Lack> {
         let mut found: Option<(&str, u64)> = None;
         for tensor in tensors {
             let extent = usize::try_from(dim).ok().and_then(|dim| tensor.extents.get(dim));
-            let extent = *extent.ok_or_else(|| format!("{:?} has no dim {dim}", tensor.name))?;
+            let lacks = || Lack::Wrong(format!("{:?} has no dim {dim}", tensor.name));
+            let extent = *extent.ok_or_else(lacks)?;
             let (name, first) = *found.get_or_insert((&tensor.name, extent));
             if first != extent {
-                return Err(format!(
-                    "dim {dim} is {first} in {name:?} and {extent} in {:?}",
-                    tensor.name
-                ));
+                let other = &tensor.name;
+                let says = format!("dim {dim} is {first} in {name:?} and {extent} in {other:?}");
+                return Err(Lack::Wrong(says));
             }
         }
-        let none = || format!("there is no tensor `{}`", self.names);
+        let none = || Lack::Absent(format!("there is no tensor `{}`", self.names));
         found.map(|(_, extent)| extent).ok_or_else(none)
     }
 }

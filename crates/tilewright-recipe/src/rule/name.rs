@@ -17,7 +17,7 @@ use std::{
 
 use crate::{
     error::{Error, Kind},
-    expression::{Axis, Node, Reader, Sizes},
+    rule::expression::{Axis, Node, Reader, Sizes},
 };
 
 /// The most fields and texts of a name.

@@ -8,7 +8,10 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use crate::error::{Error, Faults, Kind, Place};
+use crate::{
+    error::{Error, Faults, Kind, Place},
+    value::lookup,
+};
 
 /// The longest file, in bytes.
 const LONGEST: usize = 4 << 20;
@@ -177,6 +180,12 @@ impl<'a> File<'a> {
             }
         }
         all
+    }
+
+    /// Refuses a key that is a path into a configuration and has an empty part.
+    pub(crate) fn path(&mut self, key: &str, value: &Value<'_>) {
+        let place = self.place(value.span());
+        self.faults.take(lookup::check(key).map_err(|error| error.on(&place)));
     }
 
     /// A list of pairs of texts.

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::{
     error::{Error, Kind},
-    toml_file::{self, File},
+    text::toml_file::{self, File},
+    value::lookup::{self, short},
 };
 
 /// The most values that an error lists.
@@ -82,9 +83,23 @@ impl Conditions {
     /// Reads the table under `key` of a recipe.
     pub(crate) fn read(file: &mut File<'_>, key: &str, value: &toml_file::Value<'_>) -> Conditions {
         let entries = file.free(key, value);
-        let read =
-            entries.into_iter().map(|(name, value)| (name.to_owned(), file.scalars(name, value)));
+        let read = entries.into_iter().map(|(name, value)| {
+            file.path(name, value);
+            (name.to_owned(), file.scalars(name, value))
+        });
         Conditions(read.collect())
+    }
+
+    /// Whether one of the keys begins with this text.
+    ///
+    /// ```
+    /// use tilewright_recipe::{Recipe, Sizes};
+    /// let recipe = Recipe::parse("inverse_for = { 'general.architecture' = 'llama' }\npass = ['*']")?;
+    /// assert!(recipe.solve(&[], None, &Sizes::new())?.result.has_key_with("general."));
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn has_key_with(&self, prefix: &str) -> bool {
+        self.0.keys().any(|key| key.starts_with(prefix))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -103,7 +118,7 @@ impl Conditions {
     /// ```
     pub fn contradictions(&self, config: &Value) -> Vec<Contradiction> {
         let one = |(key, wanted): (&str, &[Value])| {
-            let is = looked_up(config, key)?;
+            let is = lookup::value(config, key)?;
             let met = wanted.contains(is)
                 || is.as_array().is_some_and(|all| all.iter().any(|one| wanted.contains(one)));
             (!met).then(|| Contradiction {
@@ -117,7 +132,8 @@ impl Conditions {
 
     /// The keys that a configuration has, and those that it does not have.
     pub(crate) fn split(&self, config: Option<&Value>) -> [Vec<Condition>; 2] {
-        let has = |one: &Condition| config.and_then(|config| looked_up(config, &one.key)).is_some();
+        let has =
+            |one: &Condition| config.and_then(|config| lookup::value(config, &one.key)).is_some();
         let one = |(key, values): (&str, &[Value])| Condition {
             key: key.to_owned(),
             values: values.to_vec(),
@@ -133,12 +149,6 @@ impl From<&Contradiction> for Error {
     }
 }
 
-/// The value of a key, which may have dots itself or lead through tables; null counts as absent.
-pub(crate) fn looked_up<'a>(config: &'a Value, key: &str) -> Option<&'a Value> {
-    let through = || key.split('.').try_fold(config, |at, key| at.get(key));
-    config.get(key).or_else(through).filter(|value| !value.is_null())
-}
-
 /// Values as a part of a sentence.
 pub(crate) fn list(values: &[Value]) -> String {
     let mut texts: Vec<String> = values.iter().take(LISTED).map(short).collect();
@@ -149,14 +159,5 @@ pub(crate) fn list(values: &[Value]) -> String {
         None => "no value".to_owned(),
         Some((last, [])) => last.clone(),
         Some((last, first)) => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-/// A value, cut where it is long.
-pub(crate) fn short(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }

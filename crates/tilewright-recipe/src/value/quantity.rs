@@ -10,20 +10,21 @@
 //!          | "count" "(" GLOB ")"                      how many of the source's tensors have these names
 //! ```
 //!
-//! A KEY of digits is a place in a list. A WORD is another size. TEXT and GLOB are in quotes. Texts and truth values serve
-//! [conditions](crate::condition) and are no sizes.
+//! A KEY of digits is a place in a list. A WORD is another size; a choice waits for a size that may still become known, so that
+//! the order of computing sizes decides nothing. TEXT and GLOB are in quotes. Texts and truth values serve
+//! [conditions](crate::value::condition) and are no sizes.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde_json::Value as Json;
 use tilewright_scan::Scanner;
 
 use crate::{
-    conditions::short,
-    dims::{Dims, Glob},
-    error::{Error, Kind},
-    expression::Sizes,
-    operator::Operator,
+    error::{Error, Kind, Place},
+    rule::expression::Sizes,
+    value::dims::{Dims, Glob},
+    value::lookup::{self, short},
+    value::operator::Operator,
 };
 
 /// The deepest brackets, and the longest text in bytes.
@@ -34,7 +35,7 @@ const LONGEST: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Quantity {
     Number(u64),
-    Text { text: String, value: Value },
+    Text { text: String, place: Place, value: Value },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +43,8 @@ pub(crate) enum Value {
     Number(u64),
     /// A text or a truth value.
     Literal(Json),
-    Config(Vec<String>),
+    /// A path into the configuration.
+    Config(String),
     Size(String),
     Dim(Glob),
     First(Vec<Value>),
@@ -55,6 +57,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) config: Option<&'a Json>,
     pub(crate) dims: &'a Dims,
     pub(crate) sizes: &'a Sizes,
+    /// Sizes that are not known yet and may become known: an `or` waits for them.
+    pub(crate) later: &'a BTreeSet<String>,
 }
 
 /// Why a size has no value.
@@ -62,13 +66,30 @@ pub(crate) struct Scope<'a> {
 pub(crate) enum Lack {
     /// Something it needs is not there: a sentence.
     Absent(String),
+    /// A size that it needs is not known yet.
+    Later(String),
     /// It is no size: why.
     Wrong(String),
 }
 
+impl Scope<'_> {
+    fn size(&self, name: &str) -> Result<u64, Lack> {
+        let says = || format!("the size `{name}` is not known");
+        match self.sizes.get(name) {
+            Some(size) => Ok(*size),
+            None if self.later.contains(name) => Err(Lack::Later(says())),
+            None => Err(Lack::Absent(says())),
+        }
+    }
+}
+
 impl Quantity {
-    /// Reads an expression.
-    pub(crate) fn parse(text: &str) -> Result<Quantity, Error> {
+    /// Reads an expression, which stands at `place`; errors point into the file.
+    pub(crate) fn parse(text: &str, place: &Place) -> Result<Quantity, Error> {
+        Quantity::read(text, place).map_err(|error| error.within(text, place))
+    }
+
+    fn read(text: &str, place: &Place) -> Result<Quantity, Error> {
         if text.len() > LONGEST {
             return Err(Error::new(Kind::Limit, format!("a size of more than {LONGEST} bytes")));
         }
@@ -79,7 +100,7 @@ impl Quantity {
                 .expected("`+`, `-`, `*`, `//`, `%`, `or` or the end")
                 .of(Kind::Size));
         }
-        Ok(Quantity::Text { text: text.to_owned(), value })
+        Ok(Quantity::Text { text: text.to_owned(), place: place.clone(), value })
     }
 
     /// Its value.
@@ -98,6 +119,14 @@ impl Quantity {
         }
     }
 
+    /// Where an expression stands.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        match self {
+            Quantity::Number(_) => None,
+            Quantity::Text { place, .. } => Some(place),
+        }
+    }
+
     /// The expression; none of a number.
     pub(crate) fn expression(&self) -> Option<&Value> {
         match self {
@@ -106,12 +135,18 @@ impl Quantity {
         }
     }
 
+    /// Whether it is made of other sizes alone, without a choice.
+    pub(crate) fn is_of_sizes(&self) -> bool {
+        let parts = self.expression().map(Value::parts).unwrap_or_default();
+        !parts.is_empty() && parts.iter().all(|part| matches!(part, Value::Size(_)))
+    }
+
     /// The key of the configuration that comes before all else.
     pub(crate) fn key(&self) -> Option<String> {
         match self.expression()? {
-            Value::Config(path) => Some(path.join(".")),
+            Value::Config(path) => Some(path.clone()),
             Value::First(choices) => match choices.first()? {
-                Value::Config(path) => Some(path.join(".")),
+                Value::Config(path) => Some(path.clone()),
                 _ => None,
             },
             _ => None,
@@ -138,19 +173,15 @@ impl Value {
         match self {
             Value::Number(number) => Ok(*number),
             Value::Literal(literal) => Err(Lack::Wrong(format!("{literal} is not a size"))),
-            Value::Size(name) => scope
-                .sizes
-                .get(name)
-                .copied()
-                .ok_or_else(|| Lack::Absent(format!("the size `{name}` is not known"))),
+            Value::Size(name) => scope.size(name),
             Value::Config(path) => number(configured(scope.config, path)?, path),
             Value::Dim(glob) => match scope.dims.get(glob) {
-                Some(found) => found.clone().map_err(Lack::Absent),
+                Some(found) => found.clone(),
                 None => Err(Lack::Absent(format!("{glob} is not known"))),
             },
             Value::First(choices) => first(choices, |choice| choice.of(scope)),
             Value::Pair(left, operator, right) => {
-                let pair = (left.of(scope)?, right.of(scope)?);
+                let pair = both(left.of(scope), right.of(scope))?;
                 operator.apply(pair).ok_or_else(|| Lack::Wrong(self.refused(pair, scope)))
             }
         }
@@ -219,6 +250,14 @@ impl Value {
     }
 }
 
+/// Two operands; what is absent makes the other one needless.
+fn both(left: Result<u64, Lack>, right: Result<u64, Lack>) -> Result<(u64, u64), Lack> {
+    match (left, right) {
+        (Err(Lack::Later(_)), Err(lack @ Lack::Absent(_))) => Err(lack),
+        (left, right) => Ok((left?, right?)),
+    }
+}
+
 /// The value of the first choice whose parts are all there.
 fn first<T>(choices: &[Value], of: impl Fn(&Value) -> Result<T, Lack>) -> Result<T, Lack> {
     let mut lack = Lack::Absent("it lacks choices".into());
@@ -238,7 +277,7 @@ impl fmt::Display for Value {
             Value::Number(number) => write!(f, "{number}"),
             Value::Literal(Json::String(text)) => write!(f, "'{text}'"),
             Value::Literal(literal) => write!(f, "{literal}"),
-            Value::Config(path) => write!(f, "config.{}", path.join(".")),
+            Value::Config(path) => write!(f, "config.{path}"),
             Value::Size(name) => f.write_str(name),
             Value::Dim(glob) => write!(f, "{glob}"),
             Value::First(choices) => {
@@ -266,25 +305,15 @@ fn inner(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// What the configuration says at a path; null counts as absent.
-fn configured<'a>(config: Option<&'a Json>, path: &[String]) -> Result<&'a Json, Lack> {
+/// What the configuration says at a path.
+fn configured<'a>(config: Option<&'a Json>, path: &str) -> Result<&'a Json, Lack> {
     let config = config.ok_or_else(|| Lack::Absent("there is no configuration".into()))?;
-    // A key of a GGUF file has dots itself.
-    let flat = config.get(path.join("."));
-    let through = || {
-        path.iter().try_fold(config, |at, key| match at.as_array() {
-            Some(list) => list.get(key.parse::<usize>().ok()?),
-            None => at.get(key),
-        })
-    };
-    let value = flat.or_else(through);
-    let none = || Lack::Absent(format!("the configuration lacks `{}`", path.join(".")));
-    value.filter(|value| !value.is_null()).ok_or_else(none)
+    let none = || Lack::Absent(format!("the configuration lacks `{path}`"));
+    lookup::value(config, path).ok_or_else(none)
 }
 
-fn number(value: &Json, path: &[String]) -> Result<u64, Lack> {
-    let wrong =
-        || Lack::Wrong(format!("config.{} is {}, and no size", path.join("."), short(value)));
+fn number(value: &Json, path: &str) -> Result<u64, Lack> {
+    let wrong = || Lack::Wrong(format!("config.{path} is {}, which is not a size", short(value)));
     value.as_u64().ok_or_else(wrong)
 }
 
@@ -373,7 +402,7 @@ fn named(scanner: &mut Reading<'_>, word: &str, depth: usize) -> Result<Value, E
                 scanner.expect(".")?;
                 path.push(key(scanner)?);
             }
-            Ok(Value::Config(path))
+            Ok(Value::Config(path.join(".")))
         }
         _ => Ok(Value::Size(word.to_owned())),
     }
@@ -407,13 +436,18 @@ mod tests {
         let config = serde_json::json!({"n": 32, "g": 8, "none": null, "t": {"w": [7, 9]}, "x": 1.5, "s": "many"});
         let sizes = Sizes::from([("a".into(), 5)]);
         let tensors = [Tensor::new("l.0.k", tilewright_core::Dtype::F32, [6, 4])];
-        let quantity = Quantity::parse(text).unwrap();
+        let quantity = Quantity::read(text, &Place::default()).unwrap();
         let globs = quantity.expression().into_iter().flat_map(Value::parts);
         let dims = globs.filter_map(|part| match part {
             Value::Dim(glob) => Some((glob.clone(), glob.of(&tensors))),
             _ => None,
         });
-        quantity.value(Scope { config: Some(&config), dims: &dims.collect(), sizes: &sizes })
+        quantity.value(Scope {
+            config: Some(&config),
+            dims: &dims.collect(),
+            sizes: &sizes,
+            later: &BTreeSet::new(),
+        })
     }
 
     #[test]
@@ -438,8 +472,8 @@ mod tests {
     #[test]
     fn what_is_no_size_says_why() {
         for (text, expected) in [
-            ("config.x", "config.x is 1.5, and no size"),
-            ("config.s or 3", "config.s is \"many\", and no size"),
+            ("config.x", "config.x is 1.5, which is not a size"),
+            ("config.s or 3", "config.s is \"many\", which is not a size"),
             ("3 - a", "3 - 5 is not a size (a = 5)"),
             ("a // (a - 5)", "5 // 0 is not a size (a = 5)"),
             (
@@ -457,8 +491,13 @@ mod tests {
             value("config.t.w.2"),
             Err(Lack::Absent("the configuration lacks `t.w.2`".into()))
         );
-        let scope = Scope { config: None, dims: &Dims::new(), sizes: &Sizes::new() };
-        let none = Quantity::parse("config.n").unwrap().value(scope);
+        let scope = Scope {
+            config: None,
+            dims: &Dims::new(),
+            sizes: &Sizes::new(),
+            later: &BTreeSet::new(),
+        };
+        let none = Quantity::read("config.n", &Place::default()).unwrap().value(scope);
         assert_eq!(none, Err(Lack::Absent("there is no configuration".into())));
     }
 
@@ -467,10 +506,15 @@ mod tests {
         for (text, span) in
             [("config", (6, 6)), ("a / b", (2, 3)), ("a b", (2, 3)), ("(a", (2, 2)), ("", (0, 0))]
         {
-            let error = Quantity::parse(text).unwrap_err();
+            let error = Quantity::read(text, &Place::default()).unwrap_err();
             assert_eq!((error.kind(), error.span()), (Kind::Size, Some(span)), "{text}: {error}");
         }
         let deep = "(".repeat(500);
-        assert!(Quantity::parse(&deep).unwrap_err().message().contains("at most 16 brackets"));
+        assert!(
+            Quantity::read(&deep, &Place::default())
+                .unwrap_err()
+                .message()
+                .contains("at most 16 brackets")
+        );
     }
 }
