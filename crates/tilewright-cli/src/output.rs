@@ -45,6 +45,7 @@ impl Output {
 
     /// Prints the notes of an answer on stderr.
     fn notes(&self, answer: &dyn Answer) {
+        answer.cautions().iter().for_each(|note| self.warn(note));
         answer.notes().iter().for_each(|note| self.remark(note));
     }
 

@@ -65,7 +65,8 @@ fn recast_files<'py>(
         py.detach(|| Assembling::prepare(&opened, &assembly, &output, asked, &packaging));
     let prepared = prepared.raised()?;
     let report = PyDict::new(py);
-    report.set_item("warnings", warned(py, &input, prepared.warnings())?)?;
+    let said = prepared.cautions().map(str::to_owned).chain(prepared.warnings());
+    report.set_item("warnings", warned(py, &input, said)?)?;
     let rows = prepared.rows().iter().map(|row| described(py, row));
     report.set_item("tensors", rows.collect::<PyResult<Vec<_>>>()?)?;
     report.set_item("files", prepared.companions().collect::<Vec<_>>())?;

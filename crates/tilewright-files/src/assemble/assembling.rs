@@ -7,7 +7,7 @@ use tilewright_recipe::Assembly;
 use super::{
     equal::Equality,
     made::{self, Known},
-    packaging::{self, Packaging},
+    packaging::{self, Packaging, Told},
     whole::{Way, Whole},
 };
 use crate::{
@@ -58,8 +58,8 @@ pub struct Assembling<'a> {
     pub(crate) wholes: Vec<Whole>,
     pub(crate) equal: Vec<Equality>,
     pub(crate) rows: Vec<Row>,
-    /// What the recipe says about the result, and what becomes of the configuration.
-    notes: Vec<String>,
+    /// What a user is told of the recipe, of the configuration and of the metadata.
+    told: Told,
 }
 
 /// What becomes of one tensor of a result: what `--dry-run` shows.
@@ -141,13 +141,19 @@ impl<'a> Assembling<'a> {
         let equal = equal.collect::<Result<Vec<_>, Error>>()?;
         let (made, mut frame) =
             packaging::framed(input, tensors, out.as_ref(), (request, packaging, assembly))?;
-        let configured = match &mut frame.stage {
-            Some(stage) => packaging::configure(input, &mut stage.companions, &assembly.config)?,
-            None => None,
+        let config = &assembly.config;
+        let mut told = match &mut frame.stage {
+            Some(stage) => packaging::configure(input, &mut stage.companions, config)?,
+            None => Told {
+                cautions: packaging::unconfigured(input, config)?.into_iter().collect(),
+                ..Told::default()
+            },
         };
-        let notes = assembly.notes.iter().cloned().chain(configured).collect();
+        told.cautions.splice(0..0, assembly.notes.iter().cloned());
+        told.cautions.extend(packaging::misplaced(frame.format, assembly));
+        told.cautions.extend(made.opened.container.cautions());
         let rows = Vec::new();
-        let mut job = Assembling { source: input, made, frame, wholes, equal, rows, notes };
+        let mut job = Assembling { source: input, made, frame, wholes, equal, rows, told };
         job.settle();
         Ok(job)
     }
@@ -197,7 +203,26 @@ impl<'a> Assembling<'a> {
         let stage = self.frame.stage.as_ref();
         let left = stage.and_then(|stage| stage.companions.warning());
         let changed = self.made.opened.container.warnings();
-        self.source.warnings().chain(left).chain(changed).chain(self.notes.iter().cloned())
+        self.source.warnings().chain(left).chain(changed).chain(self.told.notes.iter().cloned())
+    }
+
+    /// What a user of the result must know: what the recipe says of it, what was not checked, and what it lacks; sentences
+    /// without an end.
+    ///
+    /// ```
+    /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
+    /// # use tilewright_recipe::Assembly;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default())?;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("nothing.safetensors");
+    /// let assembly = Assembly { notes: vec!["heads are not checked".into()], ..Assembly::default() };
+    /// let job = Assembling::prepare(&input, &assembly, &out, Request::new(), &Packaging::default())?;
+    /// assert!(job.cautions().eq(["heads are not checked"]));
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn cautions(&self) -> impl Iterator<Item = &str> {
+        self.told.cautions.iter().map(String::as_str)
     }
 
     /// The names of the files that go along, where a folder becomes a folder.

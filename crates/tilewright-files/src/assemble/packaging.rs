@@ -8,7 +8,7 @@ use tilewright_recipe::{Assembly, ConfigJson};
 use super::{config_json, given::CONFIG};
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
-    container::{Beside, Container, Format, Member, Opened, Target},
+    container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
     destination,
     folder::Companions,
     journal, lock, mark, names,
@@ -84,6 +84,9 @@ pub(crate) fn framed(
     }
     let own = packaging.metadata.is_none();
     let beside = Beside { pairs, tensors: &tensors, files: &files, result, config, own, trusted };
+    if let Some(model) = packaging.metadata.filter(|model| model.container_format() != format) {
+        return Err(unlike(model, format, out));
+    }
     let container = container(input, model, format, &beside)?;
     let files = members(input, files)?;
     let opened = Opened { container, index: None, files, tensors };
@@ -107,36 +110,84 @@ fn known(input: &Input, assembly: &Assembly) -> Result<serde_json::Value, Error>
     Ok(known.into())
 }
 
-/// Lets the configuration go along as the recipe says; answers what a person must know of it.
+/// What a user is told of a result.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// What is not as one may expect.
+    pub(crate) notes: Vec<String>,
+    /// What was not checked, or what the result lacks without which nobody can use it.
+    pub(crate) cautions: Vec<String>,
+}
+
+/// Lets the configuration go along as the recipe says.
 pub(crate) fn configure(
     input: &Input,
     companions: &mut Companions,
     config: &ConfigJson,
-) -> Result<Option<String>, Error> {
+) -> Result<Told, Error> {
     let there = companions.find(CONFIG).is_some();
+    let (mut notes, mut cautions) = (Vec::new(), Vec::new());
     match config {
-        ConfigJson::Unsaid => Ok(there.then(|| {
-            format!("{CONFIG} is copied as it is; the recipe does not say whether it describes the result")
-        })),
+        ConfigJson::Unsaid if there => cautions.push(format!(
+            "{CONFIG} is copied as it is; the recipe does not say whether it describes the result"
+        )),
         ConfigJson::Leave(why) => {
             companions.leave(CONFIG);
-            Ok(there.then(|| format!("{CONFIG} is not copied: {why}")))
+            notes.extend(there.then(|| format!("{CONFIG} is not copied: {why}")));
         }
-        ConfigJson::Change(change) => {
-            let Some((path, text)) = input.config_text()?.filter(|_| there) else {
+        ConfigJson::Change(change) => match input.config_text()?.filter(|_| there) {
+            Some((path, text)) => {
+                let changed = config_json::changed(&text, change)
+                    .ok_or_else(|| Error::corrupt(&path, "it is no JSON object"))?;
+                companions.change(CONFIG, changed.into_bytes());
+            }
+            None => {
                 let set = serde_json::Value::from(change.set.clone());
-                return Ok(Some(format!("there is no {CONFIG} to change; the result's has {set}")));
-            };
-            let changed = config_json::changed(&text, change)
-                .ok_or_else(|| Error::corrupt(&path, "it is no JSON object"))?;
-            companions.change(CONFIG, changed.into_bytes());
-            Ok(None)
-        }
+                cautions.push(format!("there is no {CONFIG} to change; the result's has {set}"));
+            }
+        },
         // Copied, as other files are.
-        _ => Ok((!there).then(|| {
-            format!("there is no {CONFIG} in the input; a library that loads the result needs one")
-        })),
+        ConfigJson::Keep if !there => cautions.push(format!(
+            "there is no {CONFIG} in the input; a library that loads the result needs one"
+        )),
+        _ => {}
     }
+    Ok(Told { notes, cautions })
+}
+
+/// What a result that is a file alone lacks: the configuration beside its input.
+pub(crate) fn unconfigured(input: &Input, config: &ConfigJson) -> Result<Option<String>, Error> {
+    if input.config_text()?.is_none() {
+        return Ok(None);
+    }
+    let said =
+        format!("{CONFIG} beside the input is not copied, for the result is a file and no folder");
+    Ok(match config {
+        ConfigJson::Leave(_) => None,
+        ConfigJson::Change(change) => {
+            let set = serde_json::Value::from(change.set.clone());
+            let remove = match change.remove.is_empty() {
+                true => String::new(),
+                false => format!(" and without {}", change.remove.join(", ")),
+            };
+            Some(format!("{said}; a library that loads the result needs it with {set}{remove}"))
+        }
+        _ => Some(format!("{said}; a library that loads the result needs it")),
+    })
+}
+
+/// Why no reader of the format that a recipe is for takes the result: a file of another one.
+pub(crate) fn misplaced(format: &Format, assembly: &Assembly) -> Option<String> {
+    let is_for = |one: &&&Format| {
+        let begins = one.describes.is_some_and(|it| assembly.result.has_key_with(it));
+        begins && one.name != format.name
+    };
+    let meant = FORMATS.iter().find(is_for)?;
+    let (named, shown) = (meant.name, format.shown);
+    Some(format!(
+        "the tensors have the names that readers of {named} know, and the result is a {shown} file, which none of them reads; the ending of its name decides that: {}",
+        meant.ending.unwrap_or_default()
+    ))
 }
 
 /// Where the result goes: into a folder that becomes OUT, or to a file.
@@ -162,6 +213,16 @@ fn placed(input: &Input, out: &Path) -> Result<(Place, Option<Stage>), Error> {
         journal::recover(&place.path, &|path| input.holds(path))?;
     }
     Ok((place, None))
+}
+
+/// The error that the metadata of one kind of file are for a result of another.
+fn unlike(model: &Input, format: &Format, out: &Path) -> Error {
+    let (from, out, own) = (model.path.display(), out.display(), model.container_format());
+    let (is, shown) = (own.shown, format.shown);
+    let end = own.ending.unwrap_or_default();
+    Error::usage(format!(
+        "{out}: the result is a {shown} file, and the metadata are those of {from}, a {is} file; the ending of the result's name decides its kind: {end}"
+    ))
 }
 
 /// The container of the result: the model's for other tensors, or a new one.

@@ -48,6 +48,8 @@ pub(crate) struct Format {
     pub(crate) alone: bool,
     /// For formats of one array without a name.
     pub(crate) array: Option<OneArray>,
+    /// What the keys begin with by which its metadata alone describe a model.
+    pub(crate) describes: Option<&'static str>,
 }
 
 /// What a format of one array without a name has besides.
@@ -158,6 +160,11 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
 
     /// What is not as a user may expect, in sentences without an end.
     fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What a user must know of a result: what was not checked, in sentences without an end.
+    fn cautions(&self) -> Vec<String> {
         Vec::new()
     }
 

@@ -36,6 +36,7 @@ pub(crate) const FORMAT: Format = Format {
     create: Some(|_| Box::new(Raw)),
     alone: true,
     array: Some(OneArray { says, result }),
+    describes: None,
 };
 
 #[derive(Debug)]

@@ -103,6 +103,10 @@ impl Answer for Assembled<'_> {
         self.job.warnings().collect()
     }
 
+    fn cautions(&self) -> Vec<String> {
+        self.job.cautions().map(str::to_owned).collect()
+    }
+
     fn to_json(&self) -> Value {
         let row = |row: &Row| {
             json!({
@@ -120,7 +124,7 @@ impl Answer for Assembled<'_> {
             "verified": self.report.as_ref().and_then(Report::verified).is_some(),
             "dry_run": self.report.is_none(),
             "files": self.job.companions().collect::<Vec<_>>(),
-            "notes": self.job.warnings().collect::<Vec<_>>(),
+            "notes": self.cautions().into_iter().chain(self.job.warnings()).collect::<Vec<_>>(),
         })
     }
 }

@@ -157,4 +157,9 @@ pub trait Answer: fmt::Display {
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Sentences that a reader of the answer must not miss, as what was not checked.
+    fn cautions(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

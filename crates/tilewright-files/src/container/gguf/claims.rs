@@ -13,14 +13,19 @@ use super::{
     stated,
     value::Value,
 };
-use crate::Tensor;
+use crate::{Tensor, names};
 
 /// Kinds of files that hold no model.
 const PARTS: [&str; 4] = ["adapter", "imatrix", "mmproj", "projector"];
 
 /// What readers need of every model.
-const NEEDED: [&str; 4] =
-    ["block_count", "embedding_length", "context_length", "attention.head_count"];
+const NEEDED: [&str; 4] = ["block_count", "embedding_length", "context_length", HEADS];
+
+const HEADS: &str = "attention.head_count";
+const SHARED: &str = "attention.head_count_kv";
+const KEY: &str = "attention.key_length";
+const VALUE: &str = "attention.value_length";
+const LATENT_KEY: &str = "attention.key_length_mla";
 
 /// Which dim of a tensor a key says.
 #[derive(Clone, Copy)]
@@ -83,8 +88,11 @@ impl<'a> Claims<'a> {
     ///
     /// Heads are compared where `heads` is true: lengths of heads that follow from a wrong number would be named for it.
     pub(super) fn contradictions(&self, heads: bool) -> Vec<String> {
-        if self.is_part() || self.tensors.is_empty() {
+        if self.tensors.is_empty() {
             return Vec::new();
+        }
+        if let Some(part) = self.part() {
+            return self.whole(&part).into_iter().collect();
         }
         let model = models::model(self.architecture);
         let mut found: Vec<String> =
@@ -101,8 +109,11 @@ impl<'a> Claims<'a> {
 
     /// What was not compared, as a sentence without an end.
     pub(super) fn unknown(&self) -> Option<String> {
-        if self.is_part() || self.tensors.is_empty() {
+        if self.tensors.is_empty() {
             return None;
+        }
+        if let Some(part) = self.part() {
+            return Some(format!("{part}: its metadata are not compared with the tensors"));
         }
         let name = self.architecture;
         models::model(name).is_none().then(|| format!(
@@ -110,24 +121,46 @@ impl<'a> Claims<'a> {
         ))
     }
 
-    /// A key that readers need, and that is not there.
+    /// A key that readers need, and that is not there or no number above 0.
     fn missing(&self) -> Option<String> {
         let name = self.architecture;
-        let lack = match name {
-            "" => "general.architecture".to_owned(),
-            _ if models::model(name).is_none() && !stated::is_known(name) => return None,
-            _ => {
-                let lack = NEEDED.iter().find(|key| self.value(key).is_none())?;
-                format!("{name}.{lack}")
-            }
-        };
-        Some(format!("the metadata lack `{lack}`, which readers of GGUF need"))
+        let lacks = |key: &str| format!("the metadata lack `{key}`, which readers of GGUF need");
+        if name.is_empty() {
+            return Some(lacks("general.architecture"));
+        }
+        if models::model(name).is_none() && !stated::is_known(name) {
+            return None;
+        }
+        NEEDED.iter().find_map(|key| {
+            let full = format!("{name}.{key}");
+            let Some(value) = self.value(key) else { return Some(lacks(&full)) };
+            // Of a list with a number for each block, some may be 0.
+            let mut counts = (0..value.length().unwrap_or(1)).map(|block| value.count_at(block));
+            let is_count = counts.any(|count| count.is_some_and(|count| count > 0));
+            (!is_count).then(|| {
+                let text = names::clipped(&value.text()).into_owned();
+                format!("`{full}` is {text}, and readers of GGUF need a number above 0")
+            })
+        })
     }
 
-    /// Whether the file is no model by itself.
-    fn is_part(&self) -> bool {
+    /// What says that the file is no model by itself.
+    fn part(&self) -> Option<String> {
         let kind = self.values.get("general.type").and_then(Value::string);
-        kind.is_some_and(|kind| PARTS.contains(&kind)) || self.architecture == "clip"
+        match kind.filter(|kind| PARTS.contains(kind)) {
+            Some(kind) => Some(format!("`general.type` is {kind:?}")),
+            None => {
+                (self.architecture == "clip").then(|| "`general.architecture` is \"clip\"".into())
+            }
+        }
+    }
+
+    /// Why the tensors are not those of a part of a model.
+    fn whole(&self, part: &str) -> Option<String> {
+        let has = |name: &&str| self.tensors.contains_key(*name);
+        let of_models = ["token_embd.weight", "blk.0.attn_norm.weight", "output_norm.weight"];
+        let found = of_models.iter().find(has)?;
+        Some(format!("{part}, and {found:?} is a tensor of a whole model"))
     }
 
     /// Why the tensors are not those of the architecture.
@@ -276,62 +309,63 @@ impl<'a> Claims<'a> {
     }
 
     fn plain_heads(&self, block: u64) -> Option<String> {
-        let heads = self.number("attention.head_count", block)?;
-        let shared = self.number("attention.head_count_kv", block).unwrap_or(heads);
-        let own = || self.number("embedding_length", 0)?.checked_div(heads);
-        let key = self.number("attention.key_length", block).or_else(own)?;
-        let value = self.number("attention.value_length", block).or_else(own)?;
+        let heads = self.number(HEADS, block)?;
+        let shared = self.number(SHARED, block).unwrap_or(heads);
+        let own = || Some(self.number("embedding_length", 0)?.checked_div(heads).unwrap_or(0));
+        let [key, value] = [KEY, VALUE].map(|it| self.number(it, block).or_else(own));
+        let (key, value) = (key?, value?);
         let [queries, keys, values] =
             [heads.saturating_mul(key), shared.saturating_mul(key), shared.saturating_mul(value)];
         let all = queries.saturating_add(keys).saturating_add(values);
-        let outputs = heads.saturating_mul(value);
-        let (kv, dims) = ("attention.head_count_kv", format!("heads of {key}"));
-        let derived = self.number("attention.key_length", block).is_none();
-        let rows: [(&str, Dim, u64, &str, u64); 5] = [
-            ("attn_q.weight", Dim::First, queries, "attention.head_count", heads),
-            ("attn_k.weight", Dim::First, keys, kv, shared),
-            ("attn_v.weight", Dim::First, values, kv, shared),
-            ("attn_qkv.weight", Dim::First, all, "attention.head_count", heads),
-            ("attn_output.weight", Dim::Last, outputs, "attention.head_count", heads),
+        let (query, of_keys) = ([(HEADS, heads), (KEY, key)], [(SHARED, shared), (KEY, key)]);
+        let rows = [
+            ("attn_q.weight", Dim::First, queries, &query[..]),
+            ("attn_k.weight", Dim::First, keys, &of_keys),
+            ("attn_v.weight", Dim::First, values, &[(SHARED, shared), (VALUE, value)]),
+            ("attn_qkv.weight", Dim::First, all, &[(HEADS, heads), (SHARED, shared), (KEY, key)]),
+            (
+                "attn_output.weight",
+                Dim::Last,
+                heads.saturating_mul(value),
+                &[(HEADS, heads), (VALUE, value)],
+            ),
         ];
-        let wrong = rows.into_iter().find_map(|(name, which, wanted, key, number)| {
-            self.product((block, name, which), wanted, (key, number, &dims))
-        })?;
-        let from =
-            format!("; `{}.attention.head_count` {heads} makes their length", self.architecture);
-        Some(if derived { wrong + &from } else { wrong })
+        rows.into_iter().find_map(|(name, which, wanted, factors)| {
+            self.product((block, name, which), wanted, factors)
+        })
     }
 
     /// Heads of latent attention.
     fn latent_heads(&self, block: u64) -> Option<String> {
-        let heads = self.number("attention.head_count", block)?;
-        let long = self.number("attention.key_length_mla", block);
-        let key = long.or_else(|| self.number("attention.key_length", block))?;
-        let (wanted, dims) = (heads.saturating_mul(key), format!("heads of {key}"));
-        let name = format!("blk.{block}.attn_q_b.weight");
-        let name = if self.tensors.contains_key(name.as_str()) {
-            "attn_q_b.weight"
-        } else {
-            "attn_q.weight"
-        };
-        self.product((block, name, Dim::First), wanted, ("attention.head_count", heads, &dims))
+        let heads = self.number(HEADS, block)?;
+        let long = self.number(LATENT_KEY, block).map(|key| (LATENT_KEY, key));
+        let (name, key) = long.or_else(|| Some((KEY, self.number(KEY, block)?)))?;
+        let low = "attn_q_b.weight";
+        let has_low = self.tensors.contains_key(format!("blk.{block}.{low}").as_str());
+        let tensor = if has_low { low } else { "attn_q.weight" };
+        let wanted = heads.saturating_mul(key);
+        self.product((block, tensor, Dim::First), wanted, &[(HEADS, heads), (name, key)])
     }
 
-    /// A dim that is heads times their length.
+    /// A dim that is heads times their length, by the keys that say these.
     fn product(
         &self,
         (block, name, which): (u64, &str, Dim),
         wanted: u64,
-        (key, number, dims): (&str, u64, &str),
+        factors: &[(&str, u64)],
     ) -> Option<String> {
         let tensor = self.tensors.get(format!("blk.{block}.{name}").as_str())?;
         let is = match which {
             Dim::First => tensor.dims().first(),
             Dim::Last => tensor.dims().last(),
         };
-        let said = format!("{dims} make {wanted}, and {}", shown(tensor));
-        (is != Some(&wanted))
-            .then(|| format!("`{}.{key}` is {number}, which in {said}", self.architecture))
+        let said = |(key, number): &(&str, u64)| {
+            let means = if self.value(key).is_some() { "is" } else { "is missing, which means" };
+            format!("`{}.{key}` {means} {number}", self.architecture)
+        };
+        let factors: Vec<String> = factors.iter().map(said).collect();
+        let (factors, tensor) = (factors.join(" and "), shown(tensor));
+        (is != Some(&wanted)).then(|| format!("{factors}, which make {wanted}, and {tensor}"))
     }
 }
 

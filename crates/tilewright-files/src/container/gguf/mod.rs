@@ -59,6 +59,7 @@ pub(crate) const FORMAT: Format = Format {
     create: None,
     alone: false,
     array: None,
+    describes: Some("general."),
 };
 
 /// The key of the type that most tensors have.
@@ -76,15 +77,17 @@ struct Gguf {
     header: Header,
     /// The metadata as texts, but for what says that a file is one of several.
     texts: Vec<(String, String)>,
-    /// What was changed in the metadata of another file, or not compared with the tensors.
-    notes: Vec<String>,
+    /// What was changed in the metadata of another file.
+    changed: Option<String>,
+    /// What of them was not compared with the tensors.
+    unchecked: Option<String>,
 }
 
 impl Gguf {
-    fn new(header: Header, notes: Vec<String>) -> Gguf {
+    fn new(header: Header) -> Gguf {
         let text = |pair: &Pair| (header.key(pair).to_owned(), header.value(pair).text());
         let texts = header.pairs.iter().map(text).collect();
-        Gguf { header, texts, notes }
+        Gguf { header, texts, changed: None, unchecked: None }
     }
 
     /// The file that gets the metadata of another: what these say of tensors is compared with the tensors.
@@ -93,13 +96,13 @@ impl Gguf {
         let claims = Claims::of(&header, tensors);
         let mut wrong = stated::contradictions(&header, beside.config);
         wrong.extend(claims.contradictions(wrong.is_empty()));
-        let unknown = claims.unknown();
+        let unchecked = claims.unknown();
         let other = beside.result.contradictions(&header.config().into());
         wrong.extend(other.iter().map(ToString::to_string));
         if !wrong.is_empty() {
             let advice = match beside.own {
                 true => {
-                    "the result is a .gguf file, as the input is; for a checkpoint, name it with the ending `.safetensors`"
+                    "the ending of the result's name decides its kind, and this one is a .gguf file, as the input is; for a checkpoint, end it with `.safetensors`"
                 }
                 false => "take those of the same model",
             };
@@ -110,13 +113,11 @@ impl Gguf {
         }
         let said = header.get(FILE_TYPE).and_then(|value| value.count());
         let corrected = said.and_then(|said| file_type::corrected(said, tensors));
-        Ok(match corrected {
-            Some((number, text)) => {
-                let notes = unknown.into_iter().chain([text]).collect();
-                Gguf::new(header.with_number(FILE_TYPE, number as u32), notes)
-            }
-            None => Gguf::new(header, unknown.into_iter().collect()),
-        })
+        let (header, changed) = match corrected {
+            Some((number, text)) => (header.with_number(FILE_TYPE, number as u32), Some(text)),
+            None => (header, None),
+        };
+        Ok(Gguf { changed, unchecked, ..Gguf::new(header) })
     }
 
     /// The pairs of metadata but for what says that a file is one of several, with what they are to a conversion.
@@ -155,7 +156,7 @@ impl Container for Gguf {
         let stays = |key: &str| !split::is_key(key) && !key.starts_with(OWN) && !said(key);
         let header = self.header.renewed(&stays, beside.pairs);
         if beside.trusted {
-            return Ok(Some(Box::new(Gguf::new(header, Vec::new()))));
+            return Ok(Some(Box::new(Gguf::new(header))));
         }
         let path = opened.files.first().map_or(Path::new(""), |file| file.source.path());
         Ok(Some(Box::new(Gguf::adopted(header, path, beside)?)))
@@ -167,7 +168,11 @@ impl Container for Gguf {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.notes.clone()
+        self.changed.iter().cloned().collect()
+    }
+
+    fn cautions(&self) -> Vec<String> {
+        self.unchecked.iter().cloned().collect()
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
@@ -226,5 +231,5 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
         }
     }
     let header = headers.into_iter().next().unwrap_or_default();
-    Ok(Opened { container: Box::new(Gguf::new(header, Vec::new())), index: None, files, tensors })
+    Ok(Opened { container: Box::new(Gguf::new(header)), index: None, files, tensors })
 }

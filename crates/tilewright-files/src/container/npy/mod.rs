@@ -48,6 +48,7 @@ pub(crate) const FORMAT: Format = Format {
     create: Some(|_| Box::new(Npy::default())),
     alone: true,
     array: Some(OneArray { says, result }),
+    describes: None,
 };
 
 #[derive(Debug, Default)]

@@ -52,6 +52,7 @@ pub(crate) const FORMAT: Format = Format {
     create: Some(|pairs| Box::new(Npz::new(pairs))),
     alone: false,
     array: None,
+    describes: None,
 };
 
 /// The entry that keeps layouts.

@@ -40,6 +40,7 @@ pub(crate) const FORMAT: Format = Format {
     create: Some(|pairs| Box::new(Safetensors { metadata: (!pairs.is_empty()).then_some(pairs) })),
     alone: true,
     array: None,
+    describes: None,
 };
 
 /// Under this key a file of torch's distributed checkpoint says where each of its tensors begins in the whole.

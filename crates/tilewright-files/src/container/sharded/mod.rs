@@ -31,6 +31,7 @@ pub(crate) const FORMAT: Format = Format {
     create: None,
     alone: false,
     array: None,
+    describes: None,
 };
 
 #[derive(Debug)]
