@@ -218,6 +218,13 @@ fn a_head_that_is_not_tied_is_there_and_one_that_is_tied_is_noted() {
 #[test]
 fn a_qwen_has_its_heads_and_its_norms() {
     let recipe = recipe("qwen-hf-to-gguf");
+    let mut biased = llama();
+    biased.extend((0..3).flat_map(|layer| {
+        [("q", 8), ("k", 4), ("v", 4)].map(|(one, rows)| {
+            let name = format!("model.layers.{layer}.self_attn.{one}_proj.bias");
+            Tensor::new(name, Dtype::F32, [rows])
+        })
+    }));
     let mut norms = llama();
     norms.extend((0..3).flat_map(|layer| {
         ["q", "k"].map(|one| {
@@ -233,22 +240,33 @@ fn a_qwen_has_its_heads_and_its_norms() {
         config["model_type"] = json!(model);
         config
     };
-    assert_eq!(solved(&recipe, &llama(), &of("qwen2", json!({}))).err(), None);
+    assert_eq!(solved(&recipe, &biased, &of("qwen2", json!({}))).err(), None);
+    refused(&recipe, &llama(), &of("qwen2", json!({})), "a Qwen2 has biases");
+    refused(
+        &recipe,
+        &without(&biased, "1.self_attn.v_proj.bias"),
+        &of("qwen2", json!({})),
+        "v_proj.bias",
+    );
+    let mut both = norms.clone();
+    both.extend(biased.iter().filter(|one| one.name.ends_with("bias")).cloned());
+    refused(&recipe, &both, &of("qwen3", json!({})), "attention has no biases");
+    assert_eq!(solved(&recipe, &both, &of("qwen3", json!({"attention_bias": true}))).err(), None);
     assert_eq!(solved(&recipe, &norms, &of("qwen3", json!({}))).err(), None);
     refused(&recipe, &llama(), &of("qwen3", json!({})), "a Qwen3 has a norm of queries");
     refused(&recipe, &norms, &of("qwen2", json!({})), "a Qwen2 has no norms");
     let says = "config.num_attention_heads = 2";
     refused(
         &recipe,
-        &llama(),
+        &biased,
         &of("qwen2", json!({"num_attention_heads": 2, "num_key_value_heads": 2})),
         "config.num_key_value_heads = 2",
     );
     let wide = of("qwen2", json!({"num_attention_heads": 2, "hidden_size": 20}));
-    refused(&recipe, &llama(), &wide, says);
+    refused(&recipe, &biased, &wide, says);
     refused(
         &recipe,
-        &llama(),
+        &biased,
         &of("qwen2", json!({"hidden_size": 16, "head_dim": 2})),
         "config.hidden_size = 16",
     );

@@ -11,3 +11,4 @@ mod pairs;
 mod refused;
 mod robust;
 mod shipped;
+mod sizes;

@@ -157,9 +157,8 @@ impl<'a> Claims<'a> {
 
     /// Why the tensors are not those of a part of a model.
     fn whole(&self, part: &str) -> Option<String> {
-        let has = |name: &&str| self.tensors.contains_key(*name);
         let of_models = ["token_embd.weight", "blk.0.attn_norm.weight", "output_norm.weight"];
-        let found = of_models.iter().find(has)?;
+        let found = of_models.into_iter().find(|name| self.tensors.contains_key(name))?;
         Some(format!("{part}, and {found:?} is a tensor of a whole model"))
     }
 
