@@ -99,8 +99,8 @@ pub fn guess(tensors: &[Tensor], config: Option<&Value>) -> Guessed {
     // The other direction of what fits is for its result.
     let fits = |name: &str| guessed.fits.iter().any(|guess| guess.name == name);
     near.retain(|(_, guess)| !fits(guess.name));
-    // Those of the fewest faults first.
-    near.sort_by_key(|(distance, _)| *distance);
+    // Those of the fewest faults first, and of these those that the configuration does not contradict.
+    near.sort_by_key(|(distance, guess)| (*distance, guess.against.len()));
     guessed.others += near.len().saturating_sub(NEAR);
     guessed.near = near.into_iter().take(NEAR).map(|(_, guess)| guess).collect();
     guessed

@@ -21,6 +21,9 @@ use crate::{
 /// The most sizes in a table.
 const MOST_SIZES: usize = 1 << 12;
 
+/// The most steps of computing sizes for all rules that have their own.
+const MOST_STEPS: usize = 1 << 26;
+
 /// The most rules of a recipe.
 const MOST_RULES: usize = 1 << 16;
 
@@ -319,6 +322,13 @@ fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
     for (table, place) in tables {
         let table = file.table(table, place, &RULE_KEYS);
         recipe.rules.extend(rule(file, &table));
+    }
+    let own = recipe.rules.iter().map(|rule| rule.sizes.len()).filter(|own| *own > 0);
+    let steps = own.map(|own| (recipe.sizes.len() + own).pow(2)).fold(0, usize::saturating_add);
+    if steps > MOST_STEPS {
+        let says =
+            "more sizes of rules than are computed: each rule computes those of the recipe again";
+        file.faults.push(Error::new(Kind::Limit, says));
     }
     recipe
 }

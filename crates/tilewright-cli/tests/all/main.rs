@@ -20,5 +20,6 @@ mod reshard;
 mod shard_files;
 mod shards;
 mod tables;
+mod told;
 mod width;
 mod words;

@@ -428,7 +428,7 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
         ];
         tilewright(at, &[&args[..], with].concat())
     };
-    let cases: [Changed<'_>; 17] = [
+    let cases: [Changed<'_>; 21] = [
         ("llama", &[("context_length", Value::Null)], "lack `llama.context_length`"),
         (
             "qwen2",
@@ -466,19 +466,39 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
         (
             "llama",
             &[("attention.head_count_kv", 4.into())],
-            "`llama.attention.head_count_kv` is 4, which in heads of 8 make 32, and \"blk.0.attn_k.weight\" is [16, 32]",
+            "`llama.attention.head_count_kv` is 4 and `llama.attention.key_length` is missing, which means 8, which make 32, and \"blk.0.attn_k.weight\" is [16, 32]",
         ),
         (
             "llama",
             &[("attention.head_count_kv", Value::Null)],
-            "`llama.attention.head_count_kv` is 4",
+            "`llama.attention.head_count_kv` is missing, which means 4",
         ),
         (
             "llama",
             &[("attention.key_length", 16.into())],
-            "`llama.attention.head_count` is 4, which in heads of 16 make 64",
+            "`llama.attention.head_count` is 4 and `llama.attention.key_length` is 16, which make 64",
         ),
-        ("llama", &[("attention.value_length", 4.into())], "\"blk.0.attn_v.weight\" is [16, 32]"),
+        (
+            "llama",
+            &[("attention.value_length", 4.into())],
+            "`llama.attention.head_count_kv` is 2 and `llama.attention.value_length` is 4, which make 8, and \"blk.0.attn_v.weight\" is [16, 32]",
+        ),
+        ("llama", &[("attention.head_count", Value::Null)], "lack `llama.attention.head_count`"),
+        (
+            "llama",
+            &[("attention.head_count", 0.into())],
+            "`llama.attention.head_count` is 0, and readers of GGUF need a number above 0",
+        ),
+        (
+            "llama",
+            &[("attention.head_count", "four".into())],
+            "`llama.attention.head_count` is four, and readers of GGUF need a number above 0",
+        ),
+        (
+            "llama",
+            &[("attention.head_count", vec![4, 0].into())],
+            "`llama.attention.head_count` is 0 and `llama.attention.key_length` is missing, which means 0, which make 0, and \"blk.1.attn_q.weight\"",
+        ),
         (
             "llama",
             &[("expert_count", 8.into())],
@@ -496,6 +516,25 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
         assert!(said.contains(expected) && said.contains("--trust-metadata"), "{said}");
         assert!(!at.join("o.gguf").exists());
     }
+    // Metadata that describe no model.
+    let mut keys = Vec::new();
+    let own = changed("llama", &mut keys, &[]);
+    for (kind, expected) in [
+        (None, "the metadata lack `general.architecture`"),
+        (
+            Some("adapter"),
+            "`general.type` is \"adapter\", and \"token_embd.weight\" is a tensor of a whole model",
+        ),
+    ] {
+        let is_own = |key: &str| kind.is_some() || key != "general.architecture";
+        let own = own.iter().filter(|(key, _)| is_own(key)).cloned();
+        let pairs: Vec<(&str, Value)> =
+            own.chain(kind.map(|kind| ("general.type", kind.into()))).collect();
+        metadata(&at.join("m.gguf"), &pairs);
+        let said = said(&convert(&[]));
+        assert!(said.contains(expected) && said.contains("--trust-metadata"), "{said}");
+        assert!(!at.join("o.gguf").exists());
+    }
     // A person can know better, and says so.
     assert_eq!(convert(&["--trust-metadata"]).status.code(), Some(0));
     // What fits is written: also with lists for each block, and an architecture that is not known, which is said.
@@ -506,7 +545,8 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
     ] {
         let mut keys = Vec::new();
         metadata(&at.join("m.gguf"), &changed(architecture, &mut keys, &changes));
-        let output = convert(&["--verify"]);
+        // What is not checked is said with `-q`, too.
+        let output = convert(&["--verify", "-q"]);
         let said = said(&output);
         assert!(output.status.success() && said.contains(expected), "{changes:?}: {said}");
         assert_eq!(said.lines().count(), 1 + usize::from(!expected.is_empty()), "{said}");
@@ -612,7 +652,7 @@ fn metadata_that_contradict_the_configuration_or_the_solved_sizes_are_refused() 
         fs::remove_file(at.join(name)).unwrap();
     }
     let unnamed = refused(at, &["convert", "o.gguf", "b", "--inverse"], 2);
-    assert!(unnamed.contains("name it with the ending `.safetensors`"), "{unnamed}");
+    assert!(unnamed.contains("end it with `.safetensors`"), "{unnamed}");
 }
 
 #[test]

@@ -191,16 +191,22 @@ fn a_recipe_that_the_configuration_contradicts_is_not_offered_and_the_answer_say
     let group = serde_json::json!({
         "model_type": "falcon", "multi_query": true, "new_decoder_architecture": true
     });
-    for (tensors, config, offers, not) in [
-        (llama, serde_json::json!({"model_type": "llama"}), "llama-hf-to-gguf", "qwen-hf-to-gguf"),
-        (llama, serde_json::json!({"model_type": "qwen2"}), "qwen-hf-to-gguf", "llama-hf-to-gguf"),
+    for (tensors, config, offers, not, is_near) in [
+        (
+            llama,
+            serde_json::json!({"model_type": "llama"}),
+            "llama-hf-to-gguf",
+            "qwen-hf-to-gguf",
+            true,
+        ),
         (
             neox,
             serde_json::json!({"model_type": "gpt_neox"}),
             "gpt-neox-qkv-to-split",
             "bloom-qkv-to-split",
+            false,
         ),
-        (falcon, group, "falcon-qkv-to-split", "bloom-qkv-to-split"),
+        (falcon, group, "falcon-qkv-to-split", "bloom-qkv-to-split", true),
     ] {
         let at = folder.path().join("c");
         checkpoint(&at, tensors, &heads(config.clone()));
@@ -210,18 +216,19 @@ fn a_recipe_that_the_configuration_contradicts_is_not_offered_and_the_answer_say
             code == Some(0) && all.contains(&offers) && !all.contains(&not),
             "{config}: {text}"
         );
-        let line = text.lines().find(|line| line.starts_with(&format!("not {not}: ")));
-        assert!(line.is_none_or(|line| line.contains("and the recipe is for")), "{text}");
+        // The other family is told where its tensors have these names, too.
+        let lines = text.lines().filter(|line| line.starts_with(&format!("not {not}: ")));
+        let lines: Vec<bool> = lines.map(|line| line.contains("and the recipe is for")).collect();
+        assert_eq!(lines, if is_near { vec![true] } else { vec![] }, "{text}");
         let (_, json, _) = run(folder.path(), &["guess", "c", "--json"]);
         let answer: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(answer["model"]["model_type"], config["model_type"]);
         let near = answer["near"].as_array().unwrap();
-        let one = near.iter().find(|one| one["name"] == not && one["inverse"] == false);
-        assert!(
-            one.is_none_or(|one| one["against"][0]["is"].is_boolean()
-                || one["against"][0]["is"] == config["model_type"]),
-            "{json}"
-        );
+        let is_it = |one: &&Value| one["name"] == not && one["inverse"] == false;
+        let against: Vec<&Value> =
+            near.iter().filter(is_it).map(|one| &one["against"][0]["is"]).collect();
+        let says = |is: &Value| is.is_boolean() || *is == config["model_type"];
+        assert!(against.len() == usize::from(is_near) && against.into_iter().all(says), "{json}");
         // What is not offered is not carried out either, unless a person knows better.
         let (code, text, _) = run(folder.path(), &["check", not, "--on", "c"]);
         assert!(
@@ -242,6 +249,22 @@ fn a_recipe_that_the_configuration_contradicts_is_not_offered_and_the_answer_say
         assert!(said.contains("--any-config") || said.lines().count() > 1, "{said}");
         assert!(!convert(&["--any-config"]).1.contains("contradicts"));
     }
+}
+
+#[test]
+fn a_recipe_for_the_model_that_nearly_fits_is_told_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = serde_json::json!({
+        "model_type": "qwen2", "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 64
+    });
+    checkpoint(&folder.path().join("c"), "llama_gguf/before.safetensors", &config);
+    let (code, text, _) = run(folder.path(), &["guess", "c"]);
+    let second = text.lines().nth(1).unwrap();
+    assert!(code == Some(1) && second.starts_with("not qwen-hf-to-gguf: "), "{text}");
+    assert!(
+        second.contains("a Qwen2 has biases") && text.contains("not llama-hf-to-gguf: "),
+        "{text}"
+    );
 }
 
 #[test]

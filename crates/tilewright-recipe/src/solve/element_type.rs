@@ -39,11 +39,10 @@ pub(crate) fn of(
         },
         (Some(_), None) => before(config).ok_or_else(|| {
             let says = format!(
-                "the element type of {:?} before it was widened to {} does not follow; the configuration says it as `dtype`, the rule as `dtype = \"bf16\"`",
-                tensor.name,
+                "the recipe narrows tensors that are {} here, and nothing tells their element type before: state it as `dtype` in config.json, such as {{\"dtype\": \"bfloat16\"}}, or as `dtype` of the rules",
                 source.name()
             );
-            rule.error(Kind::Unsolved, says)
+            Error::new(Kind::Unsolved, says)
         }),
     }
 }

@@ -171,7 +171,13 @@ impl Recipe {
         for solved in solved {
             let rule = &self.rules[solved.instance.rule];
             let work = Work { rule, solved, tensors };
-            faults.take(built.instance(work, &pairs[solved.instance.rule], outside.config));
+            match built.instance(work, &pairs[solved.instance.rule], outside.config) {
+                // What is not known is told once for all instances.
+                Err(error) if error.kind() == Kind::Unsolved => {
+                    faults.unsolved(&error.message().to_owned(), error);
+                }
+                result => _ = faults.take(result),
+            }
         }
         for place in &claims.passed {
             faults.take(built.whole(unchanged(tensors, *place), "pass"));

@@ -107,6 +107,16 @@ fn large_things_are_refused_by_bounds() {
         rule("x : e", "y : c e")
     );
     assert_eq!(kind(&copies, std::slice::from_ref(&tensor)), Kind::Limit);
+    // Sizes without end: a table of too many, and all of them again for each rule.
+    let many = |count: usize| (0..count).map(|at| format!("s{at} = 1\n")).collect::<String>();
+    assert_eq!(kind(&format!("[sizes]\n{}", many(5000)), &[]), Kind::Limit);
+    let each = format!("{}\nsizes = {{ e = 1 }}\n", rule("x : e", "y : e")).repeat(200);
+    assert_eq!(kind(&format!("[sizes]\n{}{each}", many(4000)), &[]), Kind::Limit);
+    // Patterns of conditions, compared with all names.
+    let globs: Vec<String> =
+        (0..300).map(|at| format!("\"count('*{at}{}') == 0\"", "*a".repeat(400))).collect();
+    let names = rule(&format!("{}b", "a".repeat(3000)), "y").repeat(300);
+    assert_eq!(kind(&format!("require = [{}]\n{names}", globs.join(",")), &[]), Kind::Limit);
     // Names that are longer than names are.
     let long = Tensor::new("x.".repeat(4000), Dtype::F32, [1]);
     assert_eq!(kind(&rule("{a:*}.{b:*}.{c:*}.y", "{a:*}{b:*}{c:*}"), &[long]), Kind::Limit);
