@@ -84,7 +84,7 @@ fn names_of_gguf_in_a_file_of_another_kind_are_told() {
     let all = told(at, "in", "o.gguf", &with);
     assert!(!all.iter().any(|line| line.contains("readers of GGUF")), "{all:?}");
     // Metadata of one kind of file are for results of that kind.
-    for out in ["o", "o.safetensors"] {
+    for out in ["p", "p.safetensors"] {
         let output = convert(at, "in", out, &with);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");

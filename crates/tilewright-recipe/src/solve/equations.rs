@@ -17,7 +17,7 @@ use crate::{
         split::{Split, list, rank, split},
     },
     tensor::Tensor,
-    value::quantity::Lack,
+    value::lack::Lack,
 };
 
 /// An instance of a rule whose sizes are known.

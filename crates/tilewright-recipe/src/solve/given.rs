@@ -13,7 +13,8 @@ use crate::{
     tensor::Tensor,
     value::condition::Condition,
     value::dims::Dims,
-    value::quantity::{Lack, Quantity, Scope, Value},
+    value::lack::Lack,
+    value::quantity::{Quantity, Scope, Value},
     value::requirement::Requirement,
 };
 

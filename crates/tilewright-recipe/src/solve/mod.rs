@@ -174,7 +174,8 @@ impl Recipe {
             match built.instance(work, &pairs[solved.instance.rule], outside.config) {
                 // What is not known is told once for all instances.
                 Err(error) if error.kind() == Kind::Unsolved => {
-                    faults.unsolved(&error.message().to_owned(), error);
+                    let what = error.message().to_owned();
+                    faults.unsolved(&what, error);
                 }
                 result => _ = faults.take(result),
             }

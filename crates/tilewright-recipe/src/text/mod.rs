@@ -3,5 +3,6 @@
 pub(crate) mod globs;
 pub(crate) mod parts;
 mod print;
+mod read;
 mod table;
 pub(crate) mod toml_file;

@@ -18,8 +18,9 @@ use tilewright_scan::Scanner;
 
 use crate::{
     error::{Error, Kind, Place},
+    value::lack::Lack,
     value::lookup::short,
-    value::quantity::{Lack, Reading, Scope, Value, literal, sum},
+    value::quantity::{Reading, Scope, Value, literal, sum},
 };
 
 /// The longest condition in bytes, and the most values of a list.

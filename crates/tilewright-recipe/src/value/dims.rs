@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::{tensor::Tensor, text::globs::matches, value::quantity::Lack};
+use crate::{tensor::Tensor, text::globs::matches, value::lack::Lack};
 
 /// A dim of all tensors of these names; without it, how many there are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,6 +3,7 @@
 //! ```text
 //! lookup       a value of the configuration, by its path
 //! dims         a dim of the source's tensors, by a pattern of their names
+//! lack         why a size has no value
 //! operator     exact arithmetic of sizes
 //! quantity     a size: an expression of these
 //! condition    what must hold of such expressions
@@ -14,6 +15,7 @@
 pub(crate) mod condition;
 pub(crate) mod dims;
 pub(crate) mod known;
+pub(crate) mod lack;
 pub(crate) mod lookup;
 pub(crate) mod models;
 pub(crate) mod operator;

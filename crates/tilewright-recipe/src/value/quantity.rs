@@ -23,6 +23,7 @@ use crate::{
     error::{Error, Kind, Place},
     rule::expression::Sizes,
     value::dims::{Dims, Glob},
+    value::lack::Lack,
     value::lookup::{self, short},
     value::operator::Operator,
 };
@@ -59,17 +60,6 @@ pub(crate) struct Scope<'a> {
     pub(crate) sizes: &'a Sizes,
     /// Sizes that are not known yet and may become known: an `or` waits for them.
     pub(crate) later: &'a BTreeSet<String>,
-}
-
-/// Why a size has no value.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Lack {
-    /// Something it needs is not there: a sentence.
-    Absent(String),
-    /// A size that it needs is not known yet.
-    Later(String),
-    /// It is no size: why.
-    Wrong(String),
 }
 
 impl Scope<'_> {

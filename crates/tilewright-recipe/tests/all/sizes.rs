@@ -106,7 +106,16 @@ fn for_gguf() -> Vec<(&'static str, Vec<Row>, Value, Vec<&'static str>)> {
         ),
         (
             "glm4-moe-hf-to-gguf",
-            experts.to_vec(),
+            [
+                &experts[..],
+                &[
+                    ("model.layers.#.mlp.gate.e_score_correction_bias", &[3]),
+                    ("model.layers.#.mlp.shared_experts.gate_proj.weight", &[6, 8]),
+                    ("model.layers.#.mlp.shared_experts.up_proj.weight", &[6, 8]),
+                    ("model.layers.#.mlp.shared_experts.down_proj.weight", &[8, 6]),
+                ],
+            ]
+            .concat(),
             json!({"model_type": "glm4_moe", "n_routed_experts": 3, "moe_intermediate_size": 6}),
             vec!["n_routed_experts", "moe_intermediate_size"],
         ),

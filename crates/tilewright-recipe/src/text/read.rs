@@ -1,0 +1,247 @@
+//! Reads a recipe from its file.
+
+use std::collections::BTreeMap;
+
+use tilewright_core::{Dtype, Fill};
+
+use crate::{
+    config::ConfigJson,
+    error::{Error, Errors, Kind, Place},
+    recipe::Recipe,
+    rule::{Rule, Side, reference::Reference},
+    text::{
+        parts::{configs, give, list, note, requirement},
+        toml_file::{File, Table, Value},
+    },
+    value::{known, models::Conditions, quantity::Quantity},
+};
+
+/// The most sizes in a table.
+const MOST_SIZES: usize = 1 << 12;
+
+/// The most steps of computing sizes for all rules that have their own.
+const MOST_STEPS: usize = 1 << 26;
+
+/// The most rules of a recipe.
+const MOST_RULES: usize = 1 << 16;
+
+/// The keys of a recipe and of a rule.
+const KEYS: [&str; 18] = [
+    "title",
+    "source",
+    "for",
+    "inverse_for",
+    "require",
+    "note",
+    "pass",
+    "drop",
+    "lost",
+    "tie",
+    "untie",
+    "same",
+    "every",
+    "give",
+    "config",
+    "sizes",
+    "pad_to",
+    "map",
+];
+const RULE_KEYS: [&str; 12] = [
+    "from",
+    "to",
+    "optional",
+    "some",
+    "layout",
+    "from_layout",
+    "copies",
+    "varying",
+    "fill",
+    "dtype",
+    "from_dtype",
+    "sizes",
+];
+
+impl Recipe {
+    /// Reads a recipe.
+    ///
+    /// # Errors
+    /// All faults at once: a text that is no TOML; keys and values that recipes do not have; operations that compute; names
+    /// and axes that cannot be read; rules whose two sides are not the same sum of terms. A file has at most 4 MiB and
+    /// 65,536 rules.
+    ///
+    /// ```
+    /// use tilewright_recipe::{Kind, Recipe};
+    /// assert!(Recipe::parse("[[map]]\nfrom = 'w : i o'\nto = 'w : o i'").is_ok());
+    /// let errors = Recipe::parse("[[map]]\nfrom = 'norm'\nto = 'norm'\nop = 'w - 1'").unwrap_err();
+    /// assert_eq!(errors.first().kind(), Kind::Arithmetic);
+    /// assert_eq!(errors.to_string(), "line 4: `op` is refused: recipes move elements and never compute");
+    /// ```
+    pub fn parse(text: &str) -> Result<Recipe, Errors> {
+        let (mut file, table) = File::open(text)?;
+        let place = Place { line: 1, ..Place::default() };
+        let table = file.table(table.get_ref(), place, &KEYS);
+        let recipe = recipe(&mut file, &table);
+        // A rule that cannot be read has names that are not known.
+        if file.faults.is_empty() {
+            known::check(&recipe, &mut file.faults);
+        }
+        file.faults.or(recipe)
+    }
+}
+
+fn recipe(file: &mut File<'_>, table: &Table<'_, '_>) -> Recipe {
+    let pairs = |file: &mut File<'_>, key: &str| {
+        table.get(key).map(|value| file.pairs(key, value)).unwrap_or_default()
+    };
+    let line = |file: &mut File<'_>, key: &str| Some(file.text(key, table.get(key)?, "a text")?.0);
+    let mut recipe = Recipe {
+        title: line(file, "title"),
+        source: line(file, "source"),
+        serves: table
+            .get("for")
+            .map(|value| Conditions::read(file, "for", value))
+            .unwrap_or_default(),
+        inverse_serves: table
+            .get("inverse_for")
+            .map(|value| Conditions::read(file, "inverse_for", value)),
+        require: list(file, table, "require", requirement),
+        note: list(file, table, "note", note),
+        give: table.get("give").map(|value| give(file, value)).unwrap_or_default(),
+        config: ConfigJson::Unsaid,
+        config_back: ConfigJson::Unsaid,
+        pass: names(file, table, "pass"),
+        drop: names(file, table, "drop"),
+        lost: names(file, table, "lost"),
+        tie: pairs(file, "tie"),
+        untie: pairs(file, "untie"),
+        same: names(file, table, "same"),
+        every: names(file, table, "every"),
+        sizes: table.get("sizes").map(|value| sizes(file, "sizes", value)).unwrap_or_default(),
+        pad_to: table.get("pad_to").map(|value| pad_to(file, value)).unwrap_or_default(),
+        rules: Vec::new(),
+    };
+    if let Some(value) = table.get("config") {
+        (recipe.config, recipe.config_back) = configs(file, value);
+    }
+    let tables = table.get("map").map(|value| file.tables("map", value)).unwrap_or_default();
+    if tables.len() > MOST_RULES {
+        file.faults.push(Error::new(Kind::Limit, format!("more than {MOST_RULES} rules")));
+        return recipe;
+    }
+    for (table, place) in tables {
+        let table = file.table(table, place, &RULE_KEYS);
+        recipe.rules.extend(rule(file, &table));
+    }
+    let own = recipe.rules.iter().map(|rule| rule.sizes.len()).filter(|own| *own > 0);
+    let steps = own.map(|own| (recipe.sizes.len() + own).pow(2)).fold(0, usize::saturating_add);
+    if steps > MOST_STEPS {
+        let says =
+            "more sizes of rules than are computed: each rule computes those of the recipe again";
+        file.faults.push(Error::new(Kind::Limit, says));
+    }
+    recipe
+}
+
+/// The names under a key; none where the key is missing.
+fn names<C: FromIterator<String>>(file: &mut File<'_>, table: &Table<'_, '_>, key: &str) -> C {
+    let texts = table.get(key).map(|value| file.texts(key, value)).unwrap_or_default();
+    texts.into_iter().map(|(text, _)| text).collect()
+}
+
+fn quantity(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Quantity> {
+    match file.number_or_text(key, value)? {
+        Ok(number) => Some(Quantity::Number(number)),
+        Err((text, place)) => file.faults.take(Quantity::parse(&text, &place)),
+    }
+}
+
+fn sizes(file: &mut File<'_>, key: &str, value: &Value<'_>) -> BTreeMap<String, Quantity> {
+    let mut sizes = BTreeMap::new();
+    let entries = file.free(key, value);
+    if entries.len() > MOST_SIZES {
+        file.faults.push(Error::new(Kind::Limit, format!("more than {MOST_SIZES} sizes")));
+        return sizes;
+    }
+    for (name, value) in entries {
+        sizes.extend(quantity(file, name, value).map(|quantity| (name.to_owned(), quantity)));
+    }
+    sizes
+}
+
+fn pad_to(file: &mut File<'_>, value: &Value<'_>) -> BTreeMap<String, (String, Quantity)> {
+    let what = "an axis and the multiple that it is filled up to, as in [\"v\", 128]";
+    let mut all = BTreeMap::new();
+    for (name, value) in file.free("pad_to", value) {
+        let Some([axis, multiple]) = file.two(name, value, what) else { continue };
+        let axis = file.text(name, axis, what);
+        let multiple = quantity(file, name, multiple);
+        if let (Some((axis, _)), Some(multiple)) = (axis, multiple) {
+            all.insert(name.trim_start_matches('~').to_owned(), (axis, multiple));
+        }
+    }
+    all
+}
+
+fn rule(file: &mut File<'_>, table: &Table<'_, '_>) -> Option<Rule> {
+    let from = side(file, table, ("from", "from_layout", "from_dtype"));
+    let to = side(file, table, ("to", "layout", "dtype"));
+    let rule = Rule {
+        place: table.place.clone(),
+        from: from?,
+        to: to?,
+        optional: table.get("optional").is_some_and(|value| file.truth("optional", value)),
+        some: table.get("some").is_some_and(|value| file.truth("some", value)),
+        copies: names(file, table, "copies"),
+        varying: names(file, table, "varying"),
+        fill: table.get("fill").and_then(|value| fill(file, value)).unwrap_or(Fill::Zero),
+        sizes: table.get("sizes").map(|value| sizes(file, "sizes", value)).unwrap_or_default(),
+    };
+    let pairs = file.faults.take(rule.pairs())?;
+    for fault in rule.faults(&pairs) {
+        file.faults.push(fault);
+    }
+    Some(rule)
+}
+
+fn side(
+    file: &mut File<'_>,
+    table: &Table<'_, '_>,
+    (key, layout, dtype): (&str, &str, &str),
+) -> Option<Side> {
+    let texts = table.get(key).map(|value| file.texts(key, value)).unwrap_or_default();
+    if texts.is_empty() {
+        let says = format!("a rule without `{key}`, which names a tensor or several");
+        file.faults.push(Error::new(Kind::Key, says).on(&table.place));
+    }
+    let count = texts.len();
+    let read = |(text, place): &(String, Place)| file.faults.take(Reference::parse(text, place));
+    let references: Vec<Reference> = texts.iter().filter_map(read).collect();
+    let layout = table.get(layout).map(|value| file.texts(layout, value)).unwrap_or_default();
+    let dtype = table.get(dtype).and_then(|value| element_type(file, dtype, value));
+    let layout = layout.into_iter().map(|(text, _)| text).collect();
+    (count > 0 && references.len() == count).then_some(Side { references, layout, dtype })
+}
+
+fn element_type(file: &mut File<'_>, key: &str, value: &Value<'_>) -> Option<Dtype> {
+    let (text, place) = file.text(key, value, "an element type, as \"f32\"")?;
+    let dtype = Dtype::spelled(&text);
+    if dtype.is_none() {
+        let says =
+            format!("`{text}` is not an element type; `{key}` widens bf16 and f16 exactly, to f32");
+        file.faults.push(Error::new(Kind::Key, says).on(&place));
+    }
+    dtype
+}
+
+fn fill(file: &mut File<'_>, value: &Value<'_>) -> Option<Fill> {
+    let (text, place) = match file.number_or_text("fill", value)? {
+        Ok(0) => return Some(Fill::Zero),
+        Ok(number) => (number.to_string(), Place { line: 0, ..Place::default() }),
+        Err(text) => text,
+    };
+    let fill = text.parse::<Fill>().map_err(|error| {
+        let error = Error::new(Kind::Key, format!("`fill`: {error}"));
+        if place.line > 0 { error.on(&place) } else { error }
+    });
+    file.faults.take(fill)
+}
