@@ -217,6 +217,12 @@ fn a_configuration_of_another_model_is_refused_by_recipes_between_libraries() {
         each_key_counts(&recipe, &of("before"), &config, &keys);
         each_key_counts(&recipe.inverse(), &of("after"), &config, &keys);
     }
+    // A size that is listed for each layer.
+    let mut listed = corpus::config("qwen3_moe").unwrap();
+    listed["moe_intermediate_size"] = json!([24, 24]);
+    let tensors: Vec<Tensor> =
+        corpus::arrays("qwen3_moe", "before").into_values().map(|(head, _)| head).collect();
+    assert_eq!(solved(&recipe("moe-experts-to-fused"), &tensors, &listed).err(), None);
     // Fewer layers than the tensors have.
     let few = |family: &str, name: &str| {
         let mut config = corpus::config(family).unwrap();
