@@ -22,4 +22,5 @@ pub use rule::expression::{Axis, Expression, Sizes};
 pub use shipped::{Shipped, shipped};
 pub use solve::RECIPE_KEY;
 pub use tensor::Tensor;
+pub use value::lookup::value as config_value;
 pub use value::models::{Condition, Conditions, Contradiction};

@@ -9,6 +9,7 @@ use crate::{
     error::{Error, Errors, Kind},
     rule::Rule,
     value::{
+        condition::Condition,
         models::{Conditions, Contradiction},
         quantity::Quantity,
         requirement::{Note, Requirement},
@@ -74,6 +75,19 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// All its sizes.
+    pub(crate) fn quantities(&self) -> impl Iterator<Item = &Quantity> {
+        let of_rules = self.rules.iter().flat_map(|rule| rule.sizes.values());
+        let pads = self.pad_to.values().map(|(_, multiple)| multiple);
+        self.sizes.values().chain(of_rules).chain(pads)
+    }
+
+    /// All its conditions: those of requirements and those of notes.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &Condition> {
+        let required = self.require.iter().flat_map(Requirement::conditions);
+        required.chain(self.note.iter().filter_map(|note| note.when.as_ref()))
+    }
+
     /// The recipe that undoes this one: the two sides of every rule swapped. What is dropped does not come back.
     ///
     /// ```

@@ -23,7 +23,7 @@ pub(crate) struct Rule {
     pub(crate) to: Side,
     /// Whether it may take nothing.
     pub(crate) optional: bool,
-    /// Whether some layers may lack its tensors.
+    /// True if some layers may lack its tensors.
     pub(crate) some: bool,
     /// Axes that one side alone has: repeated there, or equal there.
     pub(crate) copies: BTreeSet<String>,

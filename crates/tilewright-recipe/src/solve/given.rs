@@ -15,7 +15,6 @@ use crate::{
     value::dims::Dims,
     value::lack::Lack,
     value::quantity::{Quantity, Scope, Value},
-    value::requirement::Requirement,
 };
 
 /// What is known for a rule.
@@ -39,7 +38,7 @@ pub(crate) struct Outside<'a> {
 }
 
 impl<'a> Outside<'a> {
-    /// What expressions are computed from, where these sizes are known, and those of `later` may become known.
+    /// Returns the values that expressions use: these sizes are known, and those of `later` may become known.
     pub(crate) fn scope(self, sizes: &'a Sizes, later: &'a BTreeSet<String>) -> Scope<'a> {
         Scope { config: self.config, dims: self.dims, sizes, later }
     }
@@ -47,13 +46,8 @@ impl<'a> Outside<'a> {
 
 /// The dims that a recipe asks for.
 pub(crate) fn dims(recipe: &Recipe, tensors: &[Tensor]) -> Dims {
-    let pads = recipe.pad_to.values().map(|(_, multiple)| multiple);
-    let of_rules = recipe.rules.iter().flat_map(|rule| rule.sizes.values());
-    let sizes = recipe.sizes.values().chain(of_rules).chain(pads);
-    let conditions = recipe.require.iter().flat_map(Requirement::conditions);
-    let conditions = conditions.chain(recipe.note.iter().filter_map(|note| note.when.as_ref()));
-    let values =
-        sizes.filter_map(Quantity::expression).chain(conditions.flat_map(Condition::values));
+    let sizes = recipe.quantities().filter_map(Quantity::expression);
+    let values = sizes.chain(recipe.conditions().flat_map(Condition::values));
     let globs = values.flat_map(Value::parts).filter_map(|part| match part {
         Value::Dim(glob) => Some(glob),
         _ => None,
@@ -196,7 +190,7 @@ impl Given {
     }
 }
 
-/// The error that a size has no value.
+/// Returns the error of a size whose expression fails.
 pub(crate) fn wrong(name: &str, quantity: &Quantity, why: &str) -> Error {
     Error::new(Kind::Size, format!("the size of `{name}`, {quantity}: {why}"))
 }

@@ -12,13 +12,13 @@ use crate::{
     solve::claims::Instance,
 };
 
-/// Where numbers stand: the text before them, their axis, and what they count from.
-type Stand = (String, Axis, String);
+/// The position of numbers in names: the text before them, their axis, and the number that they count from.
+type Position = (String, Axis, String);
 
 /// The numbers that a reference takes under some texts.
 struct Series<'a> {
     reference: &'a Reference,
-    /// Whether it may lack numbers.
+    /// True if it may lack numbers.
     some: bool,
     instance: &'a Instance,
     numbers: BTreeSet<u64>,
@@ -27,7 +27,7 @@ struct Series<'a> {
 /// Tells numbers that are left out. Returns how many there are, by axes that count the same everywhere.
 pub(crate) fn check(recipe: &Recipe, instances: &[Instance], faults: &mut Faults) -> Sizes {
     let mut counts: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
-    for ((_, axis, _), series) in stands(recipe, instances) {
+    for ((_, axis, _), series) in positions(recipe, instances) {
         if !recipe.every.contains(axis.base()) {
             continue;
         }
@@ -53,30 +53,33 @@ pub(crate) fn check(recipe: &Recipe, instances: &[Instance], faults: &mut Faults
     alike.map(|(axis, count, _)| (axis, count)).collect()
 }
 
-/// All series by where their numbers stand.
-fn stands<'a>(recipe: &'a Recipe, instances: &'a [Instance]) -> BTreeMap<Stand, Vec<Series<'a>>> {
-    type Key<'a> = (Stand, usize, usize, &'a BTreeMap<String, String>);
+/// All series by the positions of their numbers.
+fn positions<'a>(
+    recipe: &'a Recipe,
+    instances: &'a [Instance],
+) -> BTreeMap<Position, Vec<Series<'a>>> {
+    type Key<'a> = (Position, usize, usize, &'a BTreeMap<String, String>);
     let mut all: BTreeMap<Key<'_>, Series<'_>> = BTreeMap::new();
     for instance in instances {
         let rule = &recipe.rules[instance.rule];
         for (at, reference) in rule.from.references.iter().enumerate() {
-            for (stand, number) in numbers(reference, instance) {
+            for (position, number) in numbers(reference, instance) {
                 let series =
                     Series { reference, some: rule.some, instance, numbers: BTreeSet::new() };
-                let key = (stand, instance.rule, at, &instance.texts);
+                let key = (position, instance.rule, at, &instance.texts);
                 all.entry(key).or_insert(series).numbers.insert(number);
             }
         }
     }
-    let mut stands: BTreeMap<Stand, Vec<Series<'_>>> = BTreeMap::new();
-    for ((stand, ..), series) in all {
-        stands.entry(stand).or_default().push(series);
+    let mut positions: BTreeMap<Position, Vec<Series<'_>>> = BTreeMap::new();
+    for ((position, ..), series) in all {
+        positions.entry(position).or_default().push(series);
     }
-    stands
+    positions
 }
 
-/// The numbers of a reference that tell instances apart, and where they stand.
-fn numbers(reference: &Reference, instance: &Instance) -> Vec<(Stand, u64)> {
+/// The numbers of a reference that tell instances apart, and their positions.
+fn numbers(reference: &Reference, instance: &Instance) -> Vec<(Position, u64)> {
     let mut found = Vec::new();
     let mut before = String::new();
     for piece in &reference.name.pieces {

@@ -172,7 +172,7 @@ impl Recipe {
             let rule = &self.rules[solved.instance.rule];
             let work = Work { rule, solved, tensors };
             match built.instance(work, &pairs[solved.instance.rule], outside.config) {
-                // What is not known is told once for all instances.
+                // An unknown size is reported once for all instances.
                 Err(error) if error.kind() == Kind::Unsolved => {
                     let what = error.message().to_owned();
                     faults.unsolved(&what, error);

@@ -90,7 +90,7 @@ pub(crate) fn agreed(before: &Sizes, solved: &[Solved]) -> Sizes {
     sizes
 }
 
-/// Whether something is required here; what is wrong with its condition is a fault.
+/// Returns true if the `if` of a requirement holds; a condition that fails to evaluate is a fault.
 fn applies(required: &Requirement, scope: Scope<'_>, faults: &mut Faults) -> bool {
     let met = |when: &Condition| faults.take(when.is_met(scope)).unwrap_or(false);
     required.when.as_ref().is_none_or(met)

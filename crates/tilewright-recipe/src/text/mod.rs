@@ -2,6 +2,7 @@
 
 pub(crate) mod globs;
 pub(crate) mod parts;
+pub(crate) mod pattern;
 mod print;
 mod read;
 mod table;

@@ -31,7 +31,7 @@ const MOST: usize = 256;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Condition {
     pub(crate) text: String,
-    /// Where it stands in the file of the recipe.
+    /// Its place in the file of the recipe.
     pub(crate) place: Place,
     clauses: Vec<Clause>,
 }
@@ -72,7 +72,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 ];
 
 impl Condition {
-    /// Reads a condition, which stands at `place`; errors point into the file.
+    /// Reads the condition at `place`; errors point into the file.
     pub(crate) fn parse(text: &str, place: &Place) -> Result<Condition, Error> {
         Condition::read(text, place).map_err(|error| error.within(text, place))
     }
@@ -92,7 +92,7 @@ impl Condition {
         Ok(Condition { text: text.to_owned(), place: place.clone(), clauses })
     }
 
-    /// Whether it holds. Clauses are decided from left to right: behind one that fails, nothing is asked.
+    /// Returns true if it holds. Clauses are evaluated from left to right, up to the first that fails.
     pub(crate) fn holds(&self, scope: Scope<'_>) -> Result<bool, Lack> {
         let mut lack = None;
         for clause in &self.clauses {
@@ -106,12 +106,12 @@ impl Condition {
         lack.map_or(Ok(true), Err)
     }
 
-    /// Whether it is known to hold; the error says what is wrong with it.
+    /// Returns true if it is known to hold, and an error if it cannot be evaluated.
     pub(crate) fn is_met(&self, scope: Scope<'_>) -> Result<bool, Error> {
         Ok(self.known(scope)? == Some(true))
     }
 
-    /// Whether it holds, where that is known; the error says what is wrong with it.
+    /// Returns if it holds, `None` where that is unknown, and an error if it cannot be evaluated.
     pub(crate) fn known(&self, scope: Scope<'_>) -> Result<Option<bool>, Error> {
         match self.holds(scope) {
             Ok(holds) => Ok(Some(holds)),
@@ -190,7 +190,7 @@ impl Clause {
         Ok(holds != self.negated)
     }
 
-    /// Why two values cannot be compared so.
+    /// Returns the error of two values that have no order.
     fn unordered(&self, scope: Scope<'_>) -> Lack {
         let said: Vec<String> = self.values().iter().map(|value| value.said(scope)).collect();
         Lack::Wrong(format!("`{self}` compares numbers: {}", said.join(", ")))

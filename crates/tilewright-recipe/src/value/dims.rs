@@ -11,7 +11,7 @@ pub(crate) struct Glob {
     pub(crate) dim: Option<u64>,
 }
 
-/// The dims that a recipe asks for, or why one has no value.
+/// The dims that a recipe uses, each with its value or the reason for its lack.
 pub(crate) type Dims = BTreeMap<Glob, Result<u64, Lack>>;
 
 /// As a recipe writes it.

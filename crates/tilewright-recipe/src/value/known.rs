@@ -1,6 +1,6 @@
-//! Names that the sizes and conditions of a recipe use: each is that of a size or of tensors that the recipe knows.
+//! The names in sizes and conditions of a recipe. Each must be a size of the recipe, or match tensors of a rule.
 //!
-//! A misspelled name has no value, and a condition without a value refuses nothing. So the recipe itself is refused.
+//! Otherwise the recipe is refused: a condition with a misspelled name would never be checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +9,11 @@ use tilewright_scan::did_you_mean;
 use crate::{
     error::{Error, Faults, Kind, Place},
     recipe::Recipe,
-    rule::{
-        Rule,
-        expression::Axis,
-        name::{Name, Offset, Piece},
-        reference::Reference,
-    },
+    rule::{Rule, expression::Axis, name::Offset, reference::Reference},
+    text::pattern::Pattern,
     value::{
         dims::Glob,
         quantity::{Quantity, Value},
-        requirement::Requirement,
     },
 };
 
@@ -29,21 +24,11 @@ const MOST_STEPS: usize = 1 << 26;
 const MOST_NEAR: usize = 1000;
 const MOST_TOLD: usize = 32;
 
-/// A letter of a pattern of names, or any number of letters.
-#[derive(Clone, Copy, PartialEq)]
-enum Token {
-    Letter(char),
-    Any,
-    /// Any letters but dots.
-    Word,
-    Figures,
-}
-
-/// What a recipe knows.
+/// The names that a recipe knows.
 struct Known<'a> {
     sizes: BTreeSet<&'a str>,
     /// Names of tensors as patterns, as they are shown and as tokens.
-    names: BTreeMap<String, Vec<Token>>,
+    names: BTreeMap<String, Pattern>,
     /// Patterns that were compared, and whether a tensor may be called so.
     globs: BTreeMap<&'a str, bool>,
     steps: usize,
@@ -70,8 +55,9 @@ pub(crate) fn check(recipe: &Recipe, faults: &mut Faults) {
     for (key, name) in listed.chain(recipe.every.iter().map(|name| ("every", name))) {
         if !known.sizes.contains(name.as_str()) {
             let near = near(name, known.sizes.iter().copied());
-            let says =
-                format!("`{key}` names `{name}`, which is no axis and no size of the recipe{near}");
+            let says = format!(
+                "`{key}` names `{name}`, which is neither an axis nor a size of the recipe{near}"
+            );
             faults.push(Error::new(Kind::Key, says));
         }
     }
@@ -84,13 +70,9 @@ fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
 
 /// The values of all conditions and sizes, with their places.
 fn expressions(recipe: &Recipe) -> Vec<(Vec<&Value>, &Place)> {
-    let of_rules = recipe.rules.iter().flat_map(|rule| rule.sizes.values());
-    let pads = recipe.pad_to.values().map(|(_, multiple)| multiple);
-    let sizes = recipe.sizes.values().chain(of_rules).chain(pads);
-    let sizes = sizes
-        .filter_map(|quantity: &Quantity| Some((vec![quantity.expression()?], quantity.place()?)));
-    let required = recipe.require.iter().flat_map(Requirement::conditions);
-    let conditions = required.chain(recipe.note.iter().filter_map(|note| note.when.as_ref()));
+    let sizes = recipe.quantities();
+    let sizes = sizes.filter_map(|one: &Quantity| Some((vec![one.expression()?], one.place()?)));
+    let conditions = recipe.conditions();
     sizes.chain(conditions.map(|one| (one.values().collect(), &one.place))).collect()
 }
 
@@ -107,10 +89,10 @@ impl<'a> Known<'a> {
         let own = recipe.sizes.keys().chain(of_rules).map(String::as_str);
         let listed = [&recipe.pass, &recipe.drop, &recipe.lost].into_iter().flatten();
         let tied = recipe.tie.iter().chain(&recipe.untie).flatten();
-        let globs = listed.chain(tied).map(|glob| (glob.clone(), of_glob(glob)));
+        let globs = listed.chain(tied).map(|glob| (glob.clone(), Pattern::of_glob(glob)));
         Known {
             sizes: axes.chain(offsets).chain(own).collect(),
-            names: references().map(|one| of_name(&one.name)).chain(globs).collect(),
+            names: references().map(|one| Pattern::of_name(&one.name)).chain(globs).collect(),
             globs: BTreeMap::new(),
             steps: 0,
         }
@@ -122,7 +104,7 @@ impl<'a> Known<'a> {
             Value::Size(name) if !self.sizes.contains(name.as_str()) => {
                 let near = near(name, self.sizes.iter().copied());
                 format!(
-                    "`{name}` is no size of the recipe: no rule has such an axis, and [sizes] does not list it{near}"
+                    "`{name}` is not a size of the recipe: no rule has such an axis, and [sizes] does not list it{near}"
                 )
             }
             Value::Dim(Glob { names, .. }) if !self.may_be(names)? => {
@@ -134,12 +116,12 @@ impl<'a> Known<'a> {
         Err(Error::new(Kind::Name, says))
     }
 
-    /// Whether a tensor of the recipe may have a name of this pattern.
+    /// Returns true if a tensor of the recipe may have a name of this pattern.
     fn may_be(&mut self, glob: &'a str) -> Result<bool, Error> {
         if let Some(known) = self.globs.get(glob) {
             return Ok(*known);
         }
-        let pattern = of_glob(glob);
+        let pattern = Pattern::of_glob(glob);
         let mut found = false;
         for name in self.names.values() {
             self.steps += (pattern.len() + 1) * (name.len() + 1);
@@ -148,136 +130,12 @@ impl<'a> Known<'a> {
                     "its conditions name too many tensors to compare them with those of the rules";
                 return Err(Error::new(Kind::Limit, says));
             }
-            if meet(&pattern, name) {
+            if pattern.meets(name) {
                 found = true;
                 break;
             }
         }
         self.globs.insert(glob, found);
         Ok(found)
-    }
-}
-
-fn of_glob(glob: &str) -> Vec<Token> {
-    glob.chars().map(|c| if c == '*' { Token::Any } else { Token::Letter(c) }).collect()
-}
-
-/// A name as a pattern: with `*` for its fields, and as tokens.
-fn of_name(name: &Name) -> (String, Vec<Token>) {
-    let (mut shown, mut tokens) = (String::new(), Vec::new());
-    for piece in &name.pieces {
-        match piece {
-            Piece::Literal(text) => {
-                shown.push_str(text);
-                tokens.extend(text.chars().map(Token::Letter));
-            }
-            Piece::Text { dots, .. } => {
-                shown.push('*');
-                tokens.push(if *dots { Token::Any } else { Token::Word });
-            }
-            Piece::Number(_) => {
-                shown.push('*');
-                tokens.push(Token::Figures);
-            }
-        }
-    }
-    (shown, tokens)
-}
-
-impl Token {
-    /// Whether any number of letters stand for it, this one among them.
-    fn takes(self, letter: char) -> bool {
-        match self {
-            Token::Letter(_) => false,
-            Token::Any => true,
-            Token::Word => letter != '.',
-            Token::Figures => letter.is_ascii_digit(),
-        }
-    }
-
-    fn is_any(self) -> bool {
-        !matches!(self, Token::Letter(_))
-    }
-}
-
-/// Whether some text is of both patterns.
-fn meet(one: &[Token], other: &[Token]) -> bool {
-    // Whether the first tokens of the one, and as many of the other as the place says, may be the same text.
-    let mut row = vec![false; other.len() + 1];
-    row[0] = true;
-    for at in 0..=one.len() {
-        let mut next = vec![false; other.len() + 1];
-        for to in 0..=other.len() {
-            if !row[to] {
-                continue;
-            }
-            let (a, b) = (one.get(at), other.get(to));
-            if a.is_some_and(|a| a.is_any()) {
-                next[to] = true;
-            }
-            if b.is_some_and(|b| b.is_any()) {
-                row[to + 1] = true;
-            }
-            match (a, b) {
-                (Some(Token::Letter(a)), Some(Token::Letter(b))) => next[to + 1] |= a == b,
-                (Some(a), Some(Token::Letter(b))) if a.takes(*b) => row[to + 1] = true,
-                (Some(Token::Letter(a)), Some(b)) if b.takes(*a) => next[to] = true,
-                _ => {}
-            }
-        }
-        if at == one.len() {
-            return row[other.len()];
-        }
-        row = next;
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::globs::matches;
-
-    /// All texts of some letters, up to a length.
-    fn texts(letters: &[char], most: usize) -> Vec<String> {
-        let mut all = vec![String::new()];
-        let mut last = all.clone();
-        for _ in 0..most {
-            let longer =
-                |text: &String| letters.iter().map(|c| format!("{text}{c}")).collect::<Vec<_>>();
-            last = last.iter().flat_map(longer).collect();
-            all.extend(last.clone());
-        }
-        all
-    }
-
-    #[test]
-    fn patterns_meet_where_a_text_is_of_both() {
-        let patterns = texts(&['a', 'b', '*'], 4);
-        // A text that two such patterns share may be as short as both together.
-        let names = texts(&['a', 'b'], 7);
-        for (one, other) in
-            patterns.iter().flat_map(|one| patterns.iter().map(move |other| (one, other)))
-        {
-            let both = names.iter().any(|name| matches(one, name) && matches(other, name));
-            assert_eq!(meet(&of_glob(one), &of_glob(other)), both, "{one} {other}");
-        }
-    }
-
-    #[test]
-    fn fields_take_what_they_read() {
-        let name = |text: &str| of_name(&Name::within(text, (0, text.len())).unwrap()).1;
-        for (text, glob, expected) in [
-            ("blk.{L}.w", "blk.*.w", true),
-            ("blk.{L}.w", "blk.12.w", true),
-            ("blk.{L}.w", "blk.q.w", false),
-            ("blk.{x:name}.w", "blk.q.w", true),
-            ("blk.{x:name}.w", "blk.q.r.w", false),
-            ("blk.{x:*}.w", "blk.q.r.w", true),
-            ("{p:*}.self_attn.q_proj.{w:name}", "*.self_attn.q_proj.weight", true),
-            ("{p:*}.self_attn.q_proj.{w:name}", "*.self_attn.qproj.weight", false),
-        ] {
-            assert_eq!(meet(&name(text), &of_glob(glob)), expected, "{text} {glob}");
-        }
     }
 }

@@ -1,12 +1,12 @@
-//! Why a size has no value.
+//! The reasons for a missing size.
 
-/// Why a size has no value.
+/// The reason that a size is missing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Lack {
     /// Something it needs is not there: a sentence.
     Absent(String),
     /// A size that it needs is not known yet.
     Later(String),
-    /// It is no size: why.
+    /// The expression fails, for this reason.
     Wrong(String),
 }

@@ -7,8 +7,15 @@ use serde_json::Value;
 
 use crate::error::{Error, Kind};
 
-/// The value at a path.
-pub(crate) fn value<'a>(config: &'a Value, path: &str) -> Option<&'a Value> {
+/// Returns the value of a configuration at a path: keys with dots between them, and places in lists. A key that has the
+/// dots itself comes first, and null counts as absent.
+///
+/// ```
+/// let config = serde_json::json!({"text_config": {"layers": [8, 4]}, "eps": null});
+/// assert_eq!(tilewright_recipe::config_value(&config, "text_config.layers.1").unwrap(), 4);
+/// assert!(tilewright_recipe::config_value(&config, "eps").is_none());
+/// ```
+pub fn value<'a>(config: &'a Value, path: &str) -> Option<&'a Value> {
     let through = || {
         path.split('.').try_fold(config, |at, key| match at.as_array() {
             Some(list) => list.get(key.parse::<usize>().ok()?),

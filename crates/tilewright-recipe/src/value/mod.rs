@@ -1,9 +1,9 @@
-//! Values of a recipe: sizes, conditions, and what they are computed from.
+//! Values of a recipe: sizes, conditions, and their inputs.
 //!
 //! ```text
 //! lookup       a value of the configuration, by its path
 //! dims         a dim of the source's tensors, by a pattern of their names
-//! lack         why a size has no value
+//! lack         the reason that a size is missing
 //! operator     exact arithmetic of sizes
 //! quantity     a size: an expression of these
 //! condition    what must hold of such expressions

@@ -90,7 +90,7 @@ impl Conditions {
         Conditions(read.collect())
     }
 
-    /// Whether one of the keys begins with this text.
+    /// Returns true if one of the keys begins with this text.
     ///
     /// ```
     /// use tilewright_recipe::{Recipe, Sizes};

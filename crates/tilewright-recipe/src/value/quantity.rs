@@ -74,7 +74,7 @@ impl Scope<'_> {
 }
 
 impl Quantity {
-    /// Reads an expression, which stands at `place`; errors point into the file.
+    /// Reads the expression at `place`; errors point into the file.
     pub(crate) fn parse(text: &str, place: &Place) -> Result<Quantity, Error> {
         Quantity::read(text, place).map_err(|error| error.within(text, place))
     }
@@ -109,7 +109,7 @@ impl Quantity {
         }
     }
 
-    /// Where an expression stands.
+    /// Returns the place of an expression in the file.
     pub(crate) fn place(&self) -> Option<&Place> {
         match self {
             Quantity::Number(_) => None,
@@ -125,7 +125,7 @@ impl Quantity {
         }
     }
 
-    /// Whether it is made of other sizes alone, without a choice.
+    /// Returns true if it uses other sizes only, and has no choice.
     pub(crate) fn is_of_sizes(&self) -> bool {
         let parts = self.expression().map(Value::parts).unwrap_or_default();
         !parts.is_empty() && parts.iter().all(|part| matches!(part, Value::Size(_)))
@@ -295,7 +295,7 @@ fn inner(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// What the configuration says at a path.
+/// Returns the value of the configuration at a path.
 fn configured<'a>(config: Option<&'a Json>, path: &str) -> Result<&'a Json, Lack> {
     let config = config.ok_or_else(|| Lack::Absent("there is no configuration".into()))?;
     let none = || Lack::Absent(format!("the configuration lacks `{path}`"));

@@ -73,7 +73,7 @@ fn names_that_no_recipe_has_are_refused_when_it_is_read() {
     for (head, says, line) in [
         (
             "require = ['heds == 4']",
-            "`heds` is no size of the recipe: no rule has such an axis, and [sizes] does not list it; did you mean `heads`?",
+            "`heds` is not a size of the recipe: no rule has such an axis, and [sizes] does not list it; did you mean `heads`?",
             1,
         ),
         ("require = [{ that = 'n == 4', if = 'hheads == 1' }]", "did you mean `heads`?", 1),
@@ -88,15 +88,15 @@ fn names_that_no_recipe_has_are_refused_when_it_is_read() {
             "count('q.x.w') names tensors",
             1,
         ),
-        ("note = [{ if = 'dd > 1', say = 's' }]", "`dd` is no size", 1),
+        ("note = [{ if = 'dd > 1', say = 's' }]", "`dd` is not a size of the recipe", 1),
         (
             "title = 't'\nevery = ['l']",
-            "`every` names `l`, which is no axis and no size of the recipe",
+            "`every` names `l`, which is neither an axis nor a size of the recipe",
             0,
         ),
         ("[give]\nnn = 'heads'", "`give` names `nn`", 0),
         ("[sizes]\nd = 'heds or 3'", "did you mean `heads`?", 2),
-        ("[pad_to]\nv = ['n', 'm * 2']", "`m` is no size", 2),
+        ("[pad_to]\nv = ['n', 'm * 2']", "`m` is not a size of the recipe", 2),
     ] {
         let tail = if head.contains("[sizes]") { "\nheads = 4" } else { "\n[sizes]\nheads = 4" };
         let errors = Recipe::parse(&format!("{head}{tail}{RULE}")).unwrap_err();
