@@ -461,7 +461,7 @@ pub(crate) fn jobs(
     jobs_of((input, &[]), format, request)
 }
 
-/// What a request does with every tensor of an input, whose quantisation is what the formats presume.
+/// Returns the jobs of a request, after comparing their formats with the quantisation that the files state.
 fn checked_jobs(
     input: &Input,
     format: &'static Format,

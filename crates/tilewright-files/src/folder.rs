@@ -187,14 +187,14 @@ fn part_of(path: &Path) -> Option<(String, u64)> {
     Some((stem.to_owned(), count))
 }
 
-/// Whether all files are named as parts of one.
+/// Returns true if all files are named as parts of one.
 fn are_parts(found: &[&PathBuf]) -> bool {
     let of = |path: &&PathBuf| part_of(path);
     let first = found.first().and_then(of);
     first.is_some() && found.iter().all(|path| of(path) == first)
 }
 
-/// What is wrong with parts of a checkpoint that no index lists, and what to do about it.
+/// Returns the end of an error about parts of a checkpoint without an index: the reason and the fix.
 fn unlisted(format: &Format) -> String {
     let named = "they are named as parts of one checkpoint";
     match (format.name, format.ending) {
@@ -231,8 +231,8 @@ fn shown(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What of the files that go along with the tensors of a folder is not in another folder, where both are folders. `chosen`
-/// says which of them go along otherwise than as they are.
+/// Returns the first difference between the files beside the tensors of two folders; `None` if one of the two is not a
+/// folder. `chosen` leaves files out or changes them, as a recipe does.
 pub(crate) fn difference(
     out: &Place,
     against: &Input,

@@ -127,6 +127,7 @@ mod writer;
 #[doc(hidden)]
 pub mod inner {
     pub use crate::{
+        assemble::given::{CONFIG, file_in},
         claim::{Busy, Claim, Claimant},
         folder::Companions,
         foreign::check_folder,

@@ -1,4 +1,4 @@
-//! What is known of quantised weights beside them, compared with the formats that a request names.
+//! The quantisation that files state, compared with the formats that a request names.
 //!
 //! ```text
 //! config.json           quantization_config: the method, the bits, whether zero points are all in the middle
@@ -6,8 +6,8 @@
 //! a tensor beside       the zero points themselves
 //! ```
 //!
-//! Law: a tensor is refused iff the source format, or the kernel of the target, presumes other values than one of these
-//! states. What none of them states is not compared, and [`remark`] says so.
+//! Law: a tensor is refused if and only if one of these states another value than the source format, or the kernel of the
+//! target, presumes. If none of them states anything, nothing is compared, and [`remark`] says so.
 
 use serde_json::{Map, Value};
 use tilewright_core::Remedy;
@@ -31,7 +31,7 @@ const BITS: [&str; 2] = ["bits", "w_bit"];
 /// The key that says whether all zero points are the middle of the values.
 const SYMMETRIC: &str = "sym";
 
-/// What a file states of the quantisation of all weights.
+/// The quantisation that a file states for all weights.
 struct Stated {
     file: &'static str,
     object: Map<String, Value>,

@@ -420,8 +420,8 @@ impl Request {
         self
     }
 
-    /// Whether tensors are converted although the configuration beside the input, or the zero points beside a tensor,
-    /// say that its weights are quantised otherwise than their layouts presume.
+    /// Converts tensors even if `config.json` or the zero points beside a tensor state another quantisation than the layouts
+    /// presume.
     ///
     /// ```
     /// use tilewright_files::{Conversion, Reading, Request, open};

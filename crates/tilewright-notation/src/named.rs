@@ -227,7 +227,7 @@ impl Named {
         self.quantised?.row_table
     }
 
-    /// What the format presumes of the model whose quantised weights it holds; `None` for other formats.
+    /// Returns the quantisation that the format presumes; `None` for formats that hold no quantised weights.
     ///
     /// ```
     /// use tilewright_notation::Spec;

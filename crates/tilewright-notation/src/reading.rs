@@ -242,7 +242,7 @@ pub struct Resolved {
     pub(crate) words_dims: Option<Vec<u64>>,
     /// How the storage is spelled for others.
     pub(crate) words: Option<Words>,
-    /// What it presumes of the model whose quantised weights it holds.
+    /// The quantisation that it presumes, for formats of quantised weights.
     pub(crate) quantised: Option<&'static Quantised>,
 }
 

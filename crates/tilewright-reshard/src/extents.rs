@@ -48,7 +48,7 @@ impl Request {
 }
 
 impl Stated<'_> {
-    /// The same with what the files of a checkpoint say, and the config beside them.
+    /// Adds the extents that the files of a checkpoint and the config beside them state.
     pub(crate) fn with_files(mut self, checkpoint: &Path, noted: Named) -> Result<Self, Error> {
         if self.request.trusts_extents {
             return Ok(self);

@@ -28,7 +28,7 @@ pub(crate) fn check(request: &Request, arrays: &[Array]) -> Result<(), Error> {
     };
     for rules in [&request.from, &request.to].into_iter().flatten() {
         for array in rules.firsts(arrays)? {
-            // What a rule refuses is told where the shards are made.
+            // Errors of a rule are reported when the shards are made.
             let Ok(sharded) = rules.of_array(array) else { continue };
             for split in sharded.splits() {
                 let Cut::Heads(heads) = &split.cut else { continue };

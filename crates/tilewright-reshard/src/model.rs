@@ -71,7 +71,7 @@ const FAMILIES: [(&str, bool); 12] = [
     ("qwen3_moe", false),
 ];
 
-/// Whether a configuration is of a known family.
+/// Returns true for the configuration of a known family.
 pub(crate) fn is_known(config: &serde_json::Value) -> bool {
     FAMILIES.iter().any(|(name, _)| config.get("model_type").is_some_and(|own| own == name))
 }

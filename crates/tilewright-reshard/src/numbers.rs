@@ -106,18 +106,18 @@ pub(crate) fn before_first(files: &[PathBuf]) -> Option<String> {
 }
 
 impl Column<'_> {
-    /// Whether the numbers count the files.
-    fn is_dense(&self, surely: bool) -> bool {
+    /// Returns true if the numbers count the files: if that is `known`, or if at least half of them are there.
+    fn is_dense(&self, known: bool) -> bool {
         let (least, most) = (self.numbers.keys().next(), self.numbers.keys().next_back());
         let span = most.zip(least).map_or(0, |(most, least)| most - least);
-        surely || span / 2 < self.numbers.len() as u64
+        known || span / 2 < self.numbers.len() as u64
     }
 
     /// The first number that is missing. Where it may be that of the first or that of the last, both.
     fn missing(&self, dense: bool) -> Vec<u64> {
         let (least, most) = (self.numbers.keys().next(), self.numbers.keys().next_back());
         let Some((&least, &most)) = least.zip(most) else { return Vec::new() };
-        // What is beyond the number of all is no count.
+        // A number above the count after `-of-` means that this is not a count.
         let of = self.of.filter(|of| most <= *of && *of > 0);
         let (first, last) = match of {
             Some(of) if least == 0 => (0, of - 1),
@@ -127,7 +127,7 @@ impl Column<'_> {
             None if self.is_dense(dense) => (least, most),
             None => return Vec::new(),
         };
-        // Some number up to that of the numbers that are there, and one more, is none of these.
+        // There are at most as many steps as numbers, and one more.
         let gone = (first..=last).find(|number| !self.numbers.contains_key(number));
         match (gone, of) {
             (Some(gone), _) => vec![gone],
@@ -136,7 +136,7 @@ impl Column<'_> {
         }
     }
 
-    /// The name of the file with another number, as far as it is known: with as many digits as the first has.
+    /// Returns the name of the file with another number, with the digits of the first file.
     fn named(&self, number: u64) -> String {
         let first = self.numbers.values().next().map_or("", String::as_str);
         let mut name = String::new();

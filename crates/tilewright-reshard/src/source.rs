@@ -43,7 +43,7 @@ pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     Ok(checkpoint)
 }
 
-/// Whether a folder that no index opens is one of torch's distributed checkpoint.
+/// Returns true for the folder of a distributed checkpoint of torch without an index.
 fn is_distributed(path: &Path) -> Result<bool, Error> {
     if !path.is_dir() || names(path)?.iter().any(|path| is_index(path)) {
         return Ok(false);
@@ -53,7 +53,7 @@ fn is_distributed(path: &Path) -> Result<bool, Error> {
     Ok(says_places(&tilewright_files::open(first, &Reading::default())?))
 }
 
-/// Whether files say that their tensors are boxes of arrays.
+/// Returns true if the files state that their tensors are boxes of arrays.
 fn says_places(input: &Input) -> bool {
     input.metadata().any(|(key, _)| key == PLACES)
 }

@@ -7,7 +7,7 @@ use tilewright_recipe::Assembly;
 use super::{
     equal::Equality,
     made::{self, Known},
-    packaging::{self, Packaging, Told},
+    packaging::{self, Messages, Packaging},
     whole::{Way, Whole},
 };
 use crate::{
@@ -58,8 +58,8 @@ pub struct Assembling<'a> {
     pub(crate) wholes: Vec<Whole>,
     pub(crate) equal: Vec<Equality>,
     pub(crate) rows: Vec<Row>,
-    /// What a user is told of the recipe, of the configuration and of the metadata.
-    told: Told,
+    /// Messages about the recipe, the configuration and the metadata.
+    messages: Messages,
 }
 
 /// What becomes of one tensor of a result: what `--dry-run` shows.
@@ -142,18 +142,18 @@ impl<'a> Assembling<'a> {
         let (made, mut frame) =
             packaging::framed(input, tensors, out.as_ref(), (request, packaging, assembly))?;
         let config = &assembly.config;
-        let mut told = match &mut frame.stage {
+        let mut messages = match &mut frame.stage {
             Some(stage) => packaging::configure(input, &mut stage.companions, config)?,
-            None => Told {
+            None => Messages {
                 cautions: packaging::unconfigured(input, config)?.into_iter().collect(),
-                ..Told::default()
+                ..Messages::default()
             },
         };
-        told.cautions.splice(0..0, assembly.notes.iter().cloned());
-        told.cautions.extend(packaging::misplaced(frame.format, assembly));
-        told.cautions.extend(made.opened.container.cautions());
+        messages.cautions.splice(0..0, assembly.notes.iter().cloned());
+        messages.cautions.extend(packaging::misplaced(frame.format, assembly));
+        messages.cautions.extend(made.opened.container.cautions());
         let rows = Vec::new();
-        let mut job = Assembling { source: input, made, frame, wholes, equal, rows, told };
+        let mut job = Assembling { source: input, made, frame, wholes, equal, rows, messages };
         job.settle();
         Ok(job)
     }
@@ -203,11 +203,11 @@ impl<'a> Assembling<'a> {
         let stage = self.frame.stage.as_ref();
         let left = stage.and_then(|stage| stage.companions.warning());
         let changed = self.made.opened.container.warnings();
-        self.source.warnings().chain(left).chain(changed).chain(self.told.notes.iter().cloned())
+        self.source.warnings().chain(left).chain(changed).chain(self.messages.notes.iter().cloned())
     }
 
-    /// What a user of the result must know: what the recipe says of it, what was not checked, and what it lacks; sentences
-    /// without an end.
+    /// Returns warnings about the result: the notes of the recipe, checks that were not made, and missing files. Each is a
+    /// sentence without its full stop.
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
@@ -222,7 +222,7 @@ impl<'a> Assembling<'a> {
     /// # Ok::<(), tilewright_files::Error>(())
     /// ```
     pub fn cautions(&self) -> impl Iterator<Item = &str> {
-        self.told.cautions.iter().map(String::as_str)
+        self.messages.cautions.iter().map(String::as_str)
     }
 
     /// The names of the files that go along, where a folder becomes a folder.

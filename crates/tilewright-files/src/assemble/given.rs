@@ -1,6 +1,9 @@
 //! What a recipe is solved for, of an opened input: its tensors by name, and the configuration beside it.
 
-use std::{fs, io, path::PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use tilewright_recipe::Tensor;
 
@@ -11,7 +14,7 @@ use crate::{
 };
 
 /// The name of the file that describes a checkpoint to the library that loads it.
-pub(crate) const CONFIG: &str = "config.json";
+pub const CONFIG: &str = "config.json";
 
 /// The longest configuration that is read, in bytes.
 const LONGEST: u64 = 16 << 20;
@@ -70,30 +73,51 @@ impl Input {
         Ok(Some(said.into()))
     }
 
-    /// The path of the configuration beside the input, and its text.
+    /// Returns the path of the configuration beside the input, and its text.
     pub(crate) fn config_text(&self) -> Result<Option<(PathBuf, String)>, Error> {
         self.text_beside(CONFIG)
     }
 
-    /// The path of a file of this name beside the input, and its text.
+    /// Returns the path of a file of this name beside the input, and its text.
     pub(crate) fn text_beside(&self, name: &str) -> Result<Option<(PathBuf, String)>, Error> {
         // What is read from standard input lies in no folder.
         if is_standard(self.path()) {
             return Ok(None);
         }
-        let path = temporary::folder(self.path()).join(name);
-        match fs::metadata(&path) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-            _ => {}
-        }
-        let source = Source::open(&path)?;
-        if source.len() > LONGEST {
-            let len = source.len();
-            let said = format!("a configuration of {len} bytes; at most {LONGEST} are read");
-            return Err(Error::corrupt(&path, said));
-        }
-        let bytes = source.head(source.len())?;
+        let Some((path, bytes)) = file_in(temporary::folder(self.path()), name)? else {
+            return Ok(None);
+        };
         let text = String::from_utf8(bytes).map_err(|error| Error::corrupt(&path, error))?;
         Ok(Some((path, text)))
     }
+}
+
+/// Returns the path and the bytes of a small file in a folder; `None` if there is no such file.
+///
+/// # Errors
+/// [corrupt](Error::is_corrupt) beyond 16 MiB; those of a path that is not a regular file.
+///
+/// ```
+/// use tilewright_files::inner::file_in;
+/// let folder = tempfile::tempdir().unwrap();
+/// std::fs::write(folder.path().join("config.json"), "{}").unwrap();
+/// assert_eq!(file_in(folder.path(), "config.json")?.unwrap().1, b"{}");
+/// assert!(file_in(folder.path(), "other.json")?.is_none());
+/// assert!(file_in(folder.path(), ".").is_err());
+/// # Ok::<(), tilewright_files::Error>(())
+/// ```
+pub fn file_in(folder: &Path, name: &str) -> Result<Option<(PathBuf, Vec<u8>)>, Error> {
+    let path = folder.join(name);
+    match fs::metadata(&path) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+        _ => {}
+    }
+    let source = Source::open(&path)?;
+    let len = source.len();
+    if len > LONGEST {
+        let said = format!("a configuration of {len} bytes; at most {LONGEST} are read");
+        return Err(Error::corrupt(&path, said));
+    }
+    let bytes = source.head(len)?;
+    Ok(Some((path, bytes)))
 }

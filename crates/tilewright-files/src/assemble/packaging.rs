@@ -100,7 +100,8 @@ pub(crate) fn framed(
     Ok((made, Frame { out: place.path, format, request, targets, stage }))
 }
 
-/// What is known of the model, under the keys of `config.json`: what the recipe solved, and what the configuration says.
+/// Returns the sizes of the model under the keys of `config.json`: those of the configuration, replaced by those that the
+/// recipe solved.
 fn known(input: &Input, assembly: &Assembly) -> Result<serde_json::Value, Error> {
     let mut known = match input.config()? {
         Some(serde_json::Value::Object(config)) => config,
@@ -110,12 +111,12 @@ fn known(input: &Input, assembly: &Assembly) -> Result<serde_json::Value, Error>
     Ok(known.into())
 }
 
-/// What a user is told of a result.
+/// Messages about a result.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// What is not as one may expect.
+pub(crate) struct Messages {
+    /// Facts that may surprise.
     pub(crate) notes: Vec<String>,
-    /// What was not checked, or what the result lacks without which nobody can use it.
+    /// Warnings, shown with `--quiet` too: checks that were not made, and files that a reader needs and does not find.
     pub(crate) cautions: Vec<String>,
 }
 
@@ -124,7 +125,7 @@ pub(crate) fn configure(
     input: &Input,
     companions: &mut Companions,
     config: &ConfigJson,
-) -> Result<Told, Error> {
+) -> Result<Messages, Error> {
     let there = companions.find(CONFIG).is_some();
     let (mut notes, mut cautions) = (Vec::new(), Vec::new());
     match config {
@@ -152,10 +153,10 @@ pub(crate) fn configure(
         )),
         _ => {}
     }
-    Ok(Told { notes, cautions })
+    Ok(Messages { notes, cautions })
 }
 
-/// What a result that is a file alone lacks: the configuration beside its input.
+/// Returns a warning that a single file leaves the configuration of its input behind.
 pub(crate) fn unconfigured(input: &Input, config: &ConfigJson) -> Result<Option<String>, Error> {
     if input.config_text()?.is_none() {
         return Ok(None);
@@ -176,7 +177,7 @@ pub(crate) fn unconfigured(input: &Input, config: &ConfigJson) -> Result<Option<
     })
 }
 
-/// Why no reader of the format that a recipe is for takes the result: a file of another one.
+/// Returns a warning if the recipe makes names for one kind of file and the result is another kind.
 pub(crate) fn misplaced(format: &Format, assembly: &Assembly) -> Option<String> {
     let is_for = |one: &&&Format| {
         let begins = one.describes.is_some_and(|it| assembly.result.has_key_with(it));

@@ -33,7 +33,7 @@ pub(crate) struct Format {
     pub(crate) recognises: fn(&[u8], u64) -> bool,
     /// Whether a result is several files, of which the named one comes last and names the others.
     pub(crate) several: bool,
-    /// Whether a file may be one of several parts that are read together, whichever of them is named.
+    /// True if a file may be one of several parts. Opening any part reads all of them.
     pub(crate) splits: bool,
     /// Whether the files say the order of an element's bytes.
     pub(crate) orders: bool,
@@ -48,7 +48,7 @@ pub(crate) struct Format {
     pub(crate) alone: bool,
     /// For formats of one array without a name.
     pub(crate) array: Option<OneArray>,
-    /// What the keys begin with by which its metadata alone describe a model.
+    /// The prefix of metadata keys that describe a model without a `config.json`.
     pub(crate) describes: Option<&'static str>,
 }
 
@@ -153,7 +153,7 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// How what the file says of its model contradicts a configuration, as a sentence without an end.
+    /// Returns the contradictions between the file's metadata and a configuration, as a sentence without its full stop.
     fn contradictions(&self, _config: &serde_json::Value) -> Option<String> {
         None
     }
@@ -163,7 +163,7 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// What a user must know of a result: what was not checked, in sentences without an end.
+    /// Returns warnings about checks of a result that were not made, as sentences without a full stop.
     fn cautions(&self) -> Vec<String> {
         Vec::new()
     }
@@ -184,9 +184,9 @@ pub(crate) struct Beside<'a> {
     pub(crate) files: &'a [String],
     /// What the model may say of the model whose tensors these are.
     pub(crate) result: &'a Conditions,
-    /// What is known of the model whose tensors these are, under the keys of `config.json`.
+    /// The sizes of the model that has these tensors, under the keys of `config.json`.
     pub(crate) config: &'a serde_json::Value,
-    /// Whether the model is the input itself.
+    /// True if the metadata come from the input itself.
     pub(crate) own: bool,
     /// Whether what the model says of tensors is not compared with these.
     pub(crate) trusted: bool,

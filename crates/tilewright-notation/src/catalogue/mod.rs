@@ -65,7 +65,7 @@ pub struct Format {
     /// The last dims of the array as the maker names and orders them, such as `["K", "N"]`; empty where they are the
     /// letters of the pattern. See [`Format::axes`].
     pub dims: &'static [&'static str],
-    /// What it presumes of the model whose quantised weights it holds.
+    /// The quantisation that it presumes, for formats of quantised weights.
     pub quantised: Option<&'static Quantised>,
     /// Whether it counts the elements of the flattened array, so that the last dim ends with its innermost digit.
     pub flat: bool,

@@ -3,8 +3,7 @@
 /// A key of `quantization_config` in `config.json`, and the values that it may have, in lower case.
 pub type Allowed = (&'static str, &'static [&'static str]);
 
-/// What a format of quantised weights presumes of the model that holds them. A key that a configuration does not state
-/// contradicts nothing.
+/// The quantisation that a format of quantised weights presumes. A key that the configuration lacks contradicts nothing.
 ///
 /// ```
 /// use tilewright_notation::Spec;
@@ -15,16 +14,16 @@ pub type Allowed = (&'static str, &'static [&'static str]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Quantised {
-    /// What the configuration says of a model whose weights are stored in this format.
+    /// The values of the configuration that fit weights in this format.
     pub config: &'static [Allowed],
     /// The last part of the name of a tensor beside one in this format that lists the group of each row. Rows whose
     /// groups are not in order need an index table.
     pub row_table: Option<&'static str>,
     /// The last part of the name of a tensor beside one in this format that holds the zero points, in words.
     pub zeros: Option<&'static str>,
-    /// Whether the kernel of this format takes the middle of the values as the zero point of all weights of such a model.
+    /// True if the kernel of this format takes the middle of the values as the zero point of all weights.
     pub is_symmetric: bool,
-    /// What a configuration has to state so that another format takes the stored values as they are, and why.
+    /// The values that the configuration must state before another format may store the values unchanged, and the reason.
     pub unchanged: Option<(Allowed, &'static str)>,
 }
 

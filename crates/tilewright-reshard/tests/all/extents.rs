@@ -335,6 +335,20 @@ fn the_config_beside_a_lone_file_states_extents() {
     Job::prepare(request).unwrap();
 }
 
+/// Opening a FIFO would wait for a writer: it is refused before that.
+#[cfg(unix)]
+#[test]
+fn a_config_that_is_a_pipe_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    let request = model(&at, "", CONFIG);
+    fs::remove_file(at.join("config.json")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(at.join("config.json")).status();
+    assert!(made.unwrap().success());
+    let (_, said) = refused(request);
+    assert!(said.contains("config.json"), "{said}");
+}
+
 #[test]
 fn a_caller_knows_better_than_a_config() {
     let folder = tempfile::tempdir().unwrap();

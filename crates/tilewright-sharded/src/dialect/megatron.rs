@@ -244,7 +244,7 @@ fn heads(
     Ok(Cut::Heads(heads))
 }
 
-/// What a list of heads states.
+/// The numbers that a list of heads states.
 #[derive(Default)]
 struct Given {
     h: Option<u64>,

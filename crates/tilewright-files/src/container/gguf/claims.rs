@@ -18,7 +18,7 @@ use crate::{Tensor, names};
 /// Kinds of files that hold no model.
 const PARTS: [&str; 4] = ["adapter", "imatrix", "mmproj", "projector"];
 
-/// What readers need of every model.
+/// The keys that readers need for every model, behind the name of the architecture.
 const NEEDED: [&str; 4] = ["block_count", "embedding_length", "context_length", HEADS];
 
 const HEADS: &str = "attention.head_count";
@@ -144,7 +144,7 @@ impl<'a> Claims<'a> {
         })
     }
 
-    /// What says that the file is no model by itself.
+    /// Returns the metadata that mark the file as a part of a model, such as an adapter.
     fn part(&self) -> Option<String> {
         let kind = self.values.get("general.type").and_then(Value::string);
         match kind.filter(|kind| PARTS.contains(kind)) {
@@ -155,7 +155,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Why the tensors are not those of a part of a model.
+    /// Returns the contradiction if a file that is marked as a part holds tensors of a whole model.
     fn whole(&self, part: &str) -> Option<String> {
         let of_models = ["token_embd.weight", "blk.0.attn_norm.weight", "output_norm.weight"];
         let found = of_models.into_iter().find(|name| self.tensors.contains_key(name))?;

@@ -77,9 +77,9 @@ struct Gguf {
     header: Header,
     /// The metadata as texts, but for what says that a file is one of several.
     texts: Vec<(String, String)>,
-    /// What was changed in the metadata of another file.
+    /// A description of the changes to the metadata of another file.
     changed: Option<String>,
-    /// What of them was not compared with the tensors.
+    /// The metadata that were not compared with the tensors.
     unchecked: Option<String>,
 }
 

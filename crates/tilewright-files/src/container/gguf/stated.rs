@@ -1,14 +1,15 @@
-//! What metadata and a `config.json` both state of a model: a table of keys, each with the places in the configuration.
+//! Metadata compared with a `config.json`: a table of keys, each with its paths in the configuration.
 //!
-//! Law: what only one side states is not compared, unless readers of GGUF take a default for a missing key.
+//! Law: a value that only one side states is not compared, unless readers of GGUF have a default for the missing key.
 //!
 //! Source: llama.cpp, `convert_hf_to_gguf.py`, `set_gguf_parameters`, and `src/llama-model.cpp`, `load_hparams`.
 
 use serde_json::{Map, Value as Json};
+use tilewright_recipe::config_value;
 
 use super::{header::Header, value::Value};
 
-/// What readers take for a missing key.
+/// The value that readers use for a missing key.
 #[derive(Clone, Copy)]
 enum Absent {
     Unknown,
@@ -19,11 +20,11 @@ enum Absent {
     Share,
 }
 
-/// Whose rows are compared.
+/// The models for which a row is compared.
 #[derive(Clone, Copy, PartialEq)]
 enum Where {
     Everywhere,
-    /// Attention whose heads of query, key and value lie in tensors of their own.
+    /// Attention with separate heads of query, key and value; not latent attention.
     PlainHeads,
     /// Architectures that rotate whole heads.
     WholeHeads,
@@ -111,7 +112,7 @@ const PARTLY: [&str; 3] = ["deepseek2", "glm4", "glm4moe"];
 /// Architectures whose keys and values are made of a latent.
 const LATENT: [&str; 1] = ["deepseek2"];
 
-/// Whether an architecture is of a known family.
+/// Returns true for the architecture of a known family.
 pub(super) fn is_known(architecture: &str) -> bool {
     FAMILIES.iter().any(|(_, known)| *known == architecture)
 }
@@ -150,14 +151,11 @@ impl<'a> Stated<'a> {
         self.header.get(&format!("{}.{key}", self.architecture))
     }
 
-    /// What the configuration states at the first of these places that it has.
+    /// Returns the first of these paths that the configuration has, and its value.
     fn states(&self, paths: &[&'static str]) -> Option<(&'static str, &'a Json)> {
-        let below = |table: &'a Json, path: &str| {
-            path.split('.').try_fold(table, |table, key| table.get(key)).filter(|it| !it.is_null())
-        };
         let tables = [Some(self.config), self.config.get("text_config")];
         let found = |path: &&'static str| {
-            Some((*path, tables.iter().flatten().find_map(|table| below(table, path))?))
+            Some((*path, tables.iter().flatten().find_map(|table| config_value(table, path))?))
         };
         paths.iter().find_map(found)
     }
@@ -226,8 +224,10 @@ impl<'a> Stated<'a> {
             (Some(value), _) => value.reals(),
             (None, Absent::Unknown) => Vec::new(),
             (None, Absent::Number(number)) => vec![number],
-            (None, Absent::Key(HEAD)) => self.numbers(HEAD, Absent::Share),
-            (None, Absent::Key(key)) => self.numbers(key, Absent::Unknown),
+            (None, Absent::Key(other)) => {
+                let row = ROWS.iter().find(|(key, ..)| *key == other);
+                self.numbers(other, row.map_or(Absent::Unknown, |(_, _, absent, _)| *absent))
+            }
             (None, Absent::Share) => {
                 let heads = first(HEADS).filter(|heads| *heads > 0.0);
                 let share = |heads: f64| Some((first("embedding_length")? / heads).floor());
@@ -237,7 +237,7 @@ impl<'a> Stated<'a> {
     }
 }
 
-/// Whether two numbers are the same in float32, which metadata hold.
+/// Returns true for numbers that are equal in float32, the type of the metadata.
 fn same(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-6 * one.abs().max(other.abs())
 }
