@@ -95,7 +95,7 @@ impl Input {
 /// Returns the path and the bytes of a small file in a folder; `None` if there is no such file.
 ///
 /// # Errors
-/// [corrupt](Error::is_corrupt) beyond 16 MiB; those of a path that is not a regular file.
+/// If the file is longer than 16 MiB, is not a regular file, or cannot be read.
 ///
 /// ```
 /// use tilewright_files::inner::file_in;
