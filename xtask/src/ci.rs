@@ -3,10 +3,15 @@
 //! Steps whose tools are missing and cannot be fetched are named and left out; with `CI=true` in the
 //! environment that is a failure.
 
-use std::{env, path::Path};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use crate::{
-    algebra, conformance, pictures, python, release,
+    algebra, conformance, pictures,
+    program::{self, Build},
+    python, release,
     shell::{Outcome, command, run as sh, target},
     site,
     steps::Steps,
@@ -49,11 +54,12 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     steps.step("packages", || release::packages(root, false))?;
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
-    steps.step("program", || build(root))?;
-    let program = target(root)?.join("dist/tilewright");
+    let mut program = PathBuf::new();
+    let build = || program::build(root, Build::Release).map(|built| program = built);
+    steps.step("program", build)?;
     steps.step("algebra", || algebra::run(root, true, Some(&program)))?;
     steps.step("pictures", || pictures::run(root, true, Some(&program)))?;
-    steps.step_with(&[Tool::Python], "python", || reference(root))?;
+    steps.step_with(&[Tool::Python], "python", || reference(root, &program))?;
     steps.step_with(&[Tool::Python], "conformance", || conformance::ours(root, &program))?;
     steps.step_with(&[Tool::Python], "site", || site::build(root, &program, None))?;
     let mut wheel = None;
@@ -67,15 +73,10 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     steps.step_with(&tools, "page's tests", || web::test(root))
 }
 
-/// Builds the program as it is handed out.
-fn build(root: &Path) -> Outcome {
-    sh(&mut command(root, &["cargo", "build", "--profile", "dist", "--package", "tilewright-cli"]))
-}
-
 /// Lets the reference Python libraries read what the program wrote.
-fn reference(root: &Path) -> Outcome {
+fn reference(root: &Path, program: &Path) -> Outcome {
     let target = target(root)?;
     let python =
         python::venv(root, &target.join("ci-venv"), &root.join("tests/python/requirements.txt"))?;
-    sh(&mut python::check(root, &python, &target.join("dist/tilewright")))
+    sh(&mut python::check(root, &python, program))
 }

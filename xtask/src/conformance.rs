@@ -2,7 +2,7 @@
 //! `conformance/`, as a table in `docs/explanation/comparison.md`.
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -10,7 +10,9 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    bench, python,
+    bench,
+    program::{self, Build},
+    python,
     shell::{Outcome, command, output, run as sh, target},
     wheel,
 };
@@ -45,9 +47,7 @@ pub(crate) fn ours(root: &Path, program: &Path) -> Outcome {
 
 /// Asks everybody, and writes the table; what does not install is left out with the reason.
 pub(crate) fn run(root: &Path) -> Outcome {
-    sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))?;
-    let program =
-        target(root)?.join("debug").join(format!("tilewright{}", env::consts::EXE_SUFFIX));
+    let program = program::build(root, Build::Debug)?;
     ours(root, &program)?;
     let python = environment(root)?;
     let wheel = wheel::build(root)?;

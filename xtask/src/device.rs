@@ -4,6 +4,7 @@
 use std::{fs, path::Path};
 
 use crate::{
+    program::{self, Build},
     shell::{Outcome, command, output, run, target},
     wheel,
 };
@@ -30,8 +31,7 @@ pub(crate) fn run_all(root: &Path, without_wheel: bool, here: bool) -> Outcome {
     }
     fs::create_dir_all(folder.join("kernels"))
         .map_err(|error| format!("{}: {error}", folder.display()))?;
-    run(&mut command(root, &["cargo", "build", "--release", "--locked", "-p", "tilewright-cli"]))?;
-    copy(&target(root)?.join("release/tilewright"), &folder)?;
+    copy(&program::build(root, Build::Release)?, &folder)?;
     for script in SCRIPTS {
         copy(&root.join("bench").join(script), &folder)?;
     }

@@ -20,6 +20,7 @@ mod memory;
 mod oracles;
 mod pictures;
 mod platforms;
+mod program;
 mod python;
 mod release;
 mod shell;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     bounds, faults, fuzz,
     memory::{self, Sanitizer},
+    program::{self, Build},
     python,
     shell::{Outcome, command, output, run as sh, target, works},
     wheel,
@@ -89,12 +90,9 @@ fn torch(root: &Path) -> Verdict {
 
 /// The check with the program built and the libraries installed, and whether torch is one of them.
 fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
-    sh(&mut command(
-        root,
-        &["cargo", "build", "--profile", "dist", "--package", "tilewright-cli"],
-    ))?;
+    let program = program::build(root, Build::Release)?;
     let (python, has_torch) = libraries(root)?;
-    Ok((python::check(root, &python, &target(root)?.join("dist/tilewright")), has_torch))
+    Ok((python::check(root, &python, &program), has_torch))
 }
 
 /// A Python with the libraries installed, and whether torch is one of them.
@@ -191,8 +189,7 @@ fn onednn(root: &Path) -> Verdict {
 
 /// Asks `tilewright eval -` the questions, each with its answer behind a tab, and compares.
 fn asked(root: &Path, questions: &str) -> Outcome {
-    sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))?;
-    let program = target(root)?.join("debug/tilewright");
+    let program = program::build(root, Build::Debug)?;
     let pairs: Vec<(&str, &str)> =
         questions.lines().filter_map(|line| line.split_once('\t')).collect();
     let expressions: String = pairs.iter().map(|(question, _)| format!("{question}\n")).collect();
@@ -258,11 +255,8 @@ fn faults(root: &Path) -> Verdict {
     if !works(&mut command(root, &["strace", "-o", "/dev/null", "true"])) {
         return Verdict::Skipped("strace is not installed, or may not trace here".into());
     }
-    let done = sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))
-        .and_then(|()| target(root))
-        .and_then(|target| {
-            faults::run(&target.join("debug/tilewright"), &target.join("oracles/faults"))
-        });
+    let done = program::build(root, Build::Debug)
+        .and_then(|program| faults::run(&program, &target(root)?.join("oracles/faults")));
     match done {
         Ok(count) => {
             println!("    {count} faults, nothing lost");
@@ -353,10 +347,10 @@ fn fuzz(root: &Path, searched: &Searched) -> Verdict {
 
 /// The program on a kilobyte of hostile text: with optimisation, and with its checks.
 fn bounds(root: &Path) -> Verdict {
-    let words = ["cargo", "build", "--profile", "test", "--package", "tilewright-cli"];
-    verdict(sh(&mut command(root, &words)).and_then(|()| target(root)).and_then(|target| {
-        bounds::run(root, &target.join("debug/tilewright"), &target.join("oracles/bounds"))
-    }))
+    verdict(
+        program::build(root, Build::Checked)
+            .and_then(|program| bounds::run(root, &program, &target(root)?.join("oracles/bounds"))),
+    )
 }
 
 /// Files with changed headers, read by the reference readers and here.

@@ -39,7 +39,9 @@ pub(crate) fn features(root: &Path) -> Outcome {
         sh(check.args(["--features", feature, "--", "-D", "warnings"]))
     };
     [""].iter().chain(&FEATURES).try_for_each(|feature| one(feature))?;
-    sh(&mut command(root, &[&["cargo", "test", "--doc", "--quiet"], &facade[..]].concat()))?;
+    // What they show is short: compiling it takes longer than running it.
+    let examples = ["cargo", "test", "--doc", "--quiet", "--profile", "dev"];
+    sh(&mut command(root, &[&examples, &facade[..]].concat()))?;
     let tree = ["--edges", "normal", "--prefix", "none"];
     let tree = output(&mut command(root, &[&["cargo", "tree"], &facade[..], &tree].concat()))?;
     match heavy(&tree) {

@@ -13,6 +13,7 @@ use std::{
 };
 
 use crate::{
+    program::{self, Build},
     python,
     shell::{Outcome, command, run as sh, target},
     web,
@@ -31,7 +32,7 @@ pub(crate) struct Parts {
 
 /// Builds what the site takes in, and the site.
 pub(crate) fn run(root: &Path, parts: Parts) -> Outcome {
-    sh(&mut command(root, &["cargo", "build", "--quiet", "--package", "tilewright-cli"]))?;
+    let program = program::build(root, Build::Debug)?;
     let web = root.join("web");
     let page = (!parts.without_page).then(|| web.join("dist"));
     if page.is_some() && is_old(root) {
@@ -41,7 +42,7 @@ pub(crate) fn run(root: &Path, parts: Parts) -> Outcome {
     if !parts.without_crates {
         document(root, &target.join("doc"))?;
     }
-    build(root, &target.join("debug/tilewright"), page)?;
+    build(root, &program, page)?;
     if !parts.without_crates {
         copy(&target.join("doc"), &target.join("site/rust"))?;
     }

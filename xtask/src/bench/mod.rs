@@ -16,7 +16,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::shell::{Outcome, command, run as sh, target};
+use crate::program::{self, Build};
+use crate::shell::{Outcome, command, target};
 
 /// What is measured, and what becomes of it.
 #[derive(clap::Args)]
@@ -157,8 +158,7 @@ fn program(root: &Path, args: &Args) -> Outcome<PathBuf> {
     if let Some(program) = &args.program {
         return absolute(program);
     }
-    sh(&mut command(root, &["cargo", "build", "--release", "--package", "tilewright-cli"]))?;
-    Ok(target(root)?.join("release/tilewright"))
+    program::build(root, Build::Release)
 }
 
 fn absolute(path: &Path) -> Outcome<PathBuf> {

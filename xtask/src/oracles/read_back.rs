@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Verdict, command, has, has_jax, libraries, pinned, sh, target, verdict};
 use crate::{
+    program::{self, Build},
     python,
     shell::{Outcome, output},
     wheel,
@@ -98,8 +99,7 @@ fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
 
 /// The program, built with its checks.
 pub(super) fn program(root: &Path) -> Outcome<String> {
-    sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))?;
-    Ok(target(root)?.join("debug/tilewright").to_string_lossy().into_owned())
+    Ok(program::build(root, Build::Debug)?.to_string_lossy().into_owned())
 }
 
 /// Functions for CUDA, compiled by NVRTC, which needs no GPU.
@@ -111,12 +111,11 @@ pub(super) fn nvrtc(root: &Path) -> Verdict {
         Ok(python) => python.to_string_lossy().into_owned(),
         Err(why) => return Verdict::Skipped(why),
     };
-    let build = ["cargo", "build", "--package", "tilewright-cli"];
-    let compiled = sh(&mut command(root, &build)).and_then(|()| target(root)).and_then(|target| {
-        let program = target.join("debug/tilewright").to_string_lossy().into_owned();
-        sh(&mut command(root, &[&python, "tests/oracle/nvrtc.py", &program]))
-    });
-    verdict(compiled)
+    verdict(
+        program(root).and_then(|program| {
+            sh(&mut command(root, &[&python, "tests/oracle/nvrtc.py", &program]))
+        }),
+    )
 }
 
 /// The kernels of moves on devices, compiled by NVRTC, which is found and called as where there is a device.

@@ -9,7 +9,10 @@ mod recording;
 
 use std::{fs, path::Path};
 
-use crate::shell::{Outcome, command, run as sh, target};
+use crate::{
+    program::{self, Build},
+    shell::Outcome,
+};
 
 /// The folder of the pictures.
 const FOLDER: &str = "docs/readme";
@@ -18,10 +21,7 @@ const FOLDER: &str = "docs/readme";
 pub(crate) fn run(root: &Path, check: bool, program: Option<&Path>) -> Outcome {
     let program = match program {
         Some(program) => program.to_path_buf(),
-        None => {
-            sh(&mut command(root, &["cargo", "build", "--quiet", "--package", "tilewright-cli"]))?;
-            target(root)?.join("debug/tilewright")
-        }
+        None => program::build(root, Build::Debug)?,
     };
     let terminal = recording::svg(&recording::played(root, &program)?);
     let pictures = plot::svgs(root)?.into_iter().chain([("terminal.svg", terminal)]);

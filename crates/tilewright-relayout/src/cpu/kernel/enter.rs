@@ -3,8 +3,20 @@
 
 use super::{isa::Isa, vector::Vector};
 
+/// Kinds of registers that some work is never done with, so that the compiler makes nothing for them.
+#[derive(Clone, Copy)]
+pub(super) struct Kinds {
+    /// Words of any machine.
+    pub(super) words: bool,
+    /// Registers of 32 bytes.
+    pub(super) of_32: bool,
+}
+
 /// What can be done with any register.
 pub(super) trait Work {
+    /// The kinds that it is done with beside the others.
+    const KINDS: Kinds = Kinds { words: true, of_32: true };
+
     /// Does it. Implementations are inlined, and so is all they call with `V`.
     ///
     /// # Safety
@@ -24,12 +36,12 @@ pub(super) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool 
             #[cfg(target_arch = "x86_64")]
             (Isa::Avx512, 64) => avx512(work),
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512 | Isa::Avx2, 32) => avx2(work),
+            (Isa::Avx512 | Isa::Avx2, 32) if const { W::KINDS.of_32 } => avx2(work),
             #[cfg(target_arch = "x86_64")]
             (Isa::Avx512 | Isa::Avx2, 16) => xmm(work),
             #[cfg(target_arch = "aarch64")]
             (Isa::Neon, 16) => work.with::<super::aarch64::neon::Quad>(),
-            (Isa::Generic, 16) => work.with::<super::portable::Words>(),
+            (Isa::Generic, 16) if const { W::KINDS.words } => work.with::<super::portable::Words>(),
             _ => return false, // open set
         }
     }

@@ -1,11 +1,13 @@
 //! Strips: kernels that read a few registers, write a few, and move a register further on, until the end of a
 //! row.
 //!
-//! What is written past the caches goes through a [stage](Stage).
+//! What is written past the caches goes through a [stage](Stage). Loops over arrays of registers count: iterators of arrays
+//! were a quarter of what the compiler had to make of this crate.
+#![allow(clippy::needless_range_loop)]
 
 pub(super) use super::stage::{Stage, finish};
 use super::{
-    enter::{Work, enter},
+    enter::{Kinds, Work, enter},
     isa::Isa,
     stage::{Held, PITCH, turned},
     vector::Vector,
@@ -75,6 +77,9 @@ struct Steps<'a, M, const O: usize> {
 }
 
 impl<M: Make<O>, const O: usize> Work for Steps<'_, M, O> {
+    /// Those of [`registers`].
+    const KINDS: Kinds = Kinds { words: false, of_32: false };
+
     /// As for [`run`].
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
@@ -132,9 +137,9 @@ pub(super) fn ahead(reach: Reach, row: usize, side: usize) -> usize {
 /// They are writable; the machine has the instruction set.
 #[inline(always)]
 unsafe fn put<V: Vector, const O: usize>(held: [V; O], to: *mut u8, apart: isize) {
-    for (k, register) in held.into_iter().enumerate() {
+    for k in 0..O {
         // SAFETY: `# Safety` of `put`: a register is writable at each multiple of `apart` below `O`.
-        unsafe { register.store(to.wrapping_offset(k as isize * apart)) };
+        unsafe { held[k].store(to.wrapping_offset(k as isize * apart)) };
     }
 }
 
@@ -217,8 +222,8 @@ impl Strip {
             // it behind less than a line.
             unsafe {
                 let held = make.make::<V>(self.from.add(self.last));
-                for (k, register) in held.into_iter().enumerate() {
-                    register.store(last[k * V::BYTES..][..V::BYTES].as_mut_ptr());
+                for k in 0..O {
+                    held[k].store(last[k * V::BYTES..][..V::BYTES].as_mut_ptr());
                 }
                 for k in 0..R {
                     let part = &last[k * width..][width - rest..width];
@@ -276,36 +281,74 @@ impl Strip {
     ) {
         const { assert!(R == 1 || R == O) };
         let width = self.width::<V, O>();
-        let ends: [*mut u8; R] =
-            core::array::from_fn(|k| stage.buffer.wrapping_add(k * PITCH + stage.rows[k].fill));
-        let phases = ends.map(|end| if PHASED { end.addr() % V::BYTES } else { 0 });
-        let tables = phases.map(|phase| turned::<V>(phase));
+        let end = self.len / width * self.step;
         // SAFETY: the stage's buffer lies behind a line (`Stage::new`), so a register before the end of each
         // row is readable. `# Safety` of `fill`: each row has room for `count` steps, and what `make` reads
         // for them is readable.
         unsafe {
-            let mut last = ends.map(|end| V::load(end.wrapping_sub(V::BYTES)));
-            let end = self.len / width * self.step;
+            let mut rows = [Filled::<V>::of::<PHASED>(stage, 0); R];
+            for k in 1..R {
+                rows[k] = Filled::of::<PHASED>(stage, k);
+            }
             for i in 0..count {
                 let from = (done + i) * self.step;
                 self.ask::<V, M, O>(make, from, end);
                 let made = make.make::<V>(self.from.add(from));
-                for (k, register) in made.into_iter().enumerate() {
+                for k in 0..O {
                     let (row, place) = if R == 1 { (0, k * V::BYTES) } else { (k, 0) };
-                    let to = ends[row].wrapping_sub(phases[row]).wrapping_add(i * width + place);
-                    if PHASED {
-                        let (own, next) = tables[row];
-                        last[row].arrange(own).pick(register, next).store(to);
-                        last[row] = register;
-                    } else {
-                        register.store(to);
-                    }
+                    rows[row].put::<PHASED>(made[k], i * width + place);
                 }
             }
             if PHASED {
-                for (last, end) in last.into_iter().zip(ends) {
-                    last.store(end.wrapping_add(count * width).wrapping_sub(V::BYTES));
+                for k in 0..R {
+                    rows[k].last.store(rows[k].end.wrapping_add(count * width - V::BYTES));
                 }
+            }
+        }
+    }
+}
+
+/// A row of the stage while it is filled.
+#[derive(Clone, Copy)]
+struct Filled<V> {
+    /// Where the row ended, and where the register that holds this place begins.
+    end: *mut u8,
+    to: *mut u8,
+    /// What takes the last register made behind that place, and the next one before it.
+    tables: (*const u8, *const u8),
+    last: V,
+}
+
+impl<V: Vector> Filled<V> {
+    /// Row `k` of a stage.
+    ///
+    /// # Safety
+    /// A register before the end of the row is readable; the machine has the instruction set.
+    #[inline(always)]
+    unsafe fn of<const PHASED: bool>(stage: &Stage, k: usize) -> Filled<V> {
+        let end = stage.buffer.wrapping_add(k * PITCH + stage.rows[k].fill);
+        let phase = if PHASED { end.addr() % V::BYTES } else { 0 };
+        // SAFETY: `# Safety` of `of`: a register before `end` is readable.
+        let last = unsafe { V::load(end.wrapping_sub(V::BYTES)) };
+        Filled { end, to: end.wrapping_sub(phase), tables: turned::<V>(phase), last }
+    }
+
+    /// Writes a register that was made, `at` bytes behind the beginning.
+    ///
+    /// # Safety
+    /// The row has room for it; the machine has the instruction set.
+    #[inline(always)]
+    unsafe fn put<const PHASED: bool>(&mut self, register: V, at: usize) {
+        let to = self.to.wrapping_add(at);
+        // SAFETY: `# Safety` of `put`: the row has room for a register there. The tables have a register's
+        // bytes (`turned`).
+        unsafe {
+            if PHASED {
+                let (own, next) = self.tables;
+                self.last.arrange(own).pick(register, next).store(to);
+                self.last = register;
+            } else {
+                register.store(to);
             }
         }
     }

@@ -1,0 +1,42 @@
+//! The program, built for the commands that run it.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use crate::shell::{Outcome, command, run, target};
+
+/// How the program is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Build {
+    /// With debug checks, as fast as possible to compile.
+    Debug,
+    /// With debug checks, and optimised, as tests are.
+    Checked,
+    /// As it is handed out.
+    Release,
+}
+
+impl Build {
+    /// The name of the profile, and of its folder.
+    fn profile(self) -> (&'static str, &'static str) {
+        match self {
+            Build::Debug => ("dev", "debug"),
+            Build::Checked => ("test", "debug"),
+            Build::Release => ("release", "release"),
+        }
+    }
+}
+
+/// Builds the program and returns its path.
+///
+/// The Python package is selected beside it, so that both have the same features of every dependency: a wheel that is
+/// built later then compiles only its own crate.
+pub(crate) fn build(root: &Path, build: Build) -> Outcome<PathBuf> {
+    let (profile, folder) = build.profile();
+    let packages = ["--package", "tilewright-cli", "--package", "tilewright-py"];
+    let mut cargo = command(root, &["cargo", "build", "--bin", "tilewright", "--profile", profile]);
+    run(cargo.args(packages))?;
+    Ok(target(root)?.join(folder).join(format!("tilewright{}", env::consts::EXE_SUFFIX)))
+}
