@@ -175,7 +175,7 @@ fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
         return Ok(Value::keep());
     }
     if value.is_instance_of::<PyString>() {
-        return spelled(&text("argument", value)?);
+        return eval::evaluate(&text("argument", value)?).raised();
     }
     if value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>() {
         return sequence(value, depth);
@@ -195,17 +195,6 @@ fn integer(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!(
         "an operation takes layouts, integers, tuples of these, None for `_`, or text; not {found}"
     )))
-}
-
-/// A text that is an expression is its value, any other is a SPEC.
-fn spelled(text: &str) -> PyResult<Value> {
-    match eval::evaluate(text) {
-        Ok(value) => Ok(value),
-        Err(_) if !text.contains('"') && tilewright::Spec::parse(text).is_ok() => {
-            eval::evaluate(&format!("\"{text}\"")).raised()
-        }
-        Err(error) => Err(error).raised(),
-    }
 }
 
 /// A tuple of integers, or with a layout of any class in it a tiler.

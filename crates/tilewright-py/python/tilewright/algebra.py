@@ -40,6 +40,7 @@ __all__ = [
     "coalesce",
     "coalesce_x",
     "compact_col_major",
+    "compact_order",
     "compact_row_major",
     "compatible",
     "complement",
@@ -58,6 +59,7 @@ __all__ = [
     "divide_right",
     "domain_offset",
     "downcast",
+    "elem_scale",
     "filter_zeros",
     "flat_divide",
     "flat_product",
@@ -69,6 +71,7 @@ __all__ = [
     "identity",
     "idx2crd",
     "injective",
+    "inner_product",
     "inverse",
     "invert_and_compose",
     "invertible",
@@ -88,6 +91,7 @@ __all__ = [
     "offsets",
     "prepend",
     "product",
+    "product_each",
     "pseudo_inverse",
     "quotient",
     "raked_product",
@@ -99,7 +103,9 @@ __all__ = [
     "replace",
     "reshape_ins",
     "reshape_outs",
+    "reverse",
     "right_inverse",
+    "round_up",
     "select",
     "shape",
     "shape_div",
@@ -120,8 +126,10 @@ __all__ = [
     "tiled_product",
     "transpose_ins",
     "transpose_outs",
+    "unwrap",
     "upcast",
     "weakly_congruent",
+    "wrap",
     "zeros",
     "zipped_divide",
     "zipped_product",
@@ -580,23 +588,33 @@ def make_identity_layout(shape: Shape, /) -> Layout | Value:
     return result
 
 
-def compact_col_major(shape: Shape, /) -> Shape:
-    """The strides of the compact layout whose first mode varies fastest.
+def compact_col_major(shape: Shape, current: int | None = None, /) -> Shape:
+    """The strides of the compact layout whose first mode varies fastest, from `current` on.
 
     >>> compact_col_major((2, (3, 4)))
     (1, (2, 6))
     """
-    result: Shape = operation("compact_col_major", shape)
+    result: Shape = _call("compact_col_major", shape, current)
     return result
 
 
-def compact_row_major(shape: Shape, /) -> Shape:
-    """The strides of the compact layout whose last mode varies fastest.
+def compact_row_major(shape: Shape, current: int | None = None, /) -> Shape:
+    """The strides of the compact layout whose last mode varies fastest, from `current` on.
 
     >>> compact_row_major((2, (3, 4)))
     (12, (4, 1))
     """
-    result: Shape = operation("compact_row_major", shape)
+    result: Shape = _call("compact_row_major", shape, current)
+    return result
+
+
+def compact_order(shape: Shape, order: Shape, /) -> Shape:
+    """The strides of the compact layout whose parts vary in that order, smallest first.
+
+    >>> compact_order((2, 3, 4), (2, 0, 1))
+    (12, 1, 3)
+    """
+    result: Shape = operation("compact_order", shape, order)
     return result
 
 
@@ -765,6 +783,89 @@ def ceil_div(a: Shape, b: Shape, /) -> Shape:
     return result
 
 
+def inner_product(a: Shape, b: Shape, /) -> int:
+    """The sum of the products of the integers of two tuples with the same brackets.
+
+    >>> inner_product((1, (2, 3)), (4, (5, 6)))
+    32
+    """
+    result: int = operation("inner_product", a, b)
+    return result
+
+
+def elem_scale(a: Shape, b: Shape, /) -> Any:
+    """Each integer of a times the product of the part of b at its place.
+
+    >>> elem_scale((2, 3), (4, (5, 6)))
+    (8, 90)
+    """
+    return operation("elem_scale", a, b)
+
+
+def product_each(a: Shape, /) -> Any:
+    """The product of each part of a tuple; an integer itself.
+
+    >>> product_each(((4, 2), 3))
+    (8, 3)
+    """
+    return operation("product_each", a)
+
+
+def max(*parts: Shape) -> int:
+    """The largest of all integers.
+
+    >>> max((3, (7, 2)), 5)
+    7
+    """
+    result: int = operation("max", *parts)
+    return result
+
+
+def round_up(a: Shape, b: Shape, /) -> Any:
+    """Each integer of a rounded up to a multiple of the one of b at its place; parts that b lacks stay.
+
+    >>> round_up((12, 7), (5, 4))
+    (15, 8)
+    """
+    return operation("round_up", a, b)
+
+
+def reverse(a: Shape, /) -> Any:
+    """The parts of a tuple from the last to the first.
+
+    >>> reverse((2, (3, 4), 5))
+    (5, (3, 4), 2)
+    """
+    return operation("reverse", a)
+
+
+def zip(*tuples: Shape) -> Any:
+    """The first parts of all tuples, then the second parts, and so on; of one tuple, of its parts.
+
+    >>> zip((2, 3), (4, 5))
+    ((2, 4), (3, 5))
+    """
+    return operation("zip", *tuples)
+
+
+def wrap(a: Shape, /) -> Any:
+    """An integer as a tuple of one; a tuple itself.
+
+    >>> wrap(4)
+    (4)
+    """
+    return operation("wrap", a)
+
+
+def unwrap(a: Shape, /) -> Any:
+    """A tuple without the brackets around a single part.
+
+    >>> unwrap(((4, 2), ))
+    (4, 2)
+    """
+    return operation("unwrap", a)
+
+
 def linear(layout: LayoutLike, /) -> Value:
     """The layout as a linear one, dim0, dim1 … to offset, where it is linear over bits.
 
@@ -875,14 +976,13 @@ def pseudo_inverse(x: LinearLike, /) -> Value:
     return result
 
 
-def product(x: LinearLike, y: LinearLike, /) -> Value:
-    """Both linear layouts side by side: X in the low bits of each dim, Y in the high ones.
+def product(x: Any, y: Any = None, /) -> Any:
+    """Both linear layouts side by side: X in the low bits of each dim, Y in the high ones; of a tuple, the product of its integers.
 
     >>> product("{lane=[1]} -> (row:2)", "{lane=[1]} -> (row:2)")
     Value('{lane=[1,2]} -> (row:4)')
     """
-    result: Value = operation("product", x, y)
-    return result
+    return _call("product", x, y)
 
 
 def divide_left(x: LinearLike, y: LinearLike, /) -> Value:

@@ -14,7 +14,7 @@
 //! - Functions that rearrange parts answer a tuple of a tuple: `flatten((4,(2,3)))` is `(4,2,3)`.
 //! - Coordinates are integers (colexicographic), nested as the layout is, or any mixture.
 //! - `_4` is 4, `(3,)` a tuple of one. What CuTe's C++ writes is read as it stands: `cute::`, `Int<4>{}`,
-//!   `make_shape(…)`, `Layout<…>`, `LayoutRight{}`, `size<0>(L)`, a `;` at the end.
+//!   `make_shape(…)`, `Layout<…>`, `LayoutRight{}`, `size<0>(L)`, `L(_,1)`, a `;` at the end; and TLA's `tla::MakeLayout(…)`.
 //!
 //! Nothing is canonicalised but by the operations of the algebra, and every question is answered exactly
 //! or refused. Text, nesting and lists are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`],
@@ -56,21 +56,42 @@ pub use value::Value;
 
 use tilewright_notation::Named;
 
-/// The value of an expression.
+/// The value of an expression, or of a SPEC without quotes.
 ///
 /// # Errors
 /// An [`Error`] with a span: the text does not parse, a function is not given what it takes, or what is
-/// asked for does not exist.
+/// asked for does not exist. Of a text that is neither an expression nor a SPEC, the error of the reading that got
+/// further.
 ///
 /// ```
 /// use tilewright::eval::evaluate;
 /// assert_eq!(evaluate("same((4,8), (4,8):(1,4))").unwrap().to_string(), "true");
+/// assert_eq!(evaluate("f32[3,5]{1,0:T(2,2)}").unwrap().kind(), "layout");
+/// let error = evaluate("row-mayor").unwrap_err();
+/// assert!(error.to_string().contains("did you mean `row-major`?"));
 /// let error = evaluate("colaesce(4:1)").unwrap_err();
 /// assert_eq!(error.to_string(), "no function is called `colaesce`; did you mean `coalesce`?");
 /// ```
 pub fn evaluate(text: &str) -> Result<Value, Error> {
-    let form = parser::parse(text).and_then(|expr| run::run(&expr));
+    let form = match parser::parse(text) {
+        Ok(expr) => run::run(&expr),
+        Err(error) => spelled(text, error),
+    };
     form.map(Value).map_err(|error| error.in_text(text))
+}
+
+/// The value of a text that `refused` says is no expression: as a SPEC.
+fn spelled(text: &str, refused: Error) -> Result<value::Form, Error> {
+    if refused.kind() != "parse" || text.contains('"') {
+        return Err(refused);
+    }
+    let reached = |error: &Error| error.span().map_or(0, |(from, _)| from);
+    let is_name = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    run::spec(text, (0, text.len()), 0).map_err(|error| {
+        // Another kind than `parse`: the text is a SPEC, and something is missing.
+        let is_spec = error.kind() != "parse" || is_name;
+        if is_spec || reached(&error) > reached(&refused) { error } else { refused }
+    })
 }
 
 /// Whether a text that is no SPEC is meant as an expression: it calls a function, or composes with `o`.
@@ -82,8 +103,9 @@ pub fn evaluate(text: &str) -> Result<Value, Error> {
 /// ```
 pub fn is_expression(text: &str) -> bool {
     let Ok(words) = lexer::words(text) else { return false };
-    let cute = [Word::Name("cute"), Word::Sign(':'), Word::Sign(':')];
-    let qualified = words.iter().map(|token| token.word).take(3).eq(cute);
+    let ahead: Vec<Word<'_>> = words.iter().map(|token| token.word).take(3).collect();
+    let qualified =
+        matches!(ahead[..], [Word::Name("cute" | "tla"), Word::Sign(':'), Word::Sign(':')]);
     let words = &words[if qualified { 3 } else { 0 }..];
     let call = match words.get(..2) {
         Some([name, open]) => {

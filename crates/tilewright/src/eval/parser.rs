@@ -281,7 +281,13 @@ impl<'a> Parser<'a> {
                 "a basis stride such as 1@0 comes after a shape: (2,2):(1@0,1@1)",
             ));
         }
-        self.node(node, from)
+        let is_layout = cpp::is_layout(&node);
+        let expr = self.node(node, from)?;
+        if is_layout && self.here().word == Word::Sign('(') {
+            let call = self.called(expr)?;
+            return self.node(call, from);
+        }
+        Ok(expr)
     }
 
     /// A function's call, or a swizzle.
@@ -299,7 +305,7 @@ impl<'a> Parser<'a> {
             _ => {
                 let name = shortened(name);
                 let message = format!(
-                    "`{name}` is a function only before `(`; put a SPEC in quotes: \"{name}\""
+                    "`{name}` is a function only before `(`; put a SPEC within an expression in quotes: \"{name}\""
                 );
                 Err(Error::parse(name_span, message))
             }

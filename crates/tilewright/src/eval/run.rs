@@ -28,7 +28,7 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
         }
         Node::Swizzle(numbers) => swizzle(*numbers).map(Form::Swizzle).map_err(refused),
         Node::Images(images) => by_images(images).map(Form::Swizzle).map_err(refused),
-        Node::Quoted(text) => quoted(expr, text),
+        Node::Quoted(text) => spec(text, expr.span, expr.span.0 + 1),
         Node::Linear(text) => LinearLayout::parse(text)
             .map(|map| Form::Linear(Box::new(map)))
             .map_err(|error| Error::core_parse(expr.span.0, &error)),
@@ -176,8 +176,9 @@ fn by_images(images: &[i64]) -> Result<Swizzle, tilewright_core::Error> {
     Swizzle::of_images(&images.iter().map(natural).collect::<Result<Vec<u64>, _>>()?)
 }
 
-fn quoted(expr: &Expr<'_>, text: &str) -> Result<Form, Error> {
-    let refused = |error| Error::spec(expr.span, expr.span.0 + 1, &error);
+/// The value of a SPEC whose text begins at byte `at`, within `span`.
+pub(super) fn spec(text: &str, span: (usize, usize), at: usize) -> Result<Form, Error> {
+    let refused = |error| Error::spec(span, at, &error);
     let spec = Spec::parse(text).map_err(refused)?;
     // Over threads an element may be in several places: such a SPEC is a map to coordinates.
     if let Some(map) = spec.distribution(None, None).map_err(refused)? {

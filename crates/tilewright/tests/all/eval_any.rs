@@ -250,7 +250,10 @@ fn what_is_given_in_the_wrong_place_is_named() {
             "!illegal offsets 4 and 3 have one image, 3; no image is the xor of others",
         ),
         ("F2<1,-2> o 8:1", "!out-of-range an image of -2; images are 0 or more"),
-        ("F2 o 8:1", "!parse `F2` is a function only before `(`; put a SPEC in quotes: \"F2\""),
+        (
+            "F2 o 8:1",
+            "!parse `F2` is a function only before `(`; put a SPEC within an expression in quotes: \"F2\"",
+        ),
         (
             "Sw<3,0,2> o 8:1",
             "!illegal swizzle with 3 bits and shift 2: the bit fields overlap; |shift| must be at least the number of bits",
@@ -263,7 +266,10 @@ fn what_is_given_in_the_wrong_place_is_named() {
             "composition((4,8), ((2,2),4))",
             "!mismatch composition: 2 tilers for 1 axes; give one tiler per axis at most",
         ),
-        ("zN", "!parse `zN` is a function only before `(`; put a SPEC in quotes: \"zN\""),
+        (
+            "(4,8) o zN",
+            "!parse `zN` is a function only before `(`; put a SPEC within an expression in quotes: \"zN\"",
+        ),
         ("coord((4,8):(8,1), 32)", "!out-of-range coord: offset 32 of a storage of 32 elements"),
     ] {
         assert_eq!(answer(expression), expected);

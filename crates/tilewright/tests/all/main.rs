@@ -13,6 +13,7 @@ mod eval_vectors;
 mod explain;
 mod fixed_picture;
 mod infer;
+mod tuples;
 #[cfg(all(feature = "relayout", feature = "xla"))]
 mod xla_moves;
 

@@ -1,6 +1,6 @@
 //! Making layouts of shapes, and of other layouts.
 
-use tilewright_core::{BasisLayout, Layout, LayoutTv, TensorLayout};
+use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTv, TensorLayout};
 use tilewright_notation::Named;
 
 use super::{Answer, Call, Function, Refusal, coordinates::array, structure::layout};
@@ -54,23 +54,46 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "compact_col_major",
-        arguments: "shape",
-        doc: "The strides of the compact layout whose first mode varies fastest.",
-        python: "(shape: Shape, /) -> Shape",
+        arguments: "shape[, current]",
+        doc: "The strides of the compact layout whose first mode varies fastest, from `current` on.",
+        python: "(shape: Shape, current: int | None = None, /) -> Shape",
         example: "(2,(3,4))",
-        counts: (1, 1),
-        run: |call| Ok(Form::Tuple(call.shape(0)?.compact_col_major()?)),
+        counts: (1, 2),
+        run: |call| from(call, &call.shape(0)?.compact_col_major()?),
     },
     Function {
         name: "compact_row_major",
-        arguments: "shape",
-        doc: "The strides of the compact layout whose last mode varies fastest.",
-        python: "(shape: Shape, /) -> Shape",
+        arguments: "shape[, current]",
+        doc: "The strides of the compact layout whose last mode varies fastest, from `current` on.",
+        python: "(shape: Shape, current: int | None = None, /) -> Shape",
         example: "(2,(3,4))",
-        counts: (1, 1),
-        run: |call| Ok(Form::Tuple(call.shape(0)?.compact_row_major()?)),
+        counts: (1, 2),
+        run: |call| from(call, &call.shape(0)?.compact_row_major()?),
+    },
+    Function {
+        name: "compact_order",
+        arguments: "shape, order",
+        doc: "The strides of the compact layout whose parts vary in that order, smallest first.",
+        python: "(shape: Shape, order: Shape, /) -> Shape",
+        example: "(2,3,4), (2,0,1)",
+        counts: (2, 2),
+        run: |call| Ok(Form::Tuple(Layout::ordered(&call.shape(0)?, &call.tuple(1)?)?.stride())),
     },
 ];
+
+/// Strides times argument 1, if there is one.
+fn from(call: &Call<'_>, strides: &IntTuple) -> Answer {
+    if call.count() < 2 {
+        return Ok(Form::Tuple(strides.clone()));
+    }
+    let current = call.integer(1)?;
+    let scaled: Option<Vec<i64>> =
+        strides.values().iter().map(|stride| stride.checked_mul(current)).collect();
+    let scaled = scaled.ok_or_else(|| {
+        Refusal::Said("overflow", format!("strides {strides} times {current} do not fit 64 bits"))
+    })?;
+    Ok(Form::Tuple(IntTuple::new(&scaled, strides.profile())?))
+}
 
 fn identity(call: &Call<'_>) -> Answer {
     let shape = call.shape(0)?;

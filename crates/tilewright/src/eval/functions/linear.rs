@@ -112,12 +112,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "product",
-        arguments: "X, Y",
-        doc: "Both linear layouts side by side: X in the low bits of each dim, Y in the high ones.",
-        python: "(x: LinearLike, y: LinearLike, /) -> Value",
+        arguments: "X, Y or a",
+        doc: "Both linear layouts side by side: X in the low bits of each dim, Y in the high ones; of a tuple, the product of its integers.",
+        python: "(x: Any, y: Any = None, /) -> Any",
         example: "{lane=[1]} -> (row:2), {lane=[1]} -> (row:2)",
-        counts: (2, 2),
-        run: |call| linear(call.linear(0)?.product(&call.linear(1)?)?),
+        counts: (1, 2),
+        run: |call| match call.count() {
+            1 => integer(call.tuple(0)?.product()?),
+            _ => linear(call.linear(0)?.product(&call.linear(1)?)?),
+        },
     },
     Function {
         name: "divide_left",

@@ -11,6 +11,7 @@ mod linear;
 mod observe;
 mod product;
 mod structure;
+mod tuples;
 
 use crate::Error;
 use std::fmt;
@@ -135,7 +136,7 @@ impl fmt::Debug for Function {
 /// assert_eq!(names.len(), all);
 /// ```
 pub fn functions() -> impl Iterator<Item = &'static Function> {
-    let groups: [&'static [Function]; 10] = [
+    let groups: [&'static [Function]; 11] = [
         observe::FUNCTIONS,
         structure::FUNCTIONS,
         algebra::FUNCTIONS,
@@ -145,6 +146,7 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
         coordinates::FUNCTIONS,
         cast::FUNCTIONS,
         compare::FUNCTIONS,
+        tuples::FUNCTIONS,
         linear::FUNCTIONS,
     ];
     groups.into_iter().flatten()

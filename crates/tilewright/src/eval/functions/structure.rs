@@ -125,12 +125,16 @@ pub(super) fn layout(layout: Layout) -> Answer {
 /// The parts of a tuple; one of an integer, none of a layout.
 fn parts(call: &Call<'_>) -> Result<Option<Vec<IntTuple>>, Refusal> {
     match call.form(0)? {
-        Form::Tuple(tuple) if tuple.as_integer().is_some() => Ok(Some(vec![tuple.clone()])),
-        Form::Tuple(tuple) => {
-            let parts: Result<_, _> = (0..tuple.rank()).map(|i| tuple.get(&[i])).collect();
-            Ok(Some(parts?))
-        }
+        Form::Tuple(tuple) => parts_of(tuple).map(Some),
         _ => Ok(None),
+    }
+}
+
+/// The parts of a tuple; one of an integer.
+pub(super) fn parts_of(tuple: &IntTuple) -> Result<Vec<IntTuple>, Refusal> {
+    match tuple.as_integer() {
+        Some(_) => Ok(vec![tuple.clone()]),
+        None => Ok((0..tuple.rank()).map(|i| tuple.get(&[i])).collect::<Result<_, _>>()?),
     }
 }
 
@@ -153,7 +157,7 @@ fn range(parts: &[IntTuple], from: usize, to: usize) -> Result<&[IntTuple], Refu
 }
 
 /// The tuple of these parts.
-fn of<'a>(parts: impl Iterator<Item = Result<&'a IntTuple, Refusal>>) -> Answer {
+pub(super) fn of<'a>(parts: impl Iterator<Item = Result<&'a IntTuple, Refusal>>) -> Answer {
     let parts: Vec<&IntTuple> = parts.collect::<Result<_, _>>()?;
     Ok(Form::Tuple(IntTuple::of(&parts)?))
 }

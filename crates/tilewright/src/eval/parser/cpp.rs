@@ -1,7 +1,7 @@
-//! The words of CuTe's C++ in expressions: what is copied from a kernel is read as it stands.
+//! The words of CuTe's C++ and of TLA (CATLASS) in expressions: what is copied from a kernel is read as it stands.
 //!
 //! ```text
-//! primary  := [ 'cute' '::' ] word [ '{' '}' ]
+//! primary  := [ ('cute' | 'tla') '::' ] word [ '{' '}' ]
 //! word     := ('Int' | 'C') '<' integer '>' [ '(' ')' ]
 //!           | ('make_shape' | 'make_stride' | 'make_coord' | 'make_step' | 'make_tuple') '(' list ')'     a tuple
 //!           | ('Shape' | 'Stride' | 'Coord' | 'Step' | 'tuple') '<' list '>'                              a tuple
@@ -10,10 +10,12 @@
 //!           | 'Layout' '<' shape [ ',' (stride | order) ] '>'
 //!           | 'make_layout' '(' shape ',' order ')'
 //!           | name '<' integer { ',' integer } '>' '(' list ')'      a call: the integers follow the first argument
+//! call     := (call | '(' layout ')') '(' list ')'      a layout of a coordinate: its offset, or its slice where `_` is in it
 //! order    := ('LayoutLeft' | 'GenColMajor' | 'LayoutRight' | 'GenRowMajor') [ '{' '}' ]
 //! ```
 //!
-//! A `;` may end the text.
+//! TLA's names are CuTe's with capitals: `MakeLayout`, `MakeShape`, `MakeStride`, `MakeCoord`, `MakeTile`, and `MakeLayoutTile`,
+//! which is `tile`. A `;` may end the text.
 
 use super::{Error, Expr, Node, Parser, Word};
 
@@ -33,11 +35,11 @@ fn order(name: &str) -> Option<&'static str> {
 }
 
 impl<'a> Parser<'a> {
-    /// `cute::`, passed over.
+    /// `cute::` or `tla::`, passed over.
     pub(super) fn qualifier(&mut self) {
         let ahead = self.tokens.get(self.at..self.at + 3);
         let words = ahead.map(|tokens| [tokens[0].word, tokens[1].word, tokens[2].word]);
-        if words == Some([Word::Name("cute"), Word::Sign(':'), Word::Sign(':')]) {
+        if let Some([Word::Name("cute" | "tla"), Word::Sign(':'), Word::Sign(':')]) = words {
             self.at += 3;
         }
     }
@@ -56,17 +58,22 @@ impl<'a> Parser<'a> {
         let node = match (name, self.here().word) {
             ("Int" | "C", Word::Sign('<')) => self.constant()?,
             (
-                "make_shape" | "make_stride" | "make_coord" | "make_step" | "make_tuple",
+                "make_shape" | "make_stride" | "make_coord" | "make_step" | "make_tuple"
+                | "MakeShape" | "MakeStride" | "MakeCoord",
                 Word::Sign('('),
             ) => Node::Tuple(self.list('(', ')')?),
             ("Shape" | "Stride" | "Coord" | "Step" | "tuple", Word::Sign('<')) => {
                 Node::Tuple(self.list('<', '>')?)
             }
-            ("make_tile", Word::Sign('(')) => Node::Tiler(self.list('(', ')')?),
+            ("make_tile" | "MakeTile", Word::Sign('(')) => Node::Tiler(self.list('(', ')')?),
             ("Tile", Word::Sign('<')) => Node::Tiler(self.list('<', '>')?),
             ("Swizzle", Word::Sign('<')) => self.swizzle()?,
-            ("make_layout", Word::Sign('(')) => self.made(('(', ')'))?,
+            ("make_layout" | "MakeLayout", Word::Sign('(')) => self.made(('(', ')'))?,
             ("Layout", Word::Sign('<')) => self.made(('<', '>'))?,
+            ("MakeLayoutTile", Word::Sign('(')) => {
+                let name_span = self.tokens[self.at - 1].span;
+                Node::Call { name: "tile", name_span, arguments: self.list('(', ')')? }
+            }
             (_, Word::Sign('<')) if TEMPLATES.contains(&name) => self.template(name)?,
             _ => return Ok(None),
         };
@@ -100,6 +107,20 @@ impl<'a> Parser<'a> {
         // CuTe's `layout<i>(L)` is the part that `get` gives.
         let name = if name == "layout" { "get" } else { name };
         Ok(Node::Call { name, name_span, arguments })
+    }
+
+    /// `(…)` behind a layout: the call of a function with these coordinates and the layout.
+    pub(super) fn called(&mut self, layout: Expr<'a>) -> Result<Node<'a>, Error> {
+        let from = self.here().span.0;
+        let mut coord = self.list('(', ')')?;
+        let to = self.tokens[self.at.saturating_sub(1)].span.1;
+        let is_slice = coord.iter().any(keeps);
+        let coord = match coord.len() {
+            1 => coord.remove(0),
+            _ => self.node(Node::Tuple(coord), from)?,
+        };
+        let name = if is_slice { "slice" } else { "crd2idx" };
+        Ok(Node::Call { name, name_span: (from, to), arguments: vec![coord, layout] })
     }
 
     /// The call of `make_layout`, or a shape with an order.
@@ -141,6 +162,28 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// Whether `_` is in a coordinate.
+fn keeps(coord: &Expr<'_>) -> bool {
+    match &coord.node {
+        Node::Keep => true,
+        Node::Tuple(parts) => parts.iter().any(keeps),
+        Node::Group(part) => keeps(part),
+        _ => false,
+    }
+}
+
+/// Whether an expression is a layout by its form, so that brackets behind it hold a coordinate.
+pub(super) fn is_layout(node: &Node<'_>) -> bool {
+    match node {
+        Node::Call { .. } | Node::Compact { .. } => true,
+        Node::Group(inner) => !matches!(
+            inner.node,
+            Node::Integer(_) | Node::Keep | Node::Tuple(_) | Node::Group(_) | Node::Tiler(_)
+        ),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::eval::evaluate;
@@ -175,6 +218,18 @@ mod tests {
             ("take<0,1>(make_shape(_4{},_8{}))", "(4,)"),
             ("upcast<2>((8,4):(1,8))", "(4,4):(1,4)"),
             ("replace<1>((4,2):(1,4), 3:8)", "(4,3):(1,8)"),
+            ("make_layout(make_shape(4,8), LayoutRight{})(_,3)", "slice((_,3), (4,8):(8,1))"),
+            ("make_layout(make_shape(4,8), LayoutRight{})(2,3)", "19"),
+            ("((4,(2,4)):(8,(4,1)))(1,(_,2))", "slice((1,(_,2)), (4,(2,4)):(8,(4,1)))"),
+            ("(8:2)(5)", "10"),
+            ("composition(8:2, 4:1)(make_coord(3))", "6"),
+            ("(((4,8):(8,1))(_,3))(2)", "19"),
+            (
+                "tla::MakeLayout(tla::MakeShape(4, 8), tla::MakeStride(8, tla::Int<1>{}))",
+                "(4,8):(8,1)",
+            ),
+            ("MakeLayoutTile(MakeLayout(MakeShape(8,12)), MakeShape(4,6))", "tile((8,12), (4,6))"),
+            ("tla::get<1>(MakeShape(4, MakeShape(2,3)))", "(2,3)"),
         ] {
             let answer = |text| evaluate(text).map(|value| value.to_string());
             assert_eq!(answer(cpp).unwrap(), answer(own).unwrap(), "{cpp}");
@@ -209,6 +264,9 @@ mod tests {
             ("make_layout(make_shape(4,8), make_stride(8))", (0, 44), "brackets"),
             ("make_layout((4,8), LayoutRight{}, 3)", (32, 33), "`)`"),
             ("(4,8):(8,1); 3", (13, 14), "behind the expression"),
+            ("(4,8)(1,2)", (5, 10), "behind the expression"),
+            ("(8:2)(1)(1)", (8, 11), "behind the expression"),
+            ("((4,8):(8,1))(1,2", (17, 17), "`,` or `)`"),
         ] {
             let error = evaluate(text).unwrap_err();
             assert_eq!(error.span(), Some(span), "{text}: {error}");

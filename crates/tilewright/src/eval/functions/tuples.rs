@@ -1,0 +1,242 @@
+//! Arithmetic on tuples, as in CuTe's `int_tuple.hpp` and `tuple_algorithms.hpp` (CUTLASS 4) and in pycute.
+//!
+//! Laws: `inner_product(c, stride(L))` is `crd2idx(c, L)` for a coordinate with the brackets of L;
+//! `round_up(a, b)` is `ceil_div(a, b)` times `b`, part by part; `zip(zip(a, b))` is `(a,b)`.
+
+use tilewright_core::IntTuple;
+
+use super::{
+    Answer, Call, Function, Refusal,
+    observe::integer,
+    structure::{of, parts_of},
+};
+use crate::eval::value::Form;
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "inner_product",
+        arguments: "a, b",
+        doc: "The sum of the products of the integers of two tuples with the same brackets.",
+        python: "(a: Shape, b: Shape, /) -> int",
+        example: "(1,(2,3)), (4,(5,6))",
+        counts: (2, 2),
+        run: |call| integer(inner_product(&call.tuple(0)?, &call.tuple(1)?)?),
+    },
+    Function {
+        name: "elem_scale",
+        arguments: "a, b",
+        doc: "Each integer of a times the product of the part of b at its place.",
+        python: "(a: Shape, b: Shape, /) -> Any",
+        example: "(2,3), (4,(5,6))",
+        counts: (2, 2),
+        run: |call| {
+            both(&call.tuple(0)?, &call.tuple(1)?, &|a, b| times(a, b.product()?)).map(tuple)
+        },
+    },
+    Function {
+        name: "product_each",
+        arguments: "a",
+        doc: "The product of each part of a tuple; an integer itself.",
+        python: "(a: Shape, /) -> Any",
+        example: "((4,2),3)",
+        counts: (1, 1),
+        run: |call| Ok(Form::Tuple(call.tuple(0)?.product_each()?)),
+    },
+    Function {
+        name: "max",
+        arguments: "a, …",
+        doc: "The largest of all integers.",
+        python: "(*parts: Shape) -> int",
+        example: "(3,(7,2)), 5",
+        counts: (1, usize::MAX),
+        run: max,
+    },
+    Function {
+        name: "round_up",
+        arguments: "a, b",
+        doc: "Each integer of a rounded up to a multiple of the one of b at its place; parts that b lacks stay.",
+        python: "(a: Shape, b: Shape, /) -> Any",
+        example: "(12,7), (5,4)",
+        counts: (2, 2),
+        run: |call| round_up(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
+    },
+    Function {
+        name: "reverse",
+        arguments: "a",
+        doc: "The parts of a tuple from the last to the first.",
+        python: "(a: Shape, /) -> Any",
+        example: "(2,(3,4),5)",
+        counts: (1, 1),
+        run: |call| {
+            let whole = call.tuple(0)?;
+            match whole.as_integer() {
+                Some(_) => Ok(tuple(whole)),
+                None => of(parts_of(&whole)?.iter().rev().map(Ok)),
+            }
+        },
+    },
+    Function {
+        name: "zip",
+        arguments: "a, b, …",
+        doc: "The first parts of all tuples, then the second parts, and so on; of one tuple, of its parts.",
+        python: "(*tuples: Shape) -> Any",
+        example: "(2,3), (4,5)",
+        counts: (1, usize::MAX),
+        run: zip,
+    },
+    Function {
+        name: "wrap",
+        arguments: "a",
+        doc: "An integer as a tuple of one; a tuple itself.",
+        python: "(a: Shape, /) -> Any",
+        example: "4",
+        counts: (1, 1),
+        run: |call| {
+            let whole = call.tuple(0)?;
+            match whole.as_integer() {
+                Some(_) => of([&whole].into_iter().map(Ok)),
+                None => Ok(tuple(whole)),
+            }
+        },
+    },
+    Function {
+        name: "unwrap",
+        arguments: "a",
+        doc: "A tuple without the brackets around a single part.",
+        python: "(a: Shape, /) -> Any",
+        example: "((4,2),)",
+        counts: (1, 1),
+        run: |call| {
+            let mut part = call.tuple(0)?;
+            while part.as_integer().is_none() && part.rank() == 1 {
+                part = part.get(&[0])?;
+            }
+            Ok(tuple(part))
+        },
+    },
+];
+
+fn tuple(tuple: IntTuple) -> Form {
+    Form::Tuple(tuple)
+}
+
+fn too_large() -> Refusal {
+    Refusal::Said("overflow", "a result does not fit 64 bits".to_owned())
+}
+
+fn times(a: i64, b: i64) -> Result<i64, Refusal> {
+    a.checked_mul(b).ok_or_else(too_large)
+}
+
+/// The parts of two tuples of the same rank.
+fn pairs(a: &IntTuple, b: &IntTuple) -> Result<Vec<(IntTuple, IntTuple)>, Refusal> {
+    let is_tuple = |whole: &IntTuple| whole.as_integer().is_none();
+    let (parts, others) = (parts_of(a)?, parts_of(b)?);
+    if !is_tuple(a) || !is_tuple(b) || parts.len() != others.len() {
+        let message = format!("{a} and {b}: both need the same brackets");
+        return Err(Refusal::Said("mismatch", message));
+    }
+    Ok(parts.into_iter().zip(others).collect())
+}
+
+/// A tuple with the brackets of `a`: what `one` makes of each of its integers and the part of `b` there.
+fn both(
+    a: &IntTuple,
+    b: &IntTuple,
+    one: &dyn Fn(i64, &IntTuple) -> Result<i64, Refusal>,
+) -> Result<IntTuple, Refusal> {
+    match a.as_integer() {
+        Some(a) => Ok(IntTuple::integer(one(a, b)?)),
+        None => {
+            let parts = pairs(a, b)?;
+            let made: Result<Vec<IntTuple>, Refusal> =
+                parts.iter().map(|(a, b)| both(a, b, one)).collect();
+            Ok(IntTuple::of(&made?.iter().collect::<Vec<_>>())?)
+        }
+    }
+}
+
+fn inner_product(a: &IntTuple, b: &IntTuple) -> Result<i64, Refusal> {
+    if let (Some(a), Some(b)) = (a.as_integer(), b.as_integer()) {
+        return times(a, b);
+    }
+    pairs(a, b)?
+        .iter()
+        .try_fold(0i64, |sum, (a, b)| sum.checked_add(inner_product(a, b)?).ok_or_else(too_large))
+}
+
+fn round_up(a: &IntTuple, b: &IntTuple) -> Result<IntTuple, Refusal> {
+    let one = IntTuple::integer(1);
+    let filled = |a: &IntTuple, b: &IntTuple| -> Result<IntTuple, Refusal> {
+        let mut parts = parts_of(b)?;
+        if a.as_integer().is_none() && b.as_integer().is_none() {
+            parts.resize(parts.len().max(a.rank()), one.clone());
+            return Ok(IntTuple::of(&parts.iter().collect::<Vec<_>>())?);
+        }
+        Ok(b.clone())
+    };
+    match a.as_integer() {
+        Some(value) => match b.as_integer() {
+            Some(step) => Ok(IntTuple::integer(multiple(value, step)?)),
+            None => pairs(a, b).map(|_| one),
+        },
+        None => {
+            let parts = pairs(a, &filled(a, b)?)?;
+            let made: Result<Vec<IntTuple>, Refusal> =
+                parts.iter().map(|(a, b)| round_up(a, b)).collect();
+            Ok(IntTuple::of(&made?.iter().collect::<Vec<_>>())?)
+        }
+    }
+}
+
+/// The least multiple of `step` from `value` on.
+fn multiple(value: i64, step: i64) -> Result<i64, Refusal> {
+    if step < 1 || value < 0 {
+        let message = format!("{value} up to a multiple of {step}: at least 0, and at least 1");
+        return Err(Refusal::Said("illegal", message));
+    }
+    let up = (step - value % step) % step;
+    value.checked_add(up).ok_or_else(too_large)
+}
+
+fn max(call: &Call<'_>) -> Answer {
+    let tuples = tuples(call)?;
+    match tuples.iter().flat_map(|tuple| tuple.values()).max() {
+        Some(largest) => integer(*largest),
+        None => Err(Refusal::Said("illegal", "no integer is the largest of none".to_owned())),
+    }
+}
+
+fn tuples(call: &Call<'_>) -> Result<Vec<IntTuple>, Refusal> {
+    (0..call.count()).map(|i| call.tuple(i)).collect()
+}
+
+fn zip(call: &Call<'_>) -> Answer {
+    let mut all = tuples(call)?;
+    if let [whole] = all.as_slice() {
+        if whole.as_integer().is_some() {
+            return Ok(tuple(whole.clone()));
+        }
+        all = parts_of(whole)?;
+    }
+    let is_tuple = |part: &IntTuple| part.as_integer().is_none();
+    let [first, rest @ ..] = all.as_slice() else { return of(std::iter::empty()) };
+    if !is_tuple(first) && !rest.iter().any(is_tuple) {
+        let inner = IntTuple::of(&all.iter().collect::<Vec<_>>())?;
+        return of([&inner].into_iter().map(Ok));
+    }
+    if let Some(other) = rest.iter().find(|part| !is_tuple(part) || part.rank() != first.rank()) {
+        let message = format!("{first} and {other}: tuples of one rank are zipped");
+        return Err(Refusal::Said("mismatch", message));
+    }
+    if !is_tuple(first) {
+        let message = format!("{first} is no tuple, as the others are");
+        return Err(Refusal::Said("mismatch", message));
+    }
+    let together = |i: usize| -> Result<IntTuple, Refusal> {
+        let parts: Result<Vec<IntTuple>, _> = all.iter().map(|part| part.get(&[i])).collect();
+        Ok(IntTuple::of(&parts?.iter().collect::<Vec<_>>())?)
+    };
+    let zipped: Vec<IntTuple> = (0..first.rank()).map(together).collect::<Result<_, _>>()?;
+    of(zipped.iter().map(Ok))
+}
