@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tilewright::{
-    Error, Layout, Spec,
-    eval::{self, evaluate, functions},
+    Error, Layout,
+    eval::{self, evaluate, functions, operand_text},
 };
 
 use crate::{
@@ -52,18 +52,11 @@ pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Error> {
     }))
 }
 
-/// An expression; or any SPEC, which the evaluator takes in quotes.
+/// An expression or a SPEC.
 fn operand(field: &'static str, text: &str) -> Result<Operand, Error> {
     let text = text.trim();
-    let error = match evaluate(text) {
-        Ok(value) => return Ok(Operand { text: text.to_owned(), value }),
-        Err(error) => error,
-    };
-    let quoted = format!("\"{text}\"");
-    match (Spec::parse(text).is_ok_and(|spec| spec.is_concrete()), evaluate(&quoted)) {
-        (true, Ok(value)) => Ok(Operand { text: quoted, value }),
-        _ => Err(error.in_field(field)),
-    }
+    let value = evaluate(text).map_err(|error| error.in_field(field))?;
+    Ok(Operand { text: operand_text(text).into_owned(), value })
 }
 
 /// A value with, where it is a layout, what a picture needs; `tile` stands for a tiler of extents.

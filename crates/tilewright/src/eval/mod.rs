@@ -45,6 +45,8 @@ mod part;
 mod run;
 mod value;
 
+use std::borrow::Cow;
+
 use crate::Error;
 use lexer::Word;
 
@@ -92,6 +94,25 @@ fn spelled(text: &str, refused: Error) -> Result<value::Form, Error> {
         let is_spec = error.kind() != "parse" || is_name;
         if is_spec || reached(&error) > reached(&refused) { error } else { refused }
     })
+}
+
+/// A text that [`evaluate`] takes, as it stands within a longer expression: a SPEC is put in quotes.
+///
+/// ```
+/// use tilewright::eval::{evaluate, operand_text};
+/// let inner = operand_text("f32[4,8]{1,0}");
+/// assert_eq!(inner, "\"f32[4,8]{1,0}\"");
+/// assert_eq!(evaluate(&format!("coalesce({inner})"))?.to_string(), "(4,8):(8,1)");
+/// assert_eq!(operand_text("(4,8):(8,1)"), "(4,8):(8,1)");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn operand_text(text: &str) -> Cow<'_, str> {
+    match parser::parse(text) {
+        Err(error) if error.kind() == "parse" && !text.contains('"') => {
+            format!("\"{text}\"").into()
+        }
+        _ => text.into(),
+    }
 }
 
 /// Whether a text that is no SPEC is meant as an expression: it calls a function, or composes with `o`.
