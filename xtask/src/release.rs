@@ -29,14 +29,15 @@ pub(crate) fn packages(root: &Path, build: bool) -> Outcome {
     sh(&mut pack)
 }
 
-/// Checks the facade without features, its tests among them, with each of them, and what it then depends on; runs
-/// the examples of its documentation without features.
+/// Lints the facade and its tests without features, and the facade with each feature. Checks its dependencies without
+/// features, runs the examples of its documentation, and checks the program with the features that it asks for itself.
 pub(crate) fn features(root: &Path) -> Outcome {
     let facade = ["--package", "tilewright", "--no-default-features"];
     let lint = |words: &[&str]| {
         let mut lint = command(root, &[&["cargo", "clippy"], &facade[..], words].concat());
         sh(lint.args(["--", "-D", "warnings"]))
     };
+    sh(&mut command(root, &["cargo", "check", "--package", "tilewright-cli"]))?;
     lint(&["--all-targets"])?;
     FEATURES.iter().try_for_each(|feature| lint(&["--features", feature]))?;
     // What they show is short: compiling it takes longer than running it.

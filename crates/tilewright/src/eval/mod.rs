@@ -82,13 +82,17 @@ pub fn evaluate(text: &str) -> Result<Value, Error> {
     form.map(Value).map_err(|error| error.in_text(text))
 }
 
-/// The value of a text that `refused` says is no expression: as a SPEC.
+/// Reads a text that is not an expression as a SPEC; `refused` is the parser's error.
 fn spelled(text: &str, refused: Error) -> Result<value::Form, Error> {
     if refused.kind() != "parse" || text.contains('"') {
         return Err(refused);
     }
     let reached = |error: &Error| error.span().map_or(0, |(from, _)| from);
-    let is_name = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let is_function = functions().any(|function| function.name() == text);
+    let is_name = text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(in_name)
+        && !is_function;
     run::spec(text, (0, text.len()), 0).map_err(|error| {
         // Another kind than `parse`: the text is a SPEC, and something is missing.
         let is_spec = error.kind() != "parse" || is_name;
@@ -96,7 +100,7 @@ fn spelled(text: &str, refused: Error) -> Result<value::Form, Error> {
     })
 }
 
-/// A text that [`evaluate`] takes, as it stands within a longer expression: a SPEC is put in quotes.
+/// Returns a text that [`evaluate`] takes in the form that a longer expression needs: in quotes if it is a SPEC.
 ///
 /// ```
 /// use tilewright::eval::{evaluate, operand_text};

@@ -71,6 +71,11 @@ pub(super) enum Node<'a> {
     },
     /// `shape:stride` whose strides name bases: the text itself.
     Basis(&'a str),
+    /// A layout at a coordinate: its offset, or its slice where `_` is in the coordinate.
+    At {
+        layout: Box<Expr<'a>>,
+        coord: Box<Expr<'a>>,
+    },
     /// A layout moved by some elements.
     Moved(Box<Expr<'a>>, i64),
     /// A layout with the extents that are valid, and the length of its storage.
@@ -281,9 +286,9 @@ impl<'a> Parser<'a> {
                 "a basis stride such as 1@0 comes after a shape: (2,2):(1@0,1@1)",
             ));
         }
-        let is_layout = cpp::is_layout(&node);
+        let may_be_layout = cpp::may_be_layout(&node);
         let expr = self.node(node, from)?;
-        if is_layout && self.here().word == Word::Sign('(') {
+        if may_be_layout && self.here().word == Word::Sign('(') {
             let call = self.called(expr)?;
             return self.node(call, from);
         }

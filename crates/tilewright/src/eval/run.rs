@@ -44,6 +44,7 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
         Node::Compact { shape, strides, strides_span } => {
             compact(expr.span, shape, functions::named(strides, *strides_span)?, *strides_span)
         }
+        Node::At { layout, coord } => at(expr.span, layout, coord),
         Node::Moved(inner, by) => moved(expr, inner, *by),
         Node::Valid { layout, extents, capacity } => {
             valid(expr, layout, extents.as_deref(), *capacity)
@@ -66,6 +67,24 @@ fn compact(
     let strides = strides.call(std::slice::from_ref(&shape), strides_span)?;
     let strides = Argument { form: strides, span: strides_span };
     functions::named("make_layout", span)?.call(&[shape, strides], span)
+}
+
+/// The offset of a coordinate, or the slice where `_` is in it. A swizzle acts on whole offsets, so that a slice under one
+/// keeps its offset, as in CuTe.
+fn at(span: (usize, usize), layout: &Expr<'_>, coord: &Expr<'_>) -> Result<Form, Error> {
+    let (layout, coord) = (argument("L(…)", placed(layout)?)?, argument("L(…)", placed(coord)?)?);
+    if let Form::Tuple(_) | Form::Boolean(_) = layout.form {
+        let message = format!("{} where a layout is expected", layout.form.described());
+        return Err(Error::at("arguments", layout.span, message));
+    }
+    let whole = Value(layout.form.clone());
+    let is_swizzled = whole.as_layout().is_some_and(|layout| !layout.swizzle().is_identity());
+    let name = match coord.form {
+        Form::Slicer(_) if is_swizzled => "slice_and_offset",
+        Form::Slicer(_) => "slice",
+        _ => "crd2idx",
+    };
+    functions::named(name, span)?.call(&[coord, layout], span)
 }
 
 fn layout(layout: Layout) -> Form {

@@ -36,11 +36,17 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "product_each",
         arguments: "a",
-        doc: "The product of each part of a tuple; an integer itself.",
+        doc: "The product of each part of a tuple; of an integer, a tuple of one, as in CuTe.",
         python: "(a: Shape, /) -> Any",
         example: "((4,2),3)",
         counts: (1, 1),
-        run: |call| Ok(Form::Tuple(call.tuple(0)?.product_each()?)),
+        run: |call| {
+            let whole = call.tuple(0)?;
+            match whole.as_integer() {
+                Some(_) => of([&whole].into_iter().map(Ok)),
+                None => Ok(tuple(whole.product_each()?)),
+            }
+        },
     },
     Function {
         name: "max",
@@ -54,7 +60,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "round_up",
         arguments: "a, b",
-        doc: "Each integer of a rounded up to a multiple of the one of b at its place; parts that b lacks stay.",
+        doc: "Each integer of a rounded up to a multiple of the one of b at its place; integers that b lacks stay.",
         python: "(a: Shape, b: Shape, /) -> Any",
         example: "(12,7), (5,4)",
         counts: (2, 2),
@@ -78,7 +84,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "zip",
         arguments: "a, b, …",
-        doc: "The first parts of all tuples, then the second parts, and so on; of one tuple, of its parts.",
+        doc: "A tuple of the first parts of all tuples, of the second parts, and so on; one tuple stands for its parts.",
         python: "(*tuples: Shape) -> Any",
         example: "(2,3), (4,5)",
         counts: (1, usize::MAX),
@@ -121,7 +127,7 @@ fn tuple(tuple: IntTuple) -> Form {
 }
 
 fn too_large() -> Refusal {
-    Refusal::Said("overflow", "a result does not fit 64 bits".to_owned())
+    Refusal::Said("overflow", "the result does not fit 64 bits; give smaller integers".to_owned())
 }
 
 fn times(a: i64, b: i64) -> Result<i64, Refusal> {
@@ -133,13 +139,13 @@ fn pairs(a: &IntTuple, b: &IntTuple) -> Result<Vec<(IntTuple, IntTuple)>, Refusa
     let is_tuple = |whole: &IntTuple| whole.as_integer().is_none();
     let (parts, others) = (parts_of(a)?, parts_of(b)?);
     if !is_tuple(a) || !is_tuple(b) || parts.len() != others.len() {
-        let message = format!("{a} and {b}: both need the same brackets");
+        let message = format!("{a} and {b} differ in rank; give both the same brackets");
         return Err(Refusal::Said("mismatch", message));
     }
     Ok(parts.into_iter().zip(others).collect())
 }
 
-/// A tuple with the brackets of `a`: what `one` makes of each of its integers and the part of `b` there.
+/// Returns a tuple with the brackets of `a`. `one` makes each integer of it from that of `a` and the part of `b` at its place.
 fn both(
     a: &IntTuple,
     b: &IntTuple,
@@ -191,8 +197,12 @@ fn round_up(a: &IntTuple, b: &IntTuple) -> Result<IntTuple, Refusal> {
 
 /// The least multiple of `step` from `value` on.
 fn multiple(value: i64, step: i64) -> Result<i64, Refusal> {
-    if step < 1 || value < 0 {
-        let message = format!("{value} up to a multiple of {step}: at least 0, and at least 1");
+    if step < 1 {
+        let message = format!("{value} up to a multiple of {step}; give a step of 1 or more");
+        return Err(Refusal::Said("illegal", message));
+    }
+    if value < 0 {
+        let message = format!("{value} is below 0; give an integer of 0 or more");
         return Err(Refusal::Said("illegal", message));
     }
     let up = (step - value % step) % step;
@@ -203,7 +213,9 @@ fn max(call: &Call<'_>) -> Answer {
     let tuples = tuples(call)?;
     match tuples.iter().flat_map(|tuple| tuple.values()).max() {
         Some(largest) => integer(*largest),
-        None => Err(Refusal::Said("illegal", "no integer is the largest of none".to_owned())),
+        None => {
+            Err(Refusal::Said("illegal", "a tuple without integers; give at least one".to_owned()))
+        }
     }
 }
 
@@ -221,16 +233,13 @@ fn zip(call: &Call<'_>) -> Answer {
     }
     let is_tuple = |part: &IntTuple| part.as_integer().is_none();
     let [first, rest @ ..] = all.as_slice() else { return of(std::iter::empty()) };
-    if !is_tuple(first) && !rest.iter().any(is_tuple) {
+    // CuTe looks at the first part alone.
+    if !is_tuple(first) {
         let inner = IntTuple::of(&all.iter().collect::<Vec<_>>())?;
         return of([&inner].into_iter().map(Ok));
     }
     if let Some(other) = rest.iter().find(|part| !is_tuple(part) || part.rank() != first.rank()) {
-        let message = format!("{first} and {other}: tuples of one rank are zipped");
-        return Err(Refusal::Said("mismatch", message));
-    }
-    if !is_tuple(first) {
-        let message = format!("{first} is no tuple, as the others are");
+        let message = format!("{first} and {other} differ in rank; give tuples of one rank");
         return Err(Refusal::Said("mismatch", message));
     }
     let together = |i: usize| -> Result<IntTuple, Refusal> {

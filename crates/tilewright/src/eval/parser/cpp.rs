@@ -109,18 +109,15 @@ impl<'a> Parser<'a> {
         Ok(Node::Call { name, name_span, arguments })
     }
 
-    /// `(…)` behind a layout: the call of a function with these coordinates and the layout.
+    /// `(…)` behind a layout: the coordinate that it is asked for.
     pub(super) fn called(&mut self, layout: Expr<'a>) -> Result<Node<'a>, Error> {
         let from = self.here().span.0;
         let mut coord = self.list('(', ')')?;
-        let to = self.tokens[self.at.saturating_sub(1)].span.1;
-        let is_slice = coord.iter().any(keeps);
         let coord = match coord.len() {
             1 => coord.remove(0),
             _ => self.node(Node::Tuple(coord), from)?,
         };
-        let name = if is_slice { "slice" } else { "crd2idx" };
-        Ok(Node::Call { name, name_span: (from, to), arguments: vec![coord, layout] })
+        Ok(Node::At { layout: Box::new(layout), coord: Box::new(coord) })
     }
 
     /// The call of `make_layout`, or a shape with an order.
@@ -162,24 +159,15 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether `_` is in a coordinate.
-fn keeps(coord: &Expr<'_>) -> bool {
-    match &coord.node {
-        Node::Keep => true,
-        Node::Tuple(parts) => parts.iter().any(keeps),
-        Node::Group(part) => keeps(part),
-        _ => false,
-    }
-}
-
-/// Whether an expression is a layout by its form, so that brackets behind it hold a coordinate.
-pub(super) fn is_layout(node: &Node<'_>) -> bool {
+/// Whether an expression may be a layout by its form, so that brackets behind it hold a coordinate.
+pub(super) fn may_be_layout(node: &Node<'_>) -> bool {
     match node {
         Node::Call { .. } | Node::Compact { .. } => true,
-        Node::Group(inner) => !matches!(
-            inner.node,
-            Node::Integer(_) | Node::Keep | Node::Tuple(_) | Node::Group(_) | Node::Tiler(_)
-        ),
+        Node::Group(inner) => match &inner.node {
+            Node::Integer(_) | Node::Keep | Node::Tuple(_) | Node::Tiler(_) => false,
+            Node::Group(_) => may_be_layout(&inner.node),
+            _ => true,
+        },
         _ => false,
     }
 }
@@ -222,6 +210,9 @@ mod tests {
             ("make_layout(make_shape(4,8), LayoutRight{})(2,3)", "19"),
             ("((4,(2,4)):(8,(4,1)))(1,(_,2))", "slice((1,(_,2)), (4,(2,4)):(8,(4,1)))"),
             ("(8:2)(5)", "10"),
+            ("(((4,8):(8,1)))(1,2)", "10"),
+            // The offset of a part under a swizzle stays within the swizzle.
+            ("(Sw<2,1,3> o (4,8):(8,1))(1,_)", "slice_and_offset((1,_), Sw<2,1,3> o (4,8):(8,1))"),
             ("composition(8:2, 4:1)(3)", "6"),
             ("(((4,8):(8,1))(_,3))(2)", "16"),
             (
@@ -266,6 +257,8 @@ mod tests {
             ("(4,8):(8,1); 3", (13, 14), "behind the expression"),
             ("(4,8)(1,2)", (5, 10), "behind the expression"),
             ("(8:2)(1)(1)", (8, 11), "behind the expression"),
+            ("size((4,8):(8,1))(2)", (0, 17), "an integer where a layout is expected"),
+            ("shape((4,8):(8,1))(_,1)", (0, 18), "a tuple where a layout is expected"),
             ("((4,8):(8,1))(1,2", (17, 17), "`,` or `)`"),
         ] {
             let error = evaluate(text).unwrap_err();
