@@ -151,7 +151,7 @@ fn shown(answer: &Value) -> Option<String> {
     Some(match answer["kind"].as_str()? {
         "boolean" => (if text == "true" { "True" } else { "False" }).to_owned(),
         "integer" => text.to_owned(),
-        "tuple" => text.replace(',', ", "),
+        "tuple" => tuple(&answer["value"]),
         "list" => text.replace(',', ", "),
         "layout" => format!("Layout('{text}')"),
         "swizzle" => format!(
@@ -160,6 +160,14 @@ fn shown(answer: &Value) -> Option<String> {
         ),
         _ => format!("Value('{text}')"),
     })
+}
+
+/// Integers and tuples of them as Python shows them: a tuple of one has a comma.
+fn tuple(value: &Value) -> String {
+    let Some(parts) = value.as_array() else { return value.to_string() };
+    let parts: Vec<String> = parts.iter().map(tuple).collect();
+    let comma = if parts.len() == 1 { "," } else { "" };
+    format!("({}{comma})", parts.join(", "))
 }
 
 #[cfg(test)]

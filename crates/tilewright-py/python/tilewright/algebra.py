@@ -803,7 +803,7 @@ def elem_scale(a: Shape, b: Shape, /) -> Any:
 
 
 def product_each(a: Shape, /) -> Any:
-    """The product of each part of a tuple; an integer itself.
+    """The product of each part of a tuple; of an integer, a tuple of one, as in CuTe.
 
     >>> product_each(((4, 2), 3))
     (8, 3)
@@ -822,7 +822,7 @@ def max(*parts: Shape) -> int:
 
 
 def round_up(a: Shape, b: Shape, /) -> Any:
-    """Each integer of a rounded up to a multiple of the one of b at its place; parts that b lacks stay.
+    """Each integer of a rounded up to a multiple of the one of b at its place; integers that b lacks stay.
 
     >>> round_up((12, 7), (5, 4))
     (15, 8)
@@ -840,7 +840,7 @@ def reverse(a: Shape, /) -> Any:
 
 
 def zip(*tuples: Shape) -> Any:
-    """The first parts of all tuples, then the second parts, and so on; of one tuple, of its parts.
+    """A tuple of the first parts of all tuples, of the second parts, and so on; one tuple stands for its parts.
 
     >>> zip((2, 3), (4, 5))
     ((2, 4), (3, 5))
@@ -852,7 +852,7 @@ def wrap(a: Shape, /) -> Any:
     """An integer as a tuple of one; a tuple itself.
 
     >>> wrap(4)
-    (4)
+    (4,)
     """
     return operation("wrap", a)
 
