@@ -7,7 +7,7 @@ use std::{
 
 use crate::shell::{Outcome, command, run, target};
 
-/// How the program is built.
+/// A way to build the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Build {
     /// With debug checks, as fast as possible to compile.
@@ -31,12 +31,12 @@ impl Build {
 
 /// Builds the program and returns its path.
 ///
-/// The Python package is selected beside it, so that both have the same features of every dependency: a wheel that is
-/// built later then compiles only its own crate.
+/// Cargo gives the selected packages the same features of every dependency. The Python package is selected too, so a wheel
+/// that is built later compiles its own crate only.
 pub(crate) fn build(root: &Path, build: Build) -> Outcome<PathBuf> {
     let (profile, folder) = build.profile();
     let packages = ["--package", "tilewright-cli", "--package", "tilewright-py"];
-    let mut cargo = command(root, &["cargo", "build", "--bin", "tilewright", "--profile", profile]);
-    run(cargo.args(packages))?;
+    let mut cargo = command(root, &["cargo", "build", "--locked", "--bin", "tilewright"]);
+    run(cargo.args(["--profile", profile]).args(packages))?;
     Ok(target(root)?.join(folder).join(format!("tilewright{}", env::consts::EXE_SUFFIX)))
 }

@@ -127,7 +127,7 @@ impl Column<'_> {
             None if self.is_dense(dense) => (least, most),
             None => return Vec::new(),
         };
-        // There are at most as many steps as numbers, and one more.
+        // The search ends after at most one step more than there are numbers.
         let gone = (first..=last).find(|number| !self.numbers.contains_key(number));
         match (gone, of) {
             (Some(gone), _) => vec![gone],

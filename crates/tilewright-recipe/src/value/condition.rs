@@ -190,7 +190,7 @@ impl Clause {
         Ok(holds != self.negated)
     }
 
-    /// Returns the error of two values that have no order.
+    /// Returns the error for a comparison of values that are not numbers.
     fn unordered(&self, scope: Scope<'_>) -> Lack {
         let said: Vec<String> = self.values().iter().map(|value| value.said(scope)).collect();
         Lack::Wrong(format!("`{self}` compares numbers: {}", said.join(", ")))

@@ -125,7 +125,7 @@ impl Quantity {
         }
     }
 
-    /// Returns true if it uses other sizes only, and has no choice.
+    /// Returns true if the expression consists of other sizes.
     pub(crate) fn is_of_sizes(&self) -> bool {
         let parts = self.expression().map(Value::parts).unwrap_or_default();
         !parts.is_empty() && parts.iter().all(|part| matches!(part, Value::Size(_)))

@@ -61,9 +61,8 @@ use tilewright_notation::Named;
 /// The value of an expression, or of a SPEC without quotes.
 ///
 /// # Errors
-/// An [`Error`] with a span: the text does not parse, a function is not given what it takes, or what is
-/// asked for does not exist. Of a text that is neither an expression nor a SPEC, the error of the reading that got
-/// further.
+/// An [`Error`] with a span: if the text does not parse, an argument has the wrong type, or no layout is the answer. If the
+/// text is neither an expression nor a SPEC, the error comes from the parser that read further.
 ///
 /// ```
 /// use tilewright::eval::evaluate;

@@ -69,8 +69,8 @@ fn compact(
     functions::named("make_layout", span)?.call(&[shape, strides], span)
 }
 
-/// The offset of a coordinate, or the slice where `_` is in it. A swizzle acts on whole offsets, so that a slice under one
-/// keeps its offset, as in CuTe.
+/// Returns the offset of a coordinate, or the slice if the coordinate contains `_`. A swizzle acts on whole offsets, so a
+/// slice under a swizzle keeps its offset, as in CuTe.
 fn at(span: (usize, usize), layout: &Expr<'_>, coord: &Expr<'_>) -> Result<Form, Error> {
     let (layout, coord) = (argument("L(…)", placed(layout)?)?, argument("L(…)", placed(coord)?)?);
     if let Form::Tuple(_) | Form::Boolean(_) = layout.form {

@@ -3,10 +3,10 @@
 
 use super::{isa::Isa, vector::Vector};
 
-/// Kinds of registers that some work is never done with, so that the compiler makes nothing for them.
+/// Optional kinds of registers. [`enter`] compiles work only for those that it asks for.
 #[derive(Clone, Copy)]
 pub(super) struct Kinds {
-    /// Words of any machine.
+    /// The words of [`Isa::Generic`].
     pub(super) words: bool,
     /// Registers of 32 bytes.
     pub(super) of_32: bool,
@@ -14,7 +14,7 @@ pub(super) struct Kinds {
 
 /// What can be done with any register.
 pub(super) trait Work {
-    /// The kinds that it is done with beside the others.
+    /// The optional kinds that this work is compiled for.
     const KINDS: Kinds = Kinds { words: true, of_32: true };
 
     /// Does it. Implementations are inlined, and so is all they call with `V`.

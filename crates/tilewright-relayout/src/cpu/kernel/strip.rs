@@ -52,8 +52,7 @@ pub(super) struct Strip {
 
 const LINE: usize = cost::LINE as usize;
 
-/// Runs a strip with registers of `register` bytes, 16 or those of the instruction set; past the caches
-/// where there is a stage. Returns whether there are such registers.
+/// Runs a strip with registers of `register` bytes, one of [`registers`]; past the caches where there is a stage.
 ///
 /// # Safety
 /// Of every step, also of the last, what `make` reads is readable, and what it writes lies in the
@@ -64,9 +63,10 @@ pub(super) unsafe fn run<M: Make<O>, const O: usize>(
     make: &M,
     strip: &Strip,
     stage: Option<&mut Stage>,
-) -> bool {
+) {
     // SAFETY: `# Safety` of `run` is what `Steps` asks for.
-    unsafe { enter(isa, register, Steps { make, strip, stage }) }
+    let entered = unsafe { enter(isa, register, Steps { make, strip, stage }) };
+    debug_assert!(entered, "strips have the registers of `registers`");
 }
 
 /// A strip, what is made of it, and where it goes.
@@ -250,7 +250,7 @@ impl Strip {
     ) {
         let is_phased = |held: &Held| !held.fill.is_multiple_of(V::BYTES);
         // SAFETY: `# Safety` of `fill` is what `steps` asks for: the steps may be run, and the rows have room
-        // for them.
+        // for them. `staged` asks for at least one step.
         unsafe {
             if stage.rows[..R].iter().any(is_phased) {
                 self.steps::<V, M, O, R, true>(make, stage, done, count);
@@ -270,7 +270,7 @@ impl Strip {
     /// by one store, not by two.
     ///
     /// # Safety
-    /// As for [`Strip::fill`].
+    /// As for [`Strip::fill`]; `count` is at least 1.
     #[inline(always)]
     unsafe fn steps<V: Vector, M: Make<O>, const O: usize, const R: usize, const PHASED: bool>(
         &self,
@@ -311,11 +311,13 @@ impl Strip {
 /// A row of the stage while it is filled.
 #[derive(Clone, Copy)]
 struct Filled<V> {
-    /// Where the row ended, and where the register that holds this place begins.
+    /// The end of the row before the filling.
     end: *mut u8,
+    /// The beginning of the first register that is written. It holds `end`.
     to: *mut u8,
-    /// What takes the last register made behind that place, and the next one before it.
+    /// The tables of [`turned`].
     tables: (*const u8, *const u8),
+    /// The last register that was made.
     last: V,
 }
 
@@ -333,15 +335,15 @@ impl<V: Vector> Filled<V> {
         Filled { end, to: end.wrapping_sub(phase), tables: turned::<V>(phase), last }
     }
 
-    /// Writes a register that was made, `at` bytes behind the beginning.
+    /// Adds a register to the row, by a store `at` bytes after `to`. In a phased row the store begins before the end of the
+    /// row, and repeats bytes of `last` there.
     ///
     /// # Safety
-    /// The row has room for it; the machine has the instruction set.
+    /// A register at that place lies in the row's part of the stage; the machine has the instruction set.
     #[inline(always)]
     unsafe fn put<const PHASED: bool>(&mut self, register: V, at: usize) {
         let to = self.to.wrapping_add(at);
-        // SAFETY: `# Safety` of `put`: the row has room for a register there. The tables have a register's
-        // bytes (`turned`).
+        // SAFETY: `# Safety` of `put`: a register is writable there. The tables have a register's bytes (`turned`).
         unsafe {
             if PHASED {
                 let (own, next) = self.tables;

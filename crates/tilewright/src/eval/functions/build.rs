@@ -77,7 +77,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         python: "(shape: Shape, order: Shape, /) -> Shape",
         example: "(2,3,4), (2,0,1)",
         counts: (2, 2),
-        run: |call| Ok(Form::Tuple(Layout::ordered(&call.shape(0)?, &call.tuple(1)?)?.stride())),
+        run: |call| Ok(Form::Tuple(call.shape(0)?.compact_order(&call.tuple(1)?)?)),
     },
 ];
 

@@ -157,7 +157,7 @@ fn range(parts: &[IntTuple], from: usize, to: usize) -> Result<&[IntTuple], Refu
 }
 
 /// The tuple of these parts.
-pub(super) fn of<'a>(parts: impl Iterator<Item = Result<&'a IntTuple, Refusal>>) -> Answer {
+fn of<'a>(parts: impl Iterator<Item = Result<&'a IntTuple, Refusal>>) -> Answer {
     let parts: Vec<&IntTuple> = parts.collect::<Result<_, _>>()?;
     Ok(Form::Tuple(IntTuple::of(&parts)?))
 }

@@ -5,11 +5,7 @@
 
 use tilewright_core::IntTuple;
 
-use super::{
-    Answer, Call, Function, Refusal,
-    observe::integer,
-    structure::{of, parts_of},
-};
+use super::{Answer, Call, Function, Refusal, observe::integer, structure::parts_of};
 use crate::eval::value::Form;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -29,9 +25,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         python: "(a: Shape, b: Shape, /) -> Any",
         example: "(2,3), (4,(5,6))",
         counts: (2, 2),
-        run: |call| {
-            both(&call.tuple(0)?, &call.tuple(1)?, &|a, b| times(a, b.product()?)).map(tuple)
-        },
+        run: |call| elem_scale(&call.tuple(0)?, &call.tuple(1)?).map(tuple),
     },
     Function {
         name: "product_each",
@@ -40,13 +34,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         python: "(a: Shape, /) -> Any",
         example: "((4,2),3)",
         counts: (1, 1),
-        run: |call| {
-            let whole = call.tuple(0)?;
-            match whole.as_integer() {
-                Some(_) => of([&whole].into_iter().map(Ok)),
-                None => Ok(tuple(whole.product_each()?)),
-            }
-        },
+        run: |call| Ok(tuple(wrapped(call)?.product_each()?)),
     },
     Function {
         name: "max",
@@ -77,7 +65,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let whole = call.tuple(0)?;
             match whole.as_integer() {
                 Some(_) => Ok(tuple(whole)),
-                None => of(parts_of(&whole)?.iter().rev().map(Ok)),
+                None => {
+                    let mut parts = parts_of(&whole)?;
+                    parts.reverse();
+                    joined(&parts).map(tuple)
+                }
             }
         },
     },
@@ -97,13 +89,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         python: "(a: Shape, /) -> Any",
         example: "4",
         counts: (1, 1),
-        run: |call| {
-            let whole = call.tuple(0)?;
-            match whole.as_integer() {
-                Some(_) => of([&whole].into_iter().map(Ok)),
-                None => Ok(tuple(whole)),
-            }
-        },
+        run: |call| wrapped(call).map(tuple),
     },
     Function {
         name: "unwrap",
@@ -126,6 +112,15 @@ fn tuple(tuple: IntTuple) -> Form {
     Form::Tuple(tuple)
 }
 
+/// Returns argument 0, an integer as a tuple of one.
+fn wrapped(call: &Call<'_>) -> Result<IntTuple, Refusal> {
+    let whole = call.tuple(0)?;
+    match whole.as_integer() {
+        Some(_) => Ok(IntTuple::of(&[&whole])?),
+        None => Ok(whole),
+    }
+}
+
 fn too_large() -> Refusal {
     Refusal::Said("overflow", "the result does not fit 64 bits; give smaller integers".to_owned())
 }
@@ -134,32 +129,33 @@ fn times(a: i64, b: i64) -> Result<i64, Refusal> {
     a.checked_mul(b).ok_or_else(too_large)
 }
 
-/// The parts of two tuples of the same rank.
+fn differ(a: &IntTuple, b: &IntTuple) -> Refusal {
+    let message = format!("{a} and {b} differ in rank; give both the same brackets");
+    Refusal::Said("mismatch", message)
+}
+
+/// Returns the parts of two tuples of the same rank.
 fn pairs(a: &IntTuple, b: &IntTuple) -> Result<Vec<(IntTuple, IntTuple)>, Refusal> {
-    let is_tuple = |whole: &IntTuple| whole.as_integer().is_none();
+    let are_tuples = a.as_integer().is_none() && b.as_integer().is_none();
     let (parts, others) = (parts_of(a)?, parts_of(b)?);
-    if !is_tuple(a) || !is_tuple(b) || parts.len() != others.len() {
-        let message = format!("{a} and {b} differ in rank; give both the same brackets");
-        return Err(Refusal::Said("mismatch", message));
+    if !are_tuples || parts.len() != others.len() {
+        return Err(differ(a, b));
     }
     Ok(parts.into_iter().zip(others).collect())
 }
 
-/// Returns a tuple with the brackets of `a`. `one` makes each integer of it from that of `a` and the part of `b` at its place.
-fn both(
-    a: &IntTuple,
-    b: &IntTuple,
-    one: &dyn Fn(i64, &IntTuple) -> Result<i64, Refusal>,
-) -> Result<IntTuple, Refusal> {
-    match a.as_integer() {
-        Some(a) => Ok(IntTuple::integer(one(a, b)?)),
-        None => {
-            let parts = pairs(a, b)?;
-            let made: Result<Vec<IntTuple>, Refusal> =
-                parts.iter().map(|(a, b)| both(a, b, one)).collect();
-            Ok(IntTuple::of(&made?.iter().collect::<Vec<_>>())?)
-        }
+/// Returns the tuple of these parts.
+fn joined(parts: &[IntTuple]) -> Result<IntTuple, Refusal> {
+    Ok(IntTuple::of(&parts.iter().collect::<Vec<_>>())?)
+}
+
+fn elem_scale(a: &IntTuple, b: &IntTuple) -> Result<IntTuple, Refusal> {
+    if let Some(a) = a.as_integer() {
+        return Ok(IntTuple::integer(times(a, b.product()?)?));
     }
+    let scaled: Result<Vec<IntTuple>, Refusal> =
+        pairs(a, b)?.iter().map(|(a, b)| elem_scale(a, b)).collect();
+    joined(&scaled?)
 }
 
 fn inner_product(a: &IntTuple, b: &IntTuple) -> Result<i64, Refusal> {
@@ -172,26 +168,17 @@ fn inner_product(a: &IntTuple, b: &IntTuple) -> Result<i64, Refusal> {
 }
 
 fn round_up(a: &IntTuple, b: &IntTuple) -> Result<IntTuple, Refusal> {
-    let one = IntTuple::integer(1);
-    let filled = |a: &IntTuple, b: &IntTuple| -> Result<IntTuple, Refusal> {
-        let mut parts = parts_of(b)?;
-        if a.as_integer().is_none() && b.as_integer().is_none() {
-            parts.resize(parts.len().max(a.rank()), one.clone());
-            return Ok(IntTuple::of(&parts.iter().collect::<Vec<_>>())?);
-        }
-        Ok(b.clone())
-    };
-    match a.as_integer() {
-        Some(value) => match b.as_integer() {
-            Some(step) => Ok(IntTuple::integer(multiple(value, step)?)),
-            None => pairs(a, b).map(|_| one),
-        },
-        None => {
-            let parts = pairs(a, &filled(a, b)?)?;
+    match (a.as_integer(), b.as_integer()) {
+        (Some(value), Some(step)) => Ok(IntTuple::integer(multiple(value, step)?)),
+        (None, None) => {
+            let mut steps = parts_of(b)?;
+            steps.resize(steps.len().max(a.rank()), IntTuple::integer(1));
+            let parts = pairs(a, &joined(&steps)?)?;
             let made: Result<Vec<IntTuple>, Refusal> =
                 parts.iter().map(|(a, b)| round_up(a, b)).collect();
-            Ok(IntTuple::of(&made?.iter().collect::<Vec<_>>())?)
+            joined(&made?)
         }
+        _ => Err(differ(a, b)),
     }
 }
 
@@ -232,20 +219,18 @@ fn zip(call: &Call<'_>) -> Answer {
         all = parts_of(whole)?;
     }
     let is_tuple = |part: &IntTuple| part.as_integer().is_none();
-    let [first, rest @ ..] = all.as_slice() else { return of(std::iter::empty()) };
+    let [first, rest @ ..] = all.as_slice() else { return joined(&[]).map(tuple) };
     // CuTe looks at the first part alone.
     if !is_tuple(first) {
-        let inner = IntTuple::of(&all.iter().collect::<Vec<_>>())?;
-        return of([&inner].into_iter().map(Ok));
+        return Ok(tuple(joined(&[joined(&all)?])?));
     }
     if let Some(other) = rest.iter().find(|part| !is_tuple(part) || part.rank() != first.rank()) {
-        let message = format!("{first} and {other} differ in rank; give tuples of one rank");
-        return Err(Refusal::Said("mismatch", message));
+        return Err(differ(first, other));
     }
     let together = |i: usize| -> Result<IntTuple, Refusal> {
         let parts: Result<Vec<IntTuple>, _> = all.iter().map(|part| part.get(&[i])).collect();
-        Ok(IntTuple::of(&parts?.iter().collect::<Vec<_>>())?)
+        joined(&parts?)
     };
     let zipped: Vec<IntTuple> = (0..first.rank()).map(together).collect::<Result<_, _>>()?;
-    of(zipped.iter().map(Ok))
+    joined(&zipped).map(tuple)
 }

@@ -1,4 +1,4 @@
-//! The words of CuTe's C++ and of TLA (CATLASS) in expressions: what is copied from a kernel is read as it stands.
+//! Reads the C++ of CuTe and TLA (CATLASS) in expressions, as it is copied from a kernel.
 //!
 //! ```text
 //! primary  := [ ('cute' | 'tla') '::' ] word [ '{' '}' ]
@@ -10,7 +10,7 @@
 //!           | 'Layout' '<' shape [ ',' (stride | order) ] '>'
 //!           | 'make_layout' '(' shape ',' order ')'
 //!           | name '<' integer { ',' integer } '>' '(' list ')'      a call: the integers follow the first argument
-//! call     := (call | '(' layout ')') '(' list ')'      a layout of a coordinate: its offset, or its slice where `_` is in it
+//! at       := (call | '(' layout ')') '(' list ')'      the offset of a coordinate, or with `_` the slice
 //! order    := ('LayoutLeft' | 'GenColMajor' | 'LayoutRight' | 'GenRowMajor') [ '{' '}' ]
 //! ```
 //!
@@ -109,7 +109,7 @@ impl<'a> Parser<'a> {
         Ok(Node::Call { name, name_span, arguments })
     }
 
-    /// `(…)` behind a layout: the coordinate that it is asked for.
+    /// Reads the coordinate in brackets after a layout.
     pub(super) fn called(&mut self, layout: Expr<'a>) -> Result<Node<'a>, Error> {
         let from = self.here().span.0;
         let mut coord = self.list('(', ')')?;
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether an expression may be a layout by its form, so that brackets behind it hold a coordinate.
+/// Returns true if the form of an expression allows a layout, so that a coordinate may follow in brackets.
 pub(super) fn may_be_layout(node: &Node<'_>) -> bool {
     match node {
         Node::Call { .. } | Node::Compact { .. } => true,
