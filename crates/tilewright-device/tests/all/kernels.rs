@@ -361,7 +361,9 @@ fn every_small_permutation() {
 fn tiles_in_any_order() {
     let mut batch = Batch::default();
     let mut weaves = 0;
-    for supertile in [0, 1, 2, 3, 8, 64, 1000] {
+    let supertiles = [0, 3, 1000, 1, 2, 8, 64];
+    let supertiles = &supertiles[..crate::cases(supertiles.len(), 2)];
+    for &supertile in supertiles {
         let mut add = |name: &str, program: Program| {
             let options = Options::default().with_supertile(supertile);
             let plan = DevicePlan::with(&program, Alignment::default(), options).unwrap();
@@ -375,7 +377,7 @@ fn tiles_in_any_order() {
         let reversed = of(&[24, 20, 28, 160], "(24,20,28,160):(1,24,480,13440)", 0);
         add("4 dims in squares of", moved(&rows(&[24, 20, 28, 160]), &reversed, 16, 0));
     }
-    assert_eq!(weaves, 35);
+    assert_eq!(weaves, 5 * supertiles.len());
     if let Some(done) = batch.run() {
         has_no_findings(&batch, &done);
     }

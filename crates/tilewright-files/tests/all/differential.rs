@@ -12,8 +12,7 @@ use tilewright_files::{Conversion, Reading, Request, open};
 use tilewright_notation::{Spec, dtype};
 use tilewright_relayout::{Elements, Extend, Plan, Program};
 
-/// The jobs of a run of the tests, and the first seed.
-const JOBS: u64 = 10_000;
+/// The first seed.
 const SEED: u64 = 18;
 
 /// The most bits of either side of a job: 4 kB.
@@ -495,7 +494,8 @@ fn random_jobs_are_what_a_naive_loop_makes() {
     let number = |name: &str, otherwise: u64| {
         env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };
-    let (jobs, seed) = (number("TILEWRIGHT_JOBS", JOBS), number("TILEWRIGHT_SEED", SEED));
+    let usual = crate::cases(10_000, 2_500) as u64;
+    let (jobs, seed) = (number("TILEWRIGHT_JOBS", usual), number("TILEWRIGHT_SEED", SEED));
     let first = number("TILEWRIGHT_JOB", 0);
     let (folder, mut counts) = (folder(), Counts::new());
     for number in first..first + jobs {
@@ -518,5 +518,5 @@ fn random_jobs_are_what_a_naive_loop_makes() {
     }
     let all: Vec<String> = counts.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     println!("{jobs} random jobs of seed {seed}: {}", all.join(", "));
-    assert!(jobs < JOBS || counts.values().all(|count| *count > 0), "{counts:?}");
+    assert!(jobs < usual || counts.values().all(|count| *count > 0), "{counts:?}");
 }

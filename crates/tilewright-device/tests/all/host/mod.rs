@@ -44,7 +44,7 @@ impl Case {
 
 /// Compiles and runs some of the cases, the same in each run, or all of them as [`crate::cases`] says. All are planned.
 pub(crate) fn check_some(cases: Vec<Case>) {
-    let few = crate::cases(cases.len(), 40);
+    let few = crate::cases(cases.len(), simulator::IN_A_FILE);
     cases.iter().for_each(|case| drop(case.plan()));
     let mut some = cases;
     let all = some.len();

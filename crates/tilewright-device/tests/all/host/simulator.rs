@@ -8,8 +8,9 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::Mutex,
+    sync::OnceLock,
     thread,
+    time::{Duration, SystemTime},
 };
 
 use tempfile::TempDir;
@@ -18,10 +19,13 @@ use tilewright_device::Target;
 use super::report::{Answer, answers};
 
 /// How many kernels a file has: compilers take longer than in proportion.
-const IN_A_FILE: usize = 24;
+pub(crate) const IN_A_FILE: usize = 24;
 
 /// How many files are compiled, and how many simulators run, at a time.
 const AT_A_TIME: usize = 2;
+
+/// How long a compiled object that no run uses is kept.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// What finds shifts by the width and more, and numbers beyond the registers' arrays, where the compiler has it.
 const CHECKS: [&str; 2] = [
@@ -139,11 +143,10 @@ impl Simulator {
             sources.push(format!("kernels{number}.cpp"));
             simulator.write(&sources[number + 1], &kernels(number * IN_A_FILE, texts));
         }
-        let own = simulator.own();
         let checks = simulator.checks();
-        in_turns(&sources, |source| simulator.compile(source, &checks));
-        let objects: Vec<String> = sources.iter().map(|source| format!("{source}.o")).collect();
-        simulator.c(&[&["-o", "simulator", &*own.to_string_lossy()], &*words(&objects)].concat());
+        let own = simulator.object("simulator.cpp", &["-O2"]);
+        let kernels = in_turns(&sources, |source| simulator.object(source, &checks));
+        simulator.link(&[vec![own], kernels].concat());
         Some(simulator)
     }
 
@@ -163,26 +166,28 @@ impl Simulator {
         if taken { CHECKS.to_vec() } else { Vec::new() }
     }
 
-    /// Kernels are compiled fast and with their checks.
-    fn compile(&self, source: &str, checks: &[&str]) {
-        let object = format!("{source}.o");
-        self.c(&[&["-std=c++17", "-c", source, "-o", &object], checks].concat());
-    }
-
-    /// The simulator's own code, which is compiled to be fast, once for all tests.
-    fn own(&self) -> PathBuf {
-        static ONE: Mutex<()> = Mutex::new(());
-        let _one = ONE.lock();
+    /// The object of a source: compiled, or kept by an earlier run in which compiler, flags and texts were the same.
+    fn object(&self, source: &str, flags: &[&str]) -> PathBuf {
+        let read = |name: &str| fs::read_to_string(self.path(name)).unwrap();
+        let headers = FILES.map(|(name, _)| name).map(read);
+        let texts = (read(source), headers, read("tilewright_device.h"));
         let mut hash = DefaultHasher::new();
-        (FILES, Target::Host.header()).hash(&mut hash);
-        let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let kept = kept.join(format!("simulator-{:x}.o", hash.finish()));
-        if !kept.exists() {
-            let made = format!("{}-{}", kept.display(), std::process::id());
-            self.c(&["-std=c++17", "-O2", "-c", "simulator.cpp", "-o", &made]);
+        (texts, flags, compiler()).hash(&mut hash);
+        let kept = kept_objects().join(format!("{:016x}.o", hash.finish()));
+        let used = fs::File::options().append(true).open(&kept);
+        if used.and_then(|file| file.set_modified(SystemTime::now())).is_err() {
+            // Another test may compile the same at the same time; each renames its own.
+            let own = self.folder.path().file_name().unwrap().to_string_lossy();
+            let made = format!("{}-{own}", kept.display());
+            self.c(&[&["-std=c++17", "-c", source, "-o", &made], flags].concat());
             fs::rename(made, &kept).unwrap();
         }
         kept
+    }
+
+    fn link(&self, objects: &[PathBuf]) {
+        let objects: Vec<&str> = objects.iter().map(|object| object.to_str().unwrap()).collect();
+        self.c(&[&["-o", "simulator"], &objects[..]].concat());
     }
 
     fn command(&self, words: &[&str]) -> Command {
@@ -236,8 +241,30 @@ impl Simulator {
     }
 }
 
-fn words(all: &[String]) -> Vec<&str> {
-    all.iter().map(String::as_str).collect()
+/// What the compiler says of itself.
+fn compiler() -> &'static str {
+    static SAID: OnceLock<String> = OnceLock::new();
+    SAID.get_or_init(|| {
+        let said = Command::new("c++").args(["-v"]).output().unwrap();
+        String::from_utf8_lossy(&said.stderr).into_owned()
+    })
+}
+
+/// The folder of compiled objects. The first test of a process removes those that no run used for a week.
+fn kept_objects() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulator");
+        fs::create_dir_all(&folder).unwrap();
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            let used = entry.metadata().and_then(|metadata| metadata.modified());
+            if used.is_ok_and(|used| used.elapsed().is_ok_and(|age| age > KEPT)) {
+                // Another process may have removed it.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        folder
+    })
 }
 
 /// What a function gives for each of these, some at a time, in order.
