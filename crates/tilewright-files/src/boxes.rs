@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use tilewright_core::{Error, TensorLayout};
 
+use tilewright_relayout::{DimDigit, box_extents};
+
 use crate::digits::{Digit, digits};
 
 /// The coordinates of a box: a range for each dim.
@@ -26,8 +28,8 @@ impl Boxes {
     /// the second.
     pub(crate) fn new(layouts: [&TensorLayout; 2], most: u64) -> Result<Boxes, Error> {
         let extents = layouts[0].extents().to_vec();
-        let stored = [stored(layouts[0])?, stored(layouts[1])?];
-        let (sides, order) = (sides(&extents, &stored, most), by_stride(layouts[1])?);
+        let stored = [&stored(layouts[0])?[..], &stored(layouts[1])?];
+        let (sides, order) = (box_extents(&extents, stored, most), by_stride(layouts[1])?);
         let next = Some(vec![0; extents.len()]);
         Ok(Boxes { extents, sides, order, next })
     }
@@ -82,7 +84,7 @@ pub(crate) fn by_stride(layout: &TensorLayout) -> Result<Vec<usize>, Error> {
 }
 
 /// The digits of a layout's dims in the order of memory, the neighbours first: what makes stretches longer.
-fn stored(layout: &TensorLayout) -> Result<Vec<Digit>, Error> {
+fn stored(layout: &TensorLayout) -> Result<Vec<DimDigit>, Error> {
     let mut all: Vec<Digit> = match layout.is_strided() {
         true => digits(layout.layout()),
         // Without strides of its own a dim begins as its first run does.
@@ -95,57 +97,8 @@ fn stored(layout: &TensorLayout) -> Result<Vec<Digit>, Error> {
     };
     all.retain(|digit| digit.stride != 0 && digit.place < layout.extents()[digit.axis]);
     all.sort_by_key(|digit| digit.stride.unsigned_abs());
-    Ok(all)
-}
-
-/// The extents of a box of at most `most` elements. It begins as one element; the side whose stretches are
-/// shorter grows along its next digit, up to twice as far.
-fn sides(extents: &[u64], stored: &[Vec<Digit>; 2], most: u64) -> Vec<u64> {
-    let mut sides = vec![1; extents.len()];
-    loop {
-        let size: u64 = sides.iter().product();
-        let mut turns = [&stored[0], &stored[1]];
-        turns.sort_by_key(|stored| stretch(stored, &sides, extents));
-        let grown = turns.into_iter().find_map(|stored| {
-            let (axis, to) = growth(stored, &sides, extents)?;
-            let room = most / (size / sides[axis]);
-            let to = if to <= room { to } else { room / GRAIN * GRAIN };
-            (to > sides[axis]).then_some((axis, to))
-        });
-        match grown {
-            Some((axis, to)) => sides[axis] = to,
-            None => return sides,
-        }
-    }
-}
-
-/// Where there is no room for twice as much, a box grows by this.
-const GRAIN: u64 = 16;
-
-/// How far a digit reaches along its dim.
-fn end(digit: &Digit, extents: &[u64]) -> u64 {
-    digit.place.saturating_mul(digit.extent).min(extents[digit.axis])
-}
-
-/// The elements of a box that follow each other in memory.
-fn stretch(stored: &[Digit], sides: &[u64], extents: &[u64]) -> u64 {
-    let mut run = 1u64;
-    for digit in stored {
-        let end = end(digit, extents);
-        let reached = sides[digit.axis].min(end).div_ceil(digit.place);
-        run = run.saturating_mul(reached);
-        if sides[digit.axis] < end {
-            break;
-        }
-    }
-    run
-}
-
-/// The dim that makes stretches longer, and its next extent; `None` where the box holds all of it.
-fn growth(stored: &[Digit], sides: &[u64], extents: &[u64]) -> Option<(usize, u64)> {
-    let digit = stored.iter().find(|digit| sides[digit.axis] < end(digit, extents))?;
-    let twice = sides[digit.axis].max(digit.place).saturating_mul(2) / digit.place * digit.place;
-    Some((digit.axis, twice.min(end(digit, extents))))
+    let side = |&Digit { axis, place, extent, .. }: &Digit| DimDigit { axis, place, extent };
+    Ok(all.iter().map(side).collect())
 }
 
 #[cfg(test)]

@@ -121,13 +121,13 @@ fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Dif
 }
 
 /// Both sides of a box, while elements are compared.
-struct Pair<'s, 'b> {
-    _kept: Memory<'b>,
+struct Pair<'s> {
+    _kept: Memory,
     /// Where elements of whole bytes stay as they are.
     loops: Option<Loops<'s>>,
     rows: Rows<'s>,
-    a: Patch<'s, 'b>,
-    b: Patch<'s, 'b>,
+    a: Patch<'s>,
+    b: Patch<'s>,
     to: &'s Side<'s>,
     from: &'s Side<'s>,
 }
@@ -141,7 +141,7 @@ struct Found {
     was: u128,
 }
 
-impl Pair<'_, '_> {
+impl Pair<'_> {
     /// The first element of a box that differs; a box that does not fit is halved. A difference that is seen in one
     /// pass over the files and not in the next is an error.
     fn differing(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
@@ -228,9 +228,9 @@ impl Pair<'_, '_> {
 }
 
 /// The bytes of a box on both sides, and what they are.
-struct Both<'x, 's, 'b> {
-    a: &'x mut Patch<'s, 'b>,
-    b: &'x mut Patch<'s, 'b>,
+struct Both<'x, 's> {
+    a: &'x mut Patch<'s>,
+    b: &'x mut Patch<'s>,
     to: &'x Held,
     from: &'x Held,
 }
@@ -282,7 +282,7 @@ fn missing(held: &Held) -> Error {
     Error::usage(format!("comparing: {said}"))
 }
 
-impl Both<'_, '_, '_> {
+impl Both<'_, '_> {
     /// The first element of a stretch that differs: which, what it is, what it should be.
     fn difference(&mut self, stretch: &Stretch) -> Result<Option<(u64, u128, u128)>, Error> {
         let whole_bytes =

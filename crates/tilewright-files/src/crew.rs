@@ -3,15 +3,11 @@
 //!
 //! Law: what is found is of the first piece that has anything, whatever the number of threads.
 
-use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    thread,
-};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::{Error, Watch, budget::Budget, watch::go_on};
+use tilewright_transfer::{cores, first};
+
+use crate::{Error, Watch, budget::Budget};
 
 /// With less memory than this for each, fewer threads work: longer reads are worth more.
 const LEAST: u64 = 256 << 10;
@@ -30,8 +26,7 @@ pub(crate) struct Crew<'a> {
 impl<'a> Crew<'a> {
     /// 0 threads stand for one per core.
     pub(crate) fn new(watch: &'a dyn Watch, budget: &'a Budget, threads: usize) -> Crew<'a> {
-        let all = || thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { all() } else { threads };
+        let threads = if threads == 0 { cores() } else { threads };
         Crew { watch, budget, threads }
     }
 
@@ -61,87 +56,31 @@ impl<'a> Crew<'a> {
     where
         M: FnMut(&P) -> Result<Option<T>, Error>,
     {
-        let road = Road {
-            pieces: Mutex::new(pieces.enumerate()),
-            found: Mutex::new(None),
-            last: AtomicU64::new(u64::MAX),
-            done: AtomicU64::new(0),
-        };
-        let told = AtomicU64::new(0);
+        let (done, told) = (AtomicU64::new(0), AtomicU64::new(0));
         let tell = || {
-            let done =
-                u128::from(tells) * u128::from(road.done.load(Relaxed)) / u128::from(all.max(1));
+            let done = u128::from(tells) * u128::from(done.load(Relaxed)) / u128::from(all.max(1));
             self.watch.advance(done as u64 - told.swap(done as u64, Relaxed));
         };
-        thread::scope(|scope| {
-            for _ in 1..members {
-                let work = || road.work(&join, &size, &mut || Ok(()));
-                // Where the system starts no more threads, those that run do it all.
-                if thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                    break;
-                }
-            }
-            road.work(&join, &size, &mut || {
-                tell();
-                go_on(self.watch)
-            });
+        let join = || {
+            let (mut member, done, size) = (join()?, &done, &size);
+            Ok(move |piece: &P| {
+                let found = member(piece);
+                done.fetch_add(size(piece), Relaxed);
+                found
+            })
+        };
+        let found = first(members, pieces, join, &mut || {
+            tell();
+            go_on(self.watch)
         });
         tell();
-        let found = road.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.map_or(Ok(None), |(_, found)| found.map(Some))
+        found
     }
 }
 
-/// What the threads share.
-struct Road<I, T> {
-    pieces: Mutex<I>,
-    /// What was found, and in which piece.
-    found: Mutex<Option<(u64, Result<T, Error>)>>,
-    /// Pieces behind this one are of no interest.
-    last: AtomicU64,
-    /// The sizes of the pieces that were looked through.
-    done: AtomicU64,
-}
-
-impl<P, T, I: Iterator<Item = (usize, P)>> Road<I, T> {
-    fn work<M>(
-        &self,
-        join: &impl Fn() -> Result<M, Error>,
-        size: &impl Fn(&P) -> u64,
-        go_on: &mut dyn FnMut() -> Result<(), Error>,
-    ) where
-        M: FnMut(&P) -> Result<Option<T>, Error>,
-    {
-        let mut member = match join() {
-            Ok(member) => member,
-            Err(error) => return self.tell(0, Err(error)),
-        };
-        loop {
-            if let Err(error) = go_on() {
-                return self.tell(0, Err(error));
-            }
-            let next = self.pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((number, piece)) = next else { return };
-            let number = number as u64;
-            if number > self.last.load(Relaxed) {
-                return;
-            }
-            match member(&piece) {
-                Ok(None) => {}
-                Ok(Some(found)) => self.tell(number, Ok(found)),
-                Err(error) => self.tell(number, Err(error)),
-            }
-            self.done.fetch_add(size(&piece), Relaxed);
-        }
-    }
-
-    fn tell(&self, number: u64, found: Result<T, Error>) {
-        self.last.fetch_min(number, Relaxed);
-        let mut held = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.as_ref().is_none_or(|(first, _)| number < *first) {
-            *held = Some((number, found));
-        }
-    }
+/// An error if the watcher asked to stop.
+pub(crate) fn go_on(watch: &dyn Watch) -> Result<(), Error> {
+    if watch.cancelled() { Err(Error::cancelled()) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -86,21 +86,7 @@ pub fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     step("place")?;
     #[cfg(test)]
     trace::note(|| trace::Done::Place(trace::path(file), at, bytes.into()));
-    write_all_at(file, bytes, at)
-}
-
-#[cfg(unix)]
-fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
-}
-
-/// The place of what is written next stays the same.
-#[cfg(not(unix))]
-fn write_all_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
-    let next = file.stream_position()?;
-    file.seek(io::SeekFrom::Start(at))?;
-    file.write_all(bytes)?;
-    file.seek(io::SeekFrom::Start(next)).map(|_| ())
+    tilewright_transfer::write_at(file, bytes, at)
 }
 
 /// Returns when a file is on the disk.

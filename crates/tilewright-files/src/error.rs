@@ -3,6 +3,7 @@
 use std::{fmt, io, path::Path};
 
 use tilewright_core::Remedy;
+use tilewright_transfer::Refused;
 
 /// What went wrong, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,12 +99,6 @@ impl Error {
     pub(crate) fn corrupt(path: &Path, message: impl fmt::Display) -> Error {
         let message = format!("{}: {message}", path.display());
         Error { kind: Kind::Corrupt, ..Error::usage(message) }
-    }
-
-    /// Memory that the system does not have.
-    pub(crate) fn memory(len: u64) -> Error {
-        let error = Error::usage(format!("the system has no {len} bytes of memory"));
-        Error { kind: Kind::Io, ..error }.with(&[Remedy::LessMemory])
     }
 
     /// A file that changed under the hand.
@@ -258,6 +253,16 @@ impl fmt::Display for Error {
         f.write_str(&self.message())?;
         let spelled: Vec<String> = self.remedies.iter().map(Remedy::to_string).collect();
         if spelled.is_empty() { Ok(()) } else { write!(f, "; {}", spelled.join(", or ")) }
+    }
+}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Error {
+        let error = Error::usage(refused.to_string());
+        match refused {
+            Refused::Bound { .. } => error.with(&[Remedy::MoreMemory { least: None }]),
+            Refused::System(_) => Error { kind: Kind::Io, ..error }.with(&[Remedy::LessMemory]),
+        }
     }
 }
 

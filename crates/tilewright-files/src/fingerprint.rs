@@ -6,17 +6,17 @@ use std::{
     ops::Range,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
-    thread,
 };
 
 use tilewright_core::{ByteOrder, Dtype};
-use tilewright_fingerprint::{Array, Entry, Fingerprint, Key, Windows, all};
+use tilewright_fingerprint::{Array, Entry, Fingerprint, Key, Window, Windows, all};
+use tilewright_transfer::{cores, first};
 
 use crate::{
-    Collection, Error, Input, Tensor, Watch, budget::zeros, crew::Crew, held::Held, origin::Origin,
-    watch::go_on,
+    Collection, Error, Input, Tensor, Watch, budget::zeros, crew::Crew, crew::go_on, held::Held,
+    origin::Origin,
 };
 
 /// The bytes of a window, which stay in a cache from reading to summing.
@@ -127,7 +127,7 @@ impl<'a> Data<'a> {
         let (source, held, (at, len)) =
             Origin::File(source).in_rows(&tensor.held, (at, tensor.len))?;
         let name = tensor.name.as_str();
-        let threads = if len < SHARED { 1 } else { threads() };
+        let threads = if len < SHARED { 1 } else { cores() };
         let (window, order, part, dims) = (WINDOW, held.order, None, None);
         Ok(Data { source, at, len, name, held, order, window, threads, part, dims })
     }
@@ -175,73 +175,35 @@ impl<'a> Data<'a> {
     }
 
     pub(crate) fn fingerprint(&self, key: &Key, watch: &dyn Watch) -> Result<Fingerprint, Error> {
-        let reading = Run {
-            data: self,
-            windows: Mutex::new(self.windows(key)?),
-            read: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
+        let (sum, read, told) =
+            (Mutex::new(Fingerprint::default()), AtomicU64::new(0), AtomicU64::new(0));
+        let tell = || {
+            let now = read.load(Ordering::Relaxed);
+            watch.advance(now - told.swap(now, Ordering::Relaxed));
         };
-        thread::scope(|scope| {
-            let run = || reading.sum(&|| Ok(()));
-            let others: Vec<_> = (1..self.threads).map(|_| scope.spawn(run)).collect();
-            let told = AtomicU64::new(0);
-            let own = reading.sum(&|| {
-                let now = reading.read.load(Ordering::Relaxed);
-                watch.advance(now - told.swap(now, Ordering::Relaxed));
-                go_on(watch)
-            });
-            let failed = |_| Err(self.error("a thread that read it failed"));
-            let parts = others.into_iter().map(|other| other.join().unwrap_or_else(failed));
-            let sums = std::iter::once(own).chain(parts).collect::<Result<Vec<_>, Error>>()?;
-            watch.advance(reading.read.load(Ordering::Relaxed) - told.load(Ordering::Relaxed));
-            Ok(sums.into_iter().sum())
-        })
-    }
-}
-
-/// A watcher who can stop a run, and hears nothing of it: what is read a second time was told.
-pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
-
-impl Watch for Quiet<'_> {
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
-}
-
-fn threads() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Windows that several threads read.
-struct Run<'a, 'd> {
-    data: &'a Data<'d>,
-    windows: Mutex<Windows<'d>>,
-    read: AtomicU64,
-    stop: AtomicBool,
-}
-
-impl Run<'_, '_> {
-    /// Reads windows until there are none, and tells after each; an error stops all threads.
-    fn sum(&self, tell: &dyn Fn() -> Result<(), Error>) -> Result<Fingerprint, Error> {
-        let (mut sum, mut buffer) = (Fingerprint::default(), vec![]);
-        while !self.stop.load(Ordering::Relaxed) {
-            let window = self.windows.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(window) = window else { break };
-            let range = window.bytes();
-            let read = self.bytes(&range, &mut buffer).and_then(|()| tell());
-            if read.is_err() {
-                self.stop.store(true, Ordering::Relaxed);
-            }
-            read?;
-            let len = (range.end - range.start) as usize;
-            sum += window.fingerprint(buffer.get(..len).unwrap_or_default());
-            self.read.fetch_add(range.end - range.start, Ordering::Relaxed);
-        }
-        Ok(sum)
+        let join = || {
+            let mut buffer = vec![];
+            let (sum, read) = (&sum, &read);
+            Ok(move |window: &Window| {
+                let range = window.bytes();
+                self.bytes(&range, &mut buffer)?;
+                let len = range.end - range.start;
+                let own = window.fingerprint(buffer.get(..len as usize).unwrap_or_default());
+                *sum.lock().unwrap_or_else(PoisonError::into_inner) += own;
+                read.fetch_add(len, Ordering::Relaxed);
+                Ok(None::<()>)
+            })
+        };
+        first(self.threads, self.windows(key)?, join, &mut || {
+            tell();
+            go_on(watch)
+        })?;
+        tell();
+        Ok(sum.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn bytes(&self, range: &Range<u64>, buffer: &mut Vec<u8>) -> Result<(), Error> {
-        let Data { source, at, len, .. } = self.data;
+        let Data { source, at, len, .. } = self;
         if range.end > *len {
             let said = format!("byte {} of a tensor of {len} bytes", range.end);
             return Err(Error::corrupt(source.path(), said));
@@ -252,6 +214,15 @@ impl Run<'_, '_> {
         }
         let into = buffer.get_mut(..bytes as usize).unwrap_or_default();
         source.read(into, at + range.start)
+    }
+}
+
+/// A watcher who can stop a run, and hears nothing of it: what is read a second time was told.
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
     }
 }
 

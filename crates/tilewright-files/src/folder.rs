@@ -19,11 +19,11 @@ use crate::{
     access::Access,
     container::{self, FORMATS, Format, Opened, Opening, safetensors::BOXES},
     crew::Crew,
+    crew::go_on,
     disk, foreign,
     note::Texts,
     place::Place,
     source::{Source, unusual_kind},
-    watch::go_on,
 };
 
 /// The longest file that is taken along, in bytes: the tokenizers of the largest vocabularies have 35 MB.

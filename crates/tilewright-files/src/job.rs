@@ -236,7 +236,7 @@ impl Job {
 
     /// The plan that moves the elements.
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
-        plan(&self.name, &self.from, &self.to, self.fill)
+        program(&self.name, &self.from, &self.to, self.fill).map(Plan::of)
     }
 
     /// The result is written in order, whatever that costs.
@@ -298,7 +298,7 @@ impl Job {
             let copy = Job::copy(number, tensor, Action::Copy);
             return Ok(Job { from, to, fill, already_so: true, record, ..copy });
         }
-        let plan = match plan(name, &from, &to, fill) {
+        let plan = match program(name, &from, &to, fill).map(Plan::of) {
             Ok(plan) => plan,
             Err(error) if request.skip_unfit => {
                 return Ok(Job::copy(number, tensor, Action::Skip(error.to_string())));
@@ -510,12 +510,13 @@ pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
     jobs.iter().map(|job| job.bytes_out).fold(0, u64::saturating_add)
 }
 
-fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {
-    let plan = match (from.tables(), to.tables()) {
-        (None, None) => Plan::new(from.layout(), to.layout(), elements(from, to), fill),
-        _ => Program::tabled(&from.tabled(), &to.tabled(), elements(from, to), fill).map(Plan::of),
+/// What moves all elements of a tensor.
+pub(crate) fn program(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Program, Error> {
+    let program = match (from.tables(), to.tables()) {
+        (None, None) => Program::new(from.layout(), to.layout(), elements(from, to), fill),
+        _ => Program::tabled(&from.tabled(), &to.tabled(), elements(from, to), fill),
     };
-    plan.map_err(|error| unplanned(name, &error))
+    program.map_err(|error| unplanned(name, &error))
 }
 
 /// The widths of elements that move, and what wider ones begin with.

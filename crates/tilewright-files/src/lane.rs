@@ -11,6 +11,7 @@ use std::sync::{
 
 use tilewright_fingerprint::Fingerprint;
 use tilewright_relayout::{Chunk, Read, Tile};
+use tilewright_transfer::{Failed, Refused, chunks};
 
 use crate::{
     Error,
@@ -26,15 +27,15 @@ use crate::{
 const STEP: usize = 1 << 20;
 
 /// What a lane has for the file.
-pub(crate) enum Said<'c, 'b> {
+pub(crate) enum Said<'c> {
     /// The first bytes of a buffer, which goes back when they are written.
-    Piece(Buffer<'b>, usize),
+    Piece(Buffer, usize),
     /// What belongs to no tensor.
     Section(&'c Section),
     /// Room for this number of bytes, which hold elements of these until tiles are written.
     Room(u64, Vec<u8>),
     /// The buffer of a tile.
-    Tile(Buffer<'b>, Tile),
+    Tile(Buffer, Tile),
     /// No more tiles for this room.
     Placed,
     /// Bytes of the input as they are.
@@ -48,10 +49,10 @@ pub(crate) enum Said<'c, 'b> {
 }
 
 /// What a lane says, and of which place in the file.
-pub(crate) struct Message<'c, 'b> {
+pub(crate) struct Message<'c> {
     pub(crate) lane: usize,
     pub(crate) number: u64,
-    pub(crate) said: Said<'c, 'b>,
+    pub(crate) said: Said<'c>,
 }
 
 /// Why a lane ends early.
@@ -59,6 +60,12 @@ pub(crate) enum End {
     /// Nobody listens any more.
     Stopped,
     Failed(Error),
+}
+
+impl From<Refused> for End {
+    fn from(refused: Refused) -> End {
+        End::Failed(refused.into())
+    }
 }
 
 impl From<Error> for End {
@@ -80,12 +87,12 @@ pub(crate) struct Lane<'c, 'b> {
     road: &'b Road<'c, 'b>,
     lane: usize,
     number: u64,
-    out: Sender<Message<'c, 'b>>,
-    home: Receiver<Buffer<'b>>,
-    src: Option<Buffer<'b>>,
+    out: Sender<Message<'c>>,
+    home: Receiver<Buffer>,
+    src: Option<Buffer>,
     /// The piece that is being filled, and how far.
-    piece: Option<(Buffer<'b>, usize)>,
-    idle: Vec<Buffer<'b>>,
+    piece: Option<(Buffer, usize)>,
+    idle: Vec<Buffer>,
     /// How many pieces are on their way.
     away: usize,
     /// The length of pieces that are made anew.
@@ -96,8 +103,8 @@ impl<'c, 'b> Lane<'c, 'b> {
     pub(crate) fn new(
         road: &'b Road<'c, 'b>,
         lane: usize,
-        out: Sender<Message<'c, 'b>>,
-        home: Receiver<Buffer<'b>>,
+        out: Sender<Message<'c>>,
+        home: Receiver<Buffer>,
     ) -> Self {
         let (src, piece, idle) = (None, None, Vec::new());
         Lane { road, lane, number: 0, out, home, src, piece, idle, away: 0, slot: 0 }
@@ -176,21 +183,21 @@ impl<'c, 'b> Lane<'c, 'b> {
 
     /// A range of the destination, halved while it needs more than the lane may hold.
     fn range(&mut self, part: &Part<'_>, range: std::ops::Range<u64>) -> Result<(), End> {
-        let mut pending = vec![range];
-        while let Some(range) = pending.pop() {
-            let chunk = part.chunk(range.clone())?;
-            let len = range.end - range.start;
+        // An element whose bytes are reversed is read whole.
+        let (shares, unit) = (self.road.shares, part.job.reversed() as u64);
+        let held = |chunk: &Chunk| {
+            let range = chunk.range();
             let (src, list) = (chunk.buffer_len() as u64, chunk.overhead_bytes());
-            // An element whose bytes are reversed is read whole.
-            let unit = part.job.reversed() as u64;
-            if len > unit && self.road.shares.held(src, list, len) > self.road.shares.share {
-                let middle = range.start + (len / 2).next_multiple_of(unit);
-                pending.extend([middle..range.end, range.start..middle]);
-                continue;
-            }
-            self.chunk(part, &chunk)?;
-        }
-        Ok(())
+            shares.held(src, list, range.end - range.start)
+        };
+        let mut take = |chunk: &Chunk| self.chunk(part, chunk).map_err(Failed::Place);
+        let done = chunks(&part.plan, range, (unit, shares.share), &held, &mut take);
+        done.map_err(|failed| match failed {
+            Failed::Place(end) => end,
+            Failed::Memory(refused) => refused.into(),
+            Failed::Program(error) => part.failed(&error).into(),
+            Failed::Outside { len, .. } => short(part, len as usize).into(),
+        })
     }
 
     fn chunk(&mut self, part: &Part<'_>, chunk: &Chunk) -> Result<(), End> {
@@ -262,7 +269,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         Ok(())
     }
 
-    fn say(&self, said: Said<'c, 'b>) -> Result<(), End> {
+    fn say(&self, said: Said<'c>) -> Result<(), End> {
         let message = Message { lane: self.lane, number: self.number, said };
         self.out.send(message).map_err(|_| End::Stopped)
     }
@@ -284,7 +291,7 @@ impl<'c, 'b> Lane<'c, 'b> {
 
     /// The buffer for `len` bytes of source, beside a list of `list` bytes and pieces of `dst`. Buffers
     /// only grow, until they would pass the share; then all are made anew.
-    fn source(&mut self, len: u64, list: u64, dst: u64) -> Result<Buffer<'b>, End> {
+    fn source(&mut self, len: u64, list: u64, dst: u64) -> Result<Buffer, End> {
         let had = self.src.as_ref().map_or(0, |src| src.len() as u64);
         let shares = self.road.shares;
         if shares.held(had.max(len), list, self.slot.max(dst)) > shares.share {
@@ -326,7 +333,7 @@ impl<'c, 'b> Lane<'c, 'b> {
     }
 
     /// An empty piece of at least `len` bytes.
-    fn slot(&mut self, len: usize) -> Result<Buffer<'b>, End> {
+    fn slot(&mut self, len: usize) -> Result<Buffer, End> {
         if self.idle.is_empty() && self.away == self.road.shares.slots {
             self.come_home()?;
         }

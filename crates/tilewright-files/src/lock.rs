@@ -14,9 +14,10 @@ use std::{
 };
 
 use crate::{
-    Error, Watch, disk,
+    Error, Watch,
+    crew::go_on,
+    disk,
     temporary::{self, is_ours, unlocked},
-    watch::go_on,
 };
 
 /// How long a run waits for another, which holds the lock while it writes a note and renames two files.

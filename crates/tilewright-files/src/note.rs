@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Watch,
     access::Access,
+    crew::go_on,
     disk,
     lock::{self, Lock},
     names,
@@ -27,7 +28,6 @@ use crate::{
     source::Source,
     stamp::{Stamp, look},
     temporary::{self, Temporary},
-    watch::go_on,
 };
 
 /// What the only array of a file is called.

@@ -63,6 +63,24 @@ impl<'a> Origin<'a> {
         }
     }
 
+    /// Reverses the numbers of `unit` bytes in `bytes`, which begin at byte `from` of the tensor of this name.
+    pub(crate) fn reverse(
+        &self,
+        name: &str,
+        bytes: &mut [u8],
+        (from, unit): (u64, usize),
+    ) -> Result<(), Error> {
+        if unit == 1 {
+            return Ok(());
+        }
+        if !from.is_multiple_of(unit as u64) || !bytes.len().is_multiple_of(unit) {
+            let said = format!("tensor {name:?} is read by parts of its elements");
+            return Err(Error::unsupported(self.path(), said));
+        }
+        bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+        Ok(())
+    }
+
     /// Fills `bytes` from byte `at` on.
     pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         match self {

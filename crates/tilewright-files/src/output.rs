@@ -10,10 +10,10 @@ use crate::{
     Error, Watch,
     budget::{Budget, Buffer},
     container::Section,
+    crew::go_on,
     origin::Origin,
     shares::of_output,
     sink::Sink,
-    watch::go_on,
 };
 
 /// The most bytes written between two looks at the watch.
@@ -31,7 +31,7 @@ pub(crate) struct Output<'a> {
     path: &'a Path,
     watch: &'a dyn Watch,
     budget: &'a Budget,
-    through: Option<Buffer<'a>>,
+    through: Option<Buffer>,
     /// The checksum of what is written, while one is made, and those that are made.
     sum: Option<Crc>,
     sums: Vec<u32>,
@@ -180,9 +180,11 @@ impl<'a> Output<'a> {
     }
 
     /// The buffer that bytes are taken through.
-    fn through(&mut self) -> Result<Buffer<'a>, Error> {
-        let held = self.through.take();
-        held.map_or_else(|| self.budget.buffer(of_output(self.budget.limit())), Ok)
+    fn through(&mut self) -> Result<Buffer, Error> {
+        match self.through.take() {
+            Some(held) => Ok(held),
+            None => Ok(self.budget.buffer(of_output(self.budget.limit()))?),
+        }
     }
 
     /// The same through a buffer.

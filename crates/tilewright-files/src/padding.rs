@@ -10,9 +10,9 @@ use tilewright_core::{Layout, Step, TensorLayout};
 use crate::{
     Difference, Error, Watch,
     budget::{Budget, Buffer},
+    crew::go_on,
     digits::{Digits, Run},
     patch::Side,
-    watch::go_on,
     word::{element, fill_word, words},
 };
 
@@ -248,14 +248,14 @@ fn next(seen: &[u8], window: &Range<u64>, from: u64, set: bool) -> Option<u64> {
 }
 
 /// Padding that is read, with what follows it.
-struct Ahead<'a, 'b> {
+struct Ahead<'a> {
     side: &'a Side<'a>,
-    bytes: Buffer<'b>,
+    bytes: Buffer,
     /// The bytes of the tensor that the buffer holds.
     holds: Range<u64>,
 }
 
-impl Ahead<'_, '_> {
+impl Ahead<'_> {
     /// The first element of a gap that is not the fill.
     fn difference(&mut self, gap: &Range<u64>) -> Result<Option<Difference>, Error> {
         let bits = self.side.held.bits;

@@ -42,27 +42,27 @@ struct Span {
     at: u64,
 }
 
-pub(crate) struct Patch<'s, 'b> {
+pub(crate) struct Patch<'s> {
     side: &'s Side<'s>,
     digits: Option<Digits>,
-    bytes: Buffer<'b>,
+    bytes: Buffer,
     spans: Vec<Span>,
     /// The most spans.
     most: usize,
-    _list: Memory<'b>,
+    _list: Memory,
     /// The span found last, and how far it was from the one before.
     last: usize,
     step: isize,
 }
 
-impl<'s, 'b> Patch<'s, 'b> {
+impl<'s> Patch<'s> {
     /// A buffer of `room` bytes, or of one element, with a list of `list` bytes.
     pub(crate) fn new(
         side: &'s Side<'s>,
         room: u64,
         list: u64,
-        budget: &'b Budget,
-    ) -> Result<Patch<'s, 'b>, Error> {
+        budget: &Budget,
+    ) -> Result<Patch<'s>, Error> {
         let bytes = budget.buffer(room.max(u64::from(side.held.bits.div_ceil(8))))?;
         let most = ((list / size_of::<Span>() as u64) as usize).max(4);
         let memory = budget.held((most * size_of::<Span>()) as u64)?;

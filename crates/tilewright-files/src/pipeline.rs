@@ -59,8 +59,8 @@ pub(crate) fn write(
 fn lanes<'s, 'c: 's, 'b: 's>(
     scope: &'s Scope<'s, '_>,
     road: &'b Road<'c, 'b>,
-    say: Sender<Message<'c, 'b>>,
-) -> io::Result<Vec<Sender<Buffer<'b>>>> {
+    say: Sender<Message<'c>>,
+) -> io::Result<Vec<Sender<Buffer>>> {
     let mut homes = Vec::new();
     for number in 0..road.shares.lanes {
         let (back, home) = channel();
@@ -73,12 +73,12 @@ fn lanes<'s, 'c: 's, 'b: 's>(
 }
 
 /// Writes what the lanes say, in the order of its numbers, until they are gone; how many there were.
-fn in_order<'b>(
-    said: &Receiver<Message<'_, 'b>>,
-    homes: &[Sender<Buffer<'b>>],
+fn in_order(
+    said: &Receiver<Message<'_>>,
+    homes: &[Sender<Buffer>],
     output: &mut Output<'_>,
 ) -> Result<u64, Error> {
-    let (mut next, mut early) = (0, BTreeMap::<u64, VecDeque<Message<'_, 'b>>>::new());
+    let (mut next, mut early) = (0, BTreeMap::<u64, VecDeque<Message<'_>>>::new());
     loop {
         while let Some(message) = early.get_mut(&next).and_then(VecDeque::pop_front) {
             match message.said {

@@ -11,11 +11,11 @@
 
 mod run;
 
-use std::ops::Range;
+use std::{cell::Cell, ops::Range};
 
 use tilewright_core::{ByteOrder, Fill, TensorLayout};
 use tilewright_notation::{Named, Spec};
-use tilewright_relayout::{Elements, Plan, Program, Region};
+use tilewright_relayout::{Elements, Plan, Program};
 
 use run::Run;
 
@@ -24,7 +24,7 @@ use crate::{
     boxes::{Area, size},
     budget::Budget,
     held::Held,
-    job::{elements, read_as, stored_fill, target, unplanned},
+    job::{elements, program, read_as, stored_fill, target, unplanned},
     origin::Origin,
     pool::Pool,
     row_table::{self, Tables},
@@ -40,8 +40,6 @@ struct Sizes {
     most: u64,
     /// A window for one thread: what is read stays in the processor's cache until it is moved.
     window: u64,
-    /// Runs of this length are read to their places.
-    long: u64,
     /// Runs of this length are written about as fast as longer ones.
     written: u64,
     /// The lengths of pieces that windows may be made of where runs are shorter, the longest first: a call costs less
@@ -54,7 +52,6 @@ struct Sizes {
 const SIZES: Sizes = Sizes {
     most: 24 << 20,
     window: 4 << 20,
-    long: 64 << 10,
     written: 1 << 10,
     pieces: [64 << 10, 32 << 10, 16 << 10],
     far: 32 << 20,
@@ -177,7 +174,7 @@ impl Input {
                 let own = Origin::File(source).in_rows(&tensor.held, (at, tensor.len))?;
                 (own.0, own.1.clone(), own.2)
             }
-            Some(_) => return Err(with_tables(name, &held.spec())),
+            Some(_) => return Err(read_with_tables(name, &held.spec())),
         };
         let wanted = |to: &Spec| target(name, &from, to, (None, true), (false, &lists)).ok()?.ok();
         if let Some(wanted) = to.and_then(wanted)
@@ -197,10 +194,14 @@ impl Input {
             }
             None => plain.clone(),
         };
-        if to.tables().is_some() {
-            return Err(with_tables(name, &to.spec()));
-        }
         let fill = stored_fill(name, &to)?;
+        if to.tables().is_some() {
+            if area != whole_area(&from) {
+                return Err(part_with_tables(name, &to.spec()));
+            }
+            let program = program(name, &from, &to, fill)?;
+            return Ok(Reader { name, source, at, from, to, rows: plain, area, program, fill });
+        }
         let origin: Vec<u64> = area.iter().map(|range| range.start).collect();
         let extents = to.layout().extents();
         let zeros = vec![0; extents.len()];
@@ -211,15 +212,26 @@ impl Input {
     }
 }
 
-/// A box of a tensor, counted in what moves.
-/// Index tables are where a whole file is converted.
-fn with_tables(name: &str, spec: &str) -> Error {
-    let said = format!(
-        "tensor {name:?}: `{spec}` has index tables; a tensor is read in other layouts: convert the file, or read it row-major and move it in memory"
-    );
-    Error::usage(said)
+/// The error of reading what a file stores otherwise through index tables that a caller gives.
+fn read_with_tables(name: &str, spec: &str) -> Error {
+    Error::usage(format!(
+        "tensor {name:?}: `{spec}` has index tables, which are no reading of a single tensor: convert the file, or read the tensor as it is and move it in memory"
+    ))
 }
 
+/// The error of a box in a layout whose index tables are those of the whole.
+fn part_with_tables(name: &str, spec: &str) -> Error {
+    Error::usage(format!(
+        "tensor {name:?}: `{spec}` has index tables, whose numbers count the whole tensor: read it whole, or read the box row-major and move it in memory"
+    ))
+}
+
+/// All coordinates, counted in what moves.
+fn whole_area(from: &Held) -> Area {
+    from.layout().extents().iter().map(|extent| 0..*extent).collect()
+}
+
+/// A box of a tensor, counted in what moves.
 fn checked(name: &str, from: &Held, asked: &[Range<u64>]) -> Result<Area, Error> {
     let (dims, n) = (from.dims(), from.together());
     let refused = |said: String| Err(Error::usage(format!("tensor {name:?}: {said}")));
@@ -324,9 +336,7 @@ impl Reader<'_> {
     /// assert_eq!((program.src_bytes(), program.dst_bytes()), (rows.bytes(), blocks.bytes()));
     /// ```
     pub fn from_rows(&self) -> Result<Program, Error> {
-        let elements = elements(&self.rows, &self.to);
-        Program::new(self.rows.layout(), self.to.layout(), elements, self.fill)
-            .map_err(|error| self.failed(&error))
+        program(self.name, &self.rows, &self.to, self.fill)
     }
 
     /// Reads the result into `out`, of just its length, with this many threads; 0 for one per core. Padding holds what
@@ -362,7 +372,8 @@ impl Reader<'_> {
         // A thread is not worth starting for less.
         let threads = if self.moved() < 2 * SIZES.window { 1 } else { threads };
         let (pool, budget) = (Pool::new(threads), Budget::new(BESIDE));
-        Run { reader: self, pool, budget, watch, sizes: SIZES }.run(out)?;
+        let told = Cell::new(0);
+        Run { reader: self, pool, budget, watch, sizes: SIZES, told }.run(out)?;
         self.source.check_unchanged()
     }
 
@@ -377,7 +388,9 @@ impl Reader<'_> {
 
     /// Writes what no element is written to.
     fn pad(&self, out: &mut [u8]) -> Result<(), Error> {
-        if self.to.layout().padding() == 0 && self.to.ends_with_a_byte() {
+        // A program of the whole writes its gaps itself.
+        let none = self.to.layout().padding() == 0 && self.to.ends_with_a_byte();
+        if none || self.to.tables().is_some() {
             return Ok(());
         }
         let (layout, same) = (self.to.layout(), Elements::same(self.to.bits));
@@ -386,22 +399,11 @@ impl Reader<'_> {
         plan.pad(out, 1).map_err(|error| self.failed(&error))
     }
 
-    /// The runs of the whole, where they are long enough to be read one by one.
-    fn straight(&self, least: u64) -> Option<Vec<Region>> {
+    /// Whether the result is the bytes of the file as they are.
+    fn is_copied(&self) -> bool {
         let (from, to) = (&self.from, &self.to);
-        if from.bits != to.bits {
-            return None;
-        }
-        let is_whole = size(&self.area) == from.layout().size();
-        if is_whole && from.layout() == to.layout() && to.layout().padding() == 0 {
-            let run = self.program.dst_bytes();
-            return Some(vec![Region { packed: false, src: 0, dst: 0, run, loops: Vec::new() }]);
-        }
-        let regions = self.program.regions()?;
-        let long = |region: &Region| {
-            !region.packed && (region.run >= least || region.loops.is_empty() && regions.len() == 1)
-        };
-        regions.iter().all(long).then(|| regions.to_vec())
+        let whole = from.bits == to.bits && size(&self.area) == from.layout().size();
+        whole && to.tables().is_none() && from.layout() == to.layout() && to.layout().padding() == 0
     }
 }
 
@@ -441,6 +443,41 @@ mod tests {
         rows.flat_map(row).collect()
     }
 
+    /// A layout with index tables is read whole, by bounds of any size: what a conversion to it holds.
+    #[test]
+    #[cfg(feature = "tables")]
+    fn index_tables_are_read_as_a_conversion_writes_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let data: Vec<u8> = (0..24 * 10 * 2).map(|i: u64| (i * 7 + i / 251) as u8).collect();
+        file(&at("whole.safetensors"), "BF16", &[24, 10], &data);
+        let texts = [
+            "table(0; 5,4,3,2,1,0,11,10,9,8,7,6,23,22,21,20,19,18,17,16,15,14,13,12) row-major",
+            "table(1; 9,0,8,1,7,2,6,3,5,4) zN",
+        ];
+        for text in texts {
+            for from in ["row-major", "col-major", "zN"] {
+                convert(&at("whole.safetensors"), &at("held.safetensors"), from);
+                convert(&at("held.safetensors"), &at("expected.safetensors"), text);
+                let expected = bytes(&at("expected.safetensors"));
+                let input = open(at("held.safetensors"), &Reading::default()).unwrap();
+                let spec = Spec::parse(text).unwrap();
+                let reader = input.reader(&input.tensors()[0], Some(&spec), None).unwrap();
+                for (most, window) in [(1 << 20, 1 << 20), (64, 100), (1, 1)] {
+                    let mut out = vec![0x5A; reader.bytes() as usize];
+                    let (pool, budget) = (Pool::new(2), Budget::new(BESIDE));
+                    let (pieces, told) = ([100, 40, 16], Cell::new(0));
+                    let sizes = Sizes { most, window, written: 0, pieces, far: window };
+                    let run = Run { reader: &reader, pool, budget, watch: &(), sizes, told };
+                    run.run(&mut out).unwrap();
+                    assert!(out == expected, "{from} to {text} {sizes:?}");
+                }
+                let part = input.reader(&input.tensors()[0], Some(&spec), Some(&[0..24, 0..5]));
+                assert!(part.unwrap_err().is_usage());
+            }
+        }
+    }
+
     /// Every layout in a file, read in every layout, whole and in boxes, by windows of any size: what conversions of
     /// the same elements hold.
     #[test]
@@ -457,11 +494,11 @@ mod tests {
         ];
         let boxes = [[0..40, 0..52], [3..4, 0..52], [0..40, 8..10], [5..39, 6..50], [8..8, 0..52]];
         let sizes = [
-            (1 << 20, 1 << 20, 64, 0),
-            (1 << 20, 300, 1 << 20, 1 << 20),
-            (1 << 20, 600, 1 << 20, 1 << 20),
-            (256, 64, 1 << 20, 0),
-            (1, 1, 8, 1 << 20),
+            (1 << 20, 1 << 20, 0),
+            (1 << 20, 300, 1 << 20),
+            (1 << 20, 600, 1 << 20),
+            (256, 64, 0),
+            (1, 1, 1 << 20),
         ];
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -484,14 +521,15 @@ mod tests {
                     let expected = bytes(&at("expected.safetensors"));
                     let reader =
                         input.reader(&input.tensors()[0], Some(&spec), Some(area)).unwrap();
-                    for ((most, window, long, written), threads) in
+                    for ((most, window, written), threads) in
                         sizes.map(|sizes| [(sizes, 1), (sizes, 3)]).concat()
                     {
                         let mut out = vec![0x5A; reader.bytes() as usize];
                         let (pool, budget) = (Pool::new(threads), Budget::new(BESIDE));
                         let (pieces, far) = ([100, 40, 16], window);
-                        let sizes = Sizes { most, window, long, written, pieces, far };
-                        Run { reader: &reader, pool, budget, watch: &(), sizes }
+                        let sizes = Sizes { most, window, written, pieces, far };
+                        let told = Cell::new(0);
+                        Run { reader: &reader, pool, budget, watch: &(), sizes, told }
                             .run(&mut out)
                             .unwrap();
                         assert!(out == expected, "{dtype} {text} to {to} {area:?} {sizes:?}");

@@ -10,6 +10,7 @@ use crate::{
     budget::Budget,
     container::{self, Section, Target},
     crew::Crew,
+    crew::go_on,
     destination::STREAM,
     job::total_bytes,
     note,
@@ -23,7 +24,6 @@ use crate::{
     space,
     temporary::{self, Temporary},
     verify,
-    watch::go_on,
     work::Pass,
 };
 

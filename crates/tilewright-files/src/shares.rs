@@ -1,13 +1,11 @@
 //! How the bound on memory is shared out among those that read, move and write.
 
-use tilewright_relayout::{Chunk, Plan, Tiles};
+use tilewright_relayout::{CALL, Chunk, Plan, Tiles};
+use tilewright_transfer::LONG;
 
 /// The bytes of a piece where memory allows: what is made stays in the processor's cache until it is
 /// written.
 pub(crate) const PIECE: u64 = 1 << 20;
-
-/// Reads of this length are as good as one long read.
-const LONG: u64 = 64 << 10;
 
 /// Budgets smaller than this are not divided: long reads are worth more than work side by side.
 const DIVIDED: u64 = 8 << 20;
@@ -24,9 +22,6 @@ pub(crate) enum Parts {
 
 /// Larger tiles read and write no faster.
 const TILE: u64 = 32 << 20;
-
-/// A read or write costs as much as this number of bytes.
-const CALL: u64 = 4096;
 
 /// What calls and bytes cost together, in bytes.
 fn cost((calls, bytes): (u64, u64)) -> u64 {

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use crate::{disk, source};
+use crate::disk;
 
 /// The bytes of one write to a file. The system copies them into pages of its cache, which it takes
 /// anew for each write: pieces of this size get small pages that were in use a moment ago, and the
@@ -94,7 +94,7 @@ impl Sink for File {
     }
 
     fn read_back(&mut self, bytes: &mut [u8], at: u64) -> io::Result<()> {
-        source::read_exact_at(self, bytes, at)
+        tilewright_transfer::read_at(self, bytes, at)
     }
 
     fn sync(&mut self) -> io::Result<()> {

@@ -8,6 +8,7 @@ use std::{
 };
 
 use same_file::Handle;
+use tilewright_transfer::read_at;
 
 use crate::{
     Error,
@@ -133,7 +134,7 @@ impl Source {
 
     /// Fills `bytes` from byte `at` of the file.
     pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        read_exact_at(&self.file, bytes, at).map_err(|cause| {
+        read_at(&self.file, bytes, at).map_err(|cause| {
             if cause.kind() == io::ErrorKind::UnexpectedEof {
                 let (len, opened) = (bytes.len(), self.len());
                 let said = format!(
@@ -186,16 +187,4 @@ pub(crate) fn unusual_kind(facts: &fs::Metadata) -> Option<&'static str> {
         }
     }
     Some(if kind.is_dir() { "a directory" } else { "no regular file" })
-}
-
-#[cfg(unix)]
-pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn read_exact_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    use std::io::{Read, Seek};
-    file.seek(io::SeekFrom::Start(at))?;
-    file.read_exact(bytes)
 }

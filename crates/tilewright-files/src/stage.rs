@@ -9,12 +9,13 @@ use std::{
 };
 
 use crate::{
-    Error, Watch, destination, disk,
+    Error, Watch,
+    crew::go_on,
+    destination, disk,
     folder::Companions,
     lock::{self, Lock},
     place::Place,
     temporary,
-    watch::go_on,
 };
 
 /// Where a folder is made, and what it becomes.

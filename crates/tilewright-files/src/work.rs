@@ -5,7 +5,7 @@
 use std::{iter, ops::Range};
 
 use tilewright_fingerprint::{Fingerprint, Key, Window};
-use tilewright_relayout::{Chunk, Plan, Tile};
+use tilewright_relayout::{Plan, Tile};
 
 use crate::{
     Action, Conversion, Error, Job,
@@ -47,16 +47,7 @@ impl<'c> Part<'c> {
     /// Reverses the bytes of the numbers in `bytes`, which begin at byte `from` of the tensor, where the
     /// result has them in another order.
     pub(crate) fn reverse(&self, bytes: &mut [u8], from: u64) -> Result<(), Error> {
-        let unit = self.job.reversed();
-        if unit == 1 {
-            return Ok(());
-        }
-        if !from.is_multiple_of(unit as u64) || !bytes.len().is_multiple_of(unit) {
-            let said = format!("tensor {:?} is read by parts of its elements", self.job.name);
-            return Err(Error::unsupported(self.source.path(), said));
-        }
-        bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
-        Ok(())
+        self.source.reverse(&self.job.name, bytes, (from, self.job.reversed()))
     }
 
     /// The element that padding holds, as its bytes.
@@ -80,10 +71,6 @@ impl<'c> Part<'c> {
                 Box::new(room.chain(tiles).chain(iter::once(Work::Placed)))
             }
         }
-    }
-
-    pub(crate) fn chunk(&self, range: Range<u64>) -> Result<Chunk, Error> {
-        self.plan.chunk(range).map_err(|error| self.failed(&error))
     }
 }
 

@@ -5,11 +5,9 @@
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 use tilewright_core::{Refinement, TensorLayout};
+use tilewright_relayout::CALL;
 
 use crate::{Fingerprint, area::Area, field::Field, sum::Sums};
-
-/// Bytes between elements that are read with them, rather than in another window.
-const GAP: u64 = 16 << 10;
 
 /// The most areas of a window.
 const MOST: usize = 1024;
@@ -161,7 +159,7 @@ impl<'a> Windows<'a> {
         let range = self.range(area);
         let bytes = range.end - range.start;
         let held = u128::from(area.size()) * u128::from(self.bits) / 8;
-        let sparse = self.most < u64::MAX && u128::from(bytes) > 8 * held.max(1) && bytes > GAP;
+        let sparse = self.most < u64::MAX && u128::from(bytes) > 8 * held.max(1) && bytes > CALL;
         if bytes <= self.most && !sparse {
             return None;
         }
@@ -189,7 +187,7 @@ impl Iterator for Windows<'_> {
             let own = self.range(&area);
             let union = bytes.start.min(own.start)..bytes.end.max(own.end);
             let sum = (bytes.end - bytes.start) + (own.end - own.start);
-            let near = self.most == u64::MAX || union.end - union.start <= sum.saturating_add(GAP);
+            let near = self.most == u64::MAX || union.end - union.start <= sum.saturating_add(CALL);
             if !near || union.end - union.start > self.most {
                 self.pending.push(area);
                 break;

@@ -105,6 +105,18 @@ def test_files_keep_the_order(tmp_path):
         assert (checkpoint["w"] == array).all()
 
 
+def test_a_tensor_is_read_in_the_order_of_a_table(tmp_path):
+    order = shuffled(64)
+    array = np.arange(64 * 48, dtype="f4").reshape(64, 48)
+    tw.save({"w": array, "order": order}, tmp_path / "a.safetensors")
+    with tw.open(tmp_path / "a.safetensors") as checkpoint:
+        assert (checkpoint.get("w", to="table(0; tensor order) row-major") == array[order]).all()
+        blocks = checkpoint.get("w", to="table(0; tensor order) zN[C0=8]")
+        assert blocks.tobytes() == tw.relayout(array[order], "zN[C0=8]").tobytes()
+        with pytest.raises(tw.Error, match="index tables, whose numbers count the whole tensor"):
+            checkpoint.get("w", to="table(0; 1,0) row-major", box=(slice(2),))
+
+
 def test_what_is_refused():
     with pytest.raises(tw.Error, match="index 2 of the array is stored at 1 and at 2"):
         tw.TabledLayout("f16[4,8] table(0; 0,2,2,1) row-major")

@@ -206,3 +206,9 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+impl From<tilewright_core::Error> for Error {
+    fn from(error: tilewright_core::Error) -> Error {
+        Error::of("a layout", &error)
+    }
+}

@@ -65,6 +65,6 @@ pub use program::{
     ops::Op,
     region::{Loop, Region},
 };
-pub use stream::{Chunk, Read, Tile, Tiles, Write};
+pub use stream::{CALL, Chunk, DimDigit, Read, Tile, Tiles, Write, box_extents};
 pub use sums::sums;
 pub use typed::relayout;

@@ -8,11 +8,12 @@ use std::{
 };
 
 use tilewright_core::TensorLayout;
+use tilewright_transfer::Step;
 
 use crate::{
     Error, Job, Task,
     array::{Meet, is_replica},
-    moves::{Failed, Step, reads, writes},
+    moves::{about, reads, writes},
     replicas::parts,
 };
 
@@ -151,7 +152,7 @@ impl Job {
         let arrays = (self.source.arrays.get(task.array), self.output.arrays.get(task.array));
         let (Some(from), Some(to)) = arrays else { return Ok(calls) };
         let (size, most) = (TensorLayout::row_major(&task.extents)?, self.buffers());
-        let about = |failed: Failed| failed.about(&from.name);
+        let about = |failed| about(failed, &from.name);
         let (mut sources, mut results, mut first) = (BTreeSet::new(), BTreeSet::new(), None);
         for (piece, stored, meet) in from.held.met(&task.start, &task.extents) {
             sources.insert(stored.file);
@@ -167,7 +168,7 @@ impl Job {
                 continue;
             }
             let most = self.compared_at_once();
-            for part in parts(&meet, from.bits, most as u64) {
+            for part in parts(&meet, from.bits, most) {
                 let (size, within) =
                     (TensorLayout::row_major(&part.extents)?, vec![0; meet.within.len()]);
                 let part = Meet { within, ..part };

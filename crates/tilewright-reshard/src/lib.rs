@@ -43,8 +43,6 @@ mod array;
 mod beside;
 mod beside_result;
 mod boxes;
-mod budget;
-mod bytes;
 mod calls;
 mod checkpoint;
 mod commit;

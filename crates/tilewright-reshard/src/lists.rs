@@ -5,12 +5,13 @@ use std::{
     fs::File,
     io::Read as _,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering},
+    sync::{Arc, Mutex},
 };
 
 use serde_json::Value;
 use tilewright_core::{Dtype, TensorLayout};
 use tilewright_files::{Input, Reading, Tensor};
+use tilewright_transfer::{Pieces, cores, together};
 
 use crate::{
     Error,
@@ -170,25 +171,13 @@ struct Parsed {
 /// The lists of the files of these numbers, in their order.
 fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Result<Parsed, Error>> {
     let common = Mutex::new(Common::default());
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = numbers.get(place).and_then(|number| paths.get(*number)) else {
-                break;
-            };
-            let list = list(path, &common);
-            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((place, list));
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(numbers.len()).min(THREADS) {
-            scope.spawn(work);
-        }
-        work();
+    let paths = Pieces::new(numbers.iter().filter_map(|number| paths.get(*number)));
+    let threads = cores().min(numbers.len()).min(THREADS);
+    let done = together(threads.max(1), |_| {
+        let own = std::iter::from_fn(|| paths.take());
+        own.map(|(place, path)| (place, list(path, &common))).collect::<Vec<_>>()
     });
-    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut done: Vec<_> = done.into_iter().flatten().collect();
     done.sort_by_key(|(place, _)| *place);
     done.into_iter().map(|(_, list)| list).collect()
 }

@@ -7,33 +7,29 @@ use std::fs::File;
 
 use tilewright_core::TensorLayout;
 use tilewright_relayout::{Elements, Plan, Program};
+use tilewright_transfer::{Budget, Buffer, part};
 
 use crate::{
     Error,
     array::Meet,
     cut::Cut,
-    moves::{Failed, Room, fit},
+    moves::{Failed, Room},
 };
 
 /// Buffers in which a piece is compared with a box in memory, part by part.
 pub(crate) struct Replica {
     room: Room,
     /// The same part of the box.
-    known: Vec<u8>,
+    known: Option<Buffer>,
+    budget: Budget,
     /// The most bytes of a part.
     most: u64,
 }
 
 impl Replica {
     /// Buffers of at most four times this many bytes.
-    pub(crate) fn new(most: usize) -> Result<Replica, Error> {
-        Ok(Replica { room: Room::new(most)?, known: Vec::new(), most: most as u64 })
-    }
-
-    /// The bytes of memory that are held.
-    #[cfg(test)]
-    pub(crate) fn held(&self) -> usize {
-        self.room.held() + self.known.capacity()
+    pub(crate) fn new(budget: &Budget, most: u64) -> Result<Replica, Error> {
+        Ok(Replica { room: Room::new(budget, most)?, known: None, budget: budget.clone(), most })
     }
 
     /// The first element of the box `known` of which the piece in this file holds something else.
@@ -47,8 +43,7 @@ impl Replica {
         let width = u64::from(known.bits / 8);
         for Meet { local, within, extents } in parts(meet, known.bits, self.most) {
             let zeros = vec![0; extents.len()];
-            let layout =
-                TensorLayout::row_major(&extents).map_err(|it| Failed::Program(it.into()))?;
+            let layout = TensorLayout::row_major(&extents)?;
             let program = Program::of_part(
                 (&known.layout, &within),
                 (&layout, &zeros),
@@ -56,15 +51,14 @@ impl Replica {
                 Elements::same(known.bits),
             )?;
             let bytes = extents.iter().product::<u64>() * width;
-            fit(&mut self.known, bytes as usize);
-            self.known.truncate(bytes as usize);
-            Plan::of(program).run_range(0..bytes, &known.bytes, &mut self.known)?;
-            let begun = self.room.begin(&extents, known.bits, bytes as usize);
-            begun.map_err(Failed::Program)?;
-            let part = Meet { local, within: zeros, extents: extents.clone() };
-            self.room.read(file, from, &part)?;
-            let mut pairs = self.known.iter().zip(&self.room.bytes);
-            if self.known != self.room.bytes
+            let own = self.budget.grown(&mut self.known, bytes, self.most)?;
+            let own = part(own, 0, bytes)?;
+            Plan::of(program).run_range(0..bytes, known.bytes(), own)?;
+            self.room.begin(&extents, known.bits, bytes)?;
+            let meet = Meet { local, within: zeros, extents: extents.clone() };
+            self.room.read(file, from, &meet)?;
+            let mut pairs = own.iter().zip(self.room.bytes());
+            if own != self.room.bytes()
                 && let Some(byte) = pairs.position(|(known, own)| known != own)
             {
                 let index = digits(byte as u64 / width.max(1), &extents);

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use crc32fast::Hasher as Crc;
 use tilewright_files::{Fingerprint, Watch, disk};
+use tilewright_transfer::Budget;
 
 use crate::{
     Error, Job, Task,
     array::{Array, is_replica},
-    budget::{Budget, Taken},
     journal::{Journal, Promise},
-    moves::{Failed, Room},
+    moves::{self, Failed, Room},
     replicas::Replica,
     sums,
     table::Table,
@@ -152,12 +152,12 @@ impl Job {
     }
 
     /// The most bytes of each of two buffers beside the box.
-    pub(crate) fn buffers(&self) -> usize {
-        (self.request.memory / 8).clamp(8 << 10, 8 << 20) as usize
+    pub(crate) fn buffers(&self) -> u64 {
+        (self.request.memory / 8).clamp(8 << 10, 8 << 20)
     }
 
     /// The most bytes of a copy that are compared at once.
-    pub(crate) fn compared_at_once(&self) -> usize {
+    pub(crate) fn compared_at_once(&self) -> u64 {
         self.buffers() / 2
     }
 
@@ -167,7 +167,7 @@ impl Job {
         let result = self.request.verified && replicated(&self.output.arrays);
         let compares = result || replicated(&self.source.arrays);
         let compared = if compares { 4 * self.compared_at_once() } else { 0 };
-        (2 * self.buffers() + compared) as u64
+        2 * self.buffers() + compared
     }
 
     /// The bytes of the box of a task.
@@ -184,11 +184,12 @@ enum Side {
     Result,
 }
 
-/// What the threads of a run share: open files, and where they are several the memory.
+/// What the threads of a run share: open files, and the memory.
 pub(crate) struct Shared {
     reads: Table,
     writes: Table,
-    budget: Option<Budget>,
+    budget: Budget,
+    threads: usize,
 }
 
 impl Shared {
@@ -196,8 +197,9 @@ impl Shared {
         let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
-        let budget = (threads > 1).then(|| Budget::new(job.request.memory));
-        Shared { reads: Table::new(reads, false), writes: Table::new(writes, true), budget }
+        let budget = Budget::new(job.request.memory);
+        let (reads, writes) = (Table::new(reads, false), Table::new(writes, true));
+        Shared { reads, writes, budget, threads }
     }
 }
 
@@ -212,17 +214,19 @@ struct Hands<'j> {
 
 impl<'j> Hands<'j> {
     fn new(job: &'j Job, shared: &'j Shared) -> Result<Hands<'j>, Error> {
-        let (room, replica) = (Room::new(job.buffers())?, Replica::new(job.compared_at_once())?);
+        let (room, replica) = rooms(job, &shared.budget)?;
         Ok(Hands { job, shared, room, replica, written: BTreeSet::new() })
     }
 
-    /// The memory of a task, where threads share it; buffers of the task before are given back.
-    fn memory(&mut self, task: &Task) -> Result<Option<Taken<'j>>, Error> {
-        let Some(budget) = &self.shared.budget else { return Ok(None) };
-        let fresh = Hands::new(self.job, self.shared)?;
-        (self.room, self.replica) = (fresh.room, fresh.replica);
-        let part = self.job.parts(task).map(|part| self.job.bytes_of(&part)).max();
-        Ok(Some(budget.take(part.unwrap_or(0).saturating_add(self.job.beside_box()))))
+    /// Takes the memory of a task, where threads share it; buffers of the task before are given back first.
+    fn share(&mut self, task: &Task) -> Result<(), Error> {
+        if self.shared.threads > 1 {
+            let part = self.job.parts(task).map(|part| self.job.bytes_of(&part)).max();
+            let needed = part.unwrap_or(0).saturating_add(self.job.beside_box());
+            (self.room, self.replica) = rooms(self.job, &Budget::new(0))?;
+            (self.room, self.replica) = rooms(self.job, &self.shared.budget.share(needed))?;
+        }
+        Ok(())
     }
 
     /// Brings what was written to the disk.
@@ -232,6 +236,7 @@ impl<'j> Hands<'j> {
 
     /// Runs a task part by part, and gives what is promised of it when it is on the disk.
     fn run(&mut self, number: u64, task: &Task) -> Result<Promise, Error> {
+        self.share(task)?;
         let (mut sum, mut data) =
             (Crc::new(), self.job.sums(task.array).then(Fingerprint::default));
         for part in self.job.parts(task) {
@@ -239,10 +244,10 @@ impl<'j> Hands<'j> {
             let to = self.job.output.arrays.get(task.array);
             let to = to.ok_or_else(|| absent(&task.tensor))?;
             self.scatter(to, &part)?;
-            sum.update(&self.room.bytes);
+            sum.update(self.room.bytes());
             if let Some(data) = &mut data {
                 let place = (&*part.start, &*part.extents);
-                let own = sums::of_box(place, (to.dtype, to.bits), &self.room.bytes);
+                let own = sums::of_box(place, (to.dtype, to.bits), self.room.bytes());
                 *data += own.map_err(|error| error.about(&format!("tensor {:?}", task.tensor)))?;
             }
         }
@@ -256,7 +261,7 @@ impl<'j> Hands<'j> {
             let at = at.ok_or_else(|| absent(&task.tensor))?;
             let (file, path) = self.shared.writes.open(stored.file)?;
             self.written.insert(stored.file);
-            let step = disk::step("write of a piece").map_err(Failed::File);
+            let step = disk::step("write of a piece").map_err(Failed::Place);
             let written =
                 step.and_then(|()| self.room.write(&file, (&stored.laid.layout, at), &meet));
             written.map_err(|failed| failure(failed, "write", path, &task.tensor))?;
@@ -267,11 +272,11 @@ impl<'j> Hands<'j> {
     /// An error if the result holds something else than what was read.
     fn verify(&mut self, promise: &Promise) -> Result<(), Error> {
         let Some(task) = self.job.task(promise.task) else { return Ok(()) };
-        let _memory = self.memory(&task)?;
+        self.share(&task)?;
         let mut sum = Crc::new();
         for part in self.job.parts(&task) {
             self.gather(Side::Result, &part)?;
-            sum.update(&self.room.bytes);
+            sum.update(self.room.bytes());
         }
         if sum.finalize() == promise.sum {
             return Ok(());
@@ -289,9 +294,8 @@ impl<'j> Hands<'j> {
             Side::Result => (&job.output.arrays, &job.output.places, &shared.writes),
         };
         let array = arrays.get(task.array).ok_or_else(|| absent(&task.tensor))?;
-        let too_large = |_| Error::new("memory", "a box beyond the addresses of this machine");
-        let bytes = usize::try_from(job.bytes_of(task)).map_err(too_large)?;
-        room.begin(&task.extents, array.bits, bytes)?;
+        let begun = room.begin(&task.extents, array.bits, job.bytes_of(task));
+        begun.map_err(|failed| moves::about(failed, &array.name))?;
         let mut first = None;
         for (piece, stored, meet) in array.held.met(&task.start, &task.extents) {
             let at = places.at(stored.file, task.array).ok_or_else(|| absent(&task.tensor))?;
@@ -335,10 +339,17 @@ fn differ(side: Side, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error
     }
 }
 
+/// A box, and what compares copies with it.
+fn rooms(job: &Job, budget: &Budget) -> Result<(Room, Replica), Error> {
+    Ok((Room::new(budget, job.buffers())?, Replica::new(budget, job.compared_at_once())?))
+}
+
 fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
     match failed {
-        Failed::File(cause) => Error::io(path, doing, &cause),
-        other @ Failed::Program(_) => other.about(tensor),
+        Failed::Place(cause) => Error::io(path, doing, &cause),
+        other @ (Failed::Program(_) | Failed::Memory(_) | Failed::Outside { .. }) => {
+            moves::about(other, tensor)
+        }
     }
 }
 
@@ -384,7 +395,7 @@ mod tests {
                     let promise = hands.run(task, &job.task(task).unwrap()).unwrap();
                     hands.verify(&promise).unwrap();
                 }
-                let held = (hands.room.held() + hands.replica.held()) as u64;
+                let held = shared.budget.peak();
                 let said = Outlook::of(&job, &[]).unwrap().memory;
                 assert!(held <= said && said <= memory, "{held} and {said} of {memory}: {mesh}");
                 assert!(

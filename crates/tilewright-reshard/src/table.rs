@@ -71,7 +71,7 @@ mod tests {
         for turn in 0..2u8 {
             for number in 0..paths.len() {
                 let (file, _) = table.open(number).unwrap();
-                crate::bytes::write_at(&file, &[number as u8], turn.into()).unwrap();
+                tilewright_transfer::write_at(&file, &[number as u8], turn.into()).unwrap();
                 written.insert(number);
                 assert!(table.open.lock().unwrap().len() <= OPEN);
             }

@@ -1,14 +1,12 @@
 //! Tasks shared by threads of one process: each has buffers and a journal of its own, as a process has.
 
-use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
 };
 
 use tilewright_files::Watch;
+use tilewright_transfer::together;
 
 use crate::{Error, Job, run::Shared};
 
@@ -75,31 +73,21 @@ impl Job {
             return self.work(tasks.iter().copied(), who, &shared, watch);
         }
         let (total, failed) = (Mutex::new(0), AtomicBool::new(false));
-        let together = Together { watch, total, failed };
+        let all = Together { watch, total, failed };
         let share = |tasks: &[u64]| {
-            let done = self.work(tasks.iter().copied(), who, &shared, &together);
-            together.failed.fetch_or(done.is_err(), Ordering::Relaxed);
+            let done = self.work(tasks.iter().copied(), who, &shared, &all);
+            all.failed.fetch_or(done.is_err(), Ordering::Relaxed);
             done
         };
-        let ends: Vec<Result<u64, Error>> = thread::scope(|scope| {
-            let each = tasks.len().div_ceil(threads);
-            let start = |tasks| {
-                let thread = thread::Builder::new().spawn_scoped(scope, move || share(tasks));
-                thread.map_err(|cause| Error::new("io", format!("cannot start a thread: {cause}")))
-            };
-            let started: Vec<_> = tasks.chunks(each).map(start).collect();
-            let ended = |thread: thread::ScopedJoinHandle<'_, Result<u64, Error>>| {
-                thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
-            };
-            started.into_iter().map(|thread| thread.and_then(ended)).collect()
-        });
+        let shares: Vec<&[u64]> = tasks.chunks(tasks.len().div_ceil(threads)).collect();
+        let mut ends =
+            together(shares.len(), |number| share(shares.get(number).unwrap_or(&&[][..])));
         // The error that ended the others is the one that is returned.
         let of = |end: &Result<u64, Error>| match end {
             Err(error) if error.kind() != "cancelled" => 0,
             Err(_) => 1,
             Ok(_) => 2,
         };
-        let mut ends = ends;
         ends.sort_by_key(of);
         ends.into_iter().try_fold(0, |sum, end| Ok(sum + end?))
     }
@@ -108,6 +96,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
 
     /// What was said, with a pause in which another thread would pass.
     struct Seen(Mutex<Vec<u64>>);

@@ -11,7 +11,7 @@ pub(crate) fn boxed<'b>(
     hands: &mut Hands<'b, '_>,
     whole: &Whole,
     area: &Part,
-) -> Result<Buffer<'b>, Failed> {
+) -> Result<Buffer, Failed> {
     let len = area.size().saturating_mul(whole.width);
     let mut out = hands.out(len)?;
     let Way::Boxes(grid) = &whole.way else { return Ok(out) };

@@ -3,6 +3,7 @@
 use std::fs::File;
 
 use tilewright_fingerprint::Fingerprint;
+use tilewright_transfer::cores;
 
 use super::{
     assembling::Assembling,
@@ -70,7 +71,6 @@ impl Assembling<'_> {
     /// How many threads work.
     pub(crate) fn lanes(&self) -> u64 {
         let request = &self.frame.request;
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let asked = if request.threads == 0 { cores() } else { request.threads } as u64;
         asked.min(request.memory / LEAST).clamp(1, 1024)
     }

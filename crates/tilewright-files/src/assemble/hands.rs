@@ -4,18 +4,18 @@ use std::{fmt, fs::File, io};
 
 use tilewright_core::{Layout, Mode, TensorLayout};
 use tilewright_relayout::{Elements, Plan, Program};
+use tilewright_transfer::{self as transfer, Stage};
 
 use super::{
     exact::Exact,
     nest::{Nest, Turn},
     pieces::{Give, Piece},
-    spans::Spans,
 };
 use crate::{
     Error,
     budget::{Budget, Buffer},
     disk,
-    source::{self, Source},
+    source::Source,
 };
 
 /// Bytes pass through a buffer in steps of 1 MiB, which stay in the cache.
@@ -49,30 +49,32 @@ impl From<Error> for Failed {
 pub(crate) struct Rooms {
     /// For a box.
     pub(crate) out: u64,
-    /// For what is read of one piece at once.
+    /// For each of the two buffers through which a piece is read.
+    pub(crate) stage: u64,
+    /// For bytes that are copied or compared, and for elements of another type.
     pub(crate) read: u64,
-    /// For the same, of another element type.
+    /// For the same elements, of the type of the result.
     pub(crate) cast: u64,
 }
 
 impl Rooms {
     /// Those of one of two who share them.
     pub(crate) fn half(self) -> Rooms {
-        Rooms { out: self.out, read: (self.read / 2).max(1), cast: self.cast / 2 }
+        let half = |room: u64| (room / 2).max(1);
+        let (stage, read) = (half(self.stage), half(self.read));
+        Rooms { out: self.out, stage, read, cast: self.cast / 2 }
     }
 
     /// `share` bytes; `casts` says whether element types change, `width` is the widest unit.
     pub(crate) fn of(share: u64, casts: bool, width: u64) -> Rooms {
-        let fifth = share / 5;
-        let rooms = match casts {
-            true => Rooms { out: fifth * 2, read: fifth, cast: fifth * 2 },
-            false => Rooms { out: share / 2, read: share - share / 2, cast: 0 },
-        };
+        let eighth = share / 8;
+        let (out, cast) = if casts { (eighth * 2, eighth * 2) } else { (eighth * 4, 0) };
         let least = |room: u64| room.max(width);
         Rooms {
-            out: least(rooms.out),
-            read: least(rooms.read),
-            cast: if casts { least(rooms.cast) } else { 0 },
+            out: least(out),
+            stage: least(eighth),
+            read: least(eighth * 2),
+            cast: if casts { least(cast) } else { 0 },
         }
     }
 }
@@ -82,24 +84,26 @@ pub(crate) struct Hands<'b, 'c> {
     places: &'c Places<'c>,
     budget: &'b Budget,
     rooms: Rooms,
-    out: Option<Buffer<'b>>,
-    read: Option<Buffer<'b>>,
-    cast: Option<Buffer<'b>>,
-    /// The plan made last: boxes are alike.
-    plan: Option<(Vec<Turn>, u64, Plan)>,
+    out: Option<Buffer>,
+    read: Option<Buffer>,
+    cast: Option<Buffer>,
+    stage: Stage,
+    /// The program made last: boxes are alike.
+    made: Option<(Vec<Turn>, u64, Program)>,
 }
 
 impl<'b, 'c> Hands<'b, 'c> {
     pub(crate) fn new(places: &'c Places<'c>, budget: &'b Budget, rooms: Rooms) -> Hands<'b, 'c> {
-        Hands { places, budget, rooms, out: None, read: None, cast: None, plan: None }
+        let (stage, made) = (Stage::new(budget, rooms.stage), None);
+        Hands { places, budget, rooms, out: None, read: None, cast: None, stage, made }
     }
 
     /// A buffer for a box, of `len` bytes at least; [`Hands::back`] takes it again.
-    pub(crate) fn out(&mut self, len: u64) -> Result<Buffer<'b>, Error> {
+    pub(crate) fn out(&mut self, len: u64) -> Result<Buffer, Error> {
         grown(self.out.take(), self.budget, len, self.rooms.out)
     }
 
-    pub(crate) fn back(&mut self, out: Buffer<'b>) {
+    pub(crate) fn back(&mut self, out: Buffer) {
         self.out = Some(out);
     }
 
@@ -120,58 +124,65 @@ impl<'b, 'c> Hands<'b, 'c> {
         match &piece.give {
             Give::Fill(bytes) => Ok(self.spread(nest, bytes, (out, width))?),
             Give::Tensor(tensor, own) => {
-                let straight = piece.exact == Exact::Same && nest.run() == nest.size();
-                if straight {
-                    let bytes = part(out, nest.to * width, nest.size() * width)?;
-                    return Ok(self.read(*tensor, nest.from * own, bytes)?);
+                if piece.exact == Exact::Same {
+                    let program = self.program(nest, width)?;
+                    let out = tail(out, nest.to * width)?;
+                    return self.fetch((*tensor, nest.from * own), program, out);
                 }
-                self.gathered((*tensor, *own), piece.exact, nest.clone(), (out, width))
+                self.cast((*tensor, *own), piece.exact, nest.clone(), (out, width))
             }
         }
     }
 
-    /// The same through a buffer, in parts that fit into it.
-    fn gathered(
+    /// Moves bytes of a tensor from byte `from` on into memory.
+    fn fetch(
+        &mut self,
+        (tensor, from): (usize, u64),
+        program: Program,
+        out: &mut [u8],
+    ) -> Result<(), Failed> {
+        let place = self.places.get(tensor).copied().flatten();
+        let (source, at) = place.ok_or_else(|| Error::usage(format!("no tensor {tensor}")))?;
+        let at = at.saturating_add(from);
+        let mut read = |bytes: &mut [u8], from| source.read(bytes, at.saturating_add(from));
+        Ok(self.stage.read(program, out, &mut read).map_err(|failed| match failed {
+            transfer::Failed::Place(error) => error,
+            transfer::Failed::Memory(refused) => refused.into(),
+            transfer::Failed::Program(error) => moved(&error),
+            transfer::Failed::Outside { at, len } => outside(at.saturating_add(len)),
+        })?)
+    }
+
+    /// Puts what a nest of another element type takes into `out`: what is needed of the source alone becomes the other type,
+    /// since what lies between may be no such element.
+    fn cast(
         &mut self,
         (tensor, own): (usize, u64),
         exact: Exact,
         nest: Nest,
         (out, width): (&mut [u8], u64),
     ) -> Result<(), Failed> {
-        let same = exact == Exact::Same;
-        // What is not needed may not be what a narrower type holds.
-        let room =
-            if same { self.rooms.read } else { self.rooms.read.min(self.rooms.cast / width * own) };
+        let most = (self.rooms.read / own).min(self.rooms.cast / width).max(1);
         let mut todo = vec![nest];
         while let Some(nest) = todo.pop() {
-            let spans = Spans::of(&nest, own, room, same);
-            if spans.units().saturating_mul(own) > room
+            let size = nest.size();
+            if size > most
                 && let Some(halves) = halves(&nest)
             {
                 todo.extend(halves);
                 continue;
             }
-            let len = spans.units() * own;
-            let mut read = grown(self.read.take(), self.budget, len, self.rooms.read)?;
-            for (number, start) in (0..).zip(spans.starts()) {
-                let bytes = part(&mut read, number * spans.span * own, spans.span * own)?;
-                self.read(tensor, (nest.from + start) * own, bytes)?;
-            }
-            let bytes = part(&mut read, 0, len)?;
-            if same {
-                self.spread(&spans.rest, bytes, (out, width))?;
-            } else {
-                let wide = spans.units() * width;
-                let mut cast = grown(self.cast.take(), self.budget, wide, self.rooms.cast)?;
-                exact.apply(bytes, part(&mut cast, 0, wide)?).map_err(|number| {
-                    let (number, span) = (number as u64, spans.span);
-                    let start = spans.starts().nth((number / span) as usize).unwrap_or(0);
-                    Failed::Lost(Lost { tensor, unit: nest.from + start + number % span })
-                })?;
-                self.spread(&spans.rest, part(&mut cast, 0, wide)?, (out, width))?;
-                self.cast = Some(cast);
-            }
-            self.read = Some(read);
+            let (packed, placed) = nest.packed();
+            let program = self.program(&packed, own)?;
+            let mut read = grown(self.read.take(), self.budget, size * own, self.rooms.read)?;
+            self.fetch((tensor, nest.from * own), program, part(&mut read, 0, size * own)?)?;
+            let mut cast = grown(self.cast.take(), self.budget, size * width, self.rooms.cast)?;
+            let bytes = part(&mut cast, 0, size * width)?;
+            exact.apply(part(&mut read, 0, size * own)?, bytes).map_err(|number| {
+                Failed::Lost(Lost { tensor, unit: nest.from + packed.source_of(number as u64) })
+            })?;
+            self.spread(&placed, bytes, (out, width))?;
+            (self.read, self.cast) = (Some(read), Some(cast));
         }
         Ok(())
     }
@@ -183,19 +194,22 @@ impl<'b, 'c> Hands<'b, 'c> {
         from: &[u8],
         (out, width): (&mut [u8], u64),
     ) -> Result<(), Error> {
-        let out =
-            out.get_mut((nest.to * width) as usize..).ok_or_else(|| outside(nest.to * width))?;
-        let from =
-            from.get((nest.from * width) as usize..).ok_or_else(|| outside(nest.from * width))?;
-        let known =
-            self.plan.take().filter(|(turns, own, _)| *turns == nest.turns && *own == width);
-        let plan = match known {
-            Some((_, _, plan)) => plan,
-            None => plan(nest, width)?,
-        };
-        let done = plan.run(from, out, 1).map_err(|error| moved(&error));
-        self.plan = Some((nest.turns.clone(), width, plan));
-        done
+        let plan = Plan::of(self.program(nest, width)?);
+        let from = usize::try_from(nest.from * width).ok().and_then(|at| from.get(at..));
+        let from = from.ok_or_else(|| outside(nest.from * width))?;
+        plan.run(from, tail(out, nest.to * width)?, 1).map_err(|error| moved(&error))
+    }
+
+    /// The program that moves a nest from its first element to its first.
+    fn program(&mut self, nest: &Nest, width: u64) -> Result<Program, Error> {
+        if let Some((turns, own, program)) = &self.made
+            && (turns, *own) == (&nest.turns, width)
+        {
+            return Ok(program.clone());
+        }
+        let program = program(nest, width)?;
+        self.made = Some((nest.turns.clone(), width, program.clone()));
+        Ok(program)
     }
 }
 
@@ -267,7 +281,7 @@ impl Hands<'_, '_> {
         let mut found = Ok(None);
         for (number, some) in (0..).zip(bytes.chunks(step as usize)) {
             let is = part(&mut read, 0, some.len() as u64)?;
-            found = source::read_exact_at(file, is, at + number * step).map(|()| {
+            found = tilewright_transfer::read_at(file, is, at + number * step).map(|()| {
                 let mut pairs = is.iter().zip(some);
                 pairs.position(|(is, was)| is != was).map(|place| number * step + place as u64)
             });
@@ -280,8 +294,14 @@ impl Hands<'_, '_> {
     }
 }
 
-/// The plan that moves a nest from its first element to its first.
-fn plan(nest: &Nest, width: u64) -> Result<Plan, Error> {
+/// The bytes from byte `at` on.
+fn tail(bytes: &mut [u8], at: u64) -> Result<&mut [u8], Error> {
+    let found = usize::try_from(at).ok().and_then(|from| bytes.get_mut(from..));
+    found.ok_or_else(|| outside(at))
+}
+
+/// The program that moves a nest from its first element to its first.
+fn program(nest: &Nest, width: u64) -> Result<Program, Error> {
     let extents: Vec<u64> = nest.turns.iter().map(|turn| turn.extent).collect();
     let (from, to) = nest.reach();
     let side = |stride: fn(&Turn) -> u64, reach: u64| {
@@ -295,7 +315,6 @@ fn plan(nest: &Nest, width: u64) -> Result<Plan, Error> {
     let zeros = vec![0; extents.len()];
     let bits = u32::try_from(width * 8).map_err(|_| moved(&"a unit of more than 2^32 bits"))?;
     Program::of_part((&from, &zeros), (&to, &zeros), &extents, Elements::same(bits))
-        .map(Plan::of)
         .map_err(|error| moved(&error))
 }
 
@@ -314,16 +333,16 @@ fn halves(nest: &Nest) -> Option<[Nest; 2]> {
 
 /// A buffer of `len` bytes at least; one that is too short is given back first.
 fn grown<'b>(
-    held: Option<Buffer<'b>>,
+    held: Option<Buffer>,
     budget: &'b Budget,
     len: u64,
     most: u64,
-) -> Result<Buffer<'b>, Error> {
+) -> Result<Buffer, Error> {
     if let Some(held) = held.filter(|held| held.len() as u64 >= len) {
         return Ok(held);
     }
     // Boxes grow to the bound sooner or later.
-    budget.buffer(len.next_power_of_two().min(most).max(len))
+    Ok(budget.buffer(len.next_power_of_two().min(most).max(len))?)
 }
 
 /// Some of the bytes.

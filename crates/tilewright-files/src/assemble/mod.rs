@@ -23,7 +23,6 @@ mod packaging;
 mod pieces;
 mod prints;
 pub(crate) mod recorded;
-mod spans;
 mod sums;
 mod tasks;
 mod unequal;

@@ -68,6 +68,30 @@ impl Nest {
         Nest::new(self.to, self.from, turns)
     }
 
+    /// The nest in two: its elements packed in the order of the turns, and from there to their places.
+    pub(crate) fn packed(&self) -> (Nest, Nest) {
+        let mut inner = 1u64;
+        let (mut packed, mut placed) = (Vec::new(), Vec::new());
+        for &Turn { extent, from, to } in self.turns.iter().rev() {
+            packed.push(Turn { extent, from, to: inner });
+            placed.push(Turn { extent, from: inner, to });
+            inner = inner.saturating_mul(extent);
+        }
+        packed.reverse();
+        placed.reverse();
+        // Turns keep their number: `source_of` counts by them.
+        let packed = Nest { from: 0, to: 0, turns: packed };
+        (packed, Nest::new(0, self.to, placed))
+    }
+
+    /// Where the element of this number, in the order of the turns, lies in the one array.
+    pub(crate) fn source_of(&self, number: u64) -> u64 {
+        let step = |(rest, at): (u64, u64), turn: &Turn| {
+            (rest / turn.extent.max(1), at + rest % turn.extent.max(1) * turn.from)
+        };
+        self.turns.iter().rev().fold((number, self.from), step).1
+    }
+
     /// Whether every turn steps over all that those inside it reach, so that no place of the second array comes twice.
     pub(crate) fn is_nested(&self) -> bool {
         let mut inner = 0u64;
@@ -307,6 +331,19 @@ pub(crate) mod tests {
                 let reach: u64 = low.map(|turn| turn.to * (turn.extent - 1)).sum();
                 prop_assert!(nest.to % radix + reach < radix);
             }
+        }
+
+        #[test]
+        fn a_nest_is_its_elements_packed_and_placed(offset in 0u64..40, turns in turns()) {
+            let nest = nested(offset, &turns);
+            let (packed, placed) = nest.packed();
+            let first = visited(std::slice::from_ref(&packed));
+            for ((to, from), number) in first.iter().zip(0..) {
+                prop_assert_eq!((*to, *from), (number, packed.source_of(number)));
+            }
+            let second = visited(&[placed]);
+            let both = second.iter().map(|(to, at)| (*to, nest.from + first[*at as usize].1));
+            prop_assert_eq!(both.collect::<Vec<_>>(), visited(&[nest]));
         }
 
         #[test]

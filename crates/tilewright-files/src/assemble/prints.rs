@@ -13,7 +13,7 @@ use super::{
     sums::{self, FROM, TO},
     tasks,
 };
-use crate::{Error, container::Target, crew::Crew, run::Means, source};
+use crate::{Error, container::Target, crew::Crew, run::Means};
 
 /// A buffer has no more bytes than this.
 const MOST: u64 = 8 << 20;
@@ -58,7 +58,7 @@ pub(crate) fn check(
             let read = |bytes: &mut [u8], at: u64| own.read(bytes, from + at);
             let was = sums::of((sum.nest, sum.width), FROM, &mut buffer, &read)?;
             let read = |bytes: &mut [u8], at: u64| {
-                let read = source::read_exact_at(file, bytes, sum.at + at);
+                let read = tilewright_transfer::read_at(file, bytes, sum.at + at);
                 read.map_err(|cause| Error::io(&target.path, "read it back", cause))
             };
             let is = sums::of((sum.nest, sum.width), TO, &mut buffer, &read)?;

@@ -9,17 +9,13 @@
 
 use std::sync::Arc;
 
+use tilewright_relayout::CALL;
+use tilewright_transfer::LONG;
+
 use super::{
-    nest::Nest,
+    nest::{Nest, Turn},
     pieces::{Give, Piece},
-    spans::Spans,
 };
-
-/// Runs of this many bytes are copied from file to file.
-const LONG: u64 = 32 << 10;
-
-/// A call to read or write costs what copying 4,096 bytes costs.
-const CALL: u64 = 4096;
 
 /// Boxes are tried from this many bytes on: what was read of one is in the cache when it is written.
 const LEAST: u64 = 1 << 20;
@@ -197,6 +193,25 @@ fn split(pieces: &[Piece], radix: u64) -> Option<Vec<Piece>> {
     Some(all)
 }
 
+/// The calls that read the source of a nest whose units have `width` bytes, and their bytes, about: a call takes in the
+/// turns with the smallest strides as long as gaps cost less than calls, and at most twice what is needed.
+fn reads(nest: &Nest, width: u64, room: u64) -> (u64, u64) {
+    let mut turns: Vec<Turn> = nest.turns.iter().copied().filter(|turn| turn.from > 0).collect();
+    turns.sort_by_key(|turn| turn.from);
+    let (mut span, mut needed, mut calls) = (1u64, 1u64, 1u64);
+    for Turn { extent, from, .. } in turns {
+        let wider = from.saturating_mul(extent - 1).saturating_add(span);
+        let all = needed.saturating_mul(extent);
+        let near = from.saturating_sub(span).saturating_mul(width) <= CALL && wider <= 2 * all;
+        if calls == 1 && near && wider.saturating_mul(width) <= room {
+            (span, needed) = (wider, all);
+        } else {
+            calls = calls.saturating_mul(extent);
+        }
+    }
+    (calls, calls.saturating_mul(span).saturating_mul(width))
+}
+
 impl Grid {
     /// Extents of boxes of up to `room` units that are worth a try: those that end where turns do.
     fn sizes(&self, units: u64, room: u64) -> Vec<(u64, u64)> {
@@ -246,9 +261,9 @@ impl Grid {
             cost += u128::from(writes * CALL);
             for (piece, nest) in self.inside(&part) {
                 let Give::Tensor(_, width) = piece.give else { continue };
-                let spans = Spans::of(&nest, width, part.size().saturating_mul(whole.width), true);
-                let bytes = spans.units().saturating_mul(width);
-                cost += u128::from(spans.calls()) * u128::from(CALL) + u128::from(bytes);
+                let room = part.size().saturating_mul(whole.width);
+                let (calls, bytes) = reads(&nest, width, room);
+                cost += u128::from(calls) * u128::from(CALL) + u128::from(bytes);
             }
         }
         cost * u128::from(whole.units) / units.max(1)
@@ -287,10 +302,10 @@ impl Grid {
                 nest.within(&|to| to % radix, part.columns, &mut found);
             }
             for nest in &found {
-                let turns = nest.turns.iter().map(|turn| super::nest::Turn {
-                    to: turn.to / radix * width + turn.to % radix,
-                    ..*turn
-                });
+                let turns = nest
+                    .turns
+                    .iter()
+                    .map(|turn| Turn { to: turn.to / radix * width + turn.to % radix, ..*turn });
                 let to = (nest.to / radix - part.rows.0) * width + nest.to % radix - part.columns.0;
                 all.push((piece, Nest::new(nest.from, to, turns)));
             }

@@ -1,22 +1,20 @@
 //! One reading: bytes of a file moved to their places in memory, by one of the ways of [`super`].
 
-use std::ops::Range;
+use std::{cell::Cell, ops::Range};
 
-use tilewright_relayout::{Chunk, Plan, Program, Region};
+use tilewright_relayout::{CALL, Plan, Program, Region};
+use tilewright_transfer::{Failed, Stage, is_straight};
 
 use super::{Reader, Sizes};
 use crate::{
     Error, Watch,
     boxes::{Area, size},
     budget::{Budget, Buffer},
+    crew::go_on,
     job::reversed,
     pool::Pool,
     slabs::{Slab, Slabs, meet},
-    watch::go_on,
 };
-
-/// Gaps of up to this number of bytes are read: a call costs more than they do.
-const GAP: u64 = 4 << 10;
 
 /// The bytes of a line of the processor's cache.
 const LINE: u128 = 64;
@@ -24,25 +22,12 @@ const LINE: u128 = 64;
 /// The most bytes that are read between two looks at whether to stop.
 const STEP: usize = 4 << 20;
 
-/// The first bytes of the runs of a region, in the source and in the destination.
-fn starts(region: &Region) -> impl Iterator<Item = (i64, i64)> {
-    let turns: u64 = region.loops.iter().map(|turn| turn.extent).product();
-    (0..turns).map(|i| {
-        let (mut src, mut dst, mut rest) = (region.src, region.dst, i);
-        for turn in region.loops.iter().rev() {
-            let value = (rest % turn.extent) as i64;
-            (src, dst, rest) = (src + value * turn.src, dst + value * turn.dst, rest / turn.extent);
-        }
-        (src, dst)
-    })
-}
-
 /// Ranges of bytes, joined where gaps are short.
 fn joined(ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Range<u64>> {
     let mut ranges = ranges.peekable();
     std::iter::from_fn(move || {
         let mut range = ranges.next()?;
-        while let Some(next) = ranges.next_if(|next| next.start <= range.end.saturating_add(GAP)) {
+        while let Some(next) = ranges.next_if(|next| next.start <= range.end.saturating_add(CALL)) {
             range.end = range.end.max(next.end);
         }
         Some(range)
@@ -56,6 +41,8 @@ pub(super) struct Run<'r, 'w> {
     pub(super) budget: Budget,
     pub(super) watch: &'w dyn Watch,
     pub(super) sizes: Sizes,
+    /// The bytes that the watcher was told of.
+    pub(super) told: Cell<u64>,
 }
 
 impl Run<'_, '_> {
@@ -64,11 +51,14 @@ impl Run<'_, '_> {
         self.watch.total(reader.moved());
         go_on(self.watch)?;
         reader.pad(out)?;
-        if let Some(regions) = reader.straight(sizes.long) {
-            return self.straight(&regions, out);
+        if reader.is_copied() {
+            return self.read(out, 0, true);
+        }
+        if is_straight(&reader.program) {
+            return self.direct(out);
         }
         let window = sizes.window.saturating_mul(self.pool.threads() as u64).min(sizes.most / 4);
-        match self.windows(window) {
+        match self.windows(window).filter(|_| reader.to.tables().is_none()) {
             Some(slabs) => self.slabs(self.on_lines(slabs, out), out),
             None => self.ranges(out),
         }
@@ -141,15 +131,18 @@ impl Run<'_, '_> {
         }
     }
 
-    fn straight(&self, regions: &[Region], out: &mut [u8]) -> Result<(), Error> {
-        for region in regions {
-            for (src, dst) in starts(region) {
-                let (from, to) = (dst as usize, dst as usize + region.run as usize);
-                let bytes = out.get_mut(from..to).ok_or_else(|| self.outside())?;
-                self.read(bytes, src as u64, true)?;
-            }
-        }
-        Ok(())
+    /// Reads runs to their places, or ranges of the result, each of what it needs of the source.
+    fn direct(&self, out: &mut [u8]) -> Result<(), Error> {
+        let (reader, most) = (self.reader, self.sizes.window.saturating_mul(2));
+        let mut read = |bytes: &mut [u8], from| self.read(bytes, from, true);
+        let mut stage = Stage::new(&self.budget, most).threads(self.pool.threads());
+        let done = stage.read(reader.program.clone(), out, &mut read);
+        done.map_err(|failed| match failed {
+            Failed::Place(error) => error,
+            Failed::Memory(refused) => refused.into(),
+            Failed::Program(error) => reader.failed(&error),
+            Failed::Outside { .. } => self.outside(),
+        })
     }
 
     fn slabs(&self, slabs: Slabs, out: &mut [u8]) -> Result<(), Error> {
@@ -215,7 +208,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// By ranges of the result, each of what it needs of the source.
+    /// All that is needed of the source at once, where that is little, else range by range.
     fn ranges(&self, out: &mut [u8]) -> Result<(), Error> {
         let (reader, mut room) = (self.reader, None);
         let plan = Plan::of(reader.program.clone());
@@ -226,83 +219,36 @@ impl Run<'_, '_> {
             self.watch.advance(reader.moved());
             return Ok(());
         }
-        for range in plan.ranges(self.sizes.window) {
-            let mut pending = vec![range];
-            while let Some(range) = pending.pop() {
-                let chunk = plan.chunk(range.clone()).map_err(|error| reader.failed(&error))?;
-                match self.halves(&chunk) {
-                    Some([low, high]) => pending.extend([high, low]),
-                    None => self.chunk(&chunk, &mut room, out)?,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The halves of a range that needs too much; an element is never cut.
-    fn halves(&self, chunk: &Chunk) -> Option<[Range<u64>; 2]> {
-        let held = (chunk.buffer_len() as u64).saturating_add(chunk.overhead_bytes());
-        let (range, unit) = (chunk.range(), u64::from(self.reader.to.bits.div_ceil(8)));
-        let len = range.end - range.start;
-        let middle = range.start + (len / 2).next_multiple_of(unit);
-        (held > self.sizes.most && len > unit).then_some([range.start..middle, middle..range.end])
-    }
-
-    fn chunk<'b>(
-        &'b self,
-        chunk: &Chunk,
-        room: &mut Option<Buffer<'b>>,
-        out: &mut [u8],
-    ) -> Result<(), Error> {
-        let buffer = self.room(room, chunk.buffer_len() as u64)?;
-        for read in chunk.reads() {
-            let bytes = buffer.get_mut(read.at..read.at + read.len);
-            self.read(bytes.ok_or_else(|| self.outside())?, read.src, false)?;
-        }
-        let range = chunk.range();
-        let part = out.get_mut(range.start as usize..range.end as usize);
-        let part = part.ok_or_else(|| self.outside())?;
-        let done = chunk.run(buffer, part, self.pool.threads());
-        done.map_err(|error| self.reader.failed(&error))?;
-        self.watch.advance(range.end - range.start);
-        Ok(())
+        self.direct(out)
     }
 
     /// The first `len` bytes of a buffer that is kept.
-    fn room<'a, 'b>(
-        &'b self,
-        room: &'a mut Option<Buffer<'b>>,
-        len: u64,
-    ) -> Result<&'a mut [u8], Error> {
-        if room.as_ref().is_none_or(|room| (room.len() as u64) < len) {
-            *room = None;
-            *room = Some(self.budget.buffer(len)?);
-        }
-        let bytes = room.as_mut().and_then(|room| room.get_mut(..len as usize));
-        bytes.ok_or_else(|| self.outside())
+    fn room<'a>(&self, room: &'a mut Option<Buffer>, len: u64) -> Result<&'a mut [u8], Error> {
+        let room = self.budget.grown(room, len, len)?;
+        room.get_mut(..len as usize).ok_or_else(|| self.outside())
     }
 
-    /// Fills `bytes` from byte `from` of the tensor on; `done` if they are the result.
-    fn read(&self, bytes: &mut [u8], from: u64, done: bool) -> Result<(), Error> {
+    /// Fills `bytes` from byte `from` of the tensor on; `tells` if the watcher hears of it.
+    fn read(&self, bytes: &mut [u8], from: u64, tells: bool) -> Result<(), Error> {
         let (reader, unit) = (self.reader, reversed(&self.reader.from, &self.reader.to));
         let mut at = reader.at.saturating_add(from);
         for step in bytes.chunks_mut(STEP) {
             go_on(self.watch)?;
             self.pool.read(reader.source, step, at)?;
             at += step.len() as u64;
-            if done {
-                self.watch.advance(step.len() as u64);
+            if tells {
+                self.tell(step.len() as u64);
             }
         }
-        if unit == 1 {
-            return Ok(());
-        }
-        if !from.is_multiple_of(unit as u64) || !bytes.len().is_multiple_of(unit) {
-            let said = format!("tensor {:?} is read by parts of its elements", reader.name);
-            return Err(Error::unsupported(reader.source.path(), said));
-        }
-        bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
-        Ok(())
+        reader.source.reverse(reader.name, bytes, (from, unit))
+    }
+
+    /// Tells of bytes that were read, of no more than the result has: gaps are read too.
+    fn tell(&self, bytes: u64) {
+        let told = self.told.get();
+        let now = told.saturating_add(bytes).min(self.reader.moved());
+        self.watch.advance(now - told);
+        self.told.set(now);
     }
 
     fn outside(&self) -> Error {

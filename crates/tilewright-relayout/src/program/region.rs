@@ -74,6 +74,29 @@ pub struct Region {
     pub loops: Vec<Loop>,
 }
 
+impl Region {
+    /// Returns where the runs begin, in the source and in the destination, in the order of the destination.
+    ///
+    /// ```
+    /// use tilewright_relayout::{Loop, Region};
+    /// let rows = Loop { extent: 3, src: 40, dst: 4 };
+    /// let region = Region { packed: false, src: 8, dst: 0, run: 4, loops: vec![rows] };
+    /// assert_eq!(region.runs().collect::<Vec<_>>(), [(8, 0), (48, 4), (88, 8)]);
+    /// ```
+    pub fn runs(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        let count = self.loops.iter().fold(1u64, |all, turn| all.saturating_mul(turn.extent));
+        (0..count).map(|number| {
+            let (mut src, mut dst, mut rest) = (self.src, self.dst, number);
+            for turn in self.loops.iter().rev() {
+                let value = (rest % turn.extent) as i64;
+                (src, dst, rest) =
+                    (src + value * turn.src, dst + value * turn.dst, rest / turn.extent);
+            }
+            (src, dst)
+        })
+    }
+}
+
 /// A region whose loops are borrowed: all of one, or what a cut leaves of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegionRef<'a> {

@@ -5,11 +5,9 @@
 use crate::{
     Elements,
     program::region::{Loop, Region},
+    stream::sides::{DimDigit, box_extents},
 };
 use core::ops::Range;
-
-/// Sides that are no power of two are multiples of this number of turns, which kernels move best.
-const GRAIN: u64 = 16;
 
 /// The boxes of a region, one after the other.
 #[derive(Clone, Debug)]
@@ -94,44 +92,16 @@ pub(crate) fn halves(area: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
     Some([low, high])
 }
 
-/// The sides of a box of at most `most` units. It begins as one unit; the side, source or destination, whose
-/// stretches are shorter grows along its next loop, up to twice as far.
+/// The sides of a box of at most `most` units.
 fn sides(loops: &[Loop], most: u64) -> Vec<u64> {
+    let extents: Vec<u64> = loops.iter().map(|turn| turn.extent).collect();
     let by = |stride: fn(&Loop) -> i64| {
         let mut order: Vec<usize> = (0..loops.len()).filter(|i| stride(&loops[*i]) != 0).collect();
         tilewright_core::sort_short(&mut order, |i| stride(&loops[*i]).unsigned_abs());
-        order
+        let digit = |axis: usize| DimDigit { axis, place: 1, extent: extents[axis] };
+        order.into_iter().map(digit).collect::<Vec<_>>()
     };
-    let orders = [by(|turn| turn.src), by(|turn| turn.dst)];
-    let mut sides = vec![1; loops.len()];
-    loop {
-        let size: u64 = sides.iter().product();
-        let mut turns = [&orders[0], &orders[1]];
-        tilewright_core::sort_short(&mut turns, |order| stretch(order, &sides, loops));
-        let grown = turns.into_iter().find_map(|order| {
-            let i = *order.iter().find(|i| sides[**i] < loops[**i].extent)?;
-            let most = most / (size / sides[i]);
-            let twice = sides[i].saturating_mul(2).min(loops[i].extent);
-            let to = if twice <= most { twice } else { most / GRAIN * GRAIN };
-            (to > sides[i]).then_some((i, to))
-        });
-        match grown {
-            Some((i, to)) => sides[i] = to,
-            None => return sides,
-        }
-    }
-}
-
-/// The units of a box that follow each other, as far as its loops are taken whole.
-fn stretch(order: &[usize], sides: &[u64], loops: &[Loop]) -> u64 {
-    let mut run = 1u64;
-    for i in order {
-        run = run.saturating_mul(sides[*i]);
-        if sides[*i] < loops[*i].extent {
-            break;
-        }
-    }
-    run
+    box_extents(&extents, [&by(|turn| turn.src), &by(|turn| turn.dst)], most)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::{
     cpu::clip::{Met, cut},
     cpu::{way::Terms, ways::Ways},
     program::region::{Loop, Region, RegionRef},
+    stream::CALL,
 };
 
 use std::sync::OnceLock;
@@ -33,9 +34,6 @@ pub(crate) const SHORT: u64 = 64;
 /// How many times what is needed short reads may become.
 pub(crate) const STRETCH: u64 = 64;
 
-/// The longest step, in bytes, that a short read is extended by.
-const STEP: u64 = 4096;
-
 /// Which turns of a part lie in one dense stretch of the source, and how long that is, in units.
 pub(crate) struct Dense {
     /// Whether each turn lies within the stretch.
@@ -55,7 +53,7 @@ impl Dense {
             if turn.src != 0 {
                 size = size.saturating_mul(turn.extent);
             }
-            let near = turn.src.unsigned_abs().saturating_mul(unit) <= STEP * 8;
+            let near = turn.src.unsigned_abs().saturating_mul(unit) <= CALL * 8;
             let short = near && dense.span.saturating_mul(unit) < SHORT * 8;
             if span > size.saturating_mul(if short { STRETCH } else { 2 }) {
                 break;

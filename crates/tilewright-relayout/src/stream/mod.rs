@@ -9,7 +9,16 @@ mod boxes;
 mod chunk;
 pub(crate) mod cover;
 pub(crate) mod scattered;
+mod sides;
 mod tiles;
 
 pub use chunk::{Chunk, Read};
+pub use sides::{DimDigit, box_extents};
 pub use tiles::{Tile, Tiles, Write};
+
+/// A read or write of a file costs as much as this number of bytes: shorter gaps between reads are read.
+///
+/// ```
+/// assert_eq!(tilewright_relayout::CALL, 4096);
+/// ```
+pub const CALL: u64 = 4096;

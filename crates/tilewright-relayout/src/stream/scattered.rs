@@ -6,7 +6,10 @@
 
 use crate::{
     program::walk::{Leaf, Pair},
-    stream::cover::{SHORT, STRETCH},
+    stream::{
+        CALL,
+        cover::{SHORT, STRETCH},
+    },
 };
 
 /// The list holds at most one stretch for this number of bytes of the range, and half of that after joining.
@@ -20,7 +23,7 @@ const GAP: u64 = size_of::<Stretch>() as u64;
 
 /// Longer gaps, in bytes, are read if that at most doubles the buffer, or where reads are short on
 /// average: one long read costs less than many short ones.
-const GAPS: [u64; 3] = [4096, 1024, 256];
+const GAPS: [u64; 3] = [CALL, CALL / 4, CALL / 16];
 
 /// Elements of the source, and where they are in the buffer, all counted in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

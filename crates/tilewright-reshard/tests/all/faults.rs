@@ -204,17 +204,21 @@ struct OfOne {
     call: u64,
     fault: Fault,
     is_set: AtomicBool,
+    /// The thread that starts the others: it has calls of its own when they have ended.
+    starts: thread::ThreadId,
 }
 
 impl OfOne {
     fn new(call: u64, fault: Fault) -> OfOne {
-        OfOne { call, fault, is_set: AtomicBool::new(false) }
+        let starts = thread::current().id();
+        OfOne { call, fault, is_set: AtomicBool::new(false), starts }
     }
 }
 
 impl Watch for OfOne {
     fn total(&self, _: u64) {
-        if !self.is_set.swap(true, Ordering::Relaxed) {
+        let is_other = thread::current().id() != self.starts;
+        if is_other && !self.is_set.swap(true, Ordering::Relaxed) {
             fault::after(self.call, self.fault);
         }
     }

@@ -8,7 +8,7 @@ use super::zip::{
     ALL_16, ALL_32, CENTRAL, CENTRAL_LEN, DEFLATED, ENCRYPTED, END, END_64, END_64_LEN, END_LEN,
     FOLLOWS, LOCAL, LOCAL_LEN, LOCATOR_64, LOCATOR_64_LEN, STORED, field_64, number,
 };
-use crate::{Error, Watch, budget::zeros, names, source::Source, watch::go_on};
+use crate::{Error, Watch, budget::zeros, crew::go_on, names, source::Source};
 
 /// The longest list of entries that is read, in bytes.
 const LONGEST: u64 = 1 << 26;

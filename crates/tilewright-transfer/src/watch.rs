@@ -1,4 +1,4 @@
-//! How a caller follows a long run, and stops it.
+//! Progress of a long run, and the way to stop it.
 
 /// Progress and cancellation of a run; every method has a default that does nothing.
 ///
@@ -7,7 +7,7 @@
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
-/// use tilewright_files::Watch;
+/// use tilewright_transfer::Watch;
 /// #[derive(Default)]
 /// struct Counter(AtomicU64);
 /// impl Watch for Counter {
@@ -20,18 +20,17 @@
 /// assert!(!counter.cancelled());
 /// ```
 pub trait Watch {
-    /// How many bytes the run will report in all; called once, first.
+    /// Takes the number of bytes that the run will report in all; called once, first.
     fn total(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// Another `bytes` bytes are done.
+    /// Takes the number of bytes that were done since the last call.
     fn advance(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// Whether to stop; the run then answers an error that
-    /// [`is_cancelled`](crate::Error::is_cancelled), and leaves nothing behind.
+    /// Returns whether to stop; the run then returns an error that says it was cancelled, and leaves nothing unfinished.
     fn cancelled(&self) -> bool {
         false
     }
@@ -39,8 +38,3 @@ pub trait Watch {
 
 /// Nobody watches.
 impl Watch for () {}
-
-/// An error if the watcher asked to stop.
-pub(crate) fn go_on(watch: &dyn Watch) -> Result<(), crate::Error> {
-    if watch.cancelled() { Err(crate::Error::cancelled()) } else { Ok(()) }
-}

@@ -1,0 +1,94 @@
+//! What a move can fail by.
+
+use std::fmt;
+
+/// Memory that was not given.
+///
+/// ```
+/// use tilewright_transfer::{Budget, Refused};
+/// let refused = Budget::new(100).buffer(101).unwrap_err();
+/// assert_eq!(refused, Refused::Bound { len: 101, used: 0, limit: 100 });
+/// assert!(refused.to_string().contains("the bound of 100"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// `len` bytes more than the `used` would pass the bound.
+    Bound {
+        /// The bytes asked for.
+        len: u64,
+        /// The bytes in use.
+        used: u64,
+        /// The bound.
+        limit: u64,
+    },
+    /// The system has no buffer of this number of bytes.
+    System(u64),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Bound { len, used, limit } => write!(
+                f,
+                "{len} bytes of buffers beyond the {used} in use pass the bound of {limit}"
+            ),
+            Refused::System(len) => write!(f, "the system has no memory for {len} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// An error of a move, with `E` that of the file or of whatever else is read and written.
+///
+/// ```
+/// use tilewright_transfer::{Failed, Refused};
+/// let failed: Failed<String> = Refused::System(8).into();
+/// assert_eq!(failed.to_string(), "the system has no memory for 8 bytes");
+/// assert_eq!(Failed::Place("disk full").to_string(), "disk full");
+/// ```
+#[derive(Debug)]
+pub enum Failed<E> {
+    /// The engine takes no such program, or a place lies outside its buffer.
+    Program(tilewright_relayout::Error),
+    /// There is no memory.
+    Memory(Refused),
+    /// Bytes `at..at + len` lie outside a buffer.
+    Outside {
+        /// The first byte.
+        at: u64,
+        /// The number of bytes.
+        len: u64,
+    },
+    /// Reading or writing failed.
+    Place(E),
+}
+
+impl<E> From<tilewright_relayout::Error> for Failed<E> {
+    fn from(error: tilewright_relayout::Error) -> Failed<E> {
+        Failed::Program(error)
+    }
+}
+
+impl<E> From<tilewright_core::Error> for Failed<E> {
+    fn from(error: tilewright_core::Error) -> Failed<E> {
+        Failed::Program(error.into())
+    }
+}
+
+impl<E> From<Refused> for Failed<E> {
+    fn from(refused: Refused) -> Failed<E> {
+        Failed::Memory(refused)
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for Failed<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failed::Program(error) => error.fmt(f),
+            Failed::Memory(refused) => refused.fmt(f),
+            Failed::Outside { at, len } => write!(f, "bytes {at} + {len} beyond a buffer"),
+            Failed::Place(error) => error.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Moves parts of arrays between files and memory, within a bound on buffers.
+//!
+//! A move is a [`Program`](tilewright_relayout::Program) whose source or destination is in memory, while the other side
+//! is bytes at positions: a file, a range of one, or a tensor that is gathered. [`reads`] and [`writes`] list the steps
+//! of a move, and a [`Stage`] runs them in buffers. So what a job costs is known before data move.
+//!
+//! | want | call |
+//! |---|---|
+//! | bytes of a file at a position | [`read_at`], [`write_at`] |
+//! | buffers that are counted | [`Budget`] |
+//! | the part of an array that a file holds, in memory | [`Stage::read`] |
+//! | a part in memory, written to its places in a file | [`Stage::write`] |
+//! | the calls and bytes of such a move | [`reads`], [`writes`], [`Step::calls`] |
+//! | ranges of a destination that stay within a bound | [`chunks`] |
+//! | work shared by threads | [`together`], [`first`] |
+//! | progress, and a way to stop | [`Watch`] |
+//!
+//! ```
+//! use tilewright_core::TensorLayout;
+//! use tilewright_relayout::{Elements, Program};
+//! use tilewright_transfer::{Budget, Stage};
+//! // The columns of a matrix of bytes that is stored by rows.
+//! let (rows, columns) = (TensorLayout::row_major(&[2, 3]).unwrap(), TensorLayout::col_major(&[2, 3]).unwrap());
+//! let program = Program::new(&rows, &columns, Elements::same(8), 0).unwrap();
+//! let (stored, mut out) = ([1, 2, 3, 4, 5, 6], [0; 6]);
+//! let mut read = |bytes: &mut [u8], at: u64| {
+//!     bytes.copy_from_slice(&stored[at as usize..][..bytes.len()]);
+//!     Ok::<(), std::io::Error>(())
+//! };
+//! Stage::new(&Budget::new(1 << 20), 1 << 16).read(program, &mut out, &mut read).unwrap();
+//! assert_eq!(out, [1, 4, 2, 5, 3, 6]);
+//! ```
+#![forbid(unsafe_code)]
+
+mod budget;
+mod failed;
+mod file;
+mod groups;
+mod range;
+mod stage;
+mod step;
+mod watch;
+mod workers;
+
+pub use budget::{Budget, Buffer, Held, zeros};
+pub use failed::{Failed, Refused};
+pub use file::{read_at, write_at};
+pub use range::chunks;
+pub use stage::{Stage, part};
+pub use step::{LONG, Step, is_straight, reads, writes};
+pub use watch::Watch;
+pub use workers::{Pieces, cores, first, together};

@@ -1,0 +1,244 @@
+//! The buffers of one worker, in which the steps of its moves run.
+
+use tilewright_relayout::{Program, Read};
+
+use crate::{
+    Budget, Buffer, Failed, Step,
+    groups::{Group, groups},
+    reads, writes,
+};
+
+/// Returns a range of a buffer.
+///
+/// # Errors
+/// [`Failed::Outside`] where the buffer ends before it.
+///
+/// ```
+/// use tilewright_transfer::part;
+/// assert_eq!(part::<()>(&mut [1, 2, 3], 1, 2).unwrap(), [2, 3]);
+/// assert!(part::<()>(&mut [1, 2, 3], 2, 2).is_err());
+/// ```
+pub fn part<E>(bytes: &mut [u8], at: u64, len: u64) -> Result<&mut [u8], Failed<E>> {
+    let end = at.saturating_add(len);
+    let range = usize::try_from(at).ok().zip(usize::try_from(end).ok());
+    let found = range.and_then(|(at, end)| bytes.get_mut(at..end));
+    found.ok_or(Failed::Outside { at, len })
+}
+
+/// Reads bytes from a position.
+type ReadAt<'r, E> = &'r mut dyn FnMut(&mut [u8], u64) -> Result<(), E>;
+
+/// Two buffers that are used again from move to move.
+///
+/// ```
+/// use tilewright_transfer::{Budget, Stage};
+/// let (budget, most) = (Budget::new(1 << 20), 1 << 16);
+/// assert!(format!("{:?}", Stage::new(&budget, most)).contains("65536"));
+/// ```
+#[derive(Debug)]
+pub struct Stage {
+    budget: Budget,
+    /// The most bytes of either buffer.
+    most: u64,
+    threads: usize,
+    /// What a range needs, packed.
+    needed: Option<Buffer>,
+    /// What one call reads or writes.
+    joined: Option<Buffer>,
+}
+
+impl Stage {
+    /// Returns empty buffers, each of at most `most` bytes where elements are no longer.
+    ///
+    /// ```
+    /// let stage = tilewright_transfer::Stage::new(&tilewright_transfer::Budget::new(100), 50);
+    /// ```
+    pub fn new(budget: &Budget, most: u64) -> Stage {
+        Stage { budget: budget.clone(), most, threads: 1, needed: None, joined: None }
+    }
+
+    /// Moves elements with this number of threads; 0 for one per core.
+    ///
+    /// ```
+    /// let budget = tilewright_transfer::Budget::new(100);
+    /// let stage = tilewright_transfer::Stage::new(&budget, 50).threads(2);
+    /// ```
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Stage {
+        Stage { threads, ..self }
+    }
+
+    /// Moves the source of a program, which `read` reads, into `out`.
+    ///
+    /// # Errors
+    /// Those of the program, of memory, and of `read`.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// use tilewright_transfer::{Budget, Stage};
+    /// let layout = TensorLayout::row_major(&[3]).unwrap();
+    /// let program = Program::new(&layout, &layout, Elements::same(8), 0).unwrap();
+    /// let (mut stage, mut out) = (Stage::new(&Budget::new(100), 50), [0; 3]);
+    /// let mut read = |bytes: &mut [u8], at: u64| Ok::<(), ()>(bytes.fill(7 + at as u8));
+    /// stage.read(program, &mut out, &mut read).unwrap();
+    /// assert_eq!(out, [7, 7, 7]);
+    /// ```
+    pub fn read<E>(
+        &mut self,
+        program: Program,
+        out: &mut [u8],
+        read: ReadAt<'_, E>,
+    ) -> Result<(), Failed<E>> {
+        let Stage { budget, most, threads, needed, joined } = self;
+        reads(program, *most, &mut |step| match step {
+            Step::Run { file, memory, len } => {
+                read(part(out, memory, len)?, file).map_err(Failed::Place)
+            }
+            Step::Read(chunk, longest) => {
+                let buffer = budget.grown(needed, chunk.buffer_len() as u64, *most)?;
+                let mut each = chunk.reads();
+                for group in groups(chunk.reads(), longest) {
+                    let stage = match group.count {
+                        1 => None,
+                        _ => Some(budget.grown(joined, group.span, *most)?),
+                    };
+                    fetch(group, &mut each, (stage, buffer), read)?;
+                }
+                let range = chunk.range();
+                let out = part(out, range.start, range.end - range.start)?;
+                Ok(chunk.run(buffer, out, *threads)?)
+            }
+            Step::Write(..) => Ok(()),
+        })
+    }
+
+    /// Moves `from` to the destination of a program, which `write` writes.
+    ///
+    /// # Errors
+    /// Those of the program, of memory, and of `write`.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// use tilewright_transfer::{Budget, Stage};
+    /// let layout = TensorLayout::row_major(&[3]).unwrap();
+    /// let program = Program::new(&layout, &layout, Elements::same(8), 0).unwrap();
+    /// let (mut stage, mut written) = (Stage::new(&Budget::new(100), 50), vec![]);
+    /// let mut write = |bytes: &[u8], at: u64| Ok::<(), ()>(written.push((at, bytes.to_vec())));
+    /// stage.write(program, &[1, 2, 3], &mut write).unwrap();
+    /// assert_eq!(written, [(0, vec![1, 2, 3])]);
+    /// ```
+    pub fn write<E>(
+        &mut self,
+        program: Program,
+        from: &[u8],
+        write: &mut dyn FnMut(&[u8], u64) -> Result<(), E>,
+    ) -> Result<(), Failed<E>> {
+        let Stage { budget, most, joined, .. } = self;
+        writes(program, *most, &mut |step| match step {
+            Step::Run { file, memory, len } => {
+                write(given(from, memory, len)?, file).map_err(Failed::Place)
+            }
+            Step::Write(window, ranges, plan) => {
+                let len = window.end - window.start;
+                let stage = budget.grown(joined, len, *most)?;
+                plan.run_range(window.clone(), from, part(stage, 0, len)?)?;
+                ranges.iter().try_for_each(|range| {
+                    let bytes = given(stage, range.start - window.start, range.end - range.start)?;
+                    write(bytes, range.start).map_err(Failed::Place)
+                })
+            }
+            Step::Read(..) => Ok(()),
+        })
+    }
+}
+
+/// Reads a group by one call, and takes its reads to their places.
+fn fetch<E>(
+    group: Group,
+    reads: &mut impl Iterator<Item = Read>,
+    (stage, buffer): (Option<&mut Buffer>, &mut Buffer),
+    read: ReadAt<'_, E>,
+) -> Result<(), Failed<E>> {
+    let own = reads.take(group.count);
+    let Some(stage) = stage else {
+        for Read { src, len, at } in own {
+            read(part(buffer, at as u64, len as u64)?, src).map_err(Failed::Place)?;
+        }
+        return Ok(());
+    };
+    read(part(stage, 0, group.span)?, group.src).map_err(Failed::Place)?;
+    for Read { src, len, at } in own {
+        let from = given(stage, src - group.src, len as u64)?;
+        part(buffer, at as u64, len as u64)?.copy_from_slice(from);
+    }
+    Ok(())
+}
+
+/// A range of bytes that are read.
+fn given<E>(bytes: &[u8], at: u64, len: u64) -> Result<&[u8], Failed<E>> {
+    let end = at.saturating_add(len);
+    let range = usize::try_from(at).ok().zip(usize::try_from(end).ok());
+    let found = range.and_then(|(at, end)| bytes.get(at..end));
+    found.ok_or(Failed::Outside { at, len })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::{Fractal, TensorLayout};
+    use tilewright_relayout::{Elements, Plan};
+
+    fn layouts() -> Vec<TensorLayout> {
+        let zn = Fractal::ZN.pattern(4, 8).layout(&[37, 50]).unwrap();
+        let tall = tilewright_core::Layout::parse("S<2,3,3> o (37,50):(64,1)").unwrap();
+        let mut all = vec![TensorLayout::row_major(&[37, 50]).unwrap(), zn];
+        all.push(TensorLayout::col_major(&[37, 50]).unwrap());
+        all.push(TensorLayout::of(&tall));
+        all
+    }
+
+    /// Boxes read from one layout and written to another are what a plan makes, whatever the bound on buffers.
+    #[test]
+    fn boxes_pass_through_memory_unchanged() {
+        let layouts = layouts();
+        let elements = Elements::same(16);
+        for (from, to) in layouts.iter().flat_map(|from| layouts.iter().map(move |to| (from, to))) {
+            let plan = Plan::new(from, to, elements, 0).unwrap();
+            let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (i * 7 + i / 251) as u8).collect();
+            let mut expected = vec![0; plan.dst_bytes() as usize];
+            plan.run(&source, &mut expected, 1).unwrap();
+            for most in [16, 100, 1000, 1 << 20] {
+                let budget = Budget::new(1 << 22);
+                let mut stage = Stage::new(&budget, most);
+                let mut result = vec![0; expected.len()];
+                for (start, extents) in
+                    [([0, 0], [20, 50]), ([20, 0], [17, 9]), ([20, 9], [17, 41])]
+                {
+                    let part = TensorLayout::row_major(&extents).unwrap();
+                    let mut bytes = vec![0; (extents[0] * extents[1] * 2) as usize];
+                    let sides = ((from, &start[..]), (&part, &[0, 0][..]));
+                    let program = Program::of_part(sides.0, sides.1, &extents, elements).unwrap();
+                    let mut read = |bytes: &mut [u8], at: u64| {
+                        bytes.copy_from_slice(&source[at as usize..][..bytes.len()]);
+                        Ok::<(), ()>(())
+                    };
+                    stage.read(program, &mut bytes, &mut read).unwrap();
+                    let sides = ((&part, &[0, 0][..]), (to, &start[..]));
+                    let program = Program::of_part(sides.0, sides.1, &extents, elements).unwrap();
+                    let mut write = |bytes: &[u8], at: u64| {
+                        result[at as usize..][..bytes.len()].copy_from_slice(bytes);
+                        Ok::<(), ()>(())
+                    };
+                    stage.write(program, &bytes, &mut write).unwrap();
+                }
+                assert_eq!(result, expected, "{from:?} {to:?} {most}");
+                assert!(budget.peak() <= 2 * most.max(LEAST), "{} of {most}", budget.peak());
+            }
+        }
+    }
+
+    /// What a chunk of a few elements needs, with its list.
+    const LEAST: u64 = 2048;
+}

@@ -1,0 +1,168 @@
+//! The steps of a move between bytes at positions and a part in memory.
+//!
+//! Runs that are long on both sides go straight. Else ranges of the destination are made one by one, of what each of them
+//! needs. Reads with short gaps between them become one call, if it has at most one and a half times their bytes; writes never cover a
+//! gap, since its bytes may be of another part.
+//!
+//! What is called follows from layouts alone: [`reads`] and [`writes`] say it, and a [`Stage`](crate::Stage) does it.
+
+use std::ops::Range;
+
+use tilewright_relayout::{CALL, Chunk, Plan, Program, Region};
+
+use crate::{Failed, chunks, groups::groups};
+
+/// Runs of this number of bytes go straight: a call costs an eighth of what they do.
+pub const LONG: u64 = 8 * CALL;
+
+/// A step of a move between a part in memory and bytes at positions.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// Bytes that go straight.
+    Run {
+        /// The first byte in the file.
+        file: u64,
+        /// The first byte in memory.
+        memory: u64,
+        /// The number of bytes.
+        len: u64,
+    },
+    /// A range in memory that is made of reads, which are grouped into calls of at most this number of bytes.
+    Read(&'a Chunk, u64),
+    /// A range of the file that is made in memory, and the ranges in it that are written, one call each.
+    Write(Range<u64>, Vec<Range<u64>>, &'a Plan),
+}
+
+impl Step<'_> {
+    /// Returns the calls of this step, and the bytes of all of them.
+    ///
+    /// ```
+    /// use tilewright_transfer::Step;
+    /// assert_eq!(Step::Run { file: 0, memory: 9, len: 50 }.calls(), (1, 50));
+    /// ```
+    pub fn calls(&self) -> (u64, u64) {
+        match self {
+            Step::Run { len, .. } => (1, *len),
+            Step::Read(chunk, most) => groups(chunk.reads(), *most)
+                .fold((0, 0), |(calls, bytes), group| (calls + 1, bytes + group.span)),
+            Step::Write(_, ranges, _) => {
+                (ranges.len() as u64, ranges.iter().map(|range| range.end - range.start).sum())
+            }
+        }
+    }
+}
+
+/// What a step is given to.
+pub(crate) type Take<'t, E> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed<E>>;
+
+/// Calls `take` with the steps that read the source of a program into a part in memory, with buffers of at most `most`
+/// bytes where elements are no longer.
+///
+/// # Errors
+/// Those of the program and of `take`.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Program};
+/// use tilewright_transfer::reads;
+/// let (rows, columns) = (TensorLayout::row_major(&[30, 20]).unwrap(), TensorLayout::col_major(&[30, 20]).unwrap());
+/// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
+/// let mut all = (0, 0);
+/// reads::<()>(program, 1 << 20, &mut |step| {
+///     let (calls, bytes) = step.calls();
+///     all = (all.0 + calls, all.1 + bytes);
+///     Ok(())
+/// })
+/// .unwrap();
+/// assert_eq!(all, (1, 30 * 20 * 4));
+/// ```
+pub fn reads<E>(program: Program, most: u64, take: Take<'_, E>) -> Result<(), Failed<E>> {
+    if let Some(regions) = straight(&program) {
+        return all_runs(regions, &mut |src, dst, len| {
+            take(Step::Run { file: src, memory: dst, len })
+        });
+    }
+    let plan = Plan::of(program);
+    let unit = u64::from(plan.elements().dst_bits.div_ceil(8));
+    let held = |chunk: &Chunk| (chunk.buffer_len() as u64).saturating_add(chunk.overhead_bytes());
+    plan.ranges((most / 2).max(1)).try_for_each(|range| {
+        chunks(&plan, range, (unit, most), &held, &mut |chunk| take(Step::Read(chunk, most)))
+    })
+}
+
+/// Calls `take` with the steps that write the destination of a program from a part in memory, with buffers of at most
+/// `most` bytes.
+///
+/// # Errors
+/// Those of the program and of `take`.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Program};
+/// use tilewright_transfer::writes;
+/// // Two columns of a matrix of three, in rows of a file: a call for each row, since gaps are not written.
+/// let (part, whole) = (TensorLayout::row_major(&[4, 2]).unwrap(), TensorLayout::row_major(&[4, 3]).unwrap());
+/// let program = Program::of_part((&part, &[0, 0]), (&whole, &[0, 1]), &[4, 2], Elements::same(32)).unwrap();
+/// let mut calls = 0;
+/// writes::<()>(program, 1 << 20, &mut |step| Ok(calls += step.calls().0)).unwrap();
+/// assert_eq!(calls, 4);
+/// ```
+pub fn writes<E>(program: Program, most: u64, take: Take<'_, E>) -> Result<(), Failed<E>> {
+    if let Some(regions) = straight(&program) {
+        return all_runs(regions, &mut |src, dst, len| {
+            take(Step::Run { file: dst, memory: src, len })
+        });
+    }
+    let plan = Plan::of(program);
+    let mut ranges = plan.program().destination_ranges().peekable();
+    for window in plan.ranges(most.max(1)) {
+        let mut written = Vec::new();
+        while let Some(range) = ranges.peek().filter(|range| range.start < window.end).cloned() {
+            written.push(range.start.max(window.start)..range.end.min(window.end));
+            if range.end > window.end {
+                break;
+            }
+            ranges.next();
+        }
+        if let (Some(first), Some(last)) = (written.first(), written.last()) {
+            let window = first.start..last.end;
+            take(Step::Write(window, written, &plan))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether all runs of a program are long on both sides, or there is one run, so that its steps are calls alone.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Program};
+/// let rows = TensorLayout::row_major(&[3, 5]).unwrap();
+/// let columns = TensorLayout::col_major(&[3, 5]).unwrap();
+/// let program = |to| Program::new(&rows, to, Elements::same(32), 0).unwrap();
+/// assert!(tilewright_transfer::is_straight(&program(&rows)));
+/// assert!(!tilewright_transfer::is_straight(&program(&columns)));
+/// ```
+pub fn is_straight(program: &Program) -> bool {
+    straight(program).is_some()
+}
+
+/// The regions, where all their runs are long, or there is one run.
+fn straight(program: &Program) -> Option<&[Region]> {
+    let regions = program.regions()?;
+    let elements = program.elements();
+    let alone = regions.len() == 1;
+    let long = |region: &Region| {
+        !region.packed && (region.run >= LONG || alone && region.loops.is_empty())
+    };
+    (elements.src_bits == elements.dst_bits && regions.iter().all(long)).then_some(regions)
+}
+
+fn all_runs<E>(
+    regions: &[Region],
+    take: &mut dyn FnMut(u64, u64, u64) -> Result<(), Failed<E>>,
+) -> Result<(), Failed<E>> {
+    regions.iter().try_for_each(|region| {
+        region.runs().try_for_each(|(src, dst)| take(src as u64, dst as u64, region.run))
+    })
+}

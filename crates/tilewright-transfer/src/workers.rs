@@ -1,0 +1,192 @@
+//! Threads that share work. The thread that calls is one of them, so nothing depends on the system starting others.
+//!
+//! Laws: [`together`] runs each number once. What [`first`] finds is of the first piece that has anything, whatever the
+//! number of threads.
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    thread,
+};
+
+/// Returns the number of cores of this machine, 1 where the system does not say.
+///
+/// ```
+/// assert!(tilewright_transfer::cores() > 0);
+/// ```
+pub fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Calls `work` with each of the numbers below `threads`, each from a thread of its own, 0 from this one, and returns the
+/// results in their order. Numbers for which the system starts no thread are done by this one.
+///
+/// ```
+/// assert_eq!(tilewright_transfer::together(3, |number| number * 2), [0, 2, 4]);
+/// ```
+pub fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    scoped(threads, || work(0), &work)
+}
+
+/// As [`together`], with other work for this thread, which need not be fit for others.
+fn scoped<T: Send>(
+    threads: usize,
+    own: impl FnOnce() -> T,
+    work: &(impl Fn(usize) -> T + Sync),
+) -> Vec<T> {
+    thread::scope(|scope| {
+        let start = |number| {
+            let name = format!("tilewright-{number}");
+            thread::Builder::new().name(name).spawn_scoped(scope, move || work(number)).ok()
+        };
+        let others: Vec<_> = (1..threads).map(start).collect();
+        let own = (threads > 0).then(own);
+        let rest = (1..).zip(others).map(|(number, thread)| match thread {
+            Some(thread) => thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)),
+            None => work(number),
+        });
+        own.into_iter().chain(rest).collect()
+    })
+}
+
+/// Pieces of work that threads take one after another, each with its number.
+#[derive(Debug)]
+pub struct Pieces<I>(Mutex<std::iter::Enumerate<I>>);
+
+impl<I: Iterator> Pieces<I> {
+    /// Returns pieces that nobody has taken yet.
+    ///
+    /// ```
+    /// let pieces = tilewright_transfer::Pieces::new("ab".chars());
+    /// assert_eq!((pieces.take(), pieces.take(), pieces.take()), (Some((0, 'a')), Some((1, 'b')), None));
+    /// ```
+    pub fn new(pieces: I) -> Pieces<I> {
+        Pieces(Mutex::new(pieces.enumerate()))
+    }
+
+    /// Takes the next piece.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_transfer::Pieces::new(5..6).take(), Some((0, 5)));
+    /// ```
+    pub fn take(&self) -> Option<(u64, I::Item)> {
+        let next = self.0.lock().unwrap_or_else(PoisonError::into_inner).next();
+        next.map(|(number, piece)| (number as u64, piece))
+    }
+}
+
+/// Looks through pieces for the first that has something, or fails. Each of `threads` threads begins with `join`, and
+/// calls what that returns with a piece. This thread calls `between` before each of its pieces, which may end the search.
+///
+/// # Errors
+/// The error of the first piece that failed, if no earlier one has something; that of `join` or `between`.
+///
+/// ```
+/// use tilewright_transfer::first;
+/// let odd = || Ok(|piece: &u32| Ok((piece % 2 == 1).then_some(*piece)));
+/// let found: Result<_, ()> = first(4, [2, 4, 7, 6, 9].into_iter(), odd, &mut || Ok(()));
+/// assert_eq!(found, Ok(Some(7)));
+/// ```
+pub fn first<P: Send, T: Send, E: Send, M>(
+    threads: usize,
+    pieces: impl Iterator<Item = P> + Send,
+    join: impl Fn() -> Result<M, E> + Sync,
+    between: &mut dyn FnMut() -> Result<(), E>,
+) -> Result<Option<T>, E>
+where
+    M: FnMut(&P) -> Result<Option<T>, E>,
+{
+    let search = Search {
+        pieces: Pieces::new(pieces),
+        found: Mutex::new(None),
+        last: AtomicU64::new(u64::MAX),
+    };
+    let own = || search.run(&join, between);
+    scoped(threads.max(1), own, &|_| search.run(&join, &mut || Ok(())));
+    let found = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.map_or(Ok(None), |(_, found)| found.map(Some))
+}
+
+/// A search that threads share.
+struct Search<I, T, E> {
+    pieces: Pieces<I>,
+    /// What was found, and in which piece.
+    found: Mutex<Option<(u64, Result<T, E>)>>,
+    /// The first piece that has something so far: those after it are of no interest.
+    last: AtomicU64,
+}
+
+impl<P, T, E, I: Iterator<Item = P>> Search<I, T, E> {
+    fn run<M>(&self, join: &impl Fn() -> Result<M, E>, between: &mut dyn FnMut() -> Result<(), E>)
+    where
+        M: FnMut(&P) -> Result<Option<T>, E>,
+    {
+        let mut member = match join() {
+            Ok(member) => member,
+            Err(error) => return self.tell(0, Err(error)),
+        };
+        loop {
+            if let Err(error) = between() {
+                return self.tell(0, Err(error));
+            }
+            let Some((number, piece)) = self.pieces.take() else { return };
+            if number > self.last.load(Relaxed) {
+                return;
+            }
+            match member(&piece) {
+                Ok(None) => {}
+                Ok(Some(found)) => self.tell(number, Ok(found)),
+                Err(error) => self.tell(number, Err(error)),
+            }
+        }
+    }
+
+    fn tell(&self, number: u64, found: Result<T, E>) {
+        self.last.fetch_min(number, Relaxed);
+        let mut held = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.as_ref().is_none_or(|(known, _)| number < *known) {
+            *held = Some((number, found));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_find_is_the_same_for_any_number_of_threads() {
+        for threads in [0, 1, 2, 5] {
+            for (odd, broken) in [(3, 90), (90, 3), (50, 51), (99, 99), (100, 100)] {
+                let join = || {
+                    Ok(move |piece: &u32| match *piece {
+                        piece if piece == broken => Err(piece),
+                        piece => Ok((piece >= odd).then_some(piece)),
+                    })
+                };
+                let found = first(threads, 0..100, join, &mut || Ok(()));
+                let expected = match odd.min(broken) {
+                    100 => Ok(None),
+                    piece if piece == broken => Err(piece),
+                    piece => Ok(Some(piece)),
+                };
+                assert_eq!(found, expected, "{threads} {odd} {broken}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_ends_where_it_is_told_to() {
+        let mut left = 3;
+        let join = || Ok(|_: &u32| Ok(None::<()>));
+        let found = first(1, 0..u32::MAX, join, &mut || {
+            left -= 1;
+            if left == 0 { Err("stopped") } else { Ok(()) }
+        });
+        assert_eq!(found, Err("stopped"));
+        let none = first(2, 0..9, || Err::<fn(&u32) -> _, _>("no memory"), &mut || Ok(()));
+        assert_eq!(none, Err::<Option<()>, _>("no memory"));
+    }
+}
