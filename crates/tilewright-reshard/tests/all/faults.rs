@@ -256,9 +256,10 @@ fn a_fault_of_one_of_several_threads_leaves_the_result_whole_or_absent() {
         child.args(["faults::child_of_threads", "--exact", "--test-threads=1", "-q"]);
         child.env(CALL, calls.to_string()).env(FOLDER, folder.path());
         let status = child.output().unwrap().status;
-        assert_eq!(status.code(), Some(if failed.is_ok() { 0 } else { KILLED }), "{what}");
+        // A thread that names its journal second has a call more, so one of the two may have none left.
+        assert!(matches!(status.code(), Some(0 | KILLED)), "{what}: {status}");
         check(folder.path(), Case::New, (&before, &after), &what);
-        if failed.is_ok() {
+        if failed.is_ok() && status.success() {
             break;
         }
         calls += 1;
