@@ -28,6 +28,9 @@ pub fn part<E>(bytes: &mut [u8], at: u64, len: u64) -> Result<&mut [u8], Failed<
 /// Reads bytes from a position.
 type ReadAt<'r, E> = &'r mut dyn FnMut(&mut [u8], u64) -> Result<(), E>;
 
+/// Writes bytes to a position.
+type WriteAt<'w, E> = &'w mut dyn FnMut(&[u8], u64) -> Result<(), E>;
+
 /// Two buffers that are used again from move to move.
 ///
 /// ```
@@ -133,7 +136,7 @@ impl Stage {
         &mut self,
         program: Program,
         from: &[u8],
-        write: &mut dyn FnMut(&[u8], u64) -> Result<(), E>,
+        write: WriteAt<'_, E>,
     ) -> Result<(), Failed<E>> {
         let Stage { budget, most, joined, .. } = self;
         writes(program, *most, &mut |step| match step {

@@ -332,17 +332,9 @@ fn halves(nest: &Nest) -> Option<[Nest; 2]> {
 }
 
 /// A buffer of `len` bytes at least; one that is too short is given back first.
-fn grown<'b>(
-    held: Option<Buffer>,
-    budget: &'b Budget,
-    len: u64,
-    most: u64,
-) -> Result<Buffer, Error> {
-    if let Some(held) = held.filter(|held| held.len() as u64 >= len) {
-        return Ok(held);
-    }
-    // Boxes grow to the bound sooner or later.
-    Ok(budget.buffer(len.next_power_of_two().min(most).max(len))?)
+fn grown(mut held: Option<Buffer>, budget: &Budget, len: u64, most: u64) -> Result<Buffer, Error> {
+    budget.grown(&mut held, len, most)?;
+    held.ok_or_else(|| outside(len))
 }
 
 /// Some of the bytes.
