@@ -4,7 +4,7 @@ use std::fmt;
 
 use tilewright_core::Error;
 
-use crate::{Tile, list::write_list};
+use crate::{PrimitiveType, Tile, list::write_list};
 
 /// How one *physical* dim (major first) is spread over several memories.
 ///
@@ -54,6 +54,8 @@ pub struct Layout {
     memory_space: u64,
     splits: Vec<Split>,
     dynamic_metadata_prefix_bytes: u64,
+    index_type: Option<PrimitiveType>,
+    pointer_type: Option<PrimitiveType>,
 }
 
 impl Layout {
@@ -116,6 +118,8 @@ impl Layout {
             memory_space: 0,
             splits: Vec::new(),
             dynamic_metadata_prefix_bytes: 0,
+            index_type: None,
+            pointer_type: None,
         }
     }
 
@@ -228,6 +232,62 @@ impl Layout {
         Ok(self)
     }
 
+    /// The same layout with indices of this type, `#(u32)`; `None` for none. No element moves.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) for a type that is not an unsigned integer.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, PrimitiveType};
+    /// let layout = Layout::descending(1).with_index_type(Some(PrimitiveType::U32)).unwrap();
+    /// assert_eq!((layout.to_string(), layout.index_type()), ("{0:#(u32)}".into(), Some(PrimitiveType::U32)));
+    /// assert!(Layout::descending(1).with_index_type(Some(PrimitiveType::F32)).unwrap_err().is_illegal());
+    /// ```
+    pub fn with_index_type(mut self, index: Option<PrimitiveType>) -> Result<Layout, Error> {
+        self.index_type = unsigned(index, "an index type of the number {}")?;
+        Ok(self)
+    }
+
+    /// The same layout with pointers of this type, `*(u16)`; `None` for none. No element moves.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) for a type that is not an unsigned integer.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, PrimitiveType};
+    /// let layout = Layout::descending(1).with_pointer_type(Some(PrimitiveType::U16)).unwrap();
+    /// assert_eq!((layout.to_string(), layout.pointer_type()), ("{0:*(u16)}".into(), Some(PrimitiveType::U16)));
+    /// assert!(Layout::descending(1).with_pointer_type(Some(PrimitiveType::S8)).unwrap_err().is_illegal());
+    /// ```
+    pub fn with_pointer_type(mut self, pointer: Option<PrimitiveType>) -> Result<Layout, Error> {
+        self.pointer_type = unsigned(pointer, "a pointer type of the number {}")?;
+        Ok(self)
+    }
+
+    /// The type of the indices; `None` where the layout has none.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, PrimitiveType};
+    /// let index = |text| Layout::parse(text).unwrap().index_type();
+    /// assert_eq!((index("{0:#(u8)}"), index("{0}")), (Some(PrimitiveType::U8), None));
+    /// ```
+    #[doc(alias = "index_primitive_type")]
+    pub fn index_type(&self) -> Option<PrimitiveType> {
+        self.index_type
+    }
+
+    /// The type of the pointers; `None` where the layout has none.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, PrimitiveType};
+    /// let pointer = |text| Layout::parse(text).unwrap().pointer_type();
+    /// assert_eq!((pointer("{0:*(u16)}"), pointer("{0}")), (Some(PrimitiveType::U16), None));
+    /// ```
+    #[doc(alias = "pointer_primitive_type")]
+    pub fn pointer_type(&self) -> Option<PrimitiveType> {
+        self.pointer_type
+    }
+
     /// The dims, fastest-varying first.
     ///
     /// ```
@@ -324,6 +384,11 @@ impl Layout {
             self.tiles.iter().try_for_each(|tile| write!(f, "{tile}"))?;
         }
         property(f, "L", self.tail_padding_alignment, 1)?;
+        for (sign, element) in [("#", self.index_type), ("*", self.pointer_type)] {
+            if let Some(element) = element {
+                write!(f, "{sign}({})", element.name())?;
+            }
+        }
         property(f, "E", self.element_size_in_bits, 0)?;
         property(f, "S", self.memory_space, 0)?;
         if !self.splits.is_empty() {
@@ -340,7 +405,9 @@ impl Layout {
             self.memory_space,
             self.dynamic_metadata_prefix_bytes,
         );
-        self.tiles.is_empty() && self.splits.is_empty() && numbers == (1, 0, 0, 0)
+        let types = (self.index_type, self.pointer_type);
+        let lists = self.tiles.is_empty() && self.splits.is_empty();
+        lists && numbers == (1, 0, 0, 0) && types == (None, None)
     }
 }
 
@@ -367,6 +434,21 @@ pub(crate) fn misplaced(minor_to_major: &[u64]) -> Option<(usize, Error)> {
         return Some((at, Error::illegal(message, numbers, "it names each dim once, from 0 on")));
     }
     None
+}
+
+/// A type, if it is an unsigned integer.
+fn unsigned(
+    element: Option<PrimitiveType>,
+    message: &'static str,
+) -> Result<Option<PrimitiveType>, Error> {
+    match element {
+        Some(element) if !element.name().starts_with('u') => Err(Error::illegal(
+            message,
+            [element.number().into()],
+            "it is an unsigned integer, such as u32",
+        )),
+        element => Ok(element),
+    }
 }
 
 /// `value`, if it fits in XLA's signed 64 bits.

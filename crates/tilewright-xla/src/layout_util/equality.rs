@@ -35,6 +35,10 @@ pub struct Ignore {
     pub splits: bool,
     /// Metadata prefixes. XLA never compares them.
     pub metadata_prefix: bool,
+    /// Types of indices and pointers. XLA's `Equal` compares both.
+    #[doc(alias = "IgnoreIndexPrimitiveType")]
+    #[doc(alias = "IgnorePointerPrimitiveType")]
+    pub index_types: bool,
     /// Element types.
     #[doc(alias = "IgnoreElementType")]
     pub element_type: bool,
@@ -62,6 +66,7 @@ impl Ignore {
         tail_padding: false,
         splits: false,
         metadata_prefix: false,
+        index_types: false,
         element_type: false,
         fp_precision: false,
         dynamic: false,
@@ -79,6 +84,7 @@ impl Ignore {
         tail_padding: true,
         splits: true,
         metadata_prefix: true,
+        index_types: true,
         ..Ignore::NOTHING
     };
     /// What XLA calls compatible: layouts and dynamic flags are left out.
@@ -109,6 +115,9 @@ impl Layout {
                 && (ignore.tail_padding
                     || self.tail_padding_alignment() == other.tail_padding_alignment())
                 && (ignore.splits || self.splits() == other.splits())
+                && (ignore.index_types
+                    || (self.index_type(), self.pointer_type())
+                        == (other.index_type(), other.pointer_type()))
                 && (ignore.metadata_prefix
                     || self.dynamic_metadata_prefix_bytes()
                         == other.dynamic_metadata_prefix_bytes())

@@ -158,7 +158,9 @@ impl Layout {
             .with_tail_padding_alignment(self.tail_padding_alignment())?
             .with_element_size_in_bits(self.element_size_in_bits())?
             .with_memory_space(self.memory_space())?
-            .with_dynamic_metadata_prefix_bytes(self.dynamic_metadata_prefix_bytes())
+            .with_dynamic_metadata_prefix_bytes(self.dynamic_metadata_prefix_bytes())?
+            .with_index_type(self.index_type())?
+            .with_pointer_type(self.pointer_type())
     }
 
     /// The same layout with a logical dim made the slowest; the order of the others stays. A negative

@@ -3,7 +3,9 @@
 use tilewright_core::Error;
 
 use super::{LayoutProto, ProtoError, SplitConfigProto, TileProto, messages::MINIMUM};
-use crate::{ArrayShape, Layout, Padded, Split, Tile, TileDim, shape::too_many_dims};
+use crate::{
+    ArrayShape, Layout, Padded, PrimitiveType, Split, Tile, TileDim, shape::too_many_dims,
+};
 
 /// `Format`: an array of few elements.
 const SPARSE: i32 = 2;
@@ -79,15 +81,26 @@ impl LayoutProto {
         )?;
         layout = layout.with_tiles(&each("tiles", &self.tiles, tile)?);
         layout = layout.with_splits(&each("split_configs", &self.split_configs, split)?);
+        layout = self.types(layout)?;
         Ok((layout, self.padding()?))
+    }
+
+    /// The layout with the types of its indices and pointers.
+    fn types(&self, layout: Layout) -> Result<Layout, ProtoError> {
+        let index = primitive(self.index_primitive_type);
+        let layout = index
+            .and_then(|index| layout.with_index_type(index))
+            .map_err(|error| ProtoError::new("index_primitive_type", error))?;
+        let pointer = primitive(self.pointer_primitive_type);
+        pointer
+            .and_then(|pointer| layout.with_pointer_type(pointer))
+            .map_err(|error| ProtoError::new("pointer_primitive_type", error))
     }
 
     /// Refuses what only sparse arrays have.
     fn check_dense(&self) -> Result<(), ProtoError> {
         let present = [
             ("physical_shape", self.physical_shape.is_some()),
-            ("index_primitive_type", self.index_primitive_type != 0),
-            ("pointer_primitive_type", self.pointer_primitive_type != 0),
             ("format", self.format == SPARSE),
             ("max_sparse_elements", self.max_sparse_elements != 0),
         ];
@@ -95,11 +108,7 @@ impl LayoutProto {
             None => Ok(()),
             Some((field, _)) => Err(ProtoError::new(
                 *field,
-                Error::unsupported(
-                    "a property of sparse arrays",
-                    [],
-                    "XLA no longer has them; a layout here is dense",
-                ),
+                Error::unsupported("a property of sparse arrays", [], "a layout here is dense"),
             )),
         }
     }
@@ -113,6 +122,19 @@ impl LayoutProto {
         }
         let order = naturals("minor_to_major", &self.minor_to_major)?;
         Layout::new(&order).map_err(|error| ProtoError::new("minor_to_major", error))
+    }
+}
+
+/// The type of this number; `None` for 0, which means none.
+fn primitive(number: i32) -> Result<Option<PrimitiveType>, Error> {
+    match PrimitiveType::from_number(number) {
+        _ if number == 0 => Ok(None),
+        Some(element) => Ok(Some(element)),
+        None => Err(Error::illegal(
+            "no primitive type has the number {}",
+            [number.into()],
+            "it is the number of an unsigned integer, such as 8 for U32",
+        )),
     }
 }
 

@@ -3,7 +3,7 @@
 use tilewright_core::Error;
 
 use super::{LayoutProto, ProtoError, SplitConfigProto, TileProto, messages::MINIMUM};
-use crate::{Layout, Split, Tile, TileDim};
+use crate::{Layout, PrimitiveType, Split, Tile, TileDim};
 
 impl Layout {
     /// The layout as XLA's message.
@@ -37,6 +37,8 @@ impl Layout {
                 self.tail_padding_alignment(),
             )?,
             split_configs: super::layout_read::each("split_configs", self.splits(), split)?,
+            index_primitive_type: self.index_type().map_or(0, PrimitiveType::number),
+            pointer_primitive_type: self.pointer_type().map_or(0, PrimitiveType::number),
             ..LayoutProto::default()
         })
     }

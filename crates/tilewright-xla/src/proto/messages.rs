@@ -74,13 +74,13 @@ pub struct LayoutProto {
     /// For sparse arrays, ignored: `DimLevelType`.
     #[prost(int32, repeated, tag = "9")]
     pub dim_level_types: Vec<i32>,
-    /// For sparse arrays, which XLA no longer has.
+    /// For sparse arrays: their shape in memory.
     #[prost(message, optional, boxed, tag = "10")]
     pub physical_shape: Option<Box<ShapeProto>>,
-    /// For sparse arrays: `PrimitiveType`.
+    /// The type of indices, `PrimitiveType`; 0 for none.
     #[prost(int32, tag = "11")]
     pub index_primitive_type: i32,
-    /// For sparse arrays: `PrimitiveType`.
+    /// The type of pointers, `PrimitiveType`; 0 for none.
     #[prost(int32, tag = "12")]
     pub pointer_primitive_type: i32,
     /// For sparse arrays, ignored.

@@ -43,6 +43,53 @@ impl ArrayShape {
         renamed.semantically_equal(output)
     }
 
+    /// The extents and the permutation of the shortest transpose into an array of these dims that moves the same:
+    /// dims of extent 1 are left out, and neighbours that stay neighbours are one dim. Without dims to permute the
+    /// permutation is empty. Both arrays are in row-major order.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) for a list that is no permutation of the dims; as [`ArrayShape::extents`].
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// // From [10,1,11,32].
+    /// let output = ArrayShape::parse("f32[32,1,10,11]").unwrap();
+    /// let normalized = output.normalized_logical_transpose(&[3, 1, 0, 2]);
+    /// assert_eq!(normalized, Ok((vec![32, 110], vec![1, 0])));
+    /// assert!(output.normalized_logical_transpose(&[0, 0, 1, 2]).unwrap_err().is_illegal());
+    /// ```
+    #[doc(alias = "GetNormalizedLogicalTransposeShape")]
+    pub fn normalized_logical_transpose(
+        &self,
+        permutation: &[u64],
+    ) -> Result<(Vec<u64>, Vec<u64>), Error> {
+        permutation::check(permutation, self.dims.len())?;
+        let extents = self.extents()?;
+        let wide = extents.iter().zip(permutation).filter(|(extent, _)| **extent != 1);
+        let mut from: Vec<u64> = wide.clone().map(|(_, dim)| *dim).collect();
+        from.sort_unstable();
+        // The place of each dim of the input among those that are wide.
+        let place = |dim: &u64| from.partition_point(|other| other < dim) as u64;
+        let (mut dims, mut firsts, mut last) = (Vec::new(), Vec::new(), None);
+        for (extent, dim) in wide {
+            let dim = place(dim);
+            match dims.last_mut() {
+                Some(merged) if last == dim.checked_sub(1) => *merged *= extent,
+                _ => {
+                    dims.push(*extent);
+                    firsts.push(dim);
+                }
+            }
+            last = Some(dim);
+        }
+        if dims.len() < 2 {
+            return Ok((vec![dims.first().copied().unwrap_or(1)], Vec::new()));
+        }
+        let order = |first: &u64| firsts.iter().filter(|other| *other < first).count() as u64;
+        let order = firsts.iter().map(order).collect();
+        Ok((dims, order))
+    }
+
     /// The permutation by which `output` is this array transposed without moving a byte, if there is
     /// one.
     ///

@@ -2,8 +2,8 @@
 
 use tilewright_core::ParseError;
 
-use super::{cursor::Cursor, layout::layout, prefix, whole};
-use crate::{ArrayShape, Dim, Layout, PrimitiveType, shape::too_many_dims};
+use super::{cursor::Cursor, element::element_type, layout::layout, prefix, whole};
+use crate::{ArrayShape, Dim, Layout, shape::too_many_dims};
 
 impl ArrayShape {
     /// Reads an array's shape; white space and comments may stand between tokens.
@@ -75,27 +75,6 @@ fn read(
     let dims = dims(cursor)?;
     let layout = if has_layout(cursor) { Some(layout_of(cursor, dims.len())?) } else { None };
     Ok(ArrayShape { element_type, dims, layout })
-}
-
-fn element_type(cursor: &mut Cursor<'_>) -> Result<PrimitiveType, ParseError> {
-    if cursor.peek() == Some(b'(') {
-        return Err(cursor.error("a tuple, where one array such as `f32[2,3]` is expected"));
-    }
-    let (name, span) = cursor.word();
-    match PrimitiveType::from_name(name) {
-        Some(primitive) if primitive.is_array() => Ok(primitive),
-        Some(_) => Err(ParseError::new(span, "no type of an array's elements", [])),
-        None if name == "b" && cursor.peek() == Some(b'(') => Err(ParseError::new(
-            span,
-            "a buffer, where one array such as `f32[2,3]` is expected",
-            [],
-        )),
-        None => {
-            let span = if name.is_empty() { cursor.next_span() } else { span };
-            let error = ParseError::new(span, "expected an element type such as `f32`", []);
-            Err(error.with_nearest(PrimitiveType::nearest(name).unwrap_or("")))
-        }
-    }
 }
 
 fn dims(cursor: &mut Cursor<'_>) -> Result<Vec<Dim>, ParseError> {

@@ -4,17 +4,18 @@ use tilewright_core::{Error, ParseError};
 
 use super::{
     cursor::{Cursor, Span},
+    element::element_type,
     prefix, whole,
 };
 use crate::{
-    ArrayShape, Layout, Split, Tile, TileDim, layout::misplaced, shape::too_many_dims,
-    tile::check_dim,
+    ArrayShape, Layout, PrimitiveType, Split, Tile, TileDim, layout::misplaced,
+    shape::too_many_dims, tile::check_dim,
 };
 
 impl Layout {
     /// Reads a layout such as `{0,1:T(8,128)(2,1)}`; white space and comments may stand between
-    /// tokens. `D(…)`, the sparse leftover that XLA ignores, is dropped; `#(…)`, `*(…)` and `P(…)`
-    /// are refused, because no array may have them.
+    /// tokens. `D(…)`, the sparse leftover that XLA ignores, is dropped; `P(…)` is
+    /// refused, because no dense array has it.
     ///
     /// # Errors
     /// Where and why the text is no layout.
@@ -64,7 +65,8 @@ pub(crate) fn layout(cursor: &mut Cursor<'_>) -> Result<Layout, ParseError> {
     let mut layout = Layout::untiled(minor_to_major(cursor)?);
     if cursor.eat(":") {
         layout = properties(cursor, layout)?;
-        cursor.expect("}", "expected a property (T, L, E, S, SC, M, in this order) or `}`")?;
+        cursor
+            .expect("}", "expected a property (T, L, #, *, E, S, SC, M, in this order) or `}`")?;
     } else {
         cursor.expect("}", "expected `,`, `:` or `}`")?;
     }
@@ -122,12 +124,12 @@ fn properties(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, Par
         let Some(place) = ORDER.iter().position(|&known| known == name) else {
             return Err(ParseError::new(
                 span,
-                "no property of a layout; expected T, L, E, S, SC or M",
+                "no property of a layout; expected T, L, #, *, E, S, SC or M",
                 [],
             ));
         };
         if place < next {
-            let message = "a property out of order; each comes once: D, T, L, E, S, SC, M";
+            let message = "a property out of order; each comes once: D, T, L, #, *, E, S, SC, M";
             return Err(ParseError::new(span, message, []));
         }
         next = place + 1;
@@ -161,12 +163,27 @@ fn property(
         "S" => number(cursor, layout, Layout::with_memory_space),
         "SC" => Ok(layout.with_splits(&groups(cursor, split)?)),
         "M" => number(cursor, layout, Layout::with_dynamic_metadata_prefix_bytes),
+        "#" => type_of(cursor, layout, Layout::with_index_type),
+        "*" => type_of(cursor, layout, Layout::with_pointer_type),
         _ => Err(ParseError::new(
             span,
-            "a property of sparse layouts, which XLA no longer has; a layout here is dense",
+            "a physical shape, which only sparse arrays have; a layout here is dense",
             [],
         )),
     }
+}
+
+/// `(u32)`, given to a setter.
+fn type_of(
+    cursor: &mut Cursor<'_>,
+    layout: Layout,
+    set: fn(Layout, Option<PrimitiveType>) -> Result<Layout, Error>,
+) -> Result<Layout, ParseError> {
+    cursor.expect("(", "expected `(`")?;
+    let span = cursor.next_span();
+    let element = element_type(cursor)?;
+    cursor.expect(")", "expected `)`")?;
+    set(layout, Some(element)).map_err(|error| ParseError::refused(span, error))
 }
 
 /// `(INT)`, given to a setter.

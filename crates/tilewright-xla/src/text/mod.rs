@@ -8,7 +8,8 @@
 //! array    := type '[' [ dim { ',' dim } ] ']' [ layout ]
 //! dim      := INT | '<=' INT | '?'
 //! layout   := '{' [ INT { ',' INT } ] [ ':' { property } ] '}'
-//! property := D(…) | T tile {tile} | L(INT) | E(INT) | S(INT) | SC split {split} | M(INT)
+//! property := D(…) | T tile {tile} | L(INT) | #(type) | *(type) | E(INT) | S(INT) | SC split {split}
+//!           | M(INT)
 //! tile     := '(' (INT|'*') { ',' (INT|'*') } ')'
 //! split    := '(' INT ':' INT { ',' INT } ')'
 //! ```
@@ -18,6 +19,7 @@
 
 mod array;
 mod cursor;
+mod element;
 mod layout;
 mod print;
 mod program;

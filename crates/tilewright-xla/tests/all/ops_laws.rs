@@ -521,3 +521,31 @@ fn permutations_undo_themselves() {
         }
     }
 }
+
+/// The row-major element of the input at each element of an output of these extents.
+fn transposed_elements(output: &[u64], perm: &[u64]) -> Vec<u64> {
+    let input = permutation::permute_inverse(output, perm).unwrap();
+    let flat = |index: &[u64]| index.iter().zip(&input).fold(0, |at, (i, extent)| at * extent + i);
+    let from = |index: &Vec<u64>| flat(&permutation::permute_inverse(index, perm).unwrap());
+    indices(output).iter().map(from).collect()
+}
+
+#[test]
+fn a_normalized_transpose_moves_the_same_and_is_the_shortest() {
+    let mut shorter = 0;
+    for output in dims(4, 1..4) {
+        for perm in orders(output.len()) {
+            let (short, order) = ArrayShape::new(PrimitiveType::F32, &output)
+                .normalized_logical_transpose(&perm)
+                .unwrap();
+            let identity = [0];
+            let order = if short.len() == 1 { &identity[..] } else { &order };
+            let moved = transposed_elements(&output, &perm);
+            assert_eq!(transposed_elements(&short, order), moved, "{output:?} {perm:?}");
+            assert!(order.windows(2).all(|pair| pair[1] != pair[0] + 1), "{output:?} {perm:?}");
+            assert!(short.len() == 1 || !short.contains(&1), "{output:?} {perm:?}");
+            shorter += usize::from(short.len() < output.len());
+        }
+    }
+    assert!(shorter > 500, "{shorter}");
+}

@@ -221,8 +221,8 @@ fn proto_layouts_at_fault() {
             "split_configs[0].split_indices[1]",
             "-2 is negative",
         ),
-        ("index_primitive_type: U32", "index_primitive_type", "sparse"),
-        ("pointer_primitive_type: U64", "pointer_primitive_type", "sparse"),
+        ("index_primitive_type: F32", "index_primitive_type", "unsigned"),
+        ("pointer_primitive_type: 999", "pointer_primitive_type", "no primitive type"),
         ("physical_shape {}", "physical_shape", "sparse"),
         ("format: SPARSE", "format", "sparse"),
         ("max_sparse_elements: 7", "max_sparse_elements", "sparse"),
@@ -248,6 +248,13 @@ fn proto_layouts_at_fault() {
     let ok = "minor_to_major: [1,0] tail_padding_alignment_in_elements: 0 format: DENSE \
         dim_level_types: [DIM_COMPRESSED,0] dim_unique: [true,false] dim_ordered: [] padding_value: ONE_PAD";
     assert_eq!(layout(ok).to_layout().unwrap(), Layout::descending(2));
+    // Types of indices and pointers move nothing, and are kept.
+    let typed =
+        layout("minor_to_major: [1,0] index_primitive_type: U32 pointer_primitive_type: U16");
+    let read = typed.to_layout().unwrap();
+    assert_eq!(read.to_string(), "{1,0:#(u32)*(u16)}");
+    assert_eq!(Layout::parse("{1,0:#(u32)*(u16)}").unwrap(), read);
+    assert_eq!(read.to_proto().unwrap().to_layout().unwrap(), read);
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn row_12_what_else_is_invalid() {
         ("f32[10]{0,1}", "1 dims, the layout's minor_to_major 2", (7, 12)),
         ("f32[2]{0:E(4)T(2)}", "out of order", (13, 14)),
         ("f32[2]{0:P(s32[1])}", "sparse", (9, 10)),
-        ("f32[2]{0:#(u32)}", "sparse", (9, 10)),
+        ("f32[2]{0:#(s32)}", "unsigned", (11, 14)),
         ("tuple[2]", "no type of an array's elements", (0, 5)),
         ("buffer[2]", "no type of an array's elements", (0, 6)),
         ("b((f32[2]))", "a tuple, where one array", (2, 3)),
