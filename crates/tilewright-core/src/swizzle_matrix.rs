@@ -195,6 +195,46 @@ impl Swizzle {
     }
 }
 
+/// CuTe's swizzles that read bits below `read` only and touch bits below `touch` only, those of the fewest bits first,
+/// of these the ones that move bits the least, then the lowest.
+pub(crate) struct Family {
+    pub(crate) read: usize,
+    pub(crate) touch: usize,
+    bits: usize,
+    far: usize,
+    base: usize,
+    down: bool,
+}
+
+impl Family {
+    pub(crate) const fn new(read: usize, touch: usize) -> Family {
+        Family { read, touch, bits: 1, far: 1, base: 0, down: false }
+    }
+
+    pub(crate) const fn next(&mut self) -> Option<Swizzle> {
+        while self.bits <= self.read && 2 * self.bits <= self.touch {
+            if self.bits + self.far > self.touch {
+                (self.bits, self.far) = (self.bits + 1, self.bits + 1);
+                continue;
+            }
+            if self.base + self.bits + self.far > self.touch {
+                (self.far, self.base) = (self.far + 1, 0);
+                continue;
+            }
+            let source = if self.down { self.base } else { self.base + self.far };
+            let shift = if self.down { -(self.far as i8) } else { self.far as i8 };
+            let next = Swizzle::new(self.bits as u8, self.base as u8, shift);
+            (self.base, self.down) = (self.base + self.down as usize, !self.down);
+            if source + self.bits <= self.read
+                && let Ok(swizzle) = next
+            {
+                return Some(swizzle);
+            }
+        }
+        None
+    }
+}
+
 /// The swizzle of CuTe's family that has these images, if one has.
 const fn field_xor(images: &[u64; MAX_BITS], len: usize) -> Option<Swizzle> {
     let (mut first, mut bits, mut bit) = (len, 0, 0);
@@ -228,7 +268,7 @@ const fn field_xor(images: &[u64; MAX_BITS], len: usize) -> Option<Swizzle> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{collections::BTreeSet, vec::Vec};
+    use std::{collections::BTreeSet, string::ToString, vec::Vec};
 
     /// All lists of `len` images of `len` bits.
     fn matrices(len: u32) -> impl Iterator<Item = Vec<u64>> {
@@ -306,6 +346,27 @@ mod tests {
                     assert_eq!(up.shifted_down(by), Some(swizzle));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_family_is_every_swizzle_within_its_bounds() {
+        for (read, touch) in (0..6).flat_map(|read| (0..7).map(move |touch| (read, touch))) {
+            let (mut family, mut found) = (Family::new(read, touch), BTreeSet::new());
+            while let Some(swizzle) = family.next() {
+                assert!(found.insert(swizzle.to_string()), "{swizzle}");
+            }
+            let mut expected = BTreeSet::new();
+            for (bits, base) in (1..8u8).flat_map(|bits| (0..8).map(move |base| (bits, base))) {
+                for shift in -8i8..=8 {
+                    let Ok(swizzle) = Swizzle::new(bits, base, shift) else { continue };
+                    let source = usize::from(base) + shift.max(0) as usize + usize::from(bits);
+                    if source <= read && swizzle.touched() >> touch == 0 {
+                        expected.insert(swizzle.to_string());
+                    }
+                }
+            }
+            assert_eq!(found, expected, "{read} {touch}");
         }
     }
 

@@ -64,6 +64,7 @@ pub(crate) enum Form {
 
 impl Operation {
     const fn of(self, axis: &Layout, tile: &Layout) -> Result<Layout, Error> {
+        tri!(check_plain(tile));
         match self {
             Operation::Compose => axis.composition(tile),
             Operation::Divide => axis.logical_divide(tile),
@@ -255,6 +256,18 @@ const fn check(layout: &Layout, tilers: &[Tiler<'_>], depth: usize) -> Result<()
         ));
     }
     Ok(())
+}
+
+/// Refuses a tiler under a swizzle: its part of the result would need a swizzle of its own.
+pub(crate) const fn check_plain(tile: &Layout) -> Result<(), Error> {
+    if tile.swizzle().is_identity() {
+        return Ok(());
+    }
+    Err(Error::unsupported(
+        "a tiler under a swizzle of {} bits above the lowest {}",
+        tile.swizzle().numbers(),
+        "tile with the plain layout, and put the swizzle outside",
+    ))
 }
 
 /// One axis without offset and swizzle.

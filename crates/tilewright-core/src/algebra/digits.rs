@@ -10,7 +10,10 @@
 //! Bounds: spans up to [`SEARCH_BITS`], and [`EQUATIONS`] equations in all; else `Undecided`.
 
 use super::{build::Chain, right_inverse::Indexed};
-use crate::{Error, Layout, MAX_MODES, SEARCH_BITS, macros::tri};
+use crate::{
+    Error, Layout, MAX_MODES, SEARCH_BITS, Swizzle, linear::width, macros::tri, swizzle::MAX_BITS,
+    swizzle_matrix::Family,
+};
 
 /// The most digits of offsets below [`SEARCH_BITS`], each of two values or more.
 const DIGITS: usize = SEARCH_BITS.ilog2() as usize;
@@ -21,9 +24,17 @@ const EQUATIONS: u32 = 1 << 22;
 /// A vector of unknown strides, the lowest digit first.
 type Strides = [i64; DIGITS];
 
-/// The left inverse of an injective affine layout whose smallest offset is 0, and whose modes reach `span`
-/// offsets; `None` where there is none.
-pub(super) const fn inverse(indexed: &Indexed, span: u64) -> Result<Option<Layout>, Error> {
+/// The left inverse of an injective layout whose affine part has these modes and reaches offsets 0 … `span` − 1;
+/// `None` where there is none. Under a swizzle, one under a swizzle of CuTe's family.
+pub(super) const fn inverse(
+    indexed: &Indexed,
+    span: u64,
+    swizzle: Swizzle,
+) -> Result<Option<Layout>, Error> {
+    let span = match span.checked_next_multiple_of(swizzle.window()) {
+        Some(span) => span,
+        None => span,
+    };
     if span > SEARCH_BITS as u64 {
         return Err(Error::undecided(
             "injective, but no stride-ordered chain, and the digits of {} offsets are not searched; up to {} are",
@@ -31,30 +42,77 @@ pub(super) const fn inverse(indexed: &Indexed, span: u64) -> Result<Option<Layou
             "invert through a table of the offsets, or search with `locate`",
         ));
     }
+    let indices = indices(indexed, swizzle);
     let mut search = Search {
-        indices: indices(indexed),
-        span: span as usize,
+        indices,
+        span: last(&indices) + 1,
         digits: 1,
         most: 1,
         longer: true,
         left: EQUATIONS,
     };
-    while search.longer && search.most <= DIGITS {
-        search.longer = false;
-        if let Some((cuts, strides)) = tri!(search.from(&[1; DIGITS], &Solved::ANY)) {
-            return Ok(Some(tri!(search.layout(&cuts, &strides, indexed.origin))));
+    if let Some(found) = tri!(search.any(indexed.origin)) {
+        return Ok(Some(found));
+    }
+    if swizzle.is_identity() {
+        return Ok(None);
+    }
+    let mut family = Family::new(width(largest(&indices, indexed.origin)), MAX_BITS);
+    while let Some(over) = family.next() {
+        let zero = over.apply(indexed.origin as u64) as i64;
+        (search.digits, search.most, search.longer) = (1, 1, true);
+        search.indices = turned(&indices, indexed.origin, &over);
+        if let Some(found) = tri!(search.any(zero)) {
+            return Ok(Some(tri!(found.with_swizzle(over))));
         }
-        search.most += 1;
     }
     Ok(None)
 }
 
+/// The last offset that has an index.
+const fn last(indices: &[Option<i64>; SEARCH_BITS]) -> usize {
+    let mut at = SEARCH_BITS - 1;
+    while at > 0 && indices[at].is_none() {
+        at -= 1;
+    }
+    at
+}
+
+/// All bits of the indices, less `origin` in the table.
+const fn largest(indices: &[Option<i64>; SEARCH_BITS], origin: i64) -> u64 {
+    let (mut all, mut at) = (0, 0);
+    while at < SEARCH_BITS {
+        if let Some(index) = indices[at] {
+            all |= (index + origin) as u64;
+        }
+        at += 1;
+    }
+    all
+}
+
+/// The indices before a swizzle that is its own inverse, again less that of offset 0.
+const fn turned(
+    indices: &[Option<i64>; SEARCH_BITS],
+    origin: i64,
+    swizzle: &Swizzle,
+) -> [Option<i64>; SEARCH_BITS] {
+    let (mut all, mut at) = ([None; SEARCH_BITS], 0);
+    let zero = swizzle.apply(origin as u64) as i64;
+    while at < SEARCH_BITS {
+        if let Some(index) = indices[at] {
+            all[at] = Some(swizzle.apply((index + origin) as u64) as i64 - zero);
+        }
+        at += 1;
+    }
+    all
+}
+
 /// The index at each offset, less that of offset 0; `None` at a hole.
-const fn indices(indexed: &Indexed) -> [Option<i64>; SEARCH_BITS] {
+const fn indices(indexed: &Indexed, swizzle: Swizzle) -> [Option<i64>; SEARCH_BITS] {
     let (mut found, mut digits, mut offset, mut index) =
         ([None; SEARCH_BITS], [0; MAX_MODES], 0, 0);
     loop {
-        found[offset] = Some(index);
+        found[swizzle.apply(offset as u64) as usize] = Some(index);
         let mut at = 0;
         while at < indexed.len && digits[at] + 1 == indexed.extent(at) {
             let (stride, step) = indexed.step(at);
@@ -86,6 +144,18 @@ struct Search {
 }
 
 impl Search {
+    /// The layout of the fewest digits that answers the indices and has this offset.
+    const fn any(&mut self, origin: i64) -> Result<Option<Layout>, Error> {
+        while self.longer && self.most <= DIGITS {
+            self.longer = false;
+            if let Some((cuts, strides)) = tri!(self.from(&[1; DIGITS], &Solved::ANY)) {
+                return Ok(Some(tri!(self.layout(&cuts, &strides, origin))));
+            }
+            self.most += 1;
+        }
+        Ok(None)
+    }
+
     /// The cuts and strides that begin with these cuts, of which the last begins a digit without an end.
     const fn from(
         &mut self,

@@ -9,6 +9,10 @@
 //! `(2,3):(1,1)`, `(5,3):(3,20)` has one of four modes, `(8,4,2):(13,2,1)` has none, although it is injective:
 //! its inverse is a table, or a search ([`Layout::locate`]).
 //!
+//! Under a swizzle: where L is linear over bits, every injective L has a left inverse under a swizzle, and
+//! elimination finds it. Else one is found wherever there is one under a swizzle of CuTe's family, by digits of the
+//! offsets for each of these.
+//!
 //! Source: CUTLASS `include/cute/layout.hpp`; the law for padded layouts is this crate's.
 
 use super::{
@@ -16,7 +20,12 @@ use super::{
     digits,
     right_inverse::{Indexed, check_from_zero},
 };
-use crate::{Error, Layout, Swizzle, layout::reach, macros::tri};
+use crate::{
+    Error, Layout, Mode, Profile, Swizzle,
+    layout::reach,
+    linear::{Solver, bases::Bases, width},
+    macros::tri,
+};
 
 /// The left inverse of a layout with its domain: each offset is an index or a hole.
 ///
@@ -122,8 +131,8 @@ impl Layout {
     /// "index or hole", [`LeftInverse`].
     ///
     /// # Errors
-    /// As [`LeftInverse::of`]; also [unsupported](Error::is_unsupported) if the smallest offset is not 0
-    /// or under a swizzle.
+    /// As [`LeftInverse::of`]; also [unsupported](Error::is_unsupported) if the smallest offset is not 0; under a
+    /// swizzle also those of [`Layout::composition`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -133,19 +142,72 @@ impl Layout {
     /// assert_eq!(parse("(2,2):(2,3)").left_inverse().unwrap().to_string(), "(2,3):(1,1)");
     /// // Offset 1 is index 2, and index 3.
     /// assert_eq!(parse("(2,4):(0,1)").left_inverse().unwrap().to_string(), "4:2");
+    /// let swizzled = parse("Sw<1,0,2> o (4,4):(4,1)").left_inverse().unwrap();
+    /// assert_eq!(swizzled.to_string(), "Sw<1,0,-2> o (4,4):(4,1)");
     /// let error = parse("(8,4,2):(13,2,1)").left_inverse().unwrap_err();
     /// assert!(error.to_string().starts_with("injective, but no layout is its inverse: 2 does not divide 13"));
     /// ```
     pub const fn left_inverse(&self) -> Result<Layout, Error> {
         if !self.swizzle().is_identity() {
-            return Err(Error::unsupported(
-                "the left inverse under a swizzle of {} bits above the lowest {} is not a layout",
-                self.swizzle().numbers(),
-                "`LeftInverse` answers offset by offset",
-            ));
+            return swizzled_inverse(self);
         }
         tri!(check_from_zero(self));
         inverse_of(self)
+    }
+}
+
+/// The left inverse under a swizzle: by elimination, or that of the affine part after the swizzle is undone.
+const fn swizzled_inverse(layout: &Layout) -> Result<Layout, Error> {
+    tri!(check_from_zero(layout));
+    let Some(map) = Bases::of_indices(layout) else { return unlinear_inverse(layout) };
+    if let Some((bit, others)) = map.dependent() {
+        return Err(Error::illegal(
+            "not injective: indices {} and {} are sent to one offset, so no offset has one index",
+            [1 << bit, others as i128],
+            "only an injective layout has a left inverse",
+        ));
+    }
+    let (mut solver, bits, mut bit) = (Solver::new(&[]), width(map.reach()), 0);
+    while bit < map.len() {
+        if map.images[bit] != 0 {
+            solver.add(map.images[bit], 1 << bit);
+        }
+        bit += 1;
+    }
+    bit = 0;
+    // Offsets that complete the image are holes, sent to 0.
+    while bit < bits {
+        if solver.is_free(bit) {
+            solver.add(1 << bit, 0);
+        }
+        bit += 1;
+    }
+    Bases::inverse(&solver, map.zero, bits)
+}
+
+/// The left inverse under a swizzle of a layout that is not linear over bits.
+const fn unlinear_inverse(layout: &Layout) -> Result<Layout, Error> {
+    let (affine, back) = (tri!(layout.with_swizzle(Swizzle::IDENTITY)), layout.swizzle().inverse());
+    match inverse_of(&affine) {
+        Ok(inverse) => {
+            // I3 keeps whole windows in bounds.
+            let count = affine.span().next_multiple_of(back.window());
+            let offsets = [Mode::new(count, 1)];
+            let offsets = tri!(Layout::new(&offsets, &Profile::LEAF, 0, back));
+            if let Ok(composed) = inverse.composition(&offsets) {
+                return Ok(composed);
+            }
+        }
+        Err(error) if !error.is_unsupported() => return Err(error),
+        Err(_) => {}
+    }
+    match tri!(digits::inverse(&Indexed::of(layout), affine.span(), layout.swizzle())) {
+        Some(found) => Ok(found),
+        None => Err(Error::unsupported(
+            "injective, but no layout is its inverse, and none under a swizzle of three numbers: no digits of the {} offsets give the index",
+            [affine.span() as i128],
+            "invert through a table of the offsets, or search with `locate`",
+        )),
     }
 }
 
@@ -191,7 +253,7 @@ const fn off_chain(layout: &Layout, indexed: &Indexed, at: usize) -> Result<Layo
         }
         Err(error) => return Err(error),
     }
-    if let Some(found) = tri!(digits::inverse(indexed, layout.span())) {
+    if let Some(found) = tri!(digits::inverse(indexed, layout.span(), Swizzle::IDENTITY)) {
         return Ok(found);
     }
     let numbers = [indexed.step(at - 1).0 as i128, indexed.step(at).0 as i128];

@@ -4,9 +4,13 @@
 //! for which some layout does where A and B are injective; `max_common_vector` is that size: how many
 //! elements one wide load and store may move.
 //!
-//! Defined for layouts from offset 0 at index 0 without a swizzle, on indices inside both.
+//! Under swizzles the vector is one that may begin at every multiple of its size: at most the atom of each
+//! swizzle, so `Sw<2,1,3> o 32:1` and `32:1` have 2 in common, although both begin with 0 … 15. One swizzle on
+//! both permutes both alike, and is left out.
 //!
-//! Source: CUTLASS `include/cute/layout.hpp`.
+//! Defined for layouts from offset 0 at index 0, on indices inside both.
+//!
+//! Source: CUTLASS `include/cute/layout.hpp`, `swizzle_layout.hpp`.
 
 use super::build::Chain;
 use crate::{Error, Layout, Mode, Profile, Swizzle, macros::tri};
@@ -15,7 +19,8 @@ impl Layout {
     /// The longest layout of indices that both layouts send to 0, 1, 2, …
     ///
     /// # Errors
-    /// As [`Layout::right_inverse`]; [unsupported](Error::is_unsupported) under a swizzle.
+    /// [unsupported](Error::is_unsupported) if the smallest offset is not 0, or that of index 0 is not;
+    /// [illegal](Error::is_illegal) for a layout without coordinates.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -23,11 +28,26 @@ impl Layout {
     /// let (rows, padded) = (parse("(8,4):(1,8)"), parse("(8,4):(1,16)"));
     /// assert_eq!(rows.max_common_layout(&padded).unwrap().to_string(), "8:1");
     /// assert_eq!(rows.max_common_layout(&parse("(8,4):(4,1)")).unwrap().to_string(), "1:0");
-    /// assert!(rows.max_common_layout(&parse("Sw<1,0,1> o 4:1")).unwrap_err().is_unsupported());
+    /// assert!(rows.max_common_layout(&parse("32:1+1")).unwrap_err().is_unsupported());
     /// ```
     pub const fn max_common_layout(&self, other: &Layout) -> Result<Layout, Error> {
-        tri!(check_plain(self));
-        tri!(check_plain(other));
+        let (one, two) = (self.swizzle(), other.swizzle());
+        if one.is_identity() && two.is_identity() {
+            return self.common(other);
+        }
+        let plain = tri!(self.with_swizzle(Swizzle::IDENTITY));
+        let common = tri!(plain.common(&tri!(other.with_swizzle(Swizzle::IDENTITY))));
+        let atom = if one.atom() < two.atom() { one.atom() } else { two.atom() };
+        if one.same(&two) || common.size() <= atom {
+            return Ok(common);
+        }
+        first_elements(&common, atom)
+    }
+
+    /// What is common without swizzles.
+    const fn common(&self, other: &Layout) -> Result<Layout, Error> {
+        tri!(check_start(self));
+        tri!(check_start(other));
         let inverse = tri!(other.right_inverse_of_modes());
         tri!(self.right_inverse_of_modes());
         let common = tri!(side_by_side(self, &inverse));
@@ -51,21 +71,15 @@ impl Layout {
     /// use tilewright_core::Layout;
     /// let parse = |text| Layout::parse(text).unwrap();
     /// assert_eq!(parse("(8,4):(1,8)").max_common_vector(&parse("(8,4):(1,16)")), Ok(8));
+    /// // A swizzle moves two elements together.
+    /// assert_eq!(parse("Sw<2,1,3> o 32:1").max_common_vector(&parse("32:1")), Ok(2));
     /// ```
     pub const fn max_common_vector(&self, other: &Layout) -> Result<u64, Error> {
         Ok(tri!(self.max_common_layout(other)).size())
     }
 }
 
-const fn check_plain(layout: &Layout) -> Result<(), Error> {
-    let swizzle = layout.swizzle();
-    if !swizzle.is_identity() {
-        return Err(Error::unsupported(
-            "what is common under a swizzle of {} bits above the lowest {}",
-            swizzle.numbers(),
-            "compare the plain layouts; a swizzle keeps runs of 2^base elements",
-        ));
-    }
+const fn check_start(layout: &Layout) -> Result<(), Error> {
     if layout.offset() != 0 {
         return Err(Error::unsupported(
             "what is common with a layout of offset {}",
@@ -142,6 +156,19 @@ const fn first(layout: &Layout, count: usize) -> Result<Layout, Error> {
         i += 1;
     }
     chain.layout(0)
+}
+
+/// As many of the first `count` elements of a chain as are whole modes and a part of the next that divides it.
+const fn first_elements(chain: &Layout, count: u64) -> Result<Layout, Error> {
+    let (mut cut, mut left, mut i) = (Chain::new(), count, 0);
+    while i < chain.modes().len() && left > 1 {
+        let mode = chain.modes()[i];
+        let extent = if mode.extent() < left { mode.extent() } else { left };
+        tri!(cut.push(extent, mode.stride() as i128));
+        left /= extent;
+        i += 1;
+    }
+    cut.layout(0)
 }
 
 /// Whether `layout` sends the indices to 0, 1, 2, …

@@ -16,7 +16,7 @@
 
 use super::{
     build::Builder,
-    by_mode::{Form, Operation, alone, by_mode, gathered},
+    by_mode::{Form, Operation, alone, by_mode, check_plain, gathered},
     divide::plus,
 };
 use crate::{Error, Layout, Mode, Tiler, macros::tri};
@@ -215,6 +215,7 @@ impl Layout {
 
 /// Where the copies stand: complement ∘ `by`.
 const fn copies(layout: &Layout, by: &Layout) -> Result<Layout, Error> {
+    tri!(check_plain(by));
     let cells = layout.size() as i128 * by.cosize() as i128;
     if cells > i64::MAX as i128 {
         return Err(Error::overflow(

@@ -6,8 +6,12 @@
 //! `(2,2):(1,4)`, where whole modes give `3:2`. `L(nullspace(L)(i)) = L(0)`, each index once; it is the
 //! whole kernel where the modes of stride ≠ 0 do not collide, or none of their strides is negative.
 //!
-//! Defined for layouts whose smallest offset is 0 (negative strides run backwards from their end); under
-//! a swizzle only where the affine part begins as i ↦ i over whole windows.
+//! Defined for layouts whose smallest offset is 0 (negative strides run backwards from their end), and for those
+//! that reach 0 from below, of up to [`SEARCH_BITS`](crate::SEARCH_BITS) coordinates.
+//!
+//! Under a swizzle: where L is linear over bits, elimination finds the inverse of all offsets from 0 that L
+//! reaches, always a layout under a swizzle. Else it is the inverse of the affine part composed with the inverse of
+//! the swizzle, on as many offsets as that [composition](Layout::composition) is a layout of.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
@@ -15,7 +19,13 @@ use super::{
     build::{Builder, Chain},
     longest,
 };
-use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, layout::reach, macros::tri};
+use crate::{
+    Error, Layout, MAX_MODES, Mode, Profile, Swizzle,
+    layout::reach,
+    linear::{Solver, bases::Bases},
+    macros::tri,
+    swizzle::MAX_BITS,
+};
 
 /// The modes of extent > 1 and stride ≠ 0, smallest |stride| first, equal ones from the left, each with
 /// the index it steps over.
@@ -105,8 +115,7 @@ impl Layout {
     /// The largest layout R with `L(R(i)) = i`: where offset i is, as a colexicographic index.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) if the smallest offset is not 0, or under a swizzle that no
-    /// layout undoes from the right; [illegal](Error::is_illegal) for a layout without coordinates;
+    /// [unsupported](Error::is_unsupported) if no offset is 0; [illegal](Error::is_illegal) for a layout without coordinates;
     /// [undecided](Error::is_undecided) where modes overlap and the layout has more coordinates than are
     /// searched, or too many steps to try.
     ///
@@ -117,12 +126,22 @@ impl Layout {
     /// assert_eq!(parse("(2,4,6):(4,1,8)").right_inverse().unwrap().to_string(), "(4,2,6):(2,1,8)");
     /// assert_eq!(parse("(4,8):(1,5)").right_inverse().unwrap().to_string(), "4:1");
     /// assert_eq!(parse("4:-1+3").right_inverse().unwrap().to_string(), "4:-1+3");
+    /// assert_eq!(parse("4:-1").right_inverse().unwrap().to_string(), "1:0");
+    /// let swizzled = parse("Sw<1,0,2> o (4,4):(4,1)").right_inverse().unwrap();
+    /// assert_eq!(swizzled.to_string(), "Sw<1,0,-2> o (4,4):(4,1)");
     /// assert!(parse("4:1+3").right_inverse().unwrap_err().is_unsupported());
     /// ```
     pub const fn right_inverse(&self) -> Result<Layout, Error> {
+        if !self.swizzle().is_identity() {
+            return swizzled_inverse(self);
+        }
+        if reach(self.modes(), self.offset()).0 < 0
+            && let Some(longest) = tri!(longest::longer_than(self, 0))
+        {
+            return Ok(longest);
+        }
         let whole = tri!(self.right_inverse_of_modes());
-        let all = self.cosize() as u64;
-        if !self.swizzle().is_identity() || whole.size() == all {
+        if whole.size() == self.cosize() as u64 {
             return Ok(whole);
         }
         match self.injective_apart() {
@@ -135,7 +154,7 @@ impl Layout {
         }
     }
 
-    /// The right inverse by the longest chain of whole modes.
+    /// The right inverse of a layout without a swizzle by the longest chain of whole modes.
     pub(crate) const fn right_inverse_of_modes(&self) -> Result<Layout, Error> {
         tri!(check_from_zero(self));
         let indexed = Indexed::of(self);
@@ -151,8 +170,7 @@ impl Layout {
             tri!(chain.push(indexed.extent(at), indexed.step(at).1 as i128));
             at = chains[at].1;
         }
-        let affine = tri!(chain.layout(indexed.origin));
-        if self.swizzle().is_identity() { Ok(affine) } else { unswizzle(&affine, self.swizzle()) }
+        chain.layout(indexed.origin)
     }
 
     /// The indices that reach the offset of index 0: one mode for each of stride 0.
@@ -195,22 +213,55 @@ impl Layout {
     }
 }
 
-/// The right inverse under a swizzle, of one whose affine part has this right inverse.
-const fn unswizzle(affine: &Layout, swizzle: Swizzle) -> Result<Layout, Error> {
-    // R = affine⁻¹ ∘ swizzle⁻¹: a layout where affine⁻¹ is i ↦ i.
-    let (size, window) = (affine.size(), swizzle.window());
-    let plain =
-        affine.offset() == 0 && affine.modes().len() == 1 && affine.modes()[0].stride() == 1;
-    if !plain || size < window {
-        return Err(Error::unsupported(
-            "the right inverse under a swizzle of {} bits above the lowest {}: it would permute offsets before the layout",
-            swizzle.numbers(),
-            "invert the layout without its swizzle, and swizzle the offsets first",
-        ));
+/// The right inverse under a swizzle: by elimination, or that of the affine part after the swizzle is undone.
+const fn swizzled_inverse(layout: &Layout) -> Result<Layout, Error> {
+    tri!(check_from_zero(layout));
+    let affine = tri!(tri!(layout.with_swizzle(Swizzle::IDENTITY)).right_inverse());
+    let back = layout.swizzle().inverse();
+    let straight = affine.rank() == 1 && affine.modes()[0].stride() == 1 && affine.offset() == 0;
+    if straight && affine.size().is_multiple_of(back.window()) {
+        return affine.with_swizzle(back);
     }
-    let mut chain = Chain::new();
-    tri!(chain.push(size - size % window, 1));
-    tri!(chain.layout(0)).with_swizzle(swizzle.inverse())
+    if let Some(map) = Bases::of_indices(layout) {
+        let (solver, mut bits) = (Solver::new(&map.images), 0);
+        while bits < MAX_BITS && solver.solve(1 << bits).is_some() {
+            bits += 1;
+        }
+        return Bases::inverse(&solver, map.zero, bits);
+    }
+    let mut count = prefix(&back, affine.size());
+    loop {
+        let offsets = tri!(Layout::new(&[Mode::new(count, 1)], &Profile::LEAF, 0, back));
+        match affine.composition(&offsets) {
+            Err(error) if count > 1 && (error.is_no_layout() || error.is_undecided()) => {
+                // Fewer offsets, in larger blocks.
+                count = if count.is_power_of_two() { count / 2 } else { count & (count - 1) };
+            }
+            composed => return composed,
+        }
+    }
+}
+
+/// The most offsets from 0 on that a swizzle sends to numbers below `size`.
+const fn prefix(swizzle: &Swizzle, size: u64) -> u64 {
+    let (mut count, mut bit) = (0, MAX_BITS);
+    while bit > 0 {
+        bit -= 1;
+        if count >> bit & 1 == 0 && largest(swizzle, count, bit) < size {
+            count += 1 << bit;
+        }
+    }
+    count
+}
+
+/// The largest image of the 2^`bits` offsets from `first` on, a multiple of that.
+const fn largest(swizzle: &Swizzle, first: u64, bits: usize) -> u64 {
+    let (mut solver, mut bit) = (Solver::new(&[]), 0);
+    while bit < bits {
+        solver.add(swizzle.image(bit), 0);
+        bit += 1;
+    }
+    solver.largest(swizzle.apply(first))
 }
 
 #[cfg(test)]
@@ -298,22 +349,31 @@ mod tests {
             let moved = layout.with_offset(-low).unwrap();
             let size = check(&moved);
             assert!(layout.injective() != Ok(true) || size >= 1);
-            assert_eq!(layout.right_inverse().is_ok(), low == 0);
+            // Below 0 the search goes on from an index at 0.
+            let inverse = layout.right_inverse();
+            let zero = image(layout).contains(&0);
+            assert_eq!(inverse.is_ok(), zero, "{layout} {inverse:?}");
+            if low < 0 && zero {
+                assert_eq!(check(layout), longest(layout), "{layout}");
+            }
         });
     }
 
     #[test]
     fn swizzles() {
         let parse = |text| Layout::parse(text).unwrap();
-        for text in ["Sw<2,0,2> o 16:1", "Sw<2,0,2> o (4,5):(1,4)", "Sw<1,1,-3> o 64:1"] {
-            let layout = parse(text);
-            assert_eq!(
-                check(&layout),
-                layout.size() / layout.swizzle().window() * layout.swizzle().window()
-            );
+        for (text, expected) in [
+            ("Sw<2,0,2> o 16:1", "Sw<2,0,2> o 16:1"),
+            ("Sw<2,0,2> o (4,5):(1,4)", "Sw<2,0,2> o 20:1"),
+            ("Sw<1,1,-3> o 64:1", "Sw<1,1,-3> o 64:1"),
+            ("Sw<2,0,2> o (4,4):(4,1)", "Sw<2,0,-2> o (4,4):(4,1)"),
+            ("Sw<2,0,2> o 2:1", "2:1"),
+            ("Sw<1,0,2> o (4,4):(4,1)", "Sw<1,0,-2> o (4,4):(4,1)"),
+        ] {
+            let inverse = parse(text).right_inverse().unwrap();
+            assert_eq!(inverse.to_string(), expected, "{text}");
+            check(&parse(text));
         }
-        assert!(parse("Sw<2,0,2> o (4,4):(4,1)").right_inverse().unwrap_err().is_unsupported());
-        assert!(parse("Sw<2,0,2> o 2:1").right_inverse().unwrap_err().is_unsupported());
     }
 
     #[test]

@@ -4,10 +4,14 @@
 //! of these numbers share a bit: where two do, the sum of both carries and the xor does not. So a layout
 //! is linear iff its extents are powers of two, its strides are 0 or more, its offset is 0 and all numbers of
 //! all modes are apart; a linear layout is one of strides iff its bases are apart, and one of strides under
-//! a swizzle iff its bases are independent: these are then the images of the swizzle.
+//! a swizzle iff those of its bases that are not 0 are independent (`bases.rs`).
 
-use super::{Dims, LinearLayout, MAX_BITS, MAX_DIMS, Solver, width};
-use crate::{Coord, Error, Layout, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
+use super::{
+    Dims, LinearLayout, MAX_BITS, MAX_DIMS,
+    bases::{Bases, Strides},
+    width,
+};
+use crate::{Coord, Error, Layout, Mode, Profile, Swizzle, macros::tri};
 
 /// The names of the input dims of a layout's axes.
 const AXES: [&str; MAX_DIMS] = [
@@ -89,7 +93,7 @@ impl LinearLayout {
     /// ```
     pub const fn to_layout(&self) -> Result<Layout, Error> {
         tri!(self.check_apart(&self.ins));
-        self.under(Swizzle::IDENTITY)
+        self.layout_of(&tri!(self.bases().under(Swizzle::IDENTITY)))
     }
 
     /// As [`LinearLayout::to_layout`], under a swizzle where that makes a layout of strides of it: CuTe's of the
@@ -113,151 +117,48 @@ impl LinearLayout {
     /// assert_eq!(error.witness().unwrap().as_slice(), [0, 1]);
     /// ```
     pub const fn to_swizzled_layout(&self) -> Result<Layout, Error> {
-        let layout = match self.swizzle_apart() {
-            Some(swizzle) => self.under(swizzle),
-            None => {
-                tri!(self.check_independent());
-                self.under(self.matrix(true))
-            }
+        match tri!(self.bases().strides()) {
+            Some(strides) => self.layout_of(&strides),
+            None => Err(self.dependent()),
+        }
+    }
+
+    /// Why no swizzle sets the bases apart.
+    const fn dependent(&self) -> Error {
+        let (bit, _) = match self.bases().dependent() {
+            Some(dependent) => dependent,
+            None => (0, 0),
         };
-        match layout {
-            // The bases in their order need one mode for each input dim.
-            Err(error) if error.is_limit() => self.under(self.matrix(false)),
-            layout => layout,
-        }
+        let (dim, at) = self.ins.place(bit);
+        let numbers = [at as i128, dim as i128, self.bases[bit] as i128];
+        Error::no_layout(
+            "the basis of bit {} of input dim {} is the xor of lower ones: two coordinates are sent to {}",
+            numbers,
+            "the bases are independent",
+        )
+        .at(self.ins.split(1 << bit))
     }
 
-    /// A swizzle that has the bases, which are independent, among its images, each where elimination finds a pivot for it;
-    /// or the bases in their order, then what completes them.
-    const fn matrix(&self, pivots: bool) -> Swizzle {
-        let (mut solver, mut images) = (Solver::new(&[]), [0; MAX_BITS]);
-        let (mut bit, mut single) = (0, true);
-        while single || bit < self.ins.bits() {
-            if bit == self.ins.bits() {
-                // Bases of one bit take it before others look for theirs.
-                (bit, single) = (0, false);
-                continue;
-            }
-            let basis = self.bases[bit];
-            if basis.is_power_of_two() == single
-                && let Some(pivot) = solver.add(basis, 0)
-            {
-                images[if pivots { pivot } else { bit }] = basis;
-            }
-            bit += 1;
-        }
-        let (mut at, mut free) = (0, 0);
-        while free < MAX_BITS {
-            if solver.is_free(free) {
-                while images[at] != 0 {
-                    at += 1;
-                }
-                images[if pivots { free } else { at }] = 1 << free;
-            }
-            free += 1;
-        }
-        Swizzle::of_bijection(images, MAX_BITS)
-    }
-
-    /// Refuses two coordinates of one output.
-    const fn check_independent(&self) -> Result<(), Error> {
-        match self.collision() {
-            Some((one, _)) => {
-                let index = tri!(self.ins.join(one.as_slice()));
-                let (dim, bit) = self.ins.place(index.trailing_zeros() as usize);
-                let numbers = [bit as i128, dim as i128, self.image(index) as i128];
-                Err(Error::no_layout(
-                    "the basis of bit {} of input dim {} is the xor of lower ones: two coordinates are sent to {}",
-                    numbers,
-                    "the bases are independent",
-                )
-                .at(one))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The layout under a swizzle that sets the bases apart.
-    const fn under(&self, swizzle: Swizzle) -> Result<Layout, Error> {
-        let (mut modes, mut len) = ([Mode::new(1, 0); MAX_MODES], 0);
-        let (mut profile, mut dim, back) = (Profile::EMPTY, 0, swizzle.inverse());
+    /// The bases, a group for each input dim.
+    const fn bases(&self) -> Bases {
+        let (mut bases, mut dim) = (Bases::NONE, 0);
         while dim < self.ins.len() {
-            let first = len;
-            let mut bit = self.ins.before(dim);
-            let end = bit + self.ins()[dim].bits();
-            while bit < end || len == first {
-                if len == MAX_MODES {
-                    return Err(Error::limit("a mode behind {}", [32], "a layout has at most 32"));
-                }
-                (modes[len], bit) = self.mode(&back, bit, end);
-                len += 1;
-            }
-            tri!(push_axis(&mut profile, len - first, dim, self.ins.len()));
+            bases.push_group(1 << self.ins()[dim].bits(), self.ins()[dim].bits());
             dim += 1;
         }
-        Layout::new(modes.split_at(len).0, &profile, 0, swizzle)
+        bases.images = self.bases;
+        bases
     }
 
-    /// The longest mode from bit `from` on before a swizzle that `back` undoes, and the first bit behind it.
-    const fn mode(&self, back: &Swizzle, from: usize, end: usize) -> (Mode, usize) {
-        if from >= end {
-            return (Mode::new(1, 0), from);
+    /// Bases as the layout of strides that they are, with an axis per input dim.
+    const fn layout_of(&self, strides: &Strides) -> Result<Layout, Error> {
+        let (mut profile, mut dim, mut from) = (Profile::EMPTY, 0, 0);
+        while dim < self.ins.len() {
+            let to = strides.ends[dim] as usize;
+            tri!(push_axis(&mut profile, to - from, dim, self.ins.len()));
+            (from, dim) = (to, dim + 1);
         }
-        let (first, mut bit) = (back.apply(self.bases[from]), from + 1);
-        while bit < end && back.apply(self.bases[bit]) == first << (bit - from) {
-            bit += 1;
-        }
-        // Bases have at most 62 bits.
-        (Mode::new(1 << (bit - from), first as i64), bit)
-    }
-
-    /// CuTe's swizzle of the fewest bits under which the bases are apart.
-    const fn swizzle_apart(&self) -> Option<Swizzle> {
-        if self.are_apart(Swizzle::IDENTITY) {
-            return Some(Swizzle::IDENTITY);
-        }
-        let (mut reach, mut i) = (0, 0);
-        while i < self.ins.bits() {
-            reach |= self.bases[i];
-            i += 1;
-        }
-        let width = width(reach) as i32;
-        let mut bits = 1;
-        while 2 * bits <= width {
-            let mut far = bits;
-            while bits + far <= width {
-                let mut base = 0;
-                while base + bits + far <= width {
-                    let mut sign = 1;
-                    while sign >= -1 {
-                        if let Ok(swizzle) =
-                            Swizzle::new(bits as u8, base as u8, (sign * far) as i8)
-                            && self.are_apart(swizzle)
-                        {
-                            return Some(swizzle);
-                        }
-                        sign -= 2;
-                    }
-                    base += 1;
-                }
-                far += 1;
-            }
-            bits += 1;
-        }
-        None
-    }
-
-    const fn are_apart(&self, swizzle: Swizzle) -> bool {
-        let (mut seen, mut i) = (0, 0);
-        while i < self.ins.bits() {
-            let basis = swizzle.apply(self.bases[i]);
-            if seen & basis != 0 {
-                return false;
-            }
-            seen |= basis;
-            i += 1;
-        }
-        true
+        Layout::new(strides.modes(), &profile, strides.offset, strides.swizzle)
     }
 
     /// Refuses bases that share a bit, naming the first two. Their coordinate is one of `axes`.

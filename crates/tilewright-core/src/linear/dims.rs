@@ -318,6 +318,6 @@ pub(super) const fn bits_of_size(size: u64) -> Result<usize, Error> {
 }
 
 /// The bits that a coordinate of this value takes.
-pub(super) const fn width(value: u64) -> usize {
+pub(crate) const fn width(value: u64) -> usize {
     (u64::BITS - value.leading_zeros()) as usize
 }

@@ -93,6 +93,7 @@
 //! Sources: `include/triton/Tools/LinearLayout.h`; Zhou et al., "Linear Layouts: Robust Code Generation of
 //! Efficient Tensor Computation Using F₂", 2025.
 
+pub(crate) mod bases;
 mod compose;
 mod convert;
 mod dims;
@@ -104,7 +105,8 @@ mod solve;
 mod text;
 
 use crate::{Coord, Error, macros::tri};
-use dims::{Dims, bits_of_size, width};
+pub(crate) use dims::width;
+use dims::{Dims, bits_of_size};
 
 pub use dims::LinearDim;
 pub(crate) use solve::Solver;

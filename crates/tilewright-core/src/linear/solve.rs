@@ -178,6 +178,18 @@ impl Solver {
         self.reduced[bit] == 0
     }
 
+    /// The largest xor of a value and some columns.
+    pub(crate) const fn largest(&self, mut value: u64) -> u64 {
+        let mut top = 64;
+        while top > 0 {
+            top -= 1;
+            if value >> top & 1 == 0 && self.reduced[top] != 0 {
+                value ^= self.reduced[top];
+            }
+        }
+        value
+    }
+
     /// What is left of a value, and the columns whose xor was taken from it.
     const fn reduce(&self, value: u64) -> (u64, u64) {
         let (mut rest, mut xor) = (value, 0);

@@ -151,6 +151,7 @@ fn edges_of_the_domain() {
         ("8:3", "():()", "():()"),
         ("():()", "(2,3):(0,0)", "(2,3):(0,0)"),
         ("Sw<1,0,2> o 16:1", "(4,4):(4,1)", "Sw<1,0,2> o (4,4):(4,1)"),
+        ("16:1", "Sw<1,0,2> o 8:1", "Sw<1,0,2> o 8:1"),
     ] {
         let result = parse(a).composition(&parse(b)).unwrap();
         assert_eq!(result, parse(expected), "{a} o {b} = {result}");
@@ -160,7 +161,7 @@ fn edges_of_the_domain() {
     assert!(below.is_out_of_range() && below.witness().unwrap().as_slice() == [3, 0], "{below}");
     assert!(fails("(4,0):(1,4)", "2:1").is_out_of_range());
     assert!(fails("():()", "2:1").is_out_of_range());
-    assert!(fails("16:1", "Sw<1,0,2> o 8:1").is_unsupported());
+    assert!(fails("Sw<1,0,1> o 4:-1+3", "Sw<1,0,2> o 8:1").is_out_of_range());
     assert!(fails("2:4000000000000000000", "4:1").is_overflow());
     assert!(fails("(2,2):(1,9000000000000000000)", "4:3000000000000000000").is_overflow());
     // The swizzle sees no negative offset.

@@ -5,6 +5,7 @@ mod algebra_composition;
 mod algebra_counts;
 mod algebra_judge;
 mod algebra_laws;
+mod algebra_swizzled;
 mod linear_laws;
 mod no_panic;
 mod structure_cases;

@@ -42,6 +42,7 @@ mod jumps;
 mod refusal;
 mod runs;
 mod search;
+mod swizzled;
 
 use self::{
     jumps::{Jumps, Start},
@@ -66,7 +67,7 @@ impl Layout {
     ///
     /// Where b leaves this layout's domain, the last mode as written runs on, as in CuTe. Offsets and
     /// negative strides are welcome on both sides as long as b stays at 0 and above. This layout's
-    /// swizzle stays the result's.
+    /// swizzle stays the result's. Under a swizzle of b, the result is a layout under another swizzle.
     ///
     /// Source: CUTLASS `include/cute/layout.hpp`; the theorem is ours.
     ///
@@ -74,8 +75,7 @@ impl Layout {
     /// [no layout](Error::is_no_layout) where no shape and strides in b's brackets are the map, with a
     /// [witness](Error::witness); [undecided](Error::is_undecided) beyond [`SEARCH_STATES`];
     /// [out of range](Error::is_out_of_range) if b reaches below 0, or beyond a layout without modes or
-    /// coordinates; [unsupported](Error::is_unsupported) for a swizzle in b;
-    /// [overflow](Error::is_overflow), [limit](Error::is_limit) if the result would pass 64 bits or
+    /// coordinates; [overflow](Error::is_overflow), [limit](Error::is_limit) if the result would pass 64 bits or
     /// [`MAX_MODES`].
     ///
     /// ```
@@ -89,20 +89,20 @@ impl Layout {
     /// let error = parse("(6,2):(1,7)").composition(&parse("(3,2):(2,3)")).unwrap_err();
     /// assert!(error.is_no_layout());
     /// assert!(error.to_string().starts_with("at (2,1): A(B) is 8, the only candidate gives 7"));
+    ///
+    /// // Offsets twice as large: the swizzle is a bit further up.
+    /// let doubled = parse("16:2").composition(&parse("Sw<2,0,2> o 16:1")).unwrap();
+    /// assert_eq!(doubled.to_string(), "Sw<2,1,2> o 16:2");
     /// ```
     #[doc(alias = "compose")]
     pub const fn composition(&self, b: &Layout) -> Result<Layout, Error> {
-        if !b.swizzle().is_identity() {
-            return Err(Error::unsupported(
-                "composition with a swizzle inside: its image is not a sum of strides",
-                [],
-                "compose with the plain layout and put the swizzle outside, on A",
-            ));
-        }
         if b.size() == 0 {
             return empty(self, b);
         }
         tri!(check_domain(self, b));
+        if !b.swizzle().is_identity() {
+            return swizzled::composition(self, b);
+        }
         let jumps = Jumps::of(self.modes());
         let start = Start::of(&jumps, b.offset() as u64, self.offset());
         let problem = Problem { a: self, b, jumps, start };
@@ -181,24 +181,25 @@ impl Problem<'_> {
         if runs.len == self.b.modes().len() {
             return Layout::new(runs.modes(), self.b.profile(), offset as i64, self.a.swizzle());
         }
-        Layout::new(runs.modes(), &tri!(self.profile(runs)), offset as i64, self.a.swizzle())
+        let profile = tri!(profile_of(self.b, &runs.ends));
+        Layout::new(runs.modes(), &profile, offset as i64, self.a.swizzle())
     }
+}
 
-    /// B's brackets, with a tuple where a mode became several.
-    const fn profile(&self, runs: &Runs) -> Result<Profile, Error> {
-        let (mut profile, mut at, mut leaf) = (Profile::EMPTY, 0, 0);
-        while let Some((opened, closed)) = self.b.profile().brackets(leaf) {
-            let end = runs.ends[leaf] as usize;
-            let tuple = (end - at > 1) as usize;
-            let first = at;
-            while at < end {
-                let before = if at == first { opened + tuple } else { 0 };
-                let behind = if at + 1 == end { closed + tuple } else { 0 };
-                tri!(profile.push(before, behind));
-                at += 1;
-            }
-            leaf += 1;
+/// B's brackets, with a tuple where a mode became several, which end where `ends` has it.
+const fn profile_of(b: &Layout, ends: &[u8; MAX_MODES]) -> Result<Profile, Error> {
+    let (mut profile, mut at, mut leaf) = (Profile::EMPTY, 0, 0);
+    while let Some((opened, closed)) = b.profile().brackets(leaf) {
+        let end = ends[leaf] as usize;
+        let tuple = (end - at > 1) as usize;
+        let first = at;
+        while at < end {
+            let before = if at == first { opened + tuple } else { 0 };
+            let behind = if at + 1 == end { closed + tuple } else { 0 };
+            tri!(profile.push(before, behind));
+            at += 1;
         }
-        Ok(profile)
+        leaf += 1;
     }
+    Ok(profile)
 }

@@ -35,6 +35,11 @@ impl Brute {
     /// Fills `table` and, where the answer is yes, `modes`.
     pub(crate) fn exists(&mut self, a: &Layout, b: &Layout) -> bool {
         self.fill(a, b);
+        self.decide(b)
+    }
+
+    /// Whether `table` is a layout in B's brackets; fills `modes` where it is.
+    pub(crate) fn decide(&mut self, b: &Layout) -> bool {
         self.modes.clear();
         let mut scale = 1;
         for mode in b.modes() {

@@ -57,7 +57,12 @@ impl Facts {
 
     /// How many offsets from the smallest on are reached without a gap.
     pub(crate) fn run(&self) -> u64 {
-        (self.low..).zip(&self.set).take_while(|(x, y)| x == *y).count() as u64
+        self.run_from(self.low)
+    }
+
+    /// How many offsets from this one on are reached without a gap.
+    pub(crate) fn run_from(&self, first: i64) -> u64 {
+        (first..).take_while(|&offset| self.index(offset).is_some()).count() as u64
     }
 
     pub(crate) fn size(&self) -> u64 {

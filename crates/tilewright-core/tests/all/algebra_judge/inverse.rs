@@ -14,7 +14,7 @@ pub(crate) fn longest(facts: &Facts) -> u64 {
     let mut best = 0;
     while let Some(table) = tables.pop() {
         best = best.max(table.len());
-        if best as u64 == facts.run() {
+        if best as u64 == facts.run_from(0) {
             break;
         }
         for next in at(table.len()) {

@@ -134,12 +134,13 @@ fn right_inverse(report: &mut Report, facts: &Facts) {
     if answer.as_ref().is_err_and(|error| error.is_undecided()) {
         return report.total("right_inverse, beyond its bound", l, !facts.apart);
     }
-    report.judge("right_inverse", l, answer, facts.low == 0, |inverse| {
+    let whole = facts.injective && facts.low == 0;
+    report.judge("right_inverse", l, answer, facts.index(0).is_some(), |inverse| {
         let undoes =
             |(i, &index): (usize, &i64)| facts.table.get(index as usize) == Some(&(i as i64));
         let size = inverse.size();
         asked(inverse).iter().enumerate().all(undoes)
-            && (size == facts.run() || (!facts.injective && size == longest(facts)))
+            && size == if whole { facts.run_from(0) } else { longest(facts) }
     });
 }
 

@@ -135,6 +135,11 @@ pub(in crate::eval) fn composition(call: &Call<'_>) -> Answer {
         return Ok(Form::Linear(Box::new(call.linear(1)?.compose(&call.linear(0)?)?)));
     }
     let a = call.layout(0)?;
+    if let Form::Swizzle(inner) = call.form(1)? {
+        // Of the layout's own indices.
+        let indices = Layout::compact_col_major(&a.shape())?;
+        return layout(a.composition(&indices.with_swizzle(*inner)?)?);
+    }
     match call.by(1)? {
         By::Layout(b) => layout(a.composition(&b)?),
         By::Modes(parts) => layout(with_tilers(&parts, |by| a.composition_tiler(by))?),

@@ -1,0 +1,395 @@
+//! Maps that are linear over bits up to a constant, as strides under a swizzle.
+//!
+//! Used where linear layouts become layouts, and by compositions and inverses under swizzles.
+//!
+//! Law: a map `c ↦ z ⊕ Σ bᵢ` over the bits i of c is a layout under a swizzle iff the bases that are not 0 are
+//! independent. Then some swizzle sends numbers `m₀, m₁ …` of which no two share a bit to them, and
+//! `o ⊕ mᵢ ⊕ mⱼ = o + dᵢ + dⱼ` with `dᵢ = (o ⊕ mᵢ) − o`. Conversely, strides that are linear over bits have
+//! numbers apart: a bit that two of them share changes its sign after the first. And numbers apart are
+//! independent.
+
+use super::{MAX_BITS, Solver, dims::width};
+use crate::{
+    Error, Layout, MAX_MODES, Mode, Profile, Swizzle, macros::tri, swizzle_matrix::Family,
+};
+
+/// What each bit of a coordinate adds by xor, the bits in groups: one for each dim, or each leaf of a layout.
+#[derive(Clone, Copy)]
+pub(crate) struct Bases {
+    /// The image of coordinate 0.
+    pub(crate) zero: u64,
+    /// The images of the bits, 0 behind the last.
+    pub(crate) images: [u64; MAX_BITS],
+    /// How many coordinates each group has: the last bit may be for fewer than half of them.
+    extents: [u64; MAX_MODES],
+    /// One past the last bit of each group.
+    ends: [u8; MAX_MODES],
+    groups: usize,
+}
+
+/// Bases as strides under a swizzle.
+pub(crate) struct Strides {
+    pub(crate) swizzle: Swizzle,
+    pub(crate) offset: i64,
+    modes: [Mode; MAX_MODES],
+    len: usize,
+    /// One past the last mode of each group.
+    pub(crate) ends: [u8; MAX_MODES],
+}
+
+impl Strides {
+    pub(crate) const fn modes(&self) -> &[Mode] {
+        self.modes.split_at(self.len).0
+    }
+
+    /// The layout of these modes, coalesced.
+    pub(crate) const fn coalesced(&self) -> Result<Layout, Error> {
+        let flat = Profile::flat(self.len);
+        let layout = tri!(Layout::new(self.modes(), &tri!(flat), self.offset, self.swizzle));
+        Ok(layout.coalesce())
+    }
+}
+
+impl Bases {
+    pub(crate) const NONE: Bases = Bases {
+        zero: 0,
+        images: [0; MAX_BITS],
+        extents: [1; MAX_MODES],
+        ends: [0; MAX_MODES],
+        groups: 0,
+    };
+
+    /// Appends a group of `extent` coordinates, which fit the bits.
+    pub(crate) const fn push_group(&mut self, extent: u64, bits: usize) {
+        self.extents[self.groups] = extent;
+        self.ends[self.groups] = (self.len() + bits) as u8;
+        self.groups += 1;
+    }
+
+    /// The number of bits.
+    pub(crate) const fn len(&self) -> usize {
+        if self.groups == 0 { 0 } else { self.ends[self.groups - 1] as usize }
+    }
+
+    /// The bits of group `at`: the first, and one past the last.
+    const fn group(&self, at: usize) -> (usize, usize) {
+        (if at == 0 { 0 } else { self.ends[at - 1] as usize }, self.ends[at] as usize)
+    }
+
+    /// All bits that some image has, the constant included.
+    pub(crate) const fn reach(&self) -> u64 {
+        let (mut reach, mut bit) = (self.zero, 0);
+        while bit < self.len() {
+            reach |= self.images[bit];
+            bit += 1;
+        }
+        reach
+    }
+
+    /// A layout, with its swizzle, over its leaves, if it is linear over bits. An extent that is no power of two
+    /// is a part of the next that is one.
+    pub(crate) const fn of_layout(layout: &Layout) -> Option<Bases> {
+        let (mut all, mut seen, mut leaf) = (Bases::NONE, 0, 0);
+        let Some(zero) = from(layout.offset(), 0) else { return None };
+        while leaf < layout.modes().len() {
+            let mode = layout.modes()[leaf];
+            let (first, bits) = (all.len(), width(mode.extent().saturating_sub(1)));
+            let mut bit = 0;
+            while bit < bits {
+                let step = (mode.stride() as i128) << bit;
+                match from(layout.offset(), step) {
+                    Some(to) if first + bit < MAX_BITS && seen & (to ^ zero) == 0 => {
+                        seen |= to ^ zero;
+                        all.images[first + bit] = to ^ zero;
+                    }
+                    _ => return None,
+                }
+                bit += 1;
+            }
+            all.push_group(mode.extent(), bits);
+            leaf += 1;
+        }
+        Some(all.xored(zero, &layout.swizzle()))
+    }
+
+    /// The same map, from `zero`, before a swizzle.
+    const fn xored(mut self, zero: u64, swizzle: &Swizzle) -> Bases {
+        let mut bit = 0;
+        while bit < self.len() {
+            self.images[bit] = swizzle.apply(self.images[bit]);
+            bit += 1;
+        }
+        self.zero = swizzle.apply(zero);
+        self
+    }
+
+    /// This map, then the layout, whose last mode runs on; `None` if it is not linear over the bits it is given.
+    pub(crate) const fn then(&self, outer: &Layout) -> Option<Bases> {
+        let reach = self.reach();
+        let Some(outer) = Bases::of_index(outer, reach) else { return None };
+        let (mut all, mut bit) = (*self, 0);
+        while bit < self.len() {
+            all.images[bit] = outer.xor(self.images[bit]);
+            bit += 1;
+        }
+        all.zero = outer.zero ^ outer.xor(self.zero);
+        Some(all)
+    }
+
+    /// The xor of the images of these bits.
+    pub(crate) const fn xor(&self, mut bits: u64) -> u64 {
+        let mut image = 0;
+        while bits != 0 {
+            image ^= self.images[bits.trailing_zeros() as usize];
+            bits &= bits - 1;
+        }
+        image
+    }
+
+    /// A layout, with its swizzle, over the bits of its index, if these are all its coordinates and it is linear
+    /// over them.
+    pub(crate) const fn of_indices(layout: &Layout) -> Option<Bases> {
+        if !layout.size().is_power_of_two() {
+            return None;
+        }
+        Bases::of_index(layout, layout.size() - 1)
+    }
+
+    /// A layout, with its swizzle, over the bits of its index that `used` has, if it is linear over them.
+    const fn of_index(layout: &Layout, used: u64) -> Option<Bases> {
+        let (modes, mut seen, mut bit, mut i) = (layout.modes(), 0, 0, 0);
+        let mut all = Bases::NONE;
+        let Some(zero) = from(layout.offset(), 0) else { return None };
+        let end = width(used);
+        if end > MAX_BITS {
+            return None;
+        }
+        while i < modes.len() && bit < end {
+            let (extent, left) = (modes[i].extent(), end - bit);
+            let bits = match extent.trailing_zeros() as usize {
+                _ if i + 1 == modes.len() || extent >= 1 << left => left,
+                bits if extent.is_power_of_two() => bits,
+                _ => return None,
+            };
+            let mut at = 0;
+            while at < bits {
+                if used >> (bit + at) & 1 == 1 {
+                    match from(layout.offset(), (modes[i].stride() as i128) << at) {
+                        Some(to) if seen & (to ^ zero) == 0 => {
+                            seen |= to ^ zero;
+                            all.images[bit + at] = to ^ zero;
+                        }
+                        _ => return None,
+                    }
+                }
+                at += 1;
+            }
+            (bit, i) = (bit + bits, i + 1);
+        }
+        if bit < end {
+            return None;
+        }
+        all.push_group(1 << end, end);
+        Some(all.xored(zero, &layout.swizzle()))
+    }
+
+    /// The strides and the swizzle: CuTe's of the fewest bits, none if none is needed, and one of the bases
+    /// themselves where CuTe has none. `None` where the bases that are not 0 are dependent, or a group of
+    /// coordinates that are no power of two does not end with a mode.
+    pub(crate) const fn strides(&self) -> Result<Option<Strides>, Error> {
+        let swizzle = match self.swizzle_apart() {
+            Some(swizzle) => swizzle,
+            None if self.dependent().is_some() => return Ok(None),
+            None => self.matrix(true),
+        };
+        match self.under(swizzle) {
+            // The bases in their order need one mode for each group.
+            Err(error) if error.is_limit() && self.dependent().is_none() => {
+                self.cut(self.under(self.matrix(false)))
+            }
+            strides => self.cut(strides),
+        }
+    }
+
+    /// The layout of one axis that sends `zero ⊕ x` to the columns whose xor is x, for x of `bits` bits. Columns are
+    /// known for all x.
+    pub(crate) const fn inverse(columns: &Solver, zero: u64, bits: usize) -> Result<Layout, Error> {
+        let (mut all, mut bit) = (Bases::NONE, 0);
+        all.push_group(1 << bits, bits);
+        while bit < bits {
+            if let Some(found) = columns.solve(1 << bit) {
+                all.images[bit] = found;
+            }
+            bit += 1;
+        }
+        if let Some(found) = columns.solve(zero) {
+            all.zero = found;
+        }
+        match tri!(all.strides()) {
+            Some(strides) => strides.coalesced(),
+            None => Err(Error::no_layout("{} dependent bases", [bits as i128], "")),
+        }
+    }
+
+    /// A bit whose basis, not 0, is the xor of those of earlier bits, and these.
+    pub(crate) const fn dependent(&self) -> Option<(usize, u64)> {
+        let (mut solver, mut bit) = (Solver::new(&[]), 0);
+        while bit < self.len() {
+            if self.images[bit] != 0 {
+                solver.add(self.images[bit], 1 << bit);
+            }
+            bit += 1;
+        }
+        match solver.collision() {
+            Some((one, others)) => Some((one.trailing_zeros() as usize, others)),
+            None => None,
+        }
+    }
+
+    /// The coordinate of these bits, a digit for each group; `None` outside the extents.
+    pub(crate) const fn digits(&self, bits: u64) -> Option<[u64; MAX_MODES]> {
+        let (mut digits, mut at) = ([0; MAX_MODES], 0);
+        while at < self.groups {
+            let (first, end) = self.group(at);
+            digits[at] = if end > first { bits >> first & ((1 << (end - first)) - 1) } else { 0 };
+            if digits[at] >= self.extents[at] {
+                return None;
+            }
+            at += 1;
+        }
+        Some(digits)
+    }
+
+    /// The strides with the last mode of each group shortened to the group's coordinates.
+    const fn cut(&self, strides: Result<Strides, Error>) -> Result<Option<Strides>, Error> {
+        let mut strides = match strides {
+            Ok(strides) => strides,
+            Err(error) => return Err(error),
+        };
+        let (mut at, mut first) = (0, 0);
+        while at < self.groups {
+            let (last, mut below) = (strides.ends[at] as usize - 1, 1);
+            while first < last {
+                below *= strides.modes[first].extent();
+                first += 1;
+            }
+            if !self.extents[at].is_multiple_of(below) {
+                return Ok(None);
+            }
+            strides.modes[last] = Mode::new(self.extents[at] / below, strides.modes[last].stride());
+            (first, at) = (last + 1, at + 1);
+        }
+        Ok(Some(strides))
+    }
+
+    /// A swizzle that has the independent bases among its images, each where elimination finds a pivot for it;
+    /// or the bases in their order, then what completes them.
+    const fn matrix(&self, pivots: bool) -> Swizzle {
+        let (mut solver, mut images) = (Solver::new(&[]), [0; MAX_BITS]);
+        let (mut bit, mut single) = (0, true);
+        while single || bit < self.len() {
+            if bit == self.len() {
+                // Bases of one bit take it before others look for theirs.
+                (bit, single) = (0, false);
+                continue;
+            }
+            let basis = self.images[bit];
+            if basis.is_power_of_two() == single
+                && let Some(pivot) = solver.add(basis, 0)
+            {
+                images[if pivots { pivot } else { bit }] = basis;
+            }
+            bit += 1;
+        }
+        let (mut at, mut free) = (0, 0);
+        while free < MAX_BITS {
+            if solver.is_free(free) {
+                while images[at] != 0 {
+                    at += 1;
+                }
+                images[if pivots { free } else { at }] = 1 << free;
+            }
+            free += 1;
+        }
+        Swizzle::of_bijection(images, MAX_BITS)
+    }
+
+    /// The modes before a swizzle that sets the bases apart.
+    pub(crate) const fn under(&self, swizzle: Swizzle) -> Result<Strides, Error> {
+        let back = swizzle.inverse();
+        let zero = back.apply(self.zero);
+        let mut all = Strides {
+            swizzle,
+            offset: zero as i64,
+            modes: [Mode::new(1, 0); MAX_MODES],
+            len: 0,
+            ends: [0; MAX_MODES],
+        };
+        let mut group = 0;
+        while group < self.groups {
+            let (mut bit, end) = self.group(group);
+            let first = all.len;
+            while bit < end || all.len == first {
+                if all.len == MAX_MODES {
+                    return Err(Error::limit("a mode behind {}", [32], "a layout has at most 32"));
+                }
+                (all.modes[all.len], bit) = self.mode(&back, zero, bit, end);
+                all.len += 1;
+            }
+            all.ends[group] = all.len as u8;
+            group += 1;
+        }
+        Ok(all)
+    }
+
+    /// The longest mode from bit `from` on before a swizzle that `back` undoes, and the first bit behind it.
+    const fn mode(&self, back: &Swizzle, zero: u64, from: usize, end: usize) -> (Mode, usize) {
+        if from >= end {
+            return (Mode::new(1, 0), from);
+        }
+        let first = self.stride(back, zero, from);
+        let mut bit = from + 1;
+        while bit < end && self.stride(back, zero, bit) == first << (bit - from) {
+            bit += 1;
+        }
+        // Bases have at most 62 bits.
+        (Mode::new(1 << (bit - from), first as i64), bit)
+    }
+
+    const fn stride(&self, back: &Swizzle, zero: u64, bit: usize) -> i128 {
+        (zero ^ back.apply(self.images[bit])) as i128 - zero as i128
+    }
+
+    /// CuTe's swizzle of the fewest bits under which the bases are apart.
+    const fn swizzle_apart(&self) -> Option<Swizzle> {
+        if self.are_apart(Swizzle::IDENTITY) {
+            return Some(Swizzle::IDENTITY);
+        }
+        let mut family = Family::new(width(self.reach()), width(self.reach()));
+        while let Some(swizzle) = family.next() {
+            if self.are_apart(swizzle) {
+                return Some(swizzle);
+            }
+        }
+        None
+    }
+
+    const fn are_apart(&self, swizzle: Swizzle) -> bool {
+        let (mut seen, mut i) = (0, 0);
+        while i < self.len() {
+            let basis = swizzle.apply(self.images[i]);
+            if seen & basis != 0 {
+                return false;
+            }
+            seen |= basis;
+            i += 1;
+        }
+        true
+    }
+}
+
+/// The value of a step from an offset, if it is at 0 or above and has few enough bits.
+const fn from(offset: i64, step: i128) -> Option<u64> {
+    let to = offset as i128 + step;
+    if to < 0 || to >> MAX_BITS != 0 { None } else { Some(to as u64) }
+}
