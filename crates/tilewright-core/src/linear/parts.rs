@@ -2,7 +2,7 @@
 //!
 //! Law: the sublayouts of all pairs of dims, joined again, are the map.
 
-use super::{Dims, LinearLayout, MAX_BITS, compose::carried};
+use super::{Dims, LinearLayout, MAX_BITS, bits_of_size, compose::carried};
 use crate::{Error, macros::tri};
 
 impl LinearLayout {
@@ -50,6 +50,53 @@ impl LinearLayout {
             bit += 1;
         }
         bit == self.ins.bits()
+    }
+
+    /// Whether the named dims go to themselves, nothing else goes to them, and they go to nothing else: the map of the
+    /// other dims then is a [`LinearLayout::quotient`].
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{a=[[2,0],[1,0]],b=[[0,1],[0,2]]} -> (a:4,b:4)").unwrap();
+    /// assert!(layout.is_trivial_over(&["b"]));
+    /// assert!(!layout.is_trivial_over(&["a"]) && !layout.is_trivial_over(&["c"]));
+    /// ```
+    #[doc(alias = "isTrivialOver")]
+    pub const fn is_trivial_over(&self, names: &[&str]) -> bool {
+        self.quotient(names).is_ok()
+    }
+
+    /// The map with another size of an input dim: bits that are left out are dropped, bits that are new are sent to 0.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if there is no such dim, [illegal](Error::is_illegal) for a size that is not a
+    /// power of two, [overflow](Error::is_overflow) beyond 62 bits.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{a=[1,2],b=[4]} -> (x:8)").unwrap();
+    /// assert_eq!(layout.resize_in("a", 2).unwrap().to_string(), "{a=[1],b=[4]} -> (x:8)");
+    /// assert_eq!(layout.resize_in("a", 8).unwrap().to_string(), "{a=[1,2,0],b=[4]} -> (x:8)");
+    /// assert!(layout.resize_in("c", 8).unwrap_err().is_mismatch());
+    /// ```
+    #[doc(alias = "resizeInDim")]
+    pub const fn resize_in(&self, input: &str, size: u64) -> Result<LinearLayout, Error> {
+        let at = tri!(self.ins.need(input));
+        let bits = tri!(bits_of_size(size));
+        let (mut all, mut dim) =
+            (LinearLayout { ins: Dims::NONE, outs: self.outs, bases: [0; MAX_BITS] }, 0);
+        while dim < self.ins.len() {
+            let (own, first) = (self.ins.as_slice()[dim], self.ins.before(dim));
+            let count = if dim == at { bits } else { own.bits() };
+            let (from, mut bit) = (all.ins.bits(), 0);
+            tri!(all.ins.push(own.name(), count));
+            while bit < count && bit < own.bits() {
+                all.bases[from + bit] = self.bases[first + bit];
+                bit += 1;
+            }
+            dim += 1;
+        }
+        Ok(all)
     }
 
     /// This map, with the input dims of another one into the same output dims behind its own: the images
