@@ -5,7 +5,7 @@
 //! fields := [ name ] '(' entries ')' | '{' entries '}' | entries
 //! entries := [ entry { ',' entry } [ ',' ] ]
 //! entry  := [ key ( '=' | ':' ) ] value        without a key: the next of the positional keys
-//! value  := int | word | text | list | name '(' value { ',' value } ')'      a call of one value is that value
+//! value  := int | word | text | list | '{' key ( '=' | ':' ) … '}' | name '(' value { ',' value } ')'      a call of one value is that value
 //! list   := ( '(' | '[' | '{' ) [ value { ',' value } [ ',' ] ] ( ')' | ']' | '}' )
 //! ```
 
@@ -37,6 +37,8 @@ enum Kind<'a> {
     /// A word, or a text without its quotes.
     Word(&'a str),
     List(Vec<Value<'a>>),
+    /// `{key = value`, up to the bracket that closes it.
+    Fields(&'a str),
 }
 
 /// Fields, each to be taken once by the dialect that knows it.
@@ -189,6 +191,11 @@ fn value<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Value<'a>, Error> {
     let kind = match first {
         Some(c) if c.is_ascii_digit() || (c == '-' && is_negative(scan)) => integer(scan)?,
         Some(quote @ ('\'' | '"')) => text(scan, quote)?,
+        Some('{') if has_fields(scan) => {
+            let fields = scan.take(|c| c != '}');
+            scan.expect("}")?;
+            Kind::Fields(fields)
+        }
         Some(open @ ('(' | '[' | '{')) => {
             let close = match open {
                 '(' => ")",
@@ -222,6 +229,12 @@ fn call<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Kind<'a>, Error> {
         }
         other => Ok(other),
     }
+}
+
+/// Whether the bracket that comes next holds fields.
+fn has_fields(scan: &Scanner<'_>) -> bool {
+    let mut ahead = Scanner::new(scan.rest());
+    ahead.eat("{") && key(&mut ahead).is_some()
 }
 
 fn is_negative(scan: &Scanner<'_>) -> bool {
@@ -285,7 +298,7 @@ impl<'a> Value<'a> {
                 }
                 false => self.expected(what),
             }),
-            Kind::Word(_) | Kind::List(_) => Err(self.expected(what)),
+            Kind::Word(_) | Kind::List(_) | Kind::Fields(_) => Err(self.expected(what)),
         }
     }
 
@@ -301,7 +314,21 @@ impl<'a> Value<'a> {
     pub(crate) fn word(&self) -> Result<&'a str, Error> {
         match self.kind {
             Kind::Word(word) => Ok(word),
-            Kind::Integer(_) | Kind::List(_) => Err(self.expected("a name")),
+            Kind::Integer(_) | Kind::List(_) | Kind::Fields(_) => Err(self.expected("a name")),
+        }
+    }
+
+    /// The fields within braces, of the `legal` names.
+    pub(crate) fn fields(&self, who: &str, legal: &[&'a str]) -> Result<Fields<'a>, Error> {
+        match self.kind {
+            Kind::Fields(text) => {
+                let inside = text.get(1..).unwrap_or("");
+                Fields::read(inside, who, legal, 0).map_err(|error| error.shifted(self.span.0 + 1))
+            }
+            Kind::List(ref values) if values.is_empty() => Fields::read("{}", who, legal, 0),
+            Kind::Integer(_) | Kind::Word(_) | Kind::List(_) => {
+                Err(self.expected("fields in braces"))
+            }
         }
     }
 
@@ -310,7 +337,9 @@ impl<'a> Value<'a> {
         match &self.kind {
             Kind::List(values) if values.len() <= MAX_MODES => Ok(values),
             Kind::List(_) => Err(self.expected(format!("at most {MAX_MODES} values"))),
-            Kind::Integer(_) | Kind::Word(_) => Err(self.expected("a list, such as `(3,5)`")),
+            Kind::Integer(_) | Kind::Word(_) | Kind::Fields(_) => {
+                Err(self.expected("a list, such as `(3,5)`"))
+            }
         }
     }
 
@@ -318,7 +347,9 @@ impl<'a> Value<'a> {
     pub(crate) fn dims(&self) -> Result<Vec<u64>, Error> {
         match self.kind {
             Kind::Integer(_) => Ok(vec![self.unsigned()?]),
-            Kind::Word(_) | Kind::List(_) => self.list()?.iter().map(Value::unsigned).collect(),
+            Kind::Word(_) | Kind::List(_) | Kind::Fields(_) => {
+                self.list()?.iter().map(Value::unsigned).collect()
+            }
         }
     }
 
@@ -326,7 +357,7 @@ impl<'a> Value<'a> {
     pub(crate) fn strides(&self, rank: usize) -> Result<Vec<i64>, Error> {
         let strides: Vec<i64> = match self.kind {
             Kind::Integer(_) => vec![self.signed()?],
-            Kind::Word(_) | Kind::List(_) => {
+            Kind::Word(_) | Kind::List(_) | Kind::Fields(_) => {
                 self.list()?.iter().map(Value::signed).collect::<Result<_, _>>()?
             }
         };

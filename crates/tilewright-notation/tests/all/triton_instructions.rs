@@ -357,3 +357,198 @@ fn every_invertible_shared_linear_is_a_layout() {
     let error = Spec::parse(singular).unwrap().resolve(Some(&[2, 2]), None).unwrap_err();
     assert!(error.to_string().contains("offset 3 and offset 4 are one element"), "{error}");
 }
+
+/// The maps that Triton 3.9 itself gives, by `GluonOpBuilder.to_linear_layout`.
+#[test]
+fn instructions_of_today_are_those_of_triton() {
+    let wmma = |version: u64, transposed: bool, shares: &str, instr: &str| {
+        let instr =
+            if instr.is_empty() { String::new() } else { format!(", instrShape = [{instr}]") };
+        format!(
+            "#ttg.amd_wmma<{{version = {version}, isTranspose = {transposed}, ctaLayout = {{{shares}}}{instr}}}>"
+        )
+    };
+    let mfma = |instr: &str, transposed: bool, more: &str| {
+        format!(
+            "#ttg.amd_mfma<{{version = 3, warpsPerCTA = [2, 2], instrShape = [{instr}], isTransposed = {transposed}{more}}}>"
+        )
+    };
+    let dot = |operand: u64, parent: String, width: u64| {
+        format!("#ttg.dot_op<{{opIdx = {operand}, parent = {parent}, kWidth = {width}}}>")
+    };
+    let (plain, apart) =
+        ("warp = [[0, 1], [1, 0]]", "register = [[0, 1]], warp = [[0, 2], [1, 0]]");
+    let held = "register = [[0, 2]], warp = [[0, 1], [1, 0]]";
+    for (encoding, dims, row) in [
+        (
+            wmma(1, true, plain, ""),
+            [64, 64],
+            "0,2 0,4 0,8 0,32 32,0|1,0 2,0 4,0 8,0 0,1|0,16 16,0|",
+        ),
+        (
+            wmma(2, true, plain, ""),
+            [64, 64],
+            "0,1 0,2 0,4 0,32 32,0|1,0 2,0 4,0 8,0 0,8|0,16 16,0|",
+        ),
+        (
+            wmma(2, true, apart, ""),
+            [64, 64],
+            "0,1 0,2 0,4 0,16 32,0|1,0 2,0 4,0 8,0 0,8|0,32 16,0|",
+        ),
+        (
+            wmma(3, true, plain, "16, 16, 32"),
+            [64, 64],
+            "0,1 0,2 0,4 0,32 32,0|1,0 2,0 4,0 8,0 0,8|0,16 16,0|",
+        ),
+        (
+            wmma(3, false, plain, "32, 16, 128"),
+            [128, 64],
+            "1,0 2,0 4,0 16,0 0,32 64,0|0,1 0,2 0,4 0,8 8,0|0,16 32,0|",
+        ),
+        (
+            wmma(3, true, plain, "32, 16, 128"),
+            [128, 64],
+            "0,1 0,2 0,4 0,16 32,0 64,0|1,0 2,0 4,0 8,0 0,8|0,32 16,0|",
+        ),
+        (
+            dot(0, wmma(1, false, apart, ""), 8),
+            [64, 64],
+            "0,1 0,2 0,4 0,8 0,16 0,32 32,0|1,0 2,0 4,0 8,0 0,0|0,0 16,0|",
+        ),
+        (
+            dot(1, wmma(1, false, apart, ""), 8),
+            [64, 64],
+            "1,0 2,0 4,0 0,16 8,0 16,0 32,0|0,1 0,2 0,4 0,8 0,0|0,32 0,0|",
+        ),
+        (
+            dot(0, wmma(2, false, apart, ""), 8),
+            [64, 64],
+            "0,1 0,2 0,4 0,16 0,32 32,0|1,0 2,0 4,0 8,0 0,8|0,0 16,0|",
+        ),
+        (
+            dot(1, wmma(2, false, apart, ""), 16),
+            [64, 64],
+            "1,0 2,0 4,0 8,0 0,16 32,0|0,1 0,2 0,4 0,8 16,0|0,32 0,0|",
+        ),
+        (
+            dot(0, wmma(3, true, held, "16, 16, 32"), 8),
+            [64, 64],
+            "0,1 0,2 0,4 0,16 0,32 32,0|1,0 2,0 4,0 8,0 0,8|0,0 16,0|",
+        ),
+        (
+            dot(1, wmma(3, true, held, "16, 16, 32"), 8),
+            [64, 64],
+            "1,0 2,0 4,0 16,0 0,32 32,0|0,1 0,2 0,4 0,8 8,0|0,16 0,0|",
+        ),
+        (
+            dot(0, wmma(3, true, plain, "16, 16, 128"), 16),
+            [64, 256],
+            "0,1 0,2 0,4 0,8 0,32 0,64 0,128 32,0|1,0 2,0 4,0 8,0 0,16|0,0 16,0|",
+        ),
+        (
+            dot(0, wmma(3, true, plain, "32, 16, 128"), 16),
+            [128, 256],
+            "0,1 0,2 0,4 0,8 0,32 0,64 0,128 32,0 64,0|1,0 2,0 4,0 8,0 0,16|0,0 16,0|",
+        ),
+        (
+            dot(1, wmma(3, true, plain, "32, 16, 128"), 16),
+            [256, 128],
+            "1,0 2,0 4,0 8,0 32,0 64,0 0,16 128,0 0,64|0,1 0,2 0,4 0,8 16,0|0,32 0,0|",
+        ),
+        (
+            dot(0, wmma(3, true, plain, "16, 16, 4"), 2),
+            [64, 64],
+            "0,1 0,4 0,8 0,16 0,32 32,0|1,0 2,0 4,0 8,0 0,2|0,0 16,0|",
+        ),
+        (
+            mfma("64, 4, 16", true, ""),
+            [256, 16],
+            "0,1 0,2 0,8 128,0|1,0 2,0 4,0 8,0 16,0 32,0|0,4 64,0|",
+        ),
+        (
+            mfma("4, 64, 16", false, ""),
+            [16, 256],
+            "1,0 2,0 0,128 8,0|0,1 0,2 0,4 0,8 0,16 0,32|0,64 4,0|",
+        ),
+        (
+            dot(0, mfma("64, 4, 16", true, ""), 4),
+            [256, 64],
+            "0,1 0,2 0,4 0,8 0,16 0,32 128,0|1,0 2,0 4,0 8,0 16,0 32,0|0,0 64,0|",
+        ),
+        (
+            dot(1, mfma("64, 4, 16", true, ""), 4),
+            [64, 16],
+            "1,0 2,0 0,8|0,1 0,2 4,0 8,0 16,0 32,0|0,4 0,0|",
+        ),
+        (
+            mfma("32, 32, 8", false, ", tilesPerWarp = [2, 1]"),
+            [256, 128],
+            "1,0 2,0 8,0 16,0 0,64 32,0 128,0|0,1 0,2 0,4 0,8 0,16 4,0|0,32 64,0|",
+        ),
+        (
+            mfma("16, 16, 16", true, ", tilesPerWarp = [2, 2]"),
+            [256, 128],
+            "0,1 0,2 0,16 0,64 16,0 64,0 128,0|1,0 2,0 4,0 8,0 0,4 0,8|0,32 32,0|",
+        ),
+        (
+            dot(0, mfma("16, 16, 16", true, ", tilesPerWarp = [2, 4]"), 4),
+            [128, 64],
+            "0,1 0,2 0,16 0,32 16,0 64,0|1,0 2,0 4,0 8,0 0,4 0,8|0,0 32,0|",
+        ),
+        (
+            dot(1, mfma("16, 16, 16", true, ", tilesPerWarp = [2, 4]"), 4),
+            [64, 256],
+            "1,0 2,0 16,0 32,0 0,16 0,32 0,128|0,1 0,2 0,4 0,8 4,0 8,0|0,64 0,0|",
+        ),
+        (
+            mfma("16, 16, 16", false, ", elementBitWidth = 64"),
+            [64, 64],
+            "4,0 8,0 0,32 32,0|0,1 0,2 0,4 0,8 1,0 2,0|0,16 16,0|",
+        ),
+        (
+            mfma("16, 16, 4", true, ", elementBitWidth = 64"),
+            [64, 64],
+            "0,4 0,8 0,32 32,0|1,0 2,0 4,0 8,0 0,1 0,2|0,16 16,0|",
+        ),
+    ] {
+        check(&encoding, &dims, row);
+    }
+    let batched = "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {warp = [[0, 0, 1], [0, 1, 0]]}}>";
+    check(
+        batched,
+        &[2, 64, 64],
+        "0,0,1 0,0,2 0,0,4 0,0,32 0,32,0 1,0,0|0,1,0 0,2,0 0,4,0 0,8,0 0,0,8|0,0,16 0,16,0|",
+    );
+}
+
+#[test]
+fn fields_of_encodings_come_in_any_order() {
+    let parent = "#ttg.amd_mfma<{isTransposed = true, instrShape = [16, 16], warpsPerCTA = [1, 1], version = 3}>";
+    let (one, other) = (
+        format!("#ttg.dot_op<{{opIdx = 0, parent = {parent}, kWidth = 4}}>"),
+        format!("#ttg.dot_op<{{kWidth = 4, parent = {parent}, opIdx = 0}}>"),
+    );
+    let canonical = |text: &str| Spec::parse(text).unwrap().to_string();
+    assert_eq!(canonical(&one), canonical(&other));
+    for (text, why) in [
+        ("#ttg.slice<{dim = 0}>".to_owned(), "expected `parent=` too"),
+        (format!("#ttg.slice<{{dim = 0, dim = 1, parent = {parent}}}>"), "given twice"),
+        (format!("#ttg.slice<{{dim = 0, parent = {parent}, kWidth = 2}}>"), "only dim, parent"),
+        (
+            "#ttg.amd_wmma<{version = 4, isTranspose = true, ctaLayout = {}}>".into(),
+            "versions 1, 2 and 3",
+        ),
+        (
+            "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {warps = [[0, 1]]}}>"
+                .into(),
+            "no `warps`",
+        ),
+        (
+            "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = 3}>".into(),
+            "fields in braces",
+        ),
+    ] {
+        let error = Spec::parse(&text).unwrap_err();
+        assert!(error.to_string().contains(why), "{text}: {error}");
+    }
+}

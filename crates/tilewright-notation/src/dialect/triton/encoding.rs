@@ -226,45 +226,74 @@ fn operand(body: &str, depth: usize) -> Result<Encoding, Error> {
     }
 }
 
-/// `{FIRST = 0, parent = #ttg.…}`, with `, kWidth = 2` behind: the number with its span, the parent, and the last
-/// number or 0.
+/// `{FIRST = 0, parent = #ttg.…}`, with `, kWidth = 2` for operands, in any order: the number with its span, the
+/// parent, and the width or 0.
 fn nested(
     body: &str,
     first: &str,
     depth: usize,
 ) -> Result<(u64, (usize, usize), Encoding, u64), Error> {
-    let mut scan = Scanner::new(body);
+    let (mut scan, mut number, mut parent, mut width) = (Scanner::new(body), None, None, None);
+    let legal = if first == "opIdx" { "opIdx, parent, kWidth" } else { "dim, parent" };
     scan.expect("{")?;
-    scan.expect(first)?;
-    scan.expect("=")?;
-    scan.skip();
-    let from = scan.at();
-    let number = scan.integer()?;
-    let span = (from, scan.at());
-    scan.expect(",")?;
-    scan.expect("parent")?;
-    scan.expect("=")?;
-    scan.skip();
+    loop {
+        let (field, span) = scan.name("a field")?;
+        scan.expect("=")?;
+        scan.skip();
+        let from = scan.at();
+        let again = match field {
+            "parent" => parent.replace(read_parent(&mut scan, body, depth)?).is_some(),
+            "kWidth" if first == "opIdx" => width.replace(scan.integer()?).is_some(),
+            _ if field == first => {
+                let value = scan.integer()?;
+                number.replace((value, (from, scan.at()))).is_some()
+            }
+            _ => {
+                let message = format!("there is no `{field}` here, only {legal}");
+                return Err(Error::parse(span, message));
+            }
+        };
+        if again {
+            return Err(Error::parse(span, format!("`{field}` is given twice")));
+        }
+        if !scan.eat(",") {
+            break;
+        }
+    }
+    scan.expect("}")?;
+    let end = scan.at() - 1;
+    scan.end("the fields")?;
+    let missing = |name: &str| Error::parse((end, end), format!("expected `{name}=` too"));
+    let (number, span) = number.ok_or_else(|| missing(first))?;
+    let parent = parent.ok_or_else(|| missing("parent"))?;
+    Ok((number, span, parent, width.unwrap_or(0)))
+}
+
+/// The encoding that comes next, up to the bracket that closes it.
+fn read_parent(scan: &mut Scanner<'_>, body: &str, depth: usize) -> Result<Encoding, Error> {
     let at = scan.at();
     if depth == DEEPEST {
         return Err(Error::parse((at, body.len()), "encodings nested deeper than 16"));
     }
-    let end = body.rfind('>').map_or(at, |end| end + 1).max(at);
-    let inside = body.get(at..end).unwrap_or("");
+    let (mut open, mut len) = (0usize, 0);
+    for (i, c) in scan.rest().char_indices() {
+        match c {
+            '<' => open += 1,
+            '>' if open > 1 => open -= 1,
+            '>' => {
+                len = i + 1;
+                break;
+            }
+            _ => {}
+        }
+    }
+    let inside = scan.rest().get(..len).unwrap_or("");
     let parent = read(inside, depth + 1).map_err(|error| error.shifted(at))?;
     if parent.is_memory() {
-        return Err(Error::parse((at, end), "the parent is an encoding over threads"));
+        return Err(Error::parse((at, at + len), "the parent is an encoding over threads"));
     }
-    scan.advance(end - at);
-    let mut width = 0;
-    if first == "opIdx" && scan.eat(",") {
-        scan.expect("kWidth")?;
-        scan.expect("=")?;
-        width = scan.integer()?;
-    }
-    scan.expect("}")?;
-    scan.end("the fields")?;
-    Ok((number, span, parent, width))
+    scan.advance(len);
+    Ok(parent)
 }
 
 impl Encoding {

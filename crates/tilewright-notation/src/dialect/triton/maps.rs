@@ -57,11 +57,11 @@ fn bases_of(map: &LinearLayout, input: &str) -> Bases {
     (0..).map_while(|bit| map.basis(input, bit)).map(|basis| basis.as_slice().to_vec()).collect()
 }
 
-fn order_of(map: &LinearLayout) -> Vec<String> {
+pub(super) fn order_of(map: &LinearLayout) -> Vec<String> {
     map.outs().iter().map(|dim| dim.name().to_owned()).collect()
 }
 
-fn transposed(map: &LinearLayout, names: &[String]) -> Result<LinearLayout, Error> {
+pub(super) fn transposed(map: &LinearLayout, names: &[String]) -> Result<LinearLayout, Error> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     Ok(map.transpose_outs(&names)?)
 }

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! nvidia_mma   versionMajor (2 or 3), versionMinor, warpsPerCTA, instrShape [, blocks]
-//! amd_mfma     version, warpsPerCTA, instrShape (32×32 or 16×16), isTransposed [, blocks]
-//! amd_wmma     version (1 or 2), isTranspose, warpsPerCTA [, blocks]
+//! amd_mfma     version, warpsPerCTA, instrShape (32×32, 16×16, 64×4 or 4×64), isTransposed [, blocks]
+//!              [, tilesPerWarp] [, elementBitWidth (32 or 64)]
+//! amd_wmma     version (1, 2 or 3), isTranspose, ctaLayout | warpsPerCTA [, blocks] [, instrShape]
+//! ctaLayout    '{' [register, a list of bases ,] warp, a list of bases '}', in units of instructions
 //! dot_op       opIdx, parent: one of these or blocked [, kWidth]
 //! ```
 //!
@@ -16,12 +18,14 @@ use std::fmt;
 use tilewright_core::LinearLayout;
 
 use super::{
-    maps::{identities, name, shared_out},
-    values::{BLOCKS, Bases, blocks, list, more, powers},
+    maps::{
+        block_map, identities, name, names, order_of, per_block, shared_out, spanning, transposed,
+    },
+    values::{BLOCKS, Bases, bases, blocks, list, lists, more, powers},
 };
 use crate::{
     error::{Error, Kind},
-    literal::Fields,
+    literal::{Fields, Value},
 };
 
 /// An instruction, with the warps that share a block of its tiles.
@@ -29,14 +33,18 @@ use crate::{
 pub(super) struct Mma {
     unit: Unit,
     pub(super) warps: Vec<u64>,
+    /// The bases of registers and warps, in units of instructions, where the text has these and not numbers of warps.
+    shares: Option<[Bases; 2]>,
+    /// How many neighbouring instructions a warp has along each dim; none for one.
+    tiles: Vec<u64>,
     blocks: Bases,
 }
 
 #[derive(Debug)]
 enum Unit {
     Nvidia { major: u64, instr: Vec<u64> },
-    Mfma { version: u64, instr: Vec<u64>, transposed: bool },
-    Wmma { version: u64, transposed: bool },
+    Mfma { version: u64, instr: Vec<u64>, transposed: bool, bits: u64 },
+    Wmma { version: u64, transposed: bool, instr: Vec<u64> },
 }
 
 /// A number of registers or lanes along a dim; along none, they hold the same.
@@ -53,12 +61,24 @@ pub(super) fn read(kind: &str, body: &str) -> Result<Mma, Error> {
             "instrShape",
             "isTransposed",
             "tilesPerWarp",
+            "elementBitWidth",
         ],
-        _ => &["version", "isTranspose", "warpsPerCTA", "instrShape"],
+        _ => &["version", "isTranspose", "isTransposed", "warpsPerCTA", "ctaLayout", "instrShape"],
     };
     let legal = [own, &BLOCKS[..]].concat();
     let mut fields = Fields::read(body, "an encoding of a matrix instruction", &legal, 0)?;
-    let warps = powers(&fields.need(&["warpsPerCTA"])?)?;
+    let shares = fields.take(&["ctaLayout"])?.map(|value| shares(&value)).transpose()?;
+    let warps = match &shares {
+        Some([register, warp]) => {
+            let rank = register.iter().chain(warp).next().map_or(2, Vec::len);
+            vec![1; rank]
+        }
+        None => powers(&fields.need(&["warpsPerCTA"])?)?,
+    };
+    let tiles = match fields.take(&["tilesPerWarp"])? {
+        Some(value) => tiles(&value, warps.len())?,
+        None => Vec::new(),
+    };
     let unit = match kind {
         "nvidia_mma" => nvidia(&mut fields)?,
         "amd_mfma" => mfma(&mut fields)?,
@@ -69,7 +89,30 @@ pub(super) fn read(kind: &str, body: &str) -> Result<Mma, Error> {
         return Err(Error::parse((0, body.len()), message));
     }
     let blocks = blocks(&mut fields, Some(warps.len()))?;
-    Ok(Mma { unit, warps, blocks })
+    Ok(Mma { unit, warps, shares, tiles, blocks })
+}
+
+/// `{register = […], warp = […]}`.
+fn shares(value: &Value<'_>) -> Result<[Bases; 2], Error> {
+    let mut fields = value.fields("a layout of instructions", &["register", "warp"])?;
+    let [register, warp] = ["register", "warp"]
+        .map(|name| fields.take(&[name])?.map_or(Ok(Bases::new()), |value| bases(&value)));
+    let (register, warp) = (register?, warp?);
+    let mut all = register.iter().chain(&warp);
+    let rank = all.next().map_or(2, Vec::len);
+    if all.any(|basis| basis.len() != rank) {
+        return Err(Error::parse(value.span, "bases of different numbers of dims"));
+    }
+    Ok([register, warp])
+}
+
+/// How many instructions a warp has along each dim; none where it is one.
+fn tiles(value: &Value<'_>, rank: usize) -> Result<Vec<u64>, Error> {
+    let tiles = powers(value)?;
+    if tiles.len() != rank {
+        return Err(Error::parse(value.span, format!("expected one per dim, {rank}")));
+    }
+    Ok(if tiles.iter().all(|&tiles| tiles == 1) { Vec::new() } else { tiles })
 }
 
 fn nvidia(fields: &mut Fields<'_>) -> Result<Unit, Error> {
@@ -96,34 +139,54 @@ fn mfma(fields: &mut Fields<'_>) -> Result<Unit, Error> {
     fields.take(&["versionMinor"])?;
     let value = fields.need(&["instrShape"])?;
     let instr = value.dims()?;
-    if !matches!(instr.as_slice(), [32, 32, ..] | [16, 16, ..]) {
-        return Err(Error::parse(value.span, "expected [32, 32] or [16, 16]; others are not read"));
-    }
-    if let Some(tiles) = fields.take(&["tilesPerWarp"])?
-        && tiles.dims()?.iter().any(|&tiles| tiles != 1)
-    {
-        return Err(Error::parse(tiles.span, "a warp has one tile in each turn here"));
-    }
     let transposed = fields.need(&["isTransposed"])?.word()? == "true";
-    Ok(Unit::Mfma { version: version.unsigned()?, instr, transposed })
+    let bits = match fields.take(&["elementBitWidth"])? {
+        Some(bits) => bits.unsigned()?,
+        None => 32,
+    };
+    let known = match instr.as_slice() {
+        [32, 32, ..] => bits == 32,
+        [16, 16, ..] => [32, 64].contains(&bits),
+        [64, 4, ..] => transposed && bits == 32,
+        [4, 64, ..] => !transposed && bits == 32,
+        _ => false,
+    };
+    if !known {
+        let message = "expected [16, 16] of 32 or 64 bits, [32, 32], [64, 4] transposed, or [4, 64] not transposed";
+        return Err(Error::parse(value.span, message));
+    }
+    Ok(Unit::Mfma { version: version.unsigned()?, instr, transposed, bits })
 }
 
 fn wmma(fields: &mut Fields<'_>) -> Result<Unit, Error> {
     let value = fields.need(&["version"])?;
     let version = value.unsigned()?;
-    if ![1, 2].contains(&version) {
-        return Err(Error::parse(value.span, "versions 1 and 2 are read"));
+    if ![1, 2, 3].contains(&version) {
+        return Err(Error::parse(value.span, "versions 1, 2 and 3 are read"));
     }
-    if let Some(instr) = fields.take(&["instrShape"])?
-        && !matches!(instr.dims()?.as_slice(), [16, 16, ..])
-    {
-        return Err(Error::parse(instr.span, "expected [16, 16]; others are not read"));
-    }
-    let transposed = match fields.take(&["isTranspose"])? {
+    let instr = match fields.take(&["instrShape"])? {
+        Some(instr) => {
+            let shape = instr.dims()?;
+            let known = match shape.as_slice() {
+                [16, 16] => true,
+                [16, 16, k] => k.is_power_of_two(),
+                [32, 16, 128] => version == 3,
+                _ => false,
+            };
+            if !known {
+                let message =
+                    "expected [16, 16, k], or [32, 16, 128] of version 3; others are not read";
+                return Err(Error::parse(instr.span, message));
+            }
+            shape
+        }
+        None => vec![16, 16, 16],
+    };
+    let transposed = match fields.take(&["isTranspose", "isTransposed"])? {
         Some(value) => value.word()? == "true",
         None => false,
     };
-    Ok(Unit::Wmma { version, transposed })
+    Ok(Unit::Wmma { version, transposed, instr })
 }
 
 /// The dims of an array of this rank, the last first.
@@ -146,29 +209,30 @@ impl Mma {
                 let at = if *major == 3 { 0 } else { instr.len() - 2 };
                 nvidia_factors((n, instr[at + 1]), (m, instr[at]), 2)
             }
-            Unit::Mfma { instr, transposed, .. } => {
+            Unit::Mfma { instr, transposed, bits, .. } => {
                 let (m, n) = if *transposed { (n, m) } else { (m, n) };
+                let registers = Factor("register", 4, Some(m));
                 match instr[0] {
                     32 => vec![
-                        Factor("register", 4, Some(m)),
+                        registers,
                         Factor("lane", 32, Some(n)),
                         Factor("lane", 2, Some(m)),
                         Factor("register", 4, Some(m)),
                     ],
-                    _ => vec![
-                        Factor("register", 4, Some(m)),
-                        Factor("lane", 16, Some(n)),
-                        Factor("lane", 4, Some(m)),
-                    ],
+                    16 if *bits == 64 => {
+                        vec![Factor("lane", 16, Some(n)), Factor("lane", 4, Some(m)), registers]
+                    }
+                    16 => vec![registers, Factor("lane", 16, Some(n)), Factor("lane", 4, Some(m))],
+                    _ => vec![registers, Factor("lane", 64, Some(n))],
                 }
             }
-            Unit::Wmma { version, transposed } => {
+            Unit::Wmma { version, transposed, instr } => {
                 let (m, n) = if *transposed { (n, m) } else { (m, n) };
                 let registers = Factor("register", 8, Some(m));
                 let (lanes, pair) = (Factor("lane", 16, Some(n)), Factor("lane", 2, Some(m)));
                 match version {
                     1 => vec![lanes, pair, registers],
-                    _ => vec![registers, lanes, pair],
+                    _ => vec![registers, lanes, pair, Factor("register", instr[0] / 16, Some(m))],
                 }
             }
         };
@@ -197,12 +261,23 @@ impl Mma {
                 nvidia_factors((k, 8 * width), (other, rows), width)
             }
             Unit::Mfma { instr, .. } => {
-                let rows = Factor("lane", instr[0], Some(other));
-                vec![first, rows, Factor("lane", 64 / instr[0], Some(k))]
+                let rows = instr[operand as usize];
+                vec![first, Factor("lane", rows, Some(other)), Factor("lane", 64 / rows, Some(k))]
             }
-            Unit::Wmma { version, .. } => {
-                let halves = if *version == 1 { None } else { Some(k) };
-                vec![first, Factor("lane", 16, Some(other)), Factor("lane", 2, halves)]
+            Unit::Wmma { version: 1, .. } => {
+                vec![first, Factor("lane", 16, Some(other)), Factor("lane", 2, None)]
+            }
+            Unit::Wmma { transposed, instr, .. } => {
+                let along = instr.get(2).copied().unwrap_or(16) / (2 * width);
+                // Of 32×16, the operand with the 32 rows has two tiles of 16.
+                let tiles = if operand == u64::from(*transposed) { instr[0] / 16 } else { 1 };
+                vec![
+                    first,
+                    Factor("lane", 16, Some(other)),
+                    Factor("lane", 2, Some(k)),
+                    Factor("register", along.max(1), Some(k)),
+                    Factor("register", tiles, Some(other)),
+                ]
             }
         };
         let mut order = vec![k, other];
@@ -220,24 +295,62 @@ impl Mma {
         dims: &[u64],
     ) -> Result<LinearLayout, Error> {
         let mut tile = identities("register", &vec![1; dims.len()], order)?;
+        for factor in factors {
+            tile = tile.product(&factor.map(order)?)?;
+        }
+        if let Some(shares) = &self.shares {
+            let shares = shared_by(shares, k, dims.len())?;
+            let tile = tile.product(&transposed(&shares, &order_of(&tile))?)?;
+            return shared_out(&tile, &without(&self.blocks, k), dims);
+        }
         let mut by_warp = row_major(dims.len());
         if matches!(self.unit, Unit::Nvidia { major: 3, .. }) {
             by_warp.swap(0, 1);
         }
-        let warps = by_warp.iter().map(|&dim| {
-            let size = self.warps.get(dim).copied().unwrap_or(1);
-            Factor("warp", size, (Some(dim) != k).then_some(dim))
-        });
-        let all: Vec<&Factor> = factors.iter().collect();
-        for Factor(input, size, dim) in all.into_iter().chain(&warps.collect::<Vec<_>>()) {
-            let factor = match dim {
-                Some(dim) => LinearLayout::identity(*size, input, &name(*dim))?,
-                None => LinearLayout::zeros(*size, input, &name(order[0]))?,
-            };
-            tile = tile.product(&factor)?;
+        let blocks = without(&self.blocks, k);
+        let part = per_block(&block_map(&blocks, dims)?, dims);
+        if let Some(k) = k.filter(|_| !self.tiles.is_empty()) {
+            tile = filled(&tile, k, &part)?;
         }
-        shared_out(&tile, &without(&self.blocks, k), dims)
+        for dim in by_warp {
+            let size = self.warps.get(dim).copied().unwrap_or(1);
+            let own = (Some(dim) != k).then_some(dim);
+            if let (Some(&tiles), Some(dim)) = (self.tiles.get(dim), own) {
+                tile = tile.product(&Factor("register", tiles, Some(dim)).map(order)?)?;
+            }
+            tile = tile.product(&Factor("warp", size, own).map(order)?)?;
+            if !self.tiles.is_empty() && own.is_some() {
+                tile = filled(&tile, dim, &part)?;
+            }
+        }
+        shared_out(&tile, &blocks, dims)
     }
+}
+
+impl Factor {
+    fn map(&self, order: &[usize]) -> Result<LinearLayout, Error> {
+        let Factor(input, size, dim) = self;
+        Ok(match dim {
+            Some(dim) => LinearLayout::identity(*size, input, &name(*dim))?,
+            None => LinearLayout::zeros(*size, input, &name(order[0]))?,
+        })
+    }
+}
+
+/// The tile with as many more registers along a dim as reach its extent.
+fn filled(tile: &LinearLayout, dim: usize, dims: &[u64]) -> Result<LinearLayout, Error> {
+    let own = tile.outs().iter().find(|out| out.name() == name(dim));
+    let times = (dims[dim] / own.map_or(1, |out| out.size())).max(1);
+    Ok(tile.product(&LinearLayout::identity(times, "register", &name(dim))?)?)
+}
+
+/// The map of registers and warps in units of instructions. Of an operand, warps along `k` hold the same, and
+/// registers along it are left out.
+fn shared_by(shares: &[Bases; 2], k: Option<usize>, rank: usize) -> Result<LinearLayout, Error> {
+    let [mut register, warp] = shares.each_ref().map(|bases| without(bases, k));
+    register.retain(|basis| basis.iter().any(|&entry| entry != 0));
+    let ins = [("register", &register), ("warp", &warp)];
+    spanning(&ins, &names(rank))
 }
 
 /// The tile of `mma`: pairs of `width` in four lanes along the inner dim, eight lanes along the outer one.
@@ -299,15 +412,38 @@ impl fmt::Display for Mma {
                 "#ttg.nvidia_mma<{{versionMajor = {major}, versionMinor = 0, warpsPerCTA = {warps}{more}, instrShape = {}}}>",
                 list(instr)
             ),
-            Unit::Mfma { version, instr, transposed } => write!(
-                f,
-                "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = {warps}{more}, instrShape = {}, isTransposed = {transposed}}}>",
-                list(instr)
-            ),
-            Unit::Wmma { version, transposed } => write!(
-                f,
-                "#ttg.amd_wmma<{{version = {version}, isTranspose = {transposed}, warpsPerCTA = {warps}{more}}}>"
-            ),
+            Unit::Mfma { version, instr, transposed, bits } => {
+                write!(
+                    f,
+                    "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = {warps}{more}, instrShape = {}, isTransposed = {transposed}",
+                    list(instr)
+                )?;
+                if !self.tiles.is_empty() {
+                    write!(f, ", tilesPerWarp = {}", list(&self.tiles))?;
+                }
+                if *bits != 32 {
+                    write!(f, ", elementBitWidth = {bits}")?;
+                }
+                f.write_str("}>")
+            }
+            Unit::Wmma { version, transposed, instr } => {
+                write!(f, "#ttg.amd_wmma<{{version = {version}, isTranspose = {transposed}, ")?;
+                match &self.shares {
+                    None => write!(f, "warpsPerCTA = {warps}")?,
+                    Some([register, warp]) if register.is_empty() => {
+                        write!(f, "ctaLayout = {{warp = {}}}", lists(warp))?;
+                    }
+                    Some([register, warp]) => {
+                        let (register, warp) = (lists(register), lists(warp));
+                        write!(f, "ctaLayout = {{register = {register}, warp = {warp}}}")?;
+                    }
+                }
+                f.write_str(&more)?;
+                if instr.as_slice() != [16, 16, 16] {
+                    write!(f, ", instrShape = {}", list(instr))?;
+                }
+                f.write_str("}>")
+            }
         }
     }
 }
