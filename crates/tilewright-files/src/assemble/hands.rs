@@ -67,14 +67,10 @@ impl Rooms {
 
     /// `share` bytes; `casts` says whether element types change, `width` is the widest unit.
     pub(crate) fn of(share: u64, casts: bool, width: u64) -> Rooms {
-        let eighth = share / 8;
-        let (out, cast) = if casts { (eighth * 2, eighth * 2) } else { (eighth * 4, 0) };
-        let least = |room: u64| room.max(width);
-        Rooms {
-            out: least(out),
-            stage: least(eighth),
-            read: least(eighth * 2),
-            cast: if casts { least(cast) } else { 0 },
+        let least = |eighths: u64| (share / 8 * eighths).max(width);
+        match casts {
+            true => Rooms { out: least(2), stage: least(1), read: least(2), cast: least(2) },
+            false => Rooms { out: least(3), stage: least(2), read: least(1), cast: 0 },
         }
     }
 }
