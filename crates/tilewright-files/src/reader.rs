@@ -212,10 +212,10 @@ impl Input {
     }
 }
 
-/// The error of reading what a file stores otherwise through index tables that a caller gives.
+/// The error of reading a tensor through index tables that a caller gives.
 fn read_with_tables(name: &str, spec: &str) -> Error {
     Error::usage(format!(
-        "tensor {name:?}: `{spec}` has index tables, which are no reading of a single tensor: convert the file, or read the tensor as it is and move it in memory"
+        "tensor {name:?}: `{spec}` has index tables, and a single tensor cannot be read through them: convert the file, or read the tensor as it is and move it in memory"
     ))
 }
 
@@ -388,14 +388,15 @@ impl Reader<'_> {
 
     /// Writes what no element is written to.
     fn pad(&self, out: &mut [u8]) -> Result<(), Error> {
-        // A program of the whole writes its gaps itself.
-        let none = self.to.layout().padding() == 0 && self.to.ends_with_a_byte();
-        if none || self.to.tables().is_some() {
-            return Ok(());
-        }
-        let (layout, same) = (self.to.layout(), Elements::same(self.to.bits));
-        let plan =
-            Plan::new(layout, layout, same, self.fill).map_err(|error| self.failed(&error))?;
+        let plan = match self.to.tables() {
+            Some(_) => Plan::of(self.program.clone()),
+            None if self.to.layout().padding() == 0 && self.to.ends_with_a_byte() => return Ok(()),
+            None => {
+                let (layout, same) = (self.to.layout(), Elements::same(self.to.bits));
+                let plan = Plan::new(layout, layout, same, self.fill);
+                plan.map_err(|error| self.failed(&error))?
+            }
+        };
         plan.pad(out, 1).map_err(|error| self.failed(&error))
     }
 
@@ -441,6 +442,23 @@ mod tests {
             data[from as usize..to as usize].to_vec()
         };
         rows.flat_map(row).collect()
+    }
+
+    /// Tables that fold into strides give long runs, which go straight, and padding between them.
+    #[test]
+    #[cfg(feature = "tables")]
+    fn padding_between_long_runs_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.safetensors");
+        file(&path, "F32", &[4, 9000], &vec![7; 4 * 9000 * 4]);
+        let input = open(&path, &Reading::default()).unwrap();
+        let to = Spec::parse("f32[4,9000] table(0; 3,2,1,0) (4,9000):(9216,1)").unwrap();
+        let reader = input.reader(&input.tensors()[0], Some(&to), None).unwrap();
+        let mut out = vec![0x5A; reader.bytes() as usize];
+        reader.read_into(&mut out, 1, &()).unwrap();
+        let expected = |byte: usize| if byte % (9216 * 4) < 9000 * 4 { 7 } else { 0 };
+        let wrong = out.iter().enumerate().position(|(byte, is)| *is != expected(byte));
+        assert_eq!(wrong, None);
     }
 
     /// A layout with index tables is read whole, by bounds of any size: what a conversion to it holds.

@@ -139,6 +139,7 @@ impl Job {
         journal: &mut Journal,
         batch: &mut Vec<Promise>,
     ) -> Result<(), Error> {
+        hands.release()?;
         hands.sync()?;
         if self.request.verified {
             batch.iter().try_for_each(|promise| hands.verify(promise))?;
@@ -223,8 +224,16 @@ impl<'j> Hands<'j> {
         if self.shared.threads > 1 {
             let part = self.job.parts(task).map(|part| self.job.bytes_of(&part)).max();
             let needed = part.unwrap_or(0).saturating_add(self.job.beside_box());
-            (self.room, self.replica) = rooms(self.job, &Budget::new(0))?;
+            self.release()?;
             (self.room, self.replica) = rooms(self.job, &self.shared.budget.share(needed))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the memory of the last task to other threads.
+    fn release(&mut self) -> Result<(), Error> {
+        if self.shared.threads > 1 {
+            (self.room, self.replica) = rooms(self.job, &Budget::new(0))?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What a move can fail by.
+//! Errors of moves.
 
 use std::fmt;
 
@@ -49,7 +49,7 @@ impl std::error::Error for Refused {}
 /// ```
 #[derive(Debug)]
 pub enum Failed<E> {
-    /// The engine takes no such program, or a place lies outside its buffer.
+    /// The program is not supported, or a place lies outside its buffer.
     Program(tilewright_relayout::Error),
     /// There is no memory.
     Memory(Refused),

@@ -1,6 +1,7 @@
 //! Neighbours among reads, which one call reads together.
 //!
-//! Law: a call reads at most one and a half times what its reads need, and every read is part of one call, in its order.
+//! Law: a call reads at most one and a half times the bytes of its reads, which may contain gaps themselves, and every read
+//! is part of one call, in its order.
 
 use tilewright_relayout::{CALL, Read};
 

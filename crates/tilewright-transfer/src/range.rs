@@ -34,12 +34,13 @@ pub fn chunks<E>(
     held: &dyn Fn(&Chunk) -> u64,
     take: &mut dyn FnMut(&Chunk) -> Result<(), Failed<E>>,
 ) -> Result<(), Failed<E>> {
+    let unit = unit.max(1);
     let mut todo = vec![range];
     while let Some(range) = todo.pop() {
         let chunk = plan.chunk(range.clone())?;
         let len = range.end - range.start;
         if len > unit && held(&chunk) > most {
-            let middle = range.start + (len / 2).next_multiple_of(unit.max(1));
+            let middle = range.start + (len / 2).next_multiple_of(unit);
             todo.extend([middle..range.end, range.start..middle]);
             continue;
         }

@@ -4,7 +4,7 @@
 //! needs. Reads with short gaps between them become one call, if it has at most one and a half times their bytes; writes never cover a
 //! gap, since its bytes may be of another part.
 //!
-//! What is called follows from layouts alone: [`reads`] and [`writes`] say it, and a [`Stage`](crate::Stage) does it.
+//! Calls follow from layouts alone: [`reads`] and [`writes`] list them, and a [`Stage`](crate::Stage) makes them.
 
 use std::ops::Range;
 
@@ -52,7 +52,7 @@ impl Step<'_> {
     }
 }
 
-/// What a step is given to.
+/// A callback that takes a step.
 pub(crate) type Take<'t, E> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed<E>>;
 
 /// Calls `take` with the steps that read the source of a program into a part in memory, with buffers of at most `most`

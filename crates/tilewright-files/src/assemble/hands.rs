@@ -318,11 +318,12 @@ fn moved(error: &dyn fmt::Display) -> Error {
     Error::usage(format!("a part of a tensor: {error}"))
 }
 
-/// The two halves of a nest along the turn that reaches furthest in the source; `None` for one element.
+/// The two halves of a nest along the turn that reaches furthest in the source, or in the result where all repeat one
+/// element; `None` for one element.
 fn halves(nest: &Nest) -> Option<[Nest; 2]> {
     let turns = nest.turns.iter().enumerate();
     let (number, turn) =
-        turns.filter(|(_, turn)| turn.from > 0).max_by_key(|(_, turn)| turn.from)?;
+        turns.filter(|(_, turn)| turn.extent > 1).max_by_key(|(_, turn)| (turn.from, turn.to))?;
     let half = turn.extent / 2;
     Some([nest.only(number, half, turn.extent - half), nest.only(number, 0, half)])
 }

@@ -137,12 +137,16 @@ impl Run<'_, '_> {
         let mut read = |bytes: &mut [u8], from| self.read(bytes, from, true);
         let mut stage = Stage::new(&self.budget, most).threads(self.pool.threads());
         let done = stage.read(reader.program.clone(), out, &mut read);
-        done.map_err(|failed| match failed {
+        let done = done.map_err(|failed| match failed {
             Failed::Place(error) => error,
             Failed::Memory(refused) => refused.into(),
             Failed::Program(error) => reader.failed(&error),
             Failed::Outside { .. } => self.outside(),
-        })
+        });
+        done?;
+        // Fewer bytes are read than written where elements grow or repeat.
+        self.tell(u64::MAX);
+        Ok(())
     }
 
     fn slabs(&self, slabs: Slabs, out: &mut [u8]) -> Result<(), Error> {
