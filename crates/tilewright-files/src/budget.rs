@@ -1,4 +1,4 @@
-//! The bound on memory: what it leaves for buffers beside what is held of the tensors themselves.
+//! The part of the bound on memory that is left for buffers, after the names and layouts of the tensors.
 
 use tilewright_core::{Counted, Remedy};
 pub(crate) use tilewright_transfer::{Budget, Buffer, Held, zeros};

@@ -217,7 +217,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// A watcher who can stop a run, and hears nothing of it: what is read a second time was told.
+/// A watcher that can stop a run, and gets no progress: bytes that are read again were counted before.
 pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
 
 impl Watch for Quiet<'_> {

@@ -510,7 +510,7 @@ pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
     jobs.iter().map(|job| job.bytes_out).fold(0, u64::saturating_add)
 }
 
-/// What moves all elements of a tensor.
+/// Returns the program that moves all elements of a tensor.
 pub(crate) fn program(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Program, Error> {
     let program = match (from.tables(), to.tables()) {
         (None, None) => Program::new(from.layout(), to.layout(), elements(from, to), fill),

@@ -192,11 +192,9 @@ impl<'c, 'b> Lane<'c, 'b> {
         };
         let mut take = |chunk: &Chunk| self.chunk(part, chunk).map_err(Failed::Place);
         let done = chunks(&part.plan, range, (unit, shares.share), &held, &mut take);
-        done.map_err(|failed| match failed {
-            Failed::Place(end) => end,
-            Failed::Memory(refused) => refused.into(),
-            Failed::Program(error) => part.failed(&error).into(),
-            Failed::Outside { len, .. } => short(part, len as usize).into(),
+        done.map_err(|failed| {
+            let outside = |end| short(part, end as usize).into();
+            failed.into_error(|error| part.failed(error).into(), outside)
         })
     }
 

@@ -400,7 +400,7 @@ impl Reader<'_> {
         plan.pad(out, 1).map_err(|error| self.failed(&error))
     }
 
-    /// Whether the result is the bytes of the file as they are.
+    /// Returns whether the result has the bytes of the file as they are.
     fn is_copied(&self) -> bool {
         let (from, to) = (&self.from, &self.to);
         let whole = from.bits == to.bits && size(&self.area) == from.layout().size();

@@ -231,7 +231,7 @@ fn call<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Kind<'a>, Error> {
     }
 }
 
-/// Whether the bracket that comes next holds fields.
+/// Returns whether the next bracket holds fields.
 fn has_fields(scan: &Scanner<'_>) -> bool {
     let mut ahead = Scanner::new(scan.rest());
     ahead.eat("{") && key(&mut ahead).is_some()

@@ -7,7 +7,7 @@
 use std::{fs::File, io};
 
 use tilewright_core::TensorLayout;
-use tilewright_relayout::{Elements, Program};
+use tilewright_relayout::{Elements, Plan, Program};
 use tilewright_transfer::{self as transfer, Budget, Buffer, Stage, Step, read_at, write_at};
 
 use crate::{Error, array::Meet};
@@ -27,7 +27,7 @@ pub(crate) fn about(failed: Failed, tensor: &str) -> Error {
     error.about(&format!("tensor {tensor:?}"))
 }
 
-/// What takes the steps of a move.
+/// A callback that takes the steps of a move.
 type Take<'t> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed>;
 
 /// Calls `take` with the steps that read what a local array has of a box, with buffers of at most `most` bytes.
@@ -38,7 +38,7 @@ pub(crate) fn reads(
     most: u64,
     take: Take<'_>,
 ) -> Result<(), Failed> {
-    transfer::reads(program((from, &meet.local), (size, &meet.within), meet, bits)?, most, take)
+    transfer::reads(&plan((from, &meet.local), (size, &meet.within), meet, bits)?, most, take)
 }
 
 /// Calls `take` with the steps that write what a local array has of a box, with buffers of at most `most` bytes.
@@ -49,16 +49,16 @@ pub(crate) fn writes(
     most: u64,
     take: Take<'_>,
 ) -> Result<(), Failed> {
-    transfer::writes(program((size, &meet.within), (to, &meet.local), meet, bits)?, most, take)
+    transfer::writes(&plan((size, &meet.within), (to, &meet.local), meet, bits)?, most, take)
 }
 
-fn program(
+fn plan(
     from: (&TensorLayout, &[u64]),
     to: (&TensorLayout, &[u64]),
     meet: &Meet,
     bits: u32,
-) -> Result<Program, tilewright_relayout::Error> {
-    Program::of_part(from, to, &meet.extents, Elements::same(bits))
+) -> Result<Plan, tilewright_relayout::Error> {
+    Program::of_part(from, to, &meet.extents, Elements::same(bits)).map(Plan::of)
 }
 
 /// A box in memory, and the buffers of its moves.
@@ -98,9 +98,9 @@ impl Room {
         (from, at): (&TensorLayout, u64),
         meet: &Meet,
     ) -> Result<(), Failed> {
-        let moved = program((from, &meet.local), (&self.layout, &meet.within), meet, self.bits)?;
+        let moved = plan((from, &meet.local), (&self.layout, &meet.within), meet, self.bits)?;
         let out = self.bytes.as_mut().and_then(|bytes| bytes.get_mut(..self.len));
-        self.stage.read(moved, out.unwrap_or_default(), &mut |bytes, from| {
+        self.stage.read(&moved, out.unwrap_or_default(), &mut |bytes, from| {
             read_at(file, bytes, at + from)
         })
     }
@@ -112,9 +112,9 @@ impl Room {
         (to, at): (&TensorLayout, u64),
         meet: &Meet,
     ) -> Result<(), Failed> {
-        let moved = program((&self.layout, &meet.within), (to, &meet.local), meet, self.bits)?;
+        let moved = plan((&self.layout, &meet.within), (to, &meet.local), meet, self.bits)?;
         let bytes = self.bytes.as_ref().and_then(|bytes| bytes.get(..self.len));
-        self.stage.write(moved, bytes.unwrap_or_default(), &mut |bytes, to| {
+        self.stage.write(&moved, bytes.unwrap_or_default(), &mut |bytes, to| {
             write_at(file, bytes, at + to)
         })
     }

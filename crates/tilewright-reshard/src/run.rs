@@ -185,7 +185,7 @@ enum Side {
     Result,
 }
 
-/// What the threads of a run share: open files, and the memory.
+/// Open files and the memory, which the threads of a run share.
 pub(crate) struct Shared {
     reads: Table,
     writes: Table,

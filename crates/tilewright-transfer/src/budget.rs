@@ -105,7 +105,8 @@ impl Budget {
         Ok(Held { len, of: self.0.clone() })
     }
 
-    /// Waits until there are `len` bytes, at most all, and returns a budget of its own for them.
+    /// Waits until there are `len` bytes, at most all, and returns a budget of its own for them. A thread that still holds
+    /// buffers of this budget may wait for itself: it drops them first.
     ///
     /// ```
     /// let budget = tilewright_transfer::Budget::new(100);
@@ -127,7 +128,7 @@ impl Budget {
     /// Returns a buffer of zeros.
     ///
     /// # Errors
-    /// [`Refused::Bound`] beyond the bound, [`Refused::System`] where the system has no memory.
+    /// [`Refused::Bound`] beyond the bound, [`Refused::System`] where the system refuses memory.
     ///
     /// ```
     /// let budget = tilewright_transfer::Budget::new(100);
@@ -176,7 +177,7 @@ impl Budget {
 /// Returns `len` zeros that are counted nowhere.
 ///
 /// # Errors
-/// [`Refused::System`] where the system has no memory.
+/// [`Refused::System`] where the system refuses memory.
 ///
 /// ```
 /// assert_eq!(tilewright_transfer::zeros(3).unwrap(), [0; 3]);

@@ -21,7 +21,7 @@ pub enum Refused {
         /// The bound.
         limit: u64,
     },
-    /// The system has no buffer of this number of bytes.
+    /// The system refused a buffer of this number of bytes.
     System(u64),
 }
 
@@ -32,7 +32,9 @@ impl fmt::Display for Refused {
                 f,
                 "{len} bytes of buffers beyond the {used} in use pass the bound of {limit}"
             ),
-            Refused::System(len) => write!(f, "the system has no memory for {len} bytes"),
+            Refused::System(len) => {
+                write!(f, "the system refused a buffer of {len} bytes of memory")
+            }
         }
     }
 }
@@ -44,14 +46,14 @@ impl std::error::Error for Refused {}
 /// ```
 /// use tilewright_transfer::{Failed, Refused};
 /// let failed: Failed<String> = Refused::System(8).into();
-/// assert_eq!(failed.to_string(), "the system has no memory for 8 bytes");
+/// assert_eq!(failed.to_string(), "the system refused a buffer of 8 bytes of memory");
 /// assert_eq!(Failed::Place("disk full").to_string(), "disk full");
 /// ```
 #[derive(Debug)]
 pub enum Failed<E> {
     /// The program is not supported, or a place lies outside its buffer.
     Program(tilewright_relayout::Error),
-    /// There is no memory.
+    /// Memory was refused.
     Memory(Refused),
     /// Bytes `at..at + len` lie outside a buffer.
     Outside {
@@ -79,6 +81,34 @@ impl<E> From<tilewright_core::Error> for Failed<E> {
 impl<E> From<Refused> for Failed<E> {
     fn from(refused: Refused) -> Failed<E> {
         Failed::Memory(refused)
+    }
+}
+
+impl<E: From<Refused>> Failed<E> {
+    /// Returns the error as one of `E`: `program` makes that of the engine, `outside` that of bytes behind the end of a
+    /// buffer, whose position it is given.
+    ///
+    /// ```
+    /// use tilewright_transfer::{Failed, Refused};
+    /// # struct Text(String);
+    /// # impl From<Refused> for Text {
+    /// #     fn from(refused: Refused) -> Text { Text(refused.to_string()) }
+    /// # }
+    /// let failed: Failed<Text> = Failed::Outside { at: 5, len: 3 };
+    /// let error = failed.into_error(|error| Text(error.to_string()), |end| Text(format!("byte {end}")));
+    /// assert_eq!(error.0, "byte 8");
+    /// ```
+    pub fn into_error(
+        self,
+        program: impl FnOnce(&tilewright_relayout::Error) -> E,
+        outside: impl FnOnce(u64) -> E,
+    ) -> E {
+        match self {
+            Failed::Program(error) => program(&error),
+            Failed::Memory(refused) => refused.into(),
+            Failed::Outside { at, len } => outside(at.saturating_add(len)),
+            Failed::Place(error) => error,
+        }
     }
 }
 

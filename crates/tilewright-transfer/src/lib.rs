@@ -1,6 +1,7 @@
 //! Moves parts of arrays between files and memory, within a bound on buffers.
 //!
-//! A move is a [`Program`](tilewright_relayout::Program) whose source or destination is in memory, while the other side
+//! Files and reshard build on it. A move is a [`Plan`](tilewright_relayout::Plan) whose source or destination is in memory,
+//! while the other side
 //! is bytes at positions: a file, a range of one, or a tensor that is gathered. [`reads`] and [`writes`] list the steps
 //! of a move, and a [`Stage`] runs them in buffers. So what a job costs is known before data move.
 //!
@@ -17,17 +18,17 @@
 //!
 //! ```
 //! use tilewright_core::TensorLayout;
-//! use tilewright_relayout::{Elements, Program};
+//! use tilewright_relayout::{Elements, Plan};
 //! use tilewright_transfer::{Budget, Stage};
 //! // The columns of a matrix of bytes that is stored by rows.
 //! let (rows, columns) = (TensorLayout::row_major(&[2, 3]).unwrap(), TensorLayout::col_major(&[2, 3]).unwrap());
-//! let program = Program::new(&rows, &columns, Elements::same(8), 0).unwrap();
+//! let plan = Plan::new(&rows, &columns, Elements::same(8), 0).unwrap();
 //! let (stored, mut out) = ([1, 2, 3, 4, 5, 6], [0; 6]);
 //! let mut read = |bytes: &mut [u8], at: u64| {
 //!     bytes.copy_from_slice(&stored[at as usize..][..bytes.len()]);
 //!     Ok::<(), std::io::Error>(())
 //! };
-//! Stage::new(&Budget::new(1 << 20), 1 << 16).read(program, &mut out, &mut read).unwrap();
+//! Stage::new(&Budget::new(1 << 20), 1 << 16).read(&plan, &mut out, &mut read).unwrap();
 //! assert_eq!(out, [1, 4, 2, 5, 3, 6]);
 //! ```
 #![forbid(unsafe_code)]

@@ -1,6 +1,6 @@
 //! The buffers of one worker, in which the steps of its moves run.
 
-use tilewright_relayout::{Program, Read};
+use tilewright_relayout::{Plan, Read};
 
 use crate::{
     Budget, Buffer, Failed, Step,
@@ -44,9 +44,9 @@ pub struct Stage {
     /// The most bytes of either buffer.
     most: u64,
     threads: usize,
-    /// What a range needs, packed.
+    /// The source bytes of a range, packed.
     needed: Option<Buffer>,
-    /// What one call reads or writes.
+    /// The bytes of one call.
     joined: Option<Buffer>,
 }
 
@@ -71,30 +71,30 @@ impl Stage {
         Stage { threads, ..self }
     }
 
-    /// Moves the source of a program, which `read` reads, into `out`.
+    /// Moves the source of a plan, which `read` reads, into `out`.
     ///
     /// # Errors
-    /// Those of the program, of memory, and of `read`.
+    /// Those of the plan, of memory, and of `read`.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
-    /// use tilewright_relayout::{Elements, Program};
+    /// use tilewright_relayout::{Elements, Plan};
     /// use tilewright_transfer::{Budget, Stage};
     /// let layout = TensorLayout::row_major(&[3]).unwrap();
-    /// let program = Program::new(&layout, &layout, Elements::same(8), 0).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(8), 0).unwrap();
     /// let (mut stage, mut out) = (Stage::new(&Budget::new(100), 50), [0; 3]);
     /// let mut read = |bytes: &mut [u8], at: u64| Ok::<(), ()>(bytes.fill(7 + at as u8));
-    /// stage.read(program, &mut out, &mut read).unwrap();
+    /// stage.read(&plan, &mut out, &mut read).unwrap();
     /// assert_eq!(out, [7, 7, 7]);
     /// ```
     pub fn read<E>(
         &mut self,
-        program: Program,
+        plan: &Plan,
         out: &mut [u8],
         read: ReadAt<'_, E>,
     ) -> Result<(), Failed<E>> {
         let Stage { budget, most, threads, needed, joined } = self;
-        reads(program, *most, &mut |step| match step {
+        reads(plan, *most, &mut |step| match step {
             Step::Run { file, memory, len } => {
                 read(part(out, memory, len)?, file).map_err(Failed::Place)
             }
@@ -116,30 +116,30 @@ impl Stage {
         })
     }
 
-    /// Moves `from` to the destination of a program, which `write` writes.
+    /// Moves `from` to the destination of a plan, which `write` writes.
     ///
     /// # Errors
-    /// Those of the program, of memory, and of `write`.
+    /// Those of the plan, of memory, and of `write`.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
-    /// use tilewright_relayout::{Elements, Program};
+    /// use tilewright_relayout::{Elements, Plan};
     /// use tilewright_transfer::{Budget, Stage};
     /// let layout = TensorLayout::row_major(&[3]).unwrap();
-    /// let program = Program::new(&layout, &layout, Elements::same(8), 0).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(8), 0).unwrap();
     /// let (mut stage, mut written) = (Stage::new(&Budget::new(100), 50), vec![]);
     /// let mut write = |bytes: &[u8], at: u64| Ok::<(), ()>(written.push((at, bytes.to_vec())));
-    /// stage.write(program, &[1, 2, 3], &mut write).unwrap();
+    /// stage.write(&plan, &[1, 2, 3], &mut write).unwrap();
     /// assert_eq!(written, [(0, vec![1, 2, 3])]);
     /// ```
     pub fn write<E>(
         &mut self,
-        program: Program,
+        plan: &Plan,
         from: &[u8],
         write: WriteAt<'_, E>,
     ) -> Result<(), Failed<E>> {
         let Stage { budget, most, joined, .. } = self;
-        writes(program, *most, &mut |step| match step {
+        writes(plan, *most, &mut |step| match step {
             Step::Run { file, memory, len } => {
                 write(given(from, memory, len)?, file).map_err(Failed::Place)
             }
@@ -191,7 +191,7 @@ fn given<E>(bytes: &[u8], at: u64, len: u64) -> Result<&[u8], Failed<E>> {
 mod tests {
     use super::*;
     use tilewright_core::{Fractal, TensorLayout};
-    use tilewright_relayout::{Elements, Plan};
+    use tilewright_relayout::{Elements, Program};
 
     fn layouts() -> Vec<TensorLayout> {
         let zn = Fractal::ZN.pattern(4, 8).layout(&[37, 50]).unwrap();
@@ -227,21 +227,18 @@ mod tests {
                         bytes.copy_from_slice(&source[at as usize..][..bytes.len()]);
                         Ok::<(), ()>(())
                     };
-                    stage.read(program, &mut bytes, &mut read).unwrap();
+                    stage.read(&Plan::of(program), &mut bytes, &mut read).unwrap();
                     let sides = ((&part, &[0, 0][..]), (to, &start[..]));
                     let program = Program::of_part(sides.0, sides.1, &extents, elements).unwrap();
                     let mut write = |bytes: &[u8], at: u64| {
                         result[at as usize..][..bytes.len()].copy_from_slice(bytes);
                         Ok::<(), ()>(())
                     };
-                    stage.write(program, &bytes, &mut write).unwrap();
+                    stage.write(&Plan::of(program), &bytes, &mut write).unwrap();
                 }
                 assert_eq!(result, expected, "{from:?} {to:?} {most}");
-                assert!(budget.peak() <= 2 * most.max(LEAST), "{} of {most}", budget.peak());
+                assert!(budget.peak() <= 2 * most, "{} of {most}", budget.peak());
             }
         }
     }
-
-    /// What a chunk of a few elements needs, with its list.
-    const LEAST: u64 = 2048;
 }

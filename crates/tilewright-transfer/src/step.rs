@@ -55,20 +55,20 @@ impl Step<'_> {
 /// A callback that takes a step.
 pub(crate) type Take<'t, E> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed<E>>;
 
-/// Calls `take` with the steps that read the source of a program into a part in memory, with buffers of at most `most`
+/// Calls `take` with the steps that read the source of a plan into a part in memory, with buffers of at most `most`
 /// bytes where elements are no longer.
 ///
 /// # Errors
-/// Those of the program and of `take`.
+/// Those of the plan and of `take`.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
-/// use tilewright_relayout::{Elements, Program};
+/// use tilewright_relayout::{Elements, Plan};
 /// use tilewright_transfer::reads;
 /// let (rows, columns) = (TensorLayout::row_major(&[30, 20]).unwrap(), TensorLayout::col_major(&[30, 20]).unwrap());
-/// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
+/// let plan = Plan::new(&rows, &columns, Elements::same(32), 0).unwrap();
 /// let mut all = (0, 0);
-/// reads::<()>(program, 1 << 20, &mut |step| {
+/// reads::<()>(&plan, 1 << 20, &mut |step| {
 ///     let (calls, bytes) = step.calls();
 ///     all = (all.0 + calls, all.1 + bytes);
 ///     Ok(())
@@ -76,44 +76,51 @@ pub(crate) type Take<'t, E> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed<E
 /// .unwrap();
 /// assert_eq!(all, (1, 30 * 20 * 4));
 /// ```
-pub fn reads<E>(program: Program, most: u64, take: Take<'_, E>) -> Result<(), Failed<E>> {
-    if let Some(regions) = straight(&program) {
+pub fn reads<E>(plan: &Plan, most: u64, take: Take<'_, E>) -> Result<(), Failed<E>> {
+    if let Some(regions) = straight(plan.program()) {
         return all_runs(regions, &mut |src, dst, len| {
             take(Step::Run { file: src, memory: dst, len })
         });
     }
-    let plan = Plan::of(program);
     let unit = u64::from(plan.elements().dst_bits.div_ceil(8));
     let held = |chunk: &Chunk| (chunk.buffer_len() as u64).saturating_add(chunk.overhead_bytes());
+    // What fits is read at once: ranges of the destination would cut its reads, as those of a transposition.
+    if let Some(whole) = plan.ranges(u64::MAX).next()
+        && plan.list_bytes(whole.end - whole.start) == 0
+    {
+        let chunk = plan.chunk(whole)?;
+        if held(&chunk) <= most {
+            return take(Step::Read(&chunk, most));
+        }
+    }
     plan.ranges((most / 2).max(1)).try_for_each(|range| {
-        chunks(&plan, range, (unit, most), &held, &mut |chunk| take(Step::Read(chunk, most)))
+        chunks(plan, range, (unit, most), &held, &mut |chunk| take(Step::Read(chunk, most)))
     })
 }
 
-/// Calls `take` with the steps that write the destination of a program from a part in memory, with buffers of at most
+/// Calls `take` with the steps that write the destination of a plan from a part in memory, with buffers of at most
 /// `most` bytes.
 ///
 /// # Errors
-/// Those of the program and of `take`.
+/// Those of the plan and of `take`.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
-/// use tilewright_relayout::{Elements, Program};
+/// use tilewright_relayout::{Elements, Plan, Program};
 /// use tilewright_transfer::writes;
 /// // Two columns of a matrix of three, in rows of a file: a call for each row, since gaps are not written.
 /// let (part, whole) = (TensorLayout::row_major(&[4, 2]).unwrap(), TensorLayout::row_major(&[4, 3]).unwrap());
 /// let program = Program::of_part((&part, &[0, 0]), (&whole, &[0, 1]), &[4, 2], Elements::same(32)).unwrap();
 /// let mut calls = 0;
-/// writes::<()>(program, 1 << 20, &mut |step| Ok(calls += step.calls().0)).unwrap();
+/// writes::<()>(&Plan::of(program), 1 << 20, &mut |step| Ok(calls += step.calls().0)).unwrap();
 /// assert_eq!(calls, 4);
 /// ```
-pub fn writes<E>(program: Program, most: u64, take: Take<'_, E>) -> Result<(), Failed<E>> {
-    if let Some(regions) = straight(&program) {
+pub fn writes<E>(plan: &Plan, most: u64, take: Take<'_, E>) -> Result<(), Failed<E>> {
+    if let Some(regions) = straight(plan.program()) {
         return all_runs(regions, &mut |src, dst, len| {
             take(Step::Run { file: dst, memory: src, len })
         });
     }
-    let plan = Plan::of(program);
     let mut ranges = plan.program().destination_ranges().peekable();
     for window in plan.ranges(most.max(1)) {
         let mut written = Vec::new();
@@ -126,7 +133,7 @@ pub fn writes<E>(program: Program, most: u64, take: Take<'_, E>) -> Result<(), F
         }
         if let (Some(first), Some(last)) = (written.first(), written.last()) {
             let window = first.start..last.end;
-            take(Step::Write(window, written, &plan))?;
+            take(Step::Write(window, written, plan))?;
         }
     }
     Ok(())

@@ -2,8 +2,8 @@
 
 /// Progress and cancellation of a run; every method has a default that does nothing.
 ///
-/// A run calls these from the thread that started it, at least every few megabytes of reading or
-/// writing.
+/// A run calls these at least every few megabytes of reading or writing, from the thread that started it; where it takes a
+/// watcher that is `Sync`, from others too.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};

@@ -21,7 +21,7 @@ pub fn cores() -> usize {
 }
 
 /// Calls `work` with each of the numbers below `threads`, each from a thread of its own, 0 from this one, and returns the
-/// results in their order. Numbers for which the system starts no thread are done by this one.
+/// results in their order. This thread also runs the numbers for which the system starts no thread.
 ///
 /// ```
 /// assert_eq!(tilewright_transfer::together(3, |number| number * 2), [0, 2, 4]);
@@ -30,7 +30,7 @@ pub fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Ve
     scoped(threads, || work(0), &work)
 }
 
-/// As [`together`], with other work for this thread, which need not be fit for others.
+/// [`together`] with other work for this thread, which need not be fit for others.
 fn scoped<T: Send>(
     threads: usize,
     own: impl FnOnce() -> T,
@@ -112,7 +112,7 @@ where
 /// A search that threads share.
 struct Search<I, T, E> {
     pieces: Pieces<I>,
-    /// What was found, and in which piece.
+    /// The find of the smallest number so far, with that number.
     found: Mutex<Option<(u64, Result<T, E>)>>,
     /// The first piece that has something so far: those after it are of no interest.
     last: AtomicU64,

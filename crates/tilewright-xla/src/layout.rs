@@ -232,7 +232,7 @@ impl Layout {
         Ok(self)
     }
 
-    /// The same layout with indices of this type, `#(u32)`; `None` for none. No element moves.
+    /// Returns this layout with indices of this type, `#(u32)`; `None` for none. No element moves.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) for a type that is not an unsigned integer.
@@ -248,7 +248,7 @@ impl Layout {
         Ok(self)
     }
 
-    /// The same layout with pointers of this type, `*(u16)`; `None` for none. No element moves.
+    /// Returns this layout with pointers of this type, `*(u16)`; `None` for none. No element moves.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) for a type that is not an unsigned integer.

@@ -44,7 +44,7 @@ impl Layout {
         first_elements(&common, atom)
     }
 
-    /// What is common without swizzles.
+    /// Returns the common vector of two layouts without swizzles.
     const fn common(&self, other: &Layout) -> Result<Layout, Error> {
         tri!(check_start(self));
         tri!(check_start(other));

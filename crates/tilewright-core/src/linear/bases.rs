@@ -13,14 +13,15 @@ use crate::{
     Error, Layout, MAX_MODES, Mode, Profile, Swizzle, macros::tri, swizzle_matrix::Family,
 };
 
-/// What each bit of a coordinate adds by xor, the bits in groups: one for each dim, or each leaf of a layout.
+/// A map that is linear over bits: the value that each bit of a coordinate adds by xor. The bits are in groups, one for
+/// each dim, or for each leaf of a layout.
 #[derive(Clone, Copy)]
 pub(crate) struct Bases {
     /// The image of coordinate 0.
     pub(crate) zero: u64,
     /// The images of the bits, 0 behind the last.
     pub(crate) images: [u64; MAX_BITS],
-    /// How many coordinates each group has: the last bit may be for fewer than half of them.
+    /// The number of coordinates of each group; the last bit may be set in fewer than half of them.
     extents: [u64; MAX_MODES],
     /// One past the last bit of each group.
     ends: [u8; MAX_MODES],
@@ -86,8 +87,8 @@ impl Bases {
         reach
     }
 
-    /// A layout, with its swizzle, over its leaves, if it is linear over bits. An extent that is no power of two
-    /// is a part of the next that is one.
+    /// Returns a layout with its swizzle over its leaves, if it is linear over bits. Other extents count as parts of the
+    /// next power of two.
     pub(crate) const fn of_layout(layout: &Layout) -> Option<Bases> {
         let (mut all, mut seen, mut leaf) = (Bases::NONE, 0, 0);
         let Some(zero) = from(layout.offset(), 0) else { return None };
@@ -112,7 +113,7 @@ impl Bases {
         Some(all.xored(zero, &layout.swizzle()))
     }
 
-    /// The same map, from `zero`, before a swizzle.
+    /// Returns this map followed by a swizzle, with the image `zero` of coordinate 0.
     const fn xored(mut self, zero: u64, swizzle: &Swizzle) -> Bases {
         let mut bit = 0;
         while bit < self.len() {
@@ -193,9 +194,9 @@ impl Bases {
         Some(all.xored(zero, &layout.swizzle()))
     }
 
-    /// The strides and the swizzle: CuTe's of the fewest bits, none if none is needed, and one of the bases
-    /// themselves where CuTe has none. `None` where the bases that are not 0 are dependent, or a group of
-    /// coordinates that are no power of two does not end with a mode.
+    /// Returns the strides and the swizzle: CuTe's swizzle of the fewest bits, the identity where strides suffice, and a
+    /// matrix of the bases themselves where CuTe's family lacks one. `None` where the bases other than 0 are dependent,
+    /// or a group whose size is not a power of two does not end with a mode.
     pub(crate) const fn strides(&self) -> Result<Option<Strides>, Error> {
         let swizzle = match self.swizzle_apart() {
             Some(swizzle) => swizzle,

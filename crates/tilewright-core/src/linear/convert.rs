@@ -123,7 +123,7 @@ impl LinearLayout {
         }
     }
 
-    /// Why no swizzle sets the bases apart.
+    /// Returns the error of bases that no swizzle sets apart.
     const fn dependent(&self) -> Error {
         let (bit, _) = match self.bases().dependent() {
             Some(dependent) => dependent,

@@ -52,8 +52,8 @@ impl LinearLayout {
         bit == self.ins.bits()
     }
 
-    /// Whether the named dims go to themselves, nothing else goes to them, and they go to nothing else: the map of the
-    /// other dims then is a [`LinearLayout::quotient`].
+    /// Returns whether the named dims go to themselves, no other dim goes to them, and they go to no other dim. The map of
+    /// the other dims then is a [`LinearLayout::quotient`].
     ///
     /// ```
     /// use tilewright_core::LinearLayout;

@@ -75,6 +75,9 @@ impl Rooms {
     }
 }
 
+/// The plans that are kept.
+const PLANS: usize = 4;
+
 /// One thread's buffers.
 pub(crate) struct Hands<'b, 'c> {
     places: &'c Places<'c>,
@@ -84,14 +87,14 @@ pub(crate) struct Hands<'b, 'c> {
     read: Option<Buffer>,
     cast: Option<Buffer>,
     stage: Stage,
-    /// The program made last: boxes are alike.
-    made: Option<(Vec<Turn>, u64, Program)>,
+    /// The plans made last: boxes are alike.
+    plans: Vec<(Vec<Turn>, u64, Plan)>,
 }
 
 impl<'b, 'c> Hands<'b, 'c> {
     pub(crate) fn new(places: &'c Places<'c>, budget: &'b Budget, rooms: Rooms) -> Hands<'b, 'c> {
-        let (stage, made) = (Stage::new(budget, rooms.stage), None);
-        Hands { places, budget, rooms, out: None, read: None, cast: None, stage, made }
+        let (stage, plans) = (Stage::new(budget, rooms.stage), Vec::new());
+        Hands { places, budget, rooms, out: None, read: None, cast: None, stage, plans }
     }
 
     /// A buffer for a box, of `len` bytes at least; [`Hands::back`] takes it again.
@@ -121,11 +124,14 @@ impl<'b, 'c> Hands<'b, 'c> {
             Give::Fill(bytes) => Ok(self.spread(nest, bytes, (out, width))?),
             Give::Tensor(tensor, own) => {
                 if piece.exact == Exact::Same {
-                    let program = self.program(nest, width)?;
-                    let out = tail(out, nest.to * width)?;
-                    return self.fetch((*tensor, nest.from * own), program, out);
+                    // Parts of the source are read in one call, ranges of the result in many.
+                    let most = (self.rooms.stage / 2 / width).max(1);
+                    return within(nest, most, &mut |nest| {
+                        let plan = self.plan(nest, width)?;
+                        self.fetch((*tensor, nest.from * own), plan, tail(out, nest.to * width)?)
+                    });
                 }
-                self.cast((*tensor, *own), piece.exact, nest.clone(), (out, width))
+                self.cast((*tensor, *own), piece.exact, nest, (out, width))
             }
         }
     }
@@ -134,44 +140,35 @@ impl<'b, 'c> Hands<'b, 'c> {
     fn fetch(
         &mut self,
         (tensor, from): (usize, u64),
-        program: Program,
+        plan: Plan,
         out: &mut [u8],
     ) -> Result<(), Failed> {
         let place = self.places.get(tensor).copied().flatten();
         let (source, at) = place.ok_or_else(|| Error::usage(format!("no tensor {tensor}")))?;
         let at = at.saturating_add(from);
         let mut read = |bytes: &mut [u8], from| source.read(bytes, at.saturating_add(from));
-        Ok(self.stage.read(program, out, &mut read).map_err(|failed| match failed {
-            transfer::Failed::Place(error) => error,
-            transfer::Failed::Memory(refused) => refused.into(),
-            transfer::Failed::Program(error) => moved(&error),
-            transfer::Failed::Outside { at, len } => outside(at.saturating_add(len)),
-        })?)
+        let done = self.stage.read(&plan, out, &mut read);
+        let end =
+            |failed: transfer::Failed<Error>| failed.into_error(|error| moved(error), outside);
+        Ok(done.map_err(end)?)
     }
 
-    /// Puts what a nest of another element type takes into `out`: what is needed of the source alone becomes the other type,
-    /// since what lies between may be no such element.
+    /// Puts the elements of a nest into `out` as another type. Only elements of the nest are read, since the bytes between
+    /// them may not be elements of its type.
     fn cast(
         &mut self,
         (tensor, own): (usize, u64),
         exact: Exact,
-        nest: Nest,
+        nest: &Nest,
         (out, width): (&mut [u8], u64),
     ) -> Result<(), Failed> {
         let most = (self.rooms.read / own).min(self.rooms.cast / width).max(1);
-        let mut todo = vec![nest];
-        while let Some(nest) = todo.pop() {
+        within(nest, most, &mut |nest| {
             let size = nest.size();
-            if size > most
-                && let Some(halves) = halves(&nest)
-            {
-                todo.extend(halves);
-                continue;
-            }
             let (packed, placed) = nest.packed();
-            let program = self.program(&packed, own)?;
+            let plan = self.plan(&packed, own)?;
             let mut read = grown(self.read.take(), self.budget, size * own, self.rooms.read)?;
-            self.fetch((tensor, nest.from * own), program, part(&mut read, 0, size * own)?)?;
+            self.fetch((tensor, nest.from * own), plan, part(&mut read, 0, size * own)?)?;
             let mut cast = grown(self.cast.take(), self.budget, size * width, self.rooms.cast)?;
             let bytes = part(&mut cast, 0, size * width)?;
             exact.apply(part(&mut read, 0, size * own)?, bytes).map_err(|number| {
@@ -179,8 +176,8 @@ impl<'b, 'c> Hands<'b, 'c> {
             })?;
             self.spread(&placed, bytes, (out, width))?;
             (self.read, self.cast) = (Some(read), Some(cast));
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Moves units in memory.
@@ -190,22 +187,23 @@ impl<'b, 'c> Hands<'b, 'c> {
         from: &[u8],
         (out, width): (&mut [u8], u64),
     ) -> Result<(), Error> {
-        let plan = Plan::of(self.program(nest, width)?);
+        let plan = self.plan(nest, width)?;
         let from = usize::try_from(nest.from * width).ok().and_then(|at| from.get(at..));
         let from = from.ok_or_else(|| outside(nest.from * width))?;
         plan.run(from, tail(out, nest.to * width)?, 1).map_err(|error| moved(&error))
     }
 
-    /// The program that moves a nest from its first element to its first.
-    fn program(&mut self, nest: &Nest, width: u64) -> Result<Program, Error> {
-        if let Some((turns, own, program)) = &self.made
-            && (turns, *own) == (&nest.turns, width)
-        {
-            return Ok(program.clone());
+    /// The plan that moves a nest from its first element to its first.
+    fn plan(&mut self, nest: &Nest, width: u64) -> Result<Plan, Error> {
+        let is_known =
+            |(turns, own, _): &(Vec<Turn>, u64, Plan)| (turns, *own) == (&nest.turns, width);
+        if let Some((.., plan)) = self.plans.iter().find(|known| is_known(known)) {
+            return Ok(plan.clone());
         }
-        let program = program(nest, width)?;
-        self.made = Some((nest.turns.clone(), width, program.clone()));
-        Ok(program)
+        let plan = Plan::of(program(nest, width)?);
+        self.plans.truncate(PLANS - 1);
+        self.plans.insert(0, (nest.turns.clone(), width, plan.clone()));
+        Ok(plan)
     }
 }
 
@@ -316,6 +314,22 @@ fn program(nest: &Nest, width: u64) -> Result<Program, Error> {
 
 fn moved(error: &dyn fmt::Display) -> Error {
     Error::usage(format!("a part of a tensor: {error}"))
+}
+
+/// Calls `take` with a nest, halved until its parts have at most `most` elements.
+fn within(
+    nest: &Nest,
+    most: u64,
+    take: &mut dyn FnMut(&Nest) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let mut todo = vec![nest.clone()];
+    while let Some(nest) = todo.pop() {
+        match halves(&nest).filter(|_| nest.size() > most) {
+            Some(halves) => todo.extend(halves),
+            None => take(&nest)?,
+        }
+    }
+    Ok(())
 }
 
 /// The two halves of a nest along the turn that reaches furthest in the source, or in the result where all repeat one

@@ -84,7 +84,7 @@ impl Nest {
         (packed, Nest::new(0, self.to, placed))
     }
 
-    /// Where the element of this number, in the order of the turns, lies in the one array.
+    /// Returns the place in the first array of the element of this number, in the order of the turns.
     pub(crate) fn source_of(&self, number: u64) -> u64 {
         let step = |(rest, at): (u64, u64), turn: &Turn| {
             (rest / turn.extent.max(1), at + rest % turn.extent.max(1) * turn.from)

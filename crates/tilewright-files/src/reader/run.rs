@@ -3,7 +3,7 @@
 use std::{cell::Cell, ops::Range};
 
 use tilewright_relayout::{CALL, Plan, Program, Region};
-use tilewright_transfer::{Failed, Stage, is_straight};
+use tilewright_transfer::{Stage, is_straight};
 
 use super::{Reader, Sizes};
 use crate::{
@@ -136,14 +136,8 @@ impl Run<'_, '_> {
         let (reader, most) = (self.reader, self.sizes.window.saturating_mul(2));
         let mut read = |bytes: &mut [u8], from| self.read(bytes, from, true);
         let mut stage = Stage::new(&self.budget, most).threads(self.pool.threads());
-        let done = stage.read(reader.program.clone(), out, &mut read);
-        let done = done.map_err(|failed| match failed {
-            Failed::Place(error) => error,
-            Failed::Memory(refused) => refused.into(),
-            Failed::Program(error) => reader.failed(&error),
-            Failed::Outside { .. } => self.outside(),
-        });
-        done?;
+        let done = stage.read(&Plan::of(reader.program.clone()), out, &mut read);
+        done.map_err(|failed| failed.into_error(|error| reader.failed(error), |_| self.outside()))?;
         // Fewer bytes are read than written where elements grow or repeat.
         self.tell(u64::MAX);
         Ok(())

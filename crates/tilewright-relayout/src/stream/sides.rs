@@ -20,7 +20,7 @@ pub struct DimDigit {
     pub extent: u64,
 }
 
-/// Where there is no room for twice as much, a box grows to a multiple of this, which kernels move best.
+/// A box that cannot double grows to a multiple of this, which kernels move best.
 const GRAIN: u64 = 16;
 
 /// Returns the extents of a box of at most `most` elements, or of one. `stored` has the digits of each of two memories,
@@ -52,12 +52,12 @@ pub fn box_extents(extents: &[u64], stored: [&[DimDigit]; 2], most: u64) -> Vec<
     }
 }
 
-/// How far a digit reaches along its dim.
+/// Returns the coordinates that a digit reaches along its dim.
 fn end(digit: &DimDigit, extents: &[u64]) -> u64 {
     digit.place.saturating_mul(digit.extent).min(extents[digit.axis])
 }
 
-/// The elements of a box that follow each other in memory.
+/// Returns the elements of a box that follow each other in memory.
 fn stretch(stored: &[DimDigit], sides: &[u64], extents: &[u64]) -> u64 {
     let mut run = 1u64;
     for digit in stored {
@@ -71,7 +71,7 @@ fn stretch(stored: &[DimDigit], sides: &[u64], extents: &[u64]) -> u64 {
     run
 }
 
-/// The dim that makes stretches longer, and its next extent; `None` where the box holds all of it.
+/// Returns the dim that makes stretches longer, and its next extent; `None` where the box holds all of it.
 fn growth(stored: &[DimDigit], sides: &[u64], extents: &[u64]) -> Option<(usize, u64)> {
     let digit = stored.iter().find(|digit| sides[digit.axis] < end(digit, extents))?;
     let twice = sides[digit.axis].max(digit.place).saturating_mul(2) / digit.place * digit.place;

@@ -43,9 +43,9 @@ impl ArrayShape {
         renamed.semantically_equal(output)
     }
 
-    /// The extents and the permutation of the shortest transpose into an array of these dims that moves the same:
-    /// dims of extent 1 are left out, and neighbours that stay neighbours are one dim. Without dims to permute the
-    /// permutation is empty. Both arrays are in row-major order.
+    /// Returns the extents and the permutation of the shortest transpose that moves the same elements into an array of
+    /// these dims: dims of extent 1 are left out, and neighbours that stay neighbours are one dim. The permutation is
+    /// empty where nothing moves. Both arrays are in row-major order.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) for a list that is no permutation of the dims; as [`ArrayShape::extents`].

@@ -66,7 +66,7 @@ const fn of_bases(b: &Layout, map: &Bases) -> Result<Option<Layout>, Error> {
 }
 
 /// The composition without swizzles, under the swizzle that A makes of B's; `None` where A mixes its bits with
-/// others, or the composition is no layout.
+/// others, or where no layout is the composition.
 const fn around(a: &Layout, b: &Layout) -> Result<Option<Layout>, Error> {
     let (_, last) = reach(b.modes(), b.offset());
     let Some(swizzle) = carried(a, &b.swizzle().up_to(last as u64)) else {
@@ -117,7 +117,7 @@ const fn carried(a: &Layout, swizzle: &Swizzle) -> Option<Swizzle> {
             (images[bit + at], used) = (image as u64, used | image as u64);
             at += 1;
         }
-        // What is left of the mode strides over whole windows.
+        // The rest of the mode strides over whole windows.
         if last || extent >> bits > 1 {
             unit |= (stride as u64).wrapping_shl(bits as u32);
         }
@@ -165,7 +165,7 @@ struct Table<'a> {
     values: [i128; SEARCH_BITS],
     /// All bits that a value has.
     reach: u64,
-    /// Whether a value is beyond what a swizzle permutes.
+    /// Returns whether a value is beyond the bits that a swizzle permutes.
     outside: bool,
 }
 

@@ -249,7 +249,7 @@ fn nested(
                 number.replace((value, (from, scan.at()))).is_some()
             }
             _ => {
-                let message = format!("there is no `{field}` here, only {legal}");
+                let message = format!("unknown field `{field}`; legal fields are {legal}");
                 return Err(Error::parse(span, message));
             }
         };

@@ -35,7 +35,7 @@ pub(super) struct Mma {
     pub(super) warps: Vec<u64>,
     /// The bases of registers and warps, in units of instructions, where the text has these and not numbers of warps.
     shares: Option<[Bases; 2]>,
-    /// How many neighbouring instructions a warp has along each dim; none for one.
+    /// The neighbouring instructions of a warp along each dim; empty where there is one.
     tiles: Vec<u64>,
     blocks: Bases,
 }
@@ -106,7 +106,7 @@ fn shares(value: &Value<'_>) -> Result<[Bases; 2], Error> {
     Ok([register, warp])
 }
 
-/// How many instructions a warp has along each dim; none where it is one.
+/// Returns the instructions of a warp along each dim; empty where there is one.
 fn tiles(value: &Value<'_>, rank: usize) -> Result<Vec<u64>, Error> {
     let tiles = powers(value)?;
     if tiles.len() != rank {
@@ -337,7 +337,7 @@ impl Factor {
     }
 }
 
-/// The tile with as many more registers along a dim as reach its extent.
+/// Returns the tile with registers added along a dim until they reach its extent.
 fn filled(tile: &LinearLayout, dim: usize, dims: &[u64]) -> Result<LinearLayout, Error> {
     let own = tile.outs().iter().find(|out| out.name() == name(dim));
     let times = (dims[dim] / own.map_or(1, |out| out.size())).max(1);
