@@ -42,7 +42,7 @@
 //! | `#ttg.dot_op<{opIdx = 1, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>, kWidth = 2}>` | `[16,8]` | `((2,4,2),8):((1,4,2),16)` |
 //! | `#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [16, 16], isTransposed = false}>` | `[16,16]` | `((4,4),16):((1,64),4)` |
 //! | `#ttg.amd_wmma<{version = 2, isTranspose = false, warpsPerCTA = [1, 1]}>` | `[16,16]` | `((8,2),16):((1,128),8)` |
-//! | `#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {warp = [[0, 1]]}}>` | `[16,32]` | `(16,(8,2,2)):(8,(1,128,256))` |
+//! | `#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {warp = [[0, 1]]}}>` | `[16,32]` | `(16,(8,4)):(8,(1,128))` |
 //! | `#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [64, 4, 16], isTransposed = true}>` | `[64,4]` | `(64,4):(4,1)` |
 //! | `#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>` | `[8,64]` | `Sw<3,3,3> o (8,64):(64,1)` |
 //! | `#ttg.amd_rotating_shared<{vec = 1, perPhase = 1, maxPhase = 2, order = [1, 0]}>` | `[4,4]` | `F2<1,2,5,9> o (4,4):(4,1)` |
