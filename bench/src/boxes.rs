@@ -1,6 +1,6 @@
 //! A case in a form that other libraries can run: boxes of elements with strides on both sides.
 
-use tilewright::core::Refinement;
+use tilewright::layouts::Refinement;
 
 use crate::Case;
 
@@ -64,7 +64,7 @@ impl Case {
         if blocks.len() > MOST {
             return None;
         }
-        let boxed = |block: &tilewright::core::Block| {
+        let boxed = |block: &tilewright::layouts::Block| {
             let turns = block.loops().iter();
             let turns = turns.map(|l| Turn { extent: l.extent, src: l.src, dst: l.dst }).collect();
             Boxed { src: block.src(), dst: block.dst(), turns: merged(turns) }

@@ -101,6 +101,7 @@ impl Case {
     /// assert_eq!(case.offsets().src, 16);
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```
+    #[must_use]
     pub fn at(self, offsets: Offsets) -> Case {
         Case { offsets, ..self }
     }

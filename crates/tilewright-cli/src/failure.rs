@@ -149,8 +149,8 @@ impl From<tilewright::Error> for Failure {
     }
 }
 
-impl From<tilewright::core::Error> for Failure {
-    fn from(error: tilewright::core::Error) -> Failure {
+impl From<tilewright::layouts::Error> for Failure {
+    fn from(error: tilewright::layouts::Error) -> Failure {
         Failure::of(error)
     }
 }

@@ -1,6 +1,6 @@
 //! A SPEC on the command line, with `--dims` and `--dtype`.
 
-use tilewright::{Dtype, Spec, core::ByteOrder, files::Reading, input, notation};
+use tilewright::{Dtype, Spec, files::Reading, input, layouts::ByteOrder, notation};
 
 use crate::{args::Array, failure::Failure};
 

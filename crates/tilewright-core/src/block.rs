@@ -17,6 +17,7 @@ pub const MAX_LOOPS: usize = 2 * MAX_MODES + 1;
 /// assert!(block.loops().contains(&Loop { dim: 0, step: 1, extent: 8, src: 6, dst: 1 }));
 /// assert!(block.loops().contains(&Loop { dim: 1, step: 1, extent: 6, src: 1, dst: 8 }));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
     /// The logical dim it walks along.
@@ -43,6 +44,7 @@ pub struct Loop {
 /// let boxes: Vec<_> = refinement.blocks().map(|b| (b.src(), b.dst(), b.size())).collect();
 /// assert_eq!(boxes, [(0, 0, 4), (4, 8, 1)]);
 /// ```
+#[must_use]
 #[derive(Clone)]
 pub struct Block {
     origin: Coord,

@@ -19,6 +19,7 @@ use crate::{
 /// // Every element is in exactly one box.
 /// assert_eq!(blocks.map(|block| block.size()).sum::<u64>(), 7);
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     refinement: &'a Refinement<'a>,

@@ -14,6 +14,7 @@ use crate::MAX_MODES;
 /// assert_eq!(coord.to_string(), "(1,5)");
 /// assert!(Coord::new(&[0; 33]).unwrap_err().is_limit());
 /// ```
+#[must_use]
 #[derive(Clone)]
 pub struct Coord {
     axes: [u64; MAX_MODES],
@@ -96,8 +97,4 @@ impl fmt::Display for Coord {
     }
 }
 
-impl fmt::Debug for Coord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::macros::debug_as_display!(Coord);

@@ -10,6 +10,7 @@ use core::fmt;
 /// assert_eq!([text(1, "tensor"), text(0, "tensor")], ["1 tensor", "0 tensors"]);
 /// assert_eq!([text(2, "axis"), text(2, "copy"), text(2, "index")], ["2 axes", "2 copies", "2 indices"]);
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted<'a>(
     /// The number.

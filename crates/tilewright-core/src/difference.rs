@@ -12,6 +12,7 @@ use crate::Coord;
 /// let Difference { coord, left, right } = nchw.first_difference(&nhwc).unwrap().unwrap();
 /// assert_eq!((coord.to_string(), left, right), ("(0,0,0,1)".into(), 1, 2));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The logical coordinate: of all that differ, the first in row-major order.

@@ -1,14 +1,18 @@
 //! The error of this crate: one small opaque value with predicates and numbers.
 //!
 //! An [`Error`] is built in `const fn`, so it holds no text of its own: a sentence with holes, the
-//! numbers that fill them, and a second sentence that says what would be legal.
+//! numbers that fill them, and a second sentence that says what would be legal. Numbers and witness are packed:
+//! an error takes 104 bytes, less than what Clippy's `result_large_err` reports.
 
 use core::fmt;
 
-use crate::{Coord, text::Text};
+use crate::{Coord, packed::Packed, text::Text};
+
+/// The longest suggestion that an error carries, in bytes.
+const MAX_NEAREST: usize = 48;
 
 /// What went wrong, as far as a caller decides by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Limit,
     Overflow,
@@ -18,6 +22,8 @@ enum Kind {
     Undecided,
     Unsupported,
     NoLayout,
+    /// A sentence of a parser, which a [`ParseError`](crate::ParseError) holds and no caller sees.
+    Text,
 }
 
 /// Why a layout could not be made, asked or combined.
@@ -31,26 +37,24 @@ enum Kind {
 /// assert!(error.is_overflow());
 /// assert!(error.to_string().contains("mode 0"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// `Debug` prints the message too: it is what `unwrap` and `fn main() -> Result<_, Error>` show.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// let error = TensorLayout::row_major(&[2, 3]).unwrap().offset(&[2, 0]).unwrap_err();
+/// assert_eq!(
+///     format!("{error:?}"),
+///     "coordinate 2 of dim 0, which has 2; coordinates run from 0 to the extent less one"
+/// );
+/// ```
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
     message: &'static str,
-    numbers: [i128; 4],
-    /// How many of them there are.
-    count: u8,
     legal: &'static str,
-    witness: Option<Coord>,
-}
-
-/// Pads `numbers` with zeros to the four an [`Error`] holds.
-const fn four<const N: usize>(numbers: [i128; N]) -> [i128; 4] {
-    let mut all = [0; 4];
-    let mut i = 0;
-    while i < N && i < 4 {
-        all[i] = numbers[i];
-        i += 1;
-    }
-    all
+    /// The numbers of the message, then the integers of the witness.
+    packed: Packed,
 }
 
 macro_rules! makers {
@@ -74,8 +78,7 @@ macro_rules! makers {
             numbers: [i128; N],
             legal: &'static str,
         ) -> Error {
-            let count = if N < 4 { N as u8 } else { 4 };
-            Error { kind: Kind::$kind, message, numbers: four(numbers), count, legal, witness: None }
+            Error { kind: Kind::$kind, message, legal, packed: Packed::new(&numbers) }
         }
 
         #[doc = concat!("Whether this error was made by [`Error::", stringify!($name), "`].")]
@@ -118,6 +121,9 @@ makers! {
 impl Error {
     /// This error, with the coordinate at which it shows. The message begins with it.
     ///
+    /// An error has room for every coordinate of a layout. A coordinate that no layout has may be too long: then
+    /// the error stays as it is.
+    ///
     /// ```
     /// use tilewright_core::{Coord, Error};
     /// let error = Error::illegal("two elements at offset {}", [7], "separate them");
@@ -125,8 +131,9 @@ impl Error {
     /// assert_eq!(error.to_string(), "at (1,3): two elements at offset 7; separate them");
     /// assert!(error.is_illegal());
     /// ```
+    #[must_use]
     pub const fn at(self, witness: Coord) -> Error {
-        Error { witness: Some(witness), ..self }
+        Error { packed: self.packed.with_witness(&witness), ..self }
     }
 
     /// The stable word for what went wrong: `limit`, `overflow`, `mismatch`, `out-of-range`, `illegal`,
@@ -147,6 +154,7 @@ impl Error {
             Kind::Undecided => "undecided",
             Kind::Unsupported => "unsupported",
             Kind::NoLayout => "no-layout",
+            Kind::Text => "",
         }
     }
 
@@ -155,10 +163,11 @@ impl Error {
     /// ```
     /// use tilewright_core::Error;
     /// let error = Error::mismatch("{} coordinates for {} axes", [3, 2], "give one per axis");
-    /// assert_eq!(error.numbers(), [3, 2]);
+    /// assert!(error.numbers().eq([3, 2]));
     /// ```
-    pub const fn numbers(&self) -> &[i128] {
-        self.numbers.split_at(self.count as usize).0
+    pub fn numbers(&self) -> impl Iterator<Item = i128> + use<> {
+        let (numbers, count) = self.packed.numbers();
+        numbers.into_iter().take(count)
     }
 
     /// A coordinate at which the error shows, one integer per axis, where there is one.
@@ -171,8 +180,8 @@ impl Error {
     /// assert_eq!(error.witness().unwrap().as_slice(), [2, 1]);
     /// assert!(error.to_string().starts_with("at (2,1): "));
     /// ```
-    pub const fn witness(&self) -> Option<&Coord> {
-        self.witness.as_ref()
+    pub const fn witness(&self) -> Option<Coord> {
+        if self.is_of_text() { None } else { self.packed.witness() }
     }
 
     /// Panics with the message. [`expect_const!`](crate::expect_const) ends here: in a constant, the
@@ -196,39 +205,74 @@ impl Error {
         panic!("{}", text.as_str())
     }
 
+    /// A sentence of a parser.
+    pub(crate) const fn of_text(message: &'static str, numbers: &[i128]) -> Error {
+        Error { kind: Kind::Text, message, legal: "", packed: Packed::new(numbers) }
+    }
+
+    pub(crate) const fn is_of_text(&self) -> bool {
+        matches!(self.kind, Kind::Text)
+    }
+
+    /// The nearest legal spelling of what a parser refused.
+    pub(crate) const fn nearest(&self) -> Option<&str> {
+        if self.is_of_text() && !self.packed.text().is_empty() {
+            Some(self.packed.text())
+        } else {
+            None
+        }
+    }
+
+    /// The same sentence of a parser with a suggestion, where there is room for it.
+    pub(crate) const fn with_nearest(self, nearest: &str) -> Error {
+        if !self.is_of_text() || nearest.len() > MAX_NEAREST {
+            return self;
+        }
+        Error { packed: self.packed.with_text(nearest), ..self }
+    }
+
     /// The message, for a constant.
     pub(crate) const fn write(&self, text: &mut Text) {
-        if let Some(coord) = &self.witness {
+        if let Some(coord) = self.witness() {
             text.push("at ");
             text.tuple(coord.as_slice());
             text.push(": ");
         }
-        text.fill(self.message, &self.numbers);
+        text.fill(self.message, &self.packed.numbers().0);
         if !self.legal.is_empty() {
             text.push("; ");
             text.push(self.legal);
+        }
+        if let Some(nearest) = self.nearest() {
+            text.push("; did you mean `");
+            text.push(nearest);
+            text.push("`?");
         }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(coord) = &self.witness {
+        if let Some(coord) = self.witness() {
             write!(f, "at {coord}: ")?;
         }
-        fill_holes(f, self.message, &self.numbers)?;
-        if self.legal.is_empty() { Ok(()) } else { write!(f, "; {}", self.legal) }
+        fill_holes(f, self.message, &self.packed.numbers().0)?;
+        if !self.legal.is_empty() {
+            write!(f, "; {}", self.legal)?;
+        }
+        match self.nearest() {
+            Some(nearest) => write!(f, "; did you mean `{nearest}`?"),
+            None => Ok(()),
+        }
     }
 }
+
+crate::macros::debug_as_display!(Error);
 
 impl core::error::Error for Error {}
 
 /// Writes `message` with each `{}` replaced by the next number.
-pub(crate) fn fill_holes(
-    f: &mut fmt::Formatter<'_>,
-    message: &str,
-    numbers: &[i128],
-) -> fmt::Result {
+fn fill_holes(f: &mut fmt::Formatter<'_>, message: &str, numbers: &[i128]) -> fmt::Result {
     let mut numbers = numbers.iter();
     let mut pieces = message.split("{}");
     f.write_str(pieces.next().unwrap_or(""))?;
@@ -256,7 +300,7 @@ mod tests {
     #[test]
     fn constants_read_as_display_writes() {
         let plain = Error::overflow("{} leaves, {} of {}", [-1, i128::MAX, 0], "");
-        let witness = Coord::new(&[u64::MAX; 32]).unwrap();
+        let witness = Coord::new(&[u64::MAX, 0, 7]).unwrap();
         let errors = [
             Error::mismatch("{} coordinates for {} axes", [3, 2], "give one per axis").at(witness),
             Error::no_layout("{} {} {} {} {}", [1, 2, 3, 4], "é"),
@@ -266,6 +310,12 @@ mod tests {
             let mut text = Text::new();
             error.write(&mut text);
             assert_eq!(text.as_str(), error.to_string());
+            assert_eq!(std::format!("{error:?}"), error.to_string());
         }
+    }
+
+    #[test]
+    fn results_are_small() {
+        assert_eq!((size_of::<Error>(), size_of::<Result<i64, Error>>()), (104, 104));
     }
 }

@@ -18,6 +18,7 @@ use crate::ParseError;
 /// assert_eq!("0x7fc0".parse(), Ok(Fill::Bits(0x7fc0)));
 /// assert_eq!("zero".parse::<Fill>().unwrap_err().nearest(), Some("0"));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
     /// Nothing is promised; written as zero.

@@ -13,6 +13,7 @@ use crate::{Digit, Error, Pattern, TensorLayout};
 /// let layout = Fractal::ZN.pattern(16, 16).layout(&[32, 48]).unwrap();
 /// assert_eq!(layout.layout().to_string(), "((16,2),(16,3)):((16,256),(1,512))");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fractal {
     /// Whether rows vary fastest inside a block (n) rather than columns (z).

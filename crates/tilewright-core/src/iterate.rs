@@ -39,6 +39,30 @@ impl Iterator for Coords {
     }
 }
 
+/// Items of which `left` more come, as [`Iterator::size_hint`] says.
+#[derive(Clone, Debug)]
+pub(crate) struct Exact<I> {
+    pub(crate) items: I,
+    pub(crate) left: u64,
+}
+
+impl<I: Iterator> Iterator for Exact<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        let item = self.items.next()?;
+        self.left = self.left.saturating_sub(1);
+        Some(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match usize::try_from(self.left) {
+            Ok(left) => (left, Some(left)),
+            Err(_) => (usize::MAX, None),
+        }
+    }
+}
+
 impl TensorLayout {
     /// Every logical coordinate with its offset, row-major (the last dim varies fastest).
     ///
@@ -47,12 +71,14 @@ impl TensorLayout {
     /// let layout = TensorLayout::col_major(&[2, 3]).unwrap();
     /// let offsets: Vec<i64> = layout.in_order().map(|(_, offset)| offset).collect();
     /// assert_eq!(offsets, [0, 2, 4, 1, 3, 5]);
+    /// assert_eq!(layout.in_order().skip(2).size_hint(), (4, Some(4)));
     /// ```
     pub fn in_order(&self) -> impl Iterator<Item = (Coord, i64)> {
-        Coords::new(self.extents()).filter_map(|coord| {
+        let items = Coords::new(self.extents()).filter_map(|coord| {
             let offset = self.offset(coord.as_slice()).ok()?;
             Some((coord, offset))
-        })
+        });
+        Exact { items, left: self.size() }
     }
 
     /// Every offset from 0 to the capacity with the coordinate stored there, `None` for padding.

@@ -32,6 +32,7 @@ use crate::{Error, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
 /// // Outside the domain is an error, never another element's offset.
 /// assert!(TILED.offset_at(&[8, 0]).unwrap_err().is_out_of_range());
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Layout {
     modes: [Mode; MAX_MODES],

@@ -21,8 +21,4 @@ impl fmt::Display for Layout {
     }
 }
 
-impl fmt::Debug for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::macros::debug_as_display!(Layout);

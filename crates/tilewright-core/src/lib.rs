@@ -71,6 +71,7 @@ mod macros;
 mod mode;
 mod observe;
 mod orders;
+mod packed;
 mod parse_error;
 mod pattern;
 mod pattern_of;

@@ -12,6 +12,7 @@
 /// assert_eq!((rows.extent(), rows.stride()), (8, 64));
 /// assert_eq!(rows.to_string(), "8:64");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mode {
     extent: u64,

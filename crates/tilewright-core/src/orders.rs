@@ -17,6 +17,7 @@ use crate::{Coord, Error, MAX_MODES};
 /// let (order, cost) = orders.least(12 * 5 * 12, cost).unwrap().unwrap();
 /// assert_eq!((order.as_slice(), cost), (&[1, 2, 0][..], 5 * 9 * 12));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug)]
 pub struct Orders<'a> {
     /// The extents, in the order they have.

@@ -2,10 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
-use crate::{Error, error::fill_holes, text::Text};
-
-/// The longest suggestion a [`ParseError`] carries, in bytes.
-const MAX_NEAREST: usize = 48;
+use crate::{Error, text::Text};
 
 /// A text that is no layout: the byte span at fault, a sentence, and the nearest legal spelling.
 ///
@@ -22,20 +19,19 @@ const MAX_NEAREST: usize = 48;
 ///     "expected `,` or `)`, found the end of the text\n  (8,32\n       ^"
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// `Debug` prints the message, as that of [`Error`] does.
+#[derive(Clone, PartialEq, Eq)]
 pub struct ParseError {
     from: usize,
     to: usize,
-    message: &'static str,
-    numbers: [i128; 4],
-    nearest: [u8; MAX_NEAREST],
-    nearest_len: u8,
-    cause: Option<Error>,
+    /// The core's refusal, or a sentence of the parser's.
+    error: Error,
 }
 
 impl ParseError {
     /// An error at the bytes `from..to` of the text. Each `{}` of `message` is filled by the next of
-    /// `numbers`. An empty span points between two bytes, or past the end.
+    /// `numbers`, at most four. An empty span points between two bytes, or past the end.
     ///
     /// ```
     /// use tilewright_core::ParseError;
@@ -48,21 +44,7 @@ impl ParseError {
         message: &'static str,
         numbers: [i128; N],
     ) -> ParseError {
-        let mut all = [0; 4];
-        let mut i = 0;
-        while i < N && i < 4 {
-            all[i] = numbers[i];
-            i += 1;
-        }
-        ParseError {
-            from,
-            to,
-            message,
-            numbers: all,
-            nearest: [0; MAX_NEAREST],
-            nearest_len: 0,
-            cause: None,
-        }
+        ParseError { from, to, error: Error::of_text(message, &numbers) }
     }
 
     /// The text is well formed, but the core refuses what it says; `cause` tells why.
@@ -76,13 +58,11 @@ impl ParseError {
     /// assert_eq!(error.to_string(), cause.to_string());
     /// ```
     pub const fn refused((from, to): (usize, usize), cause: Error) -> ParseError {
-        let mut error = ParseError::new((from, to), "", []);
-        error.cause = Some(cause);
-        error
+        ParseError { from, to, error: cause }
     }
 
-    /// The same error with a suggestion: the nearest legal spelling. One longer than 48 bytes is
-    /// dropped whole.
+    /// The same error with a suggestion: the nearest legal spelling. One longer than 48 bytes, or without room
+    /// beside more than two numbers, is dropped whole; so is one for a refusal of the core.
     ///
     /// ```
     /// use tilewright_core::ParseError;
@@ -92,15 +72,7 @@ impl ParseError {
     /// ```
     #[must_use]
     pub const fn with_nearest(mut self, nearest: &str) -> ParseError {
-        let bytes = nearest.as_bytes();
-        if bytes.len() <= MAX_NEAREST {
-            let mut i = 0;
-            while i < bytes.len() {
-                self.nearest[i] = bytes[i];
-                i += 1;
-            }
-            self.nearest_len = bytes.len() as u8;
-        }
+        self.error = self.error.with_nearest(nearest);
         self
     }
 
@@ -139,9 +111,8 @@ impl ParseError {
     /// assert_eq!(error.nearest(), None);
     /// assert_eq!(error.with_nearest("row-major").nearest(), Some("row-major"));
     /// ```
-    pub fn nearest(&self) -> Option<&str> {
-        let text = core::str::from_utf8(&self.nearest[..usize::from(self.nearest_len)]).ok()?;
-        (!text.is_empty()).then_some(text)
+    pub const fn nearest(&self) -> Option<&str> {
+        self.error.nearest()
     }
 
     /// The core's refusal, where the text itself was well formed.
@@ -154,7 +125,7 @@ impl ParseError {
     /// assert_eq!(cause("(2,2"), None);
     /// ```
     pub const fn cause(&self) -> Option<&Error> {
-        self.cause.as_ref()
+        if self.error.is_of_text() { None } else { Some(&self.error) }
     }
 
     /// Panics with the message. [`expect_const!`](crate::expect_const) ends here: in a constant, the
@@ -170,36 +141,18 @@ impl ParseError {
     /// ```
     #[track_caller]
     pub const fn panic_const(&self) -> ! {
-        let mut text = Text::new();
-        self.write(&mut text);
-        panic!("{}", text.as_str())
+        self.error.panic_const()
     }
 
     /// As [`ParseError::panic_const`], with the place in the text it was found in.
     #[track_caller]
     pub(crate) const fn panic_const_in(&self, parsed: &str) -> ! {
         let mut text = Text::new();
-        self.write(&mut text);
+        self.error.write(&mut text);
         text.fill("; byte {} of `", &[self.from as i128]);
         text.push(parsed);
         text.push("`");
         panic!("{}", text.as_str())
-    }
-
-    /// The message, for a constant.
-    const fn write(&self, text: &mut Text) {
-        match &self.cause {
-            Some(cause) => cause.write(text),
-            None => text.fill(self.message, &self.numbers),
-        }
-        let nearest = core::str::from_utf8(self.nearest.split_at(self.nearest_len as usize).0);
-        if let Ok(nearest) = nearest
-            && !nearest.is_empty()
-        {
-            text.push("; did you mean `");
-            text.push(nearest);
-            text.push("`?");
-        }
     }
 
     /// The error in three lines: the message, the `text` it was found in, a caret under the span.
@@ -218,16 +171,11 @@ impl ParseError {
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.cause {
-            Some(cause) => cause.fmt(f)?,
-            None => fill_holes(f, self.message, &self.numbers)?,
-        }
-        match self.nearest() {
-            Some(nearest) => write!(f, "; did you mean `{nearest}`?"),
-            None => Ok(()),
-        }
+        self.error.fmt(f)
     }
 }
+
+crate::macros::debug_as_display!(ParseError);
 
 impl core::error::Error for ParseError {}
 
@@ -240,6 +188,7 @@ impl core::error::Error for ParseError {}
 /// let rendered: Rendered = error.render(text);
 /// assert_eq!(rendered.to_string().lines().count(), 3);
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug)]
 pub struct Rendered<'a> {
     error: &'a ParseError,
@@ -274,6 +223,17 @@ impl fmt::Display for Rendered<'_> {
 mod tests {
     use super::*;
     use std::string::ToString;
+
+    #[test]
+    fn results_are_small_and_debug_is_the_message() {
+        assert_eq!(size_of::<Result<u64, ParseError>>(), 120);
+        let read = ParseError::new((0, 1), "{} of {}", [1, 2]).with_nearest("yes");
+        assert_eq!(std::format!("{read:?}"), "1 of 2; did you mean `yes`?");
+        let refused = ParseError::refused((0, 1), Error::limit("{} things", [9], "at most 8"));
+        assert_eq!(std::format!("{refused:?}"), "9 things; at most 8");
+        assert_eq!(refused.with_nearest("yes").nearest(), None);
+        assert_eq!(read.with_nearest("").nearest(), None);
+    }
 
     #[test]
     fn the_caret_counts_characters_not_bytes() {

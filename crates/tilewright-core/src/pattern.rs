@@ -17,6 +17,7 @@ use crate::{Error, Layout, MAX_MODES, Mode, TensorLayout, macros::tri};
 /// let nc1hwc0 = Pattern::new(4, &[n, c1, h, w, c0]).unwrap();
 /// assert_eq!(nc1hwc0.storage(&[2, 40, 7, 7]).unwrap().as_slice(), [2, 3, 7, 7, 16]);
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digit {
     axis: u8,
@@ -112,6 +113,7 @@ impl Digit {
 /// // A pattern says where the rest of an axis goes, once.
 /// assert!(Pattern::new(1, &[Digit::rest(0, 0), Digit::rest(0, 1)]).unwrap_err().is_illegal());
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
     rank: u8,
@@ -222,7 +224,6 @@ impl Pattern {
     /// let batch = zn.batched().layout(&[8, 100, 30]).unwrap();
     /// assert_eq!(batch.offset(&[1, 0, 0]), Ok(2 * 7 * 16 * 16));
     /// ```
-    #[must_use]
     pub const fn batched(mut self) -> Pattern {
         self.batched = true;
         self

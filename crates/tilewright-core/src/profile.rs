@@ -20,6 +20,7 @@ use crate::{Error, MAX_DEPTH, MAX_MODES, macros::tri};
 /// // An empty tuple among others cannot be said.
 /// assert!(Profile::nested(&[2, 0]).unwrap_err().is_illegal());
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Profile {
     leaves: u8,

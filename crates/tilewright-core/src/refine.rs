@@ -40,6 +40,7 @@ pub(crate) struct Cut {
 /// let other = TensorLayout::row_major(&[5, 2]).unwrap();
 /// assert!(Refinement::new(&src, &other).unwrap_err().is_mismatch());
 /// ```
+#[must_use]
 #[derive(Clone)]
 pub struct Refinement<'a> {
     src: &'a TensorLayout,

@@ -16,6 +16,7 @@ use core::fmt;
 /// assert_eq!(spelled(Remedy::Overwrite), "press O to overwrite it");
 /// assert_eq!(spelled(Remedy::MoreMemory { least: Some(4096) }), "allow at least 4096 bytes of memory");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {

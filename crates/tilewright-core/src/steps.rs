@@ -26,6 +26,7 @@ pub const MAX_STEPS: usize = 32;
 /// let itself = Step::Merge { major: 1, minor: 1 };
 /// assert!(TensorLayout::with_steps(&[3, 5], &[itself], &layout, 28).is_err());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Axis `major` joins axis `minor` as its more significant part (`minor ← major·extent + minor`)
@@ -131,6 +132,7 @@ impl Steps {
         Steps { steps: self.steps, len: self.len }
     }
 
+    #[inline]
     pub(crate) const fn as_slice(&self) -> &[Step] {
         self.steps.split_at(self.len).0
     }

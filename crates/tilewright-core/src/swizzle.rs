@@ -29,6 +29,7 @@ pub(crate) const MAX_BITS: usize = 62;
 /// let other = Swizzle::of_images(&[2, 4, 1, 9]).unwrap();
 /// assert_eq!((other.apply(7), other.apply(8 + 4), other.to_string()), (7, 8, "F2<2,4,1,9>".into()));
 /// ```
+#[must_use]
 #[doc(alias = "F2")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Swizzle {
@@ -267,11 +268,7 @@ impl core::fmt::Display for Swizzle {
     }
 }
 
-impl core::fmt::Debug for Swizzle {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(self, f)
-    }
-}
+crate::macros::debug_as_display!(Swizzle);
 
 #[cfg(test)]
 mod tests {

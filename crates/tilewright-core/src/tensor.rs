@@ -28,6 +28,7 @@ use crate::{
 /// // An extent beyond its axis is refused.
 /// assert!(TensorLayout::new(&[113, 100], &layout, 112 * 112).unwrap_err().is_mismatch());
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct TensorLayout {
     extents: [u64; MAX_MODES],
@@ -250,6 +251,7 @@ impl TensorLayout {
     /// let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 30]).unwrap();
     /// assert_eq!(zn.extents(), [100, 30]);
     /// ```
+    #[inline]
     pub const fn extents(&self) -> &[u64] {
         self.extents.split_at(self.rank).0
     }
@@ -261,6 +263,7 @@ impl TensorLayout {
     /// assert_eq!(TensorLayout::row_major(&[2, 3, 4]).unwrap().rank(), 3);
     /// assert_eq!(TensorLayout::row_major(&[]).unwrap().rank(), 0);
     /// ```
+    #[inline]
     pub const fn rank(&self) -> usize {
         self.rank
     }
@@ -273,6 +276,7 @@ impl TensorLayout {
     /// assert_eq!(zn.layout().to_string(), "((16,7),(16,2)):((16,256),(1,1792))");
     /// assert_eq!(zn.layout().size(), 112 * 32);
     /// ```
+    #[inline]
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -287,6 +291,7 @@ impl TensorLayout {
     /// assert_eq!(merged.steps(), [step]);
     /// assert!(TensorLayout::row_major(&[3, 5]).unwrap().steps().is_empty());
     /// ```
+    #[inline]
     pub const fn steps(&self) -> &[Step] {
         self.steps.as_slice()
     }
@@ -301,6 +306,7 @@ impl TensorLayout {
     /// let layout = Layout::parse("(4,4):(8,1)").unwrap();
     /// assert!(!TensorLayout::with_steps(&[3, 5], &steps, &layout, 28).unwrap().is_strided());
     /// ```
+    #[inline]
     pub const fn is_strided(&self) -> bool {
         self.steps.as_slice().is_empty()
     }
@@ -313,6 +319,7 @@ impl TensorLayout {
     /// let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 30]).unwrap();
     /// assert_eq!(zn.capacity() * 2, 7168);
     /// ```
+    #[inline]
     pub const fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -463,6 +470,20 @@ const fn check_axes(working: &Working, layout: &Layout) -> Result<(), Error> {
         axis += 1;
     }
     Ok(())
+}
+
+/// As [`TensorLayout::of`].
+impl From<&Layout> for TensorLayout {
+    fn from(layout: &Layout) -> TensorLayout {
+        TensorLayout::of(layout)
+    }
+}
+
+/// As [`TensorLayout::of`].
+impl From<Layout> for TensorLayout {
+    fn from(layout: Layout) -> TensorLayout {
+        TensorLayout::of(&layout)
+    }
 }
 
 impl core::fmt::Debug for TensorLayout {

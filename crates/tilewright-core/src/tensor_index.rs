@@ -10,7 +10,8 @@ use crate::{
     steps::Working,
 };
 
-/// What is stored at an offset.
+/// What is stored at an offset. An element is named by its coordinate: a [`Coord`], or a list where ranks have no
+/// limit.
 ///
 /// ```
 /// use tilewright_core::{Coord, Layout, Place, TensorLayout};
@@ -20,10 +21,11 @@ use crate::{
 /// assert_eq!(tensor.locate(7), Ok(Place::Padding));
 /// assert_eq!(tensor.locate(8), Ok(Place::OutOfRange));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Place<C = Coord> {
     /// The element with this logical coordinate.
-    Element(Coord),
+    Element(C),
     /// No logical element, but part of the storage.
     Padding,
     /// Not below the capacity.
@@ -39,6 +41,7 @@ pub enum Place {
 /// assert_eq!(zn.run(&[1, 0], 1), Ok(Run { offset: 16, stride: 1, len: 16 }));
 /// assert_eq!(zn.run(&[1, 20], 1), Ok(Run { offset: 532, stride: 1, len: 12 }));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The offset of the first element.
@@ -62,12 +65,15 @@ impl TensorLayout {
     /// assert_eq!(layout.offset(&[1, 2]), Ok(5));
     /// assert!(layout.offset(&[2, 0]).unwrap_err().is_out_of_range());
     /// ```
-    #[inline]
+    #[inline(always)]
     pub const fn offset(&self, coord: &[u64]) -> Result<i64, Error> {
         tri!(self.check(coord));
-        if self.is_strided() {
-            return self.layout().offset_at(coord);
-        }
+        if self.is_strided() { self.layout().offset_at(coord) } else { self.stepped(coord) }
+    }
+
+    /// The offset of a coordinate within the extents, through the steps.
+    #[inline(never)]
+    const fn stepped(&self, coord: &[u64]) -> Result<i64, Error> {
         let working = self.program().forth(self.extents(), coord);
         self.layout().offset_at(working.axes.split_at(working.len).0)
     }
@@ -189,26 +195,46 @@ impl TensorLayout {
         Ok(walk.finish(self.layout()))
     }
 
+    #[inline]
     const fn check(&self, coord: &[u64]) -> Result<(), Error> {
-        if coord.len() != self.rank() {
-            return Err(Error::mismatch(
-                "a coordinate of {} integers for an array of {} dims",
-                [coord.len() as i128, self.rank() as i128],
-                "a coordinate has one integer per dim",
-            ));
+        if self.holds(coord) { Ok(()) } else { Err(self.outside(coord)) }
+    }
+
+    #[inline]
+    const fn holds(&self, coord: &[u64]) -> bool {
+        let (extents, mut dim) = (self.extents(), 0);
+        if coord.len() != extents.len() {
+            return false;
         }
-        let mut dim = 0;
         while dim < coord.len() {
-            if coord[dim] >= self.extents()[dim] {
-                return Err(Error::out_of_range(
-                    "coordinate {} of dim {}, which has {}",
-                    [coord[dim] as i128, dim as i128, self.extents()[dim] as i128],
-                    "coordinates run from 0 to the extent less one",
-                ));
+            if coord[dim] >= extents[dim] {
+                return false;
             }
             dim += 1;
         }
-        Ok(())
+        true
+    }
+
+    /// Why a coordinate has no element.
+    #[cold]
+    #[inline(never)]
+    const fn outside(&self, coord: &[u64]) -> Error {
+        if coord.len() != self.rank() {
+            return Error::mismatch(
+                "a coordinate of {} integers for an array of {} dims",
+                [coord.len() as i128, self.rank() as i128],
+                "a coordinate has one integer per dim",
+            );
+        }
+        let mut dim = 0;
+        while dim + 1 < coord.len() && coord[dim] < self.extents()[dim] {
+            dim += 1;
+        }
+        Error::out_of_range(
+            "coordinate {} of dim {}, which has {}",
+            [coord[dim] as i128, dim as i128, self.extents()[dim] as i128],
+            "coordinates run from 0 to the extent less one",
+        )
     }
 }
 

@@ -28,6 +28,7 @@ use crate::{
 /// assert_ne!(IntTuple::parse("3"), IntTuple::parse("(3,)"));
 /// assert_eq!(IntTuple::parse("(3,").unwrap_err().span(), (3, 3));
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[doc(alias = "HTuple")]
 pub struct IntTuple {
@@ -359,11 +360,7 @@ impl fmt::Display for IntTuple {
     }
 }
 
-impl fmt::Debug for IntTuple {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::macros::debug_as_display!(IntTuple);
 
 impl core::str::FromStr for IntTuple {
     type Err = ParseError;

@@ -2,9 +2,16 @@
 //!
 //! Law: an algorithm written over views gives the same answer whatever the layout of the data
 //! (`tests/all/views.rs`: sum, row maxima and matrix product over row-major, column-major, padded and
-//! blocked storage).
+//! blocked storage). `v[[i, j]]` is `v.get(&[i, j])`, and [`ViewMut::fill_padding`] writes exactly the places of
+//! which no element is.
 
-use crate::{Coord, Error, MAX_MODES, TensorLayout, iterate::Coords, macros::tri};
+use core::ops::{Index, IndexMut};
+
+use crate::{
+    Coord, Error, MAX_MODES, Place, TensorLayout,
+    iterate::{Coords, Exact},
+    macros::tri,
+};
 
 /// Where a view looks: a box of logical coordinates, its dims in any order, some held fixed.
 ///
@@ -141,6 +148,7 @@ const fn check_storage(len: usize, layout: &TensorLayout) -> Result<(), Error> {
 macro_rules! views {
     ($(#[$doc:meta])* $name:ident, $slice:ty) => {
         $(#[$doc])*
+        #[must_use]
         #[derive(Debug)]
         pub struct $name<'a, T> {
             data: $slice,
@@ -273,12 +281,37 @@ macro_rules! views {
             /// let view = View::new(b"adbecf", &layout).unwrap();
             /// let logical: Vec<u8> = view.iter().map(|(_, &c)| c).collect();
             /// assert_eq!(logical, b"abcdef");
+            /// assert_eq!(view.iter().size_hint(), (6, Some(6)));
             /// ```
             pub fn iter(&self) -> impl Iterator<Item = (Coord, &T)> {
-                Coords::new(self.extents()).filter_map(|coord| {
+                let items = Coords::new(self.extents()).filter_map(|coord| {
                     let offset = self.offset(coord.as_slice())?;
                     Some((coord, self.data.get(offset)?))
-                })
+                });
+                Exact { items, left: self.size() }
+            }
+
+            /// The storage index of an element, for an index in brackets.
+            #[track_caller]
+            fn place<const N: usize>(&self, coord: [usize; N]) -> usize {
+                match self.offset(&coord.map(|x| x as u64)) {
+                    Some(place) => place,
+                    None => panic!(
+                        "index {coord:?} of a view of extents {:?}; each integer is below its extent",
+                        self.extents()
+                    ),
+                }
+            }
+        }
+
+        /// # Panics
+        /// Outside the extents, as indices of slices do; `get` returns `None` there.
+        impl<T, const N: usize> Index<[usize; N]> for $name<'_, T> {
+            type Output = T;
+
+            #[track_caller]
+            fn index(&self, coord: [usize; N]) -> &T {
+                &self.data[self.place(coord)]
             }
         }
     };
@@ -294,6 +327,7 @@ views! {
     /// let view = View::new(&data, &layout).unwrap();
     /// assert_eq!(view.get(&[1, 0]), Some(&'d'));
     /// assert_eq!(view.get(&[2, 0]), None);
+    /// assert_eq!(view[[0, 2]], 'c');
     /// let row: String = view.slice(0, 1).unwrap().iter().map(|(_, c)| *c).collect();
     /// assert_eq!(row, "def");
     ///
@@ -311,10 +345,47 @@ views! {
     /// let mut data = [0; 6];
     /// let mut view = ViewMut::new(&mut data, &layout).unwrap();
     /// *view.get_mut(&[0, 2]).unwrap() = 7;
+    /// view[[1, 0]] = 8;
     /// assert!(view.get_mut(&[0, 3]).is_none());
-    /// assert_eq!(data, [0, 0, 0, 0, 7, 0]);
+    /// assert_eq!(data, [0, 8, 0, 0, 7, 0]);
     /// ```
     ViewMut, &'a mut [T]
+}
+
+/// # Panics
+/// Outside the extents, as indices of slices do; `get_mut` returns `None` there.
+impl<T, const N: usize> IndexMut<[usize; N]> for ViewMut<'_, T> {
+    #[track_caller]
+    fn index_mut(&mut self, coord: [usize; N]) -> &mut T {
+        let place = self.place(coord);
+        &mut self.data[place]
+    }
+}
+
+/// Calls `each` with every place that holds no element, in ascending order.
+fn each_padding(layout: &TensorLayout, mut each: impl FnMut(usize)) -> Result<(), Error> {
+    // The dim along which neighbours are stored side by side: its runs are passed over at once.
+    let origin = Coord::origin(layout.rank());
+    let neighbours = |coord: &Coord, dim| match layout.run(coord.as_slice(), dim) {
+        Ok(run) if run.stride == 1 => run.len,
+        _ => 1,
+    };
+    let fastest = (0..layout.rank()).max_by_key(|&dim| neighbours(&origin, dim));
+    let mut offset = 0;
+    while offset < layout.capacity() as i64 {
+        match layout.locate(offset)? {
+            Place::Element(coord) => {
+                offset += fastest.map_or(1, |dim| neighbours(&coord, dim)) as i64;
+            }
+            Place::Padding | Place::OutOfRange => {
+                if let Ok(place) = usize::try_from(offset) {
+                    each(place);
+                }
+                offset += 1;
+            }
+        }
+    }
+    Ok(())
 }
 
 impl<T> Clone for View<'_, T> {
@@ -431,6 +502,48 @@ impl<T> ViewMut<'_, T> {
     pub fn get_mut(&mut self, coord: &[u64]) -> Option<&mut T> {
         let offset = self.offset(coord)?;
         self.data.get_mut(offset)
+    }
+
+    /// Writes `value` to every place of the storage that holds no element, as the fill of the padding. Elements stay
+    /// as they are.
+    ///
+    /// The layout is asked about the places one by one. For large arrays, a plan of `tilewright-relayout` is faster.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for a part of an array, which has no padding of its own;
+    /// [undecided](Error::is_undecided) as [`TensorLayout::locate`]. Then nothing is written.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout, ViewMut};
+    /// // XLA's f32[3,5]{1,0:T(2,2)}, padded with -inf for a maximum.
+    /// let layout = Layout::parse("((2,2),(2,3)):((2,12),(1,4))").unwrap();
+    /// let layout = TensorLayout::new(&[3, 5], &layout, 24).unwrap();
+    /// let mut data = [1.0f32; 24];
+    /// let mut view = ViewMut::new(&mut data, &layout).unwrap();
+    /// view.fill_padding(f32::NEG_INFINITY).unwrap();
+    /// assert_eq!(view.data().iter().filter(|x| x.is_infinite()).count() as u64, layout.padding());
+    /// assert_eq!((view[[2, 4]], view.data()[9]), (1.0, f32::NEG_INFINITY));
+    /// assert!(view.slice(0, 2).unwrap().fill_padding(0.0).unwrap_err().is_unsupported());
+    /// ```
+    #[doc(alias = "padding_value")]
+    pub fn fill_padding(&mut self, value: T) -> Result<(), Error>
+    where
+        T: Clone,
+    {
+        if !self.is_whole() {
+            return Err(Error::unsupported(
+                "a part of an array has no padding of its own",
+                [],
+                "fill the padding of the whole view",
+            ));
+        }
+        // Once to see that every place is decided, once to write.
+        each_padding(self.layout, |_| ())?;
+        each_padding(self.layout, |place| {
+            if let Some(place) = self.data.get_mut(place) {
+                *place = value.clone();
+            }
+        })
     }
 
     /// The storage, padding included.

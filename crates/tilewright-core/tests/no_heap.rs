@@ -115,7 +115,7 @@ fn one_layout() {
         for l in &layouts() {
             black_box((l.size(), l.axis_size(1), l.bounds(), l.cosize(), l.span(), l.exhaustive()));
             black_box((l.contiguous_run(), l.rank(), l.depth(), l.axis(0), l.modes(), l.offset()));
-            black_box((l.swizzle(), l.shape(), l.stride(), l.profile()));
+            let _ = black_box((l.swizzle(), l.shape(), l.stride(), l.profile()));
             let _ = (ask(l.injective()), ask(l.padding_count()), ask(l.exact_cover(16)));
             let _ = (ask(l.offset_of(5)), ask(l.offset_at(&[1, 1])), ask(l.locate(5)));
             let _ =
@@ -239,7 +239,7 @@ fn tensor_layouts() {
         for t in &tensors {
             black_box((t.size(), t.rank(), t.true_rank(), t.padding(), t.capacity(), t.extents()));
             black_box((t.steps(), t.is_strided(), t.layout(), t.contiguous_run()));
-            black_box((t.contiguous_run_is_exact(), t.copied()));
+            let _ = black_box((t.contiguous_run_is_exact(), t.copied()));
             let _ =
                 (ask(t.injective()), ask(t.offset(&[1, 2])), ask(t.offset_of(7)), ask(t.locate(9)));
             let _ = (ask(t.coord_of(7)), ask(t.run(&[1, 2], 1)), ask(t.with_capacity(1 << 20)));
@@ -272,15 +272,15 @@ fn the_small_values() {
         black_box((swizzle.bits(), swizzle.base(), swizzle.shift()));
         let profile = Profile::nested(&[2, 1]).unwrap();
         black_box((profile.leaves(), profile.rank(), profile.depth(), profile.axis(1)));
-        black_box((profile.brackets(0), profile.same(&Profile::LEAF), profile.copied()));
+        let _ = black_box((profile.brackets(0), profile.same(&Profile::LEAF), profile.copied()));
         let _ = (ask(Profile::flat(99)), ask(Profile::EMPTY.copied().push(1, 1)));
         let mode = Mode::new(4, 1);
-        black_box((mode.extent(), mode.stride(), IntTuple::integer(3)));
+        let _ = black_box((mode.extent(), mode.stride(), IntTuple::integer(3)));
         let error = Error::illegal("{} of {}", [1, 2], "none").at(Coord::new(&[1]).unwrap());
         shown(&error);
         shown(&ParseError::refused((0, 1), error).with_nearest("two").render("2"));
         if let Some(coord) = ask(Coord::new(&[1, 2])) {
-            black_box((coord.as_slice(), coord.copied()));
+            let _ = black_box((coord.as_slice(), coord.copied()));
         }
         let _ =
             (ask(Layout::flat(&[Mode::new(4, 1)])), ask(Layout::nested(&[Mode::new(4, 1)], &[2])));
@@ -309,6 +309,8 @@ fn views() {
         }
         if let Some(mut view) = ask(ViewMut::new(&mut data, &rows)) {
             black_box((view.get_mut(&[1, 2]).is_some(), view.data_mut().len()));
+            view[[1, 2]] = view[[0, 0]];
+            ask(view.fill_padding(Default::default()));
             black_box(view.tile(&[1, 1], &[2, 2]).is_ok());
             black_box((view.slice(0, 1).is_ok(), view.permute(&[1, 0]).is_ok()));
         }

@@ -83,6 +83,7 @@ impl Settings {
     /// let settings = Settings::default().with_driver("fake/libcuda.so");
     /// assert!(Cuda::open(&settings).is_err());
     /// ```
+    #[must_use]
     pub fn with_driver(self, path: impl Into<PathBuf>) -> Settings {
         Settings { driver: Some(path.into()), ..self }
     }
@@ -94,6 +95,7 @@ impl Settings {
     /// let settings = Settings::default().with_compiler("fake/libnvrtc.so");
     /// assert_ne!(settings, Settings::default());
     /// ```
+    #[must_use]
     pub fn with_compiler(self, path: impl Into<PathBuf>) -> Settings {
         Settings { compiler: Some(path.into()), ..self }
     }
@@ -105,6 +107,7 @@ impl Settings {
     /// let settings = Settings::default().with_folder("site-packages/nvidia/cu13/lib");
     /// assert_ne!(settings, Settings::default());
     /// ```
+    #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Settings {
         self.folders.push(folder.into());
         self
@@ -116,6 +119,7 @@ impl Settings {
     /// use tilewright_cuda::Settings;
     /// assert!(Settings::default().with_cache("kept").cache().is_some());
     /// ```
+    #[must_use]
     pub fn with_cache(self, folder: impl Into<PathBuf>) -> Settings {
         Settings { cache: Some(folder.into()), ..self }
     }
@@ -138,6 +142,7 @@ impl Settings {
     /// assert_eq!(Settings::default().modules(), 4096);
     /// assert_eq!(Settings::default().with_modules(0).modules(), 1);
     /// ```
+    #[must_use]
     pub fn with_modules(self, modules: usize) -> Settings {
         Settings { modules: modules.max(1), ..self }
     }

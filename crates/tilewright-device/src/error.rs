@@ -9,7 +9,7 @@ use std::fmt;
 /// let error = Alignment::new(16, 0).unwrap_err();
 /// assert!(error.is_mismatch() && error.to_string().contains("0 to 15"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
     text: String,
@@ -81,5 +81,7 @@ impl fmt::Display for Error {
         f.write_str(&self.text)
     }
 }
+
+tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {}

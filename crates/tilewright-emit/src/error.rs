@@ -13,7 +13,7 @@ use std::fmt;
 /// assert!(error.to_string().contains("several coordinates"), "{error}");
 /// # Ok::<(), tilewright_emit::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     kind: &'static str,
     message: String,
@@ -43,5 +43,7 @@ impl fmt::Display for Error {
         f.write_str(&self.message)
     }
 }
+
+tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {}

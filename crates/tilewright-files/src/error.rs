@@ -42,7 +42,6 @@ enum Kind {
 /// assert_eq!(error.kind(), "io");
 /// assert!(error.to_string().contains("no/such/file.safetensors"));
 /// ```
-#[derive(Debug)]
 pub struct Error {
     kind: Kind,
     message: String,
@@ -265,6 +264,8 @@ impl From<Refused> for Error {
         }
     }
 }
+
+tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -8,7 +8,7 @@ use std::fmt;
 /// let error = "xyz".parse::<tilewright_fingerprint::Key>().unwrap_err();
 /// assert!(error.is_text() && error.to_string().contains("1 to 32 hexadecimal digits"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
     text: String,
@@ -106,5 +106,7 @@ impl fmt::Display for Error {
         f.write_str(&self.text)
     }
 }
+
+tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {}

@@ -23,8 +23,8 @@ use super::{FixedTuple, Integer, arity::arities, nested::digit};
 /// assert_eq!(text((_4, _2), (1, 4)), "(_4,_2):(1,4)");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the strides `{D}` are bracketed unlike the extents `{Self}`",
-    label = "shape and stride have the same brackets"
+    message = "the extents `{Self}` and the strides `{D}` are not integers in the same brackets",
+    label = "shape and stride are integers, `4`, `_4` or `Int::<100>`, in the same brackets"
 )]
 pub trait Congruent<D>: FixedTuple {}
 
@@ -52,12 +52,50 @@ impl Congruent<()> for () {}
     label = "a coordinate is bracketed as its shape is, or has an integer in place of a part"
 )]
 pub trait Coordinate<S, D>: FixedTuple {
+    /// The first static integer that is not below its static extent, and that extent.
+    #[doc(hidden)]
+    const OUTSIDE: Option<[i64; 2]>;
+
     /// Σ coordinate·stride, in elements; anything outside the shape.
     #[doc(hidden)]
     fn dot(self, shape: S, stride: D) -> i64;
 }
 
+/// An integer of a coordinate outside its extent, if the compiler knows both.
+const fn outside(coord: Option<i64>, extent: Option<i64>) -> Option<[i64; 2]> {
+    match (coord, extent) {
+        (Some(coord), Some(extent)) if coord < 0 || coord >= extent => Some([coord, extent]),
+        (Some(_) | None, Some(_) | None) => None,
+    }
+}
+
+/// The first that there is.
+const fn first(all: &[Option<[i64; 2]>]) -> Option<[i64; 2]> {
+    let mut i = 0;
+    while i < all.len() {
+        if all[i].is_some() {
+            return all[i];
+        }
+        i += 1;
+    }
+    None
+}
+
+/// A compile error for a static coordinate outside a static shape.
+const fn inside<C: Coordinate<S, D>, S, D>() {
+    if let Some([coord, extent]) = C::OUTSIDE {
+        Error::out_of_range(
+            "the static coordinate {} of an extent of {}",
+            [coord as i128, extent as i128],
+            "coordinates run from 0 to the extent less one",
+        )
+        .panic_const()
+    }
+}
+
 impl<C: Integer, S: Integer, D: Integer> Coordinate<S, D> for C {
+    const OUTSIDE: Option<[i64; 2]> = outside(C::VALUE, S::VALUE);
+
     #[inline]
     fn dot(self, _: S, stride: D) -> i64 {
         (self.value() as i64).wrapping_mul(stride.value() as i64)
@@ -65,6 +103,8 @@ impl<C: Integer, S: Integer, D: Integer> Coordinate<S, D> for C {
 }
 
 impl<C: Integer> Coordinate<(), ()> for C {
+    const OUTSIDE: Option<[i64; 2]> = outside(C::VALUE, Some(1));
+
     #[inline]
     fn dot(self, (): (), (): ()) -> i64 {
         0
@@ -72,6 +112,8 @@ impl<C: Integer> Coordinate<(), ()> for C {
 }
 
 impl Coordinate<(), ()> for () {
+    const OUTSIDE: Option<[i64; 2]> = None;
+
     #[inline]
     fn dot(self, (): (), (): ()) -> i64 {
         0
@@ -85,11 +127,15 @@ macro_rules! coordinates {
 
         impl<$($s: FixedTuple,)* $s0: FixedTuple> Congruent<Nothing> for ($($s,)* $s0,) {}
 
-        impl<C: Integer, $($s: FixedTuple, $d,)* $s0, $d0> Coordinate<($($s,)* $s0,), ($($d,)* $d0,)> for C
+        impl<C: Integer, $($s: FixedTuple, $d,)* $s0: FixedTuple, $d0>
+            Coordinate<($($s,)* $s0,), ($($d,)* $d0,)> for C
         where
             $(u64: Coordinate<$s, $d>,)*
             u64: Coordinate<$s0, $d0>,
         {
+            const OUTSIDE: Option<[i64; 2]> =
+                outside(C::VALUE, <<($($s,)* $s0,) as FixedTuple>::Size as Integer>::VALUE);
+
             #[inline]
             #[allow(unused_mut)]
             fn dot(self, shape: ($($s,)* $s0,), stride: ($($d,)* $d0,)) -> i64 {
@@ -106,6 +152,8 @@ macro_rules! coordinates {
         impl<$($s, $d, $c: Coordinate<$s, $d>,)* $s0, $d0, $c0: Coordinate<$s0, $d0>>
             Coordinate<($($s,)* $s0,), ($($d,)* $d0,)> for ($($c,)* $c0,)
         {
+            const OUTSIDE: Option<[i64; 2]> = first(&[$($c::OUTSIDE,)* $c0::OUTSIDE]);
+
             #[inline]
             #[allow(unused_mut)]
             fn dot(self, shape: ($($s,)* $s0,), stride: ($($d,)* $d0,)) -> i64 {
@@ -116,6 +164,8 @@ macro_rules! coordinates {
         }
 
         impl<$($c: FixedTuple,)* $c0: FixedTuple> Coordinate<Nothing, Nothing> for ($($c,)* $c0,) {
+            const OUTSIDE: Option<[i64; 2]> = None;
+
             fn dot(self, shape: Nothing, _: Nothing) -> i64 {
                 match shape {}
             }
@@ -126,7 +176,8 @@ arities!(coordinates);
 
 /// Σ coordinate·stride in elements, unchecked: straight-line code where shape and stride are static.
 ///
-/// Outside the shape the result is some number, as in TLA; [`checked_crd2offset`] refuses instead.
+/// Outside the shape the result is some number, as in TLA; [`checked_crd2offset`] refuses instead. A static integer
+/// outside its static extent is a compile error.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _2, _3, _4, _16, _32, crd2offset};
@@ -142,8 +193,14 @@ arities!(coordinates);
 /// // error[E0277]: the coordinate `(i32, i32, i32)` does not fit the shape `(Int<4>, Int<2>)` …
 /// crd2offset((1, 0, 0), (_4, _2), (_1, _4));
 /// ```
+/// ```compile_fail
+/// use tilewright_fixed::{_0, _1, _2, _3, crd2offset};
+/// // error[E0080]: the static coordinate 2 of an extent of 2 …
+/// assert_eq!(crd2offset((_2, _0), (_2, _3), (_3, _1)), 6);
+/// ```
 #[inline]
 pub fn crd2offset<C: Coordinate<S, D>, S, D>(coord: C, shape: S, stride: D) -> i64 {
+    const { inside::<C, S, D>() };
     coord.dot(shape, stride)
 }
 

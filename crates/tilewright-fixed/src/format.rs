@@ -1,4 +1,4 @@
-//! Named formats of matrices as fixed layouts: `format::<zN, …>(rows, cols, element_bits)`.
+//! Named formats of matrices as fixed layouts: `zN::layout(rows, cols, element_bits)`.
 //!
 //! Law: the layout is the run-time [`Fractal::format`](tilewright_core::Fractal::format)'s, static where rows,
 //! columns and element width are; its valid extents are (rows, columns).
@@ -10,11 +10,14 @@
 //!
 //! Source: CATLASS `include/tla/layout.hpp` (`MakeLayout<Element, LayoutTag>`), `catlass/layout/matrix.hpp`.
 
+use tilewright_core::Error;
+
 use super::{
     Calc, Congruent, FixedLayoutTile, FixedTuple, Int, Integer, make_layout, op, operation::calc,
 };
 
-/// A named format of matrices.
+/// A named format of matrices: [`RowMajor`], [`ColumnMajor`], [`zN`], [`nZ`], [`zZ`], [`nN`], [`L0C`],
+/// [`Weight4BitnZ`].
 ///
 /// ```
 /// use tilewright_fixed::{Format, FixedTuple, RowMajor, zN};
@@ -22,7 +25,7 @@ use super::{
 /// assert_eq!(zN::shape(rows, cols, bits).display().to_string(), "((_16,2),(32,1))");
 /// assert_eq!(RowMajor::stride(rows, cols, bits).display().to_string(), "(20,_1)");
 /// ```
-pub trait Format {
+pub trait Format: Sized {
     /// The extents of `R` rows and `C` columns of elements of `E` bits.
     type Shape<R: Integer, C: Integer, E: Integer>: Congruent<Self::Stride<R, C, E>>;
 
@@ -42,51 +45,70 @@ pub trait Format {
         cols: C,
         element_bits: E,
     ) -> Self::Stride<R, C, E>;
+
+    /// The layout of a matrix in this format. `element_bits` divides 256.
+    ///
+    /// What cannot be computed of static integers is a compile error, of dynamic ones
+    /// [`NO_INTEGER`](super::NO_INTEGER), whose offsets mean nothing: [`Format::try_layout`] refuses it.
+    ///
+    /// ```
+    /// use tilewright_fixed::{Format, _8, _16, _32, _48, nZ, zN};
+    /// let zn = zN::layout(_32, _48, _16);
+    /// assert_eq!(zn.to_string(), "((_16,_2),(_16,_3)):((_16,_256),(_1,_512))");
+    /// assert_eq!((size_of_val(&zn), zn.layout().offset((17, 33))), (0, 1297));
+    /// // Columns known at run time, 8-bit elements: C0 is 32.
+    /// let nz = nZ::layout(_48, 20u32, _8);
+    /// assert_eq!(format!("{nz:?}"), "((_32,_2),(_16,2)):((_1,1024),(_32,_512)) valid (_48,20)");
+    /// ```
+    /// ```compile_fail
+    /// use tilewright_fixed::{Format, _24, _32, zN};
+    /// // error[E0080]: … the whole number 256 / 24 …
+    /// zN::layout(_32, _32, _24).to_string();
+    /// ```
+    #[doc(alias = "MakeLayout")]
+    #[inline]
+    fn layout<R: Integer, C: Integer, E: Integer>(
+        rows: R,
+        cols: C,
+        element_bits: E,
+    ) -> Formatted<Self, R, C, E> {
+        let shape = Self::shape(rows, cols, element_bits);
+        let stride = Self::stride(rows, cols, element_bits);
+        FixedLayoutTile { layout: make_layout(shape, stride), valid: (rows, cols) }
+    }
+
+    /// [`Format::layout`] of integers that are known at run time only, checked.
+    ///
+    /// # Errors
+    /// Those of [`FixedLayout::lower`](super::FixedLayout::lower).
+    ///
+    /// ```
+    /// use tilewright_fixed::{Format, zN};
+    /// assert_eq!(zN::try_layout(20, 20, 16).unwrap().layout().offset((17, 17)), 785);
+    /// // 24 bits do not divide 32 bytes.
+    /// assert!(zN::try_layout(20, 20, 24).unwrap_err().is_overflow());
+    /// assert!(zN::try_layout(-1, 20, 16).is_err());
+    /// ```
+    fn try_layout<R: Integer, C: Integer, E: Integer>(
+        rows: R,
+        cols: C,
+        element_bits: E,
+    ) -> Result<Formatted<Self, R, C, E>, Error> {
+        let layout = Self::layout(rows, cols, element_bits);
+        let _ = layout.lower_valid(&layout.layout().lower()?)?;
+        Ok(layout)
+    }
 }
 
 /// The layout of `R` rows and `C` columns of elements of `E` bits in the format `F`.
 pub type Formatted<F, R, C, E> =
     FixedLayoutTile<<F as Format>::Shape<R, C, E>, <F as Format>::Stride<R, C, E>, (R, C)>;
 
-/// The layout of a matrix in the format `F`. `element_bits` divides 256.
-///
-/// The formats are [`RowMajor`], [`ColumnMajor`], [`zN`], [`nZ`], [`zZ`], [`nN`], [`L0C`],
-/// [`Weight4BitnZ`]. What cannot be computed of static integers is a compile error, of dynamic ones
-/// [`NO_INTEGER`](super::NO_INTEGER): lowering refuses it.
-///
-/// ```
-/// use tilewright_fixed::{_8, _16, _32, _48, format, nZ, zN};
-/// let zn = format::<zN, _, _, _>(_32, _48, _16);
-/// assert_eq!(zn.to_string(), "((_16,_2),(_16,_3)):((_16,_256),(_1,_512))");
-/// assert_eq!((size_of_val(&zn), zn.layout().offset((17, 33))), (0, 1297));
-/// // Columns known at run time, 8-bit elements: C0 is 32.
-/// let nz = format::<nZ, _, _, _>(_48, 20u32, _8);
-/// assert_eq!(nz.to_string(), "((_32,_2),(_16,2)):((_1,1024),(_32,_512)) valid (_48,20)");
-/// // 24 bits do not divide 32 bytes.
-/// assert!(format::<zN, _, _, _>(20, 20, 24).layout().lower().unwrap_err().is_overflow());
-/// ```
-/// ```compile_fail
-/// use tilewright_fixed::{_24, _32, format, zN};
-/// // error[E0080]: … the whole number 256 / 24 …
-/// format::<zN, _, _, _>(_32, _32, _24).to_string();
-/// ```
-#[doc(alias = "MakeLayout")]
-#[inline]
-pub fn format<F: Format, R: Integer, C: Integer, E: Integer>(
-    rows: R,
-    cols: C,
-    element_bits: E,
-) -> Formatted<F, R, C, E> {
-    let shape = F::shape(rows, cols, element_bits);
-    let stride = F::stride(rows, cols, element_bits);
-    FixedLayoutTile { layout: make_layout(shape, stride), valid: (rows, cols) }
-}
-
 /// Row after row, without padding; the element width is of no account.
 ///
 /// ```
-/// use tilewright_fixed::{RowMajor, _2, _3, _8, format};
-/// assert_eq!(format::<RowMajor, _, _, _>(_2, _3, _8).to_string(), "(_2,_3):(_3,_1)");
+/// use tilewright_fixed::{Format, RowMajor, _2, _3, _8};
+/// assert_eq!(RowMajor::layout(_2, _3, _8).to_string(), "(_2,_3):(_3,_1)");
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum RowMajor {}
@@ -109,8 +131,8 @@ impl Format for RowMajor {
 /// Column after column, without padding; the element width is of no account.
 ///
 /// ```
-/// use tilewright_fixed::{ColumnMajor, _2, _3, _8, format};
-/// assert_eq!(format::<ColumnMajor, _, _, _>(_2, _3, _8).to_string(), "(_2,_3):(_1,_2)");
+/// use tilewright_fixed::{ColumnMajor, Format, _2, _3, _8};
+/// assert_eq!(ColumnMajor::layout(_2, _3, _8).to_string(), "(_2,_3):(_1,_2)");
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum ColumnMajor {}
@@ -296,7 +318,7 @@ impl Order for ByColumns {
 /// A format in blocks: their sizes, and the orders inside and between them.
 ///
 /// ```
-/// use tilewright_fixed::{Int, _8, _12, _16, format, format::{ByColumns, ByRows, Fractal}};
+/// use tilewright_fixed::{Format, Int, _8, _12, _16, format::{ByColumns, ByRows, Fractal}};
 /// /// Blocks of 4×4, row-major, stored column by column of blocks.
 /// enum Small {}
 ///
@@ -307,7 +329,7 @@ impl Order for ByColumns {
 ///     type Between = ByColumns;
 /// }
 ///
-/// let small = format::<Small, _, _, _>(_8, _12, _16);
+/// let small = Small::layout(_8, _12, _16);
 /// assert_eq!(small.to_string(), "((_4,_2),(_4,_3)):((_4,_16),(_1,_32))");
 /// ```
 pub trait Fractal {

@@ -13,6 +13,7 @@ use core::fmt;
 /// assert_eq!((_4.to_string().as_str(), Int::<-3>::VALUE), ("_4", -3));
 /// assert!(_4 == 4 && _4 == Int::<4>);
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Default)]
 pub struct Int<const N: i64>;
 

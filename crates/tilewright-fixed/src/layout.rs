@@ -8,7 +8,10 @@ use core::fmt;
 
 use tilewright_core::{Error, Layout};
 
-use super::{At, Congruent, Coordinate, FixedTuple, Get, Static, StaticLayout, checked_crd2offset};
+use super::{
+    At, Congruent, Coordinate, FixedTuple, Get, Static, StaticLayout, checked_crd2offset,
+    crd2offset,
+};
 
 /// A shape with its strides, of which only the dynamic integers take memory: none if all are static.
 ///
@@ -30,6 +33,7 @@ use super::{At, Congruent, Coordinate, FixedTuple, Get, Static, StaticLayout, ch
 /// assert_eq!((mixed.to_string().as_str(), size_of_val(&mixed)), ("(_2,4):(_12,_1)", 4));
 /// assert_eq!(mixed.lower().unwrap().to_string(), "(2,4):(12,1)");
 /// ```
+#[must_use]
 #[derive(Clone, Copy)]
 pub struct FixedLayout<S, D> {
     shape: S,
@@ -49,7 +53,7 @@ pub struct FixedLayout<S, D> {
 /// ```
 /// ```compile_fail
 /// use tilewright_fixed::{_1, _2, _4, make_layout};
-/// // error[E0277]: the strides `(Int<1>,)` are bracketed unlike the extents `(Int<4>, Int<2>)`
+/// // error[E0277]: the extents `(Int<4>, Int<2>)` and the strides `(Int<1>,)` are not integers in the same brackets
 /// make_layout((_4, _2), (_1,));
 /// ```
 /// ```compile_fail
@@ -181,8 +185,8 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         FixedLayout { shape: self.shape.part_at(), stride: self.stride.part_at() }
     }
 
-    /// The offset of a coordinate in any spelling, in elements; some number outside the layout. See
-    /// [`crd2offset`](super::crd2offset).
+    /// The offset of a coordinate in any spelling, in elements; some number outside the layout, or a compile error
+    /// where the coordinate is static. See [`crd2offset`].
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _3, make_layout};
@@ -191,7 +195,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
     /// ```
     #[inline]
     pub fn offset<C: Coordinate<S, D>>(self, coord: C) -> i64 {
-        coord.dot(self.shape, self.stride)
+        crd2offset(coord, self.shape, self.stride)
     }
 
     /// The offset of a coordinate in any spelling, in elements.
@@ -207,7 +211,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
     /// assert!(layout.checked_offset((2, 0)).unwrap_err().is_out_of_range());
     /// ```
     pub fn checked_offset<C: FixedTuple>(self, coord: C) -> Result<i64, Error> {
-        self.lower()?;
+        let _ = self.lower()?;
         checked_crd2offset(coord, self.shape, self.stride)
     }
 

@@ -17,7 +17,7 @@
 //! // The TLA document's example: 8×12 in blocks of 4×4.
 //! let tiled = make_layout(((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
 //! assert_eq!((tiled.offset((1, 5)), size_of_val(&tiled)), (37, 0));
-//! // Outside it is some number; the checked form refuses.
+//! // Outside it is some number, or a compile error if the coordinate is static; the checked form refuses.
 //! assert!(tiled.checked_offset((8, 0)).unwrap_err().is_out_of_range());
 //! // A tile of it keeps blocks and strides.
 //! let tile = make_layout_tile(tiled, (_4, _4));
@@ -28,20 +28,20 @@
 //! ```
 //! ```compile_fail
 //! use tilewright_fixed::{_1, _2, _4, make_layout};
-//! // error[E0277]: the strides `(Int<1>,)` are bracketed unlike the extents `(Int<4>, Int<2>)`
+//! // error[E0277]: the extents `(Int<4>, Int<2>)` and the strides `(Int<1>,)` are not integers in the same brackets
 //! make_layout((_4, _2), (_1,));
 //! ```
 //!
 //! | TLA | here |
 //! |---|---|
-//! | `Int<4>`, `C<4>`, `_4` | [`Int`], [`C`], `_4` as a type and as a value; arithmetic between them in [`op`] |
+//! | `Int<100>`, `C<100>`, `_4` | [`Int`], [`C`] of any integer, as a type and as a value: `Int::<100>`; short names `_0` to `_64` and powers of two; arithmetic between them in [`op`] |
 //! | `tla::tuple`, `IntTuple` | Rust's tuples, and the trait [`FixedTuple`] |
 //! | `MakeShape(4, 3)`, `MakeStride`, `MakeCoord` | the tuple itself: `(4, 3)` |
 //! | `get<1, 0>(t)`, `rank<1>(t)` | [`t.at((_1, _0))`](FixedTuple::at), `t.at(_1).rank()`; [`t.get::<1>()`](FixedTuple::get) |
 //! | `MakeLayout(shape, stride)` | [`make_layout`] |
 //! | `crd2offset(coord, shape, stride)` | [`crd2offset`], of any rank and nesting, and [`checked_crd2offset`] |
 //! | `MakeLayoutTile`, `GetTile` | [`make_layout_tile`], [`make_tile`] |
-//! | `MakeLayout<half, zN>(rows, cols)` | [`format::<zN, _, _, _>(rows, cols, 16)`](format()) |
+//! | `MakeLayout<half, zN>(rows, cols)` | [`zN::layout(rows, cols, 16)`](Format::layout), [`zN::try_layout`](Format::try_layout) |
 //! | (not there) | the algebra: [`StaticLayout`] |
 //!
 //! Source: CATLASS, `include/tla/`.
@@ -70,7 +70,7 @@ mod tuple;
 pub use coordinate::{
     Congruent, Coordinate, checked_crd2offset, checked_idx2crd, crd2offset, idx2crd,
 };
-pub use format::{ColumnMajor, Format, L0C, RowMajor, Weight4BitnZ, format, nN, nZ, zN, zZ};
+pub use format::{ColumnMajor, Format, L0C, RowMajor, Weight4BitnZ, nN, nZ, zN, zZ};
 pub use integer::{DynamicKind, Int, Int as C, Integer, Kind, StaticKind};
 pub use layout::{FixedLayout, make_layout};
 pub use numbers::*;

@@ -73,6 +73,7 @@ pub trait StaticLayout: Copy + Default {
 /// // error[E0080]: … at (2,1): A(B) is 8, the only candidate gives 7 …
 /// a.composition(b).offset(0);
 /// ```
+#[must_use]
 pub struct Derived<O, A, B = ()>(PhantomData<(O, A, B)>);
 
 impl<O, A, B> Clone for Derived<O, A, B> {

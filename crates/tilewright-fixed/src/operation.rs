@@ -42,6 +42,7 @@ pub const NO_INTEGER: i64 = i64::MIN;
 /// // error[E0080]: … 4 / 0 …
 /// assert_eq!((_4 / _0).to_string(), "");
 /// ```
+#[must_use]
 pub struct Expr<O, A, B>(PhantomData<(O, A, B)>);
 
 impl<O: Operation, A: Integer, B: Integer> Expr<O, A, B> {

@@ -24,6 +24,7 @@ use super::{
 /// assert_eq!((tile.offset((10, 6)), tile.checked_offset((10, 6))), (1920, Ok(1920)));
 /// assert!(tile.checked_offset((32, 0)).unwrap_err().is_out_of_range());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug)]
 pub struct FixedTile<L, O, V> {
     layout: L,

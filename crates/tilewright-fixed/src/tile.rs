@@ -29,8 +29,11 @@ use super::{
 /// assert_eq!(tile.to_string(), "((_4,_1),(_4,_1)):((_4,_16),(_1,_32))");
 /// assert_eq!(size_of_val(&tile), 0);
 /// let tile = make_layout_tile(whole, (2, _3));
-/// assert_eq!(tile.to_string(), "((_4,1),(_4,_1)):((_4,_16),(_1,_32)) valid (2,_3)");
+/// assert_eq!(tile.to_string(), "((_4,1),(_4,_1)):((_4,_16),(_1,_32))");
+/// // `Debug` adds what is valid of it.
+/// assert_eq!(format!("{tile:?}"), "((_4,1),(_4,_1)):((_4,_16),(_1,_32)) valid (2,_3)");
 /// ```
+#[must_use]
 #[derive(Clone, Copy)]
 pub struct FixedLayoutTile<S, D, V> {
     pub(crate) layout: FixedLayout<S, D>,
@@ -99,8 +102,8 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
     /// tile of a larger matrix does: lower its [`FixedLayoutTile::layout`] instead.
     ///
     /// ```
-    /// use tilewright_fixed::{format, zN};
-    /// let tensor = format::<zN, _, _, _>(100, 100, 16).tensor().unwrap();
+    /// use tilewright_fixed::{Format, zN};
+    /// let tensor = zN::layout(100, 100, 16).tensor().unwrap();
     /// assert_eq!((tensor.extents(), tensor.capacity()), (&[100, 100][..], 12544));
     /// ```
     pub fn tensor(self) -> Result<TensorLayout, Error> {
@@ -120,7 +123,7 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
 /// // Of any rank: the last tile of a batch of 5.
 /// let whole = make_layout((5, _8, _12), (96, _12, _1));
 /// let tile = make_layout_tile(whole, (_1 + _1, _8, 16));
-/// assert_eq!(tile.to_string(), "(_2,_8,16):(96,_12,_1) valid (2,_8,12)");
+/// assert_eq!(format!("{tile:?}"), "(_2,_8,16):(96,_12,_1) valid (2,_8,12)");
 /// ```
 /// ```compile_fail
 /// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_layout_tile};
@@ -292,10 +295,17 @@ macro_rules! no_tiles {
 }
 arities!(no_tiles);
 
+/// The layout.
 impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Display for FixedLayoutTile<S, D, V> {
-    /// The layout, and `valid (…)` where that is not all of it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.layout, f)?;
+        fmt::Display::fmt(&self.layout, f)
+    }
+}
+
+/// The layout, and `valid (…)` where that is not all of it.
+impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Debug for FixedLayoutTile<S, D, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)?;
         let whole = self.layout.lower().and_then(|layout| {
             let valid = self.lower_valid(&layout)?;
             let mut axes = valid.as_slice().iter().enumerate();
@@ -306,12 +316,6 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Display for FixedLayout
             (_, 0) => write!(f, " valid ({})", self.valid.display()),
             (_, _) => write!(f, " valid {}", self.valid.display()),
         }
-    }
-}
-
-impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Debug for FixedLayoutTile<S, D, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

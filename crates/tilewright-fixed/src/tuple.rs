@@ -29,6 +29,9 @@ use super::{Integer, StaticKind};
 /// // error[E0277]: `(Int<4>, Int<2>)` has no part at position 2
 /// (_4, _2).get::<2>();
 /// ```
+#[doc(alias = "MakeShape")]
+#[doc(alias = "MakeStride")]
+#[doc(alias = "MakeCoord")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an integer nor a tuple of such",
     label = "an integer, or a tuple of up to 12 integers and tuples, stands here"
@@ -131,7 +134,8 @@ pub trait FixedTuple: Leaves {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "not every integer of `{Self}` is static",
-    label = "static integers, such as `_4`, stand here"
+    label = "static integers, such as `_4`, stand here",
+    note = "ask `lower()` of a layout with dynamic integers, which checks them"
 )]
 pub trait Static: FixedTuple + Default {}
 
@@ -218,6 +222,7 @@ impl<T: Integer> FixedTuple for T {
 /// use tilewright_fixed::{_4, FixedTuple};
 /// assert_eq!(format!("{}", ((_4, 2), 3).display()), "((_4,2),3)");
 /// ```
+#[must_use]
 #[derive(Clone, Copy)]
 pub struct Printed<T>(T);
 

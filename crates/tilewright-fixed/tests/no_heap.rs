@@ -10,7 +10,7 @@ use std::{
 use allocation_counter::measure;
 use tilewright_core::Error;
 use tilewright_fixed::{
-    _1, _4, _8, _12, checked_crd2offset, checked_idx2crd, crd2offset, format, idx2crd, make_layout,
+    _1, _4, _8, _12, Format, checked_crd2offset, checked_idx2crd, crd2offset, idx2crd, make_layout,
     make_layout_tile, make_tile, zN,
 };
 
@@ -56,11 +56,11 @@ fn layouts_in_types() {
         black_box((crd2offset(coord, shape, stride), idx2crd(far, shape)));
         let _ = ask(checked_crd2offset(coord, shape, stride));
         let _ = (ask(checked_idx2crd(far, shape)), ask(checked_idx2crd(-far, shape)));
-        let zn = format::<zN, _, _, _>(rows, cols, 16);
+        let zn = zN::layout(rows, cols, 16);
         let _ = (ask(zn.tensor()), ask(zn.layout().lower()));
         shown(&make_layout_tile(zn.layout(), (_8, from)));
         let tile = make_tile(make_layout((_8, _12), (_12, _1)), (from, _4), (_4, _4));
-        black_box((tile.offset((1, 1)), tile.layout(), tile.valid(), tile.origin()));
+        let _ = black_box((tile.offset((1, 1)), tile.layout(), tile.valid(), tile.origin()));
         let _ = (ask(tile.checked_offset((0, 1))), ask(tile.checked_offset((far, 1))));
     });
 }

@@ -50,7 +50,7 @@ const NAMES: &[(Kind, &str)] = &[
 /// let error = Spec::parse("row-major").unwrap().resolve(None, None).unwrap_err();
 /// assert!(error.needs_dims() && error.span().is_none());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +122,7 @@ impl Error {
     }
 
     /// The same error, with the line of a longer text on which its span begins.
+    #[cfg(feature = "formats")]
     pub(crate) fn in_line(mut self, text: &str) -> Error {
         let Some((from, _)) = self.0.span else { return self };
         let before = text.get(..from).unwrap_or(text);
@@ -311,6 +312,8 @@ impl fmt::Display for Error {
         f.write_str(&self.0.message)
     }
 }
+
+tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {}
 

@@ -35,6 +35,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "formats")]
 mod add_formats;
 mod axes;
 mod catalogue;
@@ -58,6 +59,7 @@ mod tables;
 mod to_spec;
 mod words;
 
+#[cfg(feature = "formats")]
 pub use add_formats::add_formats;
 pub use catalogue::{
     Allowed, Constant, Format, Group, Preset, Quantised, Units, Width, catalogue, groups,

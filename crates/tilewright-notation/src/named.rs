@@ -18,6 +18,7 @@ pub(crate) const BIG_WORDS: &str = "words that hold elements have the lowest byt
 /// assert_eq!((named.element_bits(), named.explicit_bits()), (Some(4), Some(4)));
 /// assert_eq!(named.to_spec(), "s4[3,5]{1,0:T(2,2)E(4)}");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Named {
     name: String,
@@ -84,7 +85,6 @@ impl Named {
     /// assert_eq!(other.to_spec(), "bf16[16,32]fill(0) (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0");
     /// assert_eq!(other.storage_shape(), [2, 1, 16, 16]);
     /// ```
-    #[must_use]
     pub fn with_elements(self, dtype: Option<Dtype>, bits: Option<u32>, fill: Fill) -> Named {
         let own = self.element_bits();
         let other = Named { dtype, bits, fill, bare: false, ..self };
@@ -101,7 +101,6 @@ impl Named {
     /// assert_eq!(bare.storage_shape(), [1, 3]);
     /// assert_eq!(bare.with_storage(&[3, 1]).storage_shape(), [3, 1]);
     /// ```
-    #[must_use]
     pub fn with_storage(mut self, extents: &[u64]) -> Named {
         self.storage = Some(extents.to_vec());
         self
@@ -117,7 +116,6 @@ impl Named {
     /// assert_eq!(big.to_spec(), ">u4[6,5] zN");
     /// assert_eq!(big.with_byte_order(None).to_spec(), "u32[6,5] zN");
     /// ```
-    #[must_use]
     pub fn with_byte_order(mut self, order: Option<ByteOrder>) -> Named {
         self.order = order;
         self
@@ -205,7 +203,6 @@ impl Named {
     /// let plain = named.without_words();
     /// assert_eq!((plain.layout().capacity(), plain.to_spec().as_str()), (15, "u4[3,5]E(4) row-major"));
     /// ```
-    #[must_use]
     pub fn without_words(mut self) -> Named {
         let Some(words) = self.words.take() else { return self };
         // A capacity that the layout had.

@@ -17,6 +17,7 @@ use crate::{
 /// let columns = Spec::parse("f32[2,3] col-major").unwrap().resolve(None, None).unwrap();
 /// assert_eq!(hlo.print(&columns).unwrap(), "f32[2,3]{0,1}");
 /// ```
+#[must_use]
 #[derive(Clone, Copy)]
 pub struct Notation {
     pub(crate) name: &'static str,

@@ -106,6 +106,7 @@ impl dyn Reading {
 /// let given = Given::new(Some(&[2, 3]), None);
 /// assert_eq!((given.dims, given.dtype), (Some(&[2, 3][..]), None));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Given<'a> {
@@ -229,6 +230,7 @@ impl<'a> Given<'a> {
 ///     .with_fill(Fill::Zero);
 /// # let _ = resolved;
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Resolved {
     pub(crate) layout: TensorLayout,

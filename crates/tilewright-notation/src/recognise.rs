@@ -28,6 +28,7 @@ const ANY_SIZES: usize = 8;
 /// assert_eq!((found[0].name.as_str(), found[0].bits), ("zN", None));
 /// assert!(found[0].format.aliases.contains(&"FRACTAL_NZ"));
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recognised {

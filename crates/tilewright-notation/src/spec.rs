@@ -69,6 +69,7 @@ pub const MAX_TABLED: usize = 4 << 20;
 /// let error = Spec::parse("row-mayor").unwrap_err();
 /// assert!(error.to_string().contains("did you mean `row-major`?"));
 /// ```
+#[must_use]
 #[derive(Clone)]
 pub struct Spec {
     pub(crate) reading: Arc<dyn Reading>,

@@ -27,6 +27,7 @@ use crate::{
 /// // What the table stores.
 /// assert_eq!(tabled.stored().to_spec(), "f16[4,8] row-major");
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Tabled {
     layout: TabledLayout,
@@ -82,7 +83,6 @@ impl Tabled {
     /// let packed = tabled.stored().clone().with_elements(Some(Dtype::U4), Some(4), Fill::Unspecified);
     /// assert_eq!(tabled.with_stored(packed).to_spec(), "u4[4,8]E(4) table(0; 0,2,3,1) row-major");
     /// ```
-    #[must_use]
     pub fn with_stored(self, stored: Named) -> Tabled {
         // The map is that of the tables.
         debug_assert_eq!(stored.layout(), self.layout.stored());
@@ -193,7 +193,7 @@ impl Written {
             && written.tables.iter().all(Asked::is_inline)
             && written.entries() <= CHECKED
         {
-            written.tabled(&Given::new(None, None), &())?;
+            let _ = written.tabled(&Given::new(None, None), &())?;
         }
         Ok(written)
     }
@@ -242,6 +242,10 @@ impl Written {
     }
 
     /// The layout of shape and strides that says the same, if there is one.
+    #[expect(
+        clippy::result_large_err,
+        reason = "the second value is no error but the layout, handed back"
+    )]
     pub(crate) fn folded(&self, tabled: Tabled) -> Result<Resolved, Tabled> {
         let Some(layout) = tabled.layout.fold() else { return Err(tabled) };
         let (_, mut resolved, _) = tabled.stored.parts();

@@ -9,7 +9,7 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyString, PyTuple},
 };
-use tilewright::{Dtype, Named, core::Mode, cuda::Move, relayout::Plan};
+use tilewright::{Dtype, Named, cuda::Move, layouts::Mode, relayout::Plan};
 
 use crate::{
     ask::Wanted,

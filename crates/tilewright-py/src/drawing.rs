@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use tilewright::{
     Layout, Named,
     ask::BankConflicts,
-    core::Error,
     draw::{
         Access, Limits, NoAccess, Scene, access as read_at_once, banks, conflicts, conversion,
         expression as draw_expression, fragment, grid, memory, owners, subject,
     },
+    layouts::Error,
 };
 
 use crate::{

@@ -3,7 +3,7 @@
 use std::io;
 
 use pyo3::{panic::PanicException, prelude::*, sync::PyOnceLock};
-use tilewright::{Error, Remedy, core::ParseError};
+use tilewright::{Error, Remedy, layouts::ParseError};
 
 static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use pyo3::{exceptions::PyTypeError, prelude::*, types::PyDict};
 use tilewright::{
     ask::{Answer, Printed, SameData},
-    core::ByteOrder,
     files::{self, Collection, Key, Reading},
     fingerprint::{self, Array, Fingerprint},
+    layouts::ByteOrder,
     relayout::Elements,
 };
 

@@ -5,7 +5,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},
 };
-use tilewright::{Layout, Spec, core::IntTuple};
+use tilewright::{Layout, Spec, layouts::IntTuple};
 
 use crate::{
     drawing::PyDrawing,

@@ -6,7 +6,7 @@
 use pyo3::prelude::*;
 use tilewright::{
     Dtype, TensorLayout,
-    core::DtypeKind,
+    layouts::DtypeKind,
     relayout::{Cut, Elements, Extend},
 };
 

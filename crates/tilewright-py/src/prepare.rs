@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use pyo3::prelude::*;
 use tilewright::{
     Dtype, Fill, Named, Tabled, TabledLayout, TensorLayout,
-    core::ByteOrder,
     cuda::Move,
+    layouts::ByteOrder,
     relayout::{Elements, Extend, Plan, Program},
 };
 

@@ -9,8 +9,8 @@ use pyo3::{
 };
 use tilewright::{
     Dtype, Fill, Layout, Named, TensorLayout,
-    core::ByteOrder,
     files::{Request, Writer},
+    layouts::ByteOrder,
 };
 
 use crate::{

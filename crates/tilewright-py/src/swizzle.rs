@@ -1,7 +1,7 @@
 //! `Swizzle`: permutations of offsets that are linear over xor.
 
 use pyo3::{prelude::*, types::PyTuple};
-use tilewright::core::Swizzle;
+use tilewright::layouts::Swizzle;
 
 use crate::{
     errors::Raised,

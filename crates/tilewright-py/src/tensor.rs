@@ -7,7 +7,7 @@ use pyo3::{
 use tilewright::{
     Dtype, Fill, Named, TensorLayout,
     ask::{Look, Shown},
-    core::Place,
+    layouts::Place,
     notation,
     picture::Limits,
 };
@@ -335,7 +335,7 @@ pub(crate) fn located(
     py: Python<'_>,
     offset: Integer<i64>,
     capacity: u64,
-    locate: impl Fn(i64) -> Result<Place, tilewright::core::Error>,
+    locate: impl Fn(i64) -> Result<Place, tilewright::layouts::Error>,
 ) -> PyResult<Option<Bound<'_, PyTuple>>> {
     let offset = offset.of("offset")?;
     match locate(offset).raised()? {

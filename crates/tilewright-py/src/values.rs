@@ -5,7 +5,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},
 };
-use tilewright::{Layout, Named, Tabled, core::IntTuple};
+use tilewright::{Layout, Named, Tabled, layouts::IntTuple};
 
 use crate::errors::Raised;
 

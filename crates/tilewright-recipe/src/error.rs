@@ -137,7 +137,7 @@ pub(crate) struct Place {
 /// assert_eq!((error.kind().name(), error.line()), ("expression", Some(2)));
 /// assert!(error.to_string().ends_with("\n  a : (i h\n          ^"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -285,6 +285,8 @@ impl fmt::Display for Error {
     }
 }
 
+tilewright_core::debug_as_display!(Error);
+
 impl std::error::Error for Error {}
 
 impl From<Fault> for Error {
@@ -302,7 +304,7 @@ impl From<Fault> for Error {
 /// assert_eq!(kinds, [Kind::Arithmetic, Kind::Terms]);
 /// assert_eq!(errors.to_string().lines().count(), 2);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Errors {
     all: Vec<Error>,
     /// How many more there were.
@@ -343,6 +345,8 @@ impl fmt::Display for Errors {
         }
     }
 }
+
+tilewright_core::debug_as_display!(Errors);
 
 impl std::error::Error for Errors {}
 

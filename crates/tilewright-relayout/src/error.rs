@@ -28,7 +28,7 @@ enum Kind {
 /// assert!(error.is_buffer());
 /// assert_eq!(error.to_string(), "a source of 7 bytes; the plan reads 8");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
     message: String,
@@ -204,6 +204,8 @@ impl fmt::Display for Error {
         f.write_str(&self.message)
     }
 }
+
+tilewright_core::debug_as_display!(Error);
 
 impl core::error::Error for Error {}
 

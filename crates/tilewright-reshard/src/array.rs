@@ -76,7 +76,7 @@ impl Held {
     ) -> Result<Held, Error> {
         self.pieces.retain(|piece| !piece.extents.contains(&0));
         let pieces = Pieces { extents: extents.to_vec(), pieces: self.pieces };
-        pieces.cover(name).map_err(|error| {
+        let _ = pieces.cover(name).map_err(|error| {
             let said = error.to_string();
             let named = |(at, stored): (usize, &Stored)| {
                 let is_named = said.contains(&format!("source {at} "));

@@ -11,7 +11,7 @@ use tilewright_core::Remedy;
 /// let error = Rules::new("tp=0").unwrap_err();
 /// assert_eq!((error.kind(), error.is_usage()), ("illegal", true));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     kind: &'static str,
     message: String,
@@ -135,6 +135,8 @@ impl fmt::Display for Error {
         f.write_str(&self.spelled(|remedy| remedy.to_string()))
     }
 }
+
+tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {}
 

@@ -179,7 +179,7 @@ impl LaidText {
 impl HeldText {
     fn held(self, laid: &[Arc<Laid>], files: usize) -> Result<(Vec<u64>, Arc<Held>), Error> {
         let rank = self.extents.len();
-        TensorLayout::row_major(&self.extents)?;
+        let _ = TensorLayout::row_major(&self.extents)?;
         let stored = |(file, number): (usize, usize)| {
             let laid = laid.get(number).filter(|laid| laid.dims().len() == rank);
             let laid = laid.filter(|_| file < files).ok_or_else(wrong)?;

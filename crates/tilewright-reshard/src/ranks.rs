@@ -141,7 +141,7 @@ impl Ranks<'_> {
             }
         }
         let whole = TensorLayout::row_major(&extents);
-        whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
+        let _ = whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
         let file = |file: usize| self.files.get(file).cloned().unwrap_or_default();
         let held = Arc::new(held.settle(name, &extents, &file)?);
         Ok(Ranked { extents, assumed, held })

@@ -42,7 +42,7 @@ impl Rules {
     /// ```
     pub fn new(mesh: &str) -> Result<Rules, Error> {
         let rules = Rules { mesh: mesh.trim().to_owned(), rules: Vec::new() };
-        rules.mesh().map_err(|error| error.about(&format!("the mesh {mesh:?}")))?;
+        let _ = rules.mesh().map_err(|error| error.about(&format!("the mesh {mesh:?}")))?;
         Ok(rules)
     }
 

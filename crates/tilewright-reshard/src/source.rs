@@ -211,7 +211,7 @@ fn boxes(
     names: &[String],
 ) -> Result<Held, Error> {
     let whole = TensorLayout::row_major(extents);
-    whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
+    let _ = whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
     let mut held = Held::default();
     for ((file, start), entry) in found {
         let (start, extents) = (start.clone(), entry.laid.dims().to_vec());

@@ -208,7 +208,7 @@ fn of_positions(count: usize, distinct: &[Arc<Held>], arrays: usize) -> Vec<(Vec
 fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held, Error> {
     let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
-    pieces.cover(&source.name)?;
+    let _ = pieces.cover(&source.name)?;
     let (mut stored, mut alike) = (Vec::new(), HashMap::<Vec<u64>, Arc<Laid>>::new());
     for (file, shard) in sharded.shards().enumerate() {
         let laid = match alike.get(shard.stored()) {
@@ -230,7 +230,7 @@ fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held,
 fn boxes(source: &Array, rules: &Rules, count: usize) -> Result<Held, Error> {
     let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
-    pieces.cover(&source.name)?;
+    let _ = pieces.cover(&source.name)?;
     let mut held = Held::default();
     if source.extents.contains(&0) {
         // No box has elements; one says the extents.

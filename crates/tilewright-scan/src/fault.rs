@@ -9,7 +9,7 @@ use std::fmt;
 /// let fault = Scanner::<Fault>::new("(1 2)").list(("(", ")"), 8, Scanner::integer).unwrap_err();
 /// assert_eq!(fault, Fault { span: (3, 4), message: "expected `,`, found `2`".into() });
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The bytes at fault.
     pub span: (usize, usize),
@@ -27,6 +27,12 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::{intervals::Intervals, sharded::Sharded};
 /// assert_eq!(difference.to_string(), "device 6 holds empty of dim 0 in one and [15,16) in the other");
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// The arrays have other extents, or other elements.

@@ -12,7 +12,7 @@ use std::fmt;
 /// assert_eq!((error.kind(), &text[from..to]), ("parse", "Shord"));
 /// assert!(error.to_string().ends_with("did you mean `Shard`?"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +119,8 @@ impl fmt::Display for Error {
         f.write_str(&self.0.message)
     }
 }
+
+tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {}
 

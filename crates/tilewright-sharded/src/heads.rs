@@ -27,6 +27,7 @@ use crate::{error::Error, intervals::Intervals, limits::MAX_INTERVALS};
 /// use tilewright_sharded::HeadOrder;
 /// assert_eq!(HeadOrder::Grouped.to_string(), "grouped");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeadOrder {
     /// All queries, all keys, all values.
@@ -54,6 +55,7 @@ impl fmt::Display for HeadOrder {
 /// assert_eq!(heads.to_string(), said);
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Heads {
     /// The query heads.

@@ -31,6 +31,7 @@ use crate::{
 /// assert_eq!(rows.strided(2, 1, 2).as_slice(), [[10, 9], [28, 9]]);
 /// assert_eq!(rows.strided(2, 1, 2).length(), 18);
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Intervals(Vec<[u64; 2]>);
 
@@ -135,7 +136,6 @@ impl Intervals {
     /// let lengths: Vec<u64> = (0..4).map(|i| rows.chunk(4, i).length()).collect();
     /// assert_eq!(lengths, [3, 3, 3, 0]);
     /// ```
-    #[must_use]
     pub fn chunk(&self, count: u64, index: u64) -> Intervals {
         let (from, to) = places(self.length(), count, index);
         self.pick([[from, to - from]])
@@ -148,7 +148,6 @@ impl Intervals {
     /// // Gate and up, 6 rows each, over two devices.
     /// assert_eq!(Intervals::whole(12).strided(2, 1, 2).as_slice(), [[3, 3], [9, 3]]);
     /// ```
-    #[must_use]
     pub fn strided(&self, count: u64, index: u64, factor: u64) -> Intervals {
         let whole = self.length();
         // Chunks beyond the indices are empty.
@@ -175,7 +174,6 @@ impl Intervals {
     /// assert_eq!(list.pick([[2, 4], [0, 1]]).as_slice(), [[12, 2], [30, 2], [10, 1]]);
     /// # Ok::<(), tilewright_sharded::Error>(())
     /// ```
-    #[must_use]
     pub fn pick(&self, places: impl IntoIterator<Item = [u64; 2]>) -> Intervals {
         let mut ends = Vec::with_capacity(self.0.len());
         let mut sum = 0;

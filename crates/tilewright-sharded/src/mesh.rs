@@ -21,6 +21,7 @@ use crate::{
 /// assert_eq!(turned.to_string(), "mesh(dp=2,tp=4; 0,2,4,6,1,3,5,7)");
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mesh {
     /// A name for each size, or none.

@@ -26,6 +26,7 @@ const MAX_STEPS: u64 = 1 << 26;
 /// assert_eq!((piece.source, piece.start[0], piece.extents[0], piece.local[0]), (0, 4, 2, 2));
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
     /// Which array holds it: the position of a mesh, or a file.
@@ -50,6 +51,7 @@ pub struct Piece {
 /// assert_eq!(hole.cover("w").unwrap_err().to_string(), "`w` [9]: no piece holds [8,9); a shard file may be missing");
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pieces {
     /// The extents of the whole array.
@@ -66,6 +68,7 @@ pub struct Pieces {
 /// assert_eq!(pieces.cover("w")?, Cover { boxes: 2, replicas: 2 });
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cover {
     /// How many different boxes there are.

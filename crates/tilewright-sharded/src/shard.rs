@@ -17,6 +17,7 @@ use crate::intervals::Intervals;
 /// assert_eq!((shard.extents(), shard.boxes().count()), (vec![4, 3], 2));
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
     pub(crate) position: u64,
@@ -36,6 +37,7 @@ pub struct Shard {
 /// assert_eq!((second.start, second.extents, second.local), (vec![4, 0], vec![2, 3], vec![2, 0]));
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
     /// The first index of each dim, of the whole array.

@@ -28,6 +28,7 @@ use crate::{
 /// assert_eq!(lists, ["[0,10)", "[10,19)", "[19,28)", "[28,37)"]);
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sharded {
     extents: Vec<u64>,

@@ -14,6 +14,7 @@ use crate::{error::Error, heads::Heads, intervals::Intervals, mesh::Mesh};
 /// let minor = AxisPart { axis: 0, part: Some((2, 2)) };
 /// # let _ = minor;
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AxisPart {
     /// The axis.
@@ -64,6 +65,7 @@ impl AxisPart {
 /// assert_eq!(last.stored(), [6400, 64]);
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cut {
     /// [`Intervals::chunk`]: torch's `Shard`.
@@ -96,6 +98,7 @@ pub enum Cut {
 /// assert_eq!(starts, [0, 4, 2, 6]);
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Split {
     /// The dim that is cut.

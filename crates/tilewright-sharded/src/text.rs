@@ -31,6 +31,7 @@ use crate::{
 /// assert_eq!(read.sharded.to_string(), "bf16[64,48] @ mesh(tp=4) [Shard(0)]");
 /// # Ok::<(), tilewright_sharded::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     /// The array and who holds what of it.

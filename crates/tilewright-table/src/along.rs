@@ -25,6 +25,7 @@ use crate::Table;
 /// assert_eq!(along.restore(&[3, 1, 3]), Some(vec![9, 3]));
 /// assert_eq!(along.to_string(), "table(0/8,1/16; 3,0..3)");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Along {
     blocks: Vec<Block>,
@@ -50,6 +51,7 @@ pub(crate) struct Block {
 /// let table = Arc::new(Table::new(3, [2, 0, 1].map(Some)).unwrap());
 /// assert_eq!(Along::new(&[(1, 1)], &[5, 3], table).unwrap().axes(), [Axis::Dim(0), Axis::Place]);
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
     /// A dim of the array, as it is.

@@ -27,6 +27,7 @@ use crate::Along;
 /// let rows = TensorLayout::row_major(&[3, 4]).unwrap();
 /// assert!(TabledLayout::new(&[3, 4], layout.tables().to_vec(), &rows).unwrap_err().is_mismatch());
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct TabledLayout {
     extents: Vec<u64>,

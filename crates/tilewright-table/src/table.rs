@@ -22,6 +22,7 @@ const HOLE: u32 = u32::MAX;
 /// assert_eq!((table.index(0), table.index(1), table.place(2)), (Some(1), None, Some(3)));
 /// assert_eq!(table.to_string(), "1,-,0,2");
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Table {
     list: Box<[u32]>,

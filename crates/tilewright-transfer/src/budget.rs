@@ -117,6 +117,7 @@ impl Budget {
     /// drop(share);
     /// assert_eq!(budget.share(1000).limit(), 100);
     /// ```
+    #[must_use]
     pub fn share(&self, len: u64) -> Budget {
         let len = len.min(self.0.limit);
         let full = |counts: &mut Counts| self.0.limit - counts.used < len;

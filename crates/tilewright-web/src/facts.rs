@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tilewright::{
     Explanation, Named, TensorLayout,
     ask::Answer as _,
-    core::{LinearDim, LinearLayout},
+    layouts::{LinearDim, LinearLayout},
 };
 
 /// The fields of an [`Explanation`]; also `padded` (the

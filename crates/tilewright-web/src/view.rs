@@ -4,7 +4,7 @@
 //! not decided, is `NaN`.
 
 use serde_json::json;
-use tilewright::{TensorLayout, ask::Fields, core::Place};
+use tilewright::{TensorLayout, ask::Fields, layouts::Place};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// The most numbers of one window.

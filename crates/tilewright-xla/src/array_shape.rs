@@ -4,7 +4,7 @@ use std::fmt;
 
 use tilewright_core::{Error, TensorLayout};
 
-use crate::{Layout, PrimitiveType, list::write_list};
+use crate::{Layout, PrimitiveType, list::write_list, shape_util::dimension_number};
 
 /// One dim of an [`ArrayShape`].
 ///
@@ -17,6 +17,7 @@ use crate::{Layout, PrimitiveType, list::write_list};
 /// // Storage is laid out for the bound; without one there is no storage.
 /// assert!(shape.extents().unwrap_err().is_unsupported());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dim {
     /// This extent.
@@ -43,6 +44,7 @@ pub enum Dim {
 /// assert_eq!(shape.layout, None);
 /// assert_eq!(shape.to_string(), "f32[<=23,44,?]");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayShape {
     /// What an element is.
@@ -57,7 +59,7 @@ impl ArrayShape {
     /// How many dims an array may have in texts and protos; more are refused.
     pub const MAX_RANK: usize = 1 << 16;
 
-    /// An array of static dims in the default layout.
+    /// An array of static dims in the default layout, whatever they are: [`ArrayShape::try_new`] checks them.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, PrimitiveType};
@@ -68,6 +70,49 @@ impl ArrayShape {
         let dims: Vec<Dim> = dims.iter().map(|&extent| Dim::Static(extent)).collect();
         let layout = Some(Layout::descending(dims.len()));
         ArrayShape { element_type, dims, layout }
+    }
+
+    /// An array of static dims in the default layout.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::validate`]: [illegal](Error::is_illegal) for a type without values,
+    /// [overflow](Error::is_overflow) for dims whose elements take 2⁶³ bytes or more.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, PrimitiveType};
+    /// let image = ArrayShape::try_new(PrimitiveType::F32, &[1, 3, 224, 224]).unwrap();
+    /// assert_eq!(image.to_string(), "f32[1,3,224,224]{3,2,1,0}");
+    /// assert!(ArrayShape::try_new(PrimitiveType::Token, &[2]).unwrap_err().is_illegal());
+    /// assert!(ArrayShape::try_new(PrimitiveType::F32, &[u64::MAX, 4]).unwrap_err().is_overflow());
+    /// ```
+    #[doc(alias = "MakeShape")]
+    #[doc(alias = "MakeValidatedShape")]
+    pub fn try_new(element_type: PrimitiveType, dims: &[u64]) -> Result<ArrayShape, Error> {
+        let shape = ArrayShape::new(element_type, dims);
+        shape.validate()?;
+        Ok(shape)
+    }
+
+    /// The extent of a dim that storage is laid out for; a bounded dim counts its bound. A negative number counts
+    /// from the end.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for a dim that is not there; [unsupported](Error::is_unsupported) for
+    /// one without a bound.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("f32[<=8,128,?]").unwrap();
+    /// assert_eq!((shape.extent(0), shape.extent(-2)), (Ok(8), Ok(128)));
+    /// assert!(shape.extent(-1).unwrap_err().is_unsupported());
+    /// assert!(shape.extent(3).unwrap_err().is_out_of_range());
+    /// ```
+    #[doc(alias = "GetDimension")]
+    pub fn extent(&self, dim: i64) -> Result<u64, Error> {
+        let at = dimension_number(dim, self.dims.len())?;
+        self.dims
+            .get(at)
+            .map_or(Err(unbounded(at)), |dim| dim.extent().ok_or_else(|| unbounded(at)))
     }
 
     /// The extents that storage is laid out for: a bounded dim counts its bound.
@@ -82,14 +127,7 @@ impl ArrayShape {
     /// assert!(extents("f32[?,128]").unwrap_err().is_unsupported());
     /// ```
     pub fn extents(&self) -> Result<Vec<u64>, Error> {
-        let extent = |(at, dim): (usize, &Dim)| match *dim {
-            Dim::Static(extent) | Dim::Bounded(extent) => Ok(extent),
-            Dim::Unbounded => Err(Error::unsupported(
-                "dim {} has no bound",
-                [at as i128],
-                "only arrays of static or bounded dims have storage",
-            )),
-        };
+        let extent = |(at, dim): (usize, &Dim)| dim.extent().ok_or_else(|| unbounded(at));
         self.dims.iter().enumerate().map(extent).collect()
     }
 
@@ -176,6 +214,24 @@ impl ArrayShape {
         write_list(f, &self.dims)?;
         f.write_str("]")
     }
+}
+
+impl Dim {
+    /// The extent that storage is laid out for, if there is one.
+    const fn extent(self) -> Option<u64> {
+        match self {
+            Dim::Static(extent) | Dim::Bounded(extent) => Some(extent),
+            Dim::Unbounded => None,
+        }
+    }
+}
+
+fn unbounded(at: usize) -> Error {
+    Error::unsupported(
+        "dim {} has no bound",
+        [at as i128],
+        "only arrays of static or bounded dims have storage",
+    )
 }
 
 struct WithoutLayout<'a>(&'a ArrayShape);

@@ -18,6 +18,7 @@ use crate::{PrimitiveType, Tile, list::write_list};
 /// assert_eq!(layout.to_string(), "{0:SC(0:2,4)}");
 /// assert_eq!(layout.validate(&[9]), Ok(()));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Split {
     /// The physical dim, counted from the most major.
@@ -45,6 +46,7 @@ pub struct Split {
 /// assert_eq!(Layout::parse("{1,0:T(8,128)(2,1)S(1)}").unwrap(), layout);
 /// assert!(Layout::new(&[0, 0]).unwrap_err().is_illegal());
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     minor_to_major: Vec<u64>,
@@ -131,7 +133,6 @@ impl Layout {
     /// let tiles = [Tile::sizes(&[8, 128]).unwrap(), Tile::sizes(&[2, 1]).unwrap()];
     /// assert_eq!(Layout::descending(2).with_tiles(&tiles).to_string(), "{1,0:T(8,128)(2,1)}");
     /// ```
-    #[must_use]
     pub fn with_tiles(self, tiles: &[Tile]) -> Layout {
         self.tiled(tiles.to_vec())
     }
@@ -210,7 +211,6 @@ impl Layout {
     /// // The second piece would begin behind the end.
     /// assert!(layout.validate(&[4, 16]).is_err());
     /// ```
-    #[must_use]
     pub fn with_splits(mut self, splits: &[Split]) -> Layout {
         self.splits = splits.to_vec();
         self

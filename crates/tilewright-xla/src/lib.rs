@@ -7,7 +7,8 @@
 //! | [`Layout`] | `{1,0:T(8,128)(2,1)E(4)}`: the order of the dims, tiles, alignment, packing |
 //! | [`ArrayShape`] | `f32[3,5]{1,0:T(2,2)}`: an element type, dims and a layout |
 //! | [`Shape`] | any shape: an array, a tuple, a token, an opaque value, a buffer |
-//! | [`Padded`] | the original proto's `padded_dimensions` and `padding_value` |
+//! | [`Padded`], [`PaddingValue`] | the original proto's `padded_dimensions` and `padding_value` |
+//! | [`PaddedShape`] | an array's shape with them: `f32[2,3]{0,1}pad(3,5)fill(0)` |
 //! | [`HloModule`] | a module's computations and instructions, from its text or its proto |
 //! | [`Buffers`], [`Tiling`] | what its arrays take, as they are and under other tiles |
 //!
@@ -56,7 +57,9 @@ pub mod layout_util;
 mod list;
 mod lower;
 pub mod packing;
+mod padded_shape;
 mod padding;
+mod padding_value;
 pub mod permutation;
 mod primitive_type;
 mod primitive_values;
@@ -82,7 +85,9 @@ pub use hlo::{
 };
 pub use layout::{Layout, Split};
 pub use layout_util::Ignore;
+pub use padded_shape::PaddedShape;
 pub use padding::{Padded, fill_text, parse_fill};
+pub use padding_value::PaddingValue;
 pub use primitive_type::PrimitiveType;
 pub use program::{Parameter, ProgramShape};
 pub use shape::{Shape, ShapeKind};

@@ -24,6 +24,7 @@ use crate::{Layout, list, text, text::Cursor};
 /// assert_eq!((tensor.offset(&[1, 2]), tensor.capacity()), (Ok(7), 15));
 /// assert!(padded.lower(&[4, 3], &Layout::ascending(2)).unwrap_err().is_illegal());
 /// ```
+#[must_use]
 #[doc(alias = "PaddedDimensions")]
 #[doc(alias = "PaddedDimension")]
 #[doc(alias = "GetPaddingValue")]

@@ -17,7 +17,9 @@ use tilewright_core::{Dtype, ParseError};
 /// // Names are lower-case.
 /// assert_eq!(PrimitiveType::from_name("S4"), None);
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum PrimitiveType {
     /// No type: the proto default.
     Invalid = 0,

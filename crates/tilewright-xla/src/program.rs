@@ -22,6 +22,7 @@ use crate::Shape;
 ///     "(x: f32[2,3], (unknown): token[]) -> f32[7]"
 /// );
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ProgramShape {
     /// The parameters, in order.
@@ -38,6 +39,7 @@ pub struct ProgramShape {
 /// let x = Parameter { name: "x".into(), shape: Shape::parse("f32[2]").unwrap() };
 /// assert_eq!(program.parameters, [x]);
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
     /// Its name; empty if it has none.

@@ -19,6 +19,7 @@ use crate::ArrayShape;
 /// assert_eq!(shape.at(&[0]).unwrap().as_array().unwrap().dims.len(), 2);
 /// assert_eq!(shape.to_string(), "(f32[2,3]{0,1}, (token[], s4[8]{0:E(4)}), b(f32[8]))");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     node: Node,
@@ -48,6 +49,7 @@ enum Node {
 /// };
 /// assert_eq!(words, "a tuple of 2");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShapeKind<'a> {
     /// An array of values.
@@ -438,7 +440,6 @@ impl Shape {
     /// let filled = shape.with_default_layouts();
     /// assert_eq!(filled.to_string(), "(f32[1]{0}, (f32[2]{0}, token[]), opaque[], f32[3]{0})");
     /// ```
-    #[must_use]
     pub fn with_default_layouts(mut self) -> Shape {
         self.for_each_array_mut(&mut |array| array.layout = Some(array.layout_or_default()));
         self

@@ -18,13 +18,13 @@ use crate::{ArrayShape, ShapeIndex};
 ///     "member {1,0}: shape f32[2,3] does not have a layout; write one, or fill in the default ones"
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ShapeError {
     index: ShapeIndex,
     /// The array as text; its start, if it has many dims.
     array: String,
-    /// `None`: it has no layout.
-    cause: Option<Error>,
+    /// `None`: it has no layout. In a box: a result of it is small.
+    cause: Option<Box<Error>>,
 }
 
 /// The most bytes of an array's text that an error repeats.
@@ -40,7 +40,7 @@ impl ShapeError {
             text.truncate(MAX_ARRAY);
             text.push('…');
         }
-        ShapeError { index, array: text, cause }
+        ShapeError { index, array: text, cause: cause.map(Box::new) }
     }
 
     /// Where in the shape the array is; empty if it is the shape.
@@ -78,7 +78,7 @@ impl ShapeError {
     /// assert!(shape.validate().unwrap_err().cause().unwrap().is_mismatch());
     /// ```
     pub fn cause(&self) -> Option<&Error> {
-        self.cause.as_ref()
+        self.cause.as_deref()
     }
 }
 
@@ -97,5 +97,7 @@ impl fmt::Display for ShapeError {
         }
     }
 }
+
+tilewright_core::debug_as_display!(ShapeError);
 
 impl std::error::Error for ShapeError {}

@@ -13,6 +13,7 @@ use std::{fmt, ops::Deref};
 /// assert_eq!(shape.at(&index).unwrap().to_string(), "s32[]");
 /// assert_eq!((index.to_string(), index.child(2).to_string()), ("{1,0}".into(), "{1,0,2}".into()));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ShapeIndex {
     members: Vec<u64>,
@@ -39,7 +40,6 @@ impl ShapeIndex {
     /// let index = ShapeIndex::default().child(1).child(0);
     /// assert_eq!(index, ShapeIndex::new(&[1, 0]));
     /// ```
-    #[must_use]
     pub fn child(&self, member: u64) -> ShapeIndex {
         let mut child = self.clone();
         child.members.push(member);

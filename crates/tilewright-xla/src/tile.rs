@@ -14,6 +14,7 @@ use tilewright_core::Error;
 /// let layout = Layout::descending(3).with_tiles(&[tile]);
 /// assert_eq!(layout.padded_elements(&[2, 3, 5]), Ok(2 * 16));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TileDim {
     /// Cut into pieces of this extent, 1 or more.
@@ -34,6 +35,7 @@ pub enum TileDim {
 /// assert_eq!(Tile::sizes(&[8, 128]).unwrap().to_string(), "(8,128)");
 /// assert!(Tile::sizes(&[8, 0]).unwrap_err().is_illegal());
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     dims: Vec<TileDim>,

@@ -16,7 +16,7 @@ use std::{fmt, sync::Arc};
 use tilewright::{
     Error, Named, Spec,
     ask::{Explanation, Translation},
-    core::{Digit, Pattern},
+    layouts::{Digit, Pattern},
     notation::{
         self, Notation, add_notation,
         dialect::{Given, Reading, Resolved},
@@ -48,7 +48,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, notation::Error> {
         None => stored.iter().filter(|axis| axis.1.is_none()).map(|axis| axis.0).collect(),
     };
     let layout = Tvm { dims, stored };
-    layout.pattern()?;
+    let _ = layout.pattern()?;
     Ok(Arc::new(layout))
 }
 

@@ -32,15 +32,17 @@
 //!
 //! | module | what is in it | feature |
 //! |---|---|---|
-//! | [`core`] | the values and their algebra; no heap | |
+//! | [`layouts`] | the values and their algebra; no heap | |
+//! | [`prelude`] | the names that most programs import | |
 //! | [`notation`] | the notations, the catalogue of named formats | |
 //! | [`fixed`] | layouts in types | |
-//! | [`sharded`] | arrays cut over a mesh of devices: who holds what | |
-//! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | |
-//! | [`eval`], [`picture`] | expressions of the algebra; layouts drawn in text | |
+//! | [`sharded`] | arrays cut over a mesh of devices: who holds what | `sharded` |
+//! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | `questions` |
+//! | [`eval`] | expressions of the algebra | `questions` |
+//! | [`picture`] | layouts drawn in text | |
 //! | [`banks`] | bank conflicts of shared memory, and the least change that removes them | `banks` |
-//! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | |
-//! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
+//! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | `emit` |
+//! | [`infer`], [`input`] | the layout between two buffers; what a person typed, read | `questions` |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`device`], [`cuda`] | the same as kernels for devices; CUDA's driver and compiler at run time | `device` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
@@ -49,33 +51,77 @@
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
+//! | [`text`] | values in the formats of serde, by their text | `serde` |
 //!
 //! A notation that is not there is two functions: [`notation::dialect`] says how it is added.
 //!
-//! All features are on by default. Without them a layout is still read, asked and printed in every notation.
+//! # Features
+//!
+//! All features are on by default. Without them a layout is still read, compared, drawn as text and printed in every
+//! notation, and eight crates are built. The feature `formats` reads named formats of one's own from TOML; `tables` is
+//! for storage orders that are lists of numbers.
+//!
+//! # Integers
+//!
+//! One rule holds in all crates: extents, sizes, coordinates and indices are `u64`; offsets and strides, which may be
+//! negative, `i64`; ranks and the numbers of dims, which index slices, `usize`.
+//! XLA's model keeps the widths of its protos: dims in lists are `u64`, and a number of a dim that may count from the
+//! end is `i64`.
+//!
 //! `DESIGN.md` and `docs/explanation/comparison.md` of the project are its design and its comparison with other libraries.
+//!
+// A module that is left out has no page: its links lead back here.
+#![cfg_attr(not(feature = "sharded"), doc = "[`sharded`]: #features")]
+#![cfg_attr(not(feature = "questions"), doc = "[`ask`]: #features")]
+#![cfg_attr(not(feature = "questions"), doc = "[`eval`]: #features")]
+#![cfg_attr(not(feature = "banks"), doc = "[`banks`]: #features")]
+#![cfg_attr(not(feature = "emit"), doc = "[`emit`]: #features")]
+#![cfg_attr(not(feature = "questions"), doc = "[`infer`]: #features")]
+#![cfg_attr(not(feature = "questions"), doc = "[`input`]: #features")]
+#![cfg_attr(not(feature = "relayout"), doc = "[`relayout`]: #features")]
+#![cfg_attr(not(feature = "device"), doc = "[`device`]: #features")]
+#![cfg_attr(not(feature = "device"), doc = "[`cuda`]: #features")]
+#![cfg_attr(not(feature = "files"), doc = "[`files`]: #features")]
+#![cfg_attr(not(feature = "files"), doc = "[`reshard`]: #features")]
+#![cfg_attr(not(feature = "files"), doc = "[`recipe`]: #features")]
+#![cfg_attr(not(feature = "files"), doc = "[`recast`]: #features")]
+#![cfg_attr(not(feature = "files"), doc = "[`fingerprint`]: #features")]
+#![cfg_attr(not(feature = "draw"), doc = "[`draw`]: #features")]
+#![cfg_attr(not(feature = "xla"), doc = "[`xla`]: #features")]
+#![cfg_attr(not(feature = "xla"), doc = "[`module`]: #features")]
+#![cfg_attr(not(feature = "serde"), doc = "[`text`]: #features")]
+#![cfg_attr(not(feature = "files"), doc = "[`open`]: #features\n[`convert`]: #features")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "questions")]
 pub mod ask;
 #[cfg(feature = "banks")]
 pub mod banks;
 mod comparison;
 #[cfg(feature = "draw")]
 pub mod draw;
+#[cfg(feature = "emit")]
 pub mod emit;
 mod error;
+#[cfg(feature = "questions")]
 pub mod eval;
 mod front;
+#[cfg(feature = "questions")]
 mod in_shards;
+#[cfg(feature = "questions")]
 pub mod infer;
+#[cfg(feature = "questions")]
 pub mod input;
 #[cfg(feature = "xla")]
 pub mod module;
 pub mod picture;
 #[cfg(feature = "files")]
 pub mod recast;
+#[cfg(feature = "serde")]
+pub mod text;
 
-pub use tilewright_core as core;
+pub use tilewright_core as layouts;
 #[cfg(feature = "device")]
 pub use tilewright_cuda as cuda;
 #[cfg(feature = "device")]
@@ -92,21 +138,52 @@ pub use tilewright_recipe as recipe;
 pub use tilewright_relayout as relayout;
 #[cfg(feature = "files")]
 pub use tilewright_reshard as reshard;
+#[cfg(feature = "sharded")]
 pub use tilewright_sharded as sharded;
 #[cfg(feature = "xla")]
 pub use tilewright_xla as xla;
 
+#[cfg(feature = "questions")]
 pub use ask::Explanation;
 pub use comparison::{Comparison, compare, compare_tabled};
 pub use error::Error;
 pub use front::parse;
 #[cfg(feature = "files")]
 pub use front::{convert, open};
+#[cfg(feature = "questions")]
 pub use in_shards::InShards;
 pub use tilewright_core::{Dtype, Fill, Layout, Remedy, TensorLayout, expect_const, layout};
 pub use tilewright_notation::{Lists, Named, Spec, Tabled, TabledLayout, recognise};
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout::{Elements, Plan};
+
+/// The names that most programs import: `use tilewright::prelude::*;`.
+///
+/// XLA's layout has the name `XlaLayout` here, because a [`Layout`] is a shape with strides.
+///
+/// ```
+/// use tilewright::prelude::*;
+///
+/// let zn = parse("zN[M0=2,C0=2]")?.resolve(Some(&[3, 5]), None)?;
+/// let rows = TensorLayout::from(&Layout::parse("(3,5):(5,1)").unwrap());
+/// assert!(!zn.layout().same_function(&rows)?);
+/// # Ok::<(), Error>(())
+/// ```
+pub mod prelude {
+    pub use tilewright_core::{
+        Coord, Dtype, Fill, IntTuple, Layout, Mode, Place, Swizzle, TensorLayout, View, ViewMut,
+        expect_const, layout,
+    };
+    #[cfg(feature = "relayout")]
+    pub use tilewright_relayout::{Elements, Plan};
+    #[cfg(feature = "xla")]
+    pub use tilewright_xla::{
+        ArrayShape, Layout as XlaLayout, PaddedShape, PaddingValue, PrimitiveType, Shape, Tile,
+        index_util::Indexer,
+    };
+
+    pub use super::{Error, parse};
+}
 
 /// The README's examples, run as doctests.
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]

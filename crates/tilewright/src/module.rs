@@ -25,7 +25,6 @@ const BEGINNING: u64 = 4096;
 /// let Err(Error::Read { path, error }) = read("no/such/module.txt") else { panic!("no file") };
 /// assert_eq!((path.as_str(), error.kind()), ("no/such/module.txt", std::io::ErrorKind::NotFound));
 /// ```
-#[derive(Debug)]
 pub enum Error {
     /// It cannot be read.
     Read {
@@ -88,6 +87,8 @@ impl fmt::Display for Error {
         }
     }
 }
+
+tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {}
 

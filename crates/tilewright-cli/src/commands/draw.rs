@@ -8,10 +8,10 @@ use std::{
 use tilewright::{
     Named, Spec,
     ask::{Drawn, title},
-    core::LinearLayout,
     draw::{self, Label, Limits, Scene, Subject},
     files,
     input::expression,
+    layouts::LinearLayout,
     notation,
     sharded::is_sharded,
 };

@@ -3,8 +3,8 @@
 use tilewright::{
     Named, TensorLayout,
     ask::{Inferred, Known},
-    core::Counted,
     files::{self, Input, Reading, Tensor},
+    layouts::Counted,
 };
 
 use crate::{args::Infer, exit::ExitCode, failure::Failure, output::Output, streams};

@@ -21,7 +21,7 @@ mod show;
 mod simulate;
 mod verify;
 
-use tilewright::{Error, core::ParseError, files::Request};
+use tilewright::{Error, files::Request, layouts::ParseError};
 
 use crate::{
     args::{Cli, Command, Job},

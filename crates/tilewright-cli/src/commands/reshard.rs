@@ -5,7 +5,7 @@ use std::{env, num::NonZero};
 use serde_json::{Value, json};
 use tilewright::{
     ask::words::printable,
-    core::Counted,
+    layouts::Counted,
     reshard::{Job, Planned},
 };
 

@@ -4,7 +4,7 @@ use std::{env, fmt::Write as _, path::Path};
 
 use serde_json::{Value, json};
 use tilewright::{
-    core::Counted,
+    layouts::Counted,
     reshard::{Calls, Job, Model, Outlook, Tensor, Workers},
 };
 

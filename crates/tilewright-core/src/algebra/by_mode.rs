@@ -30,6 +30,7 @@ use crate::{Error, Layout, MAX_DEPTH, Mode, Profile, Swizzle, macros::tri};
 /// let part = nested.composition_tiler(&[Tiler::Modes(&inner), Tiler::Extent(4)]).unwrap();
 /// assert_eq!(part.to_string(), "((2,3),4):((1,2),12)");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiler<'a> {
     /// This layout.

@@ -22,6 +22,7 @@ use crate::{Coord, Error, Layout, MAX_MODES, Mode, macros::tri};
 /// assert_eq!(tile.to_string(), "((4,1),(4,1)):((4,16),(1,32)) valid (2,3)");
 /// assert_eq!(whole.tile(&[4, 4]).unwrap().to_string(), "((4,1),(4,1)):((4,16),(1,32))");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutTile {
     layout: Layout,

@@ -26,6 +26,7 @@ use crate::{Error, IntTuple, Layout, Mode, macros::tri};
 /// let error = LayoutTv::new(&parse("(2,3):(4,1)"), &parse("2:1")).unwrap_err();
 /// assert!(error.is_mismatch() && error.to_string().contains("position 5 is thread 6 of 6"));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(alias = "make_layout_tv")]
 pub struct LayoutTv {

@@ -41,6 +41,7 @@ use crate::{
 /// assert_eq!((inverse.index(107), inverse.index(104)), (Some(6), None));
 /// assert!(LeftInverse::of(&Layout::parse("(2,2):(1,1)").unwrap()).unwrap_err().is_illegal());
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftInverse {
     source: Layout,

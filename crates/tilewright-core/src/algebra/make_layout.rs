@@ -14,6 +14,7 @@ use crate::{Error, IntTuple, Layout, MAX_MODES};
 /// let shape = IntTuple::parse("(4,2)").unwrap();
 /// assert_eq!(Layout::make(&[LayoutPart::Tuple(&shape)]).unwrap().to_string(), "(4,2):(1,4)");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug)]
 pub enum LayoutPart<'a> {
     /// A shape or strides.

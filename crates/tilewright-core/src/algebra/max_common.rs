@@ -49,7 +49,7 @@ impl Layout {
         tri!(check_start(self));
         tri!(check_start(other));
         let inverse = tri!(other.right_inverse_of_modes());
-        tri!(self.right_inverse_of_modes());
+        let _ = tri!(self.right_inverse_of_modes());
         let common = tri!(side_by_side(self, &inverse));
         let mut count = common.modes().len();
         // Digits that run alone may carry into one another together: fewer of them do not.

@@ -24,6 +24,7 @@ use crate::{Error, IntTuple, Layout, MAX_MODES, ParseError, macros::tri};
 /// assert_eq!(Slicer::parse("( _ ,(0,_))").unwrap().to_string(), "(_,(0,_))");
 /// assert!(Slicer::parse("(_,").is_err());
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[doc(alias = "Underscore")]
 pub struct Slicer {
@@ -106,11 +107,7 @@ impl fmt::Display for Slicer {
     }
 }
 
-impl fmt::Debug for Slicer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::macros::debug_as_display!(Slicer);
 
 impl core::str::FromStr for Slicer {
     type Err = ParseError;

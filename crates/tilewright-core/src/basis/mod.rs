@@ -35,6 +35,7 @@ pub const MAX_BASES: usize = 8;
 /// let error = BasisLayout::parse("(2,2):(1@0,1)").unwrap_err();
 /// assert!(error.to_string().contains("basis and integer strides do not mix"));
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[doc(alias = "ScaledBasis")]
 #[doc(alias = "ArithTuple")]
@@ -211,7 +212,7 @@ impl BasisLayout {
         }
         let mut i = 0;
         while i < self.len {
-            tri!(self.component(i));
+            let _ = tri!(self.component(i));
             i += 1;
         }
         match self.coordinate(&[0; MAX_BASES]) {

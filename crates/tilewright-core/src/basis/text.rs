@@ -235,11 +235,7 @@ impl fmt::Display for BasisLayout {
     }
 }
 
-impl fmt::Debug for BasisLayout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::macros::debug_as_display!(BasisLayout);
 
 impl core::str::FromStr for BasisLayout {
     type Err = ParseError;

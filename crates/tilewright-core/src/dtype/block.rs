@@ -7,6 +7,7 @@
 /// use tilewright_core::{Dtype, ElementBlock};
 /// assert_eq!(Dtype::Q8_0.block(), Some(ElementBlock { bytes: 34, elements: 32 }));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementBlock {
     /// The bytes of one block.

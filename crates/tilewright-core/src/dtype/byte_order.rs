@@ -12,6 +12,7 @@ use super::Dtype;
 /// assert_eq!(ByteOrder::default(), ByteOrder::Little);
 /// assert_eq!(ByteOrder::Big.to_string(), "big-endian");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
     /// The least significant byte first.

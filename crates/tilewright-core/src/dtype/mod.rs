@@ -29,6 +29,7 @@ pub use table::Dtype;
 /// let kinds = [Dtype::Pred, Dtype::S4, Dtype::Bf16, Dtype::C64, Dtype::Q4_0].map(Dtype::kind);
 /// assert_eq!(kinds, [DtypeKind::Bool, DtypeKind::Signed, DtypeKind::Float, DtypeKind::Complex, DtypeKind::Block]);
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DtypeKind {
     /// Truth values.

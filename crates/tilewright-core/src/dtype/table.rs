@@ -99,6 +99,7 @@ macro_rules! dtypes {
         /// let block = Dtype::Q4_0.block().unwrap();
         /// assert_eq!((Dtype::Q4_0.kind(), block.elements, block.bytes), (DtypeKind::Block, 32, 18));
         /// ```
+        #[must_use]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         #[repr(u8)]

@@ -67,6 +67,7 @@ impl Name {
 /// assert_eq!((lane.name(), lane.bits(), lane.size()), ("lane", 3, 8));
 /// assert_eq!(layout.outs()[0].name(), "row");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LinearDim {
     name: Name,

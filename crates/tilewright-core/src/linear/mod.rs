@@ -137,6 +137,7 @@ pub(crate) const MAX_BITS: usize = 62;
 /// let inverse = tile.inverse().unwrap();
 /// assert_eq!(inverse.apply(&[3, 2]).unwrap().as_slice(), [3, 1]);
 /// ```
+#[must_use]
 #[doc(alias = "F2")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct LinearLayout {

@@ -334,11 +334,7 @@ impl fmt::Display for LinearLayout {
     }
 }
 
-impl fmt::Debug for LinearLayout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::macros::debug_as_display!(LinearLayout);
 
 impl core::str::FromStr for LinearLayout {
     type Err = ParseError;

@@ -189,7 +189,8 @@ proptest! {
             }
             Err(error) => {
                 // The witness is a coordinate at which the sum carries.
-                let witness = error.witness().unwrap().as_slice();
+                let witness = error.witness().unwrap();
+                let witness = witness.as_slice();
                 let plain = Layout::flat(&modes).unwrap();
                 let sum = plain.offset_at(witness).unwrap();
                 let mut xor = 0;

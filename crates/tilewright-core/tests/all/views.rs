@@ -120,3 +120,77 @@ fn every_offset_is_one_element_or_padding() {
         assert_eq!((elements, layout.injective()), (M * N, Ok(true)), "{layout:?}");
     }
 }
+
+#[test]
+fn the_fill_is_written_to_padding_alone() {
+    for layout in layouts(M, N) {
+        let mut data = fill(&layout, value);
+        data.iter_mut().for_each(|x| *x += 1000);
+        ViewMut::new(&mut data, &layout).unwrap().fill_padding(7).unwrap();
+        let filled = layout.in_memory().map(|cell| match cell.unwrap().1 {
+            Some(coord) => value(coord.as_slice()[0], coord.as_slice()[1]) + 1000,
+            None => 7,
+        });
+        assert_eq!(data, filled.collect::<Vec<_>>(), "{layout:?}");
+    }
+}
+
+/// A part has no padding of its own, and where a place is undecided, nothing is written.
+#[test]
+fn a_fill_is_written_whole_or_not_at_all() {
+    let rows = TensorLayout::row_major(&[2, 3]).unwrap();
+    let mut data = [0; 6];
+    let mut view = ViewMut::new(&mut data, &rows).unwrap();
+    assert!(view.slice(0, 1).unwrap().fill_padding(1).unwrap_err().is_unsupported());
+    assert!(view.permute(&[1, 0]).unwrap().fill_padding(1).unwrap_err().is_unsupported());
+    let hard = "(8,8,8,8,8,8,8,8):(1009,1013,1019,1021,1031,1033,1039,1049)";
+    let hard = TensorLayout::from(&Layout::parse(hard).unwrap());
+    let mut data = vec![0u8; hard.capacity() as usize];
+    let refused = ViewMut::new(&mut data, &hard).unwrap().fill_padding(1).unwrap_err();
+    assert!(refused.is_undecided() && data.iter().all(|&x| x == 0));
+}
+
+#[test]
+fn brackets_read_and_write_what_get_does() {
+    for layout in layouts(M, N) {
+        let mut data = fill(&layout, value);
+        let mut view = ViewMut::new(&mut data, &layout).unwrap();
+        view[[6, 9]] = 99;
+        assert_eq!((view[[6, 9]], view.get(&[6, 9])), (99, Some(&99)));
+        let view = View::new(&data, &layout).unwrap();
+        for i in 0..M as usize {
+            for j in 0..N as usize {
+                assert_eq!(Some(&view[[i, j]]), view.get(&[i as u64, j as u64]));
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic = "index [7, 0] of a view of extents [7, 10]; each integer is below its extent"]
+fn an_index_outside_the_view_panics_like_that_of_a_slice() {
+    let layout = TensorLayout::row_major(&[M, N]).unwrap();
+    let _ = View::new(&[0; 70], &layout).unwrap()[[7, 0]];
+}
+
+#[test]
+fn iterators_say_how_many_items_are_left() {
+    for layout in layouts(M, N) {
+        let data = fill(&layout, value);
+        let view = View::new(&data, &layout).unwrap();
+        let (mut items, mut offsets) = (view.iter(), layout.in_order());
+        for left in (0..=70).rev() {
+            assert_eq!(
+                (items.size_hint(), offsets.size_hint()),
+                ((left, Some(left)), (left, Some(left)))
+            );
+            assert_eq!((items.next().is_some(), offsets.next().is_some()), (left > 0, left > 0));
+        }
+        assert_eq!(items.size_hint(), (0, Some(0)));
+    }
+    let empty = TensorLayout::row_major(&[3, 0]).unwrap();
+    assert_eq!((empty.in_order().size_hint(), empty.in_order().count()), ((0, Some(0)), 0));
+    let wide = Layout::parse("(4294967296,2147483647):(0,0)").unwrap();
+    let wide = TensorLayout::of(&wide);
+    assert_eq!(wide.in_order().size_hint().0 as u64, wide.size().min(usize::MAX as u64));
+}

@@ -4,7 +4,7 @@
 use tilewright_core::{
     Error, Fractal, IntTuple, Layout, LayoutTile, TensorLayout, expect_const, layout,
 };
-use tilewright_fixed::{format, *};
+use tilewright_fixed::*;
 
 /// What a layout answers, index by index: the coordinate, and the offsets by index and by coordinate,
 /// unchecked and checked.
@@ -116,9 +116,9 @@ fn static_layouts_answer_everything() {
     let tiled = make_layout(((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
     let run_time = check(answers(tiled));
     assert_eq!((Layout::from(tiled), size_of_val(&tiled)), (run_time, 0));
-    check(answers(make_layout((_3, _1, (_2, (_2,))), (_0, _9, (Int::<-3>, (_7,))))));
-    check(answers(make_layout(_5, Int::<-1>)));
-    check(answers(make_layout((), ())));
+    let _ = check(answers(make_layout((_3, _1, (_2, (_2,))), (_0, _9, (Int::<-3>, (_7,))))));
+    let _ = check(answers(make_layout(_5, Int::<-1>)));
+    let _ = check(answers(make_layout((), ())));
 }
 
 #[test]
@@ -130,13 +130,14 @@ fn every_small_mixed_layout() {
     };
     for (a, b, c) in triples([0, 1, 2, 3]) {
         for (x, y, z) in triples([-3, 0, 1, 5]) {
-            check(answers(make_layout(((a, b), c), ((x, y), z))));
-            check(answers(make_layout(((a as u8, _3), (b as i64,)), ((_4, y as i16), (z,)))));
-            check(answers(make_layout((_2, (a, (b, _3))), (x, (_1, (y, _0))))));
+            let _ = check(answers(make_layout(((a, b), c), ((x, y), z))));
+            let _ =
+                check(answers(make_layout(((a as u8, _3), (b as i64,)), ((_4, y as i16), (z,)))));
+            let _ = check(answers(make_layout((_2, (a, (b, _3))), (x, (_1, (y, _0))))));
         }
-        check(answers(make_layout((a, _2, b, c), (_1, 7i8, 11u64, -2i128))));
+        let _ = check(answers(make_layout((a, _2, b, c), (_1, 7i8, 11u64, -2i128))));
     }
-    check(answers(make_layout(5u128, Int::<-1>)));
+    let _ = check(answers(make_layout(5u128, Int::<-1>)));
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn ranks_to_twelve_and_their_parts() {
     let shape = (_2, 1u8, _2, _1, 2i8, _1, _1, 3usize, _1, _2, _1, _2);
     let stride = (_1, _0, _2, 9u8, 4u16, _3, _3, _8, _0, 24i64, _5, _48);
     let layout = make_layout(shape, stride);
-    check(answers(layout));
+    let _ = check(answers(layout));
     assert_eq!(layout.get::<11>().to_string(), "_2:_48");
     assert_eq!(layout.get::<7>().to_string(), "3:_8");
     assert_eq!(size_of_val(&shape), size_of::<(u8, i8, usize)>());
@@ -167,7 +168,7 @@ where
     let extents: Vec<u64> = shape.lower().unwrap().values().iter().map(|&x| x as u64).collect();
     let run_time = layout.lower().unwrap().tile(&extents).unwrap();
     assert_eq!(tile.layout().lower().as_ref(), Ok(run_time.layout()), "{layout} by {extents:?}");
-    assert_eq!(tile.to_string().replace('_', ""), run_time.to_string());
+    assert_eq!(format!("{tile:?}").replace('_', ""), run_time.to_string());
     let valid: Vec<i64> = run_time.valid().as_slice().iter().map(|&x| x as i64).collect();
     assert_eq!(tile.valid().lower().unwrap().values(), valid);
 }
@@ -187,7 +188,7 @@ fn tiles_are_those_of_the_run_time_layout() {
         check_tile(make_layout(r, _1), 3);
     }
     let tile = make_layout_tile(whole, (_2, _3));
-    assert_eq!(tile.to_string(), "((_4,_1),(_4,_1)):((_4,_16),(_1,_32)) valid (_2,_3)");
+    assert_eq!(format!("{tile:?}"), "((_4,_1),(_4,_1)):((_4,_16),(_1,_32)) valid (_2,_3)");
     assert_eq!(size_of_val(&tile), 0);
     // An empty tile that is dynamic has no coordinate.
     assert_eq!(make_layout_tile(whole, (0, _3)).layout().lower().unwrap().size(), 0);
@@ -220,7 +221,7 @@ fn check_format<F: Format, R: Integer, C: Integer, E: Integer>(
     run_time: &TensorLayout,
     (rows, cols, bits): (R, C, E),
 ) {
-    let made = format::<F, R, C, E>(rows, cols, bits);
+    let made = F::layout(rows, cols, bits);
     assert_eq!(made.tensor().as_ref(), Ok(run_time), "{made}");
 }
 
@@ -239,7 +240,7 @@ fn formats_are_those_of_the_run_time_patterns() {
                 check_format::<$name, _, _, _>(&expected, (_20, c, _8));
             }
             check_format::<$name, _, _, _>(&$run_time(50, 60, 32).unwrap(), (_50, _60, _32));
-            assert_eq!(size_of_val(&format::<$name, _, _, _>(_50, _60, _32)), 0);
+            assert_eq!(size_of_val(&$name::layout(_50, _60, _32)), 0);
         };
     }
     all!(zN | r, c, bits | Fractal::ZN.format(r, c, bits));
@@ -260,15 +261,15 @@ fn a_format_that_64_bits_do_not_hold_is_an_error() {
     for (rows, cols, bits) in
         [(u64::MAX, 1, 16), (1 << 62, 1 << 30, 16), (8, 8, 24), (8, 8, 0), (i64::MAX as u64, 3, 8)]
     {
-        let made = format::<zN, _, _, _>(rows, cols, bits);
+        let made = zN::layout(rows, cols, bits);
         assert!(made.layout().lower().unwrap_err().is_overflow(), "{made}");
         assert!(made.tensor().is_err());
         assert!(made.layout().checked_offset((0, 0)).is_err());
         // Unchecked it is some number, and no panic.
         made.layout().offset((3, 5));
     }
-    assert!(format::<zN, _, _, _>(-1, 8, 16).tensor().is_err());
-    assert!(format::<RowMajor, _, _, _>(8, -1, 16).tensor().unwrap_err().is_illegal());
+    assert!(zN::layout(-1, 8, 16).tensor().is_err());
+    assert!(RowMajor::layout(8, -1, 16).tensor().unwrap_err().is_illegal());
 }
 
 /// An operation on static layouts, against the run-time operation.
@@ -366,10 +367,10 @@ fn the_documents_numbers() {
     assert_eq!(w2xh4.to_string(), "(_2,4):(_12,_1)");
     let w32xh48 = make_layout(((16, 2), (16, 3)), ((16, 256), (1, 512)));
     assert_eq!(w32xh48.to_string(), "((16,2),(16,3)):((16,256),(1,512))");
-    assert!(format::<zN, _, _, _>(_32, _48, _16).layout() == w32xh48);
+    assert!(zN::layout(_32, _48, _16).layout() == w32xh48);
 
-    let f16 = format::<zN, _, _, _>(_16 * _6 + _4, _50 + _50, _16);
-    assert_eq!(f16.to_string(), "((_16,_7),(_16,_7)):((_16,_256),(_1,_1792)) valid (_100,_100)");
+    let f16 = zN::layout(_16 * _6 + _4, _50 + _50, _16);
+    assert_eq!(format!("{f16:?}"), "((_16,_7),(_16,_7)):((_16,_256),(_1,_1792)) valid (_100,_100)");
     let at = |coord| f16.layout().offset(coord);
     assert_eq!([at((0, 16)), at((16, 0)), at((99, 99))], [1792, 256, 12339]);
     assert_eq!(f16.tensor().unwrap().capacity(), 12544);
@@ -383,11 +384,11 @@ fn three_strengths_with_the_same_answers() {
     const COMPOSED: Layout = expect_const!(ZN.layout().composition(&BY));
     const TILE: LayoutTile = expect_const!(ZN.layout().tile(&[20, 30]));
 
-    let zn = format::<zN, _, _, _>(Int::<100>, _40, _16);
+    let zn = zN::layout(Int::<100>, _40, _16);
     assert_eq!(zn.tensor(), Ok(ZN));
     assert_eq!(Layout::from(zn.layout().composition(make_layout((_16, _2), (_1, _2)))), COMPOSED);
     let tile = make_layout_tile(zn.layout(), (_20, _30));
-    assert_eq!(tile.to_string().replace('_', ""), TILE.to_string());
+    assert_eq!(format!("{tile:?}").replace('_', ""), TILE.to_string());
 
     let run_time = Fractal::ZN.format(100, 40, 16).unwrap();
     assert_eq!(run_time, ZN);
@@ -410,7 +411,7 @@ fn no_integer_panics() {
         let _ = (tile.to_string(), tile.tensor(), tile.layout().offset((1, 1)));
         let tile = make_tile(layout, (a, _1), (b, a));
         let _ = (tile.offset((a, b)), tile.checked_offset((a, b)), tile.valid());
-        let made = format::<nZ, _, _, _>(a, b, a);
+        let made = nZ::layout(a, b, a);
         let _ = (made.to_string(), made.tensor(), made.layout().offset((b, a)));
         assert!(layout.lower().is_err() || (a >= 0 && b >= 0));
     }

@@ -42,6 +42,7 @@ pub(crate) use refused::refused;
 /// assert!(zn.aliases.contains(&"FRACTAL_NZ"));
 /// assert!(Spec::parse(zn.example).unwrap().is_concrete());
 /// ```
+#[must_use]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Format {
@@ -85,6 +86,7 @@ pub struct Format {
 /// assert!(Spec::parse("PaddingRowMajor[BR=4,BC=8]").is_ok());
 /// assert!(Spec::parse("PaddingRowMajor").unwrap_err().is_parse());
 /// ```
+#[must_use]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Constant {
@@ -109,6 +111,7 @@ pub struct Constant {
 /// // Other elements are refused.
 /// assert!(Spec::parse("bf16[32,128] MARLIN").unwrap().resolve(None, None).unwrap_err().is_mismatch());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Width {
@@ -127,6 +130,7 @@ pub struct Width {
 /// // 32 bytes of elements: fewer, the wider they are.
 /// assert_eq!([c0(8), c0(16), c0(32)], [Some(32), Some(16), Some(8)]);
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Units {
@@ -149,6 +153,7 @@ pub struct Units {
 /// assert_eq!((columns("zN"), columns("zN[preset=torch_npu]")), (8, 16));
 /// assert!(Spec::parse("zN[preset=nobody]").unwrap_err().is_parse());
 /// ```
+#[must_use]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Preset {
@@ -168,6 +173,7 @@ pub struct Preset {
 /// assert_eq!((of("zN").maker, of("zN").purpose), ("Ascend", "matrices in fractals"));
 /// assert_eq!((of("MARLIN").maker, of("VNNI").maker), ("Quantised weights", "Intel"));
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Group {

@@ -18,11 +18,13 @@ pub(crate) fn is_own(format: &Format) -> bool {
 }
 
 /// Adds formats behind those that are there.
+#[cfg(feature = "formats")]
 pub(crate) fn keep(more: &[&'static Format]) {
     OWN.write().unwrap_or_else(PoisonError::into_inner).extend(more);
 }
 
 /// Leaves the first `count` formats.
+#[cfg(feature = "formats")]
 pub(crate) fn leave(count: usize) {
     OWN.write().unwrap_or_else(PoisonError::into_inner).truncate(count);
 }

@@ -11,6 +11,7 @@ pub type Allowed = (&'static str, &'static [&'static str]);
 /// assert_eq!(of("u4[64,64] GPTQ").unwrap().config[0], ("quant_method", &["gptq"][..]));
 /// assert!(of("u4[64,64] MARLIN").unwrap().is_symmetric && of("u4[64,64] row-major").is_none());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Quantised {

@@ -50,7 +50,9 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::Dtype;
 
-pub(crate) use facts::{letters_of, parts_of, units};
+#[cfg(feature = "formats")]
+pub(crate) use facts::parts_of;
+pub(crate) use facts::{letters_of, units};
 use names::{find, is_number, mixed_case, no_format, words};
 
 use super::{

@@ -85,7 +85,9 @@ pub(crate) static DIALECTS: All = &[
 ];
 
 pub(crate) use cute::spell as spell_cute;
-pub(crate) use format::{letters_of, parts_of, units};
+#[cfg(feature = "formats")]
+pub(crate) use format::parts_of;
+pub(crate) use format::{letters_of, units};
 pub(crate) use pattern::spell as spell_pattern;
 pub(crate) use shape::{spell as spell_shape, with_width};
 

@@ -258,7 +258,7 @@ fn what_translates_translates_back_and_what_does_not_says_why() {
             let direct = said.iter().any(|(name, _)| *name == notation.name());
             match notation.print(middle) {
                 Ok(text) => {
-                    read_back(notation, middle, &text);
+                    let _ = read_back(notation, middle, &text);
                     *pairs.entry((from, notation.name())).or_default() += 1;
                 }
                 Err(error) => {

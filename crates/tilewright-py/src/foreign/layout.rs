@@ -3,7 +3,7 @@
 use pyo3::PyResult;
 use tilewright::{
     Layout, TensorLayout,
-    core::{MAX_MODES, Mode},
+    layouts::{MAX_MODES, Mode},
 };
 
 use super::{Facts, raw::BEYOND};

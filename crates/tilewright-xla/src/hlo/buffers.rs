@@ -28,6 +28,7 @@ const IN_PLACE: [&str; 5] = ["tuple", "get-tuple-element", "bitcast", "opt-barri
 /// // Three tiles of 8×128 for 300 elements of two bytes.
 /// assert_eq!((x.instruction.name.as_str(), x.data_bytes, x.bytes), ("x", 600, 6144));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer<'a> {
     /// The instruction.
@@ -52,6 +53,7 @@ pub struct Buffer<'a> {
 /// assert!(arrays.buffers.is_empty());
 /// assert!(arrays.unsized_arrays[0].error.is_unsupported());
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsized<'a> {
     /// The instruction.
@@ -73,6 +75,7 @@ pub struct Unsized<'a> {
 /// assert_eq!(arrays.buffers[0].index.to_string(), "{0}");
 /// assert_eq!(arrays.unsized_arrays[0].index.to_string(), "{1}");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buffers<'a> {
     /// Those with a size.

@@ -19,11 +19,12 @@ const AROUND: usize = 60;
 /// assert_eq!(shown[1], "    ROOT x = f32[2]{0,1} parameter(0)");
 /// assert_eq!(shown[2], "                   ^^^^^");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct HloError {
     line: usize,
     column: usize,
-    error: ParseError,
+    /// In a box: a result of it is small.
+    error: Box<ParseError>,
     /// The line at fault, cut, and where in it the fault begins and ends, in characters.
     shown: String,
     carets: (usize, usize),
@@ -43,7 +44,7 @@ impl HloError {
             |from: usize, to: usize| text.get(from..to).map_or(0, |part| part.chars().count());
         let carets = (count(left, from), count(left, to.clamp(from, right.max(from))));
         let shown = text.get(left..right).unwrap_or("").replace(char::is_control, " ");
-        HloError { line, column: 1 + count(start, from), error, shown, carets }
+        HloError { line, column: 1 + count(start, from), error: Box::new(error), shown, carets }
     }
 
     /// The line at fault; the first is 1.
@@ -102,5 +103,7 @@ impl fmt::Display for HloError {
         )
     }
 }
+
+tilewright_core::debug_as_display!(HloError);
 
 impl std::error::Error for HloError {}

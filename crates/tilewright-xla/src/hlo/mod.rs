@@ -42,6 +42,7 @@ use crate::{Parameter, ProgramShape, Shape};
 /// assert_eq!(entry.instructions[1].shape.to_string(), "f32[3,2]{0,1}");
 /// assert_eq!(entry.program_shape().unwrap().to_string(), "(x: f32[2,3]{1,0}) -> f32[3,2]{0,1}");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HloModule {
     /// The module's name.
@@ -59,6 +60,7 @@ pub struct HloModule {
 /// let HloComputation { name, entry, instructions, root } = &module.computations[0];
 /// assert_eq!((name.as_str(), *entry, instructions.len(), *root), ("e", true, 2, Some(1)));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HloComputation {
     /// Its name.
@@ -81,6 +83,7 @@ pub struct HloComputation {
 /// assert_eq!((x.name.as_str(), x.opcode.as_str(), x.parameter), ("x", "parameter", Some(0)));
 /// assert_eq!(x.shape.to_string(), "f32[2]{0}");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HloInstruction {
     /// Its name.

@@ -15,7 +15,7 @@ use crate::proto::ProtoError;
 /// let error = HloModule::from_bytes(b"\x0a\x05m").unwrap_err();
 /// assert!(error.to_string().starts_with("as the bytes of an HloModuleProto: "));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum HloSourceError {
     /// They are text.
     Text(HloError),
@@ -66,5 +66,7 @@ impl fmt::Display for HloSourceError {
         }
     }
 }
+
+tilewright_core::debug_as_display!(HloSourceError);
 
 impl std::error::Error for HloSourceError {}

@@ -82,7 +82,7 @@ fn computation(
         scan.pass_group("the computation's parameters do not end; expected `)`")?;
         scan.expect(b'-', "expected `->` and the shape of the result")?;
         scan.expect(b'>', "expected `->` and the shape of the result")?;
-        scan.shape()?;
+        let _ = scan.shape()?;
     }
     scan.expect(b'{', "expected `{` and the computation's instructions")?;
     let (mut instructions, mut root) = (Vec::new(), None);

@@ -33,6 +33,7 @@ const WORD: u64 = 32;
 /// assert_eq!(tiled("s4[20,200]"), "s4[20,200]{1,0:T(8,128)(8,1)E(4)}");
 /// assert_eq!(tiled("bf16[300]{0}"), "bf16[300]{0:T(1024)(128)(2,1)}");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tiling {
     layout: Layout,

@@ -3,29 +3,10 @@
 //! Laws: `locate(offset(index)) = Element(index)`; every offset below the capacity is one element's or
 //! padding; where [`Layout::lower`] has an answer, it is this one.
 
-use tilewright_core::Error;
+use tilewright_core::{Error, Place};
 
 use super::linear::check_index;
-use crate::{ArrayShape, Layout, TileDim, permutation};
-
-/// What a place in the storage of an array holds.
-///
-/// ```
-/// use tilewright_xla::{ArrayShape, index_util::{Cell, Indexer}};
-/// let shape = ArrayShape::parse("f32[3]{0:T(4)}").unwrap();
-/// let indexer = Indexer::of(&shape).unwrap();
-/// let cells: Vec<Cell> = (2..5).map(|offset| indexer.locate(offset)).collect();
-/// assert_eq!(cells, [Cell::Element(vec![2]), Cell::Padding, Cell::OutOfRange]);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Cell {
-    /// The element with this index.
-    Element(Vec<u64>),
-    /// No element, but part of the storage.
-    Padding,
-    /// Nothing: the storage is not that long.
-    OutOfRange,
-}
+use crate::{ArrayShape, Layout, PaddedShape, TileDim, permutation};
 
 /// The places of the elements of one array: prepared once, asked often.
 ///
@@ -35,14 +16,16 @@ pub enum Cell {
 /// Source of the order of the places: XLA's `docs/tiled_layout.md`.
 ///
 /// ```
-/// use tilewright_xla::{ArrayShape, index_util::{Cell, Indexer}};
+/// use tilewright_core::Place;
+/// use tilewright_xla::{ArrayShape, index_util::Indexer};
 /// let shape = ArrayShape::parse("f32[3,5]{1,0:T(2,2)}").unwrap();
 /// let indexer = Indexer::of(&shape).unwrap();
 /// assert_eq!((indexer.offset(&[2, 3]), indexer.capacity()), (Ok(17), 24));
-/// assert_eq!(indexer.locate(10), Cell::Element(vec![1, 4]));
-/// assert_eq!((indexer.locate(9), indexer.locate(24)), (Cell::Padding, Cell::OutOfRange));
+/// assert_eq!(indexer.locate(10), Place::Element(vec![1, 4]));
+/// assert_eq!((indexer.locate(9), indexer.locate(24)), (Place::Padding, Place::OutOfRange));
 /// assert!(indexer.offset(&[2, 5]).unwrap_err().is_out_of_range());
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 #[doc(alias = "LinearIndexForNestedTiling")]
 #[doc(alias = "DelinearizeIndexForNestedTiling")]
@@ -112,6 +95,25 @@ impl Indexer {
         Indexer::new(&shape.layout_or_default(), &shape.extents()?)
     }
 
+    /// The places of an array in padded widths.
+    ///
+    /// ```
+    /// use tilewright_core::Place;
+    /// use tilewright_xla::{PaddedShape, index_util::Indexer};
+    /// let shape = PaddedShape::parse("f32[2,3]{0,1}pad(3,5)fill(0)").unwrap();
+    /// let indexer = Indexer::of_padded(&shape);
+    /// assert_eq!((indexer.offset(&[1, 2]), indexer.capacity()), (Ok(7), 15));
+    /// assert_eq!((indexer.locate(7), indexer.locate(8)), (Place::Element(vec![1, 2]), Place::Padding));
+    /// ```
+    pub fn of_padded(shape: &PaddedShape) -> Indexer {
+        let order = shape.layout().minor_to_major().iter().rev();
+        let major_to_minor: Vec<usize> = order.map(|&dim| permutation::index(dim)).collect();
+        let width = |&dim: &usize| shape.widths().get(dim).copied().unwrap_or(0);
+        let bounds = major_to_minor.iter().map(width).collect();
+        let (dims, capacity) = (shape.extents().to_vec(), shape.capacity());
+        Indexer { dims, major_to_minor, levels: Vec::new(), bounds, capacity }
+    }
+
     /// The length of the storage, in elements.
     ///
     /// ```
@@ -165,18 +167,19 @@ impl Indexer {
     /// What is at an offset.
     ///
     /// ```
-    /// use tilewright_xla::{ArrayShape, index_util::{Cell, Indexer}};
+    /// use tilewright_core::Place;
+    /// use tilewright_xla::{ArrayShape, index_util::Indexer};
     /// let shape = ArrayShape::parse("bf16[20,200]{1,0:T(8,128)(2,1)}").unwrap();
     /// let indexer = Indexer::of(&shape).unwrap();
-    /// assert_eq!(indexer.locate(1), Cell::Element(vec![1, 0]));
+    /// assert_eq!(indexer.locate(1), Place::Element(vec![1, 0]));
     /// // Column 200 does not exist: 72 columns into the second tile.
-    /// assert_eq!(indexer.locate(1024 + 2 * 72), Cell::Padding);
+    /// assert_eq!(indexer.locate(1024 + 2 * 72), Place::Padding);
     /// ```
-    pub fn locate(&self, offset: u64) -> Cell {
+    pub fn locate(&self, offset: u64) -> Place<Vec<u64>> {
         if offset >= self.capacity {
-            return Cell::OutOfRange;
+            return Place::OutOfRange;
         }
-        self.element(offset).map_or(Cell::Padding, Cell::Element)
+        self.element(offset).map_or(Place::Padding, Place::Element)
     }
 
     fn element(&self, offset: u64) -> Option<Vec<u64>> {
@@ -188,7 +191,8 @@ impl Indexer {
         for (&dim, entry) in self.major_to_minor.iter().zip(entries) {
             *index.get_mut(dim)? = entry;
         }
-        Some(index)
+        // Padded widths go beyond the extents.
+        index.iter().zip(&self.dims).all(|(entry, extent)| entry < extent).then_some(index)
     }
 }
 
@@ -289,14 +293,15 @@ impl ArrayShape {
     /// As [`Indexer::of`].
     ///
     /// ```
-    /// use tilewright_xla::{ArrayShape, index_util::Cell};
+    /// use tilewright_core::Place;
+    /// use tilewright_xla::ArrayShape;
     /// let shape = ArrayShape::parse("f32[3,5]{1,0:T(2,2)}").unwrap();
-    /// assert_eq!(shape.multi_index(10), Ok(Cell::Element(vec![1, 4])));
-    /// assert_eq!(shape.multi_index(9), Ok(Cell::Padding));
+    /// assert_eq!(shape.multi_index(10), Ok(Place::Element(vec![1, 4])));
+    /// assert_eq!(shape.multi_index(9), Ok(Place::Padding));
     /// assert!(ArrayShape::parse("f32[?]").unwrap().multi_index(0).unwrap_err().is_unsupported());
     /// ```
     #[doc(alias = "DelinearizeIndexForNestedTiling")]
-    pub fn multi_index(&self, offset: u64) -> Result<Cell, Error> {
+    pub fn multi_index(&self, offset: u64) -> Result<Place<Vec<u64>>, Error> {
         Ok(Indexer::of(self)?.locate(offset))
     }
 }

@@ -12,6 +12,6 @@ mod linear;
 
 pub use bounds::{compare_indices, index_in_bounds};
 pub use bump::bump_indices;
-pub use indexer::{Cell, Indexer};
+pub use indexer::Indexer;
 pub(crate) use linear::count;
 pub use linear::{linear_index, multi_index};

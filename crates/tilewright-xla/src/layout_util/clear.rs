@@ -13,7 +13,6 @@ impl ArrayShape {
     /// ```
     #[doc(alias = "SetToDefaultLayout")]
     #[doc(alias = "GetWithDefaultLayout")]
-    #[must_use]
     pub fn with_default_layout(mut self) -> ArrayShape {
         self.layout = Some(Layout::descending(self.dims.len()));
         self

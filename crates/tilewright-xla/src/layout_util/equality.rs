@@ -13,6 +13,7 @@ use crate::Layout;
 /// assert!(a.equal(&b, Ignore { tiles: true, ..Ignore::NOTHING }));
 /// assert!(a.equal(&b, Ignore::ALL_BUT_ORDER));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ignore {
     /// Layouts, all of them. What follows up to the prefix is about parts of a layout.

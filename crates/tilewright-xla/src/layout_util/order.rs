@@ -36,7 +36,6 @@ impl Layout {
     /// assert!(layout.is_descending() && !layout.is_ascending());
     /// ```
     #[doc(alias = "HasDescendingLayout")]
-    #[doc(alias = "IsMonotonicWithDim0Major")]
     pub fn is_descending(&self) -> bool {
         self.minor_to_major().is_sorted_by(|minor, major| minor > major)
     }
@@ -50,9 +49,33 @@ impl Layout {
     /// assert!(!ascending("{1,0}"));
     /// ```
     #[doc(alias = "HasAscendingLayout")]
-    #[doc(alias = "IsMonotonicWithDim0Minor")]
     pub fn is_ascending(&self) -> bool {
         self.minor_to_major().is_sorted()
+    }
+
+    /// [`Layout::is_descending`] under the name of XLA's document: dim 0 is the most major, and so on in order.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// assert!(Layout::parse("{2,1,0}").unwrap().is_dim0_major());
+    /// // Dim 0 is the most major here too, but the others are not in order.
+    /// assert!(!Layout::parse("{1,2,0}").unwrap().is_dim0_major());
+    /// ```
+    #[doc(alias = "IsMonotonicWithDim0Major")]
+    pub fn is_dim0_major(&self) -> bool {
+        self.is_descending()
+    }
+
+    /// [`Layout::is_ascending`] under the name of XLA's document: dim 0 is the most minor, and so on in order.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// assert!(Layout::parse("{0,1,2}").unwrap().is_dim0_minor());
+    /// assert!(!Layout::parse("{0,2,1}").unwrap().is_dim0_minor());
+    /// ```
+    #[doc(alias = "IsMonotonicWithDim0Minor")]
+    pub fn is_dim0_minor(&self) -> bool {
+        self.is_ascending()
     }
 
     /// The logical dim that varies `k`-th fastest, from 0.
@@ -172,11 +195,19 @@ impl Layout {
     /// ```
     /// use tilewright_xla::Layout;
     /// let layout = Layout::parse("{2,1,0}").unwrap();
-    /// assert_eq!(layout.move_dim_to_major(1).unwrap().to_string(), "{2,0,1}");
-    /// assert!(layout.move_dim_to_major(3).unwrap_err().is_out_of_range());
+    /// assert_eq!(layout.with_dim_major(1).unwrap().to_string(), "{2,0,1}");
+    /// assert!(layout.with_dim_major(3).unwrap_err().is_out_of_range());
+    /// ```
+    /// ```compile_fail
+    /// #![deny(unused_must_use)]
+    /// # fn main() -> Result<(), tilewright_core::Error> {
+    /// // error: unused `tilewright_xla::Layout` that must be used
+    /// tilewright_xla::Layout::descending(3).with_dim_major(2)?;
+    /// # Ok(())
+    /// # }
     /// ```
     #[doc(alias = "MoveDimToMajor")]
-    pub fn move_dim_to_major(&self, dim: i64) -> Result<Layout, Error> {
+    pub fn with_dim_major(&self, dim: i64) -> Result<Layout, Error> {
         let moved = dimension_number(dim, self.rank())? as u64;
         let mut order = self.without(moved);
         order.push(moved);
@@ -187,16 +218,16 @@ impl Layout {
     /// number counts from the end.
     ///
     /// # Errors
-    /// As [`Layout::move_dim_to_major`].
+    /// As [`Layout::with_dim_major`].
     ///
     /// ```
     /// use tilewright_xla::Layout;
     /// let layout = Layout::parse("{2,0,3,1}").unwrap();
-    /// assert_eq!(layout.move_dim_to_minor(3).unwrap().to_string(), "{3,2,0,1}");
-    /// assert!(layout.move_dim_to_minor(4).unwrap_err().is_out_of_range());
+    /// assert_eq!(layout.with_dim_minor(3).unwrap().to_string(), "{3,2,0,1}");
+    /// assert!(layout.with_dim_minor(4).unwrap_err().is_out_of_range());
     /// ```
     #[doc(alias = "MoveDimToMinor")]
-    pub fn move_dim_to_minor(&self, dim: i64) -> Result<Layout, Error> {
+    pub fn with_dim_minor(&self, dim: i64) -> Result<Layout, Error> {
         let moved = dimension_number(dim, self.rank())? as u64;
         let mut order = self.without(moved);
         order.insert(0, moved);

@@ -17,7 +17,7 @@ use tilewright_core::Error;
 ///     "tiles[0].dimensions[1]: -5 is negative; an extent is 1 or more, -2^63 is `*`"
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ProtoError {
     field: String,
     cause: Cause,
@@ -25,13 +25,14 @@ pub struct ProtoError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cause {
-    Refused(Error),
+    /// In a box: a result of it is small.
+    Refused(Box<Error>),
     Bytes(String),
 }
 
 impl ProtoError {
     pub(crate) fn new(field: impl Into<String>, cause: Error) -> ProtoError {
-        ProtoError { field: field.into(), cause: Cause::Refused(cause) }
+        ProtoError { field: field.into(), cause: Cause::Refused(Box::new(cause)) }
     }
 
     /// The same error, of a message that is the field `outer` of another.
@@ -98,6 +99,8 @@ impl fmt::Display for ProtoError {
         }
     }
 }
+
+tilewright_core::debug_as_display!(ProtoError);
 
 impl std::error::Error for ProtoError {}
 

@@ -11,6 +11,7 @@ pub(crate) const MINIMUM: i64 = i64::MIN;
 /// let proto = LayoutProto { minor_to_major: vec![2, 1, 0], tiles, ..LayoutProto::default() };
 /// assert_eq!(proto.to_layout().unwrap().to_string(), "{2,1,0:T(8,*,128)}");
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TileProto {
     /// The extents, major to minor; −2⁶³ is `*`.
@@ -26,6 +27,7 @@ pub struct TileProto {
 /// let proto = LayoutProto { minor_to_major: vec![1, 0], split_configs, ..LayoutProto::default() };
 /// assert_eq!(proto.to_layout().unwrap().to_string(), "{1,0:SC(0:4)}");
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct SplitConfigProto {
     /// The physical dim, the most major is 0.
@@ -45,6 +47,7 @@ pub struct SplitConfigProto {
 /// let twice = LayoutProto { minor_to_major: vec![0, 0], ..LayoutProto::default() };
 /// assert_eq!(twice.to_layout().unwrap_err().field(), "minor_to_major");
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct LayoutProto {
     /// The dims, fastest-varying first.
@@ -112,6 +115,7 @@ pub struct LayoutProto {
 /// };
 /// assert_eq!(proto.to_shape().unwrap().to_string(), "f32[2,?]");
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ShapeProto {
     /// `PrimitiveType`: an array's elements, or that it is a tuple, a token, opaque or a buffer.
@@ -139,6 +143,7 @@ pub struct ShapeProto {
 /// let proto: ProgramShapeProto = program.to_proto().unwrap();
 /// assert_eq!((proto.parameters.len(), proto.parameter_names), (1, vec!["x".to_owned()]));
 /// ```
+#[must_use]
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ProgramShapeProto {
     /// The parameters' shapes.

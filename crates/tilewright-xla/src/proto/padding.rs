@@ -1,19 +1,14 @@
 //! The padding of the first years, fields 2 and 3 of `LayoutProto`.
 
-use tilewright_core::{Error, Fill};
+use tilewright_core::Error;
 
 use super::{LayoutProto, ProtoError, layout_read::naturals};
-use crate::Padded;
-
-/// `PaddingValue`: the number of each promise.
-const FILLS: [Fill; 6] =
-    [Fill::Unspecified, Fill::Zero, Fill::One, Fill::Lowest, Fill::Highest, Fill::Unknown];
+use crate::{Padded, PaddingValue};
 
 impl LayoutProto {
     /// The padding, if the message has widths. A `padding_value` without widths promises nothing.
     pub(super) fn padding(&self) -> Result<Option<Padded>, ProtoError> {
-        let fill = usize::try_from(self.padding_value).ok().and_then(|at| FILLS.get(at).copied());
-        let fill = fill.ok_or_else(|| {
+        let value = PaddingValue::from_number(self.padding_value).ok_or_else(|| {
             ProtoError::new(
                 "padding_value",
                 Error::illegal(
@@ -37,7 +32,7 @@ impl LayoutProto {
                 ),
             ));
         }
-        Ok(Some(Padded { widths, fill }))
+        Ok(Some(Padded { widths, fill: value.into() }))
     }
 
     /// The same message with this padding.
@@ -59,17 +54,9 @@ impl LayoutProto {
     /// assert_eq!(error.field(), "padding_value");
     /// ```
     pub fn with_padding(mut self, padded: &Padded) -> Result<LayoutProto, ProtoError> {
-        let number = FILLS.iter().position(|&fill| fill == padded.fill).ok_or_else(|| {
-            ProtoError::new(
-                "padding_value",
-                Error::unsupported(
-                    "no padding value stands for given bits",
-                    [],
-                    "use zero, one, lowest, highest or unknown",
-                ),
-            )
-        })?;
-        self.padding_value = number as i32;
+        let value = PaddingValue::try_from(padded.fill)
+            .map_err(|error| ProtoError::new("padding_value", error))?;
+        self.padding_value = value.number();
         if self.tail_padding_alignment_in_elements == 1 {
             // Those who read this field do not know that one; 0 means 1.
             self.tail_padding_alignment_in_elements = 0;

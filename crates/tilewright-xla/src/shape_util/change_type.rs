@@ -90,7 +90,6 @@ impl ArrayShape {
     /// let shape = ArrayShape::parse("f32[2]{0:E(32)}").unwrap();
     /// assert_eq!(shape.with_natural_element_size_left_out().to_string(), "f32[2]{0}");
     /// ```
-    #[must_use]
     pub fn with_natural_element_size_left_out(mut self) -> ArrayShape {
         let natural = self.element_type.storage_bits().map(u64::from);
         let said = self.layout.as_ref().map(Layout::element_size_in_bits);

@@ -107,6 +107,7 @@ pub fn reshape_leaves_dimensions_unmodified(
 /// let units = inserted_or_deleted_1_sized_dimensions(&[9, 1, 4], &[1, 9, 4]);
 /// assert_eq!(units, Some(UnitDims { deleted: vec![1], inserted: vec![0] }));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnitDims {
     /// Dims of the input that the output has not.

@@ -16,6 +16,7 @@ use crate::ArrayShape;
 /// let bitcast = shape("f32[2,3]{1,0}").decompose_bitcast(&shape("f32[3,2]{0,1}"));
 /// assert_eq!(bitcast, Ok(Bitcast::Transpose(vec![1, 0])));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[doc(alias = "BitcastDecomposition")]
 pub enum Bitcast {

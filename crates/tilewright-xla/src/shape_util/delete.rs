@@ -62,7 +62,7 @@ impl ArrayShape {
     /// ```
     #[doc(alias = "FilterDimensions")]
     pub fn filter_dimensions(&self, keep: impl Fn(usize) -> bool) -> Result<ArrayShape, Error> {
-        self.checked_layout()?;
+        let _ = self.checked_layout()?;
         let gone: Vec<usize> = (0..self.dims.len()).filter(|&dim| !keep(dim)).collect();
         if let Some(shape) = edited(self, &gone)? {
             return Ok(shape);

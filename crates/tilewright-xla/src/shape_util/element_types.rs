@@ -108,7 +108,6 @@ impl PrimitiveType {
     /// assert_eq!((S8.higher_precision(U8), U8.higher_precision(F16)), (S8, F16));
     /// ```
     #[doc(alias = "HigherPrecisionElementType")]
-    #[must_use]
     pub fn higher_precision(self, other: PrimitiveType) -> PrimitiveType {
         if other.precision() > self.precision() { other } else { self }
     }

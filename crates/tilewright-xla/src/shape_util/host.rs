@@ -27,7 +27,6 @@ impl ArrayShape {
     /// assert_eq!(shape.to_host_shape().to_string(), "s4[8,4]{0,1}");
     /// ```
     #[doc(alias = "DeviceShapeToHostShape")]
-    #[must_use]
     pub fn to_host_shape(&self) -> ArrayShape {
         ArrayShape { layout: self.layout.as_ref().and_then(plain), ..self.clone() }
     }
@@ -92,7 +91,6 @@ impl Shape {
     /// assert!(shape.is_host_shape());
     /// ```
     #[doc(alias = "DeviceShapeToHostShape")]
-    #[must_use]
     pub fn to_host_shape(&self) -> Shape {
         let mut shape = self.clone();
         shape.for_each_array_mut(&mut |array| *array = array.to_host_shape());

@@ -24,6 +24,7 @@ const BUDGET: usize = 1 << 21;
 /// let LeastPadding { minor_to_major, padded_elements } = layout.least_padding(&[8, 100, 3]).unwrap();
 /// assert_eq!((minor_to_major, padded_elements), (vec![1, 0, 2], 3 * 8 * 128));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeastPadding {
     /// The dims, fastest first; the layout's own order if no other pads less.
@@ -42,6 +43,7 @@ pub struct LeastPadding {
 /// the second minor dim (dim 1), 100, is padded to 104 by T(8,128), ×1.040; \
 /// {1,0,2:T(8,128)} would be ×1.3 instead of ×44.4");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaddingAdvice {
     /// The storage, of the elements.

@@ -19,6 +19,7 @@ use crate::{Layout, Tile, TileDim, lower::Walk};
 /// let text = |padded, of| Factor { padded, of }.to_string();
 /// assert_eq!((text(128, 3), text(104, 100), text(16, 2)), ("×42.7".into(), "×1.040".into(), "×8".into()));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Factor {
     /// What is taken.
@@ -61,6 +62,7 @@ impl fmt::Display for Factor {
 ///     "the second minor dim (dim 1), 100, is padded to 104 by T(8,128), ×1.040",
 /// ]);
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaddingCause {
     /// The logical dims that are padded, the most major first: several where `*` merged them, none

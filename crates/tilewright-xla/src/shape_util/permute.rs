@@ -61,40 +61,35 @@ impl ArrayShape {
     /// ```
     /// use tilewright_xla::ArrayShape;
     /// let shape = ArrayShape::parse("s4[2,3,4]{0,2,1:T(2,2)E(4)}").unwrap();
-    /// assert_eq!(shape.move_dim_to_major(0).unwrap().to_string(), "s4[2,3,4]{2,1,0:T(2,2)E(4)}");
-    /// assert!(shape.move_dim_to_major(3).unwrap_err().is_out_of_range());
+    /// assert_eq!(shape.with_dim_major(0).unwrap().to_string(), "s4[2,3,4]{2,1,0:T(2,2)E(4)}");
+    /// assert!(shape.with_dim_major(3).unwrap_err().is_out_of_range());
     /// ```
     #[doc(alias = "MoveDimToMajor")]
-    pub fn move_dim_to_major(&self, dim: i64) -> Result<ArrayShape, Error> {
-        let layout = Some(self.checked_layout()?.move_dim_to_major(dim)?);
+    pub fn with_dim_major(&self, dim: i64) -> Result<ArrayShape, Error> {
+        let layout = Some(self.checked_layout()?.with_dim_major(dim)?);
         Ok(ArrayShape { layout, ..self.clone() })
     }
 }
 
 impl Shape {
-    /// [`ArrayShape::move_dim_to_major`] of every array.
+    /// The same shape with this dim of every array as its slowest: [`ArrayShape::with_dim_major`] of each.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) if some array has no such dim. Nothing is changed then.
+    /// [out of range](Error::is_out_of_range) if some array has no such dim.
     ///
     /// ```
     /// use tilewright_xla::Shape;
-    /// let mut shape = Shape::parse("(f32[2,3]{1,0:T(2,2)}, token[])").unwrap();
-    /// shape.move_dim_to_major(1).unwrap();
-    /// assert_eq!(shape.to_string(), "(f32[2,3]{0,1:T(2,2)}, token[])");
-    /// assert!(shape.move_dim_to_major(2).unwrap_err().is_out_of_range());
+    /// let shape = Shape::parse("(f32[2,3]{1,0:T(2,2)}, token[])").unwrap();
+    /// assert_eq!(shape.with_dim_major(1).unwrap().to_string(), "(f32[2,3]{0,1:T(2,2)}, token[])");
+    /// assert!(shape.with_dim_major(2).unwrap_err().is_out_of_range());
     /// ```
     #[doc(alias = "MoveDimToMajor")]
-    pub fn move_dim_to_major(&mut self, dim: i64) -> Result<(), Error> {
-        let mut moved = Vec::new();
-        self.for_each_array(&mut |array| moved.push(array.move_dim_to_major(dim)));
-        let moved: Vec<ArrayShape> = moved.into_iter().collect::<Result<_, _>>()?;
-        let mut moved = moved.into_iter();
-        self.for_each_array_mut(&mut |array| {
-            if let Some(changed) = moved.next() {
-                *array = changed;
-            }
+    pub fn with_dim_major(&self, dim: i64) -> Result<Shape, Error> {
+        let (mut moved, mut refused) = (self.clone(), Ok(()));
+        moved.for_each_array_mut(&mut |array| match array.with_dim_major(dim) {
+            Ok(changed) => *array = changed,
+            Err(error) => refused = Err(error),
         });
-        Ok(())
+        refused.map(|()| moved)
     }
 }

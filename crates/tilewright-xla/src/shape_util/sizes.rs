@@ -3,11 +3,11 @@
 //! Law: `bytes = ⌈capacity · element bits / 8⌉`, where the capacity is that of the exact layout: every
 //! tile pads, and so does the alignment, whether or not there are tiles.
 
-use tilewright_core::{Error, MAX_MODES, Mode, TensorLayout};
+use tilewright_core::{Error, MAX_MODES, Mode, Place, TensorLayout};
 
 use crate::{
     ArrayShape, Dim, Layout, PrimitiveType, Shape, ShapeKind,
-    index_util::{self, Cell, Indexer},
+    index_util::{self, Indexer},
 };
 
 /// How many offsets are looked at from the end of a storage whose last element cannot be computed.
@@ -212,7 +212,7 @@ fn largest(modes: &[Mode], last: u64) -> u64 {
 fn search_last(indexer: &Indexer) -> Result<Option<u64>, Error> {
     let last = indexer.capacity();
     let mut tail = (last.saturating_sub(SEARCH)..last).rev();
-    match tail.find(|&offset| matches!(indexer.locate(offset), Cell::Element(_))) {
+    match tail.find(|&offset| matches!(indexer.locate(offset), Place::Element(_))) {
         Some(offset) => Ok(Some(offset)),
         None => Err(Error::undecided(
             "no element in the last {} of {} elements of storage",

@@ -243,7 +243,7 @@ impl Shape {
     ) -> Result<(), Error> {
         self.members()?;
         // Fails as the tuple of the member would, before anything is taken apart.
-        Shape::tuple(vec![member.clone()])?;
+        let _ = Shape::tuple(vec![member.clone()])?;
         let mut members =
             std::mem::replace(self, Shape::nil()).into_tuple_shapes().unwrap_or_default();
         change(&mut members, member.clone());

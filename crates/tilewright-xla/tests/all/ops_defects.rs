@@ -3,9 +3,10 @@
 
 use std::ops::ControlFlow;
 
+use tilewright_core::Place;
 use tilewright_xla::{
     ArrayShape, Dim, Ignore, Layout, PrimitiveType, Shape, Tile, TileDim,
-    index_util::{Cell, bump_indices, compare_indices, index_in_bounds, linear_index, multi_index},
+    index_util::{bump_indices, compare_indices, index_in_bounds, linear_index, multi_index},
     layout_util::byte_strides_are_major_to_minor,
     packing,
     shape_util::{for_each_index, tuple_index_table_bytes},
@@ -107,8 +108,8 @@ fn has_any_layout_of_a_token() {
 
 #[test]
 fn move_dim_to_major_of_a_scalar() {
-    assert!(Layout::descending(0).move_dim_to_major(0).unwrap_err().is_out_of_range());
-    assert!(Layout::descending(0).move_dim_to_minor(-1).unwrap_err().is_out_of_range());
+    assert!(Layout::descending(0).with_dim_major(0).unwrap_err().is_out_of_range());
+    assert!(Layout::descending(0).with_dim_minor(-1).unwrap_err().is_out_of_range());
 }
 
 #[test]
@@ -128,10 +129,10 @@ fn linear_index_for_nested_tiling_of_long_tiles() {
 
 #[test]
 fn delinearize_index_of_padding() {
-    assert_eq!(array("f32[3,5]{1,0:T(2,2)}").multi_index(9), Ok(Cell::Padding));
-    assert_eq!(array("f32[3]{0:T(2,*,4)}").multi_index(3), Ok(Cell::Padding));
-    assert_eq!(array("f32[3]{0:L(8)}").multi_index(7), Ok(Cell::Padding));
-    assert_eq!(array("f32[3]{0:L(8)}").multi_index(8), Ok(Cell::OutOfRange));
+    assert_eq!(array("f32[3,5]{1,0:T(2,2)}").multi_index(9), Ok(Place::Padding));
+    assert_eq!(array("f32[3]{0:T(2,*,4)}").multi_index(3), Ok(Place::Padding));
+    assert_eq!(array("f32[3]{0:L(8)}").multi_index(7), Ok(Place::Padding));
+    assert_eq!(array("f32[3]{0:L(8)}").multi_index(8), Ok(Place::OutOfRange));
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn a_rank_beyond_the_cores_still_indexes() {
     let index = [vec![0; 38], vec![2, 3]].concat();
     assert_eq!((at(&text(""), &index), at(&text(":T(2,2)"), &index)), (13, 17));
     let shape = array(&text(":T(2,2)"));
-    assert_eq!(shape.multi_index(17), Ok(Cell::Element(index)));
+    assert_eq!(shape.multi_index(17), Ok(Place::Element(index)));
     assert!(shape.lower().unwrap_err().is_limit());
     assert_eq!(shape.last_offset(), Ok(Some(20)));
     assert_eq!(array(&text("")).byte_strides().unwrap()[38..], [20, 4]);
@@ -331,8 +332,7 @@ fn reorder_logical_dimensions_by_a_3_cycle() {
 
 #[test]
 fn move_dim_to_major_keeps_every_property() {
-    let mut tuple = shape("(s4[2,3]{1,0:T(2,2)E(4)S(1)})");
-    tuple.move_dim_to_major(1).unwrap();
+    let tuple = shape("(s4[2,3]{1,0:T(2,2)E(4)S(1)})").with_dim_major(1).unwrap();
     assert_eq!(tuple.to_string(), "(s4[2,3]{0,1:T(2,2)E(4)S(1)})");
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use tilewright_core::Place;
 use tilewright_xla::{
     ArrayShape, Dim, Layout, PrimitiveType,
-    index_util::{Cell, Indexer, bump_indices, linear_index, multi_index},
+    index_util::{Indexer, bump_indices, linear_index, multi_index},
     packing, permutation,
     shape_util::{common_factors, dimensions_unmodified_by_reshape},
 };
@@ -132,10 +133,10 @@ fn every_place_is_one_element_or_padding() {
             assert!(slot.replace(index.clone()).is_none(), "{shape} {index:?}");
         }
         for (offset, cell) in cells.iter().enumerate() {
-            let wanted = cell.clone().map_or(Cell::Padding, Cell::Element);
+            let wanted = cell.clone().map_or(Place::Padding, Place::Element);
             assert_eq!(indexer.locate(offset as u64), wanted, "{shape} {offset}");
         }
-        assert_eq!(indexer.locate(indexer.capacity()), Cell::OutOfRange);
+        assert_eq!(indexer.locate(indexer.capacity()), Place::OutOfRange);
         let last = cells.iter().rposition(Option::is_some).map(|last| last as u64);
         assert_eq!(shape.last_offset(), Ok(last), "{shape}");
         assert_eq!(shape.bytes(), Ok(indexer.capacity() * 4), "{shape}");

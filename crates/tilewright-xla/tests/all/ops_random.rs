@@ -3,10 +3,11 @@
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
+use tilewright_core::Place;
 use tilewright_xla::{
     ArrayShape, Dim, Ignore, Layout, PrimitiveType, Shape, Split, Tile, TileDim,
     index_util::{
-        Cell, Indexer, bump_indices, compare_indices, index_in_bounds, linear_index, multi_index,
+        Indexer, bump_indices, compare_indices, index_in_bounds, linear_index, multi_index,
     },
     layout_util::byte_strides_are_major_to_minor,
     packing, permutation,
@@ -115,7 +116,7 @@ fn ask(a: &ArrayShape, dim: i64, extent: u64, list: &[u64], index: &[u64]) {
         a.delete_dimensions(&[dim, 0]),
         a.drop_degenerate_dimensions(),
         a.permute_dimensions(list),
-        a.move_dim_to_major(dim),
+        a.with_dim_major(dim),
         a.change_element_type(PrimitiveType::U2),
         Ok(a.to_host_shape()),
     ];
@@ -130,7 +131,7 @@ fn ask(a: &ArrayShape, dim: i64, extent: u64, list: &[u64], index: &[u64]) {
     let layout = a.layout_or_default();
     let _ = (layout.minor(list.len()), layout.major(list.len()), layout.logical_to_physical());
     let _ = (layout.dimensions_are_consecutive(&[dim, 0]), layout.with_order(list));
-    let _ = (layout.move_dim_to_major(dim), layout.move_dim_to_minor(dim), layout.split(extent));
+    let _ = (layout.with_dim_major(dim), layout.with_dim_minor(dim), layout.split(extent));
     let _ = (layout.is_untiled(list), layout.is_ascending(), layout.is_descending());
 }
 
@@ -196,7 +197,7 @@ proptest! {
         let _ = (a.equal(&b, Ignore::METADATA_PREFIX), a.compatible_kind(&b), a.equal_structure(&b));
         let _ = (a.layouts_equal(&b, Ignore::NOTHING), changed.copy_layouts_from(&b));
         let _ = (changed.append_to_tuple(b.clone()), changed.update_tuple(number as usize, b.clone()));
-        let _ = (changed.slice_tuple(0..number as usize), changed.move_dim_to_major(number as i64));
+        let _ = (changed.slice_tuple(0..number as usize), changed.with_dim_major(number as i64));
         let _ = (other.change_element_type(PrimitiveType::S2), other.update_element_size_in_bits(true));
         prop_assert!(a.equal(&a, Ignore::NOTHING) && a.compatible(&a) && a.equal_structure(&a));
         prop_assert_eq!(a.equal(&b, Ignore::NOTHING), a == b);
@@ -232,7 +233,7 @@ proptest! {
             if let Some(again) = &again {
                 assert_eq!(offset, again.offset(index), "{longer} {shorter:?}");
             }
-            assert_eq!(before.locate(offset.unwrap()), Cell::Element(index.to_vec()));
+            assert_eq!(before.locate(offset.unwrap()), Place::Element(index.to_vec()));
             ControlFlow::<()>::Continue(())
         });
         // What was put in can be taken out by editing the tiles alone.

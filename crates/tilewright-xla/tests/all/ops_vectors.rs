@@ -1,9 +1,10 @@
 //! The recorded tiled shapes, addressed without lowering.
 
 use serde_json::Value;
+use tilewright_core::Place;
 use tilewright_xla::{
     ArrayShape,
-    index_util::{Cell, Indexer, bump_indices},
+    index_util::{Indexer, bump_indices},
 };
 
 /// The hash of all offsets, row-major.
@@ -11,7 +12,7 @@ fn hash(indexer: &Indexer) -> u64 {
     let (mut hash, mut index) = (0u64, vec![0; indexer.dims().len()]);
     loop {
         let offset = indexer.offset(&index).unwrap();
-        assert_eq!(indexer.locate(offset), Cell::Element(index.clone()));
+        assert_eq!(indexer.locate(offset), Place::Element(index.clone()));
         hash = hash.wrapping_mul(31).wrapping_add(offset);
         if !bump_indices(indexer.dims(), &mut index).unwrap() {
             return hash;

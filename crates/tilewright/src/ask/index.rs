@@ -112,7 +112,7 @@ impl Answer for Offset {
 /// What lies at an offset.
 ///
 /// ```
-/// use tilewright::{Spec, ask::{Answer, Contents}, core::Place};
+/// use tilewright::{Spec, ask::{Answer, Contents}, layouts::Place};
 /// let tiled = Spec::parse("f32[3,5]{1,0:T(2,2)}")?.resolve(None, None)?;
 /// assert_eq!(Contents::of(&tiled, 9)?.place, Place::Padding);
 /// assert_eq!(Contents::of(&tiled, 17)?.to_string(), "(2,3)");
@@ -168,7 +168,7 @@ impl Contents {
     /// As [`TensorLayout::locate`](crate::TensorLayout::locate), in the field `offset`.
     ///
     /// ```
-    /// use tilewright::{Spec, ask::Contents, core::Place};
+    /// use tilewright::{Spec, ask::Contents, layouts::Place};
     /// let rows = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
     /// let Place::Element(coord) = Contents::of(&rows, 4)?.place else { panic!("an element") };
     /// assert_eq!(coord.as_slice(), [1, 1]);

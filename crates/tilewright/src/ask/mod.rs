@@ -37,6 +37,23 @@
 //! assert_eq!(answer.to_json(), serde_json::json!({ "offset": 17, "byte": 68, "bit": 0 }));
 //! # Ok::<(), tilewright::Error>(())
 //! ```
+//!
+// An answer that is left out has no page: its links lead to the features.
+#![cfg_attr(not(feature = "banks"), doc = "[`BankConflicts`]: crate#features")]
+#![cfg_attr(not(feature = "relayout"), doc = "[`Moved`]: crate#features")]
+#![cfg_attr(not(feature = "draw"), doc = "[`Drawn`]: crate#features")]
+#![cfg_attr(not(feature = "xla"), doc = "[`ModuleInfo`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`Info`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`Assembled`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`Converted`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`Verified`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`Recorded`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`RecipeShown`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`RecipeFit`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`Recipes`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`Guesses`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`Printed`]: crate#features")]
+#![cfg_attr(not(feature = "files"), doc = "[`SameData`]: crate#features")]
 
 #[cfg(feature = "files")]
 mod assembled;

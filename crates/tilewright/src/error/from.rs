@@ -28,7 +28,7 @@ fn of(word: &str, message: impl Into<String>) -> Error {
 impl From<core::Error> for Error {
     fn from(error: core::Error) -> Error {
         let mut own = of(error.kind(), error.to_string());
-        own.0.numbers = error.numbers().to_vec();
+        own.0.numbers = error.numbers().collect();
         own.with_source(error)
     }
 }
@@ -37,7 +37,7 @@ impl From<ParseError> for Error {
     fn from(error: ParseError) -> Error {
         let mut own = of(error.cause().map_or("parse", core::Error::kind), error.to_string());
         own.0.span = Some(error.span());
-        own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().to_vec());
+        own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().collect());
         own.with_source(error)
     }
 }
@@ -68,6 +68,7 @@ impl From<tilewright_recipe::Errors> for Error {
     }
 }
 
+#[cfg(feature = "sharded")]
 impl From<tilewright_sharded::Error> for Error {
     fn from(error: tilewright_sharded::Error) -> Error {
         let mut own = of(error.kind(), error.to_string());
@@ -76,6 +77,7 @@ impl From<tilewright_sharded::Error> for Error {
     }
 }
 
+#[cfg(feature = "emit")]
 impl From<tilewright_emit::Error> for Error {
     fn from(error: tilewright_emit::Error) -> Error {
         of(error.kind(), error.to_string()).with_source(error)
@@ -128,7 +130,7 @@ impl From<crate::fingerprint::Error> for Error {
 impl From<ShapeError> for Error {
     fn from(error: ShapeError) -> Error {
         let mut own = of(error.cause().map_or("illegal", core::Error::kind), error.to_string());
-        own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().to_vec());
+        own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().collect());
         own.with_source(error)
     }
 }
@@ -138,7 +140,7 @@ impl From<ShapeError> for Error {
 impl From<ProtoError> for Error {
     fn from(error: ProtoError) -> Error {
         let mut own = of(error.cause().map_or("parse", core::Error::kind), error.to_string());
-        own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().to_vec());
+        own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().collect());
         own.with_source(error)
     }
 }

@@ -26,8 +26,8 @@ macro_rules! kinds {
         impl Error { $(
             $(#[$doc])*
             ///
-            #[cfg_attr(not(all(feature = "files", feature = "xla", feature = "device")), doc = "```ignore")]
-            #[cfg_attr(all(feature = "files", feature = "xla", feature = "device"), doc = "```")]
+            #[cfg_attr(not(all(feature = "files", feature = "xla", feature = "device", feature = "questions")), doc = "```ignore")]
+            #[cfg_attr(all(feature = "files", feature = "xla", feature = "device", feature = "questions"), doc = "```")]
             /// # #![allow(unused_imports)]
             /// use tilewright::{Error, Layout, Spec, TensorLayout, cuda, eval, files, module, relayout};
             /// # use tilewright::relayout::{Elements, Plan};

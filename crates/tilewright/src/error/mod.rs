@@ -70,6 +70,7 @@ impl Error {
     }
 
     /// An error of the kind with this word, about the bytes at `span`.
+    #[cfg(feature = "questions")]
     pub(crate) fn at(word: &str, span: (usize, usize), message: impl Into<String>) -> Error {
         let mut error = Error::new(Kind::of(word).unwrap_or(Kind::Unsupported), message);
         error.0.span = Some(span);
@@ -128,10 +129,11 @@ impl Error {
         self.0.span
     }
 
-    /// The part of a [question](crate::ask) at fault, such as `spec`, `dims` or `coord`; `None` where no question was
+    /// The part of a question at fault, such as `spec`, `dims` or `coord`; `None` where no question was
     /// asked.
     ///
-    /// ```
+    #[cfg_attr(not(feature = "questions"), doc = "```ignore")]
+    #[cfg_attr(feature = "questions", doc = "```")]
     /// use tilewright::input::Array;
     /// let error = Array::read(Some("100,x"), None).unwrap_err();
     /// assert_eq!(error.field(), Some("dims"));
@@ -156,18 +158,21 @@ impl Error {
     }
 
     /// The same error, about these bytes of a text.
+    #[cfg(feature = "questions")]
     pub(crate) fn spanning(mut self, span: (usize, usize)) -> Error {
         self.0.span = Some(span);
         self
     }
 
     /// The same error without a place: there is no text.
+    #[cfg(feature = "questions")]
     pub(crate) fn without_span(mut self) -> Error {
         (self.0.span, self.0.rendered) = (None, None);
         self
     }
 
     /// The same error, with these words before its message.
+    #[cfg(feature = "questions")]
     pub(crate) fn prefixed(mut self, words: &str) -> Error {
         self.0.message.insert_str(0, words);
         self.0.rendered = self.0.rendered.map(|text| format!("{words}{text}"));
@@ -181,6 +186,7 @@ impl Error {
     /// let error = Error::from(Spec::parse("zM").unwrap_err()).to_json();
     /// assert_eq!((&error["error"]["kind"], &error["error"]["span"]), (&"parse".into(), &[0, 2].into()));
     /// ```
+    #[cfg(feature = "questions")]
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({ "error": {
             "kind": self.kind(),
@@ -193,9 +199,9 @@ impl Error {
     /// The column of `text` at which the span begins, in characters, from 1.
     ///
     /// ```
-    /// let text = "size( (2,x))";
-    /// let error = tilewright::eval::evaluate(text).unwrap_err();
-    /// assert_eq!((error.span(), error.column(text)), (Some((9, 10)), Some(10)));
+    /// let text = "(2,x):(1,2)";
+    /// let error = tilewright::parse(text).unwrap_err();
+    /// assert_eq!((error.span(), error.column(text)), (Some((3, 4)), Some(4)));
     /// ```
     pub fn column(&self, text: &str) -> Option<usize> {
         let (from, _) = self.0.span?;

@@ -124,7 +124,7 @@ pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, 
     };
     let form = Items::tuple(items).and_then(|items| {
         // A tuple that has a slicer's brackets and `_` is legal iff its integers are.
-        items.slicer()?;
+        let _ = items.slicer()?;
         Ok(items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
     });
     form.map_err(|error| Error::core(span, "", &error))

@@ -117,7 +117,7 @@ impl Value {
     /// An integer, or a tuple of such.
     ///
     /// ```
-    /// use tilewright::{core::IntTuple, eval::evaluate};
+    /// use tilewright::{layouts::IntTuple, eval::evaluate};
     /// let shape = evaluate("shape(((4,2),3):((1,12),4))").unwrap();
     /// assert_eq!(shape.as_tuple(), IntTuple::parse("((4,2),3)").ok().as_ref());
     /// assert!(evaluate("4:1").unwrap().as_tuple().is_none());

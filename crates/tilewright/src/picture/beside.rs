@@ -40,7 +40,7 @@ pub struct Pair<'a> {
 /// let error = a.beside(&b).unwrap_err();
 /// assert_eq!((error.left.as_slice(), error.right.as_slice()), (&[2, 3][..], &[3, 2][..]));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Unequal {
     /// The extents of the one.
     pub left: Vec<u64>,
@@ -57,6 +57,8 @@ impl fmt::Display for Unequal {
         )
     }
 }
+
+tilewright_core::debug_as_display!(Unequal);
 
 impl error::Error for Unequal {}
 

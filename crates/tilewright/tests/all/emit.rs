@@ -9,9 +9,9 @@ use std::{
 use serde_json::Value;
 use tilewright::{
     TensorLayout,
-    core::Place,
     emit::{Digits, Language, Style, digits},
     input,
+    layouts::Place,
     notation::catalogue,
 };
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use tilewright::{core::LayoutTv, eval::evaluate};
+use tilewright::{eval::evaluate, layouts::LayoutTv};
 
 /// Number, expression, answer. An answer that begins with `!` is the kind of an error, and behind the
 /// blank how its message begins.

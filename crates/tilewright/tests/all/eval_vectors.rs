@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tilewright::{
     Layout,
-    core::{IntTuple, LeftInverse},
     eval::evaluate,
+    layouts::{IntTuple, LeftInverse},
 };
 
 fn rows() -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! What `bench` prints for people.
 
-use tilewright::core::Counted;
+use tilewright::layouts::Counted;
 use tilewright_bench::{Case, Machine, Row, Size};
 
 /// How many of the slowest random cases are said again.

@@ -9,7 +9,7 @@ type Cases = [(&'static str, &'static str)];
 const HEAD: &str = "
     #![allow(unused_imports)]
     use tilewright_core::{Layout, LayoutTile, expect_const, layout};
-    use tilewright_fixed::{*, format};
+    use tilewright_fixed::*;
 ";
 
 /// Const items.
@@ -58,7 +58,7 @@ const CONST_ITEMS: &Cases = &[
 const TYPES: &Cases = &[
     (
         "pub fn strides() { make_layout((_4, _2), (_1,)); }",
-        "the strides `(Int<1>,)` are bracketed unlike the extents `(Int<4>, Int<2>)`",
+        "the extents `(Int<4>, Int<2>)` and the strides `(Int<1>,)` are not integers in the same brackets",
     ),
     (
         "pub fn position() { make_layout((_4, _2), (_1, _4)).get::<2>(); }",
@@ -82,6 +82,14 @@ const TYPES: &Cases = &[
         "not every integer of `(Int<8>, u32)` is static",
     ),
     (
+        "pub fn floats() { make_layout((2.0, 3.0), (_3, _1)); }",
+        "the extents `({float}, {float})` and the strides `_` are not integers in the same brackets",
+    ),
+    (
+        "pub fn into(n: u32) -> Layout { make_layout((_8, n), (_1, _8)).into() }",
+        "ask `lower()` of a layout with dynamic integers, which checks them",
+    ),
+    (
         "pub fn text() { checked_idx2crd(0, (_8, \"12\")); }",
         "`(Int<8>, &str)` is neither an integer nor a tuple of such",
     ),
@@ -102,6 +110,22 @@ const BUILT: &Cases = &[
         "extent -2 of leaf 1; extents are 0 or more",
     ),
     (
+        "#[inline(never)] pub fn outside() -> i64 { make_layout((_2, _3), (_3, _1)).offset((_2, _0)) }",
+        "the static coordinate 2 of an extent of 2; coordinates run from 0 to the extent less one",
+    ),
+    (
+        "#[inline(never)] pub fn below(i: u64) -> i64 {
+             make_layout((_2, (_3, _4)), (_12, (_1, _3))).offset((i, Int::<-1>))
+         }",
+        "the static coordinate -1 of an extent of 12; coordinates run from 0 to the extent less one",
+    ),
+    (
+        "#[inline(never)] pub fn nested(i: u64) -> i64 {
+             crd2offset((i, (_2, _4)), (_2, (_3, _4)), (_12, (_1, _3)))
+         }",
+        "the static coordinate 4 of an extent of 4; coordinates run from 0 to the extent less one",
+    ),
+    (
         "#[inline(never)] pub fn quotient() -> i64 { (_4 / _0).into() }",
         "the integer 4 / 0; a static integer fits 64 bits, and nothing is divided by zero",
     ),
@@ -109,10 +133,7 @@ const BUILT: &Cases = &[
         "#[inline(never)] pub fn tile() { make_layout_tile(make_layout((_8, _12), (_12, _1)), (_4, _0)); }",
         "a tile of extent 0 along axis 1",
     ),
-    (
-        "#[inline(never)] pub fn bits() { format::<zN, _, _, _>(_32, _32, _24); }",
-        "the whole number 256 / 24",
-    ),
+    ("#[inline(never)] pub fn bits() { zN::layout(_32, _32, _24); }", "the whole number 256 / 24"),
     (
         "#[inline(never)] pub fn modes() -> usize {
              let eleven = (_1, _1, _1, _1, _1, _1, _1, _1, _1, _1, _1);

@@ -27,6 +27,7 @@ pub(crate) fn letters_of(pattern: &str) -> Vec<String> {
 }
 
 /// The dims of a small array that a pattern takes, and its constants.
+#[cfg_attr(not(feature = "formats"), expect(dead_code, reason = "formats read from TOML need it"))]
 pub(crate) fn parts_of(pattern: &str) -> Result<(Vec<u64>, Vec<String>), Error> {
     let template = Template::read(pattern)?;
     let mut constants: Vec<String> = Vec::new();

@@ -70,6 +70,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// assert_eq!(canonical("{devices=[2,1,2,2]<=[8] last_tile_dims={replicated, manual}}"), swapped);
 /// assert!(HloSharding::parse("{devices=[2,4]0,1,2}").is_err());
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HloSharding {
     body: Body,

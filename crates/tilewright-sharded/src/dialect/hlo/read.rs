@@ -163,7 +163,7 @@ fn numbers(scanner: &mut Scanner<'_>, count: u64) -> Result<Vec<u64>, Error> {
         return Err(Error::parse(span, said));
     }
     // What a mesh refuses is refused here.
-    Mesh::new(&[count])?.with_order(&numbers).map_err(|error| error.at(span))?;
+    let _ = Mesh::new(&[count])?.with_order(&numbers).map_err(|error| error.at(span))?;
     Ok(numbers)
 }
 

@@ -12,7 +12,7 @@ use tilewright_core::{Place, TensorLayout};
 use tilewright_xla::{
     ArrayShape, Dim, Ignore, Layout, Padded, PrimitiveType, Shape,
     index_util::{
-        Cell, Indexer, bump_indices, compare_indices, index_in_bounds, linear_index, multi_index,
+        Indexer, bump_indices, compare_indices, index_in_bounds, linear_index, multi_index,
     },
     layout_util::byte_strides_are_major_to_minor,
     packing, permutation,
@@ -54,9 +54,9 @@ fn picture(shape: &ArrayShape) -> Vec<Option<u64>> {
     let (indexer, dims) = (Indexer::of(shape).unwrap(), shape.extents().unwrap());
     (0..indexer.capacity())
         .map(|offset| match indexer.locate(offset) {
-            Cell::Element(index) => Some(number(&dims, &index)),
-            Cell::Padding => None,
-            Cell::OutOfRange => panic!("{shape} at {offset}"),
+            Place::Element(index) => Some(number(&dims, &index)),
+            Place::Padding => None,
+            Place::OutOfRange => panic!("{shape} at {offset}"),
         })
         .collect()
 }

@@ -63,8 +63,8 @@ pub(crate) fn r113() {
     let (from, to) = (array("f32[3,5]{1,0:T(2,2)}"), array("f32[3,5]{0,1:T(3,2)}"));
     let (source, indexer) = (Indexer::of(&from).unwrap(), Indexer::of(&to).unwrap());
     let cell = |offset| match indexer.locate(offset) {
-        Cell::Element(index) => source.offset(&index).unwrap().to_string(),
-        Cell::Padding | Cell::OutOfRange => ".".into(),
+        Place::Element(index) => source.offset(&index).unwrap().to_string(),
+        Place::Padding | Place::OutOfRange => ".".into(),
     };
     let cells: Vec<String> = (0..indexer.capacity()).map(cell).collect();
     assert_eq!(cells.join(" "), "0 2 1 3 4 6 12 . 13 . 16 . 5 7 8 10 . . 17 . 20 . . .");

@@ -47,14 +47,14 @@ pub(crate) fn r60() {
 }
 
 pub(crate) fn r62() {
-    let moved = |text, dim| layout(text).move_dim_to_major(dim).unwrap().to_string();
+    let moved = |text, dim| layout(text).with_dim_major(dim).unwrap().to_string();
     assert_eq!(moved("{2,1,0}", 0), "{2,1,0}");
     assert_eq!(moved("{2,1,0}", 1), "{2,0,1}");
     assert_eq!(moved("{0,2,1}", 0), "{2,1,0}");
 }
 
 pub(crate) fn r123() {
-    let moved = |dim| layout("{2,0,3,1}").move_dim_to_minor(dim).unwrap().to_string();
+    let moved = |dim| layout("{2,0,3,1}").with_dim_minor(dim).unwrap().to_string();
     assert_eq!((moved(2), moved(3)), ("{2,0,3,1}".into(), "{3,2,0,1}".into()));
 }
 

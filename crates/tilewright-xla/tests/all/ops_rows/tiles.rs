@@ -41,7 +41,7 @@ pub(crate) fn r88() {
     for (text, index, offset, padded, size) in WORKED {
         let indexer = Indexer::of(&array(text)).unwrap();
         assert_eq!((indexer.offset(index), indexer.capacity()), (Ok(offset), padded), "{text}");
-        assert_eq!(indexer.locate(offset), Cell::Element(index.to_vec()), "{text}");
+        assert_eq!(indexer.locate(offset), Place::Element(index.to_vec()), "{text}");
         assert_eq!((bytes(text), array(text).array_size()), (size, Ok(size)), "{text}");
     }
     assert_eq!(bytes("f32[16,0]{1,0:T(8,128)}"), 0);
@@ -91,7 +91,7 @@ pub(crate) fn r119() {
     let text = "bf16[2048]{0:T(1024)(128)(2,1)}";
     assert_eq!([at(text, &[0]), at(text, &[128]), at(text, &[1])], [0, 1, 2]);
     let back = |offset| array(text).multi_index(offset).unwrap();
-    assert_eq!([back(1), back(2)], [Cell::Element(vec![128]), Cell::Element(vec![1])]);
+    assert_eq!([back(1), back(2)], [Place::Element(vec![128]), Place::Element(vec![1])]);
 }
 
 pub(crate) fn r120() {
@@ -101,7 +101,7 @@ pub(crate) fn r120() {
         ("f32[8,4]{1,0}", &[3, 1], 13),
     ] {
         assert_eq!(at(text, index), offset);
-        assert_eq!(array(text).multi_index(offset), Ok(Cell::Element(index.to_vec())));
+        assert_eq!(array(text).multi_index(offset), Ok(Place::Element(index.to_vec())));
     }
 }
 
@@ -113,8 +113,8 @@ pub(crate) fn r121() {
 
 pub(crate) fn r122() {
     let back = |offset| array("f32[3,5]{1,0:T(2,2)}").multi_index(offset).unwrap();
-    assert_eq!((back(10), back(9)), (Cell::Element(vec![1, 4]), Cell::Padding));
-    assert_eq!(back(24), Cell::OutOfRange);
+    assert_eq!((back(10), back(9)), (Place::Element(vec![1, 4]), Place::Padding));
+    assert_eq!(back(24), Place::OutOfRange);
 }
 
 pub(crate) fn r101() {

@@ -119,7 +119,7 @@ pub(super) fn array(call: &Call<'_>, i: usize) -> Result<Named, Refusal> {
         Some(named) => Ok(named),
         None => {
             // A layout that is no array says why.
-            call.layout(i)?;
+            let _ = call.layout(i)?;
             call.is_not(i, "a layout")
         }
     }

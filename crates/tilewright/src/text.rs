@@ -1,0 +1,66 @@
+//! Values in the formats of serde, by their text: `#[serde(with = "tilewright::text")]`.
+//!
+//! It serves every value whose text is read back: [`Layout`](crate::Layout), [`Spec`](crate::Spec),
+//! [`Dtype`](crate::Dtype), [`Fill`](crate::Fill), tuples, XLA's shapes and layouts, and those of other crates.
+//!
+//! Law: what is read is the value that was written.
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//! use tilewright::{Dtype, Layout};
+//!
+//! #[derive(Debug, Deserialize, PartialEq, Serialize)]
+//! struct Weight {
+//!     #[serde(with = "tilewright::text")]
+//!     layout: Layout,
+//!     #[serde(with = "tilewright::text")]
+//!     dtype: Dtype,
+//! }
+//!
+//! let json = r#"{"layout":"((16,7),(16,2)):((16,256),(1,1792))","dtype":"bf16"}"#;
+//! let weight: Weight = serde_json::from_str(json)?;
+//! assert_eq!(weight.layout.size(), 112 * 32);
+//! assert_eq!(serde_json::to_string(&weight)?, json);
+//! // The message of a text that is not read is that of the parser.
+//! let error = serde_json::from_str::<Weight>(r#"{"layout":"(4,","dtype":"bf16"}"#).unwrap_err();
+//! assert!(error.to_string().starts_with("expected an integer"), "{error}");
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+use std::{borrow::Cow, fmt::Display, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+/// Writes the text of a value.
+///
+/// # Errors
+/// Those of the format.
+///
+/// ```
+/// use tilewright::Layout;
+/// let layout = Layout::parse("(4,2):(2,1)").unwrap();
+/// let json = tilewright::text::serialize(&layout, serde_json::value::Serializer).unwrap();
+/// assert_eq!(json, "(4,2):(2,1)");
+/// ```
+pub fn serialize<T: Display, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(value)
+}
+
+/// Reads a value from its text.
+///
+/// # Errors
+/// Those of the format, and the message of the value's parser.
+///
+/// ```
+/// use tilewright::Layout;
+/// let json = serde_json::json!("(4,2):(2,1)");
+/// let layout: Layout = tilewright::text::deserialize(json).unwrap();
+/// assert_eq!(layout.size(), 8);
+/// ```
+pub fn deserialize<'de, T, D>(from: D) -> Result<T, D::Error>
+where
+    T: FromStr<Err: Display>,
+    D: Deserializer<'de>,
+{
+    Cow::<'_, str>::deserialize(from)?.parse().map_err(D::Error::custom)
+}
