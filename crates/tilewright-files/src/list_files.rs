@@ -6,10 +6,10 @@ use std::{
     path::Path,
 };
 
-use npyz::{NpyFile, TypeChar};
+use tilewright_core::Dtype;
 use tilewright_notation::{Error as NotationError, Lists, MAX_ENTRIES};
 
-use crate::names;
+use crate::{Error, budget::zeros, container::npy::Header, names, source::Source};
 
 /// The most bytes of a text of numbers that are read: 20 digits and a separator for each entry.
 const MOST_TEXT: u64 = 21 * MAX_ENTRIES;
@@ -25,11 +25,11 @@ impl Lists for ListFiles {
         if !facts.is_file() {
             return Err(failed("it is not a file".to_owned()));
         }
-        let file = File::open(path).map_err(|error| failed(error.to_string()))?;
-        match Path::new(path).extension() {
-            Some(ending) if ending == "npy" => array(file).map_err(failed),
-            _ => text(file).map_err(failed),
-        }
+        let read = match Path::new(path).extension() {
+            Some(ending) if ending == "npy" => array(Path::new(path)),
+            _ => File::open(path).map_err(|error| error.to_string()).and_then(text),
+        };
+        read.map_err(failed)
     }
 
     fn tensor(&self, name: &str) -> Result<Vec<i64>, NotationError> {
@@ -46,32 +46,47 @@ pub(crate) const NO_LIST: &str =
     "it holds no list; a list is integers of 8 to 64 bits in one dim, the lowest byte first";
 
 /// The integers of an `.npy` file.
-fn array(file: File) -> Result<Vec<i64>, String> {
-    let array = NpyFile::new(std::io::BufReader::new(file)).map_err(|error| error.to_string())?;
-    let long = array.shape().iter().filter(|extent| **extent != 1).count();
-    let npyz::DType::Plain(kind) = array.dtype() else { return Err(NO_LIST.to_owned()) };
-    if array.len() > MAX_ENTRIES {
-        return Err(format!("it has {} numbers; at most {MAX_ENTRIES} are read", array.len()));
+fn array(path: &Path) -> Result<Vec<i64>, String> {
+    let source = Source::open(path).map_err(|error| error.to_string())?;
+    let Header { descr, shape, at, len, .. } =
+        Header::read(&source).map_err(|error| error.to_string())?;
+    let long = shape.iter().filter(|extent| **extent != 1).count();
+    let signed = descr.dtype.and_then(is_signed).filter(|_| long <= 1 && !descr.order.is_big());
+    let signed = signed.ok_or(NO_LIST)?;
+    let count = len / descr.bytes;
+    if count > MAX_ENTRIES {
+        return Err(format!("it has {count} numbers; at most {MAX_ENTRIES} are read"));
     }
-    macro_rules! numbers {
-        ($type:ty) => {
-            array.into_vec::<$type>().map_err(|error| error.to_string()).map(|numbers| {
-                numbers.into_iter().map(|it| i64::try_from(it).unwrap_or(i64::MAX)).collect()
-            })
-        };
+    let read = || {
+        let mut data = zeros(len)?;
+        source.read(&mut data, at).map(|()| data)
+    };
+    let data: Vec<u8> = read().map_err(|error: Error| error.to_string())?;
+    Ok(integers(&data, descr.bytes, signed))
+}
+
+/// Returns whether integers of a type have a sign; `None` for a type that lists do not have.
+pub(crate) fn is_signed(dtype: Dtype) -> Option<bool> {
+    match dtype {
+        Dtype::S8 | Dtype::S16 | Dtype::S32 | Dtype::S64 => Some(true),
+        Dtype::U8 | Dtype::U16 | Dtype::U32 | Dtype::U64 => Some(false),
+        _ => None, // open set
     }
-    match (kind.type_char(), kind.size_field()) {
-        _ if long > 1 => Err(NO_LIST.to_owned()),
-        (TypeChar::Int, 1) => numbers!(i8),
-        (TypeChar::Int, 2) => numbers!(i16),
-        (TypeChar::Int, 4) => numbers!(i32),
-        (TypeChar::Int, 8) => numbers!(i64),
-        (TypeChar::Uint, 1) => numbers!(u8),
-        (TypeChar::Uint, 2) => numbers!(u16),
-        (TypeChar::Uint, 4) => numbers!(u32),
-        (TypeChar::Uint, 8) => numbers!(u64),
-        _ => Err(NO_LIST.to_owned()),
-    }
+}
+
+/// Returns the integers of `width` bytes, the lowest first. A number of more than 63 bits, which no array has as an index, is
+/// the largest of them.
+pub(crate) fn integers(data: &[u8], width: u64, signed: bool) -> Vec<i64> {
+    let number = |bytes: &[u8]| {
+        let below_0 = signed && bytes.last().is_some_and(|last| last & 0x80 != 0);
+        let mut wide = [if below_0 { 0xFF } else { 0 }; 8];
+        for (to, from) in wide.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        let number = i64::from_le_bytes(wide);
+        if signed || number >= 0 { number } else { i64::MAX }
+    };
+    data.chunks_exact(width.max(1) as usize).map(number).collect()
 }
 
 fn text(file: File) -> Result<Vec<i64>, String> {

@@ -1,11 +1,10 @@
 //! The lists of index tables that a SPEC names: numbers in a file, or in a tensor of the file that is read.
 
-use tilewright_core::Dtype;
 use tilewright_notation::{Error as NotationError, Lists, MAX_ENTRIES};
 
 use crate::{
     Input, Tensor,
-    list_files::{ListFiles, NO_LIST, unsupported},
+    list_files::{ListFiles, NO_LIST, integers, is_signed, unsupported},
     names,
 };
 
@@ -84,29 +83,14 @@ impl Lists for FileLists<'_> {
 fn numbers(input: &Input, tensor: &Tensor) -> Result<Vec<i64>, String> {
     let long = tensor.dims().iter().filter(|extent| **extent != 1).count();
     let is = || tensor.held.spec();
-    let signed = matches!(tensor.dtype(), Dtype::S8 | Dtype::S16 | Dtype::S32 | Dtype::S64);
-    let unsigned = matches!(tensor.dtype(), Dtype::U8 | Dtype::U16 | Dtype::U32 | Dtype::U64);
     let plain = tensor.held.is_row_major() && !tensor.held.order.is_big();
     let whole = tensor.dtype().packed_bits() == Some(tensor.bits());
-    if long > 1 || !(signed || unsigned) || !plain || !whole {
-        return Err(format!("it is `{}`: {NO_LIST}", is()));
-    }
+    let signed = is_signed(tensor.dtype()).filter(|_| long <= 1 && plain && whole);
+    let signed = signed.ok_or_else(|| format!("it is `{}`: {NO_LIST}", is()))?;
     let bytes = u64::from(tensor.bits()) / 8;
     if tensor.bytes() / bytes.max(1) > MAX_ENTRIES {
         return Err(format!("it is `{}`; an index table has at most {MAX_ENTRIES} entries", is()));
     }
     let data = input.bytes(tensor, MAX_ENTRIES * 8).map_err(|error| error.to_string())?;
-    let number = |bytes: &[u8]| {
-        let mut wide = [0; 8];
-        let fill =
-            if signed && bytes.last().is_some_and(|last| last & 0x80 != 0) { 0xFF } else { 0 };
-        wide.fill(fill);
-        for (to, from) in wide.iter_mut().zip(bytes) {
-            *to = *from;
-        }
-        // What is beyond 63 bits is no index of any array.
-        let number = i64::from_le_bytes(wide);
-        if signed || number >= 0 { number } else { i64::MAX }
-    };
-    Ok(data.chunks_exact(bytes as usize).map(number).collect())
+    Ok(integers(&data, bytes, signed))
 }

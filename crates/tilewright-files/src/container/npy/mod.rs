@@ -11,8 +11,7 @@ mod literal;
 use std::path::Path;
 
 pub(super) use descr::Descr;
-pub(super) use header::Header;
-pub(crate) use header::header_bytes;
+pub(crate) use header::{Header, header_bytes};
 
 use super::{
     array::{self, Stored},
