@@ -12,9 +12,8 @@ use crate::{
 const UNPUBLISHED: [&str; 3] = ["tilewright-py", "tilewright-web", "xtask"];
 
 /// The features of the facade, each of which builds without the others.
-const FEATURES: [&str; 12] = [
+const FEATURES: [&str; 11] = [
     "questions",
-    "emit",
     "sharded",
     "formats",
     "serde",

@@ -16,6 +16,9 @@
 //! element exactly, for any nesting of tiles; [`Layout::of`] is the way back. Whatever XLA aborts on,
 //! wraps or overlooks is an error value here.
 //!
+//! A method that returns a layout or a shape leaves its receiver as it is; one that takes `&mut self` changes it and
+//! returns no value.
+//!
 //! ```
 //! use tilewright_core::Place;
 //! use tilewright_xla::ArrayShape;

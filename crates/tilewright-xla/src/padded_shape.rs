@@ -6,11 +6,12 @@ use std::fmt;
 
 use tilewright_core::{Error, Fill, ParseError, TensorLayout};
 
-use crate::{ArrayShape, Layout, Padded, PaddingValue, PrimitiveType};
+use crate::{ArrayShape, Dim, Layout, Padded, PaddingValue, PrimitiveType};
 
 /// `f32[2,3]{0,1}pad(3,5)fill(0)`: an array's shape whose dims are padded to widths, and the value of the padding.
 ///
-/// It is checked when it is made, so its questions have answers, not errors.
+/// It is checked when it is made: its dims are static, and its storage takes fewer than 2⁶³ bytes. A rank is at most that of a
+/// [`TensorLayout`].
 ///
 /// Source: XLA's `xla_data.proto` until 2018, `Layout` with `padded_dimensions` and `padding_value`.
 ///
@@ -19,7 +20,7 @@ use crate::{ArrayShape, Layout, Padded, PaddingValue, PrimitiveType};
 /// let shape = ArrayShape::parse("f32[2,3]{0,1}").unwrap();
 /// let padded = PaddedShape::new(&shape, &[3, 5], PaddingValue::Zero).unwrap();
 /// assert_eq!(padded.to_string(), "f32[2,3]{0,1}pad(3,5)fill(0)");
-/// assert_eq!((padded.capacity(), padded.lower().offset(&[1, 2])), (15, Ok(7)));
+/// assert_eq!((padded.capacity(), padded.tensor().offset(&[1, 2])), (15, Ok(7)));
 /// // A width is what a dim is padded to.
 /// assert!(PaddedShape::new(&shape, &[1, 5], PaddingValue::Zero).unwrap_err().is_illegal());
 /// ```
@@ -32,7 +33,8 @@ pub struct PaddedShape {
     extents: Vec<u64>,
     layout: Layout,
     padded: Padded,
-    cells: TensorLayout,
+    tensor: TensorLayout,
+    bytes: u64,
 }
 
 impl PaddedShape {
@@ -59,7 +61,8 @@ impl PaddedShape {
     /// The array `shape` under this padding, whose fill may be a pattern of bits.
     ///
     /// # Errors
-    /// As [`ArrayShape::validate`], [`ArrayShape::extents`] and [`Padded::lower`].
+    /// [unsupported](Error::is_unsupported) for dims that are not static; [overflow](Error::is_overflow) beyond 2⁶³ − 1
+    /// bytes; as [`ArrayShape::validate`] and [`Padded::lower`].
     ///
     /// ```
     /// use tilewright_core::Fill;
@@ -71,8 +74,13 @@ impl PaddedShape {
     pub fn with_padding(shape: &ArrayShape, padded: Padded) -> Result<PaddedShape, Error> {
         shape.validate()?;
         let (extents, layout) = (shape.extents()?, shape.layout_or_default());
-        let cells = padded.lower(&extents, &layout)?;
-        Ok(PaddedShape { element_type: shape.element_type, extents, layout, padded, cells })
+        if let Some(dim) = shape.dims.iter().position(|dim| !matches!(dim, Dim::Static(_))) {
+            let why = "only static dims are padded to widths";
+            return Err(Error::unsupported("dim {} is dynamic", [dim as i128], why));
+        }
+        let tensor = padded.lower(&extents, &layout)?;
+        let bytes = layout.bytes(&padded.widths, shape.element_type)?;
+        Ok(PaddedShape { element_type: shape.element_type, extents, layout, padded, tensor, bytes })
     }
 
     /// Reads `f32[2,3]{0,1}pad(3,5)fill(0)`; white space may stand between the parts.
@@ -93,7 +101,7 @@ impl PaddedShape {
             .map_err(|error| ParseError::refused((0, text.len()), error))
     }
 
-    /// What an element is.
+    /// The type of an element.
     ///
     /// ```
     /// use tilewright_xla::{PaddedShape, PrimitiveType};
@@ -168,22 +176,19 @@ impl PaddedShape {
     /// assert_eq!(PaddedShape::parse("s8[2,3]pad(3,5)").unwrap().capacity(), 15);
     /// ```
     pub fn capacity(&self) -> u64 {
-        self.cells.capacity()
+        self.tensor.capacity()
     }
 
     /// The bytes of the storage, padding included.
     ///
-    /// # Errors
-    /// [overflow](Error::is_overflow) beyond 2⁶³ − 1.
-    ///
     /// ```
     /// use tilewright_xla::PaddedShape;
     /// let padded = PaddedShape::parse("f32[10,20]{0,1}pad(15,21)").unwrap();
-    /// assert_eq!(padded.bytes(), Ok(15 * 21 * 4));
+    /// assert_eq!(padded.bytes(), 15 * 21 * 4);
     /// ```
     #[doc(alias = "ByteSizeOf")]
-    pub fn bytes(&self) -> Result<u64, Error> {
-        self.layout.bytes(&self.padded.widths, self.element_type)
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Whether a width exceeds its extent.
@@ -198,17 +203,17 @@ impl PaddedShape {
         self.padded.is_padded(&self.extents)
     }
 
-    /// Where each element lives.
+    /// Returns where each element lives.
     ///
     /// ```
     /// use tilewright_core::Place;
     /// use tilewright_xla::PaddedShape;
     /// let padded = PaddedShape::parse("s8[2,3]{0,1}pad(3,5)").unwrap();
-    /// assert_eq!(padded.lower().offset(&[1, 2]), Ok(7));
-    /// assert_eq!(padded.lower().locate(8), Ok(Place::Padding));
+    /// assert_eq!(padded.tensor().offset(&[1, 2]), Ok(7));
+    /// assert_eq!(padded.tensor().locate(8), Ok(Place::Padding));
     /// ```
-    pub fn lower(&self) -> &TensorLayout {
-        &self.cells
+    pub fn tensor(&self) -> &TensorLayout {
+        &self.tensor
     }
 }
 
@@ -244,7 +249,7 @@ mod tests {
                     let shape = ArrayShape { layout, ..ArrayShape::new(PrimitiveType::F32, &dims) };
                     let padded = PaddedShape::new(&shape, &widths, PaddingValue::One).unwrap();
                     assert_eq!(PaddedShape::parse(&padded.to_string()).unwrap(), padded);
-                    let (indexer, tensor) = (Indexer::of_padded(&padded), padded.lower());
+                    let (indexer, tensor) = (Indexer::of_padded(&padded), padded.tensor());
                     assert_eq!(indexer.capacity(), widths.iter().product::<u64>());
                     for offset in 0..=tensor.capacity() as i64 {
                         let same = match tensor.locate(offset).unwrap() {
@@ -263,10 +268,11 @@ mod tests {
     }
 
     #[test]
-    fn what_no_array_can_be_is_refused() {
+    fn shapes_that_no_array_has_are_refused() {
         let refused = |text| PaddedShape::parse(text).unwrap_err();
         let token = ArrayShape::new(PrimitiveType::Token, &[2]);
         assert!(PaddedShape::new(&token, &[3], PaddingValue::Zero).unwrap_err().is_illegal());
+        assert!(refused("f32[<=2,3]pad(3,5)").cause().unwrap().is_unsupported());
         assert!(refused("f32[?]pad(3)").cause().unwrap().is_unsupported());
         assert!(refused("f32[2,3]{1,0:T(2,2)}pad(3,5)").cause().unwrap().is_unsupported());
         assert!(refused("f32[2]pad(1)").cause().unwrap().is_illegal());

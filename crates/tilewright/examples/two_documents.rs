@@ -1,5 +1,5 @@
-//! Two documents as one program: XLA's "Shapes and Layout" and CATLASS's "TLA Layouts". Each statement of them is a
-//! line here that holds.
+//! Two documents as one program: XLA's "Shapes and Layout" and CATLASS's "TLA Layouts". Their examples and main statements are
+//! lines here that hold.
 //!
 //! `cargo run --example two_documents --no-default-features --features xla`
 
@@ -18,6 +18,12 @@ fn shapes_and_layouts() -> Result<(), Error> {
     // A shape is an element type and the size of each dim, numbered from 0; the rank is their number.
     let shape = ArrayShape::try_new(PrimitiveType::F32, &[10, 20])?;
     assert_eq!((shape.dims.len(), shape.extent(0)?, shape.extent(-1)?), (2, 10, 20));
+    // Negative numbers count from the last dim.
+    let image = ArrayShape::try_new(PrimitiveType::F32, &[10, 20, 30, 40])?;
+    assert_eq!(
+        (image.extent(-2)?, image.layout_or_default().to_string()),
+        (30, "{3,2,1,0}".into())
+    );
     // The true rank is the number of dims of more than one element.
     assert_eq!(ArrayShape::try_new(PrimitiveType::F32, &[3, 1, 5])?.lower()?.true_rank(), 2);
     // A layout lists the dims from the minor to the major one.
@@ -43,8 +49,9 @@ fn shapes_and_layouts() -> Result<(), Error> {
     // IndexUtil: the linear index of (3,5) in 10×20, by column and by row, and back.
     assert_eq!(linear_index(&[10, 20], columns.minor_to_major(), &[3, 5])?, 53);
     assert_eq!(linear_index(&[10, 20], rows.minor_to_major(), &[3, 5])?, 65);
+    assert_eq!(multi_index(&[10, 20], columns.minor_to_major(), 53)?, [3, 5]);
     assert_eq!(multi_index(&[10, 20], rows.minor_to_major(), 65)?, [3, 5]);
-    // What no array can be is refused.
+    // `try_new` refuses shapes that no array has.
     assert!(ArrayShape::try_new(PrimitiveType::Token, &[2]).is_err());
     assert!(ArrayShape::try_new(PrimitiveType::F32, &[u64::MAX, 4]).is_err());
     padding(&small, &columns, &rows)
@@ -60,9 +67,15 @@ fn padding(small: &ArrayShape, columns: &XlaLayout, rows: &XlaLayout) -> Result<
     let shape = padded(columns)?;
     assert_eq!((shape.extents(), shape.widths()), (&[2, 3][..], &[3, 5][..]));
     assert_eq!(shape.padding_value(), Some(PaddingValue::Zero));
+    // There is a width for each dim, and none is below its dim.
+    let widths = |widths: &[u64]| PaddedShape::new(small, widths, PaddingValue::Zero);
+    assert!(widths(&[3]).is_err_and(|error| error.is_mismatch()));
+    assert!(widths(&[3, 2]).is_err_and(|error| error.is_illegal()));
+    // Without a value the padding may hold anything.
+    assert_eq!(PaddedShape::parse("u8[2,3]pad(3,5)")?.padding_value(), Some(PaddingValue::Invalid));
     // Padded to 3×5 with 0: a d 0 b e 0 c f 0 0 0 0 0 0 0, and a b c 0 0 d e f 0 0 0 0 0 0 0.
     for (order, text) in [(columns, "ad0be0cf0000000"), (rows, "abc00def0000000")] {
-        let layout = padded(order)?.lower().clone();
+        let layout = padded(order)?.tensor().clone();
         let mut data = vec![b'?'; layout.capacity() as usize];
         let mut view = ViewMut::new(&mut data, &layout)?;
         for (i, letter) in b"abcdef".iter().enumerate() {
@@ -73,7 +86,7 @@ fn padding(small: &ArrayShape, columns: &XlaLayout, rows: &XlaLayout) -> Result<
     }
     // It counts in the size: f32[10,20] padded to 15×21 takes 1260 bytes.
     let sized = PaddedShape::parse("f32[10,20]{0,1}pad(15,21)")?;
-    assert!(sized.is_padded() && sized.bytes()? == 1260);
+    assert!(sized.is_padded() && sized.bytes() == 1260);
     // From an offset back to an element, or to padding.
     let indexer = Indexer::of_padded(&shape);
     assert_eq!((indexer.offset(&[1, 2])?, indexer.locate(7)), (7, Place::Element(vec![1, 2])));
@@ -86,6 +99,7 @@ fn tuples_and_layouts() {
     // An integer is static or dynamic; a tuple nests them.
     let tuple = ((_4, 3), _2);
     assert_eq!((tuple.rank(), tuple.depth(), tuple.size()), (2, 2, 24i64));
+    assert_eq!((3.depth(), tuple.at((tilewright::fixed::_0,)).rank()), (0, 2));
     assert_eq!(tuple.at((tilewright::fixed::_0, _1)).display().to_string(), "3");
     // MakeShape, MakeStride, MakeCoord are tuples; MakeLayout takes shape and stride.
     let mixed = make_layout((_2, 4), (_12, _1));
@@ -98,13 +112,14 @@ fn tuples_and_layouts() {
     assert_eq!((nested.rank(), nested.depth(), nested.get::<1>().depth()), (2, 2, 1));
     assert_eq!(nested.at((_1, _1)).to_string(), "3:32");
     assert_eq!(nested.shape().display().to_string(), "((4,2),(4,3))");
+    assert_eq!(nested.stride().display().to_string(), "((4,16),(1,32))");
     // The coordinate (1,5) is at 37, in any spelling of it.
     assert_eq!(crd2offset((1, 5), nested.shape(), nested.stride()), 37);
     assert_eq!((nested.offset((1, (1, 1))), nested.offset(((1, 0), (1, 1)))), (37, 37));
     // The tile of 4×4 keeps blocks and strides.
     let tile = make_layout_tile(nested, (4, 4));
     assert_eq!(tile.to_string(), "((4,1),(4,1)):((4,16),(1,32))");
-    // What is static takes no memory.
+    // Static integers take no memory.
     let fixed = make_layout(((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
     assert_eq!((size_of_val(&fixed), fixed.offset((1, 5))), (0, 37));
     assert!(fixed == nested);
@@ -131,12 +146,19 @@ fn formats() -> Result<(), Error> {
     let w32xh48 = zN::layout(_32, _48, _16);
     assert_eq!(w32xh48.to_string(), "((_16,_2),(_16,_3)):((_16,_256),(_1,_512))");
     // The small letter is the order in a block, the capital one that of the blocks: n and N by column.
-    assert_eq!(nZ::layout(32, 48, 16).layout().offset((17, 17)), 1041);
-    assert_eq!(zZ::layout(32, 48, 16).layout().offset((17, 17)), 1041);
-    assert_eq!(nN::layout(32, 48, 16).layout().offset((17, 17)), 785);
+    let at = |row, column| {
+        let of = |tile: tilewright::Layout| tile.offset(&[row, column]);
+        Ok::<_, Error>([
+            of(nZ::layout(32, 48, 16).layout().into())?,
+            of(zZ::layout(32, 48, 16).layout().into())?,
+            of(nN::layout(32, 48, 16).layout().into())?,
+            of(zN::layout(32, 48, 16).layout().into())?,
+        ])
+    };
+    assert_eq!(at(17, 18)?, [1057, 1042, 801, 786]);
     // A block has 32 bytes along one side: of 4-byte elements, 16×8.
     assert_eq!(zN::try_layout(100, 100, 32)?.layout().offset((16, 16)), 1920);
-    // What is no format is refused.
+    // A width for which there is no format is refused.
     assert!(zN::try_layout(20, 20, 24).is_err());
     // The same format as text.
     let text = parse("zN")?.resolve(Some(&[32, 48]), Some(Dtype::F16))?;

@@ -41,7 +41,7 @@
 //! | [`eval`] | expressions of the algebra | `questions` |
 //! | [`picture`] | layouts drawn in text | |
 //! | [`banks`] | bank conflicts of shared memory, and the least change that removes them | `banks` |
-//! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | `emit` |
+//! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | `questions` |
 //! | [`infer`], [`input`] | the layout between two buffers; what a person typed, read | `questions` |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`device`], [`cuda`] | the same as kernels for devices; CUDA's driver and compiler at run time | `device` |
@@ -58,15 +58,15 @@
 //! # Features
 //!
 //! All features are on by default. Without them a layout is still read, compared, drawn as text and printed in every
-//! notation, and eight crates are built. The feature `formats` reads named formats of one's own from TOML; `tables` is
+//! notation, and eight crates are built. The feature `formats` reads named formats of your own from TOML; `tables` is
 //! for storage orders that are lists of numbers.
 //!
 //! # Integers
 //!
-//! One rule holds in all crates: extents, sizes, coordinates and indices are `u64`; offsets and strides, which may be
-//! negative, `i64`; ranks and the numbers of dims, which index slices, `usize`.
-//! XLA's model keeps the widths of its protos: dims in lists are `u64`, and a number of a dim that may count from the
-//! end is `i64`.
+//! Extents, sizes, coordinates and indices are `u64`; offsets and strides, which may be negative, `i64`; ranks and the
+//! numbers of dims, which index slices, `usize`. Three places differ: XLA's model keeps the widths of its protos, so dims in
+//! lists and linear indices are `u64` and a number of a dim that may count from the end is `i64`; layouts in types count in
+//! `i64` throughout; and `view[[i, j]]` takes `usize`, as slices do.
 //!
 //! `DESIGN.md` and `docs/explanation/comparison.md` of the project are its design and its comparison with other libraries.
 //!
@@ -75,7 +75,7 @@
 #![cfg_attr(not(feature = "questions"), doc = "[`ask`]: #features")]
 #![cfg_attr(not(feature = "questions"), doc = "[`eval`]: #features")]
 #![cfg_attr(not(feature = "banks"), doc = "[`banks`]: #features")]
-#![cfg_attr(not(feature = "emit"), doc = "[`emit`]: #features")]
+#![cfg_attr(not(feature = "questions"), doc = "[`emit`]: #features")]
 #![cfg_attr(not(feature = "questions"), doc = "[`infer`]: #features")]
 #![cfg_attr(not(feature = "questions"), doc = "[`input`]: #features")]
 #![cfg_attr(not(feature = "relayout"), doc = "[`relayout`]: #features")]
@@ -101,7 +101,7 @@ pub mod banks;
 mod comparison;
 #[cfg(feature = "draw")]
 pub mod draw;
-#[cfg(feature = "emit")]
+#[cfg(feature = "questions")]
 pub mod emit;
 mod error;
 #[cfg(feature = "questions")]

@@ -3,6 +3,8 @@
 //! It serves every value whose text is read back: [`Layout`](crate::Layout), [`Spec`](crate::Spec),
 //! [`Dtype`](crate::Dtype), [`Fill`](crate::Fill), tuples, XLA's shapes and layouts, and those of other crates.
 //!
+//! [`Text`] serves where a value stands inside another one, as in an `Option`, a list or a map.
+//!
 //! Law: what is read is the value that was written.
 //!
 //! ```
@@ -29,7 +31,7 @@
 
 use std::{borrow::Cow, fmt::Display, str::FromStr};
 
-use serde::{Deserialize, Deserializer, Serializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// Writes the text of a value.
 ///
@@ -63,4 +65,36 @@ where
     D: Deserializer<'de>,
 {
     Cow::<'_, str>::deserialize(from)?.parse().map_err(D::Error::custom)
+}
+
+/// A value that is written and read by its text.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use tilewright::{Layout, text::Text};
+/// #[derive(Debug, Deserialize, PartialEq, Serialize)]
+/// struct Job {
+///     from: Option<Text<Layout>>,
+///     to: Vec<Text<Layout>>,
+/// }
+///
+/// let json = r#"{"from":null,"to":["(4,2):(2,1)","8:1"]}"#;
+/// let job: Job = serde_json::from_str(json)?;
+/// assert_eq!(job.to[1].0.size(), 8);
+/// assert_eq!(serde_json::to_string(&job)?, json);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text<T>(pub T);
+
+impl<T: Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        serialize(&self.0, to)
+    }
+}
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text<T>, D::Error> {
+        deserialize(from).map(Text)
+    }
 }

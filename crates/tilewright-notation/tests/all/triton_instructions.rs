@@ -533,7 +533,10 @@ fn fields_of_encodings_come_in_any_order() {
     for (text, why) in [
         ("#ttg.slice<{dim = 0}>".to_owned(), "expected `parent=` too"),
         (format!("#ttg.slice<{{dim = 0, dim = 1, parent = {parent}}}>"), "given twice"),
-        (format!("#ttg.slice<{{dim = 0, parent = {parent}, kWidth = 2}}>"), "legal fields are dim, parent"),
+        (
+            format!("#ttg.slice<{{dim = 0, parent = {parent}, kWidth = 2}}>"),
+            "legal fields are dim, parent",
+        ),
         (
             "#ttg.amd_wmma<{version = 4, isTranspose = true, ctaLayout = {}}>".into(),
             "versions 1, 2 and 3",

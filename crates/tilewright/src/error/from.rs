@@ -77,7 +77,7 @@ impl From<tilewright_sharded::Error> for Error {
     }
 }
 
-#[cfg(feature = "emit")]
+#[cfg(feature = "questions")]
 impl From<tilewright_emit::Error> for Error {
     fn from(error: tilewright_emit::Error) -> Error {
         of(error.kind(), error.to_string()).with_source(error)

@@ -4,21 +4,28 @@
 mod answers;
 #[cfg(feature = "banks")]
 mod banks;
+#[cfg(feature = "questions")]
 mod cpp;
+#[cfg(feature = "questions")]
 mod emit;
+#[cfg(feature = "questions")]
 mod eval_any;
+#[cfg(feature = "questions")]
 mod eval_cases;
+#[cfg(feature = "questions")]
 mod eval_vectors;
-#[cfg(feature = "xla")]
+#[cfg(all(feature = "questions", feature = "xla"))]
 mod explain;
 mod fixed_picture;
+#[cfg(feature = "questions")]
 mod infer;
+#[cfg(feature = "questions")]
 mod tuples;
 #[cfg(all(feature = "relayout", feature = "xla"))]
 mod xla_moves;
 
 /// How many cases a test takes: all of them where `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
-#[cfg(feature = "xla")]
+#[cfg(all(feature = "questions", feature = "xla"))]
 pub(crate) fn cases(all: usize, few: usize) -> usize {
     if std::env::var_os("TILEWRIGHT_LAWS").is_some() { all } else { few }
 }

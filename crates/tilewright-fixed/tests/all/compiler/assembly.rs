@@ -109,7 +109,7 @@ const CHECKS: usize = 12;
 /// The instructions from the start of a function to where it first returns.
 fn straight<'a>(instructions: &[&'a str]) -> Vec<&'a str> {
     let returns = instructions.iter().position(|line| line.starts_with("ret"));
-    instructions[..=returns.unwrap_or(0)].to_vec()
+    instructions[..=returns.expect("a function returns")].to_vec()
 }
 
 /// Compiles both programs and compares them function by function.
