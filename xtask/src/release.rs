@@ -41,21 +41,24 @@ pub(crate) fn packages(root: &Path, build: bool) -> Outcome {
     sh(&mut pack)
 }
 
-/// Lints the facade and its tests, without features and with each, and finds broken links of its documentation. Runs the
+/// Lints the facade and its tests, without features and with each, and finds broken links of its documentation; so without
+/// features XLA's model and the notations. Runs the
 /// examples of the documentation and counts the crates without features. Checks the program with its own features,
 /// without those of the Python package.
 pub(crate) fn features(root: &Path) -> Outcome {
     let facade = ["--package", "tilewright", "--no-default-features"];
-    let lint = |words: &[&str]| {
-        let mut lint =
-            command(root, &[&["cargo", "clippy", "--all-targets"], &facade[..], words].concat());
+    let lint = |targets: &str, package: &str, feature: &str| {
+        let words = ["--package", package, "--no-default-features", "--features", feature];
+        let mut lint = command(root, &[&["cargo", "clippy", targets], &words[..]].concat());
         sh(lint.args(["--", "-D", "warnings"]))?;
-        let mut links =
-            command(root, &[&["cargo", "doc", "--no-deps"], &facade[..], words].concat());
+        let mut links = command(root, &[&["cargo", "doc", "--no-deps"], &words[..]].concat());
         sh(links.env("RUSTDOCFLAGS", "-D warnings"))
     };
     sh(&mut command(root, &["cargo", "check", "--package", "tilewright-cli"]))?;
-    [""].iter().chain(&FEATURES).try_for_each(|feature| lint(&["--features", feature]))?;
+    lint("--lib", "tilewright-xla", "")?;
+    lint("--lib", "tilewright-notation", "")?;
+    let each = |feature: &&str| lint("--all-targets", "tilewright", feature);
+    [""].iter().chain(&FEATURES).try_for_each(each)?;
     // The examples are short, so a debug build saves more time than it costs.
     let examples = ["cargo", "test", "--doc", "--quiet", "--profile", "dev"];
     sh(&mut command(root, &[&examples, &facade[..]].concat()))?;

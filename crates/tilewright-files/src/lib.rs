@@ -37,6 +37,7 @@
 //! Files are read at positions, never mapped, so memory stays counted and a file that shrinks is an
 //! error. Output goes to a temporary file beside its destination, is synced, and is renamed: it is
 //! whole or absent.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod access;

@@ -16,6 +16,9 @@
 //! A consumer takes a `Named` and never learns how it was written; a notation is one file and knows no
 //! consumer.
 //!
+// A function that is left out has no page.
+#![cfg_attr(not(feature = "formats"), doc = "[`add_formats`]: crate")]
+//!
 //! ```
 //! use tilewright_notation::{Spec, dtype};
 //! let spec = Spec::parse("(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0").unwrap();
@@ -33,6 +36,7 @@
 //!      (m1 m0:16) n -> n m1 m2\n                       ^^",
 //! );
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "formats")]

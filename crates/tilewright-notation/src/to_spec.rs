@@ -10,7 +10,7 @@ use crate::{
 impl Named {
     /// One concrete SPEC with dims, dtype, layout, capacity, element width and fill: parsed and
     /// resolved, it gives the same layout. It keeps the name where the name still says the layout, to
-    /// everybody: not that of a format that a user [added](crate::add_formats).
+    /// everybody: not that of a format that a user added.
     ///
     /// ```
     /// use tilewright_notation::{Spec, dtype};

@@ -2,6 +2,8 @@
 //!
 //! Added formats stay for the whole process, so this is a program of its own.
 
+#![cfg(feature = "formats")]
+
 use std::fmt::Write as _;
 
 use tilewright_notation::{Spec, add_formats, recognise};

@@ -3,6 +3,8 @@
 //!
 //! Added formats stay for the whole process, so this is a program of its own.
 
+#![cfg(feature = "formats")]
+
 use tilewright_core::Dtype;
 use tilewright_notation::{Named, Spec, add_formats, catalogue, dtype, notations};
 

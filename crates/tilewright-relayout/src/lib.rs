@@ -33,6 +33,7 @@
 //! plan.run(&[1, 2, 3, 4, 5, 6], &mut out, 1).unwrap();
 //! assert_eq!(out, [1, 4, 2, 5, 3, 6]);
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 mod buffer;

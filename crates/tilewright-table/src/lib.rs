@@ -25,6 +25,7 @@
 //! let error = Table::new(4, [2, 0, 2, 1].map(Some)).unwrap_err();
 //! assert!(error.to_string().starts_with("index 2 of the array is stored at 0 and at 2"));
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 /// Whether index tables are built in, by the feature `tables`. Without it, texts with tables are no layouts, and what would

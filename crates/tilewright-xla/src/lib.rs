@@ -33,6 +33,12 @@
 //! The feature `proto`, on by default, is for what a module holds: [`HloModule`] and the values made of it, and
 //! [`proto`]. Without it shapes and layouts are read and printed as text, and nothing depends on `prost`.
 //!
+// What is left out has no page.
+#![cfg_attr(
+    not(feature = "proto"),
+    doc = "[`HloModule`]: crate\n[`Buffers`]: crate\n[`Tiling`]: crate\n[`proto`]: crate"
+)]
+//!
 //! # Speed
 //!
 //! `cargo bench -p tilewright-xla --bench shapes`, medians on one core of an x86-64 server:
@@ -49,6 +55,7 @@
 //!
 //! Texts and protos may be hostile: `cargo run --release -p tilewright-xla --example fuzz -- 600` damages
 //! recorded ones at random and looks for panics, hangs and values that do not print back.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod array_shape;

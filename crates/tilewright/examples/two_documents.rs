@@ -146,16 +146,11 @@ fn formats() -> Result<(), Error> {
     let w32xh48 = zN::layout(_32, _48, _16);
     assert_eq!(w32xh48.to_string(), "((_16,_2),(_16,_3)):((_16,_256),(_1,_512))");
     // The small letter is the order in a block, the capital one that of the blocks: n and N by column.
-    let at = |row, column| {
-        let of = |tile: tilewright::Layout| tile.offset(&[row, column]);
-        Ok::<_, Error>([
-            of(nZ::layout(32, 48, 16).layout().into())?,
-            of(zZ::layout(32, 48, 16).layout().into())?,
-            of(nN::layout(32, 48, 16).layout().into())?,
-            of(zN::layout(32, 48, 16).layout().into())?,
-        ])
-    };
-    assert_eq!(at(17, 18)?, [1057, 1042, 801, 786]);
+    let place = (17, 18);
+    assert_eq!(nZ::layout(32, 48, 16).layout().offset(place), 1057);
+    assert_eq!(zZ::layout(32, 48, 16).layout().offset(place), 1042);
+    assert_eq!(nN::layout(32, 48, 16).layout().offset(place), 801);
+    assert_eq!(zN::layout(32, 48, 16).layout().offset(place), 786);
     // A block has 32 bytes along one side: of 4-byte elements, 16×8.
     assert_eq!(zN::try_layout(100, 100, 32)?.layout().offset((16, 16)), 1920);
     // A width for which there is no format is refused.

@@ -217,7 +217,7 @@ fn known() -> impl Iterator<Item = &'static Rows> + Clone {
     .flatten()
 }
 
-/// The named formats by maker and purpose, those that were [added](crate::add_formats) last.
+/// The named formats by maker and purpose, those that were added last.
 ///
 /// ```
 /// use tilewright_notation::{catalogue, groups};
@@ -234,7 +234,7 @@ pub fn groups() -> Vec<Group> {
     known().map(group).chain((!own.formats.is_empty()).then_some(own)).collect()
 }
 
-/// Every named format, those that were [added](crate::add_formats) last.
+/// Every named format, those that were added last.
 ///
 /// ```
 /// use tilewright_notation::catalogue;

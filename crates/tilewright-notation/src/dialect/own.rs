@@ -1,7 +1,7 @@
 //! The notations of this process: the built-in ones, and those that users added.
 //!
 //! Texts of layouts are read in many places: arguments, expressions, metadata of files, answers. So what is added is
-//! added for the whole process, as [formats](crate::add_formats) are, and stays as long as it.
+//! added for the whole process, as formats are, and stays as long as it.
 
 use std::sync::{PoisonError, RwLock};
 

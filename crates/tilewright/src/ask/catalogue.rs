@@ -361,7 +361,7 @@ impl Answer for Functions {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "formats"))]
 mod tests {
     use super::*;
 
