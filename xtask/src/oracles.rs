@@ -4,6 +4,7 @@
 mod devices;
 mod handed_out;
 mod packings;
+mod peers;
 mod proofs;
 mod read_back;
 mod recipes;

@@ -4,11 +4,14 @@
 //! this package. Arguments and results go as values, without text.
 
 use pyo3::{
-    exceptions::PyTypeError,
+    exceptions::{PyAttributeError, PyTypeError},
     prelude::*,
-    types::{PyBool, PyEllipsis, PyInt, PyList, PyString, PyTuple},
+    types::{PyBool, PyDict, PyEllipsis, PyInt, PyList, PyString, PyTuple},
 };
-use tilewright::eval::{self, Value};
+use tilewright::{
+    eval::{self, Value},
+    layouts::{LinearDim, LinearLayout},
+};
 
 use crate::{
     drawing::PyDrawing,
@@ -23,7 +26,8 @@ use crate::{
 const DEEPEST: usize = 64;
 
 /// A value of the expression language that Python has no type of its own for: a tiler, a map to coordinates, a
-/// linear layout, a coordinate with ``_``. It prints as its text and is taken as an argument again.
+/// linear layout, a coordinate with ``_``. It prints as its text and is taken as an argument again. Each kind has
+/// accessors of its own; those of other kinds raise ``AttributeError``.
 ///
 /// >>> from tilewright.algebra import linear
 /// >>> linear("(4,4):(4,1)")
@@ -55,6 +59,96 @@ impl PyValue {
         self.value.kind()
     }
 
+    /// Of a linear layout: for each input dim the images of its bits, lowest first, an integer for each output dim.
+    ///
+    /// >>> from tilewright import evaluate
+    /// >>> evaluate("{lane=[[1,0],[0,2]]} -> (row:2,column:4)").bases
+    /// {'lane': [(1, 0), (0, 2)]}
+    #[getter]
+    fn bases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (map, bases) = (self.linear("bases")?, PyDict::new(py));
+        for dim in map.ins() {
+            let images = (0..dim.bits()).filter_map(|bit| map.basis(dim.name(), bit));
+            let images = images.map(|image| PyTuple::new(py, image.as_slice()));
+            bases.set_item(dim.name(), images.collect::<PyResult<Vec<_>>>()?)?;
+        }
+        Ok(bases)
+    }
+
+    /// Of a linear layout: the size of each input dim.
+    ///
+    /// >>> from tilewright.algebra import linear
+    /// >>> linear("(4,8):(8,1)").in_dims
+    /// {'dim0': 4, 'dim1': 8}
+    #[getter]
+    fn in_dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        sizes(py, self.linear("in_dims")?.ins())
+    }
+
+    /// Of a linear layout: the size of each output dim.
+    ///
+    /// >>> from tilewright.algebra import linear
+    /// >>> linear("(4,8):(8,1)").out_dims
+    /// {'offset': 32}
+    #[getter]
+    fn out_dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        sizes(py, self.linear("out_dims")?.outs())
+    }
+
+    /// Of names of dims: each with its size, or ``None`` where it has none.
+    ///
+    /// >>> from tilewright import evaluate
+    /// >>> evaluate("[lane:32,warp]").dims
+    /// {'lane': 32, 'warp': None}
+    #[getter]
+    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (of, dims) = (self.of("dims", self.value.as_dims())?, PyDict::new(py));
+        for (name, size) in of {
+            dims.set_item(name, size)?;
+        }
+        Ok(dims)
+    }
+
+    /// Of a tiler or a coordinate with ``_``: what it has for each axis, ``None`` for ``_``.
+    ///
+    /// >>> from tilewright import evaluate
+    /// >>> evaluate("<3:2,4,_>").parts
+    /// (Layout('3:2'), 4, None)
+    /// >>> evaluate("(1,(2,_))").parts
+    /// (1, Value('(2,_)'))
+    #[getter]
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let part = |part: &Value| match part.is_keep() {
+            true => Ok(py.None()),
+            false => python(py, part),
+        };
+        let parts = self.of("parts", self.value.parts())?;
+        PyTuple::new(py, parts.iter().map(part).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Of a map to coordinates: its shape.
+    ///
+    /// >>> from tilewright.algebra import make_identity_layout
+    /// >>> make_identity_layout((2, 3)).shape
+    /// (2, 3)
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        from_tuple(py, self.of("shape", self.value.as_basis())?.shape())
+    }
+
+    /// Of a map to coordinates: for each component of the coordinate its path and the layout that gives it.
+    ///
+    /// >>> from tilewright.algebra import make_identity_layout
+    /// >>> make_identity_layout((2, 3)).components
+    /// [((0,), Layout('(2,3):(1,0)')), ((1,), Layout('(2,3):(0,1)'))]
+    #[getter]
+    fn components<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyTuple>, PyLayout)>> {
+        let map = self.of("components", self.value.as_basis())?;
+        let component = |i| Some((PyTuple::new(py, map.path(i)?), PyLayout(map.part(i)?)));
+        let all = (0..map.components()).filter_map(component);
+        all.map(|(path, layout)| Ok((path?, layout))).collect()
+    }
+
     /// The picture of a linear layout, by which place each coordinate comes from, or of strides such as ``1@0``, by
     /// the coordinates. Raises ``UnsupportedError`` for other values.
     ///
@@ -77,6 +171,29 @@ impl PyValue {
         let evaluate = slf.py().import("tilewright")?.getattr("evaluate")?;
         Ok((evaluate.unbind(), (slf.get().text.clone(),)))
     }
+}
+
+impl PyValue {
+    /// What an accessor of some kinds reads, or the error that this value is of another kind.
+    fn of<T>(&self, accessor: &str, found: Option<T>) -> PyResult<T> {
+        found.ok_or_else(|| {
+            let kind = self.value.kind();
+            PyAttributeError::new_err(format!("a value of kind '{kind}' has no '{accessor}'"))
+        })
+    }
+
+    fn linear(&self, accessor: &str) -> PyResult<&LinearLayout> {
+        self.of(accessor, self.value.as_linear())
+    }
+}
+
+/// Names and sizes.
+fn sizes<'py>(py: Python<'py>, dims: &[LinearDim]) -> PyResult<Bound<'py, PyDict>> {
+    let sizes = PyDict::new(py);
+    for dim in dims {
+        sizes.set_item(dim.name(), dim.size())?;
+    }
+    Ok(sizes)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

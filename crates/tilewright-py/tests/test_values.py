@@ -312,6 +312,29 @@ def test_maps_that_are_no_layouts_are_drawn() -> None:
         tw.evaluate("<3,4>").draw()
 
 
+def test_values_of_the_language_have_accessors() -> None:
+    linear = tw.evaluate("{lane=[[1,0],[0,2]],warp=[[0,1]]} -> (row:2,column:4)")
+    assert linear.bases == {"lane": [(1, 0), (0, 2)], "warp": [(0, 1)]}
+    assert (linear.in_dims, linear.out_dims) == ({"lane": 4, "warp": 2}, {"row": 2, "column": 4})
+    # A map is made of its accessors again, dim by dim.
+    ins = ",".join(f"{name}=[{','.join(map(str, map(list, images)))}]" for name, images in linear.bases.items())
+    outs = ",".join(f"{name}:{size}" for name, size in linear.out_dims.items())
+    assert tw.evaluate(f"{{{ins}}} -> ({outs})".replace(" ", "").replace("->", " -> ")) == linear
+    assert tw.evaluate("[lane:32,warp]").dims == {"lane": 32, "warp": None}
+    assert tw.evaluate("<3:2,4,_,<5,6>>").parts[:3] == (tw.Layout("3:2"), 4, None)
+    assert tw.evaluate("<3:2,4,_,<5,6>>").parts[3].parts == (5, 6)
+    slicer = tw.evaluate("((1,_),2,_)")
+    assert (slicer.parts[0].parts, slicer.parts[1:]) == ((1, None), (2, None))
+    identity = tw.algebra.make_identity_layout((2, (3, 4)))
+    assert identity.shape == (2, (3, 4))
+    assert [path for path, _ in identity.components] == [(0,), (1, 0), (1, 1)]
+    assert [int(layout(1)) for _, layout in identity.components] == [1, 0, 0]
+    for value, missing in [(linear, "dims"), (linear, "parts"), (slicer, "bases"), (identity, "in_dims")]:
+        assert not hasattr(value, missing)
+        with pytest.raises(AttributeError, match=f"'{value.kind}' has no '{missing}'"):
+            getattr(value, missing)
+
+
 def test_an_import_of_everything_hides_nothing_of_pythons() -> None:
     assert not set(tw.__all__) & set(dir(builtins))
     names: dict[str, Any] = {}

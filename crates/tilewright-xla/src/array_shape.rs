@@ -1,59 +1,12 @@
-//! An array's shape: element type, dims, layout.
+//! What an array's shape is asked, and its text.
 
 use std::fmt;
 
 use tilewright_core::{Error, TensorLayout};
 
-use crate::{Layout, PrimitiveType, list::write_list, shape_util::dimension_number};
-
-/// One dim of an [`ArrayShape`].
-///
-/// Source: XLA's `xla/shape.h`: dynamic and unbounded dimensions.
-///
-/// ```
-/// use tilewright_xla::{ArrayShape, Dim};
-/// let shape = ArrayShape::parse("s32[<=8,128,?]").unwrap();
-/// assert_eq!(shape.dims[0], Dim::Bounded(8));
-/// // Storage is laid out for the bound; without one there is no storage.
-/// assert!(shape.extents().unwrap_err().is_unsupported());
-/// ```
-#[must_use]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dim {
-    /// This extent.
-    Static(u64),
-    /// `<=n`: any extent up to this; storage is laid out for this one.
-    Bounded(u64),
-    /// `?`: any extent.
-    Unbounded,
-}
-
-/// An array's shape as HLO text writes it: `f32[<=8,128]{1,0:T(8,128)}`.
-///
-/// A layout that is absent stays absent: XLA's parser fills in the default one,
-/// [`ArrayShape::layout_or_default`] does so on demand. A scalar's plain layout `{}` prints as nothing,
-/// so it reads back as absent.
-///
-/// Source: XLA's `xla/shape.h`; the text, its `xla/hlo/parser/hlo_parser.cc`.
-///
-/// ```
-/// use tilewright_xla::{ArrayShape, Dim, PrimitiveType};
-/// let shape = ArrayShape::parse("f32[<=23,44,?]").unwrap();
-/// assert_eq!(shape.element_type, PrimitiveType::F32);
-/// assert_eq!(shape.dims, [Dim::Bounded(23), Dim::Static(44), Dim::Unbounded]);
-/// assert_eq!(shape.layout, None);
-/// assert_eq!(shape.to_string(), "f32[<=23,44,?]");
-/// ```
-#[must_use]
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ArrayShape {
-    /// What an element is.
-    pub element_type: PrimitiveType,
-    /// The logical dims.
-    pub dims: Vec<Dim>,
-    /// Where elements live, if it is said.
-    pub layout: Option<Layout>,
-}
+use crate::{
+    ArrayShape, Dim, Layout, PrimitiveType, list::write_list, shape_util::dimension_number,
+};
 
 impl ArrayShape {
     /// How many dims an array may have in texts and protos; more are refused.

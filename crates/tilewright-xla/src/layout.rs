@@ -1,4 +1,5 @@
-//! XLA's layout: the order of the dims, tiles, alignment, packing, memory space.
+//! XLA's layout: the order of the dims, tiles, alignment, packing, memory space; and an array's shape, which has a layout
+//! and which a layout may have.
 
 use std::fmt;
 
@@ -58,6 +59,56 @@ pub struct Layout {
     dynamic_metadata_prefix_bytes: u64,
     index_type: Option<PrimitiveType>,
     pointer_type: Option<PrimitiveType>,
+    physical_shape: Option<Box<ArrayShape>>,
+}
+
+/// One dim of an [`ArrayShape`].
+///
+/// Source: XLA's `xla/shape.h`: dynamic and unbounded dimensions.
+///
+/// ```
+/// use tilewright_xla::{ArrayShape, Dim};
+/// let shape = ArrayShape::parse("s32[<=8,128,?]").unwrap();
+/// assert_eq!(shape.dims[0], Dim::Bounded(8));
+/// // Storage is laid out for the bound; without one there is no storage.
+/// assert!(shape.extents().unwrap_err().is_unsupported());
+/// ```
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dim {
+    /// This extent.
+    Static(u64),
+    /// `<=n`: any extent up to this; storage is laid out for this one.
+    Bounded(u64),
+    /// `?`: any extent.
+    Unbounded,
+}
+
+/// An array's shape as HLO text writes it: `f32[<=8,128]{1,0:T(8,128)}`.
+///
+/// A layout that is absent stays absent: XLA's parser fills in the default one,
+/// [`ArrayShape::layout_or_default`] does so on demand. A scalar's plain layout `{}` prints as nothing,
+/// so it reads back as absent.
+///
+/// Source: XLA's `xla/shape.h`; the text, its `xla/hlo/parser/hlo_parser.cc`.
+///
+/// ```
+/// use tilewright_xla::{ArrayShape, Dim, PrimitiveType};
+/// let shape = ArrayShape::parse("f32[<=23,44,?]").unwrap();
+/// assert_eq!(shape.element_type, PrimitiveType::F32);
+/// assert_eq!(shape.dims, [Dim::Bounded(23), Dim::Static(44), Dim::Unbounded]);
+/// assert_eq!(shape.layout, None);
+/// assert_eq!(shape.to_string(), "f32[<=23,44,?]");
+/// ```
+#[must_use]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayShape {
+    /// What an element is.
+    pub element_type: PrimitiveType,
+    /// The logical dims.
+    pub dims: Vec<Dim>,
+    /// Where elements live, if it is said.
+    pub layout: Option<Layout>,
 }
 
 impl Layout {
@@ -122,6 +173,7 @@ impl Layout {
             dynamic_metadata_prefix_bytes: 0,
             index_type: None,
             pointer_type: None,
+            physical_shape: None,
         }
     }
 
@@ -288,6 +340,32 @@ impl Layout {
         self.pointer_type
     }
 
+    /// Returns this layout with the shape that a sparse array has in memory, `P(s32[10]{0})`; `None` for none. No array
+    /// here is sparse, so no [`ArrayShape`] is read with such a layout.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Layout};
+    /// let physical = ArrayShape::parse("s32[10,20]{1,0}").unwrap();
+    /// let layout = Layout::ascending(2).with_physical_shape(Some(physical));
+    /// assert_eq!(layout.to_string(), "{0,1:P(s32[10,20]{1,0})}");
+    /// assert!(ArrayShape::parse(&format!("f32[2,2]{layout}")).is_err());
+    /// ```
+    pub fn with_physical_shape(mut self, shape: Option<ArrayShape>) -> Layout {
+        self.physical_shape = shape.map(Box::new);
+        self
+    }
+
+    /// The shape in memory of a sparse array; `None` where the layout has none.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let physical = |text| Layout::parse(text).unwrap().physical_shape().map(|it| it.to_string());
+    /// assert_eq!((physical("{0:P(s32[9])}"), physical("{0}")), (Some("s32[9]".into()), None));
+    /// ```
+    pub fn physical_shape(&self) -> Option<&ArrayShape> {
+        self.physical_shape.as_deref()
+    }
+
     /// The dims, fastest-varying first.
     ///
     /// ```
@@ -395,6 +473,9 @@ impl Layout {
             f.write_str("SC")?;
             self.splits.iter().try_for_each(|split| write!(f, "{split}"))?;
         }
+        if let Some(shape) = &self.physical_shape {
+            write!(f, "P({shape})")?;
+        }
         property(f, "M", self.dynamic_metadata_prefix_bytes, 0)
     }
 
@@ -406,7 +487,8 @@ impl Layout {
             self.dynamic_metadata_prefix_bytes,
         );
         let types = (self.index_type, self.pointer_type);
-        let lists = self.tiles.is_empty() && self.splits.is_empty();
+        let lists =
+            self.tiles.is_empty() && self.splits.is_empty() && self.physical_shape.is_none();
         lists && numbers == (1, 0, 0, 0) && types == (None, None)
     }
 }

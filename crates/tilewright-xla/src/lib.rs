@@ -87,13 +87,12 @@ mod tile;
 mod validate;
 mod validate_shape;
 
-pub use array_shape::{ArrayShape, Dim};
 #[cfg(feature = "proto")]
 pub use hlo::{
     Buffer, Buffers, HloComputation, HloError, HloInstruction, HloModule, HloSourceError, Tiling,
     Unsized,
 };
-pub use layout::{Layout, Split};
+pub use layout::{ArrayShape, Dim, Layout, Split};
 pub use layout_util::Ignore;
 pub use padded_shape::PaddedShape;
 pub use padding::{Padded, fill_text, parse_fill};

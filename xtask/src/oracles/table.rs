@@ -2,11 +2,11 @@
 
 use super::{
     Run, Sanitizer, arrays, banks, bounds, devices, faults, fingerprint, fuzz, handed_out, laws,
-    miri, neon, onednn, package, packings, placements, proofs, read_back, readers, recipes,
+    miri, neon, onednn, package, packings, peers, placements, proofs, read_back, readers, recipes,
     relayout, sanitized_package, sanitizer, torch,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 36] = [
+pub(super) const TABLE: [(&str, &str, Run); 37] = [
     (
         "laws",
         "all tests, with every case of the laws of which `cargo test` checks a part",
@@ -119,6 +119,11 @@ pub(super) const TABLE: [(&str, &str, Run); 36] = [
         "XLA and Triton",
         "what XLA's parser and Triton's linear layouts answer, as the page of comparisons states",
         |root, _| read_back::others(root),
+    ),
+    (
+        "peers",
+        "questions that pycute, tensor-layouts, einops, Triton and the program answer: who differs, who is right",
+        |root, _| peers::peers(root),
     ),
     ("proofs", "the theorems of proofs/, compiled by Coq, with their assumptions", |root, _| {
         proofs::proofs(root)

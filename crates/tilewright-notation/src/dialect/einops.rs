@@ -1,15 +1,19 @@
 //! einops: `rearrange('(m1 m0) (n1 n0) -> n1 m1 m0 n0', m0=16, n0=16)`.
 //!
 //! ```text
-//! einops := [ 'rearrange' '(' [ name ',' ] ] [ quote ] side '->' side [ quote ] { ',' name '=' int } [ ')' ]
-//! side   := [ '...' ] { axis }
-//! axis   := name | '1' | '(' { name | '1' } ')'
+//! einops := [ 'rearrange' '(' [ name ',' ] ] [ quote ] left '->' right [ quote ] { ',' name '=' int } [ ')' ]
+//! left   := { rest | axis | '(' { axis } ')' }
+//! right  := { rest | axis | '(' { rest | axis } ')' }
+//! rest   := '...' | '…'                 once on each side, or on neither
+//! axis   := name | '1'
+//! name   := an identifier of Python that neither begins nor ends with '_'
 //! ```
 //!
 //! The left side lists the logical dims, each with its digits in brackets, most significant first. The right side,
 //! with or without brackets, is the order of storage, outermost first. Sizes follow; one digit of a dim may lack a
-//! size. A rearrangement has no padding: dims must be multiples of their digits. A `pattern` rounds them up instead.
-//! Source: einops, `rearrange`.
+//! size. `...` is all dims that the left side does not name. A rearrangement has no padding: dims must be multiples
+//! of their digits. A `pattern` rounds them up instead.
+//! Source: einops, `rearrange` and `ParsedExpression`.
 //!
 //! | text | array | layout |
 //! |---|---|---|
@@ -17,6 +21,8 @@
 //! | `b (h p1) (w p2) c -> b (h w) (p1 p2 c), p1=2, p2=2` | `[2,4,4,3]` | `(2,(2,2),(2,2),3):(48,(6,24),(3,12),1)` |
 //! | `einops:h w -> w h` | `[2,3]` | `(2,3):(1,2)` |
 //! | `einops:... h w -> ... w h` | `[2,2,3]` | `(2,2,3):(6,1,2)` |
+//! | `einops:h ... w -> w (... h)` | `[2,2,3]` | `(2,2,3):(1,2,4)` |
+//! | `rearrange('größe 高さ -> 高さ größe')` | `[2,3]` | `(2,3):(1,2)` |
 //! | `rearrange(x, 'a 1 b -> (b a)')` | `[2,1,3]` | `(2,1,3):(1,6,2)` |
 //! | `rearrange('(m1 m0) n -> m1 n m0', m0=2)` | `[3,4]` | error: pads nothing |
 //! | `einops:b h w -> b w h` | `[2,3]` | error: w is missing |
@@ -24,6 +30,10 @@
 //! | `einops:h w -> w` | | error: `h` is stored nowhere |
 //! | `einops:h -> w h` | | error: no digit is called `w` |
 //! | `rearrange('h w -> w h', k=2)` | | error: no digit is called `k` |
+//! | `einops:h_ w -> w h_` | | error: neither begins nor ends with `_` |
+//! | `einops:(h ...) -> h ...` | | error: inside brackets of the left side |
+//! | `einops:h ... -> h` | | error: on both sides |
+//! | `einops:h 2 -> 2 h` | | error: `2` is a size without a name |
 
 use std::{fmt, sync::Arc};
 
@@ -57,10 +67,33 @@ struct Digits<'t> {
     span: (usize, usize),
 }
 
-/// A rearrangement: the pattern it is, its own text, the text that was read, and the letter of each dim there.
+/// The left side: the dims that it names, and the number of them before `...`.
+#[derive(Debug, Default)]
+struct Left<'t> {
+    axes: Vec<Vec<Digits<'t>>>,
+    rest: Option<usize>,
+}
+
+/// A place of the order of storage: a digit, by its dim and its position there, or all dims of `...`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Digit(usize, usize),
+    Rest,
+}
+
+/// A digit of a dim in the order of storage.
+#[derive(Clone, Copy, Debug)]
+enum Stored {
+    Digit { axis: usize, level: usize, size: Option<u64> },
+    Rest,
+}
+
+/// A rearrangement: the order of its digits, its own text, the text that was read, and the letter of each dim there.
 #[derive(Debug)]
 struct Rearrangement {
-    pattern: Pattern,
+    order: Vec<Stored>,
+    /// The number of dims before `...`.
+    rest: Option<usize>,
     text: String,
     written: String,
     letters: Vec<String>,
@@ -77,61 +110,76 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         }
     }
     let quote = ["'", "\""].into_iter().find(|quote| scan.eat(quote));
-    let batched = scan.eat("...") || scan.eat("…");
-    let mut axes = read_axes(&mut scan)?;
+    let mut left = read_left(&mut scan)?;
     scan.expect("->")?;
-    scan.skip();
-    let from = scan.at();
-    if (scan.eat("...") || scan.eat("…")) != batched {
-        return Err(Error::parse(
-            (from, from),
-            "`...` has to be at the beginning of both sides, or of neither",
-        ));
-    }
-    let order = read_order(&mut scan, &axes)?;
+    let order = read_order(&mut scan, &left)?;
     if let Some(quote) = quote {
         scan.expect(quote)?;
     }
     while scan.eat(",") {
-        read_size(&mut scan, &mut axes)?;
+        read_size(&mut scan, &mut left)?;
     }
     if call {
         scan.expect(")")?;
     }
     scan.end("the rearrangement")?;
-    let pattern = pattern(&axes, &order)?;
-    let pattern = if batched { pattern.batched() } else { pattern };
-    let (text, written) = (spell(&pattern), text.to_owned());
+    let order = stored(&left, &order)?;
     let letter = |axis: &Vec<Digits<'_>>| {
         let name = axis.first().map_or("", |digit| digit.name);
         if name.is_empty() { "1".to_owned() } else { rank::letter(name).to_owned() }
     };
-    let letters = axes.iter().map(letter).collect();
-    Ok(Arc::new(Rearrangement { pattern, text, written, letters }))
+    let letters: Vec<String> = left.axes.iter().map(letter).collect();
+    let (text, written) = (String::new(), text.to_owned());
+    let mut read = Rearrangement { order, rest: left.rest, text, written, letters };
+    read.text = read.spell()?;
+    Ok(Arc::new(read))
 }
 
-type Axes<'t> = Vec<Vec<Digits<'t>>>;
+fn eat_rest(scan: &mut Scanner<'_>) -> bool {
+    scan.eat("...") || scan.eat("…")
+}
 
-fn read_axes<'t>(scan: &mut Scanner<'t>) -> Result<Axes<'t>, Error> {
-    let mut axes: Axes<'t> = Vec::new();
+/// A name, or `""` for an axis of one element.
+fn read_axis<'t>(scan: &mut Scanner<'t>) -> Result<(&'t str, (usize, usize)), Error> {
+    scan.skip();
+    let from = scan.at();
+    let word = scan.take(|c| c.is_alphanumeric() || c == '_');
+    let span = (from, scan.at());
+    let refused = |why: &str| Err(Error::parse(span, format!("`{word}` {why}")));
+    if word.is_empty() {
+        Err(scan.expected("the name of a digit"))
+    } else if word.bytes().all(|b| b.is_ascii_digit()) {
+        match word.trim_start_matches('0') {
+            "1" => Ok(("", span)),
+            _ => refused("is a size without a name; a rearrangement has such axes of size 1 only"),
+        }
+    } else if word.starts_with('_') || word.ends_with('_') {
+        refused("cannot name an axis; in einops a name neither begins nor ends with `_`")
+    } else if !is_identifier(word) {
+        refused("cannot name an axis; in einops a name is an identifier of Python")
+    } else {
+        Ok((word, span))
+    }
+}
+
+/// Whether Python takes the word as an identifier.
+fn is_identifier(word: &str) -> bool {
+    let begins = word.chars().next().is_some_and(|c| c == '_' || unicode_ident::is_xid_start(c));
+    begins && word.chars().all(unicode_ident::is_xid_continue)
+}
+
+fn read_left<'t>(scan: &mut Scanner<'t>) -> Result<Left<'t>, Error> {
+    let mut left = Left::default();
     let mut count = 0;
     while scan.peek().is_some_and(|c| c != '-') {
+        if eat_rest(scan) {
+            left.take_rest(scan)?;
+            continue;
+        }
         let mut axis = Vec::new();
         let grouped = scan.eat("(");
-        loop {
-            if grouped && scan.eat(")") {
-                break;
-            }
-            if scan.eat("1") {
-                axis.push(Digits { name: "", size: Some(1), span: (scan.at() - 1, scan.at()) });
-            } else {
-                let (name, span) = scan.name("the name of a digit")?;
-                let mut all = axes.iter().flatten().chain(&axis);
-                if all.any(|other| other.name == name) {
-                    return Err(Error::parse(span, format!("`{name}` is named twice")));
-                }
-                axis.push(Digits { name, size: None, span });
-            }
+        while !(grouped && scan.eat(")")) {
+            axis.push(left.read_digit(scan, &axis)?);
             count += 1;
             if count > MAX_MODES {
                 return Err(scan.expected("at most 32 digits"));
@@ -143,28 +191,60 @@ fn read_axes<'t>(scan: &mut Scanner<'t>) -> Result<Axes<'t>, Error> {
         if axis.is_empty() {
             axis.push(Digits { name: "", size: Some(1), span: (scan.at(), scan.at()) });
         }
-        axes.push(axis);
-        if axes.len() > MAX_MODES {
+        left.axes.push(axis);
+        if left.axes.len() > MAX_MODES {
             return Err(scan.expected("at most 32 dims"));
         }
     }
-    Ok(axes)
+    Ok(left)
 }
 
-fn find(axes: &Axes<'_>, name: &str) -> Option<(usize, usize)> {
-    axes.iter()
-        .enumerate()
-        .find_map(|(a, axis)| Some((a, axis.iter().position(|digit| digit.name == name)?)))
+impl<'t> Left<'t> {
+    /// Takes `...`, which was read.
+    fn take_rest(&mut self, scan: &Scanner<'_>) -> Result<(), Error> {
+        match self.rest.replace(self.axes.len()) {
+            None => Ok(()),
+            Some(_) => Err(twice(scan)),
+        }
+    }
+
+    /// A digit of the dim whose first digits are `axis`.
+    fn read_digit(&self, scan: &mut Scanner<'t>, axis: &[Digits<'t>]) -> Result<Digits<'t>, Error> {
+        if eat_rest(scan) {
+            let message = "`...` inside brackets of the left side; einops reads it there on the right side only";
+            return Err(Error::parse((scan.at() - 3, scan.at()), message));
+        }
+        let (name, span) = read_axis(scan)?;
+        let mut all = self.axes.iter().flatten().chain(axis);
+        if !name.is_empty() && all.any(|other| other.name == name) {
+            return Err(Error::parse(span, format!("`{name}` is named twice")));
+        }
+        Ok(Digits { name, size: name.is_empty().then_some(1), span })
+    }
+
+    fn find(&self, name: &str) -> Option<(usize, usize)> {
+        self.axes
+            .iter()
+            .enumerate()
+            .find_map(|(a, axis)| Some((a, axis.iter().position(|digit| digit.name == name)?)))
+    }
+
+    fn unknown(&self, name: &str, span: (usize, usize)) -> Error {
+        let names = self.axes.iter().flatten().map(|digit| digit.name);
+        template::unknown(name, names.filter(|name| !name.is_empty()).collect(), span)
+    }
 }
 
-fn unknown(axes: &Axes<'_>, name: &str, span: (usize, usize)) -> Error {
-    let names = axes.iter().flatten().map(|digit| digit.name).filter(|name| !name.is_empty());
-    template::unknown(name, names.collect(), span)
+/// The error of a second `...` on a side; both of its texts have three bytes.
+fn twice(scan: &Scanner<'_>) -> Error {
+    Error::parse((scan.at() - 3, scan.at()), "`...` is written twice; a side has it once")
 }
 
-/// The digits in storage order; brackets only say how the result is shaped.
-fn read_order(scan: &mut Scanner<'_>, axes: &Axes<'_>) -> Result<Vec<(usize, usize)>, Error> {
+/// The places in storage order; brackets only say how the result is shaped.
+fn read_order(scan: &mut Scanner<'_>, left: &Left<'_>) -> Result<Vec<Place>, Error> {
     let (mut order, mut open) = (Vec::new(), false);
+    scan.skip();
+    let from = scan.at();
     while let Some(c) = scan.peek().filter(|c| !",'\"".contains(*c)) {
         match (c, open) {
             ('(', false) => {
@@ -176,24 +256,21 @@ fn read_order(scan: &mut Scanner<'_>, axes: &Axes<'_>) -> Result<Vec<(usize, usi
                 open = false;
             }
             (')', false) => break,
-            ('1', _) => scan.advance(1),
-            _ => {
-                let (name, span) = scan.name("the name of a digit")?;
-                let at = find(axes, name).ok_or_else(|| unknown(axes, name, span))?;
-                if order.contains(&at) {
-                    return Err(Error::parse(span, format!("`{name}` is stored twice")));
-                }
-                order.push(at);
-            }
+            _ => order.extend(read_place(scan, left, &order)?),
         }
     }
     if open {
         return Err(scan.expected("`)`"));
     }
-    let stored = |digit: &&Digits<'_>| {
-        digit.name.is_empty() || find(axes, digit.name).is_some_and(|at| order.contains(&at))
+    if left.rest.is_some() != order.contains(&Place::Rest) {
+        let message = "`...` has to be on both sides, or on neither";
+        return Err(Error::parse((from, scan.at()), message));
+    }
+    let is_stored = |digit: &&Digits<'_>| {
+        let at = left.find(digit.name).map(|(a, p)| Place::Digit(a, p));
+        digit.name.is_empty() || at.is_some_and(|at| order.contains(&at))
     };
-    match axes.iter().flatten().find(|digit| !stored(digit)) {
+    match left.axes.iter().flatten().find(|digit| !is_stored(digit)) {
         None => Ok(order),
         Some(digit) => Err(Error::parse(
             digit.span,
@@ -202,14 +279,38 @@ fn read_order(scan: &mut Scanner<'_>, axes: &Axes<'_>) -> Result<Vec<(usize, usi
     }
 }
 
-fn read_size<'t>(scan: &mut Scanner<'t>, axes: &mut Axes<'t>) -> Result<(), Error> {
-    let (name, span) = scan.name("a size, such as `m0=16`")?;
+/// The next place of the right side; `None` for an axis of one element, which moves nothing.
+fn read_place(
+    scan: &mut Scanner<'_>,
+    left: &Left<'_>,
+    order: &[Place],
+) -> Result<Option<Place>, Error> {
+    if eat_rest(scan) {
+        return if order.contains(&Place::Rest) { Err(twice(scan)) } else { Ok(Some(Place::Rest)) };
+    }
+    let (name, span) = read_axis(scan)?;
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let (a, p) = left.find(name).ok_or_else(|| left.unknown(name, span))?;
+    let place = Place::Digit(a, p);
+    if order.contains(&place) {
+        return Err(Error::parse(span, format!("`{name}` is stored twice")));
+    }
+    Ok(Some(place))
+}
+
+fn read_size<'t>(scan: &mut Scanner<'t>, left: &mut Left<'t>) -> Result<(), Error> {
+    let (name, span) = read_axis(scan)?;
+    if name.is_empty() {
+        return Err(Error::parse(span, "expected a size, such as `m0=16`"));
+    }
     scan.expect("=")?;
     scan.skip();
     let from = scan.at();
     let size = scan.integer()?;
-    let (a, at) = find(axes, name).ok_or_else(|| unknown(axes, name, span))?;
-    let digit = axes.get_mut(a).and_then(|axis| axis.get_mut(at));
+    let (a, at) = left.find(name).ok_or_else(|| left.unknown(name, span))?;
+    let digit = left.axes.get_mut(a).and_then(|axis| axis.get_mut(at));
     match digit {
         Some(digit) if digit.size.is_none() && size > 0 => {
             digit.size = Some(size);
@@ -222,8 +323,9 @@ fn read_size<'t>(scan: &mut Scanner<'t>, axes: &mut Axes<'t>) -> Result<(), Erro
     }
 }
 
-fn pattern(axes: &Axes<'_>, order: &[(usize, usize)]) -> Result<Pattern, Error> {
-    for axis in axes {
+/// The digits in the order of storage, those without a name first or right behind a first `...`.
+fn stored(left: &Left<'_>, order: &[Place]) -> Result<Vec<Stored>, Error> {
+    for axis in &left.axes {
         let mut rest = axis.iter().filter(|digit| digit.size.is_none());
         if let (Some(first), Some(second)) = (rest.next(), rest.next()) {
             let (first, name) = (first.name, second.name);
@@ -235,43 +337,86 @@ fn pattern(axes: &Axes<'_>, order: &[(usize, usize)]) -> Result<Pattern, Error> 
             ));
         }
     }
-    // Places of one element move nothing, wherever they are stored: outermost.
-    let units = axes.iter().enumerate().flat_map(|(a, axis)| {
+    let units = left.axes.iter().enumerate().flat_map(|(a, axis)| {
         let unit = |(_, digit): &(usize, &Digits<'_>)| digit.name.is_empty();
-        axis.iter().enumerate().filter(unit).map(move |(at, _)| (a, at))
+        axis.iter().enumerate().filter(unit).map(move |(at, _)| Place::Digit(a, at))
     });
-    let digits = units.chain(order.iter().copied()).filter_map(|(a, at)| {
-        let axis = axes.get(a)?;
-        // At most 32 dims and digits: they fit a byte.
-        let (dim, level) = (a as u8, (axis.len() - 1 - at) as u8);
-        Some(match axis.get(at)?.size {
-            Some(size) => Digit::fixed(dim, level, size),
-            None => Digit::rest(dim, level),
-        })
-    });
-    Ok(Pattern::new(axes.len(), &digits.collect::<Vec<_>>())?)
+    let first = usize::from(order.first() == Some(&Place::Rest));
+    let (before, after) = order.split_at(first);
+    let places = before.iter().copied().chain(units).chain(after.iter().copied());
+    let digit = |place| match place {
+        Place::Rest => Some(Stored::Rest),
+        Place::Digit(axis, at) => {
+            let digits = left.axes.get(axis)?;
+            let (level, size) = (digits.len() - 1 - at, digits.get(at)?.size);
+            Some(Stored::Digit { axis, level, size })
+        }
+    };
+    Ok(places.filter_map(digit).collect())
 }
 
-/// A pattern in the words of einops.
-fn spell(pattern: &Pattern) -> String {
-    let text = super::pattern::spell(pattern);
-    let (mut plain, mut sizes) = (String::new(), String::new());
-    for word in text.split_inclusive([' ', '(', ')']) {
-        let end = word.len() - word.trim_end_matches([' ', '(', ')']).len();
-        let (word, end) = word.split_at(word.len() - end);
-        match word.split_once(':') {
-            Some((name, size)) => {
-                plain += name;
-                sizes += &format!(", {name}={size}");
+/// The words of a pattern in those of einops: its dims, its order of storage, its sizes.
+fn spell(pattern: &Pattern) -> (Vec<String>, Vec<String>, String) {
+    let (axes, order) = super::pattern::words(pattern);
+    let mut sizes = String::new();
+    let mut plain = |axis: &String| {
+        let words =
+            axis.trim_matches(['(', ')']).split(' ').map(|word| match word.split_once(':') {
+                Some((name, size)) => {
+                    sizes += &format!(", {name}={size}");
+                    name
+                }
+                None => word,
+            });
+        let words = words.collect::<Vec<_>>().join(" ");
+        if axis.starts_with('(') { format!("({words})") } else { words }
+    };
+    let axes = axes.iter().map(&mut plain).collect();
+    (axes, order, sizes)
+}
+
+fn joined((axes, order, sizes): (Vec<String>, Vec<String>, String)) -> String {
+    let sides = format!("{} -> {}", axes.join(" "), order.join(" "));
+    sides.trim().to_owned() + &sizes
+}
+
+impl Rearrangement {
+    /// Whether it takes more dims than it names.
+    fn is_open(&self) -> bool {
+        self.rest.is_some()
+    }
+
+    /// The pattern where `...` is `more` dims.
+    fn pattern(&self, more: usize) -> Result<Pattern, Error> {
+        let rest = self.rest.unwrap_or(0);
+        let moved = |axis: usize| if axis < rest { axis } else { axis + more };
+        let mut digits = Vec::new();
+        for &stored in &self.order {
+            match stored {
+                // At most 32 dims and digits: they fit a byte.
+                Stored::Rest => digits.extend((rest..rest + more).map(|a| Digit::rest(a as u8, 0))),
+                Stored::Digit { axis, level, size } => {
+                    let (axis, level) = (moved(axis) as u8, level as u8);
+                    digits.push(match size {
+                        Some(size) => Digit::fixed(axis, level, size),
+                        None => Digit::rest(axis, level),
+                    });
+                }
             }
-            None => plain += word,
         }
-        plain += end;
+        Ok(Pattern::new(self.letters.len() + more, &digits)?)
     }
-    if pattern.is_batched() {
-        plain = format!("... {}", plain.replace("->", "-> ..."));
+
+    /// The text with letters for its names.
+    fn spell(&self) -> Result<String, Error> {
+        let (mut axes, mut order, sizes) = spell(&self.pattern(0)?);
+        let at = self.order.iter().position(|stored| matches!(stored, Stored::Rest));
+        if let (Some(rest), Some(at)) = (self.rest, at) {
+            axes.insert(rest, "...".to_owned());
+            order.insert(at, "...".to_owned());
+        }
+        Ok(joined((axes, order, sizes)))
     }
-    plain + &sizes
 }
 
 impl fmt::Display for Rearrangement {
@@ -286,18 +431,19 @@ impl Reading for Rearrangement {
     }
 
     fn fits(&self, rank: usize) -> bool {
-        let own = self.pattern.rank();
-        rank == own || (self.pattern.is_batched() && rank > own && rank <= MAX_MODES)
+        let own = self.letters.len();
+        rank == own || (self.is_open() && rank > own && rank <= MAX_MODES)
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
         if !self.fits(dims.len()) && dims.len() <= MAX_MODES {
             let letters: Vec<&str> = self.letters.iter().map(String::as_str).collect();
-            let batched = self.pattern.is_batched();
-            return Err(rank::misfit(&self.written, &letters, batched, dims.len()));
+            let more = if self.is_open() { ", and any more at `...`" } else { "" };
+            return Err(rank::misfit(&self.written, &letters, more, dims.len()));
         }
-        let resolved = Resolved::of_pattern(&self.pattern, dims, given)
+        let pattern = self.pattern(dims.len() - self.letters.len())?;
+        let resolved = Resolved::of_pattern(&pattern, dims, given)
             .map_err(|e| Error::from(e).about(&self.written))?;
         if resolved.layout.padding() > 0 {
             let message = format!(
@@ -322,5 +468,5 @@ fn print(named: &Named) -> Result<String, Error> {
             tensor.size()
         )));
     }
-    Ok(format!("einops:{}", spell(&pattern)))
+    Ok(format!("einops:{}", joined(spell(&pattern))))
 }

@@ -250,7 +250,7 @@ impl Chosen {
             names.swap(before, before + 1);
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        Err(rank::misfit(self, &names, self.template.is_batched(), rank))
+        Err(rank::misfit(self, &names, self.template.more(), rank))
     }
 
     /// The width of these elements, and its pattern, for a format that is not of any width.

@@ -190,7 +190,7 @@ impl Reading for Order {
             Order::Letters { logical, minor_to_major, .. } => {
                 if dims.len() != logical.len() {
                     let letters: Vec<&str> = logical.split("").filter(|c| !c.is_empty()).collect();
-                    return Err(rank::misfit(self, &letters, false, dims.len()));
+                    return Err(rank::misfit(self, &letters, "", dims.len()));
                 }
                 let stored = minor_to_major.iter().rev();
                 let stored = stored.filter_map(|dim| dims.get(*dim as usize).copied());

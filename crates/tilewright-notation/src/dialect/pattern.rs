@@ -147,12 +147,18 @@ fn letters(rank: usize) -> Vec<String> {
 
 /// The text of a pattern, with letters for its axes.
 pub(crate) fn spell(pattern: &Pattern) -> String {
+    let (axes, order) = words(pattern);
+    format!("{} -> {}", axes.join(" "), order.join(" ")).trim().to_owned()
+}
+
+/// The axes of a pattern and its digits in the order of storage, with letters for the axes.
+pub(super) fn words(pattern: &Pattern) -> (Vec<String>, Vec<String>) {
     let names = letters(pattern.rank());
     let count = |axis: u8| pattern.digits().iter().filter(|digit| digit.axis() == axis).count();
     let name = |digit: &Digit| {
         let letter = names.get(usize::from(digit.axis())).map_or("", String::as_str);
         if count(digit.axis()) == 1 {
-            letter.to_owned()
+            letter.trim_end_matches('_').to_owned()
         } else {
             format!("{letter}{}", digit.level())
         }
@@ -171,8 +177,7 @@ pub(crate) fn spell(pattern: &Pattern) -> String {
             .collect();
         axes.push(if texts.len() == 1 { texts.concat() } else { format!("({})", texts.join(" ")) });
     }
-    let order: Vec<String> = pattern.digits().iter().map(name).collect();
-    format!("{} -> {}", axes.join(" "), order.join(" ")).trim().to_owned()
+    (axes, pattern.digits().iter().map(name).collect())
 }
 
 /// The layout as a pattern.

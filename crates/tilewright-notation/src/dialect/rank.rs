@@ -4,22 +4,16 @@ use std::fmt;
 
 use crate::error::{Error, Kind};
 
-/// `letters` are the dims of the layout; `batched` where it takes further ones before them.
-pub(super) fn misfit(
-    what: &dyn fmt::Display,
-    letters: &[&str],
-    batched: bool,
-    rank: usize,
-) -> Error {
+/// `letters` are the dims of the layout; `more` says which further ones it takes.
+pub(super) fn misfit(what: &dyn fmt::Display, letters: &[&str], more: &str, rank: usize) -> Error {
     let wrong = match letters.get(rank..) {
         Some([missing]) => format!("{missing} is missing"),
         Some(missing @ [_, ..]) => format!("{} are missing", missing.join(" and ")),
         _ => format!("{} too many", rank.saturating_sub(letters.len())),
     };
-    let before = if batched { ", and any before them" } else { "" };
     let (own, letters) = (letters.len(), letters.join(" "));
     let message = format!(
-        "`{what}` is a layout of the {own} dims {letters}{before}, the array has {rank}: {wrong}"
+        "`{what}` is a layout of the {own} dims {letters}{more}, the array has {rank}: {wrong}"
     );
     Error::new(Kind::Mismatch, message)
 }

@@ -126,15 +126,15 @@ impl Template {
         self.digits().map(|digit| digit.name.as_str()).collect()
     }
 
-    /// Whether it takes further dims before its own.
-    pub(super) fn is_batched(&self) -> bool {
-        self.batched
-    }
-
     /// The letter of each axis.
     pub(super) fn letters(&self) -> Vec<&str> {
         let first = self.axes.iter().filter_map(|axis| axis.digits.first());
         first.map(|digit| rank::letter(&digit.name)).collect()
+    }
+
+    /// The words for the dims that it takes beside its own.
+    pub(super) fn more(&self) -> &'static str {
+        if self.batched { ", and any before them" } else { "" }
     }
 
     /// Refuses an array of another rank.
@@ -142,7 +142,7 @@ impl Template {
         if self.rank_fits(rank) || rank > MAX_MODES {
             return Ok(());
         }
-        Err(rank::misfit(what, &self.letters(), self.batched, rank))
+        Err(rank::misfit(what, &self.letters(), self.more(), rank))
     }
 
     fn read_axis(&self, scan: &mut Scanner<'_>) -> Result<Axis, Error> {

@@ -2,15 +2,17 @@
 //!
 //! ```text
 //! triton   := [ '#' name '=' ] encoding | 'tensor' '<' { int 'x' } type ',' encoding '>'
-//! encoding := '#' [ ('ttg' | 'triton_gpu') '.' ] kind '<' '{' fields '}' [ ',' 'alignment' '=' int ] '>'
+//! encoding := '#' [ ('ttg' | 'triton_gpu' | 'ttng') '.' ] kind '<' '{' fields '}' [ ',' 'alignment' '=' int ] '>'
 //! kind     := blocked          sizePerThread, threadsPerWarp, warpsPerCTA, order [, blocks]
-//!           | linear           register, lane, warp, block: lists of bases, one coordinate each
+//!           | linear           register, lane, warp, block: lists of bases, one coordinate each [, order]
 //!           | slice            dim, parent: an encoding
 //!           | swizzled_shared  vec, perPhase, maxPhase, order [, blocks]     in older texts `shared`
 //!           | amd_rotating_shared   as swizzled_shared
 //!           | shared_linear    offset [, block]: lists of bases
 //!           | nvidia_mma, amd_mfma, amd_wmma, dot_op     as in triton/mma.rs
 //!           | nvmma_shared, padded_shared                as in triton/nvmma.rs, triton/padded.rs
+//!           | partitioned_shared                         as in triton/partitioned.rs
+//!           | tensor_memory_encoding                     as in triton/tensor_memory.rs, without braces
 //! blocks   := CTAsPerCGA, CTASplitNum, CTAOrder | CGALayout: a list of bases
 //! ```
 //!
@@ -47,16 +49,24 @@
 //! | `#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>` | `[8,64]` | `Sw<3,3,3> o (8,64):(64,1)` |
 //! | `#ttg.amd_rotating_shared<{vec = 1, perPhase = 1, maxPhase = 2, order = [1, 0]}>` | `[4,4]` | `F2<1,2,5,9> o (4,4):(4,1)` |
 //! | `#ttg.padded_shared<[4:+2] {order = [1, 0], shape = [4, 8]}>` | `[4,8]` | `(4,(4,2)):(12,(1,6))` |
+//! | `#ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16, rank = 3}>` | `[2,4,16]` | `Sw<1,3,3> o (2,4,16):(64,16,1)` |
+//! | `#ttg.padded_shared<[4:+2] {offset = [[0, 1], [0, 2], [1, 0]], block = [[2, 0]]}>` | `[4,4]` | `((2,2),4):((6,10),1)` |
+//! | `#ttg.partitioned_shared<{numPartitions = 2, numGroups = 2, partitionDim = 0, partitionLayout = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>}>` | `[8,4]` | `((2,2,2),4):((4,16,8),1)` |
+//! | `#ttng.tensor_memory_encoding<blockM = 128, blockN = 16, colStride = 1>` | `[128,32]` | `(128,32):(32,1)` |
+//! | `#ttng.tensor_memory_encoding<blockM = 64, blockN = 16, colStride = 1>` | `[64,32]` | `((16,4),(16,2)):((16,512),(1,256))` |
 //! | `#ttg.nvidia_mma<{versionMajor = 5, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [128, 64]}>` | | error: version 2 |
 //! | `#ttg.padded_shared<[3:+2] {order = [1, 0]}>` | | error: powers of two |
+//! | `#ttng.tensor_memory_encoding<blockM = 32, blockN = 16, colStride = 1>` | | error: 64 or 128 rows |
 
 mod encoding;
 mod maps;
 mod mma;
 mod nvmma;
 mod padded;
+mod partitioned;
 mod places;
 mod print;
+mod tensor_memory;
 mod values;
 
 use std::{fmt, sync::Arc};
@@ -179,6 +189,11 @@ impl Triton {
         let map = self.map(dims)?;
         match &self.encoding {
             Encoding::Padded(padded) => padded.stored(dims),
+            // Each element lies at the first of the places that stand for it.
+            Encoding::TensorMemory(_) => linear::stored(&map.pseudo_inverse()?, dims),
+            Encoding::Partitioned(_, piece) if matches!(**piece, Encoding::Padded(_)) => {
+                Err(Error::new(Kind::Unsupported, "padding within partitions is not read"))
+            }
             Encoding::Nvmma(nvmma) => {
                 if let Some(bits) = dtype.and_then(Dtype::bits).map(u64::from)
                     && bits != nvmma.bits
@@ -189,7 +204,7 @@ impl Triton {
                     ));
                 }
                 match nvmma.padded {
-                    // Each element lies at the first of the places that stand for it.
+                    // As in tensor memory.
                     true => linear::stored(&map.pseudo_inverse()?, dims),
                     false => stored(&map, dims),
                 }

@@ -91,6 +91,41 @@ fn blocks_in_every_order() {
     }
 }
 
+/// `...` of einops, wherever it is: all dims that the left side does not name, in their order.
+#[test]
+fn rests_of_einops() {
+    for rest in [vec![], vec![2u64], vec![2, 3]] {
+        for place in 0..=2 {
+            for stored in 0..=2 {
+                let with = |words: [&str; 2], at: usize, open: &str, close: &str| {
+                    let mut words = words.map(String::from).to_vec();
+                    words.insert(at, "...".to_owned());
+                    if at < 2 && !open.is_empty() {
+                        words[at] = format!("{open}{}", words[at]);
+                        words[at + 1] += close;
+                    }
+                    words.join(" ")
+                };
+                let (mut dims, mut extents) = (vec![4, 3], vec![3, 4]);
+                dims.splice(place..place, rest.clone());
+                extents.splice(stored..stored, rest.clone());
+                let index = |coord: &[u64]| {
+                    let mut coord = coord.to_vec();
+                    let more: Vec<u64> = coord.drain(place..place + rest.len()).collect();
+                    coord.reverse();
+                    coord.splice(stored..stored, more);
+                    row_major(&coord, &extents) as i64
+                };
+                let left = with(["größe", "w1"], place, "", "");
+                for (open, close) in [("", ""), ("(", ")")] {
+                    let right = with(["w1", "größe"], stored, open, close);
+                    means(&format!("rearrange('{left} -> {right}', w1=3)"), Some(&dims), index);
+                }
+            }
+        }
+    }
+}
+
 /// `linalg.pack`: tile (i, j) at the permuted place, inside it the dims of `inner_dims_pos` in their order.
 #[test]
 fn packs() {

@@ -250,6 +250,224 @@ fn memory_of_tensor_cores() {
     assert!(error.unwrap_err().is_mismatch());
 }
 
+/// The bases of batches and of many boxes, as Triton 3.9.0 says them.
+#[test]
+fn memory_of_batches_of_tensor_cores() {
+    let cases: [(u64, u64, bool, &[u64], &str); 17] = [
+        (32, 16, false, &[2, 4, 16], "0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,0 1,0,8|"),
+        (
+            128,
+            16,
+            false,
+            &[2, 16, 64],
+            "0,0,1 0,0,2 0,0,4 0,0,8 0,0,16 0,0,32 0,1,8 0,2,16 0,4,32 0,8,0 1,0,0|",
+        ),
+        (
+            64,
+            8,
+            false,
+            &[2, 1, 4, 64],
+            "0,0,0,1 0,0,0,2 0,0,0,4 0,0,0,8 0,0,0,16 0,0,0,32 0,0,1,0 0,0,2,16 1,0,0,32|",
+        ),
+        (
+            32,
+            16,
+            false,
+            &[2, 512, 16],
+            "0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,0 0,4,8 0,8,0 0,16,0 0,32,0 0,64,0 0,128,0 1,0,0 0,256,0|",
+        ),
+        (32, 16, false, &[4, 4, 32], "0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,0 1,0,8 2,0,0 0,0,16|"),
+        (
+            32,
+            16,
+            false,
+            &[512, 512, 32],
+            "0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,0 0,4,8 0,8,0 0,16,0 0,32,0 0,64,0 0,128,0 1,0,0 2,0,0 4,0,0 8,0,0 16,0,0 32,0,0 64,0,0 128,0,0 256,0,0 0,256,0 0,0,16|",
+        ),
+        (
+            0,
+            16,
+            false,
+            &[2, 512, 16],
+            "0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,0 0,4,0 0,8,0 0,16,0 0,32,0 0,64,0 0,128,0 1,0,0 0,256,0|",
+        ),
+        (0, 16, false, &[512], "1 2 4 8 16 32 64 128 256|"),
+        (
+            128,
+            16,
+            true,
+            &[64, 4, 16],
+            "1,0,0 2,0,0 4,0,0 8,0,0 16,0,0 32,0,0 8,0,4 16,0,8 32,1,0 0,2,0 0,0,1 0,0,2|",
+        ),
+        (
+            128,
+            16,
+            true,
+            &[64, 2, 8],
+            "1,0,0 2,0,0 4,0,0 8,0,0 16,0,0 32,0,0 8,0,2 16,0,4 32,1,0 0,0,1|",
+        ),
+        (
+            128,
+            16,
+            true,
+            &[128, 8, 8],
+            "1,0,0 2,0,0 4,0,0 8,0,0 16,0,0 32,0,0 8,1,0 16,2,0 32,4,0 0,0,1 0,0,2 0,0,4 64,0,0|",
+        ),
+        (
+            32,
+            16,
+            true,
+            &[16, 2, 2, 8],
+            "1,0,0,0 2,0,0,0 4,0,0,0 8,0,0,0 0,0,0,4 0,0,1,0 8,1,0,0 0,0,0,1 0,0,0,2|",
+        ),
+        (
+            128,
+            16,
+            true,
+            &[64, 2, 512],
+            "1,0,0 2,0,0 4,0,0 8,0,0 16,0,0 32,0,0 8,0,2 16,0,4 32,0,8 0,0,16 0,0,32 0,0,64 0,0,128 0,1,0 0,0,1 0,0,256|",
+        ),
+        (
+            32,
+            16,
+            true,
+            &[32, 512, 16],
+            "1,0,0 2,0,0 4,0,0 8,0,0 0,16,0 0,32,0 8,64,0 0,128,0 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,0 0,4,0 0,8,0 16,0,0 0,256,0|",
+        ),
+        (
+            0,
+            16,
+            false,
+            &[512, 512],
+            "0,1 0,2 0,4 0,8 0,16 0,32 0,64 0,128 1,0 2,0 4,0 8,0 16,0 32,0 64,0 128,0 0,256 256,0|",
+        ),
+        (
+            0,
+            16,
+            true,
+            &[512, 512],
+            "1,0 2,0 4,0 8,0 16,0 32,0 64,0 128,0 0,1 0,2 0,4 0,8 0,16 0,32 0,64 0,128 0,256 256,0|",
+        ),
+        (
+            32,
+            16,
+            true,
+            &[512, 512],
+            "1,0 2,0 4,0 8,0 0,1 0,2 8,4 0,8 0,16 0,32 0,64 0,128 16,0 32,0 64,0 128,0 256,0 0,256|",
+        ),
+    ];
+    for (width, bits, turned, dims, row) in cases {
+        let text = format!(
+            "#ttg.nvmma_shared<{{swizzlingByteWidth = {width}, transposed = {turned}, elementBitWidth = {bits}, rank = {}}}>",
+            dims.len()
+        );
+        let spec = Spec::parse(&text).unwrap();
+        let layout = spec.resolve(Some(dims), None).unwrap().layout().clone();
+        for (bit, image) in row.trim_end_matches('|').split(' ').enumerate() {
+            let coord: Vec<u64> = image.split(',').map(|x| x.parse().unwrap()).collect();
+            assert_eq!(layout.offset(&coord), Ok(1 << bit), "{text} {dims:?} {image}");
+        }
+    }
+    for (text, dims, why) in [
+        (
+            "swizzlingByteWidth = 0, transposed = true, elementBitWidth = 16",
+            vec![16, 4, 2],
+            "is not read",
+        ),
+        (
+            "swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16",
+            vec![64, 16, 4],
+            "4 rows of 64",
+        ),
+        (
+            "swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16",
+            vec![2, 2, 16],
+            "4 rows of 16",
+        ),
+        (
+            "swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16",
+            vec![16],
+            "it has 2 at least",
+        ),
+    ] {
+        let spec = Spec::parse(&format!("#ttg.nvmma_shared<{{{text}}}>")).unwrap();
+        let error = spec.resolve(Some(&dims), None).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+}
+
+/// Rows of the offsets of `lane` and `column` of a matrix in tensor memory, as Triton 3.9.0 says them.
+#[test]
+fn tensor_memory() {
+    let text = |rows: u64, columns: u64, stride: u64, more: &str| {
+        format!(
+            "#ttng.tensor_memory_encoding<blockM = {rows}, blockN = {columns}, colStride = {stride}{more}>"
+        )
+    };
+    let pair = ", CGALayout = [[1, 0]], twoCTAs = true";
+    let scales = "#ttng.tensor_memory_scales_encoding<>".to_owned();
+    for (text, dims, row) in [
+        (text(128, 8, 1, ""), [128, 16], "0,1 0,2 0,4 0,8 1,0 2,0 4,0 8,0 16,0 32,0 64,0|"),
+        (text(128, 8, 1, ""), [256, 16], "0,1 0,2 0,4 128,0 0,8 1,0 2,0 4,0 8,0 16,0 32,0 64,0|"),
+        (text(128, 8, 2, ""), [128, 8], "0,0 0,1 0,2 0,4 1,0 2,0 4,0 8,0 16,0 32,0 64,0|"),
+        (text(64, 8, 1, ""), [64, 8], "0,1 0,2 0,4 1,0 2,0 4,0 8,0 0,0 16,0 32,0|"),
+        (text(64, 8, 1, ""), [64, 16], "0,1 0,2 0,4 1,0 2,0 4,0 8,0 0,8 16,0 32,0|"),
+        (text(64, 8, 1, ""), [128, 16], "0,1 0,2 0,4 0,8 1,0 2,0 4,0 8,0 64,0 16,0 32,0|"),
+        (text(64, 8, 1, pair), [128, 16], "0,1 0,2 0,8 1,0 2,0 4,0 8,0 16,0 32,0 0,4|64,0"),
+        (
+            text(128, 8, 1, ", fp4Padded = true"),
+            [128, 8],
+            "0,0 0,1 0,2 0,4 1,0 2,0 4,0 8,0 16,0 32,0 64,0|",
+        ),
+        (scales.clone(), [128, 4], "0,1 0,2 32,0 64,0 1,0 2,0 4,0 8,0 16,0 0,0 0,0|"),
+        (scales, [64, 8], "0,1 0,2 32,0 0,4 1,0 2,0 4,0 8,0 16,0 0,0 0,0|"),
+    ] {
+        check_memory(&text, &dims, row);
+    }
+    let error =
+        Spec::parse(&text(128, 8, 1, "")).unwrap().resolve(Some(&[64, 8]), None).unwrap_err();
+    assert!(error.to_string().contains("blockM is 128"), "{error}");
+}
+
+/// Partitions follow one another; padding stays in the memory of its block.
+#[test]
+fn partitions_and_blocks_of_memory() {
+    let inner = "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>";
+    let text = format!(
+        "#ttg.partitioned_shared<{{numPartitions = 2, numGroups = 2, partitionDim = 0, partitionLayout = {inner}}}>"
+    );
+    let spec = Spec::parse(&text).unwrap();
+    assert_eq!(spec.to_string(), text);
+    let layout = spec.resolve(Some(&[16, 16]), None).unwrap().layout().clone();
+    // Rows 8 to 15 are the second group of a partition; rows 4 to 7 are in the second partition.
+    for (coord, offset) in [([8, 0], 64), ([4, 0], 128), ([1, 0], 18), ([1, 2], 16), ([0, 8], 8)] {
+        assert_eq!(layout.offset(&coord), Ok(offset), "{coord:?}");
+    }
+    for (text, dims, why) in [
+        (text.replace("numGroups = 2", "numGroups = 32"), [16, 16], "an element at least"),
+        (
+            text.replace(inner, "#ttg.padded_shared<[4:+2] {order = [1, 0]}>"),
+            [16, 16],
+            "padding within",
+        ),
+    ] {
+        let error = Spec::parse(&text).unwrap().resolve(Some(&dims), None).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    let padded = "#ttg.padded_shared<[4:+2] {offset = [[0, 1], [0, 2], [1, 0]], block = [[2, 0]]}>";
+    let spec = Spec::parse(padded).unwrap();
+    assert_eq!(spec.to_string(), padded);
+    let layout = spec.resolve(Some(&[4, 4]), None).unwrap().layout().clone();
+    assert_eq!(
+        (layout.capacity(), layout.offset(&[2, 0]), layout.offset(&[3, 3])),
+        (20, Ok(10), Ok(19))
+    );
+    // An order is read and not kept, as in Triton.
+    let linear = "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [], block = []%s}>";
+    let ordered = Spec::parse(&linear.replace("%s", ", order = [1, 0]")).unwrap();
+    assert_eq!(ordered.to_string(), linear.replace("%s", ""));
+}
+
 #[test]
 fn rows_that_rotate() {
     for (vec, per, max, rows, columns) in [

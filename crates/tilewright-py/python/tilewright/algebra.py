@@ -34,6 +34,7 @@ def _call(name: str, *arguments: Any) -> Any:
 
 __all__ = [
     "append",
+    "append_to",
     "apply",
     "blocked_product",
     "ceil_div",
@@ -49,6 +50,7 @@ __all__ = [
     "concat_ins",
     "concat_outs",
     "congruent",
+    "consecutive",
     "cosize",
     "crd2crd",
     "crd2idx",
@@ -66,6 +68,7 @@ __all__ = [
     "flatten",
     "flatten_ins",
     "flatten_outs",
+    "free_bits",
     "get",
     "group",
     "identity",
@@ -75,11 +78,13 @@ __all__ = [
     "inverse",
     "invert_and_compose",
     "invertible",
+    "is_trivial_over",
     "layout",
     "left_inverse",
     "linear",
     "logical_divide",
     "logical_product",
+    "lstsq",
     "make_identity_layout",
     "make_layout",
     "make_layout_like",
@@ -90,6 +95,7 @@ __all__ = [
     "nullspace",
     "offsets",
     "prepend",
+    "prepend_to",
     "product",
     "product_each",
     "pseudo_inverse",
@@ -103,6 +109,7 @@ __all__ = [
     "replace",
     "reshape_ins",
     "reshape_outs",
+    "resize_in",
     "reverse",
     "right_inverse",
     "round_up",
@@ -297,6 +304,24 @@ def prepend(a: LayoutLike, b: LayoutLike, /) -> Any:
     Layout('(3,2):(4,1)')
     """
     return operation("prepend", a, b)
+
+
+def append_to(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any:
+    """A with B, 1:0 unless given, as further axes behind until there are n; of tuples, a tuple.
+
+    >>> append_to("(2,3):(3,1)", 4)
+    Layout('(2,3,1,1):(3,1,0,0)')
+    """
+    return _call("append_to", a, n, b)
+
+
+def prepend_to(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any:
+    """A with B, 1:0 unless given, as further axes before until there are n; of tuples, a tuple.
+
+    >>> prepend_to("(2,3):(3,1)", 4)
+    Layout('(1,1,2,3):(0,0,3,1)')
+    """
+    return _call("prepend_to", a, n, b)
 
 
 def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Any:
@@ -1132,6 +1157,56 @@ def quotient(x: LinearLike, dims: Dims, /) -> Value:
     Value('{lane=[1,2]} -> (row:4)')
     """
     result: Value = operation("quotient", x, dims)
+    return result
+
+
+def is_trivial_over(x: LinearLike, dims: Dims, /) -> bool:
+    """Whether these dims go to themselves, no other dim goes to them, and they go to no other.
+
+    >>> is_trivial_over("{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2)", "[block]")
+    True
+    """
+    result: bool = operation("is_trivial_over", x, dims)
+    return result
+
+
+def resize_in(x: LinearLike, dim: Dims, /) -> Value:
+    """With another size of an input dim: bits left out are dropped, new ones are sent to 0.
+
+    >>> resize_in("{lane=[1,2],warp=[4]} -> (row:8)", "[lane:2]")
+    Value('{lane=[1],warp=[4]} -> (row:8)')
+    """
+    result: Value = operation("resize_in", x, dim)
+    return result
+
+
+def lstsq(x: LinearLike, y: LinearLike, /) -> Value:
+    """The Z with X(Z(y)) = Y(y), the smallest where there are several: invert_and_compose(Y, X).
+
+    >>> lstsq("{reg=[2,1]} -> (row:4)", "{lane=[1,2]} -> (row:4)")
+    Value('{lane=[2,1]} -> (reg:4)')
+    """
+    result: Value = operation("lstsq", x, y)
+    return result
+
+
+def consecutive(x: LinearLike, /) -> int:
+    """How many coordinates from 0 on a linear layout leaves as they are.
+
+    >>> consecutive("{lane=[1,2,8]} -> (row:16)")
+    4
+    """
+    result: int = operation("consecutive", x)
+    return result
+
+
+def free_bits(x: LinearLike, /) -> int | tuple[Any, ...]:
+    """For each input dim the mask of the bits that repeat what lower bits do.
+
+    >>> free_bits("{lane=[1,2,0],warp=[4,3]} -> (row:8)")
+    (4, 2)
+    """
+    result: int | tuple[Any, ...] = operation("free_bits", x)
     return result
 
 

@@ -43,7 +43,8 @@ pub struct Buffer<'a> {
     pub bytes: u64,
 }
 
-/// An array whose size cannot be said, and why: a dim without a bound, or more than 2⁶³ − 1 bytes.
+/// An array whose size cannot be said, and why: a dim without a bound, more than 2⁶³ − 1 bytes, or an instruction
+/// whose text has no shape.
 ///
 /// ```
 /// use tilewright_xla::HloModule;
@@ -151,12 +152,17 @@ impl<'a> Buffers<'a> {
         let mut all = Buffers::default();
         let mut known = HashMap::new();
         for instruction in instructions {
-            if Arc::strong_count(&instruction.shape) == 1 {
-                all.extend(instruction, measure(&instruction.shape, tiling));
+            let Some(shape) = &instruction.shape else {
+                let (index, error) = (ShapeIndex::default(), no_shape());
+                all.unsized_arrays.push(Unsized { instruction, index, error });
+                continue;
+            };
+            if Arc::strong_count(shape) == 1 {
+                all.extend(instruction, measure(shape, tiling));
                 continue;
             }
-            let measured = known.entry(Arc::as_ptr(&instruction.shape));
-            let measured = measured.or_insert_with(|| measure(&instruction.shape, tiling));
+            let measured = known.entry(Arc::as_ptr(shape));
+            let measured = measured.or_insert_with(|| measure(shape, tiling));
             all.extend(instruction, measured.iter().cloned());
         }
         all
@@ -188,6 +194,15 @@ struct Measured {
     /// Whether the tiling asked about is for it.
     applied: bool,
     size: Result<(Arc<ArrayShape>, u64, u64), Error>,
+}
+
+/// The error of an instruction whose text has no shape.
+fn no_shape() -> Error {
+    Error::unsupported(
+        "an instruction without a shape",
+        [],
+        "the text leaves it to be inferred; print the module with shapes",
+    )
 }
 
 /// The arrays of a shape.

@@ -39,7 +39,7 @@ use crate::{Parameter, ProgramShape, Shape};
 /// let entry = module.entry().unwrap();
 /// assert_eq!((module.name.as_str(), entry.name.as_str()), ("m", "main"));
 /// assert_eq!(entry.instructions[1].opcode, "transpose");
-/// assert_eq!(entry.instructions[1].shape.to_string(), "f32[3,2]{0,1}");
+/// assert_eq!(entry.instructions[1].shape.as_ref().unwrap().to_string(), "f32[3,2]{0,1}");
 /// assert_eq!(entry.program_shape().unwrap().to_string(), "(x: f32[2,3]{1,0}) -> f32[3,2]{0,1}");
 /// ```
 #[must_use]
@@ -81,7 +81,7 @@ pub struct HloComputation {
 /// let module = HloModule::parse(text).unwrap();
 /// let x = &module.entry().unwrap().instructions[0];
 /// assert_eq!((x.name.as_str(), x.opcode.as_str(), x.parameter), ("x", "parameter", Some(0)));
-/// assert_eq!(x.shape.to_string(), "f32[2]{0}");
+/// assert_eq!(x.shape.as_ref().unwrap().to_string(), "f32[2]{0}");
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,14 +90,14 @@ pub struct HloInstruction {
     pub name: String,
     /// What it does: `add`, `fusion`, `parameter`.
     pub opcode: String,
-    /// What it gives; instructions of equal shapes share one.
-    pub shape: Arc<Shape>,
+    /// What it gives; instructions of equal shapes share one. `None` where the text leaves it to be inferred.
+    pub shape: Option<Arc<Shape>>,
     /// Which parameter of the computation it is, if it is one.
     pub parameter: Option<u64>,
 }
 
 impl HloModule {
-    /// The computation that the module begins with.
+    /// The computation that the module begins with: the one marked `ENTRY`, else in a text the last.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -153,11 +153,11 @@ impl HloComputation {
     /// assert_eq!(module.entry().unwrap().result().unwrap().to_string(), "f32[3,2]{0,1}");
     /// ```
     pub fn result(&self) -> Option<&Shape> {
-        self.root_instruction().map(|root| &*root.shape)
+        self.root_instruction()?.shape.as_deref()
     }
 
     /// The parameters and the result, with their layouts; `None` for a computation without
-    /// instructions.
+    /// instructions, and where the text leaves one of these shapes out.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -167,12 +167,12 @@ impl HloComputation {
     /// assert_eq!(program.to_string(), "(x: f32[2]{0}) -> s8[]");
     /// ```
     pub fn program_shape(&self) -> Option<ProgramShape> {
-        let parameter = |one: &HloInstruction| Parameter {
-            name: one.name.clone(),
-            shape: Shape::clone(&one.shape),
+        let parameter = |one: &HloInstruction| {
+            let shape = Shape::clone(one.shape.as_ref()?);
+            Some(Parameter { name: one.name.clone(), shape })
         };
         Some(ProgramShape {
-            parameters: self.parameters().into_iter().map(parameter).collect(),
+            parameters: self.parameters().into_iter().map(parameter).collect::<Option<_>>()?,
             result: self.result()?.clone(),
         })
     }

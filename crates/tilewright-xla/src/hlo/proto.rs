@@ -122,7 +122,7 @@ fn instruction(proto: &InstructionProto) -> Result<HloInstruction, ProtoError> {
     Ok(HloInstruction {
         name: proto.name.clone(),
         opcode: proto.opcode.clone(),
-        shape: Arc::new(shape.to_shape().map_err(|error| error.within("shape"))?),
+        shape: Some(Arc::new(shape.to_shape().map_err(|error| error.within("shape"))?)),
         parameter: parameter(proto)?,
     })
 }

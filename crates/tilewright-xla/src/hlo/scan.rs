@@ -113,6 +113,15 @@ impl<'a> Scan<'a> {
         Ok(name)
     }
 
+    /// Whether a name and `(` come next, and no shape: a buffer is `b(…)`.
+    pub(super) fn is_call(&mut self) -> bool {
+        self.peek();
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let len = rest.iter().take_while(|&&b| is_name(b)).count();
+        let behind = rest.get(len..).unwrap_or(&[]).trim_ascii_start();
+        len > 0 && rest.get(..len) != Some(b"b") && behind.first() == Some(&b'(')
+    }
+
     /// Reads an integer, as the number of a parameter.
     pub(super) fn integer(&mut self) -> Result<u64, ParseError> {
         let mut cursor = Cursor::starting(self.text, self.at);

@@ -4,8 +4,10 @@
 //! module      := 'HloModule' name { ',' attribute } { table | computation }
 //! table       := ('FileNames' | 'FunctionNames' | 'FileLocations' | 'StackFrames') { INT … }
 //! computation := [ 'ENTRY' ] name [ '(' … ')' '->' shape ] '{' { instruction } '}' { ',' attribute }
-//! instruction := [ 'ROOT' ] name '=' shape opcode '(' … ')' { ',' attribute }
+//! instruction := [ 'ROOT' ] name '=' [ shape ] opcode '(' … ')' { ',' attribute }
 //! ```
+//!
+//! Where no computation is marked, the last is the entry, as in XLA. A shape that is left out is not inferred.
 //!
 //! A `%` may stand before a name. Whatever stands for `…` and attributes is passed over, with its
 //! brackets balanced, its strings and its comments; an instruction's attributes end with the line on
@@ -14,6 +16,7 @@
 use tilewright_core::ParseError;
 
 use super::{HloComputation, HloError, HloInstruction, HloModule, scan::Scan, shared::Shapes};
+use crate::Shape;
 
 /// Tables of source places, which newer texts have before the computations.
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
@@ -61,6 +64,11 @@ fn module(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
         }
         let name = if entry { scan.name("expected the computation's name")? } else { word };
         computations.push(computation(scan, &mut shapes, name, entry)?);
+    }
+    if computations.iter().all(|computation| !computation.entry)
+        && let Some(last) = computations.last_mut()
+    {
+        last.entry = true;
     }
     Ok(HloModule { name, computations })
 }
@@ -110,8 +118,8 @@ fn instruction(
         name = scan.name("expected the name of the root")?;
     }
     scan.expect(b'=', "expected `=` and the instruction's shape")?;
-    let mut shape = scan.shape()?;
-    shape.fill_scalar_layouts();
+    let mut shape = if scan.is_call() { None } else { Some(scan.shape()?) };
+    shape.iter_mut().for_each(Shape::fill_scalar_layouts);
     let opcode = scan.name("expected an opcode, such as `add`")?;
     scan.expect(b'(', "expected `(` and the operands")?;
     let parameter = if opcode == "parameter" { Some(scan.integer()?) } else { None };
@@ -119,6 +127,7 @@ fn instruction(
     if scan.eat(b',') {
         scan.pass_line();
     }
-    let (name, opcode, shape) = (name.to_owned(), opcode.to_owned(), shapes.share(shape));
+    let shape = shape.map(|shape| shapes.share(shape));
+    let (name, opcode) = (name.to_owned(), opcode.to_owned());
     Ok((HloInstruction { name, opcode, shape, parameter }, root))
 }

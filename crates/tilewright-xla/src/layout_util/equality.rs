@@ -36,7 +36,7 @@ pub struct Ignore {
     pub splits: bool,
     /// Metadata prefixes. XLA never compares them.
     pub metadata_prefix: bool,
-    /// Types of indices and pointers. XLA's `Equal` compares both.
+    /// Types of indices and pointers, and physical shapes. XLA's `Equal` compares all of them.
     #[doc(alias = "IgnoreIndexPrimitiveType")]
     #[doc(alias = "IgnorePointerPrimitiveType")]
     pub index_types: bool,
@@ -117,8 +117,8 @@ impl Layout {
                     || self.tail_padding_alignment() == other.tail_padding_alignment())
                 && (ignore.splits || self.splits() == other.splits())
                 && (ignore.index_types
-                    || (self.index_type(), self.pointer_type())
-                        == (other.index_type(), other.pointer_type()))
+                    || (self.index_type(), self.pointer_type(), self.physical_shape())
+                        == (other.index_type(), other.pointer_type(), other.physical_shape()))
                 && (ignore.metadata_prefix
                     || self.dynamic_metadata_prefix_bytes()
                         == other.dynamic_metadata_prefix_bytes())

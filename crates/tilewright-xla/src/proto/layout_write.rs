@@ -9,7 +9,8 @@ impl Layout {
     /// The layout as XLA's message.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for a split whose numbers are 2⁶³ or more.
+    /// [illegal](Error::is_illegal) for a split whose numbers are 2⁶³ or more; [unsupported](Error::is_unsupported) for
+    /// a physical shape, which messages of dense arrays lack.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -23,6 +24,11 @@ impl Layout {
     /// assert!(layout.with_splits(&[far]).to_proto().unwrap_err().cause().unwrap().is_illegal());
     /// ```
     pub fn to_proto(&self) -> Result<LayoutProto, ProtoError> {
+        if self.physical_shape().is_some() {
+            let cause =
+                Error::unsupported("a property of sparse arrays", [], "a layout here is dense");
+            return Err(ProtoError::new("physical_shape", cause));
+        }
         Ok(LayoutProto {
             minor_to_major: signed("minor_to_major", self.minor_to_major())?,
             tiles: self.tiles().iter().map(tile).collect::<Result<_, _>>()?,

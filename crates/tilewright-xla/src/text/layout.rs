@@ -1,4 +1,5 @@
-//! `{1,0:T(8,128)(2,1)L(4)E(4)S(1)SC(0:3)M(8)}`.
+//! `{1,0:T(8,128)(2,1)L(4)E(4)S(1)SC(0:3)M(8)}` and `f32[<=8,128]{1,0:T(8,128)}`: layouts and arrays, which have each
+//! other.
 
 use tilewright_core::{Error, ParseError};
 
@@ -8,14 +9,14 @@ use super::{
     prefix, whole,
 };
 use crate::{
-    ArrayShape, Layout, PrimitiveType, Split, Tile, TileDim, layout::misplaced,
+    ArrayShape, Dim, Layout, PrimitiveType, Split, Tile, TileDim, layout::misplaced,
     shape::too_many_dims, tile::check_dim,
 };
 
 impl Layout {
     /// Reads a layout such as `{0,1:T(8,128)(2,1)}`; white space and comments may stand between
-    /// tokens. `D(…)`, the sparse leftover that XLA ignores, is dropped; `P(…)` is
-    /// refused, because no dense array has it.
+    /// tokens. `D(…)`, the sparse leftover that XLA ignores, is dropped; `P(…)` is kept, and refused in the layout of an
+    /// array, because no dense one has it.
     ///
     /// # Errors
     /// Where and why the text is no layout.
@@ -59,12 +60,23 @@ impl std::str::FromStr for Layout {
 /// The properties, in the order in which they must come.
 const ORDER: [&str; 10] = ["D", "T", "L", "#", "*", "E", "S", "SC", "P", "M"];
 
+/// The arrays that a layout may be of.
+#[derive(Clone, Copy)]
+enum Arrays {
+    Any,
+    Dense,
+}
+
 /// Reads a layout.
 pub(crate) fn layout(cursor: &mut Cursor<'_>) -> Result<Layout, ParseError> {
+    read_layout(cursor, Arrays::Any)
+}
+
+fn read_layout(cursor: &mut Cursor<'_>, of: Arrays) -> Result<Layout, ParseError> {
     cursor.expect("{", "expected a layout such as `{1,0}`")?;
     let mut layout = Layout::untiled(minor_to_major(cursor)?);
     if cursor.eat(":") {
-        layout = properties(cursor, layout)?;
+        layout = properties(cursor, layout, of)?;
         cursor
             .expect("}", "expected a property (T, L, #, *, E, S, SC, M, in this order) or `}`")?;
     } else {
@@ -83,7 +95,7 @@ pub(crate) fn layout_properties(cursor: &mut Cursor<'_>) -> Result<Layout, Parse
             [],
         ));
     }
-    properties(cursor, Layout::descending(0))
+    properties(cursor, Layout::descending(0), Arrays::Dense)
 }
 
 fn minor_to_major(cursor: &mut Cursor<'_>) -> Result<Vec<u64>, ParseError> {
@@ -118,7 +130,11 @@ fn entry(cursor: &mut Cursor<'_>) -> Result<(u64, Span), ParseError> {
     cursor.integer("expected the number of a dim, `:` or `}`")
 }
 
-fn properties(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, ParseError> {
+fn properties(
+    cursor: &mut Cursor<'_>,
+    mut layout: Layout,
+    of: Arrays,
+) -> Result<Layout, ParseError> {
     let mut next = 0;
     while let Some((name, span)) = property_name(cursor) {
         let Some(place) = ORDER.iter().position(|&known| known == name) else {
@@ -133,7 +149,10 @@ fn properties(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, Par
             return Err(ParseError::new(span, message, []));
         }
         next = place + 1;
-        layout = property(cursor, layout, name, span)?;
+        layout = match (name, of) {
+            ("P", Arrays::Any) => physical_shape(cursor, layout)?,
+            _ => property(cursor, layout, name, span)?,
+        };
     }
     Ok(layout)
 }
@@ -171,6 +190,14 @@ fn property(
             [],
         )),
     }
+}
+
+/// `(s32[10]{0})`, of which no layout has a physical shape itself.
+fn physical_shape(cursor: &mut Cursor<'_>, layout: Layout) -> Result<Layout, ParseError> {
+    cursor.expect("(", "expected `(`")?;
+    let shape = array(cursor)?;
+    cursor.expect(")", "expected `)`")?;
+    Ok(layout.with_physical_shape(Some(shape)))
 }
 
 /// `(u32)`, given to a setter.
@@ -274,4 +301,120 @@ fn level_types(cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
             return cursor.expect(")", "expected `,` or `)`");
         }
     }
+}
+
+impl ArrayShape {
+    /// Reads an array's shape; white space and comments may stand between tokens.
+    ///
+    /// # Errors
+    /// Where and why the text is no array shape. A layout must name each dim once, a size stays below
+    /// 2⁶³.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let text = "f32[10]{0,1}";
+    /// let error = ArrayShape::parse(text).unwrap_err();
+    /// assert_eq!(
+    ///     error.render(text).to_string(),
+    ///     "the shape has 1 dims, the layout's minor_to_major 2\n  f32[10]{0,1}\n         ^^^^^"
+    /// );
+    /// ```
+    pub fn parse(text: &str) -> Result<ArrayShape, ParseError> {
+        whole(text, array)
+    }
+
+    /// Reads an array's shape from the start of a text, and how many bytes it took. As in XLA, a `{`
+    /// begins a layout only if an integer, `:` or `}` follows.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::parse`].
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// // An instruction: the shape, then its opcode.
+    /// let text = "f32[2,3]{0,1} transpose(x)";
+    /// let (shape, taken) = ArrayShape::parse_prefix(text).unwrap();
+    /// assert_eq!((shape.to_string().as_str(), &text[taken..]), ("f32[2,3]{0,1}", " transpose(x)"));
+    /// // Not a layout: the shape ends before the brace.
+    /// assert_eq!(ArrayShape::parse_prefix("f32[2]{x}").unwrap().1, 6);
+    /// assert!(ArrayShape::parse_prefix("f32[2").is_err());
+    /// ```
+    pub fn parse_prefix(text: &str) -> Result<(ArrayShape, usize), ParseError> {
+        prefix(text, array_prefix)
+    }
+}
+
+impl std::str::FromStr for ArrayShape {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<ArrayShape, ParseError> {
+        ArrayShape::parse(text)
+    }
+}
+
+/// Reads an array's shape.
+pub(super) fn array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, ParseError> {
+    read_array(cursor, |cursor| cursor.peek() == Some(b'{'))
+}
+
+/// Reads an array's shape; a `{` begins its layout only where one can follow.
+pub(super) fn array_prefix(cursor: &mut Cursor<'_>) -> Result<ArrayShape, ParseError> {
+    read_array(cursor, |cursor| {
+        let mut ahead = *cursor;
+        ahead.eat("{") && matches!(ahead.peek(), Some(b'0'..=b'9' | b':' | b'}'))
+    })
+}
+
+fn read_array(
+    cursor: &mut Cursor<'_>,
+    has_layout: fn(&mut Cursor<'_>) -> bool,
+) -> Result<ArrayShape, ParseError> {
+    let element_type = element_type(cursor)?;
+    let dims = dims(cursor)?;
+    let layout = if has_layout(cursor) { Some(layout_of(cursor, dims.len())?) } else { None };
+    Ok(ArrayShape { element_type, dims, layout })
+}
+
+fn dims(cursor: &mut Cursor<'_>) -> Result<Vec<Dim>, ParseError> {
+    cursor.expect("[", "expected `[`")?;
+    let mut dims = Vec::new();
+    if cursor.eat("]") {
+        return Ok(dims);
+    }
+    loop {
+        if dims.len() == ArrayShape::MAX_RANK {
+            let span = cursor.next_span();
+            return Err(ParseError::refused(span, too_many_dims(dims.len() + 1)));
+        }
+        dims.push(dim(cursor)?);
+        if !cursor.eat(",") {
+            cursor.expect("]", "expected `,` or `]`")?;
+            return Ok(dims);
+        }
+    }
+}
+
+fn dim(cursor: &mut Cursor<'_>) -> Result<Dim, ParseError> {
+    if cursor.eat("?") {
+        return Ok(Dim::Unbounded);
+    }
+    if cursor.eat("<=") {
+        return Ok(Dim::Bounded(cursor.integer("expected the bound of a dim")?.0));
+    }
+    Ok(Dim::Static(
+        cursor.integer("expected the extent of a dim: an integer, `<=` and one, or `?`")?.0,
+    ))
+}
+
+fn layout_of(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, ParseError> {
+    let (from, _) = cursor.next_span();
+    let layout = read_layout(cursor, Arrays::Dense)?;
+    if layout.rank() == rank {
+        return Ok(layout);
+    }
+    Err(ParseError::new(
+        (from, cursor.at()),
+        "the shape has {} dims, the layout's minor_to_major {}",
+        [rank as i128, layout.rank() as i128],
+    ))
 }

@@ -9,15 +9,14 @@
 //! dim      := INT | '<=' INT | '?'
 //! layout   := '{' [ INT { ',' INT } ] [ ':' { property } ] '}'
 //! property := D(…) | T tile {tile} | L(INT) | #(type) | *(type) | E(INT) | S(INT) | SC split {split}
-//!           | M(INT)
+//!           | P(array) | M(INT)
 //! tile     := '(' (INT|'*') { ',' (INT|'*') } ')'
 //! split    := '(' INT ':' INT { ',' INT } ')'
 //! ```
 //!
 //! White space, `/* … */` and `// …` may stand between tokens. Properties come in this order, each at
-//! most once.
+//! most once. `P` is read in a layout alone.
 
-mod array;
 mod cursor;
 mod element;
 mod layout;

@@ -6,8 +6,8 @@
 use tilewright_core::ParseError;
 
 use super::{
-    array::{array, array_prefix},
     cursor::Cursor,
+    layout::{array, array_prefix},
     prefix, whole,
 };
 use crate::{ArrayShape, Shape, shape::too_deep};

@@ -103,7 +103,7 @@ fn hlo_shapes_print_as_they_are_written() {
         let (module, proto) = both(name);
         let shapes: Vec<_> = (module.computations.iter())
             .flat_map(|one| &one.instructions)
-            .map(|one| (one.name.clone(), one.shape.to_string()))
+            .map(|one| (one.name.clone(), one.shape.as_ref().unwrap().to_string()))
             .collect();
         let written = written(&text(name));
         assert!(!written.is_empty());
@@ -112,11 +112,9 @@ fn hlo_shapes_print_as_they_are_written() {
             assert_eq!(Shape::parse(&shape).unwrap().to_string(), shape);
         }
         for one in proto.computations.iter().flat_map(|one| &one.instructions) {
-            assert_eq!(
-                Shape::from_proto_bytes(&one.shape.to_proto_bytes().unwrap()).unwrap(),
-                *one.shape
-            );
-            assert_eq!(one.shape.validate_with_layouts(), Ok(()));
+            let shape = one.shape.as_ref().unwrap();
+            assert_eq!(Shape::from_proto_bytes(&shape.to_proto_bytes().unwrap()).unwrap(), **shape);
+            assert_eq!(shape.validate_with_layouts(), Ok(()));
         }
     }
 }
@@ -170,9 +168,31 @@ fn hlo_parameters_are_in_their_order() {
 }
 
 fn names(computation: &HloComputation) -> Vec<String> {
-    let one =
-        |one: &tilewright_xla::HloInstruction| format!("{} {} {}", one.name, one.opcode, one.shape);
+    let one = |one: &tilewright_xla::HloInstruction| {
+        format!("{} {} {}", one.name, one.opcode, one.shape.as_ref().unwrap())
+    };
     computation.instructions.iter().map(one).collect()
+}
+
+/// As XLA's parser: the last computation is the entry where none is marked, and shapes may be left to be inferred.
+#[test]
+fn hlo_text_may_leave_out_shapes_and_the_entry() {
+    let text = "HloModule m\nf {\n  ROOT x = f32[2]{0} parameter(0)\n}\n\
+        %g (a: f32[2]) -> f32[2] {\n  %a = f32[2]{0} parameter(0)\n  ROOT %y = add(%a, %a)\n}\n";
+    let module = HloModule::parse(text).unwrap();
+    let entry = module.entry().unwrap();
+    assert_eq!((entry.name.as_str(), entry.instructions.len()), ("g", 2));
+    assert_eq!((entry.instructions[1].shape.clone(), entry.result()), (None, None));
+    assert!(entry.program_shape().is_none());
+    let arrays = entry.buffers(None);
+    assert_eq!((arrays.buffers.len(), arrays.bytes()), (1, (8, 0)));
+    assert_eq!(arrays.unsized_arrays[0].instruction.name, "y");
+    assert!(arrays.unsized_arrays[0].error.to_string().contains("without a shape"));
+    // A buffer and a tuple are shapes.
+    let text =
+        "HloModule m\nENTRY e {\n  a = b(f32[8]) parameter(0)\n  ROOT t = (f32[2]) tuple(a)\n}\n";
+    let shapes = HloModule::parse(text).unwrap();
+    assert!(shapes.entry().unwrap().instructions.iter().all(|one| one.shape.is_some()));
 }
 
 #[test]

@@ -67,6 +67,8 @@ fn valid_texts_print_back() {
         "{3,2,1,0:S(3)}",
         "{0,1:SC(0:3)(1:0,4)}",
         "{0,1:M(123)}",
+        "{0,1:P(s32[10,20]{1,0})}",
+        "{0:SC(0:3)P(f32[<=8,?])M(4)}",
         "{3,2,1,0:T(42,123)(4,5)L(100)E(42)}",
     ] {
         assert_eq!(Layout::parse(text).unwrap().to_string(), text);
@@ -125,6 +127,7 @@ fn invalid_texts_are_errors_at_their_span() {
         ("f32[2]{0:E(4)T(2)}", (13, 14), "out of order"),
         ("f32[2]{0:T(2)T(2)}", (13, 14), "out of order"),
         ("f32[2]{0:P(s32[1])}", (9, 10), "physical shape"),
+        ("(f32[2]{0:P(s32[1])})", (10, 11), "physical shape"),
         ("f32[2]{0:#(f32)}", (11, 14), "unsigned"),
         ("f32[2]{0:*(u16)#(u32)}", (15, 16), "out of order"),
         ("f32[2]{0:X(1)}", (9, 10), "no property"),

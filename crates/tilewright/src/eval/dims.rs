@@ -27,6 +27,11 @@ impl Dims {
         self.0.iter().map(|(name, _)| name.as_str()).collect()
     }
 
+    /// Names, and sizes where they are given.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&str, Option<u64>)> {
+        self.0.iter().map(|(name, size)| (name.as_str(), *size))
+    }
+
     /// Names and sizes, if all are given.
     pub(super) fn sizes(&self) -> Option<Vec<(&str, u64)>> {
         self.0.iter().map(|(name, size)| Some((name.as_str(), (*size)?))).collect()

@@ -74,6 +74,25 @@ impl Items {
 }
 
 impl Items {
+    /// The parts of the tuple; a bare integer or `_` is one part.
+    pub(super) fn split(&self) -> Vec<Items> {
+        let mut leaves = self.0.clone();
+        if !self.is_leaf() {
+            // The first and the last bracket are those of the whole.
+            leaves.first_mut().into_iter().for_each(|(opened, _, _)| *opened -= 1);
+            leaves.last_mut().into_iter().for_each(|(_, _, closed)| *closed -= 1);
+        }
+        let (mut parts, mut depth): (Vec<Items>, usize) = (Vec::new(), 0);
+        for leaf in leaves {
+            match parts.last_mut() {
+                Some(part) if depth > 0 => part.0.push(leaf),
+                Some(_) | None => parts.push(Items(vec![leaf])),
+            }
+            depth = depth + leaf.0 - leaf.2;
+        }
+        parts
+    }
+
     /// What a tuple says of each axis as a tiler; `None` for an extent below 0.
     pub(super) fn parts(&self) -> Option<Vec<Part>> {
         let mut open: Vec<Vec<Part>> = vec![Vec::new()];

@@ -205,6 +205,57 @@ impl Value {
         }
     }
 
+    /// The names of dims, each with its size where it is given.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// let value = evaluate("[lane:32,warp]").unwrap();
+    /// assert_eq!(value.as_dims(), Some(vec![("lane", Some(32)), ("warp", None)]));
+    /// assert_eq!(evaluate("4:1").unwrap().as_dims(), None);
+    /// ```
+    pub fn as_dims(&self) -> Option<Vec<(&str, Option<u64>)>> {
+        match &self.0 {
+            Form::Dims(dims) => Some(dims.pairs().collect()),
+            _ => None,
+        }
+    }
+
+    /// Whether it is `_`, all coordinates of an axis.
+    ///
+    /// ```
+    /// use tilewright::eval::{Value, evaluate};
+    /// assert!(Value::keep().is_keep() && !evaluate("(1,_)").unwrap().is_keep());
+    /// ```
+    pub fn is_keep(&self) -> bool {
+        matches!(&self.0, Form::Slicer(items) if *items == Items::leaf(None))
+    }
+
+    /// The parts of a tiler or of a coordinate with `_`: for each axis a layout, an integer, `_`, or parts again.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// let texts = |text| {
+    ///     let parts = evaluate(text).unwrap().parts()?;
+    ///     Some(parts.iter().map(|part| part.to_string()).collect::<Vec<_>>())
+    /// };
+    /// assert_eq!(texts("<3:2,(4,_)>").unwrap(), ["3:2", "<4,_>"]);
+    /// assert_eq!(texts("((1,_),2,_)").unwrap(), ["(1,_)", "2", "_"]);
+    /// assert_eq!(texts("4:1"), None);
+    /// ```
+    pub fn parts(&self) -> Option<Vec<Value>> {
+        let form = |items: &Items| match items.integers() {
+            Ok(Some(tuple)) => Form::Tuple(tuple),
+            Ok(None) | Err(_) => Form::Slicer(items.clone()),
+        };
+        match &self.0 {
+            Form::Tiler(parts) => Some(parts.iter().map(|part| Value(of_axis(part))).collect()),
+            Form::Slicer(items) => {
+                Some(items.split().iter().map(|part| Value(form(part))).collect())
+            }
+            _ => None,
+        }
+    }
+
     /// The value as the layout of an array: what `show`, `explain` and `same` look at. A tuple is the
     /// compact layout of its shape.
     ///
@@ -223,6 +274,19 @@ impl Value {
             _ => return None,
         };
         Spec::parse(&format!("cute:{text}")).and_then(|spec| spec.resolve(None, None)).ok()
+    }
+}
+
+/// What a tiler says of an axis, as a value of its own.
+fn of_axis(part: &Part) -> Form {
+    match part {
+        Part::Layout(layout) => Form::Layout(layout.clone()),
+        // Extents are read as integers of 64 bits, signed.
+        Part::Extent(extent) => {
+            Form::Tuple(IntTuple::integer(i64::try_from(*extent).unwrap_or(i64::MAX)))
+        }
+        Part::Keep => Form::Slicer(Items::leaf(None)),
+        Part::Modes(inner) => Form::Tiler(inner.clone()),
     }
 }
 

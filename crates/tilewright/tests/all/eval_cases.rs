@@ -188,6 +188,17 @@ const CASES: &[(u32, &str, &str)] = &[
     (127, "layout({i=[1,3,4,8]})", "!no-layout layout: at (3): bits 0 and 1 of the coordinate, of steps 1 and 3"),
     (127, "swizzled_layout({i=[1,3,4,8]})", "Sw<1,0,1> o 16:1"),
     (127, "layout({i=[3,4]})", "(2,2):(3,4)"),
+    (127, "is_trivial_over({a=[[2,0],[1,0]],b=[[0,1],[0,2]]} -> (a:4,b:4), [b])", "true"),
+    (127, "isTrivialOver({a=[[2,0],[1,0]],b=[[0,1],[0,2]]} -> (a:4,b:4), [a])", "false"),
+    (127, "resize_in({lane=[1,2],warp=[4]} -> (row:8), [lane:2])", "{lane=[1],warp=[4]} -> (row:8)"),
+    (127, "resizeInDim({lane=[1,2],warp=[4]} -> (row:8), [warp:4])", "{lane=[1,2],warp=[4,0]} -> (row:8)"),
+    (127, "resize_in({lane=[1,2]} -> (row:4), [lane])", "!arguments resize_in: a list of dims where dims with sizes such as `[row:8,column:4]` is expected"),
+    (127, "resize_in({lane=[1,2]} -> (row:4), [lane:3])", "!illegal"),
+    (127, "lstsq({in2=[4,1,2]}, {in1=[2,1,4]})", "{in1=[4,2,1]} -> (in2:8)"),
+    (127, "getNumConsecutiveInOut({lane=[1,2,8]} -> (row:16))", "4"),
+    (127, "getFreeVariableMasks({lane=[1,2,0],warp=[4,3]} -> (row:8))", "(4,2)"),
+    (127, "free_bits({lane=[1,2,0]} -> (row:4))", "4"),
+    (127, "pseudoinvert({in2=[4,1,2]})", "{dim0=[2,4,1]} -> (in2:8)"),
     (127, "linear(4:3)", "!unsupported linear: at (3): bits 0 and 1 of the coordinate, of steps 3 and 6"),
 ];
 

@@ -6,6 +6,7 @@ use super::{
     mma::{self, Mma},
     nvmma::{self, Nvmma},
     padded::{self, Padded},
+    tensor_memory::{self, TensorMemory},
     values::{
         BLOCKS, Bases, MAX_RANK, bases, blocks, list, lists, more, order, power, powers, same_rank,
     },
@@ -57,10 +58,23 @@ pub(super) enum Encoding {
     },
     Nvmma(Nvmma),
     Padded(Padded),
+    TensorMemory(TensorMemory),
+    /// Partitions, and the encoding of each piece.
+    Partitioned(Partitions, Box<Encoding>),
+}
+
+/// How the pieces of a dim take turns in the partitions of memory.
+#[derive(Debug)]
+pub(super) struct Partitions {
+    pub(super) partitions: u64,
+    /// The pieces of a partition.
+    pub(super) groups: u64,
+    pub(super) dim: usize,
 }
 
 const LINEAR: [&str; 4] = ["register", "lane", "warp", "block"];
-const KINDS: [&str; 13] = [
+const DIALECTS: [&str; 4] = ["ttg", "triton_gpu", "ttng", "triton_nvidia_gpu"];
+const KINDS: [&str; 16] = [
     "blocked",
     "linear",
     "slice",
@@ -74,6 +88,9 @@ const KINDS: [&str; 13] = [
     "nvmma_shared",
     "amd_rotating_shared",
     "padded_shared",
+    "partitioned_shared",
+    "tensor_memory_encoding",
+    "tensor_memory_scales_encoding",
 ];
 
 /// Reads `#ttg.kind<{…}>`, `depth` slices deep.
@@ -88,7 +105,7 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
     scan.expect("#")?;
     let (mut kind, mut span) = scan.name("an encoding, such as `ttg.blocked`")?;
     if scan.eat(".") {
-        if !["ttg", "triton_gpu"].contains(&kind) {
+        if !DIALECTS.contains(&kind) {
             return Err(Error::parse(span, format!("no encoding of `ttg`: `{kind}`")));
         }
         (kind, span) = scan.name("the kind of an encoding")?;
@@ -102,7 +119,11 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
     scan.skip();
     let from = scan.at();
     // Where the fields end; `>` stands inside of them where they hold an encoding.
-    let Some(to) = text.rfind('}').map(|at| at + 1).filter(|&to| to > from) else {
+    let end = match kind.starts_with("tensor_memory") {
+        true => text.rfind('>').filter(|&to| to >= from),
+        false => text.rfind('}').map(|at| at + 1).filter(|&to| to > from),
+    };
+    let Some(to) = end else {
         return Err(scan.expected("`{…}`, the fields of the encoding"));
     };
     let body = text.get(from..to).unwrap_or("");
@@ -119,6 +140,11 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
         "dot_op" => operand(body, depth),
         "nvmma_shared" => nvmma::read(body).map(Encoding::Nvmma),
         "padded_shared" => padded::read(body).map(Encoding::Padded),
+        "partitioned_shared" => partitioned(body, depth),
+        "tensor_memory_encoding" => tensor_memory::read(body).map(Encoding::TensorMemory),
+        "tensor_memory_scales_encoding" => {
+            tensor_memory::read_scales(body).map(Encoding::TensorMemory)
+        }
         _ => swizzled(body, kind == "amd_rotating_shared"),
     };
     encoding.map_err(|error| error.shifted(from))
@@ -157,7 +183,10 @@ fn blocked(body: &str) -> Result<Encoding, Error> {
 }
 
 fn linear(body: &str) -> Result<Encoding, Error> {
-    let mut fields = Fields::read(body, "a linear encoding", &LINEAR, 0)?;
+    let legal = [&LINEAR[..], &["order"]].concat();
+    let mut fields = Fields::read(body, "a linear encoding", &legal, 0)?;
+    // Triton reads an order and drops it: the bases of the registers say it.
+    fields.take(&["order"])?.map(|value| order(&value)).transpose()?;
     let mut all: [Bases; 4] = Default::default();
     for (list, name) in all.iter_mut().zip(LINEAR) {
         // Texts leave `block` out where there is one.
@@ -196,7 +225,8 @@ fn swizzled(body: &str, rotating: bool) -> Result<Encoding, Error> {
 
 /// `{dim = 0, parent = #ttg.…}`.
 fn slice(body: &str, depth: usize) -> Result<Encoding, Error> {
-    let (dim, span, parent, _) = nested(body, "dim", depth)?;
+    let (numbers, parent) = nested(body, (&["dim"], 1), ("parent", false), depth)?;
+    let (dim, span) = numbers[0].unwrap_or_default();
     match (usize::try_from(dim), parent.rank()) {
         (Ok(dim), None) if dim < MAX_RANK => Ok(Encoding::Slice { dim, parent: Box::new(parent) }),
         (Ok(dim), Some(rank)) if dim < rank => {
@@ -211,7 +241,9 @@ fn slice(body: &str, depth: usize) -> Result<Encoding, Error> {
 
 /// `{opIdx = 0, parent = #ttg.…, kWidth = 2}`.
 fn operand(body: &str, depth: usize) -> Result<Encoding, Error> {
-    let (operand, span, parent, width) = nested(body, "opIdx", depth)?;
+    let (numbers, parent) = nested(body, (&["opIdx", "kWidth"], 1), ("parent", false), depth)?;
+    let ((operand, span), (width, _)) =
+        (numbers[0].unwrap_or_default(), numbers[1].unwrap_or_default());
     if operand > 1 {
         return Err(Error::parse(span, "a product has operands 0 and 1"));
     }
@@ -226,32 +258,56 @@ fn operand(body: &str, depth: usize) -> Result<Encoding, Error> {
     }
 }
 
-/// `{FIRST = 0, parent = #ttg.…}`, with `, kWidth = 2` for operands, in any order: the number with its span, the
-/// parent, and the width or 0.
+/// `{numPartitions = 2, numGroups = 2, partitionDim = 0, partitionLayout = #ttg.…}`.
+fn partitioned(body: &str, depth: usize) -> Result<Encoding, Error> {
+    let names = ["numPartitions", "numGroups", "partitionDim"];
+    let (numbers, piece) = nested(body, (&names, 3), ("partitionLayout", true), depth)?;
+    let number = |i: usize| numbers[i].unwrap_or_default();
+    let ((partitions, first), (groups, second), (dim, third)) = (number(0), number(1), number(2));
+    for (number, span) in [(partitions, first), (groups, second)] {
+        if !number.is_power_of_two() {
+            return Err(Error::parse(span, "expected a power of two"));
+        }
+    }
+    if matches!(piece, Encoding::TensorMemory(_) | Encoding::Partitioned(..)) {
+        let message = "the pieces are of shared memory, without partitions of their own";
+        return Err(Error::parse((0, body.len()), message));
+    }
+    match usize::try_from(dim) {
+        Ok(dim) if dim < piece.rank().unwrap_or(MAX_RANK) => {
+            let partitions = Partitions { partitions, groups, dim };
+            Ok(Encoding::Partitioned(partitions, Box::new(piece)))
+        }
+        _ => Err(Error::parse(third, "expected a dim of the encoding of the pieces")),
+    }
+}
+
+type Number = (u64, (usize, usize));
+
+/// `{NUMBER = 0, INNER = #ttg.…}`, in any order: the numbers of these names, of which the first `needed` have to be
+/// there, each with its span, and the encoding, which is of memory or over threads.
 fn nested(
     body: &str,
-    first: &str,
+    (names, needed): (&[&str], usize),
+    (inner, memory): (&str, bool),
     depth: usize,
-) -> Result<(u64, (usize, usize), Encoding, u64), Error> {
-    let (mut scan, mut number, mut parent, mut width) = (Scanner::new(body), None, None, None);
-    let legal = if first == "opIdx" { "opIdx, parent, kWidth" } else { "dim, parent" };
+) -> Result<(Vec<Option<Number>>, Encoding), Error> {
+    let (mut scan, mut numbers, mut encoding) = (Scanner::new(body), vec![None; names.len()], None);
     scan.expect("{")?;
     loop {
         let (field, span) = scan.name("a field")?;
         scan.expect("=")?;
         scan.skip();
         let from = scan.at();
-        let again = match field {
-            "parent" => parent.replace(read_parent(&mut scan, body, depth)?).is_some(),
-            "kWidth" if first == "opIdx" => width.replace(scan.integer()?).is_some(),
-            _ if field == first => {
-                let value = scan.integer()?;
-                number.replace((value, (from, scan.at()))).is_some()
-            }
-            _ => {
-                let message = format!("unknown field `{field}`; legal fields are {legal}");
-                return Err(Error::parse(span, message));
-            }
+        let again = if field == inner {
+            encoding.replace(read_inner(&mut scan, body, memory, depth)?).is_some()
+        } else if let Some(at) = names.iter().position(|name| *name == field) {
+            let value = scan.integer()?;
+            numbers[at].replace((value, (from, scan.at()))).is_some()
+        } else {
+            let names = names.join(", ");
+            let message = format!("unknown field `{field}`; legal fields are {names}, {inner}");
+            return Err(Error::parse(span, message));
         };
         if again {
             return Err(Error::parse(span, format!("`{field}` is given twice")));
@@ -264,13 +320,20 @@ fn nested(
     let end = scan.at() - 1;
     scan.end("the fields")?;
     let missing = |name: &str| Error::parse((end, end), format!("expected `{name}=` too"));
-    let (number, span) = number.ok_or_else(|| missing(first))?;
-    let parent = parent.ok_or_else(|| missing("parent"))?;
-    Ok((number, span, parent, width.unwrap_or(0)))
+    let first = names.iter().zip(&numbers).take(needed);
+    if let Some((name, _)) = first.into_iter().find(|(_, number)| number.is_none()) {
+        return Err(missing(name));
+    }
+    Ok((numbers, encoding.ok_or_else(|| missing(inner))?))
 }
 
 /// The encoding that comes next, up to the bracket that closes it.
-fn read_parent(scan: &mut Scanner<'_>, body: &str, depth: usize) -> Result<Encoding, Error> {
+fn read_inner(
+    scan: &mut Scanner<'_>,
+    body: &str,
+    memory: bool,
+    depth: usize,
+) -> Result<Encoding, Error> {
     let at = scan.at();
     if depth == DEEPEST {
         return Err(Error::parse((at, body.len()), "encodings nested deeper than 16"));
@@ -288,12 +351,16 @@ fn read_parent(scan: &mut Scanner<'_>, body: &str, depth: usize) -> Result<Encod
         }
     }
     let inside = scan.rest().get(..len).unwrap_or("");
-    let parent = read(inside, depth + 1).map_err(|error| error.shifted(at))?;
-    if parent.is_memory() {
-        return Err(Error::parse((at, at + len), "the parent is an encoding over threads"));
+    let inner = read(inside, depth + 1).map_err(|error| error.shifted(at))?;
+    if inner.is_memory() != memory {
+        let message = match memory {
+            true => "a piece has an encoding of memory",
+            false => "the parent is an encoding over threads",
+        };
+        return Err(Error::parse((at, at + len), message));
     }
     scan.advance(len);
-    Ok(parent)
+    Ok(inner)
 }
 
 impl Encoding {
@@ -308,7 +375,9 @@ impl Encoding {
             Encoding::Swizzled { .. }
             | Encoding::SharedLinear { .. }
             | Encoding::Nvmma(_)
-            | Encoding::Padded(_) => true,
+            | Encoding::Padded(_)
+            | Encoding::TensorMemory(_)
+            | Encoding::Partitioned(..) => true,
         }
     }
 
@@ -325,6 +394,8 @@ impl Encoding {
             Encoding::Operand { parent, .. } => parent.rank(),
             Encoding::Nvmma(nvmma) => nvmma.rank(),
             Encoding::Padded(padded) => padded.rank(),
+            Encoding::TensorMemory(_) => Some(2),
+            Encoding::Partitioned(_, piece) => piece.rank(),
         }
     }
 
@@ -370,6 +441,11 @@ impl fmt::Display for Encoding {
             }
             Encoding::Nvmma(nvmma) => write!(f, "{nvmma}"),
             Encoding::Padded(padded) => write!(f, "{padded}"),
+            Encoding::TensorMemory(memory) => write!(f, "{memory}"),
+            Encoding::Partitioned(Partitions { partitions, groups, dim }, piece) => write!(
+                f,
+                "#ttg.partitioned_shared<{{numPartitions = {partitions}, numGroups = {groups}, partitionDim = {dim}, partitionLayout = {piece}}}>"
+            ),
             Encoding::SharedLinear { offset, blocks, alignment } => {
                 let block = if blocks.is_empty() {
                     String::new()

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Tiles of eight rows of `swizzlingByteWidth` bytes, in which units of 16 bytes are xored with the row; tiles along
-//! the rows first. Of fp4 that is padded, eight bytes of elements are followed by eight of padding.
+//! the rows first. The rows of batches are counted through all dims but the contiguous one, which is the last, or the
+//! first if transposed. Boxes have at most 256 elements of a dim; an array of more is many boxes. Of fp4 that is padded, eight bytes of elements are followed by eight of padding.
 //! Source: Triton, `getCoreMatrixLinearLayout`; CUDA, "Tensor map swizzle modes".
 
 use std::fmt;
@@ -13,12 +14,12 @@ use std::fmt;
 use tilewright_core::LinearLayout;
 
 use super::{
-    maps::{build, identities, name, shared_out},
-    values::{BLOCKS, Bases, blocks, more},
+    maps::{block_map, build, name, per_block, shared_out, transposed},
+    values::{BLOCKS, Bases, blocks, flag, more},
 };
 use crate::{
     error::{Error, Kind},
-    literal::{Fields, Value},
+    literal::Fields,
 };
 
 #[derive(Debug)]
@@ -41,9 +42,6 @@ pub(super) fn read(body: &str) -> Result<Nvmma, Error> {
     let legal = [&own[..], &BLOCKS[..]].concat();
     let mut fields = Fields::read(body, "an encoding of tensor cores' memory", &legal, 0)?;
     let (width, bits) = (fields.need(&[own[0]])?, fields.need(&[own[2]])?);
-    let flag = |value: Option<Value<'_>>| -> Result<bool, Error> {
-        Ok(value.map(|value| value.word().map(|word| word == "true")).transpose()? == Some(true))
-    };
     let (transposed, padded) = (flag(fields.take(&[own[1]])?)?, flag(fields.take(&[own[3]])?)?);
     fields.take(&[own[4]])?;
     if ![0, 32, 64, 128].contains(&width.unsigned()?) {
@@ -63,44 +61,62 @@ impl Nvmma {
         self.blocks.first().map(Vec::len)
     }
 
-    /// The map of a tensor of these extents, of two dims or more.
+    /// The map of a tensor of these extents.
     pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
         let rank = dims.len();
+        let part = per_block(&block_map(&self.blocks, dims)?, dims);
         let unsupported = |message: String| Err(Error::new(Kind::Unsupported, message));
-        if rank < 2 || (self.transposed && rank > 2) {
-            return unsupported(format!(
-                "nvmma_shared of {rank} dims; matrices are read, and batches of those not transposed"
-            ));
+        let least = if self.width == 0 { 1 } else { 2 };
+        if rank < least || (self.transposed && rank == 1) {
+            return unsupported(format!("nvmma_shared of {rank} dims; it has {least} at least"));
         }
-        // The dims with the fastest first, and the one that is contiguous.
+        // The contiguous dim, and the others with the fastest first.
         let (column, rows): (usize, Vec<usize>) = match self.transposed {
-            true => (0, vec![1]),
+            true => (0, (1..rank).rev().collect()),
             false => (rank - 1, (0..rank - 1).rev().collect()),
         };
-        let large = rank > 2 && rows.iter().any(|&dim| dims[dim] > BOX);
-        if large || (self.width == 0 && dims.iter().any(|&extent| extent > BOX)) {
-            return unsupported(format!("nvmma_shared in boxes: an extent beyond {BOX} here"));
+        if self.width == 0 && self.transposed && rank > 2 {
+            let message = "nvmma_shared of batches, transposed and without a swizzle, is not read";
+            return unsupported(message.to_owned());
         }
-        if self.width == 0 {
-            let order: Vec<usize> = [column].into_iter().chain(rows).collect();
-            let tile = identities("offset", dims, &order)?;
-            return shared_out(&tile, &self.blocks, dims);
+        let extent = |dim: usize| part[dim].min(BOX);
+        let columns = if self.width == 0 { extent(column) } else { self.columns() };
+        let mut outer: Vec<(usize, u64)> = Vec::new();
+        for &dim in &rows {
+            outer.extend((0..extent(dim).trailing_zeros()).map(|bit| (dim, 1 << bit)));
         }
-        let columns = self.columns();
-        if dims[rows[0]] < ROWS || dims[column] < columns {
+        if self.transposed {
+            // The rows of a batch are counted from the middle of the fastest dim, as many bits on as the others have.
+            let others = rows.iter().skip(1).map(|&dim| extent(dim).trailing_zeros()).sum::<u32>();
+            outer.rotate_left(others as usize);
+        }
+        let few = if self.transposed { extent(rows[0]) < ROWS } else { outer.len() < 3 };
+        if self.width > 0 && (few || part[column] < columns) {
             return unsupported(format!(
                 "an array of {} rows of {}; a tile of nvmma_shared is {ROWS} rows of {columns}",
-                dims[rows[0]], dims[column]
+                if self.transposed { extent(rows[0]) } else { 1 << outer.len() },
+                part[column]
             ));
         }
-        let order: Vec<usize> = rows.iter().copied().chain([column]).collect();
-        let outs = [(name(rows[0]), ROWS), (name(column), columns)];
-        let tile = build(&[("offset", &self.tile())], &outs)?;
-        let rest = identities("offset", &vec![1; rank], &order)?;
-        let tile = tile.product(&rest)?;
-        let names: Vec<String> = order.iter().map(|&dim| name(dim)).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        shared_out(&tile.transpose_outs(&names)?, &self.blocks, dims)
+        let at = |dim: usize, to: u64, of_column: u64| {
+            let mut image = vec![0; rank];
+            image[dim] = to;
+            image[column] += of_column;
+            image
+        };
+        let mut bases: Bases =
+            self.column_bits(columns).map(|of_column| at(column, 0, of_column)).collect();
+        let mixed = |row: usize| if row < 3 { self.mixed(1 << row) } else { 0 };
+        bases.extend(outer.iter().enumerate().map(|(row, &(dim, to))| at(dim, to, mixed(row))));
+        let size = |dim: usize| if dim == column { columns } else { extent(dim) };
+        let outs: Vec<(String, u64)> = (0..rank).map(|dim| (name(dim), size(dim))).collect();
+        let tile = build(&[("offset", &bases)], &outs)?;
+        // Boxes follow one another along the first dim, then the second; without a swizzle along the last first.
+        let mut order: Vec<String> = (0..rank).map(name).collect();
+        if self.width == 0 {
+            order.reverse();
+        }
+        shared_out(&transposed(&tile, &order)?, &self.blocks, dims)
     }
 
     /// The elements of a row of a tile.
@@ -108,20 +124,24 @@ impl Nvmma {
         8 * self.width / self.bits / if self.padded { 2 } else { 1 }
     }
 
-    /// The bases of a tile: row and column of 1, 2, 4 …
-    fn tile(&self) -> Bases {
-        let vec = 128 / self.bits;
-        let (per_phase, max_phase) = (128 / self.width, self.width / 16);
-        let packed = |column: u64| match self.padded {
-            // Of sixteen places the last eight are padding.
-            true => column / 16 * 8 + column % 8,
-            false => column,
-        };
-        let bits = |extent: u64| (0..extent.trailing_zeros()).map(|bit| 1u64 << bit);
-        let mut bases: Bases =
-            bits(8 * self.width / self.bits).map(|column| vec![0, packed(column)]).collect();
-        bases.extend(bits(ROWS).map(|row| vec![row, packed(vec * (row / per_phase % max_phase))]));
-        bases
+    /// The column of each power of two below the places of a row.
+    fn column_bits(&self, columns: u64) -> impl Iterator<Item = u64> {
+        let places = if self.width > 0 && self.padded { 2 * columns } else { columns };
+        (0..places.trailing_zeros()).map(|bit| self.packed(1 << bit))
+    }
+
+    /// The column of a place: of sixteen places the last eight are padding, if there is padding.
+    fn packed(&self, place: u64) -> u64 {
+        if self.width > 0 && self.padded { place / 16 * 8 + place % 8 } else { place }
+    }
+
+    /// The column that row `row` of a tile is xored with.
+    fn mixed(&self, row: u64) -> u64 {
+        if self.width == 0 {
+            return 0;
+        }
+        let (vec, per_phase, max_phase) = (128 / self.bits, 128 / self.width, self.width / 16);
+        self.packed(vec * (row / per_phase % max_phase))
     }
 }
 

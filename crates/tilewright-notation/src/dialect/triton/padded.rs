@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! padded := '[' int ':' '+' int { ',' int ':' '+' int } ']' '{' fields '}'
-//! fields := order [, shape] | offset [, block]: lists of bases
+//! fields := order [, shape] | offset [, block]: lists of bases; each block has memory of its own
 //! ```
 //!
 //! Behind each interval of elements, a number more is left free: offset x becomes x + Σ ⌊x / interval⌋ · padding. So the
@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use tilewright_core::{Layout, LinearLayout, Mode, TensorLayout};
+use tilewright_core::{Layout, LinearDim, LinearLayout, Mode, TensorLayout};
 
 use super::{
     maps::{build, identities, name},
@@ -35,7 +35,7 @@ pub(super) struct Padded {
 #[derive(Debug)]
 enum Plain {
     Order { order: Vec<usize>, shape: Option<Vec<u64>> },
-    Bases { offset: Bases },
+    Bases { offset: Bases, block: Bases },
 }
 
 /// Reads what stands between the angles.
@@ -70,13 +70,9 @@ fn fields(body: &str) -> Result<Plain, Error> {
     let mut fields = Fields::read(body, "a padded encoding", &legal, 0)?;
     if let Some(value) = fields.take(&["offset"])? {
         let offset = bases(&value)?;
-        same_rank(offset.iter(), body)?;
-        if let Some(block) = fields.take(&["block"])?
-            && !block.list()?.is_empty()
-        {
-            return Err(Error::parse(block.span, "padding is of one block's memory; expected []"));
-        }
-        return Ok(Plain::Bases { offset });
+        let block = fields.take(&["block"])?.map_or(Ok(Vec::new()), |value| bases(&value))?;
+        same_rank(offset.iter().chain(&block), body)?;
+        return Ok(Plain::Bases { offset, block });
     }
     let order = order(&fields.need(&["order"])?)?;
     let shape = fields.take(&["shape"])?;
@@ -93,7 +89,7 @@ impl Padded {
     pub(super) fn rank(&self) -> Option<usize> {
         match &self.plain {
             Plain::Order { order, .. } => Some(order.len()),
-            Plain::Bases { offset } => offset.first().map(Vec::len),
+            Plain::Bases { offset, block } => offset.iter().chain(block).next().map(Vec::len),
         }
     }
 
@@ -105,10 +101,10 @@ impl Padded {
                 format!("`{self}` is of an array of {}", list(shape)),
             )),
             Plain::Order { order, .. } => identities("offset", dims, order),
-            Plain::Bases { offset } => {
+            Plain::Bases { offset, block } => {
                 let outs: Vec<(String, u64)> =
                     dims.iter().enumerate().map(|(i, &extent)| (name(i), extent)).collect();
-                build(&[("offset", offset)], &outs)
+                build(&[("offset", offset), ("block", block)], &outs)
             }
         }
     }
@@ -116,20 +112,31 @@ impl Padded {
     /// Where each element of an array of these extents lies.
     pub(super) fn stored(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
         let places = self.map(dims)?.inverse()?;
+        let blocks = places.outs().get(1).map_or(1, LinearDim::size);
+        let size: u64 = dims.iter().product::<u64>() / blocks;
+        let capacity = self.padded(size)? - self.behind(size);
         let (mut modes, mut counts) = (Vec::new(), Vec::new());
         for dim in 0..dims.len() {
             let from = modes.len();
             for basis in (0..).map_while(|bit| places.basis(&name(dim), bit)) {
-                let offset = basis.as_slice().first().copied().unwrap_or(0);
-                if !offset.is_power_of_two() {
+                let (offset, block) = match *basis.as_slice() {
+                    [offset, block] => (offset, block),
+                    [offset, ..] => (offset, 0),
+                    [] => (0, 0),
+                };
+                if !(offset + block).is_power_of_two() || offset.min(block) > 0 {
                     return Err(Error::new(
                         Kind::Unsupported,
                         format!(
-                            "padding behind a swizzle: an element's plain offset has the bits {offset:#b}, and a sum with padding is not an xor of them"
+                            "padding behind a swizzle: an element's plain offset has the bits {offset:#b} of block {block}, and a sum with padding is not an xor of them"
                         ),
                     ));
                 }
-                modes.push(Mode::new(2, self.padded(offset)? as i64));
+                let stride = match offset {
+                    0 => block.checked_mul(capacity).filter(|stride| *stride <= 1 << 62),
+                    _ => Some(self.padded(offset)?),
+                };
+                modes.push(Mode::new(2, stride.ok_or_else(too_large)? as i64));
             }
             if modes.len() == from {
                 modes.push(Mode::new(1, 0));
@@ -137,8 +144,7 @@ impl Padded {
             counts.push(modes.len() - from);
         }
         let layout = joined(&modes, &counts)?;
-        let size: u64 = dims.iter().product();
-        let capacity = self.padded(size)? - self.behind(size);
+        let capacity = capacity.checked_mul(blocks).ok_or_else(too_large)?;
         Ok(TensorLayout::new(dims, &layout, capacity)?)
     }
 
@@ -147,9 +153,7 @@ impl Padded {
         let each =
             self.gaps.iter().map(|(interval, padding)| (offset / interval).checked_mul(*padding));
         let sum = each.chain([Some(offset)]).try_fold(0u64, |all, one| all.checked_add(one?));
-        sum.filter(|sum| i64::try_from(*sum).is_ok()).ok_or_else(|| {
-            Error::new(Kind::Overflow, "padding beyond 2^63 - 1 elements".to_owned())
-        })
+        sum.filter(|sum| i64::try_from(*sum).is_ok()).ok_or_else(too_large)
     }
 
     /// The padding behind the last element.
@@ -157,6 +161,10 @@ impl Padded {
         let last = self.gaps.iter().filter(|(interval, _)| size.is_multiple_of(*interval));
         last.map(|(_, padding)| padding).sum()
     }
+}
+
+fn too_large() -> Error {
+    Error::new(Kind::Overflow, "padding beyond 2^63 - 1 elements".to_owned())
 }
 
 /// The layout of these bits, neighbours that are one stride joined.
@@ -190,7 +198,9 @@ impl fmt::Display for Padded {
                     shape.as_ref().map_or(String::new(), |s| format!(", shape = {}", list(s)));
                 write!(f, "{{order = {}{shape}}}>", list(order))
             }
-            Plain::Bases { offset } => write!(f, "{{offset = {}, block = []}}>", lists(offset)),
+            Plain::Bases { offset, block } => {
+                write!(f, "{{offset = {}, block = {}}}>", lists(offset), lists(block))
+            }
         }
     }
 }

@@ -54,6 +54,10 @@ impl Encoding {
             },
             Encoding::Nvmma(nvmma) => nvmma.map(dims),
             Encoding::Padded(padded) => padded.map(dims),
+            Encoding::TensorMemory(memory) => memory.map(dims),
+            Encoding::Partitioned(partitions, piece) => {
+                partitions.joined(&piece.map(&partitions.piece(dims)?)?)
+            }
             Encoding::SharedLinear { offset, blocks, .. } => {
                 let ins = [("offset", offset), ("block", blocks)];
                 let outs: Vec<(String, u64)> =

@@ -38,6 +38,11 @@ pub(super) fn power(value: &Value<'_>) -> Result<u64, Error> {
     }
 }
 
+/// `true` or `false`, which may be left out.
+pub(super) fn flag(value: Option<Value<'_>>) -> Result<bool, Error> {
+    Ok(value.map(|value| value.word().map(|word| word == "true")).transpose()? == Some(true))
+}
+
 /// The dims, each once, the fastest first.
 pub(super) fn order(value: &Value<'_>) -> Result<Vec<usize>, Error> {
     let dims = value.dims()?;

@@ -1,6 +1,6 @@
 //! Linear layouts: maps between named dims that are linear over bits.
 
-use tilewright_core::{Coord, Error, IntTuple, LinearLayout, Profile};
+use tilewright_core::{Error, IntTuple, LinearLayout, Profile};
 
 use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout};
 use crate::eval::value::Form;
@@ -261,6 +261,59 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| linear(call.linear(0)?.quotient(&call.dims(1)?.names())?),
     },
     Function {
+        name: "is_trivial_over",
+        arguments: "X, [a,…]",
+        doc: "Whether these dims go to themselves, no other dim goes to them, and they go to no other.",
+        python: "(x: LinearLike, dims: Dims, /) -> bool",
+        example: "{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2), [block]",
+        counts: (2, 2),
+        run: |call| Ok(Form::Boolean(call.linear(0)?.is_trivial_over(&call.dims(1)?.names()))),
+    },
+    Function {
+        name: "resize_in",
+        arguments: "X, [in:n]",
+        doc: "With another size of an input dim: bits left out are dropped, new ones are sent to 0.",
+        python: "(x: LinearLike, dim: Dims, /) -> Value",
+        example: "{lane=[1,2],warp=[4]} -> (row:8), [lane:2]",
+        counts: (2, 2),
+        run: |call| match sizes(call, 1)?[..] {
+            [(name, size)] => linear(call.linear(0)?.resize_in(name, size)?),
+            _ => call.is_not(1, "one dim with its size"),
+        },
+    },
+    Function {
+        name: "lstsq",
+        arguments: "X, Y",
+        doc: "The Z with X(Z(y)) = Y(y), the smallest where there are several: invert_and_compose(Y, X).",
+        python: "(x: LinearLike, y: LinearLike, /) -> Value",
+        example: "{reg=[2,1]} -> (row:4), {lane=[1,2]} -> (row:4)",
+        counts: (2, 2),
+        run: |call| linear(call.linear(1)?.invert_and_compose(&call.linear(0)?)?),
+    },
+    Function {
+        name: "consecutive",
+        arguments: "X",
+        doc: "How many coordinates from 0 on a linear layout leaves as they are.",
+        python: "(x: LinearLike, /) -> int",
+        example: "{lane=[1,2,8]} -> (row:16)",
+        counts: (1, 1),
+        // At most 2^62.
+        run: |call| integer(call.linear(0)?.consecutive() as i64),
+    },
+    Function {
+        name: "free_bits",
+        arguments: "X",
+        doc: "For each input dim the mask of the bits that repeat what lower bits do.",
+        python: "(x: LinearLike, /) -> int | tuple[Any, ...]",
+        example: "{lane=[1,2,0],warp=[4,3]} -> (row:8)",
+        counts: (1, 1),
+        run: |call| {
+            let map = call.linear(0)?;
+            let masks = map.ins().iter().filter_map(|dim| map.free_bits(dim.name()));
+            answer(&masks.collect::<Vec<u64>>())
+        },
+    },
+    Function {
         name: "surjective",
         arguments: "X",
         doc: "Whether a linear layout reaches every coordinate of its output.",
@@ -306,13 +359,13 @@ fn apply(call: &Call<'_>) -> Answer {
     let below = |_| Error::out_of_range("a coordinate below 0", [], "coordinates are 0 or more");
     let values: Result<Vec<u64>, Error> =
         coord.values().iter().map(|&x| u64::try_from(x).map_err(below)).collect();
-    answer(&map.apply(&values?)?)
+    answer(map.apply(&values?)?.as_slice())
 }
 
 /// An integer for one dim, a tuple for several.
-fn answer(image: &Coord) -> Answer {
+fn answer(of_dims: &[u64]) -> Answer {
     // Coordinates have at most 62 bits.
-    match image.as_slice() {
+    match of_dims {
         [one] => integer(*one as i64),
         all => {
             let values: Vec<i64> = all.iter().map(|&x| x as i64).collect();

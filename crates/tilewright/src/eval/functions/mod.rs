@@ -152,9 +152,37 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
     groups.into_iter().flatten()
 }
 
-/// The function of this name.
+/// The names that Triton's `LinearLayout` gives to functions that are called otherwise here.
+const TRITON: [(&str, &str); 23] = [
+    ("concatIns", "concat_ins"),
+    ("concatOuts", "concat_outs"),
+    ("divideLeft", "divide_left"),
+    ("divideRight", "divide_right"),
+    ("flattenIns", "flatten_ins"),
+    ("flattenOuts", "flatten_outs"),
+    ("getFreeVariableMasks", "free_bits"),
+    ("getNumConsecutiveInOut", "consecutive"),
+    ("identity1D", "identity"),
+    ("invert", "inverse"),
+    ("invertAndCompose", "invert_and_compose"),
+    ("isInvertible", "invertible"),
+    ("isSurjective", "surjective"),
+    ("isTrivialOver", "is_trivial_over"),
+    ("pseudoinvert", "pseudo_inverse"),
+    ("removeZeroBasesAlongDim", "remove_zeros"),
+    ("reshapeIns", "reshape_ins"),
+    ("reshapeOuts", "reshape_outs"),
+    ("resizeInDim", "resize_in"),
+    ("strided1D", "strided"),
+    ("transposeIns", "transpose_ins"),
+    ("transposeOuts", "transpose_outs"),
+    ("zeros1D", "zeros"),
+];
+
+/// The function of this name, or of this name in Triton.
 pub(super) fn named(name: &str, span: (usize, usize)) -> Result<&'static Function, Error> {
-    functions().find(|function| function.name == name).ok_or_else(|| {
+    let own = TRITON.iter().find(|(other, _)| *other == name).map_or(name, |&(_, own)| own);
+    functions().find(|function| function.name == own).ok_or_else(|| {
         let hint = nearest(name).map(|near| format!("; did you mean `{near}`?"));
         let name = shortened(name);
         let message = format!("no function is called `{name}`{}", hint.unwrap_or_default());
@@ -190,6 +218,14 @@ mod tests {
                 "{function:?}"
             );
             assert!(function.counts.0 <= function.counts.1, "{function:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_triton_are_names_of_functions() {
+        for (other, own) in TRITON {
+            assert!(functions().all(|function| function.name() != other), "{other}");
+            assert_eq!(named(other, (0, 0)).unwrap().name(), own);
         }
     }
 

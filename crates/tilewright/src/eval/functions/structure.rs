@@ -89,6 +89,24 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
     },
     Function {
+        name: "append_to",
+        arguments: "A, n[, B]",
+        doc: "A with B, 1:0 unless given, as further axes behind until there are n; of tuples, a tuple.",
+        python: "(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any",
+        example: "(2,3):(3,1), 4",
+        counts: (2, 3),
+        run: |call| grown(call, false),
+    },
+    Function {
+        name: "prepend_to",
+        arguments: "A, n[, B]",
+        doc: "A with B, 1:0 unless given, as further axes before until there are n; of tuples, a tuple.",
+        python: "(a: LayoutLike, n: int, b: LayoutLike | None = None, /) -> Any",
+        example: "(2,3):(3,1), 4",
+        counts: (2, 3),
+        run: |call| grown(call, true),
+    },
+    Function {
         name: "replace",
         arguments: "A, i, B",
         doc: "A with B in place of axis i; of tuples, a tuple.",
@@ -136,6 +154,41 @@ pub(super) fn parts_of(tuple: &IntTuple) -> Result<Vec<IntTuple>, Refusal> {
         Some(_) => Ok(vec![tuple.clone()]),
         None => Ok((0..tuple.rank()).map(|i| tuple.get(&[i])).collect::<Result<_, _>>()?),
     }
+}
+
+/// CuTe's `append<n>(A, B)`, or with `before` its `prepend<n>`.
+fn grown(call: &Call<'_>, before: bool) -> Answer {
+    let n = call.position(1)?;
+    let one = if call.count() == 3 { Some(call.form(2)?) } else { None };
+    if let (Some(mut parts), Some(Form::Tuple(one))) = (parts(call)?, one) {
+        longer(parts.len(), n)?;
+        let mut whole = call.tuple(0)?;
+        while parts.len() < n {
+            parts.insert(if before { 0 } else { parts.len() }, one.clone());
+            whole = IntTuple::of(&parts.iter().collect::<Vec<_>>())?;
+        }
+        return Ok(Form::Tuple(whole));
+    }
+    let mut whole = call.layout(0)?;
+    let one = if one.is_some() { call.layout(2)? } else { unit()? };
+    longer(whole.rank(), n)?;
+    while whole.rank() < n {
+        whole = if before { whole.prepend(&one)? } else { whole.append(&one)? };
+    }
+    layout(whole)
+}
+
+/// `1:0`.
+fn unit() -> Result<Layout, Refusal> {
+    Ok(Layout::from_shape_stride(&IntTuple::integer(1), &IntTuple::integer(0))?)
+}
+
+/// Refuses a number of axes below those that there are.
+fn longer(rank: usize, n: usize) -> Result<(), Refusal> {
+    if rank <= n {
+        return Ok(());
+    }
+    Err(Refusal::Said("out-of-range", format!("{rank} axes, which are more than {n} already")))
 }
 
 fn at(parts: &[IntTuple], i: usize) -> Result<&IntTuple, Refusal> {

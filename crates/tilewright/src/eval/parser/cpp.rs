@@ -20,9 +20,9 @@
 use super::{Error, Expr, Node, Parser, Word};
 
 /// The functions that take integers between `<` and `>`: `size<0>(L)` is `size(L, 0)`.
-const TEMPLATES: [&str; 14] = [
+const TEMPLATES: [&str; 16] = [
     "size", "rank", "depth", "shape", "stride", "get", "layout", "select", "take", "group",
-    "replace", "upcast", "downcast", "cosize",
+    "replace", "upcast", "downcast", "cosize", "append", "prepend",
 ];
 
 /// The function that compact strides in this order are asked from.
@@ -104,8 +104,13 @@ impl<'a> Parser<'a> {
         let mut arguments = self.list('(', ')')?;
         let behind = arguments.len().min(1);
         arguments.splice(behind..behind, integers);
-        // CuTe's `layout<i>(L)` is the part that `get` gives.
-        let name = if name == "layout" { "get" } else { name };
+        let name = match name {
+            // CuTe's `layout<i>(L)` is the part that `get` gives.
+            "layout" => "get",
+            "append" => "append_to",
+            "prepend" => "prepend_to",
+            own => own,
+        };
         Ok(Node::Call { name, name_span, arguments })
     }
 
@@ -206,6 +211,16 @@ mod tests {
             ("take<0,1>(make_shape(_4{},_8{}))", "(4,)"),
             ("upcast<2>((8,4):(1,8))", "(4,4):(1,4)"),
             ("replace<1>((4,2):(1,4), 3:8)", "(4,3):(1,8)"),
+            ("append<4>((4,2):(1,4))", "(4,2,1,1):(1,4,0,0)"),
+            ("append<2>((4,2):(1,4))", "(4,2):(1,4)"),
+            ("append<2>(8:3)", "(8,1):(3,0)"),
+            ("append<3>(make_shape(_4{},_2{}), _7{})", "(4,2,7)"),
+            ("append<1>(5, 7)", "5"),
+            (
+                "prepend<3>(8:3, make_layout(make_shape(2,2), make_stride(2,1)))",
+                "((2,2),(2,2),8):((2,1),(2,1),3)",
+            ),
+            ("cute::prepend<3>((4,2))", "(1,4,2):(0,1,4)"),
             ("make_layout(make_shape(4,8), LayoutRight{})(_,3)", "slice((_,3), (4,8):(8,1))"),
             ("make_layout(make_shape(4,8), LayoutRight{})(2,3)", "19"),
             ("((4,(2,4)):(8,(4,1)))(1,(_,2))", "slice((1,(_,2)), (4,(2,4)):(8,(4,1)))"),
@@ -256,6 +271,9 @@ mod tests {
             ("make_layout((4,8), LayoutRight{}, 3)", (32, 33), "`)`"),
             ("(4,8):(8,1); 3", (13, 14), "behind the expression"),
             ("(4,8)(1,2)", (5, 10), "behind the expression"),
+            ("append<1>((4,8):(8,1))", (0, 22), "2 axes, which are more than 1"),
+            ("append<99>((4,8), 1)", (0, 20), "32"),
+            ("append<99>((4,8):(8,1))", (0, 23), "32"),
             ("(8:2)(1)(1)", (8, 11), "behind the expression"),
             ("size((4,8):(8,1))(2)", (0, 17), "an integer where a layout is expected"),
             ("shape((4,8):(8,1))(_,1)", (0, 18), "a tuple where a layout is expected"),
