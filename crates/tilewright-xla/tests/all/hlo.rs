@@ -257,7 +257,7 @@ fn hlo_text_at_fault_is_told_with_its_line() {
         ("HloModule".into(), (1, 10), "module's name"),
         (module("x = f32[2]{1} parameter(0)"), (4, 14), "out of range"),
         (module("x = F32[2] parameter(0)"), (4, 7), "did you mean `f32`"),
-        (module("x = add(a, b)"), (4, 7), "expected an element type"),
+        (module("x = add a"), (4, 7), "expected an element type"),
         (module("x f32[2] add(a, b)"), (4, 5), "expected `=`"),
         (module("x = f32[2] (a, b)"), (4, 14), "expected an opcode"),
         (module("x = f32[2] add"), (5, 1), "expected `(` and the operands"),

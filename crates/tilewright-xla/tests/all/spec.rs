@@ -127,7 +127,6 @@ fn invalid_texts_are_errors_at_their_span() {
         ("f32[2]{0:E(4)T(2)}", (13, 14), "out of order"),
         ("f32[2]{0:T(2)T(2)}", (13, 14), "out of order"),
         ("f32[2]{0:P(s32[1])}", (9, 10), "physical shape"),
-        ("(f32[2]{0:P(s32[1])})", (10, 11), "physical shape"),
         ("f32[2]{0:#(f32)}", (11, 14), "unsigned"),
         ("f32[2]{0:*(u16)#(u32)}", (15, 16), "out of order"),
         ("f32[2]{0:X(1)}", (9, 10), "no property"),
