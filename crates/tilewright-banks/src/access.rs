@@ -14,6 +14,7 @@ use crate::Spread;
 /// assert_eq!(access.spread().values(), 8);
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     name: String,

@@ -196,6 +196,7 @@ impl fmt::Display for Banks {
 /// assert_eq!((turns.count(), turns.banks(), turns.of(20)), (2, 32, 1));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turns {
     banks: u64,

@@ -23,6 +23,7 @@ use crate::{
 /// assert_eq!((count.tiles, count.values, count.outside, count.conflicts()), (1, 1024, 0, 992));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflicts {
     /// The bytes that a thread takes at once.

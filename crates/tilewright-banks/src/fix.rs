@@ -35,6 +35,7 @@ const MAX_BITS: u32 = 20;
 /// assert!(search.failed.iter().all(|failed| failed.pair.threads[0] < failed.pair.threads[1]));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The least change that leaves no conflict.

@@ -26,6 +26,7 @@ const MATRIX: u64 = 8;
 /// assert_eq!(spread.coord(5, 3), Some(vec![9, 3]));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread {
     tile: Vec<u64>,

@@ -25,6 +25,7 @@ pub(crate) use tri;
 /// tilewright_core::debug_as_display!(Refused);
 /// assert_eq!(format!("{:?}", Refused(9)), "9 elements; at most 8");
 /// ```
+#[doc(hidden)]
 #[macro_export]
 macro_rules! debug_as_display {
     ($($type:ty),+) => { $(

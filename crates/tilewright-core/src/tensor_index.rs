@@ -10,8 +10,8 @@ use crate::{
     steps::Working,
 };
 
-/// What is stored at an offset. An element is named by its coordinate: a [`Coord`], or a list where ranks have no
-/// limit.
+/// What is stored at an offset. An element is named by its coordinate: a [`Coord`], or a `Vec<u64>` in XLA's model, whose
+/// ranks are not limited.
 ///
 /// ```
 /// use tilewright_core::{Coord, Layout, Place, TensorLayout};

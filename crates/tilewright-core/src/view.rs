@@ -2,8 +2,8 @@
 //!
 //! Law: an algorithm written over views gives the same answer whatever the layout of the data
 //! (`tests/all/views.rs`: sum, row maxima and matrix product over row-major, column-major, padded and
-//! blocked storage). `v[[i, j]]` is `v.get(&[i, j])`, and [`ViewMut::fill_padding`] writes exactly the places of
-//! which no element is.
+//! blocked storage). `v[[i, j]]` is `v.get(&[i, j])`, and [`ViewMut::fill_padding`] writes exactly the places that
+//! hold no element.
 
 use core::ops::{Index, IndexMut};
 
@@ -297,7 +297,7 @@ macro_rules! views {
                 match self.offset(&coord.map(|x| x as u64)) {
                     Some(place) => place,
                     None => panic!(
-                        "index {coord:?} of a view of extents {:?}; each integer is below its extent",
+                        "index {coord:?} of a view of extents {:?}; write one integer for each dim, below its extent",
                         self.extents()
                     ),
                 }

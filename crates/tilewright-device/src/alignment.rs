@@ -13,6 +13,7 @@ use crate::Error;
 /// assert_eq!(Alignment::of_addresses(0x7f03, 0x8000), view);
 /// assert!(Alignment::new(0, 16).unwrap_err().is_mismatch());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Alignment {
     src: u8,

@@ -76,6 +76,7 @@ impl Way {
 /// assert_ne!(one.kernels()[0].params(), other.kernels()[0].params());
 /// assert!(one.kernels()[0].source(Target::Cuda).contains("KERNEL(tw_move)"));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
     way: Way,

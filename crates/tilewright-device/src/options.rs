@@ -7,6 +7,7 @@
 /// assert_eq!(Options::default().supertile(), 8);
 /// assert_eq!(Options::default().with_supertile(1).supertile(), 1);
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     supertile: u32,

@@ -40,6 +40,7 @@ const WAYS: [Take; 5] = [rows::take, weave::take, realign::take, gather::take, e
 /// let [kernel] = plan.kernels() else { panic!("one kernel") };
 /// assert!(kernel.source(Target::OpenCl).contains("KERNEL(tw_move)"));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DevicePlan {
     kernels: Vec<Kernel>,

@@ -6,6 +6,7 @@
 /// use tilewright_device::Target;
 /// assert!(Target::OpenCl.header().contains("__kernel"));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// CUDA C++ (NVRTC, nvcc), and HIP.

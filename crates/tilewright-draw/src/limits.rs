@@ -18,6 +18,7 @@ pub const MOST: u64 = 1 << 16;
 /// assert_eq!(scene.notes, ["left out: 999997 of 1000000 rows, 999997 of 1000000 columns"]);
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Rows of one grid.

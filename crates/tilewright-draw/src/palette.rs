@@ -16,6 +16,7 @@ pub const HUES: u8 = 8;
 /// assert_eq!(Rgb(0x1a, 0x1a, 0x1a), INK);
 /// assert_eq!(INK.hex(), "#1a1a1a");
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 

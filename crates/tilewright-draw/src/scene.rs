@@ -18,6 +18,7 @@ use crate::palette::shade;
 /// assert_eq!(panel.cell(1, 2).map(|cell| cell.text.as_str()), Some("5"));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scene {
     /// What is drawn, in a line.
@@ -82,6 +83,7 @@ pub enum Joint {
 /// assert_eq!(captions, ["[0,:,:]", "[1,:,:]"]);
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Panel {
     /// A word above it.
@@ -123,6 +125,7 @@ pub struct Margin {
 /// let cell = Cell { text: "37".into(), tip: "offset 37".into(), ..Cell::default() };
 /// assert_eq!((cell.paint, cell.link), (Paint::Plain, None));
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// What stands in it; a line end begins another line.

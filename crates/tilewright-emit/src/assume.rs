@@ -16,6 +16,7 @@ use crate::{Dim, Error};
 /// assert!(error.to_string().ends_with("no extent has the name N; there is K"), "{error}");
 /// # Ok::<(), tilewright_emit::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assumption {
     name: String,

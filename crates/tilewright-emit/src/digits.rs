@@ -38,6 +38,7 @@ pub(crate) struct Place {
 /// assert_ne!(rows, rows_of_any);
 /// # Ok::<(), tilewright_emit::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digits {
     pub(crate) dims: Vec<Dim>,

@@ -14,6 +14,7 @@ use crate::{
 /// assert_eq!(Dim::Known(128).to_string(), "128");
 /// assert_eq!(Dim::named("N").to_string(), "N");
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dim {
     /// A number.

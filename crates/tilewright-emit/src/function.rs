@@ -47,6 +47,7 @@ impl Test {
 /// assert!(rows.coord()?.print(Language::C, &style)?.contains("int at(uint64_t o, uint64_t c[2])"));
 /// # Ok::<(), tilewright_emit::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Function {
     pub(crate) name: &'static str,

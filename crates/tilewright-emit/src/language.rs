@@ -122,6 +122,7 @@ impl FromStr for Language {
 /// use tilewright_emit::{Style, Width};
 /// assert_eq!(Style::default(), Style { name: None, bits: Width::Bits64 });
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// The name of the function, `offset` or `coord` where none is said.

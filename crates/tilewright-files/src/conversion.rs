@@ -45,6 +45,7 @@ use crate::{
 /// let error = Conversion::prepare(&input, &out, again).unwrap_err();
 /// assert!(error.is_usage() && error.kind() == "exists");
 /// ```
+#[must_use]
 #[derive(Debug)]
 pub struct Conversion<'a> {
     pub(crate) input: &'a Input,

@@ -25,6 +25,7 @@ use crate::{
 /// assert!(error.to_string().contains("no/such/file.npy"));
 /// assert!(FileLists::default().tensor("g_idx").is_err());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileLists<'a> {
     input: Option<&'a Input>,

@@ -13,6 +13,7 @@ use crate::held::{Held, check_width, width};
 /// let reading = Reading::default().dims(&[100, 100]).dtype(dtype("bf16").unwrap());
 /// let reading = reading.from(Spec::parse("zN").unwrap());
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     pub(crate) from: Option<Spec>,

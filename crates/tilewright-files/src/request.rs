@@ -23,6 +23,7 @@ pub const DEFAULT_MEMORY: u64 = 1 << 30;
 ///     .memory(64 << 20)
 ///     .verify(true);
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Request {
     pub(crate) to: Option<Spec>,

@@ -59,6 +59,7 @@ use crate::{
 /// assert_eq!(input.tensor("w").unwrap().layout().to_spec(), "bf16[40,24] zN");
 /// assert_eq!(input.tensor("head").unwrap().name(), "w");
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Writer<'a> {
     request: Request,

@@ -31,6 +31,7 @@ use crate::{
 /// assert_ne!(of(&rows, &[2, 1, 3, 4, 5, 6])?, found);
 /// # Ok::<(), tilewright_fingerprint::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Array<'a> {
     layout: &'a TensorLayout,

@@ -20,6 +20,7 @@ use crate::{
 /// assert_eq!("ff".parse::<Key>().unwrap(), Key::new(255));
 /// assert!("0x12".parse::<Key>().is_err());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key(u128);
 

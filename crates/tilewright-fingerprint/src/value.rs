@@ -32,6 +32,7 @@ use crate::{
 /// assert_eq!(whole.to_string().parse::<Fingerprint>()?, whole);
 /// # Ok::<(), tilewright_fingerprint::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(pub(crate) Field);
 

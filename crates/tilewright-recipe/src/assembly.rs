@@ -15,6 +15,7 @@ use crate::{config::ConfigJson, value::models::Conditions};
 /// use tilewright_recipe::Assembly;
 /// assert!(Assembly::default().made.is_empty());
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assembly {
     /// The tensors of the result, by name.
@@ -46,6 +47,7 @@ pub struct Assembly {
 /// let made = Made { name: "w".into(), dtype: Dtype::F16, extents: vec![2, 3], layout: None, parts: vec![part] };
 /// assert_eq!(made.parts[0].elements(), 6);
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Made {
     /// Its name, unique in the result.
@@ -68,6 +70,7 @@ pub struct Made {
 /// let part = Part { origin: Origin::Fill(0), offset: 5, digits: Vec::new() };
 /// assert_eq!(part.elements(), 1);
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Where the elements come from.

@@ -41,6 +41,7 @@ use crate::{
 /// );
 /// # Ok::<(), tilewright_recipe::Errors>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recipe {
     pub(crate) title: Option<String>,

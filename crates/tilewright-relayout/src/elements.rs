@@ -41,6 +41,7 @@ pub enum Extend {
 ///
 /// assert!(Plan::new(&layout, &layout, Elements::same(12), 0).unwrap_err().is_unsupported());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Elements {
     /// The width of a source element: 1, 2, 4, or a multiple of 8 up to 2048.

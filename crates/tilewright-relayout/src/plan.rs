@@ -25,6 +25,7 @@ use tilewright_core::TensorLayout;
 /// assert_eq!((plan.src_bytes(), plan.dst_bytes(), plan.padding()), (20_000, 25_088, 2_544));
 /// assert_eq!(plan.kernel_name(), "transpose 32B");
 /// ```
+#[must_use]
 #[derive(Clone)]
 pub struct Plan(pub(crate) Arc<Inner>);
 

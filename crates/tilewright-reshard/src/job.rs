@@ -30,6 +30,7 @@ const PROTOCOL: u32 = 1;
 /// assert_eq!((job.tasks(), job.files().count(), job.tensors()), (8, 2, 8));
 /// assert_eq!(job.share(1, 3), 2..5);
 /// ```
+#[must_use]
 #[derive(Debug)]
 pub struct Job {
     pub(crate) request: Request,

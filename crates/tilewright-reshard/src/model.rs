@@ -13,6 +13,7 @@ use crate::{Error, tensor::Tensor};
 /// let bytes: u64 = model.tensors("BF16").iter().map(|tensor| tensor.bytes()).sum();
 /// assert_eq!(bytes / 1_000_000_000, 811);
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Model {
     /// The width of the model.

@@ -59,6 +59,7 @@ impl Form {
 /// assert_eq!(request.asked_form(), Form::Ranks);
 /// assert_eq!(Request::new("in", "out").asked_form(), Form::Hf);
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     #[serde(with = "crate::address")]

@@ -23,6 +23,7 @@ type Said<'a> = (&'a str, Option<Vec<u64>>);
 /// assert_eq!(rules.sharded("norm", &[64], None)?.shard(1)?.to_string(), "1 (dp=0,tp=1)  [0,64)");
 /// # Ok::<(), tilewright_reshard::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     mesh: String,

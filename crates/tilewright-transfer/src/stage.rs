@@ -38,6 +38,7 @@ type WriteAt<'w, E> = &'w mut dyn FnMut(&[u8], u64) -> Result<(), E>;
 /// let (budget, most) = (Budget::new(1 << 20), 1 << 16);
 /// assert!(format!("{:?}", Stage::new(&budget, most)).contains("65536"));
 /// ```
+#[must_use]
 #[derive(Debug)]
 pub struct Stage {
     budget: Budget,

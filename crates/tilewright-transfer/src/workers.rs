@@ -52,6 +52,7 @@ fn scoped<T: Send>(
 }
 
 /// Pieces of work that threads take one after another, each with its number.
+#[must_use]
 #[derive(Debug)]
 pub struct Pieces<I>(Mutex<std::iter::Enumerate<I>>);
 

@@ -46,6 +46,85 @@ impl ArrayShape {
         Ok(shape)
     }
 
+    /// An array of any dims, with or without a layout, whatever they are: [`ArrayShape::validate`] checks them, and so do
+    /// [`ArrayShape::validated`] and [`ArrayShape::with_layout`].
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Dim, PrimitiveType};
+    /// let batch = ArrayShape::from_parts(PrimitiveType::F32, vec![Dim::Bounded(8), Dim::Static(128)], None);
+    /// assert_eq!(batch.to_string(), "f32[<=8,128]");
+    /// ```
+    pub fn from_parts(
+        element_type: PrimitiveType,
+        dims: Vec<Dim>,
+        layout: Option<Layout>,
+    ) -> ArrayShape {
+        ArrayShape { element_type, dims, layout }
+    }
+
+    /// The type of an element.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, PrimitiveType};
+    /// assert_eq!(ArrayShape::parse("bf16[2]").unwrap().element_type(), PrimitiveType::Bf16);
+    /// ```
+    pub fn element_type(&self) -> PrimitiveType {
+        self.element_type
+    }
+
+    /// The logical dims.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Dim};
+    /// assert_eq!(ArrayShape::parse("bf16[2,?]").unwrap().dims(), [Dim::Static(2), Dim::Unbounded]);
+    /// ```
+    #[doc(alias = "dimensions")]
+    pub fn dims(&self) -> &[Dim] {
+        &self.dims
+    }
+
+    /// Makes one dim another; a negative number counts from the end. The layout stays.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for a dim that is not there.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Dim};
+    /// let mut shape = ArrayShape::parse("f32[2,?]").unwrap();
+    /// shape.set_dim(-1, Dim::Static(5)).unwrap();
+    /// assert_eq!(shape.to_string(), "f32[2,5]");
+    /// assert!(shape.set_dim(2, Dim::Unbounded).unwrap_err().is_out_of_range());
+    /// ```
+    #[doc(alias = "set_dimensions")]
+    pub fn set_dim(&mut self, dim: i64, to: Dim) -> Result<(), Error> {
+        let at = dimension_number(dim, self.dims.len())?;
+        self.dims.get_mut(at).map(|dim| *dim = to).ok_or_else(|| unbounded(at))
+    }
+
+    /// The layout, if it is said.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let layout = |text| ArrayShape::parse(text).unwrap().layout().map(ToString::to_string);
+    /// assert_eq!((layout("f32[2,3]"), layout("f32[2,3]{0,1}")), (None, Some("{0,1}".into())));
+    /// ```
+    pub fn layout(&self) -> Option<&Layout> {
+        self.layout.as_ref()
+    }
+
+    /// Makes the layout another one, whatever it is: [`ArrayShape::validate`] checks it.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Layout};
+    /// let mut shape = ArrayShape::parse("f32[2,3]").unwrap();
+    /// shape.set_layout(Some(Layout::ascending(2)));
+    /// assert_eq!(shape.to_string(), "f32[2,3]{0,1}");
+    /// ```
+    #[doc(alias = "mutable_layout")]
+    pub fn set_layout(&mut self, layout: Option<Layout>) {
+        self.layout = layout;
+    }
+
     /// The extent of a dim that storage is laid out for; a bounded dim counts its bound. A negative number counts
     /// from the end.
     ///

@@ -69,7 +69,7 @@ pub struct Layout {
 /// ```
 /// use tilewright_xla::{ArrayShape, Dim};
 /// let shape = ArrayShape::parse("s32[<=8,128,?]").unwrap();
-/// assert_eq!(shape.dims[0], Dim::Bounded(8));
+/// assert_eq!(shape.dims()[0], Dim::Bounded(8));
 /// // Storage is laid out for the bound; without one there is no storage.
 /// assert!(shape.extents().unwrap_err().is_unsupported());
 /// ```
@@ -95,20 +95,17 @@ pub enum Dim {
 /// ```
 /// use tilewright_xla::{ArrayShape, Dim, PrimitiveType};
 /// let shape = ArrayShape::parse("f32[<=23,44,?]").unwrap();
-/// assert_eq!(shape.element_type, PrimitiveType::F32);
-/// assert_eq!(shape.dims, [Dim::Bounded(23), Dim::Static(44), Dim::Unbounded]);
-/// assert_eq!(shape.layout, None);
+/// assert_eq!(shape.element_type(), PrimitiveType::F32);
+/// assert_eq!(shape.dims(), [Dim::Bounded(23), Dim::Static(44), Dim::Unbounded]);
+/// assert_eq!(shape.layout(), None);
 /// assert_eq!(shape.to_string(), "f32[<=23,44,?]");
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayShape {
-    /// What an element is.
-    pub element_type: PrimitiveType,
-    /// The logical dims.
-    pub dims: Vec<Dim>,
-    /// Where elements live, if it is said.
-    pub layout: Option<Layout>,
+    pub(crate) element_type: PrimitiveType,
+    pub(crate) dims: Vec<Dim>,
+    pub(crate) layout: Option<Layout>,
 }
 
 impl Layout {
@@ -227,7 +224,7 @@ impl Layout {
     /// let packed = Layout::descending(1).with_element_size_in_bits(4).unwrap();
     /// let mut shape = ArrayShape::new(PrimitiveType::S4, &[100]);
     /// assert_eq!(shape.bytes(), Ok(100));
-    /// shape.layout = Some(packed.clone());
+    /// shape.set_layout(Some(packed.clone()));
     /// assert_eq!((shape.to_string(), shape.bytes()), ("s4[100]{0:E(4)}".into(), Ok(50)));
     /// assert!(packed.with_element_size_in_bits(u64::MAX).unwrap_err().is_illegal());
     /// ```

@@ -55,7 +55,7 @@ impl PaddedShape {
         widths: &[u64],
         value: PaddingValue,
     ) -> Result<PaddedShape, Error> {
-        PaddedShape::with_padding(shape, Padded { widths: widths.to_vec(), fill: value.into() })
+        PaddedShape::with_padding(shape, Padded::new(widths, value.into()))
     }
 
     /// The array `shape` under this padding, whose fill may be a pattern of bits.

@@ -19,7 +19,7 @@ use crate::{Layout, list, text, text::Cursor};
 /// use tilewright_core::Fill;
 /// use tilewright_xla::{Layout, Padded};
 /// let padded = Padded::parse("pad(3,5)fill(0)").unwrap();
-/// assert_eq!((padded.widths.as_slice(), padded.fill), ([3, 5].as_slice(), Fill::Zero));
+/// assert_eq!((padded.widths(), padded.fill()), (&[3, 5][..], Fill::Zero));
 /// let tensor = padded.lower(&[2, 3], &Layout::ascending(2)).unwrap();
 /// assert_eq!((tensor.offset(&[1, 2]), tensor.capacity()), (Ok(7), 15));
 /// assert!(padded.lower(&[4, 3], &Layout::ascending(2)).unwrap_err().is_illegal());
@@ -30,13 +30,41 @@ use crate::{Layout, list, text, text::Cursor};
 #[doc(alias = "GetPaddingValue")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Padded {
-    /// What each logical dim is padded *to*.
-    pub widths: Vec<u64>,
-    /// What the padding holds.
-    pub fill: Fill,
+    pub(crate) widths: Vec<u64>,
+    pub(crate) fill: Fill,
 }
 
 impl Padded {
+    /// Padding of each dim to a width.
+    ///
+    /// ```
+    /// use tilewright_core::Fill;
+    /// use tilewright_xla::Padded;
+    /// assert_eq!(Padded::new(&[3, 5], Fill::Zero).to_string(), "pad(3,5)fill(0)");
+    /// ```
+    pub fn new(widths: &[u64], fill: Fill) -> Padded {
+        Padded { widths: widths.to_vec(), fill }
+    }
+
+    /// What each logical dim is padded *to*.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_xla::Padded::parse("pad(3,5)").unwrap().widths(), [3, 5]);
+    /// ```
+    pub fn widths(&self) -> &[u64] {
+        &self.widths
+    }
+
+    /// What the padding holds.
+    ///
+    /// ```
+    /// use tilewright_core::Fill;
+    /// assert_eq!(tilewright_xla::Padded::parse("pad(3,5)fill(0)").unwrap().fill(), Fill::Zero);
+    /// ```
+    pub fn fill(&self) -> Fill {
+        self.fill
+    }
+
     /// Reads `pad(3,5)` or `pad(3,5)fill(0)`; fills are `0`, `one`, `lowest`, `highest`, `unknown` and
     /// `0x` with hex digits.
     ///

@@ -92,7 +92,7 @@ impl TryFrom<Fill> for PaddingValue {
         let found = ALL.iter().find(|(.., other)| *other == fill).map(|&(value, ..)| value);
         found.ok_or_else(|| {
             Error::unsupported(
-                "no padding value stands for given bits",
+                "`PaddingValue` cannot express a pattern of bits",
                 [],
                 "use zero, one, lowest, highest or unknown",
             )

@@ -16,7 +16,7 @@ use crate::ArrayShape;
 /// let shape = Shape::parse("(f32[2,3]{0,1}, (token[], s4[8]{0:E(4)}), b(f32[8]))").unwrap();
 /// assert_eq!(shape.tuple_shapes().unwrap().len(), 3);
 /// assert!(matches!(shape.at(&[1, 0]).unwrap().kind(), ShapeKind::Token));
-/// assert_eq!(shape.at(&[0]).unwrap().as_array().unwrap().dims.len(), 2);
+/// assert_eq!(shape.at(&[0]).unwrap().as_array().unwrap().dims().len(), 2);
 /// assert_eq!(shape.to_string(), "(f32[2,3]{0,1}, (token[], s4[8]{0:E(4)}), b(f32[8]))");
 /// ```
 #[must_use]
@@ -42,7 +42,7 @@ enum Node {
 /// use tilewright_xla::{Shape, ShapeKind};
 /// let shape = Shape::parse("(f32[2], token[])").unwrap();
 /// let words = match shape.kind() {
-///     ShapeKind::Array(array) => format!("an array of {} dims", array.dims.len()),
+///     ShapeKind::Array(array) => format!("an array of {} dims", array.dims().len()),
 ///     ShapeKind::Tuple(members) => format!("a tuple of {}", members.len()),
 ///     ShapeKind::Token | ShapeKind::Opaque => "nothing to store".into(),
 ///     ShapeKind::Buffer(_) => "a reference".into(),
@@ -171,7 +171,7 @@ impl Shape {
     ///
     /// ```
     /// use tilewright_xla::Shape;
-    /// let rank = |text| Some(Shape::parse(text).unwrap().as_array()?.dims.len());
+    /// let rank = |text| Some(Shape::parse(text).unwrap().as_array()?.dims().len());
     /// assert_eq!((rank("f32[2,3]"), rank("(f32[2,3])"), rank("b(f32[2,3])")), (Some(2), None, None));
     /// ```
     pub fn as_array(&self) -> Option<&ArrayShape> {
@@ -186,7 +186,7 @@ impl Shape {
     /// ```
     /// use tilewright_xla::{Layout, Shape};
     /// let mut shape = Shape::parse("f32[2,3]").unwrap();
-    /// shape.as_array_mut().unwrap().layout = Some(Layout::ascending(2));
+    /// shape.as_array_mut().unwrap().set_layout(Some(Layout::ascending(2)));
     /// assert_eq!(shape.to_string(), "f32[2,3]{0,1}");
     /// ```
     pub fn as_array_mut(&mut self) -> Option<&mut ArrayShape> {
@@ -369,7 +369,7 @@ impl Shape {
     /// ```
     /// use tilewright_xla::{Layout, Shape};
     /// let mut shape = Shape::parse("(f32[2,3], token[])").unwrap();
-    /// shape.array_at_mut(&[0]).unwrap().layout = Some(Layout::ascending(2));
+    /// shape.array_at_mut(&[0]).unwrap().set_layout(Some(Layout::ascending(2)));
     /// assert_eq!(shape.to_string(), "(f32[2,3]{0,1}, token[])");
     /// assert!(shape.array_at_mut(&[1]).unwrap_err().is_mismatch());
     /// ```
@@ -397,7 +397,7 @@ impl Shape {
     /// ```
     /// use tilewright_xla::{Layout, Shape};
     /// let mut shape = Shape::parse("(f32[2], b(s8[3]), token[])").unwrap();
-    /// shape.for_each_array_mut(&mut |array| array.layout = Some(Layout::descending(1)));
+    /// shape.for_each_array_mut(&mut |array| array.set_layout(Some(Layout::descending(1))));
     /// assert_eq!(shape.to_string(), "(f32[2]{0}, b(s8[3]{0}), token[])");
     /// ```
     #[doc(alias = "ForEachMutableSubshape")]

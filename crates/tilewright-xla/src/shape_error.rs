@@ -23,7 +23,7 @@ pub struct ShapeError {
     index: ShapeIndex,
     /// The array as text; its start, if it has many dims.
     array: String,
-    /// `None`: it has no layout. In a box: a result of it is small.
+    /// `None`: it has no layout. Boxed, so that a `Result` stays small.
     cause: Option<Box<Error>>,
 }
 
@@ -73,7 +73,7 @@ impl ShapeError {
     /// ```
     /// use tilewright_xla::{Layout, Shape};
     /// let mut shape = Shape::parse("f32[2]").unwrap();
-    /// shape.as_array_mut().unwrap().layout = Some(Layout::descending(2));
+    /// shape.as_array_mut().unwrap().set_layout(Some(Layout::descending(2)));
     /// // A layout of two dims on an array of one.
     /// assert!(shape.validate().unwrap_err().cause().unwrap().is_mismatch());
     /// ```

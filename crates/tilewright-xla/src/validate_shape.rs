@@ -87,7 +87,7 @@ impl Shape {
     /// use tilewright_xla::{Layout, Shape};
     /// let mut shape = Shape::parse("(token[], f32[9])").unwrap();
     /// assert_eq!(shape.validate(), Ok(()));
-    /// shape.array_at_mut(&[1]).unwrap().layout = Some(Layout::ascending(3));
+    /// shape.array_at_mut(&[1]).unwrap().set_layout(Some(Layout::ascending(3)));
     /// let error = shape.validate().unwrap_err();
     /// assert!(error.to_string().contains("contains 3 elements, but shape has 1 dimensions"));
     /// ```

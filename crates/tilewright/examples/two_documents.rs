@@ -17,7 +17,7 @@ use tilewright::{
 fn shapes_and_layouts() -> Result<(), Error> {
     // A shape is an element type and the size of each dim, numbered from 0; the rank is their number.
     let shape = ArrayShape::try_new(PrimitiveType::F32, &[10, 20])?;
-    assert_eq!((shape.dims.len(), shape.extent(0)?, shape.extent(-1)?), (2, 10, 20));
+    assert_eq!((shape.dims().len(), shape.extent(0)?, shape.extent(-1)?), (2, 10, 20));
     // Negative numbers count from the last dim.
     let image = ArrayShape::try_new(PrimitiveType::F32, &[10, 20, 30, 40])?;
     assert_eq!(
@@ -60,7 +60,7 @@ fn shapes_and_layouts() -> Result<(), Error> {
 /// XLA: padded dimensions, the padding value.
 fn padding(small: &ArrayShape, columns: &XlaLayout, rows: &XlaLayout) -> Result<(), Error> {
     let padded = |order: &XlaLayout| {
-        let shape = ArrayShape { layout: Some(order.clone()), ..small.clone() };
+        let shape = ArrayShape::with_layout(small.element_type(), small.dims(), order)?;
         PaddedShape::new(&shape, &[3, 5], PaddingValue::Zero)
     };
     // The widths are what each dim is padded to; the value is what the padding holds.

@@ -25,6 +25,7 @@ use crate::Error;
 /// assert_eq!(extents.to_string(), "differ: extents (2,3) vs (3,2)");
 /// # Ok::<(), tilewright::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Every coordinate goes to the same offset; what else differs (capacity, padding, element type)

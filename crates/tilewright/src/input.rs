@@ -25,6 +25,7 @@ const EVAL: &str = "eval:";
 /// assert_eq!((a.to_spec(), b.layout().extents()), ("(2,4):(8,1)".into(), &[2, 4][..]));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Array {
     /// The logical extents, where they are given.

@@ -99,6 +99,7 @@ impl Limits {
 /// assert!(picture.grid(Cells::Offsets).lines().eq(lines));
 /// assert_eq!(picture.memory(Cells::Names).unwrap(), "a b c d e f\n");
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Picture<'a> {
     layout: &'a TensorLayout,

@@ -167,7 +167,7 @@ fn brackets_read_and_write_what_get_does() {
 }
 
 #[test]
-#[should_panic = "index [7, 0] of a view of extents [7, 10]; each integer is below its extent"]
+#[should_panic = "index [7, 0] of a view of extents [7, 10]; write one integer for each dim, below its extent"]
 fn an_index_outside_the_view_panics_like_that_of_a_slice() {
     let layout = TensorLayout::row_major(&[M, N]).unwrap();
     let _ = View::new(&[0; 70], &layout).unwrap()[[7, 0]];

@@ -49,6 +49,7 @@ use crate::{
 /// assert!(error.unwrap_err().to_string().contains("tensor \"turned\" reaches element"));
 /// # Ok::<(), tilewright_files::Error>(())
 /// ```
+#[must_use]
 #[derive(Debug)]
 pub struct Assembling<'a> {
     pub(crate) source: &'a Input,

@@ -26,6 +26,7 @@ use crate::{
 /// let packaging = Packaging { largest: Some(5_000_000_000), ..Packaging::default() };
 /// assert!(packaging.metadata.is_none());
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packaging<'a> {
     /// What the result says beside its tensors is what this says; the input without it. A GGUF result of another kind

@@ -59,8 +59,8 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         (Hlo { shape: None, layout: Some(layout), padded: None }, end)
     } else {
         let (shape, end) = ArrayShape::parse_prefix(text)?;
-        let ArrayShape { element_type, dims, layout } = shape;
-        (Hlo { shape: Some((element_type, dims)), layout, padded: None }, end)
+        let own = Some((shape.element_type(), shape.dims().to_vec()));
+        (Hlo { shape: own, layout: shape.layout().cloned(), padded: None }, end)
     };
     let rest = text.get(end..).unwrap_or("");
     if !rest.trim().is_empty() {
@@ -73,7 +73,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 impl Hlo {
     fn array(&self) -> Option<ArrayShape> {
         let (element_type, dims) = self.shape.clone()?;
-        Some(ArrayShape { element_type, dims, layout: self.layout.clone() })
+        Some(ArrayShape::from_parts(element_type, dims, self.layout.clone()))
     }
 
     fn rank(&self) -> usize {
@@ -95,7 +95,7 @@ impl Hlo {
             ));
         }
         Ok(match &self.padded {
-            Some(padded) => (padded.lower(dims, &layout)?, storage(&layout, &padded.widths)?),
+            Some(padded) => (padded.lower(dims, &layout)?, storage(&layout, padded.widths())?),
             None => (layout.lower(dims)?, storage(&layout, dims)?),
         })
     }
@@ -143,7 +143,7 @@ impl Reading for Hlo {
             storage: Some(storage),
             dtype: given.agree_dtype(self, self.shape.as_ref().and_then(|(own, _)| own.dtype()))?,
             bits: self.bits()?,
-            fill: self.padded.as_ref().map_or(Fill::Unspecified, |padded| padded.fill),
+            fill: self.padded.as_ref().map_or(Fill::Unspecified, Padded::fill),
             ..Resolved::plain(layout, given)
         })
     }
@@ -170,7 +170,7 @@ fn print(named: &Named) -> Result<String, Error> {
         None => layout.to_string(),
         Some(dtype) => {
             let mut shape = ArrayShape::new(xla_type(dtype)?, named.layout().extents());
-            shape.layout = Some(layout);
+            shape.set_layout(Some(layout));
             shape.to_string()
         }
     })

@@ -36,6 +36,7 @@ pub type Sizes = BTreeMap<String, u64>;
 /// assert!(axes[3].is_padding() && axes[3].base() == "~v");
 /// # Ok::<(), tilewright_recipe::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Axis(Arc<str>);
 
@@ -218,6 +219,7 @@ pub(crate) fn combinations<'a>(
 /// assert!(error.message().starts_with("expected `)`, an axis or `+`, found the end"));
 /// # Ok::<(), tilewright_recipe::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     pub(crate) dims: Vec<Node>,

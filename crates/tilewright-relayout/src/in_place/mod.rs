@@ -37,6 +37,7 @@ const SMALL_CHUNK: u64 = 1 << 16;
 /// transpose.run(&mut matrix, 1).unwrap();
 /// assert_eq!(matrix, [1, 4, 7, 2, 5, 8, 3, 6, 9]);
 /// ```
+#[must_use]
 #[derive(Clone)]
 pub struct InPlace {
     plan: Plan,

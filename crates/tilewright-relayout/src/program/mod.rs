@@ -57,6 +57,7 @@ pub(crate) const MAX_REGIONS: usize = 1024;
 /// assert_eq!(program.regions().unwrap().len(), 2);
 /// assert_eq!((program.src_bytes(), program.dst_bytes()), (20_000, 25_088));
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Program {
     src: TensorLayout,

@@ -216,6 +216,7 @@ impl core::fmt::Debug for Tile {
 /// // 16 tiles of 16 × 16 elements.
 /// assert_eq!(plan.tiles(1 << 10).unwrap().count(), 16);
 /// ```
+#[must_use]
 pub struct Tiles {
     plan: Plan,
     /// The most bytes of a buffer.

@@ -25,7 +25,7 @@ pub struct ProtoError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cause {
-    /// In a box: a result of it is small.
+    /// Boxed, so that a `Result` stays small.
     Refused(Box<Error>),
     Bytes(String),
 }

@@ -88,7 +88,7 @@ impl Shape {
         let (mut moved, mut refused) = (self.clone(), Ok(()));
         moved.for_each_array_mut(&mut |array| match array.with_dim_major(dim) {
             Ok(changed) => *array = changed,
-            Err(error) => refused = Err(error),
+            Err(error) => refused = std::mem::replace(&mut refused, Ok(())).and(Err(error)),
         });
         refused.map(|()| moved)
     }

@@ -198,7 +198,7 @@ proptest! {
         };
         let dims = dims.iter().zip(&kinds).map(dim).collect();
         let layout = (!plain).then_some(layout).filter(|layout| *layout != Layout::descending(0));
-        let shape = ArrayShape { element_type, dims, layout };
+        let shape = ArrayShape::from_parts(element_type, dims, layout);
         prop_assert_eq!(ArrayShape::parse(&shape.to_string()), Ok(shape));
     }
 

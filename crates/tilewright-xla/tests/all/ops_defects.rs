@@ -455,9 +455,10 @@ fn hostile_ranks_take_no_hostile_time() {
     assert_eq!(wide.reshape_is_bitcast(&array("f32[]")), Ok(true));
     assert_eq!(wide.linear_index(&vec![0; rank]), Ok(0));
     let order: Vec<u64> = (0..rank as u64).rev().collect();
-    assert!(wide.permute_dimensions(&order).unwrap().layout.unwrap().is_ascending());
+    assert!(wide.permute_dimensions(&order).unwrap().layout().unwrap().is_ascending());
     let tiles = Layout::descending(2).with_tiles(&vec![Tile::sizes(&[2, 1]).unwrap(); 3_000]);
-    let nested = ArrayShape { layout: Some(tiles), ..ArrayShape::new(PrimitiveType::F32, &[3, 4]) };
+    let mut nested = ArrayShape::new(PrimitiveType::F32, &[3, 4]);
+    nested.set_layout(Some(tiles));
     assert_eq!(
         nested.linear_index(&[2, 0]),
         nested.insert_dimension(1, 1).unwrap().linear_index(&[2, 0, 0])

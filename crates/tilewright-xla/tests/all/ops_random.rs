@@ -79,8 +79,9 @@ fn array() -> impl Strategy<Value = ArrayShape> {
         |(dims, element_type, odd)| {
             let rank = if odd == 0 { dims.len() + 1 } else { dims.len() };
             let layout = prop_oneof![1 => Just(None), 5 => layout(rank).prop_map(Some)];
-            (Just(dims), Just(element_type), layout)
-                .prop_map(|(dims, element_type, layout)| ArrayShape { element_type, dims, layout })
+            (Just(dims), Just(element_type), layout).prop_map(|(dims, element_type, layout)| {
+                ArrayShape::from_parts(element_type, dims, layout)
+            })
         },
     )
 }
@@ -144,7 +145,7 @@ fn compare(a: &ArrayShape, b: &ArrayShape, list: &[u64]) {
     let _ = (a.deduce_transpose_dimensions_for_bitcast(b), a.is_reshape_or_transpose_bitcast(b));
     let _ = (a.decompose_bitcast(b), a.decompose_bitcast_to_trt(b), a.align_layouts(list));
     let _ = (a.clone().copy_layout_from(b), a.clone().copy_dynamic_dimensions_from(b));
-    let _ = a.element_type.higher_precision(b.element_type);
+    let _ = a.element_type().higher_precision(b.element_type());
 }
 
 proptest! {
@@ -219,7 +220,8 @@ proptest! {
         )),
     ) {
         let layout = Layout::new(&order).unwrap().with_tiles(&tiles);
-        let shape = ArrayShape { layout: Some(layout), ..ArrayShape::new(PrimitiveType::F32, &dims) };
+        let mut shape = ArrayShape::new(PrimitiveType::F32, &dims);
+        shape.set_layout(Some(layout));
         let longer = shape.insert_dimension(at, 1).unwrap();
         let (before, after) = (Indexer::of(&shape).unwrap(), Indexer::of(&longer).unwrap());
         prop_assert_eq!(before.capacity(), after.capacity(), "{} {}", &shape, &longer);

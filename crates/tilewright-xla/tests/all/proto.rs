@@ -299,14 +299,14 @@ fn proto_the_padding_of_the_first_years() {
         let message = layout(&text);
         assert_eq!(message.padding_value, number);
         let padded = message.to_padded_layout().unwrap().1.unwrap();
-        assert_eq!(padded.fill, fill);
+        assert_eq!(padded.fill(), fill);
         assert_eq!(
             Layout::ascending(1).to_proto().unwrap().with_padding(&padded).unwrap(),
             message
         );
         assert_eq!(layout(&message.text().to_string()), message);
     }
-    let bits = Padded { widths: vec![3], fill: Fill::Bits(7) };
+    let bits = Padded::new(&[3], Fill::Bits(7));
     let plain = Layout::ascending(1).to_proto().unwrap();
     assert!(plain.clone().with_padding(&bits).unwrap_err().cause().unwrap().is_unsupported());
     let wide = Padded { widths: vec![u64::MAX], fill: Fill::Zero };

@@ -64,13 +64,13 @@ fn row_05_splits() {
 #[test]
 fn row_06_dynamic_dims() {
     let mut dynamic = shape("f32[<=23,44,<=55]");
-    dynamic.as_array_mut().unwrap().dims[2] = Dim::Static(55);
+    dynamic.as_array_mut().unwrap().set_dim(2, Dim::Static(55)).unwrap();
     assert_eq!(dynamic.to_string(), "f32[<=23,44,55]");
 }
 
 #[test]
 fn row_07_unbounded_dims() {
-    let dims = &shape("f32[?,784]").as_array().unwrap().dims.clone();
+    let dims = &shape("f32[?,784]").as_array().unwrap().dims().to_vec();
     assert_eq!(dims.as_slice(), [Dim::Unbounded, Dim::Static(784)]);
     prints_back("f32[?,784]");
 }
@@ -203,7 +203,7 @@ fn row_13_a_layout_of_another_rank() {
     let error = Layout::ascending(3).validate(&[2, 3]).unwrap_err();
     assert!(error.to_string().contains("contains 3 elements, but shape has 2 dimensions"));
     let mut pair = shape("(f32[2,3], token[])");
-    pair.array_at_mut(&[0]).unwrap().layout = Some(Layout::ascending(3));
+    pair.array_at_mut(&[0]).unwrap().set_layout(Some(Layout::ascending(3)));
     let error = pair.validate().unwrap_err();
     assert_eq!(error.index(), &ShapeIndex::new(&[0]));
     assert!(error.to_string().starts_with("member {0}: shape f32[2,3]{0,1,2}: layout"), "{error}");
@@ -217,7 +217,7 @@ fn row_14_a_missing_layout() {
     assert_eq!(shape("f32[2,3]").validate(), Ok(()));
     assert_eq!(shape("f32[2,3]{0,1}").validate_with_layouts(), Ok(()));
     // Absent is not empty.
-    let absent = ArrayShape { element_type: PrimitiveType::F32, dims: vec![], layout: None };
+    let absent = ArrayShape::from_parts(PrimitiveType::F32, vec![], None);
     assert_ne!(absent, ArrayShape::new(PrimitiveType::F32, &[]));
     assert!(Shape::array(absent).validate_with_layouts().is_err());
 }
@@ -231,7 +231,7 @@ fn row_15_a_missing_layout_inside() {
     assert_eq!(nested.validate(), Ok(()));
     let mut wrong = shape("((f32[1,2]{1,0}), f32[9], b(f32[9]))").with_default_layouts();
     assert_eq!(wrong.validate_with_layouts(), Ok(()));
-    wrong.array_at_mut(&[2]).unwrap().layout = Some(Layout::ascending(3));
+    wrong.array_at_mut(&[2]).unwrap().set_layout(Some(Layout::ascending(3)));
     for error in [wrong.validate().unwrap_err(), wrong.validate_with_layouts().unwrap_err()] {
         assert_eq!(error.index(), &ShapeIndex::new(&[2]));
         assert!(error.cause().unwrap().is_mismatch());
@@ -387,7 +387,7 @@ fn shape_kinds_are_told_apart() {
         assert_eq!(one.tuple_shapes().is_some(), is[1]);
         assert_eq!(one.as_buffer().is_some(), is[4]);
         let mut arrays = 0;
-        one.for_each_array(&mut |array| arrays += array.dims.len());
+        one.for_each_array(&mut |array| arrays += array.dims().len());
         assert_eq!(arrays, usize::from(is[0] || is[1] || is[4]));
         let rebuilt = match one.kind() {
             ShapeKind::Array(array) => Shape::array(array.clone()),
@@ -439,7 +439,7 @@ fn array() -> impl Strategy<Value = ArrayShape> {
             // A scalar's plain layout has no text.
             let plain = dims.is_empty() && layout == Layout::ascending(0);
             let layout = (laid && !plain).then_some(layout);
-            ArrayShape { element_type, dims, layout }
+            ArrayShape::from_parts(element_type, dims, layout)
         })
 }
 

@@ -90,9 +90,9 @@ fn other_spellings_are_read() {
         assert_eq!(ArrayShape::parse(text).unwrap().to_string(), canonical, "{text}");
     }
     let mut shape = ArrayShape::parse("f32[<=23,44,<=55]").unwrap();
-    shape.dims[2] = Dim::Static(55);
+    shape.set_dim(2, Dim::Static(55)).unwrap();
     assert_eq!(shape.to_string(), "f32[<=23,44,55]");
-    assert_eq!(ArrayShape::parse("f32[?,784]").unwrap().dims[0], Dim::Unbounded);
+    assert_eq!(ArrayShape::parse("f32[?,784]").unwrap().dims()[0], Dim::Unbounded);
     let default = ArrayShape::new(PrimitiveType::F32, &[123, 456]);
     assert_eq!(default.to_string(), "f32[123,456]{1,0}");
     let widened = (lower("f32[2]{0:E(32)}"), lower("f32[2]{0}"));

@@ -22,6 +22,7 @@ use crate::{
 /// assert!(of("row-major")?.is_no());
 /// # Ok::<(), tilewright::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distribution {
     /// The map; `None` for an array in memory.

@@ -83,6 +83,7 @@ pub struct Explanation {
 /// // A row of a matrix is both; a tiled matrix is neither.
 /// assert_eq!((order("f32[1,3]{0,1}"), order("f32[4,4]{1,0:T(2,2)}")), (Order::Both, Order::Neither));
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Dim 0 is the most major, the last dim the most minor.

@@ -25,6 +25,7 @@ use crate::{
 /// assert_eq!(question.answer()?.to_string(), "same");
 /// # Ok::<(), tilewright::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub enum Question {
     /// The whole text of a layout, and what is known of the array.

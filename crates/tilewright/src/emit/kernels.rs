@@ -44,6 +44,7 @@ const BLOCKS: u64 = (1 << 31) - 1;
 /// assert!(Kernels::between(&one, &other).unwrap_err().is_mismatch());
 /// # Ok::<(), tilewright::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Kernels {
     plan: DevicePlan,

@@ -16,6 +16,7 @@ use super::{dims::Dims, items::Items};
 /// assert_eq!(value.to_string(), "((3,2),(4,2)):((8,24),(1,4))");
 /// assert_eq!(evaluate("size((3,(2,2)))").unwrap().kind(), "integer");
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Value(pub(super) Form);
 

@@ -24,6 +24,7 @@ use super::{Cells, Picture, count, elided, join, unravel};
 /// assert!(left.beside(&right)?.grid(Cells::Offsets).lines().eq(lines));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Pair<'a> {
     left: &'a Picture<'a>,

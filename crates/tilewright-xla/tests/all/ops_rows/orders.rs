@@ -6,15 +6,13 @@ const ORDERS: [[u64; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0
 
 pub(crate) fn r56() {
     for order in ORDERS {
-        let input = ArrayShape {
-            layout: Some(Layout::new(&order).unwrap()),
-            ..ArrayShape::new(PrimitiveType::F32, &[2, 3, 4])
-        };
+        let mut input = ArrayShape::new(PrimitiveType::F32, &[2, 3, 4]);
+        input.set_layout(Some(Layout::new(&order).unwrap()));
         for perm in ORDERS {
             let output = input.permute_dimensions(&perm).unwrap();
             let inverse = permutation::inverse(&perm).unwrap();
             let renamed = order.map(|dim| inverse[dim as usize]);
-            assert_eq!(output.layout.as_ref().unwrap().minor_to_major(), renamed);
+            assert_eq!(output.layout().unwrap().minor_to_major(), renamed);
             for index in indices(&[2, 3, 4]) {
                 let moved = permutation::permute(&index, &perm).unwrap();
                 assert_eq!(input.linear_index(&index), output.linear_index(&moved));
@@ -136,7 +134,7 @@ pub(crate) fn r73() {
 fn aligned(text: &str, dims: &[u64]) -> Option<String> {
     let aligned = array(text).align_layouts(dims).unwrap()?;
     assert_eq!(array(text).reshape_is_bitcast(&aligned), Ok(true));
-    Some(aligned.layout.unwrap().to_string())
+    Some(aligned.layout().unwrap().to_string())
 }
 
 pub(crate) fn r75() {

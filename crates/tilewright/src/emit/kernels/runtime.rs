@@ -14,6 +14,7 @@ use crate::Error;
 /// assert!("metal".parse::<Runtime>().unwrap_err().is_usage());
 /// # Ok::<(), tilewright::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Runtime {
     /// CUDA C++.
