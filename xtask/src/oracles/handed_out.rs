@@ -31,6 +31,17 @@ pub(super) fn msrv(root: &Path) -> Verdict {
     here.map_or_else(Verdict::Skipped, |()| verdict(platforms::check_with(root, &version)))
 }
 
+/// The public items of every crate, compared with those of the last release.
+pub(super) fn api(root: &Path) -> Verdict {
+    match release::last(root) {
+        Err(why) => Verdict::Skipped(why),
+        Ok(base) => match release::has_semver_checks(root) {
+            Err(why) => Verdict::Skipped(why),
+            Ok(()) => verdict(release::compatible(root, &base)),
+        },
+    }
+}
+
 /// The libraries and the program checked for other systems, as far as their standard libraries can be fetched.
 pub(super) fn platforms(root: &Path) -> Verdict {
     let mut missing = Vec::new();

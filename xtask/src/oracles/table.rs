@@ -143,6 +143,11 @@ pub(super) const TABLE: [(&str, &str, Run); 37] = [
     ("packages", "every crate built from its package alone, as `cargo publish` does", |root, _| {
         handed_out::packages(root)
     }),
+    (
+        "api",
+        "public items that changed since the last release need its next version (TILEWRIGHT_BASE names another commit)",
+        |root, _| handed_out::api(root),
+    ),
     ("msrv", "every crate checked by the oldest compiler that Cargo.toml promises", |root, _| {
         handed_out::msrv(root)
     }),
