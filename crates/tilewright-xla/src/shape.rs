@@ -214,10 +214,10 @@ impl Shape {
     /// The array that a buffer refers to, to change.
     ///
     /// ```
-    /// use tilewright_xla::{PrimitiveType, Shape};
+    /// use tilewright_xla::{Dim, Shape};
     /// let mut shape = Shape::parse("b(f32[8])").unwrap();
-    /// shape.as_buffer_mut().unwrap().element_type = PrimitiveType::Bf16;
-    /// assert_eq!(shape.to_string(), "b(bf16[8])");
+    /// shape.as_buffer_mut().unwrap().set_dim(0, Dim::Bounded(8)).unwrap();
+    /// assert_eq!(shape.to_string(), "b(f32[<=8])");
     /// ```
     pub fn as_buffer_mut(&mut self) -> Option<&mut ArrayShape> {
         match &mut self.node {
