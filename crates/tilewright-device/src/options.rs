@@ -27,7 +27,6 @@ impl Options {
     /// use tilewright_device::Options;
     /// assert_eq!(Options::default().with_supertile(0).supertile(), 1);
     /// ```
-    #[must_use]
     pub fn with_supertile(self, tiles: u32) -> Options {
         Options { supertile: tiles.clamp(1, 64) }
     }

@@ -5,7 +5,6 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::{Error, names};
 
 /// A compiled pattern, and its text.
-#[must_use]
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Pattern {

@@ -38,7 +38,6 @@ impl Reading {
     /// let reading = Reading::default().from(Spec::parse("f32[2,4]{0,1}").unwrap());
     /// assert!(open(&raw, &reading).unwrap_err().is_usage());
     /// ```
-    #[must_use]
     pub fn from(mut self, spec: Spec) -> Reading {
         self.from = Some(spec);
         self
@@ -56,7 +55,6 @@ impl Reading {
     /// let reading = Reading::default().dims(&[2, 6]).dtype(dtype("bf16").unwrap());
     /// assert_eq!(open(&raw, &reading).unwrap().tensors()[0].dims(), [2, 6]);
     /// ```
-    #[must_use]
     pub fn dims(mut self, dims: &[u64]) -> Reading {
         self.dims = Some(dims.to_vec());
         self
@@ -76,7 +74,6 @@ impl Reading {
     /// assert!(open(&raw, &reading).unwrap_err().remedies().contains(&Remedy::Dtype));
     /// assert!(open(&raw, &reading.dtype(dtype("u8").unwrap())).is_ok());
     /// ```
-    #[must_use]
     pub fn dtype(mut self, dtype: Dtype) -> Reading {
         self.dtype = Some(dtype);
         self
@@ -95,7 +92,6 @@ impl Reading {
     /// Conversion::prepare_stream(&input, "raw:-", request).unwrap().run_to(&mut out, &()).unwrap();
     /// assert_eq!(out, [2, 1, 4, 3]);
     /// ```
-    #[must_use]
     pub fn order(mut self, order: ByteOrder) -> Reading {
         self.order = Some(order);
         self

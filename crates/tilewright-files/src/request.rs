@@ -96,7 +96,6 @@ impl Request {
     /// let jobs = jobs(Request::new().to(spec("col-major"))).unwrap();
     /// assert!(jobs.iter().all(|job| job.to().name() == "col-major"));
     /// ```
-    #[must_use]
     pub fn to(mut self, spec: Spec) -> Request {
         self.to = Some(spec);
         self
@@ -123,7 +122,6 @@ impl Request {
     /// let error = jobs(Request::new().rule("*.bais", spec("{0}"))).unwrap_err();
     /// assert!(error.to_string().contains("near are"));
     /// ```
-    #[must_use]
     pub fn rule(mut self, glob: impl Into<String>, spec: Spec) -> Request {
         self.rules.push((glob.into(), spec));
         self
@@ -145,7 +143,6 @@ impl Request {
     /// let jobs = jobs(Request::new().to(spec("{0:T(128)}")).only("0.bias")).unwrap();
     /// assert_eq!(jobs.iter().filter(|job| job.padding() > 0).count(), 1);
     /// ```
-    #[must_use]
     pub fn only(mut self, glob: impl Into<String>) -> Request {
         self.only.push(glob.into());
         self
@@ -167,7 +164,6 @@ impl Request {
     /// let request = Request::new().to(spec("row-major")).from(spec("col-major"));
     /// assert!(jobs(request).unwrap().iter().all(|job| job.from().name() == "col-major"));
     /// ```
-    #[must_use]
     pub fn from(mut self, spec: Spec) -> Request {
         self.reading.from = Some(spec);
         self
@@ -193,7 +189,6 @@ impl Request {
     /// assert!(jobs(request.clone()).unwrap_err().remedies().contains(&Remedy::Source));
     /// assert!(jobs(request.from(spec("row-major"))).is_ok());
     /// ```
-    #[must_use]
     pub fn dims(mut self, dims: &[u64]) -> Request {
         self.reading.dims = Some(dims.to_vec());
         self
@@ -220,7 +215,6 @@ impl Request {
     /// let bias = jobs.iter().find(|job| job.name() == "0.bias").unwrap();
     /// assert!(bias.to().to_spec().starts_with("s32["));
     /// ```
-    #[must_use]
     pub fn dtype(mut self, dtype: Dtype) -> Request {
         self.reading.dtype = Some(dtype);
         self
@@ -238,7 +232,6 @@ impl Request {
     /// let request = Request::new().dims(&[2, 3]).dtype(dtype("f32").unwrap()).order(ByteOrder::Big);
     /// assert!(open(format!("raw:{}", path.display()), request.reading()).is_ok());
     /// ```
-    #[must_use]
     pub fn order(mut self, order: ByteOrder) -> Request {
         self.reading.order = Some(order);
         self
@@ -264,7 +257,6 @@ impl Request {
     /// assert_eq!(job.from().to_spec(), "u4[64,64]E(4) GPTQ");
     /// assert_eq!(job.to().to_spec(), "u4[64,64]E(4) MARLIN as s32[4,128]");
     /// ```
-    #[must_use]
     pub fn store(mut self, dtype: Dtype) -> Request {
         self.store = Some(dtype);
         self
@@ -301,7 +293,6 @@ impl Request {
     /// let jobs = jobs(request).unwrap();
     /// assert!(jobs.iter().any(|job| job.to().fill() == Fill::Lowest));
     /// ```
-    #[must_use]
     pub fn fill(mut self, fill: Fill) -> Request {
         self.fill = Some(fill);
         self
@@ -320,7 +311,6 @@ impl Request {
     /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
     /// assert!(conversion.run(&()).unwrap().verified().is_some());
     /// ```
-    #[must_use]
     pub fn verify(mut self, verify: bool) -> Request {
         self.verify = verify;
         self
@@ -342,7 +332,6 @@ impl Request {
     /// };
     /// assert_eq!(written(1), written(0));
     /// ```
-    #[must_use]
     pub fn threads(mut self, threads: usize) -> Request {
         self.threads = threads;
         self
@@ -368,7 +357,6 @@ impl Request {
     /// let error = jobs(Request::new().to(spec("col-major")).memory(4095)).unwrap_err();
     /// assert!(error.is_usage() && error.to_string().contains("at least 4096"));
     /// ```
-    #[must_use]
     pub fn memory(mut self, bytes: u64) -> Request {
         self.memory = bytes;
         self
@@ -390,7 +378,6 @@ impl Request {
     /// assert_eq!(Conversion::prepare(&input, &out, again()).unwrap_err().kind(), "exists");
     /// assert!(Conversion::prepare(&input, &out, again().force(true)).is_ok());
     /// ```
-    #[must_use]
     pub fn force(mut self, force: bool) -> Request {
         self.force = force;
         self
@@ -415,7 +402,6 @@ impl Request {
     /// let skipped = jobs.iter().filter(|job| matches!(job.action(), Action::Skip(_)));
     /// assert!(skipped.count() > 0);
     /// ```
-    #[must_use]
     pub fn skip_unfit(mut self, skip: bool) -> Request {
         self.skip_unfit = skip;
         self
@@ -441,7 +427,6 @@ impl Request {
     /// assert!(Conversion::prepare(&input, &out, request.clone()).unwrap_err().is_usage());
     /// assert!(Conversion::prepare(&input, &out, request.any_config(true)).is_ok());
     /// ```
-    #[must_use]
     pub fn any_config(mut self, any: bool) -> Request {
         self.any_config = any;
         self

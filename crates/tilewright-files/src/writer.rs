@@ -138,7 +138,6 @@ impl<'a> Writer<'a> {
     /// let input = open(&path, &Reading::default()).unwrap();
     /// assert!(input.metadata().eq([("format", "pt")]));
     /// ```
-    #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Writer<'a> {
         let key = key.into();
         if !key.starts_with(record::OWN) {

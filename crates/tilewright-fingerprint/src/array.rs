@@ -111,7 +111,6 @@ impl<'a> Array<'a> {
     /// assert_eq!(little, big);
     /// # Ok::<(), tilewright_fingerprint::Error>(())
     /// ```
-    #[must_use]
     pub fn order(self, order: ByteOrder) -> Array<'a> {
         Array { order, ..self }
     }

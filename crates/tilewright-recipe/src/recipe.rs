@@ -99,7 +99,6 @@ impl Recipe {
     /// assert_eq!(back.lost().collect::<Vec<_>>(), ["rope.freqs"]);
     /// # Ok::<(), tilewright_recipe::Errors>(())
     /// ```
-    #[must_use]
     pub fn inverse(&self) -> Recipe {
         Recipe {
             serves: self.inverse_serves.as_ref().unwrap_or(&self.serves).clone(),
@@ -140,7 +139,6 @@ impl Recipe {
     /// assert!(recipe.for_any_config().contradictions(&json!({"model_type": "yi"})).is_empty());
     /// # Ok::<(), tilewright_recipe::Errors>(())
     /// ```
-    #[must_use]
     pub fn for_any_config(self) -> Recipe {
         Recipe { serves: Conditions::default(), inverse_serves: None, ..self }
     }

@@ -152,7 +152,6 @@ impl Plan {
     /// plan.run(&[1, 2, 3, 4, 5, 6], &mut out, 6).unwrap();
     /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
     /// ```
-    #[must_use]
     pub fn with_min_range(mut self, bytes: u64) -> Plan {
         Arc::make_mut(&mut self.0).min_range = bytes.max(1);
         self

@@ -127,7 +127,6 @@ impl Request {
     /// let request = Request::new("in", "out").from(Rules::new("tp=2").unwrap());
     /// assert_ne!(request, Request::new("in", "out"));
     /// ```
-    #[must_use]
     pub fn from(mut self, rules: Rules) -> Request {
         self.from = Some(rules);
         self
@@ -140,7 +139,6 @@ impl Request {
     /// let request = Request::new("in", "out").to(Rules::new("tp=2").unwrap());
     /// assert_eq!(request.asked_form(), Form::Ranks);
     /// ```
-    #[must_use]
     pub fn to(mut self, rules: Rules) -> Request {
         self.to = Some(rules);
         self
@@ -152,7 +150,6 @@ impl Request {
     /// # use tilewright_reshard::{Form, Request};
     /// assert_eq!(Request::new("in", "out").form(Form::Dcp).asked_form(), Form::Dcp);
     /// ```
-    #[must_use]
     pub fn form(mut self, form: Form) -> Request {
         self.form = Some(form);
         self
@@ -164,7 +161,6 @@ impl Request {
     /// # use tilewright_reshard::Request;
     /// assert_ne!(Request::new("in", "out").layout("zN"), Request::new("in", "out"));
     /// ```
-    #[must_use]
     pub fn layout(mut self, spec: &str) -> Request {
         self.layout = Some(spec.to_owned());
         self
@@ -176,7 +172,6 @@ impl Request {
     /// # use tilewright_reshard::Request;
     /// assert_ne!(Request::new("in", "out").shard_size(5 << 30), Request::new("in", "out"));
     /// ```
-    #[must_use]
     pub fn shard_size(mut self, bytes: u64) -> Request {
         self.shard_size = Some(bytes);
         self
@@ -188,7 +183,6 @@ impl Request {
     /// # use tilewright_reshard::Request;
     /// assert_eq!(Request::new("in", "out").memory(0), Request::new("in", "out").memory(1));
     /// ```
-    #[must_use]
     pub fn memory(mut self, bytes: u64) -> Request {
         self.memory = bytes.max(64 << 10);
         self
@@ -236,7 +230,6 @@ impl Request {
     /// # use tilewright_reshard::Request;
     /// assert_ne!(Request::new("in", "out").trust_extents(true), Request::new("in", "out"));
     /// ```
-    #[must_use]
     pub fn trust_extents(mut self, trusts: bool) -> Request {
         self.trusts_extents = trusts;
         self
@@ -248,7 +241,6 @@ impl Request {
     /// # use tilewright_reshard::Request;
     /// assert_ne!(Request::new("in", "out").trust_replicas(true), Request::new("in", "out"));
     /// ```
-    #[must_use]
     pub fn trust_replicas(mut self, trusts: bool) -> Request {
         self.trusts_replicas = trusts;
         self
@@ -260,7 +252,6 @@ impl Request {
     /// # use tilewright_reshard::Request;
     /// assert_ne!(Request::new("in", "out").verify(true), Request::new("in", "out"));
     /// ```
-    #[must_use]
     pub fn verify(mut self, verified: bool) -> Request {
         self.verified = verified;
         self
@@ -272,7 +263,6 @@ impl Request {
     /// # use tilewright_reshard::Request;
     /// assert_ne!(Request::new("in", "out").force(true), Request::new("in", "out"));
     /// ```
-    #[must_use]
     pub fn force(mut self, force: bool) -> Request {
         self.force = force;
         self
@@ -280,7 +270,6 @@ impl Request {
 
     /// The least bytes of a part in which a box is moved, for tests: so a small box has several.
     #[doc(hidden)]
-    #[must_use]
     pub fn part(mut self, bytes: u64) -> Request {
         self.part = Some(bytes.max(1));
         self

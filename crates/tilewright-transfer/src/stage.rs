@@ -67,7 +67,6 @@ impl Stage {
     /// let budget = tilewright_transfer::Budget::new(100);
     /// let stage = tilewright_transfer::Stage::new(&budget, 50).threads(2);
     /// ```
-    #[must_use]
     pub fn threads(self, threads: usize) -> Stage {
         Stage { threads, ..self }
     }

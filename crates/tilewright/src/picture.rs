@@ -140,7 +140,6 @@ impl<'a> Picture<'a> {
     /// let picture = Picture::new(&layout, Fill::Unspecified).within(limits);
     /// assert!(picture.rows(Cells::Names).starts_with("a b c\n…"));
     /// ```
-    #[must_use]
     pub fn within(mut self, limits: Limits) -> Picture<'a> {
         self.limits = limits;
         self
@@ -167,7 +166,6 @@ impl<'a> Picture<'a> {
     /// assert!(picture.grid(Cells::Offsets).lines().eq(lines));
     /// # Ok::<(), tilewright::Error>(())
     /// ```
-    #[must_use]
     pub fn with_tiles(mut self) -> Picture<'a> {
         self.tiles = true;
         self

@@ -6,7 +6,7 @@ use super::{
     relayout, sanitized_package, sanitizer, torch,
 };
 
-pub(super) const TABLE: [(&str, &str, Run); 37] = [
+pub(super) const TABLE: [(&str, &str, Run); 38] = [
     (
         "laws",
         "all tests, with every case of the laws of which `cargo test` checks a part",

@@ -24,7 +24,7 @@ fn batch(size: Size, at: impl Fn(usize) -> Alignment) -> Batch {
     for (number, definition) in definitions().unwrap().iter().enumerate() {
         let case = definition.case(size).unwrap();
         let (program, at) = (program(&case), at(number));
-        batch.add(&plan_name(definition.name(), size), &program, at);
+        let _ = batch.add(&plan_name(definition.name(), size), &program, at);
     }
     batch
 }

@@ -42,7 +42,7 @@ fn batch() -> Batch {
         }
         // Squares of tiles are small, so that small arrays have several and a rest.
         let options = Options::default().with_supertile(2);
-        batch.add_with(name, program, Alignment::new(src, dst).unwrap(), options);
+        let _ = batch.add_with(name, program, Alignment::new(src, dst).unwrap(), options);
     };
     let same = |src: &TensorLayout, dst: &TensorLayout, bits| {
         Program::new(src, dst, Elements::same(bits), 0x1234_5678_9ABC_DEF1).unwrap()

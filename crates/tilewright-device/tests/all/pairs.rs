@@ -43,7 +43,7 @@ fn random_pairs_are_exact() {
         let mut batch = Batch::default();
         for index in from..(from + TOGETHER).min(pairs) {
             let (program, at) = pair(seed, index);
-            batch.add(&format!("pair {seed}:{index}"), &program, at);
+            let _ = batch.add(&format!("pair {seed}:{index}"), &program, at);
         }
         println!("{} of {pairs} pairs, {} texts", from, batch.texts().len());
         let Some(done) = batch.run() else { return };

@@ -82,7 +82,8 @@ fn small_arrays_are_exact() {
                 1 => moved(&swizzled, &plain, bits),
                 _ => moved(&swizzled, &under(&turned, other), bits),
             };
-            batch.add(&format!("{swizzle} of {bits}, {turn}"), &program, Alignment::default());
+            let _ =
+                batch.add(&format!("{swizzle} of {bits}, {turn}"), &program, Alignment::default());
         }
     }
     println!("{} texts", batch.texts().len());
@@ -108,7 +109,7 @@ fn whole_vectors_waste_no_traffic() {
                 ("between", &swizzled, &under(&turned, swizzle)),
             ] {
                 let name = format!("{name} {swizzle} of {bits}");
-                batch.add(&name, &moved(src, dst, bits), Alignment::default());
+                let _ = batch.add(&name, &moved(src, dst, bits), Alignment::default());
             }
         }
     }
@@ -160,21 +161,25 @@ fn all_around_them_is_exact() {
             for bits in [8, 16, 32, 64] {
                 for at in [Alignment::default(), at(number + turn + bits as usize / 8)] {
                     let name = format!("{map} {turn} of {bits} at {at:?}");
-                    batch.add(&name, &moved(src, dst, bits), at);
+                    let _ = batch.add(&name, &moved(src, dst, bits), at);
                 }
             }
             let parts = [([3, 5], [7, 1], [50, 33]), ([0, 8], [40, 16], [60, 48])];
             for (from, to, extents) in parts {
                 let part = Program::of_part((src, &from), (dst, &to), &extents, Elements::same(16));
                 let at = at(number + turn);
-                batch.add(&format!("{map} {turn} of {extents:?} at {at:?}"), &part.unwrap(), at);
+                let _ = batch.add(
+                    &format!("{map} {turn} of {extents:?} at {at:?}"),
+                    &part.unwrap(),
+                    at,
+                );
             }
         }
         let widened = Elements { src_bits: 8, dst_bits: 32, ..Elements::same(8) };
         let program = Program::new(&tall, &columns(&[100, 64]), widened, 0).unwrap();
-        batch.add(&format!("{map} widened"), &program, Alignment::default());
+        let _ = batch.add(&format!("{map} widened"), &program, Alignment::default());
         for bits in [24, 128] {
-            batch.add(
+            let _ = batch.add(
                 &format!("{map} of {bits}"),
                 &moved(&tall, &columns(&[100, 64]), bits),
                 at(number),
@@ -194,9 +199,9 @@ fn packed_elements_move() {
     for swizzle in family().into_iter().step_by(crate::cases(1, 4)) {
         for turn in [plain.clone(), columns(&extents)] {
             let program = moved(&turn, &under(&plain, swizzle), 4);
-            batch.add(&format!("to {swizzle}"), &program, Alignment::default());
+            let _ = batch.add(&format!("to {swizzle}"), &program, Alignment::default());
             let program = moved(&under(&plain, swizzle), &turn, 4);
-            batch.add(&format!("from {swizzle}"), &program, Alignment::new(3, 5).unwrap());
+            let _ = batch.add(&format!("from {swizzle}"), &program, Alignment::new(3, 5).unwrap());
         }
     }
     let Some(done) = batch.run() else { return };

@@ -332,7 +332,7 @@ fn the_config_beside_a_lone_file_states_extents() {
     let (kind, said) = refused(alone.clone());
     assert!(kind == "extents" && said.contains("config.json states"), "{kind}: {said}");
     assert_eq!(Job::prepare(alone.trust_extents(true)).unwrap().assumed().count(), 6);
-    Job::prepare(request).unwrap();
+    let _ = Job::prepare(request).unwrap();
 }
 
 /// Opening a FIFO would wait for a writer: it is refused before that.
@@ -416,7 +416,7 @@ fn the_heads_of_a_rule_are_those_of_the_config() {
     assert_eq!(against(&config.replace("llama", "falcon"), "vllm:qkv(h=8,g=4,d=8)"), "");
     // The rules of a source; and a caller who knows better.
     assert_eq!(refused(request("vllm:qkv(h=12,g=2,d=8)")).0, "extents");
-    Job::prepare(request("vllm:qkv(h=12,g=2,d=8)").trust_extents(true)).unwrap();
+    let _ = Job::prepare(request("vllm:qkv(h=12,g=2,d=8)").trust_extents(true)).unwrap();
     let ranks = folder.path().join("ranks");
     fs::create_dir_all(&ranks).unwrap();
     let half: Tensors = [("qkv".to_owned(), ("U8".to_owned(), vec![64], vec![7; 64]))].into();

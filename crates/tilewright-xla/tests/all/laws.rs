@@ -157,7 +157,7 @@ proptest! {
     ) {
         let layout = Layout::new(&order).unwrap();
         let widths: Vec<u64> = dims.iter().zip(&more).map(|(dim, more)| dim + more).collect();
-        let padded = Padded { widths: widths.clone(), fill: tilewright_core::Fill::Zero };
+        let padded = Padded::new(&widths, tilewright_core::Fill::Zero);
         let (tensor, cells) = (padded.lower(&dims, &layout).unwrap(), layout.lower(&widths).unwrap());
         prop_assert_eq!(tensor.capacity(), cells.capacity());
         for coord in coords(&tensor) {

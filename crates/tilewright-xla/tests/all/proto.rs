@@ -309,7 +309,7 @@ fn proto_the_padding_of_the_first_years() {
     let bits = Padded::new(&[3], Fill::Bits(7));
     let plain = Layout::ascending(1).to_proto().unwrap();
     assert!(plain.clone().with_padding(&bits).unwrap_err().cause().unwrap().is_unsupported());
-    let wide = Padded { widths: vec![u64::MAX], fill: Fill::Zero };
+    let wide = Padded::new(&[u64::MAX], Fill::Zero);
     assert_eq!(plain.with_padding(&wide).unwrap_err().field(), "padded_dimensions[0]");
 }
 

@@ -287,7 +287,7 @@ mod tests {
             json!({ "ask": "format", "name": "zN" }),
         ];
         for question in &whole {
-            Question::from_json(question).unwrap().unwrap();
+            let _ = Question::from_json(question).unwrap().unwrap();
             for member in question.as_object().unwrap().keys().filter(|name| *name != "ask") {
                 for wrong in [json!(true), json!({ "a": 1 }), json!(-5.5), json!([[1]])] {
                     let mut question = question.clone();

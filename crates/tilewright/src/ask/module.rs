@@ -226,7 +226,7 @@ fn path(index: &ShapeIndex) -> String {
 
 /// Why a layout is not applied to an array.
 fn not_applied(buffer: &Buffer<'_>) -> String {
-    format!("not applied: rank {}", buffer.array.dims.len())
+    format!("not applied: rank {}", buffer.array.dims().len())
 }
 
 /// A line for each array of one value.
@@ -280,7 +280,7 @@ fn array(buffer: &Buffer<'_>) -> Value {
 /// One that the layout is not applied to, with why.
 fn left(buffer: &Buffer<'_>) -> Value {
     let mut value = array(buffer);
-    value["not_applied"] = json!(format!("rank {}", buffer.array.dims.len()));
+    value["not_applied"] = json!(format!("rank {}", buffer.array.dims().len()));
     value
 }
 

@@ -103,7 +103,7 @@ fn row_115_there_and_back_is_the_same() {
         "f32[2,3,1004]{2,1,0:T(2,*,128)}",
     ] {
         let shape = ArrayShape::parse(text).unwrap();
-        let (tiled, bytes) = (shape.lower().unwrap(), shape.element_type.byte_width().unwrap());
+        let (tiled, bytes) = (shape.lower().unwrap(), shape.element_type().byte_width().unwrap());
         let rows = TensorLayout::row_major(&shape.extents().unwrap()).unwrap();
         let source = noise(rows.capacity() as usize * bytes as usize);
         for threads in [1, 3] {
