@@ -130,7 +130,7 @@ pub(crate) fn last(root: &Path) -> Outcome<String> {
     found.map_err(|_| "nothing is released, so there is nothing to compare with".to_owned())
 }
 
-/// Whether cargo-semver-checks is here, or can be installed.
+/// Finds or installs cargo-semver-checks.
 pub(crate) fn has_semver_checks(root: &Path) -> Outcome {
     semver_checks(root).map(|_| ())
 }

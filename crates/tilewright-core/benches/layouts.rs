@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use tilewright_core::{Layout, Profile, TensorLayout, expect_const, layout};
 
-/// The example of CATLASS's document, and a layout whose extents are no powers of two.
+/// The example of CATLASS's document, and a layout of odd extents.
 const TILED: Layout = layout!("((4,2),(4,3)):((4,16),(1,32))");
 const ODD: Layout = layout!("((3,5),(7,3)):((7,63),(1,21))");
 const TENSOR: TensorLayout = expect_const!(TensorLayout::new(&[7, 11], &TILED, 96));

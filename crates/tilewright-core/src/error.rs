@@ -223,7 +223,7 @@ impl Error {
         }
     }
 
-    /// The same sentence of a parser with a suggestion, where there is room for it.
+    /// Adds a suggestion to the sentence of a parser, where there is room for it.
     pub(crate) const fn with_nearest(self, nearest: &str) -> Error {
         if !self.is_of_text() || nearest.len() > MAX_NEAREST {
             return self;

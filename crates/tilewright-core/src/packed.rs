@@ -78,12 +78,12 @@ impl Packed {
         at
     }
 
-    /// The same numbers alone.
+    /// Keeps only the numbers.
     const fn bare(&self) -> Packed {
         Packed::new(self.numbers().0.split_at(self.count as usize).0)
     }
 
-    /// The same numbers with a coordinate; unchanged if that has no room.
+    /// Adds a coordinate, if it fits.
     pub(crate) const fn with_witness(self, coord: &Coord) -> Packed {
         let (mut packed, mut i) = (self.bare(), 0);
         let mut bit = 8 * packed.end();
@@ -131,7 +131,7 @@ impl Packed {
         self.bytes[bit / 8] >> (bit % 8) & 1
     }
 
-    /// The same numbers with a text; unchanged if that has no room.
+    /// Adds a text, if it fits.
     pub(crate) const fn with_text(self, text: &str) -> Packed {
         let (mut packed, mut i) = (self.bare(), 0);
         let end = packed.end();

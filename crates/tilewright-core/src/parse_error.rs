@@ -61,7 +61,7 @@ impl ParseError {
         ParseError { from, to, error: cause }
     }
 
-    /// The same error with a suggestion: the nearest legal spelling. One longer than 48 bytes, or without room
+    /// Adds a suggestion: the nearest legal spelling. One longer than 48 bytes, or without room
     /// beside more than two numbers, is dropped whole; so is one for a refusal of the core.
     ///
     /// ```

@@ -10,7 +10,7 @@ use crate::{
     steps::Working,
 };
 
-/// What is stored at an offset. An element is named by its coordinate: a [`Coord`], or a `Vec<u64>` in XLA's model, whose
+/// The element or padding that is stored at an offset. An element is named by its coordinate: a [`Coord`], or a `Vec<u64>` in XLA's model, whose
 /// ranks are not limited.
 ///
 /// ```
@@ -215,7 +215,7 @@ impl TensorLayout {
         true
     }
 
-    /// Why a coordinate has no element.
+    /// The error of a coordinate outside the array.
     #[cold]
     #[inline(never)]
     const fn outside(&self, coord: &[u64]) -> Error {

@@ -532,7 +532,7 @@ impl<T> ViewMut<'_, T> {
     {
         if !self.is_whole() {
             return Err(Error::unsupported(
-                "a part of an array has no padding of its own",
+                "padding belongs to a whole array in the order of its dims",
                 [],
                 "fill the padding of the whole view",
             ));

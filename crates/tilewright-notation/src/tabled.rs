@@ -244,7 +244,7 @@ impl Written {
     /// The layout of shape and strides that says the same, if there is one.
     #[expect(
         clippy::result_large_err,
-        reason = "the second value is no error but the layout, handed back"
+        reason = "the second value is the layout, handed back, not an error"
     )]
     pub(crate) fn folded(&self, tabled: Tabled) -> Result<Resolved, Tabled> {
         let Some(layout) = tabled.layout.fold() else { return Err(tabled) };

@@ -174,7 +174,7 @@ impl PyValue {
 }
 
 impl PyValue {
-    /// What an accessor of some kinds reads, or the error that this value is of another kind.
+    /// The value that an accessor reads, or the error that this value is of another kind.
     fn of<T>(&self, accessor: &str, found: Option<T>) -> PyResult<T> {
         found.ok_or_else(|| {
             let kind = self.value.kind();

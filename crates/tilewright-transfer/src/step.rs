@@ -84,7 +84,7 @@ pub fn reads<E>(plan: &Plan, most: u64, take: Take<'_, E>) -> Result<(), Failed<
     }
     let unit = u64::from(plan.elements().dst_bits.div_ceil(8));
     let held = |chunk: &Chunk| (chunk.buffer_len() as u64).saturating_add(chunk.overhead_bytes());
-    // What fits is read at once: ranges of the destination would cut its reads, as those of a transposition.
+    // A part that fits is read at once: ranges of the destination would cut its reads, as those of a transposition.
     if let Some(whole) = plan.ranges(u64::MAX).next()
         && plan.list_bytes(whole.end - whole.start) == 0
     {

@@ -1,4 +1,4 @@
-//! What an array's shape is asked, and its text.
+//! The questions of an array's shape, and its text.
 
 use std::fmt;
 

@@ -122,7 +122,7 @@ impl PaddedShape {
         &self.extents
     }
 
-    /// What each dim is padded to.
+    /// The width that each dim is padded to.
     ///
     /// ```
     /// use tilewright_xla::PaddedShape;
@@ -144,7 +144,7 @@ impl PaddedShape {
         &self.layout
     }
 
-    /// What the padding holds.
+    /// The fill of the padding.
     ///
     /// ```
     /// use tilewright_core::Fill;
@@ -155,7 +155,7 @@ impl PaddedShape {
         self.padded.fill
     }
 
-    /// What the padding holds, in the proto's words; `None` for a pattern of bits, for which it has none.
+    /// The fill of the padding in the proto's words; `None` for a pattern of bits, for which it has none.
     ///
     /// ```
     /// use tilewright_xla::{PaddedShape, PaddingValue};
@@ -191,7 +191,7 @@ impl PaddedShape {
         self.bytes
     }
 
-    /// Whether a width exceeds its extent.
+    /// Returns whether a width exceeds its extent.
     ///
     /// ```
     /// use tilewright_xla::PaddedShape;

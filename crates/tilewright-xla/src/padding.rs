@@ -46,7 +46,7 @@ impl Padded {
         Padded { widths: widths.to_vec(), fill }
     }
 
-    /// What each logical dim is padded *to*.
+    /// The width that each logical dim is padded *to*.
     ///
     /// ```
     /// assert_eq!(tilewright_xla::Padded::parse("pad(3,5)").unwrap().widths(), [3, 5]);
@@ -55,7 +55,7 @@ impl Padded {
         &self.widths
     }
 
-    /// What the padding holds.
+    /// The fill of the padding.
     ///
     /// ```
     /// use tilewright_core::Fill;

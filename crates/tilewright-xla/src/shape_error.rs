@@ -23,7 +23,7 @@ pub struct ShapeError {
     index: ShapeIndex,
     /// The array as text; its start, if it has many dims.
     array: String,
-    /// `None`: it has no layout. Boxed, so that a `Result` stays small.
+    /// `None` where the layout is missing. Boxed, so that a `Result` stays small.
     cause: Option<Box<Error>>,
 }
 

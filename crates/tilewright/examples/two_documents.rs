@@ -153,9 +153,9 @@ fn formats() -> Result<(), Error> {
     assert_eq!(zN::layout(32, 48, 16).layout().offset(place), 786);
     // A block has 32 bytes along one side: of 4-byte elements, 16×8.
     assert_eq!(zN::try_layout(100, 100, 32)?.layout().offset((16, 16)), 1920);
-    // A width for which there is no format is refused.
+    // `try_layout` refuses a width that formats do not have.
     assert!(zN::try_layout(20, 20, 24).is_err());
-    // The same format as text.
+    // The format `zN` as text.
     let text = parse("zN")?.resolve(Some(&[32, 48]), Some(Dtype::F16))?;
     assert_eq!(text.layout().layout(), &w32xh48.layout().into());
     Ok(())

@@ -10,7 +10,7 @@ use crate::{
 
 const FOLDER: &str = "tests/oracle/peers";
 
-/// Where pycute, tensor-layouts, einops and Triton disagree with Tilewright, and who is right.
+/// Lists the disagreements of pycute, tensor-layouts, einops and Triton with Tilewright, and who is right.
 pub(super) fn peers(root: &Path) -> Verdict {
     match environment(root) {
         Ok(python) => verdict(program(root).and_then(|program| {

@@ -162,7 +162,7 @@ fn read_axis<'t>(scan: &mut Scanner<'t>) -> Result<(&'t str, (usize, usize)), Er
     }
 }
 
-/// Whether Python takes the word as an identifier.
+/// Returns whether Python takes the word as an identifier.
 fn is_identifier(word: &str) -> bool {
     let begins = word.chars().next().is_some_and(|c| c == '_' || unicode_ident::is_xid_start(c));
     begins && word.chars().all(unicode_ident::is_xid_continue)
@@ -381,7 +381,7 @@ fn joined((axes, order, sizes): (Vec<String>, Vec<String>, String)) -> String {
 }
 
 impl Rearrangement {
-    /// Whether it takes more dims than it names.
+    /// Returns whether it takes more dims than it names.
     fn is_open(&self) -> bool {
         self.rest.is_some()
     }

@@ -189,7 +189,7 @@ impl Triton {
         let map = self.map(dims)?;
         match &self.encoding {
             Encoding::Padded(padded) => padded.stored(dims),
-            // Each element lies at the first of the places that stand for it.
+            // Each element is at the first of the places that hold it.
             Encoding::TensorMemory(_) => linear::stored(&map.pseudo_inverse()?, dims),
             Encoding::Partitioned(_, piece) if matches!(**piece, Encoding::Padded(_)) => {
                 Err(Error::new(Kind::Unsupported, "padding within partitions is not read"))

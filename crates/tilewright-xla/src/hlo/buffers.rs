@@ -196,7 +196,7 @@ struct Measured {
     size: Result<(Arc<ArrayShape>, u64, u64), Error>,
 }
 
-/// The error of an instruction whose text has no shape.
+/// The error of an instruction without a shape in its text.
 fn no_shape() -> Error {
     Error::unsupported(
         "an instruction without a shape",

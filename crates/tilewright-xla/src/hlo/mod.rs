@@ -90,7 +90,7 @@ pub struct HloInstruction {
     pub name: String,
     /// What it does: `add`, `fusion`, `parameter`.
     pub opcode: String,
-    /// What it gives; instructions of equal shapes share one. `None` where the text leaves it to be inferred.
+    /// The shape of its result; instructions of equal shapes share one. `None` where the text leaves it to be inferred.
     pub shape: Option<Arc<Shape>>,
     /// Which parameter of the computation it is, if it is one.
     pub parameter: Option<u64>,

@@ -113,7 +113,7 @@ impl<'a> Scan<'a> {
         Ok(name)
     }
 
-    /// Whether a name and `(` come next, and no shape: a buffer is `b(…)`.
+    /// Returns whether a name and `(` come next, and no shape: a buffer is `b(…)`.
     pub(super) fn is_call(&mut self) -> bool {
         self.peek();
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);

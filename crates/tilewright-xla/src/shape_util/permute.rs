@@ -72,7 +72,7 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// The same shape with this dim of every array as its slowest: [`ArrayShape::with_dim_major`] of each.
+    /// Returns the shape with this dim of every array as its slowest: [`ArrayShape::with_dim_major`] of each.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) if some array has no such dim.

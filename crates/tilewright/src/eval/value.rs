@@ -221,7 +221,7 @@ impl Value {
         }
     }
 
-    /// Whether it is `_`, all coordinates of an axis.
+    /// Returns whether it is `_`, all coordinates of an axis.
     ///
     /// ```
     /// use tilewright::eval::{Value, evaluate};
@@ -278,7 +278,7 @@ impl Value {
     }
 }
 
-/// What a tiler says of an axis, as a value of its own.
+/// The part of a tiler for one axis, as a value.
 fn of_axis(part: &Part) -> Form {
     match part {
         Part::Layout(layout) => Form::Layout(layout.clone()),

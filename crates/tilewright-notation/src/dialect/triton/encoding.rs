@@ -63,7 +63,7 @@ pub(super) enum Encoding {
     Partitioned(Partitions, Box<Encoding>),
 }
 
-/// How the pieces of a dim take turns in the partitions of memory.
+/// The partitions of memory between which the pieces of a dim alternate.
 #[derive(Debug)]
 pub(super) struct Partitions {
     pub(super) partitions: u64,

@@ -38,7 +38,7 @@ enum What {
         rows: u64,
         columns: u64,
         stride: u64,
-        /// Whether two blocks share an instruction.
+        /// Two blocks share an instruction.
         pair: bool,
         padded: bool,
     },
