@@ -114,7 +114,10 @@ def test_a_tensor_is_read_in_the_order_of_a_table(tmp_path):
         blocks = checkpoint.get("w", to="table(0; tensor order) zN[C0=8]")
         assert blocks.tobytes() == tw.relayout(array[order], "zN[C0=8]").tobytes()
         with pytest.raises(tw.Error, match="index tables, whose numbers count the whole tensor"):
-            checkpoint.get("w", to="table(0; 1,0) row-major", box=(slice(2),))
+            checkpoint.get("w", to="table(0; 0,2,1,3,4) row-major", box=(slice(5),))
+        # A list that a stride expresses needs no table.
+        turned = checkpoint.get("w", to="table(0; 1,0) zN[C0=8]", box=(slice(2),))
+        assert turned.tobytes() == tw.relayout(array[:2][::-1].copy(), "zN[C0=8]").tobytes()
 
 
 def test_what_is_refused():
