@@ -58,7 +58,7 @@
 //! # Features
 //!
 //! All features are on by default. Without them a layout is still read, compared, drawn as text and printed in every
-//! notation, and nine crates are built. The feature `formats` reads named formats of your own from TOML; `tables` is
+//! notation, and eight crates are built. The feature `formats` reads named formats of your own from TOML; `tables` is
 //! for storage orders that are lists of numbers.
 //!
 //! # Integers

@@ -162,10 +162,11 @@ fn read_axis<'t>(scan: &mut Scanner<'t>) -> Result<(&'t str, (usize, usize)), Er
     }
 }
 
-/// Returns whether Python takes the word as an identifier.
+/// Returns whether a word begins with a letter and goes on with letters, ASCII digits and `_`. Python's identifiers are these
+/// and, very seldom, words with other digits.
 fn is_identifier(word: &str) -> bool {
-    let begins = word.chars().next().is_some_and(|c| c == '_' || unicode_ident::is_xid_start(c));
-    begins && word.chars().all(unicode_ident::is_xid_continue)
+    let is_letter = |c: char| c == '_' || c.is_alphabetic();
+    word.starts_with(is_letter) && word.chars().all(|c| is_letter(c) || c.is_ascii_digit())
 }
 
 fn read_left<'t>(scan: &mut Scanner<'t>) -> Result<Left<'t>, Error> {
