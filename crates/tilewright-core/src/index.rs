@@ -22,7 +22,7 @@ impl Layout {
     /// assert_eq!(layout.offset_at(&[1, 5]), Ok(37));
     /// assert!(layout.offset_at(&[1, 5, 0]).unwrap_err().is_mismatch());
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub const fn offset_at(&self, axes: &[u64]) -> Result<i64, Error> {
         let flat = self.rank() == self.profile().leaves() && self.rank() == axes.len();
         let affine = if flat { dot(self.modes(), axes, self.offset()) } else { self.walk(axes) };
@@ -42,7 +42,7 @@ impl Layout {
     }
 
     /// The affine offset of a coordinate; `None` outside the domain.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     const fn walk(&self, axes: &[u64]) -> Option<i64> {
         if axes.len() != self.rank() {
             return None;
@@ -171,7 +171,7 @@ impl Layout {
 }
 
 /// The affine offset of one digit for each mode; `None` if one is not below its extent.
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 const fn dot(modes: &[Mode], digits: &[u64], offset: i64) -> Option<i64> {
     // One length for both slices: no element needs a check of its own.
     let modes = modes.split_at(digits.len()).0;

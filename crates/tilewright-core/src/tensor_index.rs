@@ -65,7 +65,7 @@ impl TensorLayout {
     /// assert_eq!(layout.offset(&[1, 2]), Ok(5));
     /// assert!(layout.offset(&[2, 0]).unwrap_err().is_out_of_range());
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub const fn offset(&self, coord: &[u64]) -> Result<i64, Error> {
         tri!(self.check(coord));
         if self.is_strided() { self.layout().offset_at(coord) } else { self.stepped(coord) }
