@@ -504,13 +504,12 @@ impl<T> ViewMut<'_, T> {
         self.data.get_mut(offset)
     }
 
-    /// Writes `value` to every place of the storage that holds no element, as the fill of the padding. Elements stay
-    /// as they are.
+    /// Fills the padding with `value`: every place of the storage without an element. The elements stay unchanged.
     ///
     /// The layout is asked about the places one by one. For large arrays, a plan of `tilewright-relayout` is faster.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a part of an array, which has no padding of its own;
+    /// [unsupported](Error::is_unsupported) for a part of an array, since padding belongs to the whole;
     /// [undecided](Error::is_undecided) as [`TensorLayout::locate`]. Then nothing is written.
     ///
     /// ```

@@ -86,7 +86,7 @@ impl PaddedShape {
     /// Reads `f32[2,3]{0,1}pad(3,5)fill(0)`; white space may stand between the parts.
     ///
     /// # Errors
-    /// Where and why the text is no padded shape.
+    /// The error names the bytes at fault.
     ///
     /// ```
     /// use tilewright_xla::PaddedShape;

@@ -1,11 +1,11 @@
 //! Values in the formats of serde, by their text: `#[serde(with = "tilewright::text")]`.
 //!
-//! It serves every value whose text is read back: [`Layout`](crate::Layout), [`Spec`](crate::Spec),
+//! The module serves every type that implements `Display` and `FromStr`: [`Layout`](crate::Layout), [`Spec`](crate::Spec),
 //! [`Dtype`](crate::Dtype), [`Fill`](crate::Fill), tuples, XLA's shapes and layouts, and those of other crates.
 //!
 //! [`Text`] serves where a value stands inside another one, as in an `Option`, a list or a map.
 //!
-//! Law: what is read is the value that was written.
+//! Law: reading returns the value that was written.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};

@@ -43,8 +43,8 @@ pub struct Buffer<'a> {
     pub bytes: u64,
 }
 
-/// An array whose size cannot be said, and why: a dim without a bound, more than 2⁶³ − 1 bytes, or an instruction
-/// whose text has no shape.
+/// An array of unknown size, with the reason: an unbounded dim, more than 2⁶³ − 1 bytes, or an instruction that the text
+/// writes without its shape.
 ///
 /// ```
 /// use tilewright_xla::HloModule;

@@ -307,7 +307,7 @@ impl ArrayShape {
     /// Reads an array's shape; white space and comments may stand between tokens.
     ///
     /// # Errors
-    /// Where and why the text is no array shape. A layout must name each dim once, a size stays below
+    /// The error names the bytes at fault. A layout must name each dim once, a size stays below
     /// 2⁶³.
     ///
     /// ```

@@ -86,7 +86,7 @@ impl Nvmma {
             outer.extend((0..extent(dim).trailing_zeros()).map(|bit| (dim, 1 << bit)));
         }
         if self.transposed {
-            // The rows of a batch are counted from the middle of the fastest dim, as many bits on as the others have.
+            // Triton starts with bit number `others` of this list and wraps around.
             let others = rows.iter().skip(1).map(|&dim| extent(dim).trailing_zeros()).sum::<u32>();
             outer.rotate_left(others as usize);
         }
