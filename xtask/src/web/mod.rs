@@ -30,9 +30,9 @@ pub(crate) fn build(root: &Path) -> Outcome {
     run(&mut command(&web, &["node", "build.mjs"]))
 }
 
-/// The passes that make equal functions one, and what follows from that. Passes that rewrite more make the module shorter
-/// and what is served longer: its compression finds fewer repetitions.
-const PASSES: [&str; 12] = [
+/// The passes that merge equal functions, and the few that shorten the code without hiding its repetitions from compression.
+/// Others, such as `--local-cse`, make the module shorter and its compressed form longer.
+const PASSES: [&str; 21] = [
     "--duplicate-function-elimination",
     "--duplicate-function-elimination",
     "--duplicate-function-elimination",
@@ -45,6 +45,15 @@ const PASSES: [&str; 12] = [
     "--duplicate-function-elimination",
     "--duplicate-function-elimination",
     "--duplicate-function-elimination",
+    "--remove-unused-module-elements",
+    "--simplify-locals-nostructure",
+    "--optimize-instructions",
+    "--vacuum",
+    "--optimize-instructions",
+    "--vacuum",
+    "--duplicate-function-elimination",
+    "--remove-unused-module-elements",
+    "--remove-unused-names",
 ];
 
 /// What the compiler uses of WebAssembly.

@@ -4,7 +4,7 @@
 //! standard library itself from its source package.
 
 use std::{
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -37,12 +37,24 @@ pub(crate) fn compile(root: &Path) -> Outcome<PathBuf> {
     Ok(built(&folder))
 }
 
-/// The build of the library; the kernels' helpers of other instruction sets are not news here.
+/// The build of the library; the kernels' helpers of other instruction sets are not news here. Messages of panics name files
+/// of packages without the folders of this machine, so the module is the same on every machine.
 fn library(mut cargo: Command, folder: &Path) -> Command {
     cargo.args(["build", "--package", "tilewright-web", "--lib", "--profile", "web"]);
     cargo.args(["--target", TARGET, "--target-dir"]).arg(folder);
-    cargo.env("RUSTFLAGS", "-Awarnings");
+    let mut flags = vec!["-Awarnings".to_owned()];
+    flags
+        .extend(registries().iter().map(|path| format!("--remap-path-prefix={}=", path.display())));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
     cargo
+}
+
+/// The folders that cargo unpacks packages into.
+fn registries() -> Vec<PathBuf> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
+    let folders = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
+    folders.into_iter().flatten().flatten().map(|folder| folder.path()).collect()
 }
 
 fn built(folder: &Path) -> PathBuf {
