@@ -90,6 +90,7 @@ impl TensorLayout {
     /// let layout = TensorLayout::new(&[2, 3], &padded, 15).unwrap();
     /// let elements = layout.in_memory().filter(|cell| matches!(cell, Ok((_, Some(_)))));
     /// assert_eq!(elements.count(), 6);
+    /// assert_eq!(layout.in_memory().size_hint(), (15, Some(15)));
     /// ```
     pub fn in_memory(&self) -> impl Iterator<Item = Result<(i64, Option<Coord>), Error>> {
         (0..self.capacity() as i64).map(|offset| match self.locate(offset)? {

@@ -144,6 +144,12 @@ impl PaddedShape {
         &self.layout
     }
 
+    /// The widths and the fill.
+    #[cfg(feature = "proto")]
+    pub(crate) fn padding(&self) -> &Padded {
+        &self.padded
+    }
+
     /// The fill of the padding.
     ///
     /// ```

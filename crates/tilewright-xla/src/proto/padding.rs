@@ -2,8 +2,8 @@
 
 use tilewright_core::Error;
 
-use super::{LayoutProto, ProtoError, layout_read::naturals};
-use crate::{Padded, PaddingValue};
+use super::{LayoutProto, ProtoError, ShapeProto, layout_read::naturals};
+use crate::{ArrayShape, Padded, PaddedShape, PaddingValue, Shape};
 
 impl LayoutProto {
     /// The padding, if the message has widths. A `padding_value` without widths promises nothing.
@@ -63,5 +63,57 @@ impl LayoutProto {
         }
         self.padded_dimensions = super::layout_write::signed("padded_dimensions", &padded.widths)?;
         Ok(self)
+    }
+}
+
+impl PaddedShape {
+    /// The shape as XLA's message of the first years, with the widths and the padding value in its layout.
+    ///
+    /// # Errors
+    /// As [`Shape::to_proto`] and [`LayoutProto::with_padding`]: a fill of given bits is
+    /// [unsupported](Error::is_unsupported).
+    ///
+    /// ```
+    /// use tilewright_xla::PaddedShape;
+    /// let padded = PaddedShape::parse("f32[2,3]{0,1}pad(3,5)fill(lowest)").unwrap();
+    /// let proto = padded.to_proto().unwrap();
+    /// assert_eq!(proto.layout.as_ref().unwrap().padded_dimensions, [3, 5]);
+    /// assert_eq!(PaddedShape::from_proto(&proto).unwrap(), padded);
+    /// ```
+    pub fn to_proto(&self) -> Result<ShapeProto, ProtoError> {
+        let mut array = ArrayShape::new(self.element_type(), self.extents());
+        array.set_layout(Some(self.layout().clone()));
+        let mut proto = Shape::array(array).to_proto()?;
+        let layout = proto.layout.take().unwrap_or_default().with_padding(self.padding());
+        proto.layout = Some(Box::new(layout.map_err(|error| error.within("layout"))?));
+        Ok(proto)
+    }
+
+    /// The shape that XLA's message of the first years describes.
+    ///
+    /// # Errors
+    /// As [`ShapeProto::to_padded_shape`] and [`PaddedShape::with_padding`]; [mismatch](Error::is_mismatch) for a message
+    /// of a tuple or without widths.
+    ///
+    /// ```
+    /// use tilewright_xla::{PaddedShape, proto::ShapeProto};
+    /// let text = "element_type: F32 dimensions: [2,3] layout { minor_to_major: [0,1] padded_dimensions: [3,5] }";
+    /// let padded = PaddedShape::from_proto(&ShapeProto::parse(text).unwrap()).unwrap();
+    /// assert_eq!(padded.to_string(), "f32[2,3]{0,1}pad(3,5)");
+    /// let plain = ShapeProto::parse("element_type: F32 dimensions: [2,3]").unwrap();
+    /// assert_eq!(PaddedShape::from_proto(&plain).unwrap_err().field(), "layout.padded_dimensions");
+    /// ```
+    pub fn from_proto(proto: &ShapeProto) -> Result<PaddedShape, ProtoError> {
+        let (shape, padding) = proto.to_padded_shape()?;
+        let refused = |field, what, hint| ProtoError::new(field, Error::mismatch(what, [], hint));
+        let Some(array) = shape.as_array() else {
+            let hint = "ask `to_padded_shape` for the arrays of a tuple";
+            return Err(refused("element_type", "the message is not of an array", hint));
+        };
+        let Some((_, padded)) = padding.into_iter().next() else {
+            let hint = "ask `to_shape` for a shape without padding";
+            return Err(refused("layout.padded_dimensions", "the message has no widths", hint));
+        };
+        PaddedShape::with_padding(array, padded).map_err(|error| ProtoError::new("", error))
     }
 }

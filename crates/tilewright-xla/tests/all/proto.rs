@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use prost::Message;
 use tilewright_core::Fill;
 use tilewright_xla::{
-    ArrayShape, Layout, Padded, PrimitiveType, ProgramShape, Shape, ShapeIndex,
+    ArrayShape, Layout, Padded, PaddedShape, PrimitiveType, ProgramShape, Shape, ShapeIndex,
     proto::{LayoutProto, ProgramShapeProto, ProtoError, ShapeProto, TileProto},
 };
 
@@ -311,6 +311,27 @@ fn proto_the_padding_of_the_first_years() {
     assert!(plain.clone().with_padding(&bits).unwrap_err().cause().unwrap().is_unsupported());
     let wide = Padded::new(&[u64::MAX], Fill::Zero);
     assert_eq!(plain.with_padding(&wide).unwrap_err().field(), "padded_dimensions[0]");
+}
+
+#[test]
+fn a_padded_shape_is_its_message() {
+    let types = ["pred", "s4", "bf16", "f32", "c128"];
+    let orders = ["{2,1,0}", "{0,1,2}", "{1,2,0}"];
+    let fills = ["", "fill(0)", "fill(one)", "fill(lowest)"];
+    for (element, order, fill) in
+        types.iter().flat_map(|t| orders.iter().flat_map(move |o| fills.map(|f| (t, o, f))))
+    {
+        let text = format!("{element}[2,0,4]{order}pad(2,3,7){fill}");
+        let padded = PaddedShape::parse(&text).unwrap();
+        let message = padded.to_proto().unwrap();
+        assert_eq!(PaddedShape::from_proto(&message).unwrap(), padded, "{text}");
+        let bytes = ShapeProto::decode(&*message.encode_to_vec()).unwrap();
+        assert_eq!(PaddedShape::from_proto(&bytes).unwrap(), padded, "{text}");
+    }
+    let bits = PaddedShape::parse("f32[2]pad(3)fill(0x7)").unwrap().to_proto().unwrap_err();
+    assert_eq!(bits.field(), "layout.padding_value");
+    let tuple = Shape::parse("(f32[2], token[])").unwrap().to_proto().unwrap();
+    assert_eq!(PaddedShape::from_proto(&tuple).unwrap_err().field(), "element_type");
 }
 
 #[test]
