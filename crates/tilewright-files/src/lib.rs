@@ -40,127 +40,61 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-mod access;
 mod assemble;
-mod boxes;
-mod budget;
-mod bytes;
-mod claim;
-mod collection;
-mod compare;
+mod commit;
 mod container;
-mod conversion;
-mod crew;
-mod destination;
-mod difference;
-mod digits;
-#[doc(hidden)]
-pub mod disk;
-mod divergence;
-mod dtype;
 mod error;
-#[cfg(test)]
-mod faults;
-mod fingerprint;
-mod folder;
-mod foreign;
-mod gathered;
-mod globs;
-mod held;
-mod input;
-mod job;
-mod job_layouts;
-mod job_note;
-mod journal;
-mod lane;
-mod list_files;
-mod lists;
-mod lock;
-mod loops;
-#[cfg(test)]
-mod losses;
-mod mark;
-mod metadata;
-mod names;
-mod note;
+mod layout;
 mod open;
-mod order;
-mod origin;
-mod output;
-mod padding;
-mod patch;
-mod pipeline;
-mod place;
-mod pool;
-mod quantisation;
-mod reader;
-mod reading;
-mod record;
-mod report;
-mod request;
-mod row_table;
-mod rows;
-mod run;
-mod same_data;
-mod set;
-mod shares;
-mod sink;
-mod slabs;
-mod source;
-mod space;
-mod stage;
-mod stamp;
-mod sweep;
-mod temporary;
-mod tensor;
-mod tied;
-mod verdict;
+mod transfer;
 mod verify;
-mod verify_recorded;
-mod verify_side;
-mod whole;
-mod word;
-mod work;
-mod writer;
+
+#[doc(hidden)]
+pub use commit::disk;
 
 /// What the crates of this workspace share of how files are written. It is no interface for others.
 #[doc(hidden)]
 pub mod inner {
     pub use crate::{
         assemble::given::{CONFIG, file_in},
-        claim::{Busy, Claim, Claimant},
-        folder::Companions,
-        foreign::check_folder,
-        globs::Pattern,
-        space::check as check_space,
-        stage::{is_empty_folder, remove_filled},
-        temporary::write_new,
+        commit::{
+            claim::{Busy, Claim, Claimant},
+            space::check as check_space,
+            stage::{is_empty_folder, remove_filled},
+            temporary::write_new,
+        },
+        open::{folder::Companions, foreign::check_folder, globs::Pattern},
     };
 }
 
 pub use assemble::{Assembling, Packaging, Row};
-pub use bytes::bytes;
-pub use collection::Collection;
-pub use conversion::Conversion;
-pub use difference::Difference;
-pub use divergence::{Alike, Apart, Divergence};
+pub use commit::whole::write;
 pub use error::Error;
-pub use fingerprint::{Fingerprints, Printed};
-pub use input::Input;
-pub use job::{Action, Job};
-pub use lists::FileLists;
-pub use open::{open, open_file, open_stream, open_watched};
-pub use place::{has_ending, has_prefix, is_stream};
-pub use reader::Reader;
-pub use reading::Reading;
-pub use report::Report;
-pub use request::{DEFAULT_MEMORY, Request};
-pub use same_data::same_data;
-pub use tensor::{Piece, Tensor};
+pub use open::{
+    bytes::bytes,
+    collection::Collection,
+    input::Input,
+    lists::FileLists,
+    open, open_file, open_stream, open_watched,
+    place::{has_ending, has_prefix, is_stream},
+    reading::Reading,
+    tensor::{Piece, Tensor},
+};
 pub use tilewright_fingerprint::{Fingerprint, Key};
 pub use tilewright_transfer::Watch;
-pub use verdict::Verdict;
-pub use verify::verify;
-pub use verify_recorded::{Checked, verify_recorded};
-pub use whole::write;
-pub use writer::Writer;
+pub use transfer::{
+    conversion::Conversion,
+    job::{Action, Job},
+    reader::Reader,
+    request::{DEFAULT_MEMORY, Request},
+    run::Report,
+    writer::Writer,
+};
+pub use verify::{
+    Verdict,
+    difference::{Alike, Apart, Difference, Divergence},
+    fingerprint::{Fingerprints, Printed},
+    record::{Checked, verify_recorded},
+    same_data::same_data,
+    verify,
+};

@@ -11,7 +11,9 @@ use super::{
     whole::{Way, Whole},
 };
 use crate::{
-    Conversion, Error, Input, Request, Tensor, budget, open::check_reading, request::check_memory,
+    Conversion, Error, Input, Request, Tensor,
+    open::check_reading,
+    transfer::{budget, request::check_memory},
 };
 
 /// The tensors of a result put together from those of a source, as a recipe says; made by

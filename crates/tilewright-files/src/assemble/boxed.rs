@@ -4,7 +4,7 @@ use super::{
     hands::{Failed, Hands, part},
     whole::{Part, Way, Whole},
 };
-use crate::budget::Buffer;
+use crate::transfer::budget::Buffer;
 
 /// A box made in memory.
 pub(crate) fn boxed<'b>(

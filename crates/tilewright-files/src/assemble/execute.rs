@@ -16,13 +16,11 @@ use super::{
 };
 use crate::{
     Error, Report, Watch,
+    commit::{disk, temporary::Temporary},
     container::{Section, Target},
-    crew::Crew,
-    disk,
-    run::{self, Filling, Means, Written},
-    source,
-    temporary::Temporary,
-    tensor,
+    open::{source, tensor},
+    transfer::run::{self, Filling, Means, Written},
+    verify::crew::Crew,
 };
 
 /// With less memory than this for each, fewer threads work.

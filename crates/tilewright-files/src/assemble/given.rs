@@ -9,8 +9,8 @@ use tilewright_recipe::Tensor;
 
 use crate::{
     Error, Input,
-    source::{Source, is_standard},
-    temporary,
+    commit::temporary,
+    open::source::{Source, is_standard},
 };
 
 /// The name of the file that describes a checkpoint to the library that loads it.

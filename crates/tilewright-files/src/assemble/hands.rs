@@ -13,9 +13,9 @@ use super::{
 };
 use crate::{
     Error,
-    budget::{Budget, Buffer},
-    disk,
-    source::Source,
+    commit::disk,
+    open::source::Source,
+    transfer::budget::{Budget, Buffer},
 };
 
 /// Bytes pass through a buffer in steps of 1 MiB, which stay in the cache.

@@ -10,7 +10,7 @@ use tilewright_notation::Spec;
 use tilewright_recipe::{Assembly, Digit, Equal, Made, Origin, Part};
 
 use super::{Assembling, Packaging};
-use crate::{Conversion, Input, Reading, Request, disk::fault, open};
+use crate::{Conversion, Input, Reading, Request, commit::disk::fault, open};
 
 /// Bytes of a safetensors file of these tensors: names, types, extents, data.
 fn file(tensors: &[(&str, &str, &[u64], &[u8])], metadata: &str) -> Vec<u8> {
@@ -554,7 +554,7 @@ fn little_memory_is_an_error_that_says_so() {
 
 #[test]
 fn a_call_that_fails_and_a_source_that_shrinks_leave_nothing() {
-    let _alone = crate::faults::alone();
+    let _alone = crate::commit::faults::alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.safetensors");
     numbered(&path, &[("a", &[60]), ("b", &[60])]);

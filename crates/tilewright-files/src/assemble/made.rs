@@ -11,10 +11,13 @@ use super::{
     whole::{Way, Whole},
 };
 use crate::{
-    Error, Tensor, dtype,
-    held::{Held, width},
-    job,
-    tensor::{IN_MEMORY, Piece as Stored},
+    Error, Tensor,
+    layout::{
+        dtype,
+        held::{Held, width},
+    },
+    open::tensor::{IN_MEMORY, Piece as Stored},
+    transfer::job,
 };
 
 /// What the tensors of the input are to an assembly.

@@ -278,8 +278,9 @@ pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     /// Every element, from and to, in order of `to`.
     pub(crate) fn visited(nests: &[Nest]) -> Vec<(u64, u64)> {

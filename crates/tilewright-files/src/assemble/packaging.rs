@@ -8,14 +8,10 @@ use tilewright_recipe::{Assembly, ConfigJson};
 use super::{config_json, given::CONFIG};
 use crate::{
     Action, Error, Input, Job, Request, Tensor,
+    commit::{destination, journal, lock, mark, stage::Stage},
     container::{Beside, Container, FORMATS, Format, Member, Opened, Target},
-    destination,
-    folder::Companions,
-    journal, lock, mark, names,
-    place::Place,
-    source::Source,
-    stage::Stage,
-    tensor::Piece,
+    layout::names,
+    open::{folder::Companions, place::Place, source::Source, tensor::Piece},
 };
 
 /// What a result is packed in, beyond what its input and its name say.

@@ -10,12 +10,11 @@
 use tilewright_core::TensorLayout;
 use tilewright_recipe::{Digit, Origin};
 
-use super::nest::MOST;
 use super::{
     exact::Exact,
-    nest::{Nest, TooMany, Turn},
+    nest::{MOST, Nest, TooMany, Turn},
 };
-use crate::held::Held;
+use crate::layout::held::Held;
 
 /// Elements of a result that come from one place.
 #[derive(Clone, Debug)]

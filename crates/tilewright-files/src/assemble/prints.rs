@@ -13,7 +13,7 @@ use super::{
     sums::{self, FROM, TO},
     tasks,
 };
-use crate::{Error, container::Target, crew::Crew, run::Means};
+use crate::{Error, container::Target, transfer::run::Means, verify::crew::Crew};
 
 /// A buffer has no more bytes than this.
 const MOST: u64 = 8 << 20;

@@ -23,15 +23,13 @@ use super::{
 };
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
-    budget::{self, Budget, zeros},
     container::Format,
-    crew::Crew,
-    folder,
-    globs::Pattern,
-    open::open_with,
-    place::Place,
-    request,
-    source::Source,
+    open::{folder, globs::Pattern, open_with, place::Place, source::Source},
+    transfer::{
+        budget::{self, Budget, zeros},
+        request,
+    },
+    verify::crew::Crew,
 };
 
 /// The bytes of a buffer.

@@ -6,7 +6,7 @@ use super::{
     hands::{Hands, Rooms},
     whole::{Way, Whole},
 };
-use crate::{Error, crew::Crew, run::Means};
+use crate::{Error, transfer::run::Means, verify::crew::Crew};
 
 impl Assembling<'_> {
     /// The tensors that are compared.

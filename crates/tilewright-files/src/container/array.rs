@@ -8,18 +8,21 @@ use super::{
     format::{Container, Member, Opened},
     notes::{self, LAYOUT_KEY, Noted},
 };
+pub(super) use crate::layout::note::ARRAY as NAME;
 use crate::{
     Error, Tensor,
-    held::Held,
-    list_files::ListFiles,
-    note::{self, Texts},
-    reading::{Reading, reread, reread_noted},
-    record::Recorded,
-    source::Source,
-    tensor::Piece,
+    layout::{
+        held::Held,
+        note::{self, Texts},
+    },
+    open::{
+        lists::ListFiles,
+        reading::{Reading, reread, reread_noted},
+        source::Source,
+        tensor::Piece,
+    },
+    verify::record::Recorded,
 };
-
-pub(super) use crate::note::ARRAY as NAME;
 
 /// What files of one array are converted to.
 pub(super) const BECOMES: &str = ".npy, raw:PATH or a .safetensors file";

@@ -11,7 +11,9 @@ use tilewright_recipe::Conditions;
 
 use super::target::Target;
 use crate::{
-    Error, Job, Reading, Tensor, Watch, held::Held, note::Texts, source::Source, tensor::Piece,
+    Error, Job, Reading, Tensor, Watch,
+    layout::{held::Held, note::Texts},
+    open::{source::Source, tensor::Piece},
 };
 
 /// What makes a new file that says these texts, by their keys, beside its tensors.

@@ -22,10 +22,13 @@ pub(crate) use format::{Beside, Container, Expected, Fact, Format, Member, Opene
 pub(crate) use notes::{about, data_of};
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};
-
 use tilewright_fingerprint::Fingerprint;
 
-use crate::{Error, Job, foreign, note::Texts, source::Source};
+use crate::{
+    Error, Job,
+    layout::note::Texts,
+    open::{foreign, source::Source},
+};
 
 /// Every format. Where several recognise the first bytes of a file, the first of them opens it.
 pub(crate) const FORMATS: &[&Format] = &[

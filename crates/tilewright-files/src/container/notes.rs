@@ -8,14 +8,16 @@ use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::{Named, Spec};
 
 use super::{format::Opened, target::Section};
+pub(super) use crate::verify::record::LAYOUT_KEY;
 use crate::{
-    Job, dtype,
-    held::{Held, bytes_of, check_width, width_in},
-    names,
-    record::{self, Record},
+    Job,
+    layout::{
+        dtype,
+        held::{Held, bytes_of, check_width, width_in},
+        names,
+    },
+    verify::record::{self, Record},
 };
-
-pub(super) use crate::record::LAYOUT_KEY;
 
 /// Under this prefix and its name, metadata keeps what a tensor's padding is promised to hold.
 pub(super) const FILL_KEY: &str = "tilewright.fill.";

@@ -13,12 +13,12 @@ use super::{
 };
 use crate::{
     Error, Job, Reading,
-    held::{Held, bytes_of, check_width, width_in},
-    list_files::ListFiles,
-    note::Texts,
-    reading::check_bytes,
-    record::Recorded,
-    source::Source,
+    layout::{
+        held::{Held, bytes_of, check_width, width_in},
+        note::Texts,
+    },
+    open::{lists::ListFiles, reading::check_bytes, source::Source},
+    verify::record::Recorded,
 };
 
 pub(crate) const FORMAT: Format = Format {

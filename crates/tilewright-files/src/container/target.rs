@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::record;
+use crate::verify::record;
 
 /// One file to write.
 #[derive(Clone, Debug)]

@@ -2,8 +2,9 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use crate::common::*;
 use tilewright_files::{Conversion, Error, Verdict, Watch, open, verify};
+
+use crate::common::*;
 
 fn input(folder: &tempfile::TempDir, name: &str) -> std::path::PathBuf {
     write(folder, name, npy("|u1", false, "(2, 3)", &[1, 2, 3, 4, 5, 6]))
@@ -11,8 +12,9 @@ fn input(folder: &tempfile::TempDir, name: &str) -> std::path::PathBuf {
 
 #[cfg(unix)]
 mod permissions {
-    use super::*;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use super::*;
 
     fn set(path: &Path, mode: u32) {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();

@@ -2,10 +2,11 @@
 
 use std::{fs, path::Path};
 
-use crate::common::*;
 use tilewright_core::Fill;
 use tilewright_files::{Reading, Request, Verdict, open, verify};
 use tilewright_notation::dtype;
+
+use crate::common::*;
 
 /// What NumPy's own layout rules say: the elements of a C-ordered array in this order.
 fn transposed(data: &[u8], rows: usize, cols: usize, width: usize) -> Vec<u8> {

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use crate::common::*;
 use tilewright_files::{Action, Conversion, Reading, Request, Verdict, open, verify};
+
+use crate::common::*;
 
 /// Bit for bit: the whole file, header included, since the header's text is canonical too.
 fn there_and_back(name: &str, there: Request, back: Request) {

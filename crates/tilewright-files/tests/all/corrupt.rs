@@ -1,7 +1,8 @@
 //! Files that are broken: a typed error that says what is wrong, never a panic.
 
-use crate::common::*;
 use tilewright_files::{Reading, open};
+
+use crate::common::*;
 
 /// Opens a safetensors file of these bytes, which must fail, and gives the kind and the message.
 fn refused(bytes: &[u8]) -> (&'static str, String) {

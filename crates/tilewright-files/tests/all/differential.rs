@@ -6,11 +6,12 @@
 
 use std::{collections::BTreeMap, env, fs, path::Path};
 
-use crate::common::*;
 use tilewright_core::{Dtype, Layout, Mode, Step, Swizzle, TensorLayout};
 use tilewright_files::{Conversion, Reading, Request, open};
 use tilewright_notation::{Spec, dtype};
 use tilewright_relayout::{Elements, Extend, Plan, Program};
+
+use crate::common::*;
 
 /// The first seed.
 const SEED: u64 = 18;

@@ -1,9 +1,10 @@
 //! Every element type of safetensors; widths that change; fills; empty and scalar tensors.
 
-use crate::common::*;
 use safetensors::Dtype;
 use tilewright_core::Fill;
 use tilewright_files::{Reading, Request, Verdict, open, verify};
+
+use crate::common::*;
 
 const DTYPES: [(&str, usize); 20] = [
     ("BOOL", 8),

@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use crate::{common::*, sharded};
 use tempfile::TempDir;
 use tilewright_core::Dtype;
 use tilewright_files::{
     Alike, Apart, Collection, Conversion, Divergence, Fingerprints, Key, Reading, Request, open,
     open_stream, same_data,
 };
+
+use crate::{common::*, sharded};
 
 fn opened(path: impl AsRef<Path>) -> Collection {
     Collection::open(path).unwrap()

@@ -5,11 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::common::*;
 use tempfile::TempDir;
 use tilewright_files::{
     Collection, Conversion, Error, Reading, Request, Verdict, Watch, open, verify,
 };
+
+use crate::common::*;
 
 /// A checkpoint of one file with what lies beside such.
 fn model(folder: &TempDir) -> PathBuf {

@@ -3,10 +3,11 @@
 
 use std::{fs, path::Path};
 
-use crate::common::*;
 use proptest::prelude::*;
 use tilewright_core::Dtype;
 use tilewright_files::{Action, Conversion, Reading, Request, Verdict, open, verify};
+
+use crate::common::*;
 
 const WHOLE: &str = "tiny_quantised.gguf";
 const PARTS: [&str; 3] = [

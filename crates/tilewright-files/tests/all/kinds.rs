@@ -1,9 +1,10 @@
 //! Files of one array and files of named tensors become each other: an array is the one tensor, under the name of its
 //! file, and one tensor is the array.
 
-use crate::common::*;
 use tilewright_core::Dtype;
 use tilewright_files::{Action, Reading, Request, Verdict, open, verify};
+
+use crate::common::*;
 
 fn is_same(out: &std::path::Path, against: &std::path::Path, request: &Request) {
     let verdict = verify(out, against, request, &()).unwrap();

@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use crate::common::*;
 use tilewright_core::TensorLayout;
 use tilewright_files::{Reading, Request, Verdict, open, verify_recorded};
+
+use crate::common::*;
 
 /// Matrices of 64×64 elements of 16 bits: a swizzle of tensor cores, rotated rows, a reversal of all bits, and one
 /// that mixes the highest bits with the lowest.

@@ -1,8 +1,9 @@
 //! The bound on buffers holds, and what it bounds is still right.
 
-use crate::common::*;
 use tilewright_core::Remedy;
 use tilewright_files::Request;
+
+use crate::common::*;
 
 /// 256 KiB of tensor through 8 KiB of buffers.
 #[test]

@@ -2,11 +2,12 @@
 
 use std::{fs, io::Write};
 
-use crate::common::*;
 use flate2::{Compression, Crc, write::DeflateEncoder};
 use proptest::prelude::*;
 use tilewright_core::Dtype;
 use tilewright_files::{Conversion, Reading, Request, Verdict, open, verify};
+
+use crate::common::*;
 
 const STORED: &str = "tiny_stored.npz";
 const DEFLATED: &str = "tiny_deflated.npz";

@@ -7,9 +7,10 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::common::*;
 use tempfile::TempDir;
 use tilewright_files::{Conversion, Error, Reading, Request, Verdict, Watch, open, verify};
+
+use crate::common::*;
 
 fn source(folder: &TempDir) -> (PathBuf, Vec<u8>) {
     let data = noise(64 * 64 * 4);

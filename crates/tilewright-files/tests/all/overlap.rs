@@ -3,9 +3,10 @@
 
 use std::fs;
 
-use crate::common::*;
 use tempfile::TempDir;
 use tilewright_files::{Conversion, Reading, Request, Watch, open};
+
+use crate::common::*;
 
 /// Tensors of several sizes, from none to more than a lane holds of 8 MiB.
 fn mixed(folder: &TempDir) -> (std::path::PathBuf, usize) {

@@ -6,8 +6,9 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::common::*;
 use tilewright_files::{Error, Input, Reading, Tensor, Watch, open};
+
+use crate::common::*;
 
 /// A tensor, or a box of one, in a layout.
 fn read(

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use crate::{common::*, sharded};
 use tilewright_files::{
     Action, Collection, Conversion, Difference, Fingerprint, Key, Reading, Request, Verdict, open,
     verify, verify_recorded,
 };
+
+use crate::{common::*, sharded};
 
 /// What a file records, by tensor.
 fn recorded(path: impl AsRef<Path>) -> BTreeMap<String, Fingerprint> {

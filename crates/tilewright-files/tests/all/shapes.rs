@@ -1,9 +1,10 @@
 //! The shape under which a tensor is stored: by one rule, in every format of files; and the files that earlier
 //! versions stored under another one.
 
-use crate::common::*;
 use tilewright_core::Dtype;
 use tilewright_files::{Reading, Request, Verdict, open, verify};
+
+use crate::common::*;
 
 /// Texts with the rank of the storage of any matrix of them.
 const TEXTS: [(&str, usize); 11] = [

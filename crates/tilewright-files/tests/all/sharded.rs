@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use crate::common::*;
 use tempfile::TempDir;
 use tilewright_files::{Reading, Request, Verdict, open, verify};
+
+use crate::common::*;
 
 pub(crate) const INDEX: &str = "model.safetensors.index.json";
 pub(crate) const SHARDS: [&str; 2] =

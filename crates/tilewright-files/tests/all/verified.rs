@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use crate::common::*;
 use tempfile::TempDir;
 use tilewright_core::Fill;
 use tilewright_files::{Reading, Request, Tensor, Verdict, open, verify};
+
+use crate::common::*;
 
 /// A 5×6 tensor of 16-bit elements in tiles of 4×4, and its original.
 fn pair(folder: &TempDir, fill: Fill) -> (std::path::PathBuf, std::path::PathBuf) {

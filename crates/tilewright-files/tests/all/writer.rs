@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use crate::common::*;
 use tilewright_core::Fill;
 use tilewright_files::{Error, Input, Reading, Report, Request, Watch, Writer, open};
 use tilewright_notation::Named;
+
+use crate::common::*;
 
 fn named(text: &str) -> Named {
     spec(text).resolve(None, None).unwrap()

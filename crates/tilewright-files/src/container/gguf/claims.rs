@@ -13,7 +13,7 @@ use super::{
     stated,
     value::Value,
 };
-use crate::{Tensor, names};
+use crate::{Tensor, layout::names};
 
 /// Kinds of files that hold no model.
 const PARTS: [&str; 4] = ["adapter", "imatrix", "mmproj", "projector"];

@@ -12,7 +12,7 @@ use super::{
     types,
     value::{self, Pair, Value},
 };
-use crate::{Error, source::Source};
+use crate::{Error, open::source::Source};
 
 /// The first bytes of every file.
 pub(super) const MAGIC: &[u8] = b"GGUF";

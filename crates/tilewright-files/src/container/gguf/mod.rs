@@ -33,16 +33,17 @@ use std::{
     path::Path,
 };
 
+use claims::Claims;
+use header::Header;
+use tilewright_core::Remedy;
+use value::Pair;
+
 use super::{
     format::{Beside, Container, Fact, Format, Member, Opened, Opening},
     notes::{self, Role},
     target::Target,
 };
-use crate::{Error, Job, names, record::OWN};
-use claims::Claims;
-use header::Header;
-use tilewright_core::Remedy;
-use value::Pair;
+use crate::{Error, Job, layout::names, verify::record::OWN};
 
 pub(crate) const FORMAT: Format = Format {
     name: "GGUF",

@@ -16,7 +16,7 @@ use crate::{
         notes,
         target::{Section, Target},
     },
-    record::Record,
+    verify::record::Record,
 };
 
 /// The one file that holds the results of all jobs.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, budget::zeros, source::Source};
+use crate::{Error, open::source::Source, transfer::budget::zeros};
 
 /// The longest header that is read, in bytes: a vocabulary of a million tokens has some 40 MB.
 pub(super) const LONGEST: u64 = 1 << 28;

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use super::{header::Header, value::Pair};
-use crate::{Error, source::Source};
+use crate::{Error, open::source::Source};
 
 /// What the metadata of a part says besides: its number from 0 on, how many there are, and the tensors of all.
 const NUMBER: &str = "split.no";

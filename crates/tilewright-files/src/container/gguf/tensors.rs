@@ -13,10 +13,12 @@ use super::{
 use crate::{
     Error, Tensor,
     container::notes::{self, LAYOUT_KEY, Note, Noted},
-    held::{self, Held},
-    order,
-    record::Recorded,
-    tensor::Piece,
+    layout::{
+        held::{self, Held},
+        order,
+    },
+    open::tensor::Piece,
+    verify::record::Recorded,
 };
 
 /// A tensor of the file of this number, whose metadata has these strings.

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, ops::Range};
 
 use super::reader::{Reader, number};
-use crate::{Error, names};
+use crate::{Error, layout::names};
 
 pub(super) const U16: u32 = 2;
 pub(super) const U32: u32 = 4;

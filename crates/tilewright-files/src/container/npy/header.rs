@@ -1,8 +1,9 @@
 //! Reading and writing the header of an `.npy` file.
 
-use super::{Descr, literal};
-use crate::{Error, budget::zeros, source::Source};
 use literal::Value;
+
+use super::{Descr, literal};
+use crate::{Error, open::source::Source, transfer::budget::zeros};
 
 /// The first bytes of every `.npy` file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -167,8 +168,9 @@ pub(crate) fn header_bytes(descr: &str, fortran: bool, shape: &[u64]) -> Vec<u8>
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn headers_read_back_and_align() {

@@ -11,7 +11,10 @@ mod literal;
 use std::path::Path;
 
 pub(super) use descr::Descr;
+use descr::default_descr;
 pub(crate) use header::{Header, header_bytes};
+use tilewright_core::{ByteOrder, Dtype, Fill, Remedy, TensorLayout};
+use tilewright_notation::Named;
 
 use super::{
     array::{self, Stored},
@@ -21,16 +24,14 @@ use super::{
 };
 use crate::{
     Error, Job, Reading,
-    held::{self, Held},
-    note::Texts,
-    order,
-    reading::check_bytes,
-    record::Recorded,
-    source::Source,
+    layout::{
+        held::{self, Held},
+        note::Texts,
+        order,
+    },
+    open::{reading::check_bytes, source::Source},
+    verify::record::Recorded,
 };
-use descr::default_descr;
-use tilewright_core::{ByteOrder, Dtype, Fill, Remedy, TensorLayout};
-use tilewright_notation::Named;
 
 pub(crate) const FORMAT: Format = Format {
     name: "npy",

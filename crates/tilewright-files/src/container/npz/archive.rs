@@ -8,7 +8,9 @@ use super::zip::{
     ALL_16, ALL_32, CENTRAL, CENTRAL_LEN, DEFLATED, ENCRYPTED, END, END_64, END_64_LEN, END_LEN,
     FOLLOWS, LOCAL, LOCAL_LEN, LOCATOR_64, LOCATOR_64_LEN, STORED, field_64, number,
 };
-use crate::{Error, Watch, budget::zeros, crew::go_on, names, source::Source};
+use crate::{
+    Error, Watch, layout::names, open::source::Source, transfer::budget::zeros, verify::crew::go_on,
+};
 
 /// The longest list of entries that is read, in bytes.
 const LONGEST: u64 = 1 << 26;

@@ -19,6 +19,7 @@ use std::{
     path::Path,
 };
 
+use archive::{Archive, Entry};
 use tilewright_core::Dtype;
 
 use super::{
@@ -29,13 +30,13 @@ use super::{
 };
 use crate::{
     Error, Job, Tensor, Watch,
-    held::Held,
-    names,
-    record::Recorded,
-    source::Source,
-    tensor::{OTHER, Piece},
+    layout::{held::Held, names},
+    open::{
+        source::Source,
+        tensor::{OTHER, Piece},
+    },
+    verify::record::Recorded,
 };
-use archive::{Archive, Entry};
 
 pub(crate) const FORMAT: Format = Format {
     name: "npz",
@@ -175,7 +176,7 @@ fn read_notes(source: &Source, entry: &Entry) -> Result<BTreeMap<String, String>
         let size = entry.size;
         return Err(wrong(format!("it is stored, in at most {LONGEST_NOTES} bytes, here {size}")));
     }
-    let mut text = crate::budget::zeros(entry.size)?;
+    let mut text = crate::transfer::budget::zeros(entry.size)?;
     source.read(&mut text, entry.at)?;
     serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))
 }

@@ -19,8 +19,8 @@ use crate::{
         npy::{self, Descr, header_bytes},
         target::{Section, Target},
     },
-    record::Record,
-    tensor::OTHER,
+    open::tensor::OTHER,
+    verify::record::Record,
 };
 
 /// The versions of the format that are needed to read an entry.
@@ -226,9 +226,10 @@ fn central(bytes: &mut Vec<u8>, entry: &Entry, sum: u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{container::npz::archive::Archive as Read, source::Source};
     use std::io::{Seek, SeekFrom, Write};
+
+    use super::*;
+    use crate::{container::npz::archive::Archive as Read, open::source::Source};
 
     /// Plans entries with results of these lengths, and reads the archive back, whose results are holes.
     fn read_back(lens: &[u64]) -> Vec<(String, u64, u32)> {

@@ -9,7 +9,7 @@ use std::{
 use flate2::{Crc, read::DeflateDecoder};
 
 use super::archive::Entry;
-use crate::{Error, Watch, crew::go_on, source::Source, space};
+use crate::{Error, Watch, commit::space, open::source::Source, verify::crew::go_on};
 
 /// The deflated ones among entries, one behind the other in a file, and where each begins; `None` where
 /// there is none.

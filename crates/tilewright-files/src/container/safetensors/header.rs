@@ -3,7 +3,7 @@
 use safetensors::Dtype;
 
 use super::scan::{Info, Scan};
-use crate::{Error, budget::zeros, source::Source};
+use crate::{Error, open::source::Source, transfer::budget::zeros};
 
 /// The longest header the format allows, in bytes.
 pub(super) const LONGEST: u64 = 100_000_000;
@@ -138,9 +138,11 @@ fn bits_of(shape: &[u64], width: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
     use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
 
     fn read(bytes: &[u8]) -> Result<Header, Error> {
         let mut file = tempfile::NamedTempFile::new().unwrap();

@@ -23,7 +23,7 @@ use super::{
     notes::{self, Role},
     target::Target,
 };
-use crate::{Error, Job, mark};
+use crate::{Error, Job, commit::mark};
 
 pub(crate) const FORMAT: Format = Format {
     name: "safetensors",

@@ -16,8 +16,8 @@ use crate::{
         notes,
         target::{Section, Target},
     },
-    dtype,
-    record::Record,
+    layout::dtype,
+    verify::record::Record,
 };
 
 /// A tensor of the file.

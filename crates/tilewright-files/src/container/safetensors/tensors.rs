@@ -15,12 +15,9 @@ use crate::{
         format::Member,
         notes::{self, LAYOUT_KEY, Note, Noted},
     },
-    dtype,
-    held::Held,
-    order,
-    record::Recorded,
-    source::Source,
-    tensor::Piece,
+    layout::{dtype, held::Held, order},
+    open::{source::Source, tensor::Piece},
+    verify::record::Recorded,
 };
 
 /// Opens the file of this number and name.

@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::Path};
 
 use serde_json::{Map, Value};
 
-use crate::{Error, container::safetensors::scan::Pairs, source::Source};
+use crate::{Error, container::safetensors::scan::Pairs, open::source::Source};
 
 /// The longest index that is read, in bytes.
 const LONGEST: u64 = 100_000_000;

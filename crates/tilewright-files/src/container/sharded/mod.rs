@@ -14,7 +14,13 @@ use super::{
     safetensors::{self, Metadata},
     target::{Section, Target},
 };
-use crate::{Error, Job, Tensor, job::total_bytes, mark, names, source::Source, temporary};
+use crate::{
+    Error, Job, Tensor,
+    commit::{mark, temporary},
+    layout::names,
+    open::source::Source,
+    transfer::job::total_bytes,
+};
 
 pub(crate) const FORMAT: Format = Format {
     name: "sharded safetensors",

@@ -1,0 +1,241 @@
+//! The claim of a long run on the name of its result: alone, or together with other processes that do the same work.
+//!
+//! It is the lock of the name (`lock.rs`), held while the run lasts: exclusive where the run is alone, shared where it
+//! is not. The file says which work it is and who does it, a line each. The work of the first line has the name: lines of
+//! other work behind it are of those who came at the same moment and were refused. Who comes while nobody is there
+//! removes the lines of killed processes. The last that goes removes the file.
+//!
+//! Where the file system knows no locks nobody is refused: the file would stand there for ever behind a killed process.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Read as _, Seek as _, Write as _},
+    path::{Path, PathBuf},
+    process, thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Error,
+    commit::temporary::{self, has_name},
+};
+
+/// How long a lock is waited for that another process holds for a moment, on its way in or out.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The time between two attempts.
+const STEP: Duration = Duration::from_millis(2);
+
+/// The most bytes of the lines that are read.
+const MOST: u64 = 1 << 20;
+
+/// A name that this process may work on, until the value is dropped.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Claim {
+    file: File,
+    path: PathBuf,
+    is_locked: bool,
+}
+
+/// Who asks for a name, and for what.
+#[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
+pub struct Claimant<'a> {
+    /// A word that is the same for all who may work together.
+    pub work: &'a str,
+    /// What others are told of this process.
+    pub who: &'a str,
+    /// Whether nobody may work beside it.
+    pub alone: bool,
+}
+
+/// Why there is no claim.
+#[derive(Debug)]
+#[doc(hidden)]
+pub enum Busy {
+    /// Others work on it: the line of one of them.
+    Held(String),
+    /// The system refuses.
+    Failed(Error),
+}
+
+/// The call that locks a file for one process alone, and what is done then.
+#[derive(Clone, Copy)]
+struct Alone<'a> {
+    try_lock: fn(&File) -> Result<(), TryLockError>,
+    first: &'a dyn Fn(),
+}
+
+impl Claim {
+    /// Claims the name of `out`. Who finds nobody there does `first`, alone, and then shares the claim.
+    #[doc(hidden)]
+    pub fn of(out: &Path, claimant: Claimant<'_>, first: &dyn Fn()) -> Result<Claim, Busy> {
+        Claim::by(out, claimant, Alone { try_lock: File::try_lock, first })
+    }
+
+    fn by(out: &Path, claimant: Claimant<'_>, to: Alone<'_>) -> Result<Claim, Busy> {
+        let path = temporary::lock_path(out).map_err(Busy::Failed)?;
+        let failed = |cause| Busy::Failed(Error::io(&path, "lock", cause));
+        let begun = Instant::now();
+        loop {
+            if let Some(claim) = attempt(&path, claimant, to).map_err(failed)? {
+                return match claim.refused(claimant).map_err(failed)? {
+                    Some(other) => Err(Busy::Held(other)),
+                    None => Ok(claim),
+                };
+            }
+            if begun.elapsed() > PATIENCE {
+                let lines = std::fs::read_to_string(&path).unwrap_or_default();
+                return Err(Busy::Held(holder(lines.lines().next().unwrap_or_default())));
+            }
+            thread::sleep(STEP);
+        }
+    }
+
+    /// Signs; gives who has the name for other work.
+    fn refused(&self, claimant: Claimant<'_>) -> io::Result<Option<String>> {
+        if !self.is_locked {
+            return Ok(None);
+        }
+        let Claimant { work, who, .. } = claimant;
+        let foreign = |lines: String| {
+            let first = lines.lines().next().map(str::to_owned);
+            first.filter(|said| said.split(' ').next() != Some(work)).map(|said| holder(&said))
+        };
+        let other = foreign(self.lines()?);
+        if other.is_some() {
+            return Ok(other);
+        }
+        // Two may come at once: who stands behind the other goes.
+        let line = format!("{work} {who}, process {}\n", process::id());
+        (&self.file).write_all(line.as_bytes())?;
+        Ok(foreign(self.lines()?))
+    }
+
+    /// The lines of all.
+    fn lines(&self) -> io::Result<String> {
+        let mut file = &self.file;
+        file.seek(io::SeekFrom::Start(0))?;
+        let mut lines = String::new();
+        file.take(MOST).read_to_string(&mut lines)?;
+        Ok(lines)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if !self.is_locked || self.file.try_lock().is_ok() {
+            let _ = crate::commit::disk::remove(&self.path);
+        }
+    }
+}
+
+/// Who holds a name, of its line.
+fn holder(line: &str) -> String {
+    match line.split_once(' ') {
+        Some((_, who)) => who.to_owned(),
+        None => "another process".to_owned(),
+    }
+}
+
+/// The claim, if it can be had now.
+fn attempt(path: &Path, claimant: Claimant<'_>, to: Alone<'_>) -> io::Result<Option<Claim>> {
+    let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let (first, is_locked) = match (to.try_lock)(&file) {
+        Ok(()) => (has_name(&file, path), true),
+        Err(TryLockError::Error(_)) => (claimant.alone, false),
+        Err(TryLockError::WouldBlock) => (false, true),
+    };
+    if first {
+        // Whoever stands in it was killed.
+        file.set_len(0)?;
+        (to.first)();
+    }
+    let held = match claimant.alone {
+        true => first,
+        false => !is_locked || file.try_lock_shared().is_ok() && has_name(&file, path),
+    };
+    Ok(held.then(|| Claim { file, path: path.to_owned(), is_locked }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alone_excludes_all_and_together_excludes_other_work() {
+        let _alone = crate::commit::faults::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let (out, lock) = (folder.path().join("out"), folder.path().join(".out.tilewright-lock"));
+        let of =
+            |work: &str, who: &str, alone| Claim::of(&out, Claimant { work, who, alone }, &|| ());
+        let refused = |claim: Result<Claim, Busy>| match claim {
+            Err(Busy::Held(who)) => who,
+            other => panic!("{other:?}"),
+        };
+        let pid = process::id();
+        let first = of("a", "rank-0", false).unwrap();
+        let second = of("a", "rank-1", false).unwrap();
+        assert_eq!(refused(of("b", "rank-7", false)), format!("rank-0, process {pid}"));
+        assert!(refused(of("a", "finish", true)).starts_with("rank-"));
+        drop(first);
+        assert!(lock.exists());
+        drop(second);
+        assert!(!lock.exists());
+        let one = of("b", "all", true).unwrap();
+        assert_eq!(refused(of("b", "rank-0", false)), format!("all, process {pid}"));
+        drop(one);
+        // What a killed process left.
+        std::fs::write(&lock, "a rank-3, process 1\n").unwrap();
+        drop((of("b", "rank-0", false).unwrap(), of("b", "rank-1", false).unwrap()));
+        assert!(!lock.exists());
+    }
+    /// The line of work that came at the same moment and was refused stands in the file while the others work.
+    #[test]
+    fn who_was_refused_keeps_nobody_out() {
+        let _alone = crate::commit::faults::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let (out, lock) = (folder.path().join("out"), folder.path().join(".out.tilewright-lock"));
+        let of =
+            |work: &str, who: &str| Claim::of(&out, Claimant { work, who, alone: false }, &|| ());
+        let first = of("a", "rank-0").unwrap();
+        let mut file = OpenOptions::new().append(true).open(&lock).unwrap();
+        file.write_all(b"b rank-0, process 1\n").unwrap();
+        let second = of("a", "rank-1").unwrap();
+        let said = format!("rank-0, process {}", process::id());
+        assert!(matches!(of("b", "rank-1"), Err(Busy::Held(other)) if other == said));
+        drop((first, second));
+        drop(of("b", "rank-1").unwrap());
+        assert!(!lock.exists());
+    }
+
+    /// What is done first is done by one who is alone, whether the claim is then shared or not.
+    #[test]
+    fn what_is_done_first_is_done_while_nobody_else_is_there() {
+        let _alone = crate::commit::faults::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let (out, count) = (folder.path().join("out"), std::cell::Cell::new(0));
+        let first = || count.set(count.get() + 1);
+        let of = |alone| Claim::of(&out, Claimant { work: "a", who: "x", alone }, &first);
+        let both = (of(false).unwrap(), of(false).unwrap());
+        assert_eq!(count.get(), 1);
+        drop(both);
+        drop(of(true).unwrap());
+        assert_eq!(count.get(), 2);
+    }
+
+    /// On a file system without locks, what a killed process left refuses nobody, and nothing stays.
+    #[test]
+    fn without_locks_nobody_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (out, lock) = (folder.path().join("out"), folder.path().join(".out.tilewright-lock"));
+        for alone in [false, true] {
+            std::fs::write(&lock, "a rank-3, process 1\n").unwrap();
+            let claimant = Claimant { work: "b", who: "rank-0", alone };
+            let try_lock = |_: &File| Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+            drop(Claim::by(&out, claimant, Alone { try_lock, first: &|| () }).unwrap());
+            assert!(!lock.exists());
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Where a result may go: to a name that is free, or that of a regular file which may be replaced.
+//!
+//! A name is followed through links before it is used. What is no regular file is never replaced, and
+//! neither is a link on the way to the open file of a process: the rename at the end would put a file in
+//! its place.
+
+use std::{
+    fs, io,
+    path::{Component, Path},
+};
+
+use tilewright_core::Remedy;
+
+use crate::{
+    Error, Input, Request,
+    commit::temporary,
+    container::{FORMATS, Format, Target},
+    open::{
+        place::Place,
+        source::{is_standard, unusual_kind},
+    },
+};
+
+/// What a result that is no file is called in messages.
+pub(crate) const STREAM: &str = "standard output";
+
+/// The most links that lead from one to the next, as on Linux.
+const LINKS: usize = 40;
+
+/// The format of `out`, where this input can become it.
+pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, Error> {
+    let from = input.container_format();
+    let one_tensor = if from.array.is_none() { ", or of one tensor .npy or raw:PATH" } else { "" };
+    let (shown, legal) = (from.shown, format!("{}{one_tensor}", from.becomes));
+    let path = out.path.display();
+    if let (None, Some(end)) = (out.format, out.path.extension()) {
+        let end = end.to_string_lossy();
+        let hint = if from.several { String::new() } else { prefixes() };
+        return Err(Error::usage(format!(
+            "{path}: a {shown} file becomes {legal}, and this name ends in .{end}{hint}"
+        )));
+    }
+    let format = out.format.unwrap_or(from);
+    if from.can_become(format) {
+        return Ok(format);
+    }
+    let said = format!("{path}: a {shown} file becomes {legal}, not {}", format.shown);
+    Err(Error::usage(said))
+}
+
+/// What can stand before a path, as the end of a sentence.
+fn prefixes() -> String {
+    let known: Vec<&str> = FORMATS.iter().filter_map(|format| format.prefix).collect();
+    match known.split_last() {
+        Some((last, others)) => {
+            format!("; before a path, {} and {last} say what it is", others.join(", "))
+        }
+        None => String::new(),
+    }
+}
+
+/// Whether every file may be written: none is part of the input, none exists unless `force`, every
+/// folder is there.
+pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<(), Error> {
+    for target in targets {
+        check_folder(&target.path)?;
+        if let Some(source) = input.sources().find(|source| source.is_at(&target.path)) {
+            return Err(Error::same_file(source.path(), &target.path));
+        }
+        check_free(&target.path, force)?;
+    }
+    Ok(())
+}
+
+/// Whether a result of this kind can be written in order, to something that is not read back.
+pub(crate) fn check_stream(format: &Format, request: &Request) -> Result<(), Error> {
+    let refused = |said: &str| Error::usage(format!("{STREAM} {said}")).with(&[Remedy::File]);
+    if format.several {
+        return Err(refused("is one file, and a checkpoint with its index is several"));
+    }
+    if request.verify {
+        return Err(refused("cannot be read back to be verified").with(&[Remedy::Unverified]));
+    }
+    Ok(())
+}
+
+/// The path can name a file.
+pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
+    if path.as_os_str().is_empty() {
+        return Err(Error::usage("the path of the output is empty; name a file"));
+    }
+    if is_standard(path) {
+        return Err(Error::usage("- is standard output and no file; a file of that name is ./-"));
+    }
+    let text = path.as_os_str().to_string_lossy();
+    if text.ends_with(std::path::is_separator) {
+        let said = "ends with a slash, as a folder does; name a file in it";
+        return Err(Error::usage(format!("{text} {said}")));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
+    let folder = temporary::folder(path);
+    let facts =
+        fs::metadata(folder).map_err(|cause| Error::io(path, "write: its folder", cause))?;
+    if !facts.is_dir() {
+        let cause = io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder");
+        return Err(Error::io(folder, "write into it", cause));
+    }
+    Ok(())
+}
+
+/// The path is free, or names a regular file that may go, or a link to one or to nothing, which is then
+/// replaced.
+pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
+    check_way(path)?;
+    if fs::symlink_metadata(path).is_ok() && !force {
+        return Err(Error::exists(path));
+    }
+    Ok(())
+}
+
+/// The path, and every link that it leads through, names a regular file or nothing.
+fn check_way(path: &Path) -> Result<(), Error> {
+    let mut at = path.to_path_buf();
+    for _ in 0..=LINKS {
+        if is_descriptor(&at) {
+            return Err(refused(path, &at, "the open file of a process"));
+        }
+        let Ok(facts) = fs::symlink_metadata(&at) else { return Ok(()) };
+        if !facts.is_symlink() {
+            return unusual_kind(&facts).map_or(Ok(()), |kind| Err(refused(path, &at, kind)));
+        }
+        let to = fs::read_link(&at).map_err(|cause| Error::io(&at, "follow the link", cause))?;
+        at = temporary::folder(&at).join(to);
+    }
+    Err(refused(path, &at, "the end of too many links"))
+}
+
+/// The error of a path that leads to something of this kind.
+fn refused(path: &Path, at: &Path, kind: &str) -> Error {
+    let leads =
+        if at == path { "is".into() } else { format!("leads to {}, which is", at.display()) };
+    let said = match kind {
+        "a directory" => "name a file in it",
+        _ => "it is not replaced; name a file, or write to standard output with -",
+    };
+    Error::usage(format!("{} {leads} {kind}; {said}", path.display()))
+}
+
+/// Whether a path names an open file of a process, as it is written or where its folder really is.
+fn is_descriptor(path: &Path) -> bool {
+    let real = fs::canonicalize(temporary::folder(path)).ok();
+    let real = real.zip(path.file_name()).map(|(folder, name)| folder.join(name));
+    // A link that the system itself keeps for a process leads to what the process has open.
+    let kept = |real: &Path| real.is_symlink() && is_of_proc(real);
+    names_descriptor(path) || real.is_some_and(|real| names_descriptor(&real) || kept(&real))
+}
+
+/// `/dev/stdin`, `/dev/stdout`, `/dev/stderr`, `/dev/fd/…` and `/proc/…/fd/…`.
+fn names_descriptor(path: &Path) -> bool {
+    let mut parts = path.components();
+    if parts.next() != Some(Component::RootDir) {
+        return false;
+    }
+    let parts: Vec<&str> = parts.filter_map(|part| part.as_os_str().to_str()).collect();
+    match parts.as_slice() {
+        ["dev", "stdin" | "stdout" | "stderr"] | ["dev", "fd", ..] => true,
+        ["proc", rest @ ..] => rest.contains(&"fd"),
+        _ => false,
+    }
+}
+
+/// Whether a path lies in a file system of processes, wherever that is mounted.
+#[cfg(target_os = "linux")]
+fn is_of_proc(path: &Path) -> bool {
+    rustix::fs::statfs(temporary::folder(path))
+        .is_ok_and(|facts| facts.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_proc(_path: &Path) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_files_are_told_by_their_names() {
+        for path in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/1/task/1/fd/x"] {
+            assert!(names_descriptor(Path::new(path)), "{path}");
+        }
+        for path in
+            ["dev/stdout", "/tmp/dev/stdout", "/dev/std", "/proc/fds", "/srv/fd/1", "stdout"]
+        {
+            assert!(!names_descriptor(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn links_to_open_files_are_found_through_links_and_folders() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        symlink("/proc/self", path("self")).unwrap();
+        symlink("/proc/self/fd/1", path("out")).unwrap();
+        symlink("out", path("further")).unwrap();
+        symlink("round", path("round")).unwrap();
+        symlink("nowhere", path("dangling")).unwrap();
+        for name in ["out", "further", "self/fd/1", "self/fd/999", "round"] {
+            let error = check_free(&path(name), true).unwrap_err();
+            assert!(error.is_usage() && error.to_string().contains(name), "{error}");
+        }
+        assert!(check_free(&path("dangling"), true).is_ok());
+        assert_eq!(check_free(&path("dangling"), false).unwrap_err().kind(), "exists");
+        assert!(path("out").is_symlink() && path("further").is_symlink());
+    }
+}

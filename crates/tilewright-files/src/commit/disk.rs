@@ -1,0 +1,331 @@
+//! The calls that change a folder or bring bytes to the disk. They stand here and nowhere else, so that
+//! the tests can end a run, or let a call fail, at each of them. Tests of other crates do so too: a debug build counts.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io::{self, Seek as _, Write as _},
+    path::Path,
+};
+
+#[cfg(debug_assertions)]
+pub use fault::step;
+use tempfile::TempPath;
+
+/// What the tests count; nothing otherwise.
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+#[doc(hidden)]
+pub fn step(_call: &'static str) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes a file that was not there; `mode` are its permissions, from which the system takes the umask.
+#[doc(hidden)]
+pub fn create(path: &Path, mode: u32) -> io::Result<File> {
+    step("create")?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    let file = options.open(path)?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Create(path.into()));
+    Ok(file)
+}
+
+/// Appends bytes.
+#[doc(hidden)]
+pub fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    step("write")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Write(trace::path(file), bytes.into()));
+    file.write_all(bytes)
+}
+
+/// Makes a file longer by zeros, and moves to its end.
+#[doc(hidden)]
+pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
+    step("extend")?;
+    #[cfg(test)]
+    trace::note(|| {
+        let more = len - file.metadata().map_or(len, |facts| facts.len());
+        trace::Done::Write(trace::path(file), vec![0; more as usize])
+    });
+    file.set_len(len)?;
+    file.seek(io::SeekFrom::Start(len)).map(|_| ())
+}
+
+/// Copies up to `len` bytes from a place of one file to a place of another; 0 where the system does not do so.
+#[cfg(target_os = "linux")]
+pub(crate) fn copy(from: &File, mut at: u64, to: (&File, u64), len: u64) -> io::Result<u64> {
+    step("copy")?;
+    let (file, mut place) = to;
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    match rustix::fs::copy_file_range(from, Some(&mut at), file, Some(&mut place), len) {
+        Ok(copied) => Ok(copied as u64),
+        Err(full @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT)) => Err(full.into()),
+        // Across file systems, on old systems, on strange ones.
+        Err(_) => Ok(0),
+    }
+}
+
+/// Copies up to `len` bytes from a place of one file to a place of another; 0 where the system does not do so.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn copy(_from: &File, _at: u64, _to: (&File, u64), _len: u64) -> io::Result<u64> {
+    step("copy")?;
+    Ok(0)
+}
+
+/// Writes bytes from byte `at` of a file on.
+#[doc(hidden)]
+pub fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    step("place")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Place(trace::path(file), at, bytes.into()));
+    tilewright_transfer::write_at(file, bytes, at)
+}
+
+/// Returns when a file is on the disk.
+#[doc(hidden)]
+pub fn sync(file: &File) -> io::Result<()> {
+    step("sync")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Sync(trace::path(file)));
+    file.sync_all()
+}
+
+/// Returns when the bytes of a file are on the disk.
+#[doc(hidden)]
+pub fn sync_data(file: &File) -> io::Result<()> {
+    step("sync of data")?;
+    file.sync_data()
+}
+
+/// Gives a file its name; what has that name is replaced only with `force`.
+pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
+    step("rename")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Rename(from.to_path_buf(), to.into()));
+    let renamed = if force { from.persist(to) } else { from.persist_noclobber(to) };
+    renamed.map_err(|failed| failed.error)
+}
+
+/// Removes a file.
+#[doc(hidden)]
+pub fn remove(path: &Path) -> io::Result<()> {
+    step("remove")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Remove(path.into()));
+    fs::remove_file(path)
+}
+
+/// Makes a folder that was not there.
+#[doc(hidden)]
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    step("create of a folder")?;
+    fs::create_dir(path)
+}
+
+/// Gives a folder its name, where nothing has that.
+#[doc(hidden)]
+pub fn rename_folder(from: &Path, to: &Path) -> io::Result<()> {
+    step("rename of a folder")?;
+    fs::rename(from, to)
+}
+
+/// Removes an empty folder.
+#[doc(hidden)]
+pub fn remove_folder(path: &Path) -> io::Result<()> {
+    step("remove of a folder")?;
+    fs::remove_dir(path)
+}
+
+/// Returns when the names in a folder are on the disk. Where the folder cannot be opened for reading, or
+/// its file system knows no such call, there is nothing to wait for.
+#[cfg(unix)]
+#[doc(hidden)]
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    step("sync of a folder")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::SyncFolder);
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(cause) if is_unknown(&cause) => Ok(()),
+        synced => synced,
+    }
+}
+
+#[cfg(not(unix))]
+#[doc(hidden)]
+pub fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether a call failed because it is not to be had here.
+#[cfg(unix)]
+fn is_unknown(cause: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    matches!(cause.kind(), InvalidInput | PermissionDenied | Unsupported)
+}
+
+/// The names in a folder; none where it may not be listed.
+#[doc(hidden)]
+pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    match listed(folder) {
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(Vec::new()),
+        names => names,
+    }
+}
+
+/// By calls of the system: the standard library ends the program where closing a folder fails.
+#[cfg(target_os = "linux")]
+fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::new(File::open(folder)?)? {
+        names.push(OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned());
+    }
+    Ok(names)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
+    fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+/// The calls of a run in their order, for tests.
+#[cfg(test)]
+pub(crate) mod trace {
+    use std::{cell::RefCell, fs::File, path::PathBuf};
+
+    /// What a call did to which file, under the name it had then.
+    #[derive(Clone, Debug)]
+    pub(crate) enum Done {
+        Create(PathBuf),
+        Write(PathBuf, Vec<u8>),
+        Place(PathBuf, u64, Vec<u8>),
+        Sync(PathBuf),
+        Rename(PathBuf, PathBuf),
+        Remove(PathBuf),
+        SyncFolder,
+    }
+
+    thread_local! {
+        static DONE: RefCell<Option<Vec<Done>>> = const { RefCell::new(None) };
+    }
+
+    /// The calls of `run` on this thread.
+    pub(crate) fn of<T>(run: impl FnOnce() -> T) -> Vec<Done> {
+        DONE.set(Some(vec![]));
+        run();
+        DONE.take().unwrap_or_default()
+    }
+
+    pub(crate) fn note(done: impl FnOnce() -> Done) {
+        DONE.with_borrow_mut(|all| {
+            if let Some(all) = all {
+                all.push(done());
+            }
+        });
+    }
+
+    /// The name that an opened file has now.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn path(file: &File) -> PathBuf {
+        use std::os::fd::AsRawFd;
+        std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn path(_file: &File) -> PathBuf {
+        PathBuf::new()
+    }
+}
+
+/// Ends or failures at the k-th call, for tests.
+#[cfg(debug_assertions)]
+pub mod fault {
+    use std::{cell::Cell, io};
+
+    /// What happens when the count comes to an end.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[doc(hidden)]
+    pub enum Fault {
+        /// The process ends there and then, with this code.
+        Exit(i32),
+        /// The call fails, and so do `more` calls behind it.
+        Fail { more: u64 },
+        /// Something is done before the call, as by another process.
+        Meanwhile,
+    }
+
+    thread_local! {
+        static NEXT: Cell<Option<(u64, Fault)>> = const { Cell::new(None) };
+        static COUNT: Cell<u64> = const { Cell::new(0) };
+        static MEANWHILE: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
+    }
+
+    /// From now on, on this thread: `fault` behind `calls` calls.
+    #[doc(hidden)]
+    pub fn after(calls: u64, fault: Fault) {
+        NEXT.set(Some((calls, fault)));
+    }
+
+    /// From now on, on this thread: `run` is called behind `calls` calls.
+    #[doc(hidden)]
+    pub fn meanwhile(calls: u64, run: impl FnOnce() + 'static) {
+        MEANWHILE.set(Some(Box::new(run)));
+        NEXT.set(Some((calls, Fault::Meanwhile)));
+    }
+
+    /// No faults any more; how many calls were counted since the last time.
+    #[doc(hidden)]
+    pub fn none() -> u64 {
+        NEXT.set(None);
+        COUNT.replace(0)
+    }
+
+    #[doc(hidden)]
+    pub fn step(call: &'static str) -> io::Result<()> {
+        COUNT.set(COUNT.get() + 1);
+        let Some((left, fault)) = NEXT.get() else { return Ok(()) };
+        if left > 0 {
+            NEXT.set(Some((left - 1, fault)));
+            return Ok(());
+        }
+        match fault {
+            Fault::Exit(code) => std::process::exit(code),
+            Fault::Fail { more } => {
+                NEXT.set(more.checked_sub(1).map(|more| (0, Fault::Fail { more })));
+                Err(io::Error::other(format!("a fault of the test, in {call}")))
+            }
+            Fault::Meanwhile => {
+                NEXT.set(None);
+                MEANWHILE.take().into_iter().for_each(|run| run());
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_listed_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut made: Vec<OsString> = (0..500).map(|i| format!("file {i} ü").into()).collect();
+        made.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+        fs::create_dir(folder.path().join("inner")).unwrap();
+        made.push("inner".into());
+        let mut listed = names(folder.path()).unwrap();
+        listed.retain(|name| name != "." && name != "..");
+        made.sort();
+        listed.sort();
+        assert_eq!(listed, made);
+        assert!(names(&folder.path().join("none")).is_err());
+    }
+}

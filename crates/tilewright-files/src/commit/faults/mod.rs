@@ -1,0 +1,394 @@
+//! Tests: a run ends, or a call fails, at each call that changes a folder or syncs a file. Afterwards either the
+//! result or what was there before is whole, and the next run removes what the last one left.
+
+mod losses;
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use tempfile::TempDir;
+use tilewright_notation::Spec;
+
+use crate::{
+    Conversion, Error, Reading, Report, Request, Tensor, Writer,
+    commit::disk::fault::{self, Fault},
+    layout::note,
+    open,
+    open::source::Source,
+};
+
+/// The exit code of a process that a fault ended.
+const KILLED: i32 = 77;
+
+/// What says to a child which call ends it, and where it works.
+const CALL: &str = "TILEWRIGHT_FAULT_CALL";
+const FOLDER: &str = "TILEWRIGHT_FAULT_FOLDER";
+const CASE: &str = "TILEWRIGHT_FAULT_CASE";
+
+/// Held by each test: a process that is being started holds, for a moment, the locks of this one.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One kind of run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// A checkpoint where nothing is.
+    NewSet,
+    /// A checkpoint over another, of which one file has another name.
+    OldSet,
+    /// A checkpoint over one that a forced run made.
+    MarkedSet,
+    /// One array where nothing is.
+    NewFile,
+    /// One array over another.
+    OldFile,
+    /// One array with a note beside it where nothing is.
+    NewNote,
+    /// One array with a note beside it over another with its own.
+    OldNote,
+    /// One array that needs no note over one with its own.
+    NoNote,
+    /// One array with a note beside it, written in tiles where nothing is.
+    NewTiles,
+    /// The same over another.
+    OldTiles,
+    /// Arrays in memory where nothing is.
+    NewArrays,
+    /// The same over another file.
+    OldArrays,
+    /// A folder with a checkpoint and another file.
+    NewFolder,
+}
+
+pub(crate) const CASES: [Case; 12] = [
+    Case::NewSet,
+    Case::OldSet,
+    Case::MarkedSet,
+    Case::NewFile,
+    Case::OldFile,
+    Case::NewNote,
+    Case::OldNote,
+    Case::NoNote,
+    Case::NewTiles,
+    Case::OldTiles,
+    Case::NewArrays,
+    Case::OldArrays,
+];
+
+/// Those and a folder, which is made whole by one rename.
+const ALL: [Case; 13] = {
+    let mut all = [Case::NewFolder; 13];
+    let mut i = 0;
+    while i < CASES.len() {
+        all[i] = CASES[i];
+        i += 1;
+    }
+    all
+};
+
+impl Case {
+    fn is_set(self) -> bool {
+        matches!(self, Case::NewSet | Case::OldSet | Case::MarkedSet | Case::NewFolder)
+    }
+
+    fn force(self) -> bool {
+        let old = [Case::OldSet, Case::MarkedSet, Case::OldFile, Case::OldNote, Case::NoNote];
+        old.contains(&self) || matches!(self, Case::OldTiles | Case::OldArrays)
+    }
+
+    fn file(self) -> &'static str {
+        match self {
+            Case::NewFolder => "m",
+            _ if self.is_set() => "m.safetensors.index.json",
+            _ if self.is_in_memory() => "a.npz",
+            _ => "a.npy",
+        }
+    }
+
+    fn to(self) -> &'static str {
+        match self {
+            Case::NewNote | Case::OldNote => "{0,1:T(2,2)}",
+            _ if self.is_tiled() => "{2,0,1}",
+            _ => "col-major",
+        }
+    }
+
+    /// Whether the result is written in tiles, at their places in the file.
+    pub(crate) fn is_tiled(self) -> bool {
+        matches!(self, Case::NewTiles | Case::OldTiles)
+    }
+
+    /// Whether the arrays are in memory.
+    fn is_in_memory(self) -> bool {
+        matches!(self, Case::NewArrays | Case::OldArrays)
+    }
+
+    /// The shape of an array of bytes; one in tiles does not fit into memory.
+    fn shape(self) -> &'static [u64] {
+        if self.is_tiled() { &[8, 8, 100] } else { &[2, 6] }
+    }
+}
+
+fn safetensors(name: &str, seed: u8) -> Vec<u8> {
+    let header = format!(r#"{{"{name}":{{"dtype":"U8","shape":[2,6],"data_offsets":[0,12]}}}}"#);
+    let data = (0..12).map(|i| seed + i);
+    (header.len() as u64).to_le_bytes().into_iter().chain(header.bytes()).chain(data).collect()
+}
+
+/// A checkpoint of two shards of these names, or an array; `seed` tells them apart.
+fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
+    fs::create_dir_all(folder).unwrap();
+    if case.is_in_memory() {
+        return write(&folder.join(case.file()), seed, Request::new()).map(drop).unwrap();
+    }
+    if !case.is_set() {
+        let mut bytes = crate::container::npy::header_bytes("|u1", false, case.shape());
+        let len = case.shape().iter().product::<u64>();
+        bytes.extend((0..len).map(|i| (i / 251 + i) as u8 ^ seed));
+        return fs::write(folder.join(case.file()), bytes).unwrap();
+    }
+    let [a, b] = shards;
+    fs::write(folder.join(a), safetensors("a", seed)).unwrap();
+    fs::write(folder.join(b), safetensors("b", seed + 100)).unwrap();
+    let index = format!(r#"{{"weight_map":{{"a":"{a}","b":"{b}"}}}}"#);
+    if case == Case::NewFolder {
+        fs::write(folder.join("config.json"), "{}").unwrap();
+        return fs::write(folder.join("m.safetensors.index.json"), index).unwrap();
+    }
+    fs::write(folder.join(case.file()), index).unwrap();
+}
+
+/// Two arrays in memory, written.
+fn write(out: &Path, seed: u8, request: Request) -> Result<Report, Error> {
+    let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+    let [a, b] = [[seed; 12], [seed + 100; 12]];
+    let writer = Writer::new(request).array("a", &named("u8[2,6] row-major"), &a)?;
+    writer.array("b", &named("u8[3,4] row-major"), &b)?.write(out, &())
+}
+
+/// The input and, where the case has one, the old result.
+pub(crate) fn prepare(case: Case) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("in"), folder.path().join("out"));
+    make(&input, case, ["1.safetensors", "2.safetensors"], 1);
+    fs::create_dir(&out).unwrap();
+    match case {
+        Case::NewSet | Case::NewFile | Case::NewNote => {}
+        Case::NewTiles | Case::NewArrays | Case::NewFolder => {}
+        Case::OldNote | Case::NoNote => {
+            make(&folder.path().join("old"), case, ["", ""], 50);
+            let old = open(folder.path().join("old").join(case.file()), &Reading::default());
+            let request = Request::new().to(Spec::parse("{1,0:T(2,4)}").unwrap());
+            let (old, path) = (old.unwrap(), out.join(case.file()));
+            Conversion::prepare(&old, path, request).unwrap().run(&()).unwrap();
+        }
+        Case::OldSet => make(&out, case, ["1.safetensors", "other.safetensors"], 50),
+        Case::MarkedSet => {
+            let marked = ["1.tilewright-0123456789abcdef.safetensors", "2.safetensors"];
+            make(&out, case, marked, 50);
+        }
+        Case::OldFile | Case::OldTiles | Case::OldArrays => make(&out, case, ["", ""], 50),
+    }
+    folder
+}
+
+pub(crate) fn run(folder: &Path, case: Case) -> Result<Report, Error> {
+    let request = Request::new().to(Spec::parse(case.to()).unwrap()).force(case.force());
+    let (request, out) = (request.memory(4096), folder.join("out").join(case.file()));
+    if case.is_in_memory() {
+        return write(&out, 1, request);
+    }
+    let path = match case {
+        Case::NewFolder => folder.join("in"),
+        _ => folder.join("in").join(case.file()),
+    };
+    let input = open(path, &Reading::default())?;
+    Conversion::prepare(&input, out, request)?.run(&())
+}
+
+/// What a reader sees of the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Nothing,
+    Tensors(Vec<(String, String, Vec<u8>)>),
+}
+
+pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
+    let out = folder.join("out").join(case.file());
+    if !out.exists() {
+        return Seen::Nothing;
+    }
+    if case == Case::NewFolder {
+        assert_eq!(fs::read(out.join("config.json")).unwrap(), b"{}");
+        let names = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name());
+        let names: Vec<_> = names.collect();
+        assert_eq!(names.len(), 4, "{names:?}");
+    }
+    let input = open(&out, &Reading::default()).unwrap();
+    let bytes = |tensor| input.bytes(tensor, 1 << 20).unwrap();
+    let layout = |tensor: &Tensor| format!("{} {:?}", tensor.layout().to_spec(), tensor.recorded());
+    Seen::Tensors(
+        input.tensors().iter().map(|it| (it.name().into(), layout(it), bytes(it))).collect(),
+    )
+}
+
+/// Everything that lies beside the result and is no part of it.
+fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
+    let mut own = vec![folder.join("out").join(case.file())];
+    // A note is part of the result that it is of.
+    let is_noted =
+        |path: &Path| !note::of(&Source::open(path).unwrap(), &()).unwrap().texts.is_empty();
+    if !case.is_set() && own[0].exists() && is_noted(&own[0]) {
+        own.push(note::path_of(&own[0]));
+    }
+    if case.is_set() && case != Case::NewFolder && own[0].exists() {
+        let input = open(&own[0], &Reading::default()).unwrap();
+        own.extend(input.files().map(Path::to_path_buf));
+    }
+    let entries = fs::read_dir(folder.join("out")).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| !own.contains(path)).collect()
+}
+
+/// The states before and after a run of the case, and how many calls it makes.
+fn states(case: Case) -> (Seen, Seen, u64) {
+    let folder = prepare(case);
+    let before = seen(folder.path(), case);
+    fault::none();
+    run(folder.path(), case).unwrap();
+    let calls = fault::none();
+    let after = seen(folder.path(), case);
+    assert!(before != after && rest(folder.path(), case).is_empty(), "{case:?}");
+    (before, after, calls)
+}
+
+/// Whatever a run left, the next one makes whole, and nothing lies about.
+fn check_next(folder: &Path, case: Case, after: &Seen, what: &str) {
+    let done = seen(folder, case) == *after;
+    let next = run(folder, case);
+    match next {
+        Ok(_) => {}
+        Err(error) if done && !case.force() => assert_eq!(error.kind(), "exists", "{what}"),
+        Err(error) => panic!("{what}: {error}"),
+    }
+    assert_eq!(seen(folder, case), *after, "{what}");
+    assert_eq!(rest(folder, case), Vec::<PathBuf>::new(), "{what}");
+}
+
+/// No test of its own: what a process does that a fault ends.
+#[test]
+fn child() {
+    let Ok(folder) = env::var(FOLDER) else { return };
+    let number = |name| env::var(name).unwrap().parse::<usize>().unwrap();
+    fault::after(number(CALL) as u64, Fault::Exit(KILLED));
+    run(Path::new(&folder), ALL[number(CASE)]).unwrap();
+}
+
+#[test]
+fn a_killed_run_leaves_the_new_result_or_the_old_one_whole() {
+    let _alone = alone();
+    for (number, case) in ALL.into_iter().enumerate() {
+        let (before, after, calls) = states(case);
+        let (mut old, mut new) = (0, 0);
+        for call in 0..calls {
+            let folder = prepare(case);
+            let mut child = Command::new(env::current_exe().unwrap());
+            child.args(["faults::child", "--exact", "--test-threads=1", "-q"]);
+            child.env(CALL, call.to_string()).env(CASE, number.to_string());
+            let status = child.env(FOLDER, folder.path()).output().unwrap().status;
+            let what = format!("{case:?} killed at call {call} of {calls}");
+            assert_eq!(status.code(), Some(KILLED), "{what}");
+            match seen(folder.path(), case) {
+                it if it == after => new += 1,
+                it => {
+                    assert_eq!(it, before, "{what}");
+                    // Behind the new result there is never the old one.
+                    assert_eq!(new, 0, "{what}");
+                    old += 1;
+                }
+            }
+            check_next(folder.path(), case, &after, &what);
+        }
+        println!("{case:?}: killed at {calls} calls: {old} times as before, {new} times new");
+        assert!(old > 0 && new > 0);
+    }
+}
+
+#[test]
+fn a_failing_call_is_an_error_and_leaves_the_new_result_or_the_old_one_whole() {
+    let _alone = alone();
+    for case in ALL {
+        let (before, after, calls) = states(case);
+        for (call, more) in (0..calls).flat_map(|call| [(call, 0), (call, u64::MAX)]) {
+            let folder = prepare(case);
+            fault::after(call, Fault::Fail { more });
+            let outcome = run(folder.path(), case);
+            fault::none();
+            let what = format!("{case:?}, call {call} of {calls} and {more} more");
+            let is = seen(folder.path(), case);
+            match outcome {
+                // What can be done in another way, or by the next run, is no error.
+                Ok(_) => assert_eq!(is, after, "{what}"),
+                Err(error) => {
+                    assert!(
+                        error.is_io() && error.to_string().contains("a fault"),
+                        "{what}: {error}"
+                    );
+                    assert!(is == before || is == after, "{what}: {is:?}");
+                    let rest = rest(folder.path(), case);
+                    assert!(more > 0 || is == after || rest.is_empty(), "{what}: {rest:?}");
+                }
+            }
+            check_next(folder.path(), case, &after, &what);
+        }
+    }
+}
+
+#[test]
+fn files_that_another_index_names_stay() {
+    let _alone = alone();
+    let folder = prepare(Case::OldSet);
+    let out = folder.path().join("out");
+    let other = r#"{"weight_map":{"b":"other.safetensors"}}"#;
+    fs::write(out.join("other.safetensors.index.json"), other).unwrap();
+    run(folder.path(), Case::OldSet).unwrap();
+    assert!(open(out.join("other.safetensors.index.json"), &Reading::default()).is_ok());
+    assert!(!out.join("1.safetensors").exists());
+    // The next one finds the usual names free again.
+    run(folder.path(), Case::OldSet).unwrap();
+    assert!(out.join("1.safetensors").exists() && out.join("2.safetensors").exists());
+}
+
+#[test]
+fn a_journal_never_takes_what_an_index_names_or_what_is_another_file() {
+    let _alone = alone();
+    // Where the run fails at a call at which a shard has its name and the index has not.
+    let mut tried = 0;
+    for call in 0..states(Case::NewSet).2 {
+        let folder = prepare(Case::NewSet);
+        fault::after(call, Fault::Fail { more: u64::MAX });
+        let outcome = run(folder.path(), Case::NewSet);
+        fault::none();
+        let shard = folder.path().join("out/1.safetensors");
+        if outcome.is_ok() || !shard.exists() {
+            continue;
+        }
+        tried += 1;
+        // Somebody puts another file there meanwhile, or an index that names it.
+        fs::remove_file(&shard).unwrap();
+        fs::write(&shard, "precious").unwrap();
+        let index = folder.path().join("out").join(Case::NewSet.file());
+        fs::write(&index, r#"{"weight_map":{"b":"2.safetensors"}}"#).unwrap();
+        let two = folder.path().join("out/2.safetensors").exists();
+        assert_eq!(run(folder.path(), Case::NewSet).unwrap_err().kind(), "exists");
+        assert_eq!(fs::read(&shard).unwrap(), b"precious");
+        assert_eq!(folder.path().join("out/2.safetensors").exists(), two);
+    }
+    assert!(tried > 0);
+}

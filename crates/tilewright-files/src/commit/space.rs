@@ -1,0 +1,52 @@
+//! Whether the disk has room for an output, asked before a byte is written.
+
+use std::{io, path::Path};
+
+use crate::{Error, commit::temporary};
+
+/// An error if the file system of `out` says that it has fewer than `bytes` bytes left for this user.
+#[doc(hidden)]
+pub fn check(out: &Path, bytes: u64) -> Result<(), Error> {
+    match free(temporary::folder(out)) {
+        Some(free) if free < bytes => {
+            let said = format!("it takes {bytes} bytes, and its disk has {free} left");
+            let cause = io::Error::new(io::ErrorKind::StorageFull, said);
+            Err(Error::io(out, "write", cause))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The bytes that are left; `None` where the system does not say.
+#[cfg(target_os = "linux")]
+fn free(folder: &Path) -> Option<u64> {
+    let facts = rustix::fs::statvfs(folder).ok()?;
+    // File systems that count no blocks have no room by this count, and take files.
+    (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn free(_folder: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_without_room_is_told_with_both_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.npy");
+        assert!(check(&out, 0).is_ok() && check(&out, 4096).is_ok());
+        if free(folder.path()).is_some() {
+            let error = check(&out, u64::MAX).unwrap_err();
+            assert!(error.is_io() && error.kind() == "io", "{error}");
+            let said = error.to_string();
+            assert!(said.contains("it takes 18446744073709551615 bytes"), "{said}");
+            assert!(said.contains("out.npy") && said.contains(" left"), "{said}");
+        }
+        // Where nothing is known, nothing is refused.
+        assert!(check(&folder.path().join("none/out.npy"), u64::MAX).is_ok());
+    }
+}

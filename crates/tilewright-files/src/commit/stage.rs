@@ -1,0 +1,122 @@
+//! The folder beside OUT that becomes OUT: made, filled and synced under the lock of OUT's name, then renamed.
+//!
+//! OUT is whole or absent: the rename is the commit. A folder that holds anything is never replaced, for nobody knows
+//! what else lies in it. A killed run leaves its folder behind; the next run to the same OUT removes it, under the lock.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Error, Watch,
+    commit::{
+        destination, disk,
+        lock::{self, Lock},
+        temporary,
+    },
+    open::{folder::Companions, place::Place},
+    verify::crew::go_on,
+};
+
+/// Where a folder is made, and what it becomes.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    pub(crate) out: PathBuf,
+    /// The folder that is filled.
+    pub(crate) path: PathBuf,
+    pub(crate) companions: Companions,
+}
+
+impl Stage {
+    /// A folder that may become `out`.
+    pub(crate) fn new(out: &Path, companions: Companions) -> Result<Stage, Error> {
+        if Place::parse(out).format.is_some() {
+            let out = out.display();
+            let said = "names a file, and a folder becomes a folder; to convert its tensors alone, name the file in it";
+            return Err(Error::usage(format!("{out} {said}")));
+        }
+        // A slash at the end says no more than that it is a folder.
+        let out: PathBuf = out.components().collect();
+        destination::check_name(&out)?;
+        destination::check_folder(&out)?;
+        lock::sweep(&out)?;
+        check_free(&out)?;
+        Ok(Stage { path: temporary::fresh_path(&out, temporary::ENDING)?, out, companions })
+    }
+
+    /// Makes the folder, lets `fill` write into it, and gives it its name.
+    pub(crate) fn filled<T>(
+        &self,
+        watch: &dyn Watch,
+        fill: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let _lock = Lock::of(&self.out, watch)?;
+        check_free(&self.out)?;
+        for stray in temporary::strays(&self.out, temporary::ENDING)? {
+            remove_filled(&stray);
+        }
+        let failed = |cause| Error::io(&self.out, "make a folder beside it", cause);
+        disk::create_folder(&self.path).map_err(failed)?;
+        let made = Made(&self.path);
+        let done = fill()?;
+        self.companions.copy_to(made.0, watch)?;
+        let synced = disk::sync_folder(made.0);
+        synced.map_err(|cause| Error::io(&self.out, "bring its files to the disk", cause))?;
+        go_on(watch)?;
+        self.named()?;
+        temporary::sync_folder(&self.out)?;
+        Ok(done)
+    }
+
+    /// Gives the folder its name; an empty folder of that name goes.
+    fn named(&self) -> Result<(), Error> {
+        if self.out.is_dir() {
+            disk::remove_folder(&self.out).map_err(|_| Error::occupied(&self.out))?;
+        }
+        disk::rename_folder(&self.path, &self.out).map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists
+            | io::ErrorKind::DirectoryNotEmpty
+            | io::ErrorKind::NotADirectory => Error::occupied(&self.out),
+            _ => Error::io(&self.out, "rename the finished folder to it", cause),
+        })
+    }
+}
+
+/// A folder that was made: what is left of it is removed.
+struct Made<'a>(&'a Path);
+
+impl Drop for Made<'_> {
+    fn drop(&mut self) {
+        remove_filled(self.0);
+    }
+}
+
+/// Removes a folder that a run has made, with the files in it. What is no folder stays, and so does what cannot be
+/// removed: the next run tries again.
+#[doc(hidden)]
+pub fn remove_filled(folder: &Path) {
+    if !fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir()) {
+        return;
+    }
+    let inside = disk::names(folder).unwrap_or_default();
+    for name in inside.iter().filter(|name| *name != "." && *name != "..") {
+        let _ = disk::remove(&folder.join(name));
+    }
+    let _ = disk::remove_folder(folder);
+}
+
+/// An error unless nothing has this name, or an empty folder.
+fn check_free(out: &Path) -> Result<(), Error> {
+    match fs::symlink_metadata(out).is_err() || is_empty_folder(out) {
+        true => Ok(()),
+        false => Err(Error::occupied(out)),
+    }
+}
+
+/// Whether a path names a folder, by no link, in which nothing is.
+#[doc(hidden)]
+pub fn is_empty_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir())
+        && fs::read_dir(path).is_ok_and(|mut inside| inside.next().is_none())
+}

@@ -1,0 +1,41 @@
+//! A small file, written whole or not at all.
+
+use std::path::Path;
+
+use crate::{
+    Error,
+    commit::{
+        access::Access,
+        destination::{check_folder, check_free, check_name},
+        disk,
+        temporary::{self, Temporary},
+    },
+};
+
+/// Writes a file as outputs of conversions are written: to a temporary file beside it, which is synced and
+/// then renamed. What exists is replaced only with `force`.
+///
+/// # Errors
+/// [usage](Error::is_usage) for a path that names no file, or one that exists, without `force`;
+/// [io](Error::is_io) where writing fails.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("picture.svg");
+/// tilewright_files::write(&path, b"<svg/>", false)?;
+/// assert!(tilewright_files::write(&path, b"other", false).unwrap_err().kind() == "exists");
+/// tilewright_files::write(&path, b"other", true)?;
+/// assert_eq!(std::fs::read(&path)?, b"other");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
+    check_name(path)?;
+    check_folder(path)?;
+    check_free(path, force)?;
+    temporary::sweep(path)?;
+    let temporary = Temporary::create(path, path, &Access::of(path, None))?;
+    let failed = |cause| Error::io(path, "write", cause);
+    let file = temporary.writer()?;
+    disk::write(&file, bytes).and_then(|()| disk::sync(&file)).map_err(failed)?;
+    temporary.persist(force)
+}

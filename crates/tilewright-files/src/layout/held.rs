@@ -1,0 +1,348 @@
+//! A layout with the type and width of its elements: how a tensor lies in a file.
+//!
+//! Types with blocks, such as GGUF's `q4_0`, are moved by whole blocks. The layout that is shown counts elements; the
+//! one that is moved counts blocks: where n elements are a block, element n·i + j of the last dim lies j
+//! places behind element n·i, so a block has one place, and the offsets of blocks are those of their first
+//! elements over n.
+
+use std::sync::Arc;
+
+use tilewright_core::{ByteOrder, Dtype, ElementBlock, Fill, TensorLayout};
+use tilewright_notation::{Named, Tabled};
+use tilewright_table::{TABLES, TabledLayout};
+
+use crate::layout::{dtype, gathered::Gathered, order};
+
+/// A layout, the type and width of what it places, and their byte order. Layouts are large, and a file may
+/// have a hundred thousand tensors: they are shared.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    /// The layout of the elements, with its name.
+    pub(crate) named: Arc<Named>,
+    pub(crate) dtype: Dtype,
+    /// The width of an element, or of a block of them.
+    pub(crate) bits: u32,
+    pub(crate) order: ByteOrder,
+    /// The layout of the blocks, for a type that has such.
+    blocks: Option<Arc<TensorLayout>>,
+    /// The index tables, which store what the layout places.
+    tables: Option<Arc<Tables>>,
+}
+
+/// The index tables of a tensor, and its row-major elements.
+#[derive(Debug)]
+struct Tables {
+    gathered: Gathered,
+    rows: Held,
+}
+
+impl Held {
+    /// Whether the data read so have the fingerprint of those read as `other`: elements of another type may have other
+    /// parts, and those of other dims other coordinates.
+    pub(crate) fn has_data_of(&self, other: &Held) -> bool {
+        (self.dtype, self.order, self.dims()) == (other.dtype, other.order, other.dims())
+    }
+
+    /// Elements of `bits` bits each; the layout's text mentions the width where it is not the type's own.
+    pub(crate) fn new(
+        name: &str,
+        layout: TensorLayout,
+        dtype: Dtype,
+        bits: u32,
+        fill: Fill,
+    ) -> Held {
+        Held::alone(Named::new(name, layout, None, None, fill), dtype, bits, fill)
+    }
+
+    /// The same of a layout that has a name.
+    fn alone(named: Named, dtype: Dtype, bits: u32, fill: Fill) -> Held {
+        let odd = dtype.storage_bits().is_some_and(|own| own != bits);
+        // The text keeps a width that was said, needed or not.
+        let explicit = (odd || named.explicit_bits() == Some(bits)).then_some(bits);
+        let named = named.with_elements(Some(dtype), explicit, fill).with_byte_order(None);
+        let order = ByteOrder::Little;
+        Held { named: Arc::new(named), dtype, bits, order, blocks: None, tables: None }
+    }
+
+    /// A tensor of `len` bytes whose type has no layout; `None` beyond 2⁶³ − 1.
+    pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
+        let layout = TensorLayout::row_major(&[len]).ok()?;
+        Some(Held::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))
+    }
+
+    /// A resolved SPEC, of elements of this type and width.
+    pub(crate) fn of(named: &Named, dtype: Dtype, bits: u32, fill: Fill) -> Result<Held, String> {
+        let mut held = Held::alone(named.clone(), dtype, bits, fill);
+        let Some(block) = dtype.block() else { return Ok(held) };
+        if bits != block.bytes * 8 {
+            let ElementBlock { bytes, elements } = block;
+            return Err(format!(
+                "a width of {bits} bits for elements of {dtype}, of which {elements} are a block of {bytes} bytes"
+            ));
+        }
+        held.blocks = Some(Arc::new(of_blocks(named, u64::from(block.elements))?));
+        Ok(held)
+    }
+
+    /// The same in this order of bytes.
+    pub(crate) fn ordered(mut self, order: ByteOrder) -> Result<Held, String> {
+        if order.is_big() && self.blocks.is_some() {
+            return Err(format!("blocks of {} cannot have a byte order", self.dtype));
+        }
+        if let Some(words) = self.named.stored_as().filter(|words| words.bits() > 8)
+            && order.is_big()
+        {
+            return Err(format!(
+                "words of {} that hold elements have the lowest byte first, and these the highest; make the array little-endian first",
+                words.dtype()
+            ));
+        }
+        self.order = order;
+        // A text says the order where it is not the usual one.
+        let wide = order.is_big() && dtype::number_bytes(self.dtype, self.bits) > 1;
+        let said = wide.then_some(order);
+        if self.named.byte_order() != said {
+            self.named = Arc::new(Named::clone(&self.named).with_byte_order(said));
+        }
+        Ok(self)
+    }
+
+    /// The same, which is what the index tables of `tabled` store.
+    pub(crate) fn with_tables(mut self, tabled: &Tabled) -> Result<Held, String> {
+        if !TABLES || !tabled.has_tables() {
+            return Ok(self);
+        }
+        if self.together() > 1 {
+            return Err(format!("blocks of {} cannot have index tables", self.dtype));
+        }
+        let gathered =
+            Gathered::new(tabled.clone().with_stored(Named::clone(&self.named)), self.bits)?;
+        let (layout, fill) = (gathered.rows().clone(), Fill::Unspecified);
+        let rows = Held::new("row-major", layout, self.dtype, self.bits, fill);
+        self.tables = Some(Arc::new(Tables { gathered, rows: rows.ordered(self.order)? }));
+        Ok(self)
+    }
+
+    /// The index tables, and the way to the row-major elements.
+    pub(crate) fn tables(&self) -> Option<&Gathered> {
+        if TABLES { self.tables.as_ref().map(|tables| &tables.gathered) } else { None }
+    }
+
+    /// The row-major elements, where there are index tables; else what is held.
+    pub(crate) fn rows(&self) -> &Held {
+        if TABLES { self.tables.as_ref().map_or(self, |tables| &tables.rows) } else { self }
+    }
+
+    /// The layout with its index tables.
+    pub(crate) fn tabled(&self) -> TabledLayout {
+        match self.tables() {
+            Some(tables) => tables.tabled.layout().clone(),
+            None => TabledLayout::of(self.layout()),
+        }
+    }
+
+    /// Whether both are one value.
+    pub(crate) fn is_value_of(&self, other: &Held) -> bool {
+        let tables = match (&self.tables, &other.tables) {
+            (None, None) => true,
+            (Some(own), Some(others)) => Arc::ptr_eq(own, others),
+            _ => false,
+        };
+        tables && Arc::ptr_eq(&self.named, &other.named)
+    }
+
+    /// One SPEC that says all of it.
+    pub(crate) fn spec(&self) -> String {
+        match self.tables() {
+            Some(tables) => tables.tabled.to_spec(),
+            None => self.named.to_spec(),
+        }
+    }
+
+    /// Whether the elements lie row-major and dense.
+    pub(crate) fn is_row_major(&self) -> bool {
+        self.tables().is_none() && order::is_row_major(&self.named)
+    }
+
+    /// Whether both place all elements alike, in as much storage.
+    pub(crate) fn places_as(&self, other: &Held) -> Result<bool, tilewright_core::Error> {
+        if self.tables().is_none() && other.tables().is_none() {
+            return Ok(
+                self.layout() == other.layout() || self.layout().same_function(other.layout())?
+            );
+        }
+        if self.dims() != other.dims() {
+            return Ok(false);
+        }
+        Ok(self.tabled().first_difference(&other.tabled())?.is_none())
+    }
+
+    /// The layout of what is moved: of elements, or of blocks of them; of what index tables store, where there are such.
+    pub(crate) fn layout(&self) -> &TensorLayout {
+        self.blocks.as_deref().unwrap_or(self.named.layout())
+    }
+
+    /// The elements along the last dim that are moved as one.
+    pub(crate) fn together(&self) -> u64 {
+        self.dtype.block().map_or(1, |block| u64::from(block.elements))
+    }
+
+    /// The logical dims.
+    pub(crate) fn dims(&self) -> &[u64] {
+        match self.tables() {
+            Some(tables) => tables.tabled.layout().extents(),
+            None => self.named.layout().extents(),
+        }
+    }
+
+    /// The length of the storage in bytes; `None` beyond 2⁶³ − 1.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        bytes_of(self.layout().capacity(), self.bits)
+    }
+
+    /// Whether the elements end where a byte ends, as safetensors demands.
+    pub(crate) fn ends_with_a_byte(&self) -> bool {
+        u128::from(self.layout().capacity()) * u128::from(self.bits) % 8 == 0
+    }
+
+    pub(crate) fn padding_bytes(&self) -> u64 {
+        let padding = match self.tables() {
+            Some(tables) => tables.tabled.layout().padding(),
+            None => self.layout().padding(),
+        };
+        bytes_of(padding, self.bits).unwrap_or(0)
+    }
+}
+
+/// The layout of blocks of `n` neighbours along the last dim, where the layout keeps these together.
+fn of_blocks(named: &Named, n: u64) -> Result<TensorLayout, String> {
+    let layout = named.layout();
+    let apart = || {
+        format!(
+            "{} takes blocks of {n} elements apart; a layout of {} keeps {n} neighbours of the last dim together, as row-major and `(m) (n n0:{n}) -> n m n0` do",
+            named.name(),
+            named.dtype().map_or("blocks".into(), |dtype| dtype.to_string()),
+        )
+    };
+    let mut extents = layout.extents().to_vec();
+    let last = extents.last_mut().ok_or_else(apart)?;
+    let bare = layout.layout();
+    let axis = bare.axis(layout.rank().saturating_sub(1)).unwrap_or_default();
+    // Among all modes the innermost of the last dim alone may have a stride that is no multiple of n.
+    let inner = axis.iter().find(|mode| mode.extent() > 1);
+    let together = inner.is_some_and(|mode| mode.stride() == 1 && mode.extent().is_multiple_of(n));
+    let within = |stride: i64| !stride.unsigned_abs().is_multiple_of(n);
+    let others = bare.modes().iter().filter(|mode| mode.extent() > 1 && within(mode.stride()));
+    let whole = last.is_multiple_of(n) && layout.capacity().is_multiple_of(n);
+    if layout.size() > 0 && (!together || others.count() != 1 || !layout.is_strided()) || !whole {
+        return Err(apart());
+    }
+    *last /= n;
+    if layout.size() == 0 {
+        return TensorLayout::row_major(&extents).map_err(|error| error.to_string());
+    }
+    let blocks = bare.upcast(n).map_err(|_| apart())?;
+    TensorLayout::new(&extents, &blocks, layout.capacity() / n).map_err(|error| error.to_string())
+}
+
+/// The width of an element of this type where nothing is said of its storage, or of a block of them.
+pub(crate) fn width(dtype: Dtype) -> Option<u32> {
+    dtype.storage_bits().or_else(|| Some(dtype.block()?.bytes * 8))
+}
+
+/// The width of what a layout places: of an element, or of a block of them.
+pub(crate) fn width_in(named: &Named) -> Option<u32> {
+    named.element_bits().or_else(|| width(named.dtype()?))
+}
+
+/// An error for elements that are stored in fewer bits than their values have.
+pub(crate) fn check_width(dtype: Dtype, bits: u32) -> Result<(), String> {
+    match dtype.bits() {
+        Some(least) if bits < least => Err(format!(
+            "a width of {bits} bits for elements of {dtype}, whose values have {least}; legal are {least} bits or more"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The bytes of `elements` elements of `bits` bits each, rounded up; `None` beyond 2⁶³ − 1.
+pub(crate) fn bytes_of(elements: u64, bits: u32) -> Option<u64> {
+    let bytes = (u128::from(elements) * u128::from(bits)).div_ceil(8);
+    u64::try_from(bytes).ok().filter(|bytes| *bytes <= i64::MAX as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::Layout;
+    use tilewright_notation::Spec;
+
+    use super::*;
+
+    /// Every layout of an array of blocks is that of the blocks' first elements, and elements of a block
+    /// follow each other; every other layout is refused.
+    #[test]
+    fn blocks_lie_where_their_first_elements_do() {
+        let texts = [
+            "row-major",
+            "col-major",
+            "(m) (n n0:32) -> n m n0",
+            "(m m0:3) (n n0:64) -> n m m0 n0",
+            "(m) (n n0:16) -> n m n0",
+            "(m m0:2) (n n0:32) -> m n n0 m0",
+            "zN[C0=32]",
+            "zN[C0=96]",
+            "{1,0:T(2,64)}",
+            "{0,1:T(32,2)}",
+        ];
+        let mut whole = 0;
+        for (text, n) in texts.iter().flat_map(|text| [32, 96, 160].map(|n| (text, n))) {
+            let named =
+                Spec::parse(text).unwrap().resolve(Some(&[5, n]), Some(Dtype::Q4_0)).unwrap();
+            let layout = named.layout();
+            let at = |m, n| layout.offset(&[m, n]).unwrap();
+            let together = (0..5).all(|m| {
+                (0..n).all(|k| {
+                    at(m, k) == at(m, k / 32 * 32) + (k % 32) as i64 && at(m, k / 32 * 32) % 32 == 0
+                })
+            });
+            let held = Held::of(&named, Dtype::Q4_0, 144, Fill::Unspecified);
+            assert_eq!(held.is_ok(), together, "{text} of {n}");
+            let Ok(held) = held else { continue };
+            whole += 1;
+            assert_eq!(held.layout().extents(), [5, n / 32]);
+            assert_eq!(held.layout().capacity() * 32, layout.capacity());
+            for (m, k) in (0..5).flat_map(|m| (0..n / 32).map(move |k| (m, k))) {
+                assert_eq!(held.layout().offset(&[m, k]).unwrap() * 32, at(m, k * 32), "{text}");
+            }
+        }
+        assert!(whole > 10);
+    }
+
+    /// What a file of many tensors keeps of each, in bytes; layouts are shared.
+    #[test]
+    fn a_tensor_takes_little_memory() {
+        let sizes = [size_of::<Held>(), size_of::<crate::Tensor>(), size_of::<crate::Job>()];
+        assert!(sizes[0] <= 48 && sizes[1] <= 256 && sizes[2] <= 256, "{sizes:?}");
+        let held = Held::bytes_alone(100).unwrap();
+        assert!(Arc::ptr_eq(&held.named, &held.clone().named));
+    }
+
+    #[test]
+    fn an_array_of_no_blocks_and_a_width_of_elements_are_told() {
+        let named = |dims: &[u64]| {
+            Spec::parse("row-major").unwrap().resolve(Some(dims), Some(Dtype::Q4K)).unwrap()
+        };
+        let of = |dims: &[u64], bits| Held::of(&named(dims), Dtype::Q4K, bits, Fill::Unspecified);
+        assert_eq!(of(&[0, 256], 1152).unwrap().layout().extents(), [0, 1]);
+        assert_eq!(of(&[3, 0], 1152).unwrap().bytes(), Some(0));
+        assert!(of(&[3, 256], 8).unwrap_err().contains("256 are a block of 144 bytes"));
+        let bare = Layout::parse("(2,(32,2)):(32,(1,64))").unwrap();
+        let named = Named::new("x", TensorLayout::of(&bare), Some(Dtype::Q8_0), None, Fill::Zero);
+        assert!(
+            Held::of(&named, Dtype::Q8_0, 272, Fill::Zero)
+                .unwrap()
+                .ordered(ByteOrder::Big)
+                .is_err()
+        );
+    }
+}

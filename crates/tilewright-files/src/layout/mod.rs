@@ -1,0 +1,11 @@
+//! How arrays lie in files: element types, layouts with their tables, names and the notes beside files.
+
+pub(crate) mod dtype;
+pub(crate) mod gathered;
+pub(crate) mod held;
+pub(crate) mod names;
+pub(crate) mod note;
+pub(crate) mod order;
+pub(crate) mod quantisation;
+pub(crate) mod row_table;
+pub(crate) mod tied;

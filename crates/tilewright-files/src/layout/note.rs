@@ -1,0 +1,384 @@
+//! The note beside a file of one array that cannot say how its array lies: `NAME.tilewright.json`.
+//!
+//! A note says of which file it is: by the file's stamp, and where that is another (the file was copied), by
+//! a checksum of all its bytes. What it says of another file is never believed. It keeps the notes of the
+//! last results of its name: the new one is on the disk, with that of the file which has the name, before the
+//! rename that makes its file true. One run at a time does this: it holds the lock of the name ([`Lock`]) from
+//! the reading of the notes to the rename. A run whose rename fails takes its own note back, and no other.
+//! So wherever a run ends, the file that has the name has its note.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use flate2::Crc;
+use serde::{Deserialize, Serialize};
+use tilewright_notation::MAX_TABLED;
+
+use crate::{
+    Error, Watch,
+    commit::{
+        access::Access,
+        disk,
+        lock::{self, Lock},
+        stamp::{Stamp, look},
+        temporary::{self, Temporary},
+    },
+    layout::{held::Held, names},
+    open::source::Source,
+    verify::{crew::go_on, record::LAYOUT_KEY},
+};
+
+/// What the only array of a file is called.
+pub(crate) const ARRAY: &str = "array";
+
+/// How the name of a note ends, behind that of its file.
+const ENDING: &str = ".tilewright.json";
+
+/// The longest name of a file in bytes, on most systems. Longer names of notes are shortened.
+const LONGEST_NAME: usize = 255;
+
+/// The longest file of notes that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// The most notes that are kept: of the file that has the name, and of the last ones that were to have it.
+const MOST: usize = 4;
+
+/// What stands first in a file of notes, for those who find it.
+const ABOUT: &str = "how the file of this name lies that has one of these checksums (CRC-32)";
+
+/// Keys and texts, as metadata has them.
+pub(crate) type Texts = BTreeMap<String, String>;
+
+/// What is noted of one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Note {
+    stamp: Stamp,
+    sum: u32,
+    texts: Texts,
+}
+
+/// A file of notes, the latest last.
+#[derive(Debug, Serialize, Deserialize)]
+struct Notes {
+    about: String,
+    notes: Vec<Note>,
+}
+
+/// What is found beside a file.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) texts: Texts,
+    pub(crate) aside: Option<Aside>,
+}
+
+/// What stands where the note of a file would, and says nothing of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Aside {
+    /// Why, as a sentence without an end.
+    pub(crate) said: String,
+    /// Whether it is a note: then the file was changed, or replaced, behind its conversion.
+    is_note: bool,
+}
+
+impl Aside {
+    /// What is to be said of a file with a note of other bytes that is to be as its conversion wrote it.
+    pub(crate) fn changed(&self, file: &Path) -> Option<String> {
+        let (file, said) = (file.display(), &self.said);
+        self.is_note.then(|| format!("{file} was changed or replaced since it was written: {said}"))
+    }
+}
+
+/// The note of a file of this path.
+pub(crate) fn path_of(file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default();
+    let mut name = temporary::shortened(name, LONGEST_NAME - ENDING.len());
+    name.push(ENDING);
+    file.with_file_name(name)
+}
+
+/// What is noted of an open file: beside the path by which it was opened, or where links lead.
+pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
+    let path = source.path();
+    if !source.is_at(path) {
+        return Ok(Found::default());
+    }
+    let real = fs::canonicalize(path).ok().filter(|real| real != path);
+    for path in [Some(path.to_path_buf()), real].into_iter().flatten().map(|path| path_of(&path)) {
+        if !path.is_file() {
+            continue;
+        }
+        let (is_note, said) = match read(&path)? {
+            None => {
+                (false, "is not a note of tilewright, and says nothing of this file".to_owned())
+            }
+            Some(mut notes) => match fitting(&notes, source, watch)? {
+                Fitting::At(at) => {
+                    return Ok(Found { texts: notes.swap_remove(at).texts, aside: None });
+                }
+                Fitting::None { sum } => (true, of_others(&notes, source.len(), sum)),
+            },
+        };
+        let said = format!("{} {said}", path.display());
+        return Ok(Found { texts: Texts::new(), aside: Some(Aside { said, is_note }) });
+    }
+    Ok(Found::default())
+}
+
+/// Which of some notes is of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fitting {
+    At(usize),
+    /// None; the checksum of the file, where it was asked for.
+    None {
+        sum: Option<u32>,
+    },
+}
+
+fn fitting(notes: &[Note], source: &Source, watch: &dyn Watch) -> Result<Fitting, Error> {
+    let stamp = source.stamp();
+    if let Some(at) = notes.iter().rposition(|note| note.stamp == stamp) {
+        return Ok(Fitting::At(at));
+    }
+    if !notes.iter().any(|note| note.stamp.has_length_of(&stamp)) {
+        return Ok(Fitting::None { sum: None });
+    }
+    let sum = sum(source, watch)?;
+    let own = |note: &Note| note.stamp.has_length_of(&stamp) && note.sum == sum;
+    Ok(notes.iter().rposition(own).map_or(Fitting::None { sum: Some(sum) }, Fitting::At))
+}
+
+/// What the last of some notes says, of a file of `len` bytes with this checksum, of which none of them is.
+fn of_others(notes: &[Note], len: u64, sum: Option<u32>) -> String {
+    let other = "is a note of other bytes, and says nothing of this file";
+    let Some(note) = notes.last() else { return other.into() };
+    let (noted, lies) = (note.stamp.len(), note.texts.get(&format!("{LAYOUT_KEY}{ARRAY}")));
+    let lies =
+        lies.map_or(String::new(), |spec| format!(" with layout `{}`", names::clipped(spec)));
+    match sum.filter(|_| noted == len) {
+        Some(sum) => format!(
+            "{other}: it is of {len} bytes of checksum {:08x}{lies}, and the checksum of this file is {sum:08x}",
+            note.sum
+        ),
+        None => format!("{other}: it is of {noted} bytes{lies}, and this file has {len}"),
+    }
+}
+
+/// The checksum of all bytes of a file.
+fn sum(source: &Source, watch: &dyn Watch) -> Result<u32, Error> {
+    let (mut crc, mut at, mut buffer) = (Crc::new(), 0, vec![0; 1 << 18]);
+    while at < source.len() {
+        go_on(watch)?;
+        let step = (source.len() - at).min(buffer.len() as u64);
+        let bytes = buffer.get_mut(..step as usize).unwrap_or_default();
+        source.read(bytes, at)?;
+        crc.update(bytes);
+        at += step;
+    }
+    Ok(crc.sum())
+}
+
+/// The notes of a file of notes; `None` if it is none.
+fn read(path: &Path) -> Result<Option<Vec<Note>>, Error> {
+    let failed = |cause| Error::io(path, "read", cause);
+    let mut text = Vec::new();
+    let file = fs::File::open(path).map_err(failed)?;
+    file.take(LONGEST).read_to_end(&mut text).map_err(failed)?;
+    Ok(serde_json::from_slice::<Notes>(&text).ok().map(|notes| notes.notes))
+}
+
+/// An error if something that is no note has the name that the note of `out` would get.
+pub(crate) fn check_free(out: &Path) -> Result<(), Error> {
+    kept(&path_of(out)).map(drop)
+}
+
+/// The notes that stand at a path, none where nothing is; an error where something else is.
+fn kept(path: &Path) -> Result<Vec<Note>, Error> {
+    let facts = look(path).map_err(|cause| Error::io(path, "look at", cause))?;
+    let Some(facts) = facts else { return Ok(Vec::new()) };
+    if facts.is_file()
+        && let Some(notes) = read(path)?
+    {
+        return Ok(notes);
+    }
+    let said = format!(
+        "{}: the layout of the result would be noted there, and it is not a note; move it, or name another output",
+        path.display()
+    );
+    Err(Error::usage(said))
+}
+
+/// Removes what killed runs have left of the note of `out`.
+pub(crate) fn sweep(out: &Path) -> Result<(), Error> {
+    lock::sweep(out)?;
+    temporary::sweep(&path_of(out))
+}
+
+/// Gives a finished file its name, with a note of these texts and this checksum, which is on the disk before.
+pub(crate) fn persist(
+    file: Temporary,
+    (texts, sum): (&Texts, u32),
+    access: &Access,
+    force: bool,
+    watch: &dyn Watch,
+) -> Result<(), Error> {
+    let (out, path) = (file.out().to_path_buf(), path_of(file.out()));
+    let own = Note { stamp: file.stamp()?, sum, texts: texts.clone() };
+    let _lock = Lock::of(&out, watch)?;
+    let mut notes = kept(&path)?;
+    make_room(&mut notes, &out, watch);
+    notes.push(own.clone());
+    let named = write(&path, notes, access).and_then(|()| file.rename(force));
+    if named.is_err() {
+        // What stays says nothing of any other file.
+        let _ = take_back(&path, &own, access);
+    }
+    named?;
+    temporary::sync_folder(&out)
+}
+
+/// Drops the oldest notes until one more can be kept, but never that of the file that has the name. Where
+/// it is not known which that is, all stay.
+fn make_room(notes: &mut Vec<Note>, out: &Path, watch: &dyn Watch) {
+    let mut away = (notes.len() + 1).saturating_sub(MOST);
+    if away == 0 {
+        return;
+    }
+    let fits = match look(out) {
+        Ok(None) => Ok(Fitting::None { sum: None }),
+        _ => Source::open(out).and_then(|source| fitting(notes, &source, watch)),
+    };
+    let Ok(fits) = fits else { return };
+    let mut at = (0..).map(Fitting::At);
+    notes.retain(|_| {
+        let stays = away == 0 || at.next() == Some(fits);
+        away -= usize::from(!stays);
+        stays
+    });
+}
+
+/// Takes a note out of those at a path.
+fn take_back(path: &Path, own: &Note, access: &Access) -> Result<(), Error> {
+    let mut notes = kept(path)?;
+    let before = notes.len();
+    notes.retain(|note| note != own);
+    match notes.len() {
+        after if after == before => Ok(()),
+        0 => disk::remove(path).map_err(|cause| Error::io(path, "remove", cause)),
+        _ => write(path, notes, access),
+    }
+}
+
+/// The same without a note; one of other bytes goes, as far as that is allowed.
+pub(crate) fn persist_plain(file: Temporary, force: bool, watch: &dyn Watch) -> Result<(), Error> {
+    let (out, note) = (file.out().to_path_buf(), path_of(file.out()));
+    let _lock = Lock::of(&out, watch)?;
+    file.persist(force)?;
+    if note.is_file() && read(&note).is_ok_and(|notes| notes.is_some()) {
+        let _ = disk::remove(&note);
+    }
+    Ok(())
+}
+
+fn write(path: &Path, notes: Vec<Note>, access: &Access) -> Result<(), Error> {
+    let failed = |cause| Error::io(path, "write the note of the layout", cause);
+    let text = serde_json::to_vec(&Notes { about: ABOUT.into(), notes });
+    let text = text.map_err(|error| failed(error.into()))?;
+    let temporary = Temporary::create(path, path, access)?;
+    let file = temporary.writer()?;
+    disk::write(&file, &text).and_then(|()| disk::sync(&file)).map_err(failed)?;
+    temporary.persist(true)
+}
+
+/// A layout with index tables is noted with their entries, and read again from the note.
+pub(crate) fn check_note(name: &str, held: &Held) -> Result<(), Error> {
+    let (len, most) = (held.spec().len(), MAX_TABLED);
+    if len > most {
+        return Err(Error::usage(format!(
+            "tensor {name:?}: its index tables are {len} bytes of text, and a note has room for {most}"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// A file of these bytes on its way to `out`.
+    fn file(out: &Path, bytes: &[u8]) -> Temporary {
+        let file = Temporary::create(out, out, &Access::New).unwrap();
+        file.writer().unwrap().write_all(bytes).unwrap();
+        file
+    }
+
+    fn texts(text: &str) -> Texts {
+        [("layout".to_owned(), text.to_owned())].into()
+    }
+
+    /// Gives `out` these bytes, and the note `text`.
+    fn give(out: &Path, bytes: &[u8], text: &str, force: bool) -> Result<(), Error> {
+        let mut crc = Crc::new();
+        crc.update(bytes);
+        persist(file(out, bytes), (&texts(text), crc.sum()), &Access::New, force, &())
+    }
+
+    fn noted(out: &Path) -> Texts {
+        of(&Source::open(out).unwrap(), &()).unwrap().texts
+    }
+
+    #[test]
+    fn a_failed_rename_takes_back_its_own_note_alone() {
+        let _alone = crate::commit::faults::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("a.npy");
+        fs::write(&out, "plain").unwrap();
+        assert_eq!(give(&out, b"1", "one", false).unwrap_err().kind(), "exists");
+        assert!(!path_of(&out).exists());
+        give(&out, b"1", "one", true).unwrap();
+        let before = fs::read(path_of(&out)).unwrap();
+        for _ in 0..MOST + 2 {
+            assert_eq!(give(&out, b"2", "two", false).unwrap_err().kind(), "exists");
+            assert_eq!(
+                (noted(&out), fs::read(path_of(&out)).unwrap()),
+                (texts("one"), before.clone())
+            );
+            let plain = persist_plain(file(&out, b"3"), false, &());
+            assert_eq!((plain.unwrap_err().kind(), noted(&out)), ("exists", texts("one")));
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn the_note_of_the_file_that_has_the_name_is_never_dropped() {
+        let _alone = crate::commit::faults::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("a.npy");
+        give(&out, b"1", "one", true).unwrap();
+        let one = kept(&path_of(&out)).unwrap().remove(0);
+        let stamp = file(&out, b"other").stamp().unwrap();
+        let other = |sum| Note { stamp, sum, texts: texts("other") };
+        for copied in [false, true] {
+            if copied {
+                fs::remove_file(&out).unwrap();
+                fs::write(&out, b"1").unwrap();
+            }
+            for (before, behind) in (0..8).flat_map(|n| (0..8).map(move |m| (n, m))) {
+                let mut notes: Vec<Note> = (0..before).map(other).collect();
+                notes.push(one.clone());
+                notes.extend((0..behind).map(|sum| other(100 + sum)));
+                let count = notes.len();
+                make_room(&mut notes, &out, &());
+                assert_eq!(notes.len(), count.min(MOST - 1), "{before} {behind}");
+                assert!(notes.contains(&one), "{before} {behind} {copied}");
+                let last = (behind > 0).then(|| other(99 + behind));
+                assert!(last.is_none_or(|last| notes.contains(&last)));
+            }
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The tensors of a file or of a folder of files, by name.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tilewright_core::Remedy;
+
+use crate::{
+    Error, FileLists, Input, Reading, Tensor, container,
+    open::{check_reading, folder, foreign, globs::Pattern, open_as, place::Place, source::Source},
+    transfer::job::read_as,
+};
+
+/// Every tensor of a file, or of the files of a folder.
+///
+/// A folder is what its only index of shards names; without one, every file in it that is named as a format of tensors
+/// names its files. Where such a file holds one array without a name, that is called as the file is, without the
+/// ending.
+///
+/// ```
+/// use tilewright_files::Collection;
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let tensors = Collection::open(path).unwrap();
+/// assert_eq!(tensors.names().next(), Some("0.bias"));
+/// ```
+#[derive(Debug)]
+pub struct Collection {
+    inputs: Vec<Input>,
+    /// By name: which file, and which of its tensors.
+    tensors: BTreeMap<String, (usize, usize)>,
+    /// What was passed over, in sentences without an end.
+    passed: Vec<String>,
+}
+
+impl Collection {
+    /// Opens a file or a folder.
+    ///
+    /// # Errors
+    /// As [`open`](crate::open); [i/o](Error::is_io) for a folder without tensors or with a link to none, or where two
+    /// files have a tensor of one name.
+    ///
+    /// ```
+    /// use tilewright_files::Collection;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let error = Collection::open(folder.path()).unwrap_err();
+    /// assert!(error.is_io() && error.to_string().contains("no file of tensors"));
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Collection, Error> {
+        Collection::open_as(path, &Reading::default())
+    }
+
+    /// The same; files of one array, which may not say how it lies, are read so.
+    ///
+    /// # Errors
+    /// As [`open`](Collection::open).
+    ///
+    /// ```
+    /// use tilewright_files::{Collection, Reading};
+    /// use tilewright_notation::dtype;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// std::fs::write(folder.path().join("x"), [1, 2, 3, 4, 5, 6]).unwrap();
+    /// let raw = format!("raw:{}", folder.path().join("x").display());
+    /// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+    /// assert_eq!(Collection::open_as(&raw, &reading).unwrap().arrays(), 1);
+    /// assert!(Collection::open(&raw).unwrap_err().is_usage());
+    /// ```
+    pub fn open_as(path: impl AsRef<Path>, reading: &Reading) -> Result<Collection, Error> {
+        let path = path.as_ref();
+        let mut all = Collection { inputs: vec![], tensors: BTreeMap::new(), passed: vec![] };
+        if !path.is_dir() {
+            all.add(&Place::parse(path), None, reading)?;
+            return Ok(all);
+        }
+        let listed = listed(path)?;
+        for file in files(path, &listed)? {
+            let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            all.add(&Place::parse(&file), stem, reading)?;
+        }
+        all.passed = all.passed(path, &listed);
+        Ok(all)
+    }
+
+    /// The same, with the tensors of files that name them read so, as [`Conversion`](crate::Conversion) reads them:
+    /// those of which no note says how they lie.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for a tensor that cannot be read so; choose others by [`only`](Collection::only) before.
+    ///
+    /// ```
+    /// use tilewright_files::{Collection, Reading};
+    /// use tilewright_notation::{Spec, dtype};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// let ids = Collection::open(path).unwrap().only(&["ids.i64"]).unwrap();
+    /// let reading = Reading::default().from(Spec::parse("row-major as s64").unwrap()).dtype(dtype("u8").unwrap());
+    /// assert_eq!(ids.read_as(&reading).unwrap().names().count(), 1);
+    ///
+    /// let error = Collection::open(path).unwrap().read_as(&reading).unwrap_err();
+    /// assert!(error.is_usage() && error.to_string().contains("tensor"));
+    /// ```
+    pub fn read_as(mut self, reading: &Reading) -> Result<Collection, Error> {
+        for (file, at) in self.tensors.values() {
+            let Some(input) = self.inputs.get_mut(*file).filter(|input| !input.is_array()) else {
+                continue;
+            };
+            check_reading(input.container_format(), reading)?;
+            let Some(tensor) = input.opened.tensors.get(*at) else { continue };
+            if tensor.noted.is_none() && !reading.is_silent() {
+                let lists = FileLists::of(input).beside(&tensor.name);
+                let held = read_as(tensor, reading, &lists)
+                    .map_err(|unfit| unfit.alone(&input.path).with(&[Remedy::LeaveOut]))?;
+                if let Some(tensor) = input.opened.tensors.get_mut(*at) {
+                    tensor.held = held;
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    fn add(&mut self, place: &Place, stem: Option<String>, reading: &Reading) -> Result<(), Error> {
+        let source = Source::open(&place.path)?;
+        let format = place.format.map_or_else(|| container::recognised(&source), Ok)?;
+        let silent = Reading::default();
+        let reading = if format.array.is_some() { reading } else { &silent };
+        let input = open_as(format, source, reading, &())?;
+        let at = self.inputs.len();
+        for (i, tensor) in input.tensors().iter().enumerate() {
+            let own = stem.clone().filter(|_| input.is_array());
+            let name = own.unwrap_or_else(|| tensor.name.clone());
+            if let Some((other, _)) = self.tensors.insert(name.clone(), (at, i)) {
+                let other = self.inputs.get(other).map_or(input.path(), Input::path).display();
+                let hint = "if each file holds a part of it, reshard the folder to whole tensors";
+                let said = format!("tensor {name:?} is also in {other}; {hint}");
+                return Err(Error::corrupt(input.path(), said));
+            }
+        }
+        self.inputs.push(input);
+        Ok(())
+    }
+
+    /// The tensors whose names match one of the patterns alone; all if there are none.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for a pattern that is none, or that no name matches.
+    ///
+    /// ```
+    /// use tilewright_files::Collection;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let tensors = Collection::open(path).unwrap().only(&["*.bias"]).unwrap();
+    /// assert!(tensors.names().all(|name| name.ends_with(".bias")));
+    /// let all = Collection::open(path).unwrap();
+    /// assert!(all.only(&["nothing*"]).unwrap_err().is_usage());
+    /// ```
+    pub fn only(mut self, globs: &[impl AsRef<str>]) -> Result<Collection, Error> {
+        let compiled = globs.iter().map(|glob| Pattern::matching(glob.as_ref(), self.names()));
+        let patterns = compiled.collect::<Result<Vec<Pattern>, Error>>()?;
+        self.keep(&patterns);
+        Ok(self)
+    }
+
+    /// The tensors of two whose names match one of the patterns, each of which matches a name of either.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for a pattern that is none, or that matches no tensor.
+    ///
+    /// ```
+    /// # use tilewright_files::Collection;
+    /// let path = |name| format!("{}/../../corpus/data/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
+    /// let open = |name| Collection::open(path(name)).unwrap();
+    /// let (a, b) = open("tiny_cnn_f32").only_of(open("tiny_llm_mixed"), &["*.bias"]).unwrap();
+    /// assert!(a.names().count() > 0 && b.names().count() == 0);
+    /// ```
+    pub fn only_of(
+        mut self,
+        mut other: Collection,
+        globs: &[impl AsRef<str>],
+    ) -> Result<(Collection, Collection), Error> {
+        let patterns = {
+            let names = self.names().chain(other.names());
+            let compiled = globs.iter().map(|glob| Pattern::matching(glob.as_ref(), names.clone()));
+            compiled.collect::<Result<Vec<Pattern>, Error>>()?
+        };
+        self.keep(&patterns);
+        other.keep(&patterns);
+        Ok((self, other))
+    }
+
+    fn keep(&mut self, patterns: &[Pattern]) {
+        if !patterns.is_empty() {
+            self.tensors.retain(|name, _| patterns.iter().any(|pattern| pattern.matches(name)));
+        }
+    }
+
+    /// What of a folder is in no answer: folders in it, and files of tensors that its index does not name.
+    ///
+    /// ```
+    /// # use tilewright_files::Collection;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Collection::open(path).unwrap().warnings().count(), 0);
+    /// ```
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.passed.iter().cloned().chain(self.inputs.iter().flat_map(Input::warnings))
+    }
+
+    /// How many of its files hold one array without a name.
+    ///
+    /// ```
+    /// # use tilewright_files::Collection;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Collection::open(path).unwrap().arrays(), 0);
+    /// ```
+    pub fn arrays(&self) -> usize {
+        self.inputs.iter().filter(|input| input.is_array()).count()
+    }
+
+    /// The names, sorted.
+    ///
+    /// ```
+    /// # use tilewright_files::Collection;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Collection::open(path).unwrap().names().count(), 8);
+    /// ```
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.tensors.keys().map(String::as_str)
+    }
+
+    /// The tensor of a name, and the file that holds it.
+    pub(crate) fn get(&self, name: &str) -> Option<(&Input, &Tensor)> {
+        let (file, tensor) = self.tensors.get(name)?;
+        let input = self.inputs.get(*file)?;
+        Some((input, input.tensors().get(*tensor)?))
+    }
+
+    /// The only file, or the only checkpoint of several.
+    pub(crate) fn alone(&self) -> Option<&Input> {
+        match &self.inputs[..] {
+            [input] => Some(input),
+            _ => None,
+        }
+    }
+
+    /// The name of the only tensor, and whether its file has none for it.
+    pub(crate) fn only_name(&self) -> Option<(&str, bool)> {
+        let mut all = self.tensors.iter();
+        let (Some((name, (file, _))), None) = (all.next(), all.next()) else { return None };
+        Some((name, self.inputs.get(*file).is_some_and(Input::is_array)))
+    }
+
+    fn passed(&self, folder: &Path, listed: &[PathBuf]) -> Vec<String> {
+        let folders: Vec<&PathBuf> = listed.iter().filter(|path| path.is_dir()).collect();
+        let is_read = |path: &Path| self.inputs.iter().any(|input| input.holds(path));
+        let files = listed.iter().filter(|path| !path.is_dir());
+        let files = files.filter(|path| container::by_ending(path).is_some() && !is_read(path));
+        let said = |what: &str, paths: &[&PathBuf]| {
+            let names: Vec<_> = paths.iter().filter_map(|path| path.file_name()).collect();
+            let shown: Vec<_> = names.iter().take(3).map(|name| name.to_string_lossy()).collect();
+            let more = if names.len() > 3 { ", …" } else { "" };
+            let (folder, count, shown) = (folder.display(), names.len(), shown.join(", "));
+            (count > 0).then(|| format!("{folder}: {what} ({count}: {shown}{more})"))
+        };
+        let files: Vec<&PathBuf> = files.collect();
+        let folders = said("folders in it are not read", &folders);
+        folders
+            .into_iter()
+            .chain(said("its index does not name files of tensors, which are not read", &files))
+            .collect()
+    }
+
+    /// The bytes of all tensors.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.names().filter_map(|name| Some(self.get(name)?.1.len)).fold(0, u64::saturating_add)
+    }
+
+    /// An error if a file is not as it was when it was opened.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.inputs.iter().try_for_each(Input::check_unchanged)
+    }
+}
+
+/// What lies in a folder, sorted.
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |cause| Error::io(folder, "list", cause);
+    let listed = fs::read_dir(folder).map_err(failed)?;
+    let paths = listed.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>().map_err(failed)?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// The files of tensors among what lies in a folder.
+fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut paths = listed.to_vec();
+    paths.retain(|path| !path.is_dir() && folder::of_tensors(path).is_some());
+    // A link to nothing, a pipe: what is in it is not known, so nothing is said of the folder.
+    if let Some(other) = paths.iter().find(|path| !path.is_file()) {
+        return Err(Error::unsupported(
+            other,
+            "it is named as a file of tensors and is not a file that can be read",
+        ));
+    }
+    let indices: Vec<&PathBuf> = paths.iter().filter(|path| is_index(path)).collect();
+    match indices[..] {
+        [] if paths.is_empty() => {
+            foreign::check_folder(folder)?;
+            let said = "no file of tensors is in it, and folders in it are not read";
+            Err(Error::unsupported(folder, said))
+        }
+        [] => Ok(paths),
+        [index] => Ok(vec![index.clone()]),
+        [one, other, ..] => {
+            let said = format!("{} and {} are indices; name one", one.display(), other.display());
+            Err(Error::unsupported(folder, said))
+        }
+    }
+}
+
+/// Whether a file says which others hold the tensors.
+fn is_index(path: &Path) -> bool {
+    folder::of_tensors(path).is_some_and(|format| format.several)
+}

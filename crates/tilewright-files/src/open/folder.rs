@@ -1,0 +1,440 @@
+//! A folder that holds a checkpoint: which of its files is opened, and what goes along when it is converted.
+//!
+//! A folder is its one index of shards, else its one file of tensors with names. The other files of it that are no
+//! weights and no longer than [`LONGEST`] are taken along as they are: `config.json`, tokenizers, licences. Links to files
+//! are followed, as folders of the Hugging Face hub consist of them. What else is there (folders, weights of other
+//! formats, longer files) stays, and a warning names it.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tilewright_core::Remedy;
+
+use crate::{
+    Error, Input, Reading, Tensor, Watch,
+    commit::{access::Access, disk},
+    container::{self, FORMATS, Format, Opened, Opening, safetensors::BOXES},
+    layout::note::Texts,
+    open::{
+        foreign,
+        place::Place,
+        source::{Source, unusual_kind},
+    },
+    verify::crew::{Crew, go_on},
+};
+
+/// The longest file that is taken along, in bytes: the tokenizers of the largest vocabularies have 35 MB.
+const LONGEST: u64 = 64 << 20;
+
+/// The most files that are taken along.
+const MOST: usize = 1000;
+
+/// The bytes of such a file that are in memory at once.
+const PIECE: u64 = 64 << 10;
+
+/// How many of the things that stay a warning names.
+const NAMED: usize = 8;
+
+/// How names of files end that hold weights in formats of others, and their indices.
+const WEIGHTS: [&str; 15] = [
+    ".bin",
+    ".pt",
+    ".pth",
+    ".ckpt",
+    ".pkl",
+    ".h5",
+    ".msgpack",
+    ".ot",
+    ".onnx",
+    ".onnx_data",
+    ".tflite",
+    ".pb",
+    ".bin.index.json",
+    ".h5.index.json",
+    ".msgpack.index.json",
+];
+
+/// The file that is opened for a path: the checkpoint in it, where it is a folder.
+pub(crate) fn opened(place: Place) -> Result<Place, Error> {
+    // A path with its kind before it names a file of that kind.
+    if !is_folder(&place) {
+        return Ok(place);
+    }
+    let path = checkpoint(&place.path)?;
+    Ok(Place { format: container::by_ending(&path), path })
+}
+
+/// Whether a path names a folder, and no kind of file.
+pub(crate) fn is_folder(place: &Place) -> bool {
+    place.path.is_dir() && place.format == container::by_ending(&place.path)
+}
+
+/// The file in a folder that names all its tensors.
+fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
+    let names = names(folder)?;
+    let (indices, files): (Vec<&Format>, Vec<&Format>) =
+        FORMATS.iter().filter(|format| format.array.is_none()).partition(|format| format.several);
+    for format in indices.iter().chain(&files) {
+        let is_one = |path: &&PathBuf| of_tensors(path) == Some(*format) && !path.is_dir();
+        let found: Vec<&PathBuf> = names.iter().filter(is_one).collect();
+        match found[..] {
+            [] => {}
+            [one] if part_of(one).is_some() && !format.several && !format.splits => {
+                let said = format!("{} holds {} alone", folder.display(), shown(one));
+                return Err(Error::usage(format!("{said}; {}", unlisted(format))));
+            }
+            [one] => return Ok(one.clone()),
+            [one, ..] if format.splits && are_parts(&found) => return Ok(one.clone()),
+            _ => match preferred(&found) {
+                Some(one) => return Ok(one.clone()),
+                None => return Err(several(folder, &found, format)),
+            },
+        }
+    }
+    foreign::check_folder(folder)?;
+    let known: Vec<String> = indices
+        .iter()
+        .chain(&files)
+        .filter_map(|format| format.ending)
+        .map(|end| format!("*{end}"))
+        .collect();
+    let known = known.join(", ");
+    let said = format!("it is a directory that holds no checkpoint: no file {known}");
+    Err(Error::unrecognised(folder, said))
+}
+
+/// The file that stands for all of these: `model.safetensors` beside `consolidated*.safetensors`, the same model under the
+/// names of its makers.
+fn preferred<'a>(found: &[&'a PathBuf]) -> Option<&'a PathBuf> {
+    let mut others = found.iter().copied().filter(|path| !is_consolidated(path));
+    let one = others.next().filter(|path| shown(path) == "model.safetensors")?;
+    others.next().is_none().then_some(one)
+}
+
+/// Whether a file is named as those of makers who publish a model twice.
+fn is_consolidated(path: &Path) -> bool {
+    let name = shown(path).to_lowercase();
+    name.starts_with("consolidated") && name.ends_with(".safetensors")
+}
+
+/// What a folder holds beside the checkpoint that was opened in it and that is the same model, as a sentence without an end.
+pub(crate) fn set_aside(folder: &Path, opened: &Path) -> Option<String> {
+    // The shards of an index belong to it.
+    if shown(opened).to_lowercase().starts_with("consolidated") {
+        return None;
+    }
+    let names = names(folder).ok()?;
+    let others: Vec<String> = names
+        .iter()
+        .filter(|path| *path != opened && is_consolidated(path))
+        .map(|path| shown(path))
+        .collect();
+    let (others, opened) = (others.join(", "), shown(opened));
+    (!others.is_empty()).then(|| format!("{opened} is read, and not {others} beside it"))
+}
+
+/// An error for a folder of several files of tensors, none of which names the tensors of all.
+fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
+    let (count, ending) = (found.len(), format.ending.unwrap_or_default());
+    let first = found.first().map_or_else(String::new, |first| shown(first));
+    let said = format!("{} holds {count} files *{ending}, such as {first}", folder.display());
+    let (reading, note) = (Reading::default(), Texts::default());
+    let open = |path: &&PathBuf| {
+        let source = Source::open(path).ok()?;
+        let opening = Opening { source, reading: &reading, watch: &(), note: &note, beside: None };
+        (format.open)(opening).ok()
+    };
+    let opened: Vec<Opened> = found.iter().take(2).filter_map(open).collect();
+    if opened.iter().any(|one| one.container.metadata().any(|(key, _)| key == BOXES)) {
+        let said = format!("{said}: a torch checkpoint in shards, as {BOXES} says");
+        return Error::usage(said).with(&[Remedy::Reshard]);
+    }
+    let shares = |one: &Opened, other: &Opened| {
+        let names: HashSet<&str> = one.tensors.iter().map(Tensor::name).collect();
+        other.tensors.iter().any(|tensor| names.contains(tensor.name()))
+    };
+    match &opened[..] {
+        [one, other] if shares(one, other) => {
+            let said = format!(
+                "{said}, which hold tensors of the same names: they look like files of ranks"
+            );
+            Error::usage(said).with(&[Remedy::FromMesh])
+        }
+        _ if format.several => Error::usage(format!("{said}; name one of them")),
+        _ if found.iter().any(|path| part_of(path).is_some()) => {
+            Error::usage(format!("{said}; {}", unlisted(format)))
+        }
+        _ => {
+            let said = format!("{said}, and no index lists the tensors of all");
+            let fix =
+                "name one of them if it is a whole checkpoint, or put the index into the folder";
+            Error::usage(format!("{said}; {fix}"))
+        }
+    }
+}
+
+/// Returns the name of all parts, and how many there are, of a file that is named as one of several:
+/// `model-00001-of-00003.safetensors`.
+fn part_of(path: &Path) -> Option<(String, u64)> {
+    let name = shown(path);
+    let (before, behind) = name.rsplit_once("-of-")?;
+    let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+    let count = behind.get(..end)?.parse().ok().filter(|count| *count > 1)?;
+    let stem = before.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some((stem.to_owned(), count))
+}
+
+/// Returns true if all files are named as parts of one.
+fn are_parts(found: &[&PathBuf]) -> bool {
+    let of = |path: &&PathBuf| part_of(path);
+    let first = found.first().and_then(of);
+    first.is_some() && found.iter().all(|path| of(path) == first)
+}
+
+/// Returns the end of an error about parts of a checkpoint without an index: the reason and the fix.
+fn unlisted(format: &Format) -> String {
+    let named = "they are named as parts of one checkpoint";
+    match (format.name, format.ending) {
+        ("safetensors", Some(ending)) => format!(
+            "{named}, and its index *{ending}.index.json is missing: put it into the folder"
+        ),
+        _ => format!("{named}, and parts of this kind of file are not read as one"),
+    }
+}
+
+/// The format of a file in a folder, by its name; none of weights in formats of others, and of their indices.
+pub(crate) fn of_tensors(path: &Path) -> Option<&'static Format> {
+    container::by_ending(path).filter(|_| !is_foreign(path))
+}
+
+/// Whether a file is named as one of weights in a format of others, or as the index of such.
+fn is_foreign(path: &Path) -> bool {
+    let name = shown(path).to_lowercase();
+    WEIGHTS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The paths in a folder, sorted.
+fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |cause| Error::io(folder, "list", cause);
+    let listed = fs::read_dir(folder).map_err(failed)?;
+    let mut paths = listed
+        .map(|entry| Ok(entry.map_err(failed)?.path()))
+        .collect::<Result<Vec<PathBuf>, Error>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn shown(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Returns the first difference between the files beside the tensors of two folders; `None` if one of the two is not a
+/// folder. `chosen` leaves files out or changes them, as a recipe does.
+pub(crate) fn difference(
+    out: &Place,
+    against: &Input,
+    chosen: &dyn Fn(&mut Companions) -> Result<(), Error>,
+    crew: Crew<'_>,
+) -> Result<Option<String>, Error> {
+    let Some(own) = against.folder.as_ref().filter(|_| is_folder(out)) else { return Ok(None) };
+    let mut companions = Companions::of(own, against)?;
+    chosen(&mut companions)?;
+    companions.difference(&out.path, crew)
+}
+
+/// What lies in a folder beside its checkpoint.
+#[derive(Clone, Debug, Default)]
+#[doc(hidden)]
+pub struct Companions {
+    /// The files that are taken along.
+    pub taken: Vec<PathBuf>,
+    /// Of these, the names of files that are written with other bytes.
+    changed: BTreeMap<OsString, Vec<u8>>,
+    /// What stays, in words.
+    left: Vec<String>,
+}
+
+impl Companions {
+    /// Those of an input that was opened by its folder.
+    pub(crate) fn of(folder: &Path, input: &Input) -> Result<Companions, Error> {
+        Companions::beside(folder, &input.sources().map(Source::path).collect())
+    }
+
+    /// What lies in a folder beside these files.
+    #[doc(hidden)]
+    pub fn beside(folder: &Path, own: &HashSet<&Path>) -> Result<Companions, Error> {
+        let mut companions = Companions::default();
+        for path in names(folder)? {
+            if own.contains(path.as_path()) || is_of_a_run(&path) {
+                continue;
+            }
+            match stays(&path)? {
+                Some(why) => companions.left.push(format!("{} ({why})", shown(&path))),
+                None => companions.taken.push(path),
+            }
+        }
+        if companions.taken.len() > MOST {
+            let count = companions.taken.len();
+            let said = format!("{count} files are beside its tensors; at most {MOST} are copied");
+            return Err(Error::unsupported(folder, said));
+        }
+        Ok(companions)
+    }
+
+    /// These files.
+    #[doc(hidden)]
+    pub fn these(taken: Vec<PathBuf>) -> Companions {
+        Companions { taken, ..Companions::default() }
+    }
+
+    /// What stays in the folder, as a sentence without an end.
+    #[doc(hidden)]
+    pub fn warning(&self) -> Option<String> {
+        let named = self.left.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = match self.left.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!self.left.is_empty()).then(|| format!("not taken along: {named}{more}"))
+    }
+
+    /// The file of this name that is taken along.
+    pub(crate) fn find(&self, name: &str) -> Option<&Path> {
+        let is_it = |path: &&PathBuf| path.file_name().is_some_and(|own| own == name);
+        self.taken.iter().find(is_it).map(PathBuf::as_path)
+    }
+
+    /// Leaves the file of this name.
+    pub(crate) fn leave(&mut self, name: &str) {
+        self.taken.retain(|path| path.file_name().is_none_or(|own| own != name));
+    }
+
+    /// Gives the file of this name, which is taken along, other bytes.
+    pub(crate) fn change(&mut self, name: &str, bytes: Vec<u8>) {
+        self.changed.insert(name.into(), bytes);
+    }
+
+    /// What of them is not in another folder as it is here; what else is there is of no interest.
+    pub(crate) fn difference(
+        &self,
+        folder: &Path,
+        crew: Crew<'_>,
+    ) -> Result<Option<String>, Error> {
+        for path in &self.taken {
+            let other = folder.join(path.file_name().unwrap_or_default());
+            if !other.is_file() {
+                let (name, folder) = (shown(path), folder.display());
+                return Ok(Some(format!("{name:?}, which goes along, is missing from {folder}")));
+            }
+            let is = Source::open(&other)?;
+            let said = match path.file_name().and_then(|name| self.changed.get(name)) {
+                Some(bytes) => is_other(&is, bytes)?,
+                None => differs(&is, &Source::open(path)?, crew)?,
+            };
+            if let Some(said) = said {
+                return Ok(Some(format!("{:?}, which goes along, {said}", shown(path))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Copies the files to another folder, and brings them to the disk.
+    #[doc(hidden)]
+    pub fn copy_to(&self, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
+        self.taken.iter().try_for_each(|path| {
+            let name = path.file_name().unwrap_or_default();
+            match self.changed.get(name) {
+                Some(bytes) => write(bytes, path, &folder.join(name)),
+                None => copy(path, &folder.join(name), watch),
+            }
+        })
+    }
+}
+
+/// Whether a file is one that a run makes beside its result: a temporary, a lock, a journal.
+fn is_of_a_run(path: &Path) -> bool {
+    let name = shown(path);
+    name.starts_with('.') && name.contains(".tilewright-")
+}
+
+/// Why something is not taken along; `None` where it is.
+fn stays(path: &Path) -> Result<Option<String>, Error> {
+    let facts = fs::metadata(path).map_err(|cause| Error::io(path, "look at", cause))?;
+    if facts.is_dir() {
+        return Ok(Some("a folder".into()));
+    }
+    if let Some(kind) = unusual_kind(&facts) {
+        return Ok(Some(kind.into()));
+    }
+    if container::by_ending(path).is_some() || is_foreign(path) {
+        return Ok(Some("weights of another file".into()));
+    }
+    let len = facts.len();
+    Ok((len > LONGEST).then(|| format!("{len} bytes, more than {LONGEST}")))
+}
+
+/// In what a file differs from the bytes that a recipe gives it.
+fn is_other(is: &Source, bytes: &[u8]) -> Result<Option<String>, Error> {
+    let same = is.len() == bytes.len() as u64 && is.head(is.len())? == bytes;
+    is.check_unchanged()?;
+    Ok((!same).then(|| "is not as the recipe changes it".into()))
+}
+
+/// In what a file differs from another; what is read of files that change meanwhile is no answer.
+fn differs(is: &Source, was: &Source, crew: Crew<'_>) -> Result<Option<String>, Error> {
+    if is.len() != was.len() {
+        return Ok(Some(format!("has {} bytes, had {}", is.len(), was.len())));
+    }
+    let piece = (crew.budget().limit() / 2).clamp(1, PIECE);
+    let (mut one, mut other) = (crew.budget().buffer(piece)?, crew.budget().buffer(piece)?);
+    let mut at = 0;
+    while at < is.len() {
+        go_on(crew.watch())?;
+        let step = (is.len() - at).min(piece) as usize;
+        let (one, other) = (&mut one[..step], &mut other[..step]);
+        is.read(one, at)?;
+        was.read(other, at)?;
+        if let Some(apart) = one.iter().zip(&*other).position(|(a, b)| a != b) {
+            let (a, b) = (one[apart], other[apart]);
+            return Ok(Some(format!("has {a:#x} at byte {}, had {b:#x}", at + apart as u64)));
+        }
+        at += step as u64;
+    }
+    is.check_unchanged()?;
+    was.check_unchanged()?;
+    Ok(None)
+}
+
+/// Writes a file with the permissions of another one.
+fn write(bytes: &[u8], model: &Path, to: &Path) -> Result<(), Error> {
+    let source = Source::open(model)?;
+    let failed = |cause| Error::io(to, "write", cause);
+    let access = Access::of(to, source.facts());
+    let file = disk::create(to, access.at_first()).map_err(failed)?;
+    access.give(&file).map_err(failed)?;
+    disk::write(&file, bytes).map_err(failed)?;
+    disk::sync(&file).map_err(failed)
+}
+
+/// Copies a file with its permissions.
+fn copy(from: &Path, to: &Path, watch: &dyn Watch) -> Result<(), Error> {
+    let source = Source::open(from)?;
+    let failed = |cause| Error::io(to, "write", cause);
+    let access = Access::of(to, source.facts());
+    let file = disk::create(to, access.at_first()).map_err(failed)?;
+    access.give(&file).map_err(failed)?;
+    let (mut at, mut piece) = (0, vec![0; PIECE as usize]);
+    while at < source.len() {
+        go_on(watch)?;
+        let step = (source.len() - at).min(piece.len() as u64) as usize;
+        source.read(&mut piece[..step], at)?;
+        disk::write(&file, &piece[..step]).map_err(failed)?;
+        at += step as u64;
+    }
+    source.check_unchanged()?;
+    disk::sync(&file).map_err(failed)
+}

@@ -1,0 +1,130 @@
+//! Where the bytes of a tensor come from: a file that is open, or memory of the caller's.
+
+use std::path::Path;
+
+use crate::{
+    Error,
+    layout::{gathered::Gathered, held::Held},
+    open::source::Source,
+};
+
+/// A place that bytes are read from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Origin<'a> {
+    File(&'a Source),
+    /// The bytes of one array, and the path of what is made of them, for messages.
+    Memory(&'a [u8], &'a Path),
+    /// The row-major elements of a tensor with index tables, which begins at a byte of a file.
+    Gathered(&'a Source, u64, &'a Gathered),
+}
+
+impl<'a> Origin<'a> {
+    /// The path that a message names.
+    pub(crate) fn path(&self) -> &'a Path {
+        match self {
+            Origin::File(source) | Origin::Gathered(source, ..) => source.path(),
+            Origin::Memory(_, path) => path,
+        }
+    }
+
+    /// All bytes, where they are in memory.
+    pub(crate) fn in_memory(&self) -> Option<&'a [u8]> {
+        match self {
+            Origin::File(_) | Origin::Gathered(..) => None,
+            Origin::Memory(bytes, _) => Some(bytes),
+        }
+    }
+
+    /// Whether both are one open file, so that bytes of both may be copied in one call.
+    pub(crate) fn is_file_of(&self, other: &Origin<'_>) -> bool {
+        matches!((self, other), (Origin::File(one), Origin::File(other)) if std::ptr::eq(*one, *other))
+    }
+
+    /// The tensor that is held so and begins at byte `at`, as what has shape and strides: itself, or its row-major
+    /// elements where it has index tables; with where it begins and how long it is.
+    pub(crate) fn in_rows(
+        self,
+        held: &'a Held,
+        (at, len): (u64, u64),
+    ) -> Result<(Origin<'a>, &'a Held, (u64, u64)), Error> {
+        match (held.tables(), self) {
+            (None, origin) => Ok((origin, held, (at, len))),
+            (Some(tables), Origin::File(source)) => {
+                Ok((Origin::Gathered(source, at, tables), held.rows(), (0, tables.len())))
+            }
+            (Some(_), origin) => Err(Error::usage(format!(
+                "{}: arrays in memory cannot have index tables",
+                origin.path().display()
+            ))),
+        }
+    }
+
+    /// An error if a file is not as it was when it was opened; memory that is borrowed does not change.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        match self {
+            Origin::File(source) | Origin::Gathered(source, ..) => source.check_unchanged(),
+            Origin::Memory(..) => Ok(()),
+        }
+    }
+
+    /// Reverses the numbers of `unit` bytes in `bytes`, which begin at byte `from` of the tensor of this name.
+    pub(crate) fn reverse(
+        &self,
+        name: &str,
+        bytes: &mut [u8],
+        (from, unit): (u64, usize),
+    ) -> Result<(), Error> {
+        if unit == 1 {
+            return Ok(());
+        }
+        if !from.is_multiple_of(unit as u64) || !bytes.len().is_multiple_of(unit) {
+            let said = format!("tensor {name:?} is read by parts of its elements");
+            return Err(Error::unsupported(self.path(), said));
+        }
+        bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+        Ok(())
+    }
+
+    /// Fills `bytes` from byte `at` on.
+    pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        match self {
+            Origin::File(source) => source.read(bytes, at),
+            Origin::Gathered(source, from, tables) => tables.read((source, *from), bytes, at),
+            Origin::Memory(..) => {
+                bytes.copy_from_slice(self.part(at, bytes.len() as u64)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Some of the bytes in memory; of a file there are none.
+    pub(crate) fn part(&self, at: u64, len: u64) -> Result<&'a [u8], Error> {
+        let end = at.saturating_add(len);
+        let part =
+            |bytes: &'a [u8]| bytes.get(usize::try_from(at).ok()?..usize::try_from(end).ok()?);
+        self.in_memory().and_then(part).ok_or_else(|| {
+            Error::usage(format!(
+                "{}: bytes {at} to {end} are not in memory",
+                self.path().display()
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_within_its_bounds() {
+        let origin = Origin::Memory(&[1, 2, 3], Path::new("out"));
+        let mut two = [0; 2];
+        origin.read(&mut two, 1).unwrap();
+        assert_eq!(two, [2, 3]);
+        for at in [2, 3, u64::MAX] {
+            let error = origin.read(&mut two, at).unwrap_err().to_string();
+            assert!(error.starts_with("out: bytes"), "{error}");
+        }
+        assert!(!origin.is_file_of(&origin) && origin.part(0, 3).is_ok());
+    }
+}

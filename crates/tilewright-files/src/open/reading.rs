@@ -1,0 +1,260 @@
+//! How tensors are read where a caller says more than their file.
+
+use tilewright_core::{ByteOrder, Dtype, TensorLayout};
+use tilewright_notation::{Lists, Named, Spec};
+
+use crate::layout::held::{Held, check_width, width};
+
+/// What a file cannot say about itself: raw bytes need a layout, raw elements a type.
+///
+/// ```
+/// use tilewright_files::Reading;
+/// use tilewright_notation::{Spec, dtype};
+/// let reading = Reading::default().dims(&[100, 100]).dtype(dtype("bf16").unwrap());
+/// let reading = reading.from(Spec::parse("zN").unwrap());
+/// ```
+#[must_use]
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    pub(crate) from: Option<Spec>,
+    pub(crate) dims: Option<Vec<u64>>,
+    pub(crate) dtype: Option<Dtype>,
+    pub(crate) order: Option<ByteOrder>,
+}
+
+impl Reading {
+    /// The layout of the elements; row-major where nothing says another.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// # let raw = format!("raw:{}", path.display());
+    /// let reading = Reading::default().from(Spec::parse("f32[2,3]{0,1}").unwrap());
+    /// assert_eq!(open(&raw, &reading).unwrap().tensors()[0].dims(), [2, 3]);
+    /// // Bytes of another number are not read so.
+    /// let reading = Reading::default().from(Spec::parse("f32[2,4]{0,1}").unwrap());
+    /// assert!(open(&raw, &reading).unwrap_err().is_usage());
+    /// ```
+    pub fn from(mut self, spec: Spec) -> Reading {
+        self.from = Some(spec);
+        self
+    }
+
+    /// The logical dims, where neither the file nor the layout carries them.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// # let raw = format!("raw:{}", path.display());
+    /// let reading = Reading::default().dims(&[2, 6]).dtype(dtype("bf16").unwrap());
+    /// assert_eq!(open(&raw, &reading).unwrap().tensors()[0].dims(), [2, 6]);
+    /// ```
+    pub fn dims(mut self, dims: &[u64]) -> Reading {
+        self.dims = Some(dims.to_vec());
+        self
+    }
+
+    /// The type of the elements, where the file does not say it, or another of the same width.
+    ///
+    /// ```
+    /// use tilewright_core::Remedy;
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// # let raw = format!("raw:{}", path.display());
+    /// let reading = Reading::default().dims(&[24]);
+    /// assert!(open(&raw, &reading).unwrap_err().remedies().contains(&Remedy::Dtype));
+    /// assert!(open(&raw, &reading.dtype(dtype("u8").unwrap())).is_ok());
+    /// ```
+    pub fn dtype(mut self, dtype: Dtype) -> Reading {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// The order of an element's bytes, instead of what the file says; the lowest first where nothing says it.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open_stream};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// use tilewright_core::ByteOrder;
+    /// let reading = Reading::default().dims(&[2]).dtype(dtype("u16").unwrap());
+    /// let input = open_stream(&[1, 2, 3, 4][..], "raw:-", &reading.order(ByteOrder::Big)).unwrap();
+    /// let request = Request::new().to(Spec::parse("row-major").unwrap());
+    /// let mut out = Vec::new();
+    /// Conversion::prepare_stream(&input, "raw:-", request).unwrap().run_to(&mut out, &()).unwrap();
+    /// assert_eq!(out, [2, 1, 4, 3]);
+    /// ```
+    pub fn order(mut self, order: ByteOrder) -> Reading {
+        self.order = Some(order);
+        self
+    }
+
+    /// The order of an element's bytes, of what a layout says of it and what is said besides.
+    pub(crate) fn order_of(&self, said: Option<ByteOrder>) -> Result<Option<ByteOrder>, String> {
+        match (self.order, said) {
+            (Some(one), Some(other)) if one != other => {
+                Err("the layout says one order of bytes, the element type another".into())
+            }
+            (order, said) => Ok(said.or(order)),
+        }
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.from.is_none() && self.dims.is_none() && self.dtype.is_none() && self.order.is_none()
+    }
+}
+
+/// The bytes of a layout are those of the file.
+pub(crate) fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
+    match held.bytes() {
+        Some(bytes) if bytes == len => Ok(()),
+        bytes => Err(format!(
+            "{} stores {} elements of {} bits in {} bytes, {len} bytes are there",
+            held.named.name(),
+            held.layout().capacity(),
+            held.bits,
+            bytes.map_or("more than 2^63".into(), |bytes| bytes.to_string())
+        )),
+    }
+}
+
+/// A tensor of `len` bytes read as the request says, where it says anything.
+pub(crate) fn reread(
+    own: &Held,
+    name: &str,
+    len: u64,
+    reading: &Reading,
+    lists: &dyn Lists,
+) -> Result<Held, String> {
+    if reading.is_silent() {
+        return Ok(own.clone());
+    }
+    let wrong = |error: tilewright_notation::Error| format!("tensor {name:?}: {error}");
+    let about = |said: String| format!("tensor {name:?}: {said}");
+    let dtype = reading.dtype.unwrap_or(own.dtype);
+    let dims = reading.dims.as_deref();
+    let (held, said) = match &reading.from {
+        Some(spec) => {
+            let said = if spec.is_concrete() { reading.dtype } else { Some(dtype) };
+            if let Some(named) = in_words(own, spec, dims, said).map_err(wrong)? {
+                return of_words(own, named, len, reading).map_err(about);
+            }
+            let dims = if spec.is_concrete() { dims } else { dims.or(Some(own.dims())) };
+            let rank = dims.map_or(0, <[u64]>::len);
+            if dims.is_some() && !spec.fits(rank) {
+                let own = own.dims();
+                return Err(format!(
+                    "tensor {name:?} of dims {own:?} is read as of rank {rank}, which {spec} does not fit"
+                ));
+            }
+            // Of words with index tables, the text says the elements.
+            let own_words = spec.has_tables() && spec.is_concrete();
+            let given = if own_words { reading.dtype } else { Some(dtype) };
+            let tabled = spec.resolve_tabled(dims, given, lists).map_err(wrong)?;
+            let named = tabled.stored();
+            let dtype = named.dtype().unwrap_or(dtype);
+            let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
+            check_width(dtype, bits).map_err(|said| about(format!("{spec} says {said}")))?;
+            let held = Held::of(named, dtype, bits, named.fill());
+            let held = held.and_then(|held| held.with_tables(&tabled)).map_err(about)?;
+            (held, named.byte_order())
+        }
+        None => {
+            let fill = own.named.fill();
+            let named = match dims {
+                Some(dims) => {
+                    let layout = TensorLayout::row_major(dims).map_err(|e| e.to_string())?;
+                    Named::new("row-major", layout, Some(dtype), None, fill)
+                }
+                None => Named::clone(&own.named).with_elements(Some(dtype), None, fill),
+            };
+            let held = Held::of(&named, dtype, own_bits(own, dtype), fill);
+            (held.map_err(about)?, None)
+        }
+    };
+    let order = reading.order_of(said).map_err(about)?.unwrap_or(own.order);
+    let held = held.ordered(order).map_err(about)?;
+    check_bytes(&held, len).map_err(about)?;
+    Ok(held)
+}
+
+/// The same of a tensor whose layout is noted: read in another one its elements would be taken apart twice, so that is
+/// refused. `note` says where the note is.
+pub(crate) fn reread_noted(
+    own: &Held,
+    name: &str,
+    len: u64,
+    (reading, lists): (&Reading, &dyn Lists),
+    note: &dyn Fn() -> String,
+) -> Result<Held, String> {
+    let is = own.spec();
+    let held = reread(own, name, len, reading, lists).map_err(|said| {
+        let said = said.strip_prefix(&format!("tensor {name:?}: ")).unwrap_or(&said);
+        format!(
+            "tensor {name:?} has layout `{is}` by {}, and cannot be read as asked: {said}; omit the layout, or remove the note",
+            note()
+        )
+    })?;
+    let (one, other) = (own.layout(), held.layout());
+    let alike = own.places_as(&held).unwrap_or(true);
+    // What is row-major is so under other dims.
+    let plain = own.is_row_major() && held.is_row_major();
+    if own.bits == held.bits && one.capacity() == other.capacity() && (alike || plain) {
+        return Ok(held);
+    }
+    let asked = held.spec();
+    Err(format!(
+        "tensor {name:?} has layout `{is}` by {}, and is to be read as `{asked}`; omit the layout, or remove the note",
+        note()
+    ))
+}
+
+/// The layout of a tensor whose own elements are words that hold those of the layout.
+fn in_words(
+    own: &Held,
+    spec: &Spec,
+    dims: Option<&[u64]>,
+    dtype: Option<Dtype>,
+) -> Result<Option<Named>, tilewright_notation::Error> {
+    // What the file says of its elements, in order. Bytes may stand for any storage, in any shape: they are words where
+    // the layout says so, or needs their shape.
+    let plain =
+        own.together() == 1 && own.dtype.packed_bits() == Some(own.bits) && own.is_row_major();
+    if spec.has_tables() {
+        return Ok(None);
+    }
+    let known = spec.is_concrete() || dims.is_some();
+    let known = known && spec.words_dtype().is_none() && own.bits == 8;
+    match plain && !known {
+        true => spec.in_words((own.dtype, own.dims()), dims, dtype),
+        false => Ok(None),
+    }
+}
+
+/// A tensor of `len` bytes in a layout that says its words.
+fn of_words(own: &Held, named: Named, len: u64, reading: &Reading) -> Result<Held, String> {
+    let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
+        return Err(format!("{} says no element type", named.name()));
+    };
+    let order = reading.order_of(named.byte_order())?.unwrap_or(own.order);
+    let held = Held::of(&named, dtype, bits, named.fill())?.ordered(order)?;
+    check_bytes(&held, len)?;
+    Ok(held)
+}
+
+/// The stored width of elements read as another type: that of the file, where the type fits into it.
+fn own_bits(own: &Held, dtype: Dtype) -> u32 {
+    match dtype.bits() {
+        Some(least) if least <= own.bits && own.together() == 1 => own.bits,
+        _ => width(dtype).unwrap_or(own.bits),
+    }
+}

@@ -1,0 +1,190 @@
+//! A file read at positions, never mapped: a file that shrinks while it is read is an error, not a
+//! signal, and what is in memory is what was asked for.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use same_file::Handle;
+use tilewright_transfer::read_at;
+
+use crate::{
+    Error,
+    commit::stamp::{self, Stamp},
+    transfer::budget::zeros,
+};
+
+/// An open file, its path for messages, and its length when it was opened.
+#[derive(Debug)]
+pub(crate) struct Source {
+    file: File,
+    path: PathBuf,
+    facts: fs::Metadata,
+    /// Whether it is a file of the user, and no copy of a stream.
+    own: bool,
+}
+
+/// What is read without a path is called so in messages.
+const STREAM: &str = "standard input";
+
+/// The name of standard input, or output.
+const STANDARD: &str = "-";
+
+/// Whether a path without its prefix is standard input or output; a file of that name is `./-`.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == STANDARD
+}
+
+impl Source {
+    /// Opens a regular file.
+    pub(crate) fn open(path: &Path) -> Result<Source, Error> {
+        if path.as_os_str().is_empty() {
+            return Err(Error::usage("the path of the input is empty; name a file"));
+        }
+        if is_standard(path) {
+            let said = "- is standard input, which is not read here; a file of that name is ./-";
+            return Err(Error::usage(said));
+        }
+        // Looked at before it is opened: opening a FIFO waits for somebody to write.
+        let facts = fs::metadata(path).map_err(|cause| Error::io(path, "open", cause))?;
+        check_regular(path, &facts)?;
+        Source::of(File::open(path).map_err(|cause| Error::io(path, "open", cause))?, path)
+    }
+
+    /// A copy of all that a stream has, in a file without a name.
+    pub(crate) fn copied(mut from: impl Read) -> Result<Source, Error> {
+        let path = Path::new(STREAM);
+        let failed = |cause| Error::io(path, "copy it to a temporary file", cause);
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        io::copy(&mut from, &mut file).map_err(failed)?;
+        Ok(Source { own: false, ..Source::of(file, path)? })
+    }
+
+    /// A file without a name that holds what was unpacked from the file at `path`.
+    pub(crate) fn unpacked(file: File, path: &Path) -> Result<Source, Error> {
+        Ok(Source { own: false, ..Source::of(file, path)? })
+    }
+
+    /// An open regular file.
+    pub(crate) fn given(file: File) -> Result<Source, Error> {
+        Source::of(file, Path::new(STREAM))
+    }
+
+    fn of(file: File, path: &Path) -> Result<Source, Error> {
+        let facts = file.metadata().map_err(|cause| Error::io(path, "read", cause))?;
+        check_regular(path, &facts)?;
+        Ok(Source { file, path: path.into(), facts, own: true })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The length when the file was opened, in bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.facts.len()
+    }
+
+    /// What the system said of it without reading it.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp::of(&self.facts)
+    }
+
+    /// What the system said of the file when it was opened; nothing of a copy of a stream.
+    pub(crate) fn facts(&self) -> Option<&fs::Metadata> {
+        self.own.then_some(&self.facts)
+    }
+
+    /// An error if the file is not as it was when it was opened: what was read of it may be of two states.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        let now = self.file.metadata().map_err(|cause| Error::io(&self.path, "look at", cause))?;
+        if stamp::is_same(&self.facts, &now) {
+            return Ok(());
+        }
+        let (was, is) = (self.len(), now.len());
+        let said = if was == is {
+            "its times are others".into()
+        } else {
+            format!("it had {was} bytes, it has {is}")
+        };
+        Err(Error::changed(&self.path, format!("it was changed while it was read: {said}")))
+    }
+
+    /// Whether it is this open file.
+    pub(crate) fn is(&self, file: &File) -> bool {
+        let handle = |file: &File| file.try_clone().and_then(Handle::from_file);
+        matches!((handle(&self.file), handle(file)), (Ok(held), Ok(other)) if held == other)
+    }
+
+    /// Whether a path names this file, through links of either kind. Only regular files are opened: a FIFO
+    /// would wait for its other end.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        if !fs::metadata(path).is_ok_and(|facts| facts.is_file()) {
+            return false;
+        }
+        let held = self.file.try_clone().and_then(Handle::from_file);
+        matches!((held, Handle::from_path(path)), (Ok(held), Ok(named)) if held == named)
+    }
+
+    /// Fills `bytes` from byte `at` of the file.
+    pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        read_at(&self.file, bytes, at).map_err(|cause| {
+            if cause.kind() == io::ErrorKind::UnexpectedEof {
+                let (len, opened) = (bytes.len(), self.len());
+                let said = format!(
+                    "it ends before byte {at} + {len}, although it had {opened} bytes when opened"
+                );
+                return Error::corrupt(&self.path, said);
+            }
+            Error::io(&self.path, "read", cause)
+        })
+    }
+
+    /// The first `len` bytes, or all of them if there are fewer.
+    pub(crate) fn head(&self, len: u64) -> Result<Vec<u8>, Error> {
+        let mut bytes = zeros(len.min(self.len()))?;
+        self.read(&mut bytes, 0)?;
+        Ok(bytes)
+    }
+}
+
+fn check_regular(path: &Path, facts: &fs::Metadata) -> Result<(), Error> {
+    match unusual_kind(facts) {
+        None => Ok(()),
+        Some("a directory") => {
+            let cause = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
+            Err(Error::io(path, "read", cause))
+        }
+        Some(kind) => {
+            let said = format!("it is {kind}; it is read at positions, which takes a regular file");
+            Err(Error::unsupported(path, said))
+        }
+    }
+}
+
+/// What a path names that is no regular file, in words.
+pub(crate) fn unusual_kind(facts: &fs::Metadata) -> Option<&'static str> {
+    let kind = facts.file_type();
+    if kind.is_file() {
+        return None;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kinds = [
+            (kind.is_fifo(), "a FIFO"),
+            (kind.is_socket(), "a socket"),
+            (kind.is_char_device() || kind.is_block_device(), "a device"),
+        ];
+        if let Some((_, name)) = kinds.iter().find(|(is, _)| *is) {
+            return Some(name);
+        }
+    }
+    Some(if kind.is_dir() { "a directory" } else { "no regular file" })
+}

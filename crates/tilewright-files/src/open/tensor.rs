@@ -1,0 +1,384 @@
+//! One tensor of a file: what it is, how it lies, and where its bytes are.
+
+use tilewright_core::{Dtype, Fill, TensorLayout};
+use tilewright_fingerprint::Fingerprint;
+use tilewright_notation::{Named, Tabled};
+use tilewright_relayout::{Elements, Plan};
+
+use crate::{layout::held::Held, verify::record::Recorded};
+
+/// What is said for the element type of what is no array: it keeps its bytes and its name.
+pub(crate) const OTHER: &str = "bytes";
+
+/// What is said for the element type that a file spells, of an array that is in no file.
+pub(crate) const IN_MEMORY: &str = "in memory";
+
+/// A tensor as a file holds it.
+///
+/// ```
+/// use tilewright_files::{Reading, open};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// let tensor = input.tensors().iter().find(|tensor| tensor.name() == "scale.e4m3").unwrap();
+/// assert_eq!((tensor.file_dtype(), tensor.dtype().name()), ("F8_E4M3", "f8e4m3fn"));
+/// assert_eq!((tensor.dims(), tensor.bytes(), tensor.padding()), (&[64, 48][..], 3072, 0));
+/// assert_eq!(tensor.layout().to_spec(), "f8e4m3fn[64,48] row-major");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    pub(crate) name: String,
+    pub(crate) file_dtype: String,
+    pub(crate) storage: Vec<u64>,
+    /// The same as the file has it, where that is another order.
+    pub(crate) file_dims: Option<Vec<u64>>,
+    pub(crate) held: Held,
+    /// What its note says beside its layout, where that is noted.
+    pub(crate) noted: Option<Recorded>,
+    /// Why no layout can be given to it; it is then held as its bytes.
+    pub(crate) refusal: Option<String>,
+    /// Where its bytes are.
+    pub(crate) pieces: Vec<Piece>,
+    /// The length in bytes.
+    pub(crate) len: u64,
+}
+
+/// A box of a tensor's coordinates, and where its bytes lie.
+///
+/// ```
+/// use tilewright_files::{Reading, open};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// let tensor = input.tensors().iter().find(|tensor| tensor.name() == "scale.e4m3").unwrap();
+/// // The whole tensor, in the only file.
+/// let [piece] = tensor.pieces() else { panic!() };
+/// assert_eq!((piece.origin(), piece.dims()), (&[0, 0][..], &[64, 48][..]));
+/// assert_eq!((piece.file(), piece.bytes()), (0, 64 * 48));
+/// assert!(input.files().nth(piece.file()).unwrap().ends_with("tiny_llm_mixed.safetensors"));
+/// assert!(piece.at() > 0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub(crate) file: usize,
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+    pub(crate) origin: Vec<u64>,
+    pub(crate) dims: Vec<u64>,
+}
+
+impl Piece {
+    /// The only piece of a tensor that lies so.
+    pub(crate) fn whole(file: usize, at: u64, len: u64, held: &Held) -> Piece {
+        let dims = held.dims().to_vec();
+        Piece { file, at, len, origin: vec![0; dims.len()], dims }
+    }
+
+    /// Which of [`Input::files`](crate::Input::files) holds it.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.tensors()[0].pieces()[0].file(), 0);
+    /// ```
+    pub fn file(&self) -> usize {
+        self.file
+    }
+
+    /// Its first byte in the file.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let [first, second] = [0, 1].map(|i| &input.tensors()[i].pieces()[0]);
+    /// assert_eq!(second.at(), first.at() + first.bytes());
+    /// ```
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Its length in bytes.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// assert_eq!(tensor.pieces()[0].bytes(), tensor.bytes());
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// The first coordinate of the box.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors()[0].pieces()[0].origin().iter().all(|first| *first == 0));
+    /// ```
+    pub fn origin(&self) -> &[u64] {
+        &self.origin
+    }
+
+    /// The extents of the box.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// assert_eq!(tensor.pieces()[0].dims(), tensor.dims());
+    /// ```
+    pub fn dims(&self) -> &[u64] {
+        &self.dims
+    }
+}
+
+impl Tensor {
+    /// Whether it is something that no format of arrays means as one.
+    pub(crate) fn is_other(&self) -> bool {
+        self.file_dtype == OTHER
+    }
+
+    /// The name; `array` in files of one array without a name.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.tensors()[0].name(), "ids.i64");
+    /// ```
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The element type.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").dtype().name(), "f8e4m3fn");
+    /// ```
+    pub fn dtype(&self) -> Dtype {
+        // A refused tensor is held as its bytes.
+        let own = self.refusal.as_ref().and_then(|_| Dtype::spelled(&self.file_dtype));
+        own.unwrap_or(self.held.dtype)
+    }
+
+    /// The element type as the file spells it (`BF16`, `<f4`); of packed elements, the type of what
+    /// stands in for them.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").file_dtype(), "F8_E4M3");
+    /// ```
+    pub fn file_dtype(&self) -> &str {
+        &self.file_dtype
+    }
+
+    /// The logical dims.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").dims(), [64, 48]);
+    /// ```
+    pub fn dims(&self) -> &[u64] {
+        if self.refusal.is_some() { &self.storage } else { self.held.dims() }
+    }
+
+    /// Where its bytes are: boxes that cover it, one in most files.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors().iter().all(|tensor| tensor.pieces().len() == 1));
+    /// ```
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The file that holds it, where it is one.
+    pub(crate) fn file(&self) -> Option<usize> {
+        let [piece] = self.pieces.as_slice() else { return None };
+        Some(piece.file)
+    }
+
+    /// Why no layout can be given to the tensor: 6-bit floats, which straddle bytes, or a shape beyond
+    /// what a layout can say. Such a tensor is copied as it is, and converting it is refused.
+    ///
+    /// ```
+    /// use tilewright_files::{Reading, open};
+    /// let header = r#"{"a":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[0,3]}}"#;
+    /// let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[1, 2, 3]].concat();
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("six.safetensors");
+    /// std::fs::write(&path, bytes).unwrap();
+    /// let input = open(&path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// assert!(tensor.refusal().unwrap().contains("6-bit floats straddle bytes"));
+    /// assert_eq!(tensor.dtype().name(), "f6e2m3fn");
+    /// assert_eq!((tensor.file_dtype(), tensor.dims(), tensor.bytes()), ("F6_E2M3", &[4][..], 3));
+    /// ```
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
+    }
+
+    /// Whether elements can be moved to another layout. Those of blocks longer than 256 bytes, as `q8_k` has, are only
+    /// copied, and so is what has a [`Tensor::refusal`].
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors().iter().all(|tensor| tensor.is_movable()));
+    /// ```
+    pub fn is_movable(&self) -> bool {
+        let plan = |one: TensorLayout| Plan::new(&one, &one, Elements::same(self.held.bits), 0);
+        let moves = || TensorLayout::row_major(&[1]).is_ok_and(|one| plan(one).is_ok());
+        // Every width of a number is moved.
+        self.refusal.is_none() && (self.held.bits <= 128 || moves())
+    }
+
+    /// The layout of the elements, with their type, their width where it is not the type's own, and
+    /// what padding holds; that of the bytes where there is a [`Tensor::refusal`].
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("mask.bool").layout().to_spec(), "pred[5,9] row-major");
+    /// ```
+    pub fn layout(&self) -> &Named {
+        &self.held.named
+    }
+
+    /// One SPEC that says all of how it lies: that of its layout, and its index tables where it has such.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors().iter().all(|tensor| tensor.spec() == tensor.layout().to_spec()));
+    /// ```
+    pub fn spec(&self) -> String {
+        self.held.spec()
+    }
+
+    /// The layout with its index tables, where it has such: [`Tensor::layout`] is that of what they store then.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors()[0].tabled().is_none());
+    /// ```
+    pub fn tabled(&self) -> Option<&Tabled> {
+        self.held.tables().map(|tables| &tables.tabled)
+    }
+
+    /// The shape under which the file stores the tensor.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("mask.bool").storage(), [5, 9]);
+    /// ```
+    pub fn storage(&self) -> &[u64] {
+        &self.storage
+    }
+
+    /// The shape as the file writes it, where it does so in another order than the outermost dim first: GGUF
+    /// puts the fastest first.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_quantised.gguf");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// let tensor = named("blk.0.ffn_up.weight");
+    /// assert_eq!((tensor.dims(), tensor.file_dims()), (&[24, 64][..], Some(&[64, 24][..])));
+    /// ```
+    pub fn file_dims(&self) -> Option<&[u64]> {
+        self.file_dims.as_deref()
+    }
+
+    /// The stored width of an element, in bits; of a block of elements where the type has such.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!((named("mask.bool").bits(), named("ids.i64").bits()), (8, 64));
+    /// ```
+    pub fn bits(&self) -> u32 {
+        self.held.bits
+    }
+
+    /// The length in the file, in bytes.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!((named("scale.e4m3").bytes(), named("empty.f16").bytes()), (64 * 48, 0));
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// The bytes that hold no element, rounded up.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").padding(), 0);
+    /// ```
+    pub fn padding(&self) -> u64 {
+        self.held.padding_bytes()
+    }
+
+    /// What padding is promised to hold.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").fill(), tilewright_core::Fill::Unspecified);
+    /// ```
+    pub fn fill(&self) -> Fill {
+        self.held.named.fill()
+    }
+
+    /// The fingerprint of the data that the file records, under the key that everybody has. It is not looked at whether
+    /// the data have it: [`verify_recorded`](crate::verify_recorded) does.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// // No conversion wrote this file.
+    /// assert!(input.tensors().iter().all(|tensor| tensor.recorded().is_none()));
+    /// ```
+    pub fn recorded(&self) -> Option<Fingerprint> {
+        self.noted.and_then(|noted| noted.data)
+    }
+}

@@ -1,0 +1,519 @@
+//! A conversion: everything decided before a byte is written.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+use tilewright_core::Remedy;
+use tilewright_notation::Lists;
+
+use crate::{
+    Action, Error, FileLists, Input, Job, Request,
+    commit::{destination, journal, lock, stage::Stage},
+    container::{Format, Section, Target},
+    layout::{
+        note::{self, Texts},
+        quantisation,
+        row_table::{self, Tables},
+    },
+    open::{check_reading, folder::Companions, origin::Origin, place::Place},
+    transfer::{
+        budget,
+        request::{self, Choice, check_memory},
+    },
+    verify::record::Record,
+};
+
+/// A checked conversion of one file, ready to run.
+///
+/// ```
+/// use tilewright_files::{Action, Conversion, Reading, Request, open};
+/// use tilewright_notation::Spec;
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// let folder = tempfile::tempdir().unwrap();
+/// let out = folder.path().join("zn.safetensors");
+/// let request = Request::new().rule("*_proj.weight", Spec::parse("zN").unwrap()).verify(true);
+/// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+/// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+/// assert_eq!((job.bytes_in(), job.bytes_out(), job.action()), (20_000, 26_624, &Action::Convert));
+/// conversion.run(&()).unwrap();
+///
+/// // A second run does not replace the result.
+/// let again = Request::new().rule("*_proj.weight", Spec::parse("zN").unwrap());
+/// let error = Conversion::prepare(&input, &out, again).unwrap_err();
+/// assert!(error.is_usage() && error.kind() == "exists");
+/// ```
+#[must_use]
+#[derive(Debug)]
+pub struct Conversion<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) out: PathBuf,
+    /// Whether the result goes to a stream.
+    pub(crate) streamed: bool,
+    pub(crate) format: &'static Format,
+    pub(crate) request: Request,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) targets: Vec<Target>,
+    /// What is noted beside the result, where it does not say itself how its array lies.
+    pub(crate) note: Option<Texts>,
+    /// The bytes of the tensors by their numbers, where these are arrays in memory.
+    pub(crate) arrays: &'a [&'a [u8]],
+    /// The folder that the result becomes, where the input is one.
+    pub(crate) stage: Option<Stage>,
+}
+
+impl<'a> Conversion<'a> {
+    /// Decides what happens to every tensor, and checks that the result may be written to `out`
+    /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint). An input that was opened by its
+    /// folder becomes a folder, which takes along what lies beside the tensors and is no weights: at most 1,000 files of
+    /// at most 64 MiB. A folder at `out` is empty, or it is refused.
+    ///
+    /// Nothing is written, but what a killed run to the same checkpoint left is taken away. A link at `out`
+    /// would be replaced by a file; a device, or a link to the open file of a process, is refused.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for a layout that does not fit a tensor, a pattern that matches none,
+    /// an output that exists, is the input or is no regular file; [i/o](Error::is_io) for an output that
+    /// cannot be written.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// let input = open(path, &Reading::default()).unwrap();
+    /// let zn = || Request::new().to(Spec::parse("zN").unwrap());
+    /// let out = std::env::temp_dir().join("tilewright-not-written.safetensors");
+    /// assert!(Conversion::prepare(&input, &out, zn().skip_unfit(true)).is_ok());
+    ///
+    /// let error = Conversion::prepare(&input, &out, zn()).unwrap_err();
+    /// assert!(error.is_usage() && error.to_string().contains("rank 1"));
+    /// let error = Conversion::prepare(&input, path, zn().skip_unfit(true)).unwrap_err();
+    /// assert_eq!(error.kind(), "same-file");
+    /// ```
+    pub fn prepare(
+        input: &'a Input,
+        out: impl AsRef<Path>,
+        request: Request,
+    ) -> Result<Conversion<'a>, Error> {
+        if let Some(folder) = &input.folder {
+            let stage = Stage::new(out.as_ref(), Companions::of(folder, input)?)?;
+            return Conversion::staged(input, stage, request);
+        }
+        let out = Place::parse(out.as_ref());
+        destination::check_name(&out.path)?;
+        let swept = |format: &Format, out: &Place, _: &Request| {
+            if format.array.is_some() {
+                return lock::sweep(&out.path);
+            }
+            if !format.several {
+                return Ok(());
+            }
+            destination::check_folder(&out.path)?;
+            lock::sweep(&out.path)?;
+            journal::recover(&out.path, &|path| input.holds(path))
+        };
+        Conversion::decided(input, out, request, swept, checked_jobs)?.allowed()
+    }
+
+    /// The same of a folder, whose checkpoint keeps its name.
+    fn staged(input: &'a Input, stage: Stage, request: Request) -> Result<Conversion<'a>, Error> {
+        let path = stage.path.join(input.path.file_name().unwrap_or_default());
+        let out = Place { path, format: Some(input.container_format()) };
+        let conversion = Conversion::decided(input, out, request, |_, _, _| Ok(()), checked_jobs)?;
+        Ok(Conversion { stage: Some(stage), ..conversion }.settled())
+    }
+
+    /// The same of arrays in memory, whose bytes are `arrays`; `jobs` decides what happens to each.
+    pub(crate) fn of_arrays(
+        input: &'a Input,
+        arrays: &'a [&'a [u8]],
+        out: Place,
+        request: Request,
+        jobs: impl FnOnce(&Input, &'static Format, &Request) -> Result<Vec<Job>, Error>,
+    ) -> Result<Conversion<'a>, Error> {
+        let swept = |format: &Format, out: &Place, _: &Request| match format.array {
+            Some(_) => lock::sweep(&out.path),
+            None => Ok(()),
+        };
+        let conversion = Conversion::decided(input, out, request, swept, jobs)?.allowed()?;
+        Ok(Conversion { arrays, ..conversion })
+    }
+
+    /// The same, where its files may be written.
+    fn allowed(self) -> Result<Conversion<'a>, Error> {
+        destination::check(self.input, &self.targets, self.request.force)?;
+        if self.note.is_some() {
+            note::check_free(&self.out)?;
+        }
+        Ok(self.settled())
+    }
+
+    /// Decides what happens to every tensor of a result that is written in order to a stream, by
+    /// [`run_to`](Conversion::run_to); `out` says its kind, or does not, as `-` and `raw:-` do.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) as [`prepare`](Conversion::prepare), and for a checkpoint of several files
+    /// or a result that is to be read back.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open_stream};
+    /// use tilewright_notation::{Spec, dtype};
+    /// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+    /// let input = open_stream(&[1, 2, 3, 4, 5, 6][..], "-", &reading).unwrap();
+    /// let request = Request::new().to(Spec::parse("col-major").unwrap());
+    /// let conversion = Conversion::prepare_stream(&input, "-", request.clone()).unwrap();
+    /// let mut out = Vec::new();
+    /// conversion.run_to(&mut out, &()).unwrap();
+    /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
+    /// assert!(Conversion::prepare_stream(&input, "-", request.verify(true)).unwrap_err().is_usage());
+    /// ```
+    pub fn prepare_stream(
+        input: &'a Input,
+        out: impl AsRef<Path>,
+        request: Request,
+    ) -> Result<Conversion<'a>, Error> {
+        let out = Place::parse(out.as_ref());
+        let to_stream = |format: &Format, _: &Place, request: &Request| {
+            destination::check_stream(format, request)
+        };
+        let mut conversion = Conversion::decided(input, out, request, to_stream, checked_jobs)?;
+        let memory = conversion.request.memory;
+        conversion.jobs.iter_mut().try_for_each(|job| job.in_order(memory))?;
+        Ok(Conversion { streamed: true, ..conversion }.settled())
+    }
+
+    /// The same, without sums of data that are written nowhere and compared with nothing.
+    fn settled(mut self) -> Conversion<'a> {
+        let placed = |section: &Section| match section {
+            Section::Data(number) => Some(*number),
+            _ => None,
+        };
+        let sections = self.targets.iter().flat_map(|target| &target.sections);
+        let placed: HashSet<usize> = sections.filter_map(placed).collect();
+        let noted = self.note.is_some() && !self.streamed;
+        for (number, job) in self.jobs.iter_mut().enumerate() {
+            if job.record == Record::Summed && !noted && !placed.contains(&number) {
+                job.record = Record::None;
+            }
+        }
+        self
+    }
+
+    /// What all ways to prepare share: all but what `may_go` says of the destination and `jobs` of the tensors.
+    fn decided(
+        input: &'a Input,
+        out: Place,
+        mut request: Request,
+        may_go: impl FnOnce(&'static Format, &Place, &Request) -> Result<(), Error>,
+        jobs: impl FnOnce(&Input, &'static Format, &Request) -> Result<Vec<Job>, Error>,
+    ) -> Result<Conversion<'a>, Error> {
+        check_memory(request.memory)?;
+        request = request.spelled()?;
+        // Those of the input and of the result; to verify it, both are read again.
+        let sets = if request.verify { 4 } else { 2 };
+        request.memory = {
+            let tensors = input.tensors().len();
+            budget::beside(request.memory, tensors, tensors.saturating_mul(sets))?
+        };
+        check_reading(input.container_format(), &request.reading)?;
+        let format = destination::format_of(input, &out)?;
+        may_go(format, &out, &request)?;
+        let jobs = jobs(input, format, &request)?;
+        check_new(input, format, &jobs, request.force)?;
+        let targets = input.plan(format, &out.path, &jobs)?;
+        let note = input.note(format, &jobs);
+        let (out, streamed) = (out.path, false);
+        Ok(Conversion {
+            input,
+            out,
+            streamed,
+            format,
+            request,
+            jobs,
+            targets,
+            note,
+            arrays: &[],
+            stage: None,
+        })
+    }
+
+    /// Where the bytes of the tensor of this number begin.
+    pub(crate) fn place(&self, tensor: usize) -> Result<Option<(Origin<'a>, u64)>, Error> {
+        if let Some(bytes) = self.arrays.get(tensor) {
+            return Ok(Some((Origin::Memory(bytes, &self.input.path), 0)));
+        }
+        let Some(tensor) = self.input.tensors().get(tensor) else { return Ok(None) };
+        self.input.place(tensor).map(|(source, at)| Some((Origin::File(source), at)))
+    }
+
+    /// What happens to each tensor, in the order of the input.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert_eq!(conversion.jobs().len(), input.tensors().len());
+    /// ```
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// Whether the result goes to a stream.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert!(!conversion.is_streamed());
+    /// ```
+    pub fn is_streamed(&self) -> bool {
+        self.streamed
+    }
+
+    /// The formats of the input and of the result.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let out = folder.path().join("k.npy");
+    /// let request = Request::new().to(Spec::parse("zN").unwrap()).only("*layers.0*.k_proj.weight");
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// assert_eq!(conversion.formats(), ("safetensors", "npy"));
+    /// ```
+    pub fn formats(&self) -> (&'static str, &'static str) {
+        (self.input.format(), self.format.name)
+    }
+
+    /// What is lost by it, or was left aside, in sentences without an end.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open_stream};
+    /// use tilewright_notation::{Spec, dtype};
+    /// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+    /// let input = open_stream(&[1, 2, 3, 4, 5, 6][..], "-", &reading).unwrap();
+    /// let request = Request::new().to(Spec::parse("col-major").unwrap());
+    /// let conversion = Conversion::prepare_stream(&input, "-", request).unwrap();
+    /// let said: Vec<String> = conversion.warnings().collect();
+    /// assert!(said[0].ends_with("its layout is `u8[2,3] col-major`"));
+    /// ```
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let lost = self.note.iter().filter(|_| self.streamed).filter_map(|_| self.jobs.first());
+        let lost = lost.filter(|job| !job.is_plain());
+        let lost = lost.map(|job| {
+            let spec = job.to.spec();
+            format!("no layout can be noted beside standard output: its layout is `{spec}`")
+        });
+        let left = match self.format.array.is_some() && !self.input.is_array() {
+            true => self.input.facts().len(),
+            false => 0,
+        };
+        let left = (left > 0).then(|| {
+            let shown = self.format.shown;
+            format!("{shown} cannot store metadata: that of the file is skipped ({left})")
+        });
+        let stays = self.stage.as_ref().and_then(|stage| stage.companions.warning());
+        let trusted = self.request.any_config || !self.arrays.is_empty();
+        let copied = self.stage.is_some();
+        let remark = (!trusted).then(|| quantisation::remark(self.input, &self.jobs, copied));
+        let own = lost.chain(left).chain(self.strays()).chain(stays).chain(remark.flatten());
+        self.input.warnings().chain(own)
+    }
+
+    /// What the input says of padding or data of a tensor whose layout it does not note, where the result notes one.
+    fn strays(&self) -> Vec<String> {
+        if self.input.container_format() != self.format {
+            return Vec::new();
+        }
+        let facts = self.input.facts().into_iter();
+        let facts = facts.filter_map(|fact| Some((fact.goes_with?, fact.about)));
+        let mut stray = facts.peekable();
+        if stray.peek().is_none() {
+            return Vec::new();
+        }
+        let tensors = self.input.tensors();
+        let anew = |job: &&Job| tensors.get(job.tensor).is_some_and(|own| job.says_anew(own));
+        let moved: HashSet<&str> = self.jobs.iter().filter(anew).map(Job::name).collect();
+        let said = |(_, about): (String, String)| {
+            format!("{about} is left out: no layout was noted of its tensor")
+        };
+        stray.filter(|(name, _)| moved.contains(name.as_str())).map(said).collect()
+    }
+
+    /// The path of the result.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert_eq!(conversion.out(), out);
+    /// ```
+    pub fn out(&self) -> &Path {
+        self.stage.as_ref().map_or(&self.out, |stage| &stage.out)
+    }
+
+    /// The files that go along unchanged, where a folder is converted: those beside its tensors that are no weights.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let model = folder.path().join("model");
+    /// std::fs::create_dir(&model).unwrap();
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// std::fs::copy(path, model.join("model.safetensors")).unwrap();
+    /// std::fs::write(model.join("config.json"), "{}").unwrap();
+    ///
+    /// let input = open(&model, &Reading::default()).unwrap();
+    /// let out = folder.path().join("columns");
+    /// let request = Request::new().to(Spec::parse("col-major").unwrap());
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// assert!(conversion.companions().eq([model.join("config.json")]));
+    /// conversion.run(&()).unwrap();
+    /// assert_eq!(std::fs::read(out.join("config.json")).unwrap(), b"{}");
+    /// assert_eq!(open(&out, &Reading::default()).unwrap().tensors().len(), 8);
+    /// ```
+    pub fn companions(&self) -> impl Iterator<Item = &Path> {
+        self.stage.iter().flat_map(|stage| stage.companions.taken.iter().map(PathBuf::as_path))
+    }
+}
+
+/// An error if the result would be the input once more: it was converted already.
+fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Result<(), Error> {
+    let of = |job: &Job| input.tensors().get(job.tensor);
+    let anew = |job: &Job| of(job).is_none_or(|tensor| job.says_anew(tensor));
+    if force || input.container_format() != format || jobs.iter().any(anew) {
+        return Ok(());
+    }
+    let noted = |job: &Job| of(job).is_some_and(|tensor| tensor.noted.is_some());
+    let mut so = jobs.iter().filter(|job| job.already_so && noted(job));
+    let Some(first) = so.next() else { return Ok(()) };
+    let (path, spec) = (input.path.display(), first.to.spec());
+    let more = match so.count() {
+        0 => String::new(),
+        1 => ", and so does 1 other as asked".to_owned(),
+        more => format!(", and so do {more} others as asked"),
+    };
+    let name = &first.name;
+    let said = format!(
+        "{path} is converted already: tensor {name:?} has layout `{spec}` in its note{more}"
+    );
+    Err(Error::converted(said))
+}
+
+/// The name that the one array of an input has in a result of this format, where it gets one.
+pub(crate) fn array_name(input: &Input, format: &Format) -> Option<String> {
+    (input.is_array() && format.array.is_none()).then(|| input.array_name())
+}
+
+/// The number of the one tensor of an input that a result of this format holds; `None` where it holds all.
+pub(crate) fn the_one(
+    input: &Input,
+    format: &Format,
+    request: &Request,
+) -> Result<Option<usize>, Error> {
+    if input.is_array() || format.array.is_none() {
+        return Ok(None);
+    }
+    let only = request::only(request, input.tensors())?;
+    let all = input.tensors().iter().enumerate();
+    let meant = all.filter(|(_, tensor)| request::is_meant(&only, &tensor.name));
+    let meant: Vec<(usize, &str)> =
+        meant.map(|(number, tensor)| (number, tensor.name.as_str())).collect();
+    let (path, shown) = (input.path.display(), format.shown);
+    match meant.as_slice() {
+        [(one, _)] => Ok(Some(*one)),
+        [(_, first), (_, second), ..] => {
+            let all = meant.len();
+            let said = format!(
+                "{path}: {shown} holds one tensor, and {all} are meant: besides {first:?} such as {second:?}"
+            );
+            Err(Error::usage(said).with(&[Remedy::Name]))
+        }
+        [] => Err(Error::usage(format!("{path} holds no tensor, {shown} holds one"))),
+    }
+}
+
+/// What a request does with every tensor of an input that becomes a file of this format.
+pub(crate) fn jobs(
+    input: &Input,
+    format: &'static Format,
+    request: &Request,
+) -> Result<Vec<Job>, Error> {
+    jobs_of((input, &[]), format, request)
+}
+
+/// Returns the jobs of a request, after comparing their formats with the quantisation that the files state.
+fn checked_jobs(
+    input: &Input,
+    format: &'static Format,
+    request: &Request,
+) -> Result<Vec<Job>, Error> {
+    let mut jobs = jobs(input, format, request)?;
+    quantisation::check(input, request, &mut jobs)?;
+    Ok(jobs)
+}
+
+/// The same, where the bytes of the tensors may be in memory.
+pub(crate) fn jobs_of(
+    (input, arrays): (&Input, &[&[u8]]),
+    format: &'static Format,
+    request: &Request,
+) -> Result<Vec<Job>, Error> {
+    let choice = Choice::new(request, input.tensors())?;
+    // Both say a byte order, or the lowest byte comes first.
+    let ordered = format.orders && input.container_format().orders;
+    let (all, only) = (input.tensors().iter().enumerate(), the_one(input, format, request)?);
+    let name = array_name(input, format);
+    let (mut jobs, tables) = (Vec::new(), Tables::of_arrays(input, arrays));
+    for (number, tensor) in all.filter(|(number, _)| only.is_none_or(|only| only == *number)) {
+        let mut job = match choice.of(&tensor.name) {
+            // What is no array is meant by no layout, unless it is named.
+            Some(_) if tensor.is_other() && request.only.is_empty() => {
+                let why = tensor.refusal.clone().unwrap_or_default();
+                Job::copy(number, tensor, Action::Skip(why))
+            }
+            Some(spec) => {
+                let lists = FileLists::of(input).beside(&tensor.name);
+                let asked = (ordered, &lists as &dyn Lists);
+                let job = Job::new(number, (&input.path, tensor), spec, request, asked)?;
+                match tables.permuted(tensor, &job.from, &job.to)? {
+                    Some(why) if request.skip_unfit => Job::copy(number, tensor, Action::Skip(why)),
+                    Some(why) => return Err(row_table::refused(why)),
+                    None => job,
+                }
+            }
+            None => Job::copy(number, tensor, Action::Copy),
+        };
+        if let Some(name) = &name {
+            job.name.clone_from(name);
+        }
+        if job.to.order.is_big() && !format.orders {
+            return Err(Error::usage(format!(
+                "tensor {:?}: its elements have the highest byte first, which {} does not say; convert it, in a layout that does not ask for that",
+                tensor.name, format.shown
+            )));
+        }
+        jobs.push(job);
+    }
+    Ok(jobs)
+}

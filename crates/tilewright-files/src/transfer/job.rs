@@ -1,0 +1,571 @@
+//! What a conversion does with one tensor.
+
+use std::path::Path;
+
+use tilewright_core::{ByteOrder, Fill, Remedy};
+use tilewright_notation::{Lists, Named, Spec, Tabled};
+use tilewright_relayout::{Elements, Extend, Plan, Program};
+
+use crate::{
+    Error, Reading, Request, Tensor,
+    layout::{
+        dtype,
+        held::{Held, check_width, width_in},
+        note::check_note,
+    },
+    open::reading,
+    transfer::shares::Shares,
+    verify::record::{self, Record},
+};
+
+/// What happens to a tensor.
+///
+/// ```
+/// # use tilewright_files::{Conversion, Reading, Request, open};
+/// # use tilewright_notation::Spec;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// # let input = open(path, &Reading::default()).unwrap();
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let out = folder.path().join("zn.safetensors");
+/// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+/// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+/// use tilewright_files::Action;
+/// let converted = conversion.jobs().iter().filter(|job| *job.action() == Action::Convert);
+/// assert_eq!(converted.count(), 2);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Its elements move.
+    Convert,
+    /// Its bytes are copied: no layout was asked for it, or it has that layout already.
+    Copy,
+    /// Its bytes are copied, because the layout asked for does not fit it; says why.
+    Skip(String),
+}
+
+/// One tensor of a conversion: what `--dry-run` shows.
+///
+/// ```
+/// # use tilewright_files::{Conversion, Reading, Request, open};
+/// # use tilewright_notation::Spec;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// # let input = open(path, &Reading::default()).unwrap();
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let out = folder.path().join("zn.safetensors");
+/// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+/// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+/// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+/// assert_eq!(job.name(), "model.layers.0.self_attn.k_proj.weight");
+/// assert_eq!(job.to().to_spec(), "bf16[50,200] zN");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub(crate) tensor: usize,
+    pub(crate) name: String,
+    pub(crate) from: Held,
+    pub(crate) to: Held,
+    pub(crate) fill: u128,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+    pub(crate) kernel: String,
+    pub(crate) action: Action,
+    pub(crate) already_so: bool,
+    pub(crate) record: Record,
+}
+
+impl Job {
+    /// The tensor's name.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert_eq!(conversion.jobs()[0].name(), "ids.i64");
+    /// ```
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The layout it is read in.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.from().to_spec(), "bf16[50,200] row-major");
+    /// ```
+    pub fn from(&self) -> &Named {
+        &self.from.named
+    }
+
+    /// The layout it is written in.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.to().to_spec(), "bf16[50,200] zN");
+    /// ```
+    pub fn to(&self) -> &Named {
+        &self.to.named
+    }
+
+    /// Its bytes in the input.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.bytes_in(), 50 * 200 * 2);
+    /// ```
+    pub fn bytes_in(&self) -> u64 {
+        self.bytes_in
+    }
+
+    /// Its bytes in the output.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.bytes_out(), 64 * 208 * 2);
+    /// ```
+    pub fn bytes_out(&self) -> u64 {
+        self.bytes_out
+    }
+
+    /// The bytes of the output that hold no element.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.padding(), job.bytes_out() - job.bytes_in());
+    /// ```
+    pub fn padding(&self) -> u64 {
+        self.to.padding_bytes()
+    }
+
+    /// What moves most of the elements, in the words of [`Plan::kernel_name`]; `copy` where nothing moves.
+    /// Where memory allows only parts of the result, that of the first part.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert!(!job.kernel().is_empty());
+    /// assert_eq!(conversion.jobs()[0].kernel(), "copy");
+    /// ```
+    pub fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    /// What happens to it.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(*job.action(), tilewright_files::Action::Convert);
+    /// ```
+    pub fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// Whether a layout was asked for it and it has that layout already, so that its bytes are copied.
+    ///
+    /// ```
+    /// use tilewright_files::{Action, Conversion, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let input = open(path, &Reading::default()).unwrap();
+    /// let request = Request::new().rule("*.bias", Spec::parse("row-major").unwrap());
+    /// let out = std::env::temp_dir().join("tilewright-not-written.safetensors");
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// assert!(conversion.jobs().iter().all(|job| *job.action() == Action::Copy));
+    /// let so = |job: &&tilewright_files::Job| job.is_already_so();
+    /// assert_eq!(conversion.jobs().iter().filter(so).count(), 4);
+    /// ```
+    pub fn is_already_so(&self) -> bool {
+        self.already_so
+    }
+
+    /// The plan that moves the elements.
+    pub(crate) fn plan(&self) -> Result<Plan, Error> {
+        program(&self.name, &self.from, &self.to, self.fill).map(Plan::of)
+    }
+
+    /// The result is written in order, whatever that costs.
+    pub(crate) fn in_order(&mut self, memory: u64) -> Result<(), Error> {
+        if self.action == Action::Convert {
+            let kernel = Shares::of(memory).kernel(&self.plan()?, false);
+            self.kernel = kernel.map_err(|error| unplanned(&self.name, &error))?;
+        }
+        Ok(())
+    }
+
+    /// A tensor whose bytes are copied.
+    pub(crate) fn copy(number: usize, tensor: &Tensor, action: Action) -> Job {
+        Job {
+            tensor: number,
+            name: tensor.name.clone(),
+            from: tensor.held.clone(),
+            to: tensor.held.clone(),
+            fill: 0,
+            bytes_in: tensor.len,
+            bytes_out: tensor.len,
+            kernel: "copy".into(),
+            action,
+            already_so: false,
+            record: tensor.recorded().map_or(Record::None, Record::Checked),
+        }
+    }
+
+    /// A tensor of the file at `path` for which `spec` was asked; its bytes keep their order where the result
+    /// can say it.
+    pub(crate) fn new(
+        number: usize,
+        (path, tensor): (&Path, &Tensor),
+        spec: &Spec,
+        request: &Request,
+        (ordered, lists): (bool, &dyn Lists),
+    ) -> Result<Job, Error> {
+        let name = &tensor.name;
+        let (from, to) = match ends(tensor, spec, request, (ordered, lists))? {
+            Ok(ends) => ends,
+            Err(unfit) if request.skip_unfit => {
+                return Ok(Job::copy(number, tensor, Action::Skip(unfit.said)));
+            }
+            Err(unfit) => return Err(unfit.error(path)),
+        };
+        let fill = stored_fill(name, &to)?;
+        let alike = match (from.tables(), to.tables()) {
+            (None, None) => from.layout() == to.layout(),
+            _ => {
+                from.places_as(&to).unwrap_or(false)
+                    && from.layout().capacity() == to.layout().capacity()
+            }
+        };
+        let same = alike && (from.bits, from.order) == (to.bits, to.order);
+        let record = recorded(tensor, &from, &to);
+        // A conversion has filled the padding of what is noted.
+        let filled = tensor.noted.is_some() && to.named.fill() == tensor.fill();
+        if same && (to.padding_bytes() == 0 || filled) {
+            let copy = Job::copy(number, tensor, Action::Copy);
+            return Ok(Job { from, to, fill, already_so: true, record, ..copy });
+        }
+        let plan = match program(name, &from, &to, fill).map(Plan::of) {
+            Ok(plan) => plan,
+            Err(error) if request.skip_unfit => {
+                return Ok(Job::copy(number, tensor, Action::Skip(error.to_string())));
+            }
+            Err(error) => return Err(error),
+        };
+        let kernel = Shares::of(request.memory)
+            .kernel(&plan, true)
+            .map_err(|error| unplanned(name, &error))?;
+        let bytes_out = plan.dst_bytes();
+        let moved = Job::copy(number, tensor, Action::Convert);
+        Ok(Job { from, to, fill, bytes_out, kernel, record, ..moved })
+    }
+
+    /// The bytes whose order is reversed as they are read; 1 for none.
+    pub(crate) fn reversed(&self) -> usize {
+        reversed(&self.from, &self.to)
+    }
+
+    /// Whether something is to be said of the result that its file did not say: also where only the words
+    /// for the same bytes are others.
+    pub(crate) fn says_anew(&self, tensor: &Tensor) -> bool {
+        let (is, was) = (&self.to, &tensor.held);
+        let same = || is.is_value_of(was) || is.spec() == was.spec();
+        self.action == Action::Convert || !same()
+    }
+
+    /// Whether the result is what a file without notes holds: dense and row-major.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.to.is_row_major()
+    }
+}
+
+/// What is recorded of the data of a tensor that is read and written so.
+fn recorded(tensor: &Tensor, from: &Held, to: &Held) -> Record {
+    let own = tensor.recorded().filter(|_| tensor.held.has_data_of(from));
+    let unchanged = to.is_value_of(&tensor.held) || to.spec() == tensor.held.spec();
+    match own {
+        Some(own) => Record::Checked(own),
+        None if unchanged && tensor.noted.is_some() || !record::is_summed(from) => Record::None,
+        None => Record::Summed,
+    }
+}
+
+/// The bytes whose order is reversed on the way; 1 for none.
+pub(crate) fn reversed(from: &Held, to: &Held) -> usize {
+    match from.order == to.order {
+        true => 1,
+        false => dtype::number_bytes(from.dtype, from.bits),
+    }
+}
+
+/// What an element of padding holds, as bits.
+pub(crate) fn stored_fill(name: &str, to: &Held) -> Result<u128, Error> {
+    to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
+        let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
+        Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
+    })
+}
+
+/// Why a tensor cannot be read or written as asked.
+pub(crate) struct Unfit {
+    said: String,
+    /// Whether it is the tensor that no layout can be given to.
+    refused: bool,
+}
+
+impl Unfit {
+    /// The error, with what would be legal.
+    pub(crate) fn error(self, path: &Path) -> Error {
+        let Unfit { said, refused } = self;
+        if refused {
+            return Error::unsupported(path, said).with(&[Remedy::LeaveOut, Remedy::SkipUnfit]);
+        }
+        Error::usage(said).with(&[Remedy::LeaveOut, Remedy::OtherLayout, Remedy::SkipUnfit])
+    }
+
+    /// The error where no other tensors are asked for.
+    pub(crate) fn alone(self, path: &Path) -> Error {
+        if self.refused { Error::unsupported(path, self.said) } else { Error::usage(self.said) }
+    }
+}
+
+/// How a tensor is read for this request; the inner error says why it cannot be.
+pub(crate) fn read_as(
+    tensor: &Tensor,
+    reading: &Reading,
+    lists: &dyn Lists,
+) -> Result<Held, Unfit> {
+    let name = &tensor.name;
+    if let Some(refusal) = &tensor.refusal {
+        return Err(Unfit { said: format!("tensor {name:?}: {refusal}"), refused: true });
+    }
+    let unfit = |said| Unfit { said, refused: false };
+    if tensor.noted.is_none() {
+        return reading::reread(&tensor.held, name, tensor.len, reading, lists).map_err(unfit);
+    }
+    let note = || format!("the metadata {:?}", format!("{}{name}", record::LAYOUT_KEY));
+    reading::reread_noted(&tensor.held, name, tensor.len, (reading, lists), &note).map_err(unfit)
+}
+
+/// How a tensor is read, and the layout asked for.
+fn ends(
+    tensor: &Tensor,
+    spec: &Spec,
+    request: &Request,
+    (ordered, lists): (bool, &dyn Lists),
+) -> Result<Result<(Held, Held), Unfit>, Error> {
+    let from = match read_as(tensor, &request.reading, lists) {
+        Ok(from) => from,
+        Err(unfit) => return Ok(Err(unfit)),
+    };
+    // The fill of the run is for layouts that say none, where they come from rules.
+    let is_default = request.to.as_ref() != Some(spec);
+    let to = target(&tensor.name, &from, spec, (request.fill, is_default), (ordered, lists))?;
+    Ok(to.map(|to| (from, to)).map_err(|said| Unfit { said, refused: false }))
+}
+
+/// The layout asked for, of this tensor; the inner error says why it does not fit. Bytes are in the order that
+/// the layout says; else they keep theirs where both files can say it, else the lowest comes first.
+pub(crate) fn target(
+    name: &str,
+    from: &Held,
+    spec: &Spec,
+    fill: (Option<Fill>, bool),
+    (ordered, lists): (bool, &dyn Lists),
+) -> Result<Result<Held, String>, Error> {
+    let dims = from.dims();
+    if !spec.fits(dims.len()) {
+        let rank = dims.len();
+        return Ok(Err(format!(
+            "tensor {name:?} of dims {dims:?} has rank {rank}, which {spec} does not fit"
+        )));
+    }
+    let tabled = match spec.resolve_tabled(Some(dims), Some(from.dtype), lists) {
+        Ok(tabled) => tabled,
+        // A format may have no constants for such elements.
+        Err(error) if error.is_mismatch() || from.together() > 1 => {
+            return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {error}")));
+        }
+        Err(error) => {
+            let said = format!("tensor {name:?} of dims {dims:?}: {error}");
+            return Err(Error::usage(said).with(error.remedy().as_slice()));
+        }
+    };
+    let named = tabled.stored();
+    let stored = named.stored_as().and(named.element_bits());
+    let bits = match named.explicit_bits().or(stored) {
+        Some(bits) => bits,
+        // A layout that names its own element type says its width as well; any other keeps the width.
+        None if names_dtype(spec) => width_in(named).unwrap_or(from.bits),
+        None => from.bits,
+    };
+    check_width(from.dtype, bits)
+        .map_err(|said| Error::usage(format!("tensor {name:?}: {spec} asks for {said}")))?;
+    let fill = one_fill(name, spec, named.fill(), fill)?;
+    let kept = if ordered { from.order } else { ByteOrder::Little };
+    let order = named.byte_order().unwrap_or(kept);
+    // Where there is no padding, a fill that no element can have promises nothing.
+    let padded = named.layout().padding() > 0 || tabled.layout().has_holes();
+    let fits = padded || from.dtype.stored_fill(fill, bits, order).is_ok();
+    let fill = if fits { fill } else { Fill::Unspecified };
+    let held = Held::of(named, from.dtype, bits, fill)
+        .and_then(|held| held.ordered(order))
+        .and_then(|held| held.with_tables(&tabled));
+    let to = match held {
+        Ok(to) => to,
+        Err(said) => return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {said}"))),
+    };
+    if to.tables().is_some() {
+        check_note(name, &to)?;
+    }
+    if to.order.is_big() && bits != from.bits {
+        let said =
+            format!("tensor {name:?}: big-endian elements keep their width of {} bits", from.bits);
+        return Err(Error::usage(said));
+    }
+    Ok(Ok(to))
+}
+
+/// Whether a SPEC carries the element type: `s4[6,48]{1,0}` does, `{1,0}` and `(6,48):(48,1)` do not.
+fn names_dtype(spec: &Spec) -> bool {
+    spec.is_concrete()
+        && spec.resolve_tabled(None, None, &()).is_ok_and(|it| it.stored().dtype().is_some())
+}
+
+/// What padding holds, of what the layout and the request say of it.
+fn one_fill(
+    name: &str,
+    spec: &Spec,
+    own: Fill,
+    (asked, is_default): (Option<Fill>, bool),
+) -> Result<Fill, Error> {
+    match asked {
+        Some(_) if is_default && own != Fill::Unspecified => Ok(own),
+        Some(asked) if own != Fill::Unspecified && own != asked => {
+            let (asked, own) = (dtype::fill_text(asked), dtype::fill_text(own));
+            Err(Error::usage(format!(
+                "tensor {name:?}: the padding is to hold {asked}, and {own} by {spec}; say it in one place"
+            )))
+        }
+        Some(asked) => Ok(asked),
+        None => Ok(own),
+    }
+}
+
+/// The bytes of all results.
+pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
+    jobs.iter().map(|job| job.bytes_out).fold(0, u64::saturating_add)
+}
+
+/// Returns the program that moves all elements of a tensor.
+pub(crate) fn program(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Program, Error> {
+    let program = match (from.tables(), to.tables()) {
+        (None, None) => Program::new(from.layout(), to.layout(), elements(from, to), fill),
+        _ => Program::tabled(&from.tabled(), &to.tabled(), elements(from, to), fill),
+    };
+    program.map_err(|error| unplanned(name, &error))
+}
+
+/// The widths of elements that move, and what wider ones begin with.
+pub(crate) fn elements(from: &Held, to: &Held) -> Elements {
+    let extend = if from.dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero };
+    Elements { src_bits: from.bits, dst_bits: to.bits, extend }
+}
+
+/// No plan moves a tensor.
+pub(crate) fn unplanned(name: &str, error: &tilewright_relayout::Error) -> Error {
+    Error::usage(format!("tensor {name:?}: {error}"))
+}
+
+impl Job {
+    /// What it is read in and what it is written in, each as one SPEC with its index tables.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.specs().1, "bf16[50,200] zN");
+    /// ```
+    pub fn specs(&self) -> (String, String) {
+        (self.from.spec(), self.to.spec())
+    }
+
+    /// The layouts it is read in and written in, with their index tables, where they have such.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let out = std::env::temp_dir().join("tilewright-not-written.safetensors");
+    /// let request = Request::new().rule("mask.bool", Spec::parse("table(0; 4,1,0,2,3) row-major").unwrap());
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name() == "mask.bool").unwrap();
+    /// assert!(job.tabled().0.is_none() && job.tabled().1.is_some());
+    /// ```
+    pub fn tabled(&self) -> (Option<&Tabled>, Option<&Tabled>) {
+        (self.from.tables().map(|it| &it.tabled), self.to.tables().map(|it| &it.tabled))
+    }
+}

@@ -1,0 +1,352 @@
+//! A lane: one of the threads that read the input and move elements, with its buffers.
+//!
+//! A lane owns its buffers; a piece that is queued for the file comes back to its lane when it is written. So
+//! no lane waits for another's memory: a lane waits only for the file.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+    mpsc::{Receiver, Sender},
+};
+
+use tilewright_fingerprint::Fingerprint;
+use tilewright_relayout::{Chunk, Read, Tile};
+use tilewright_transfer::{Failed, Refused, chunks};
+
+use crate::{
+    Error,
+    container::Section,
+    open::origin::Origin,
+    transfer::{
+        budget::{Budget, Buffer},
+        pool::Pool,
+        shares::Shares,
+        work::{Part, Queue, Summed, Work},
+    },
+};
+
+/// The most bytes read between two looks at whether to stop.
+const STEP: usize = 1 << 20;
+
+/// What a lane has for the file.
+pub(crate) enum Said<'c> {
+    /// The first bytes of a buffer, which goes back when they are written.
+    Piece(Buffer, usize),
+    /// What belongs to no tensor.
+    Section(&'c Section),
+    /// Room for this number of bytes, which hold elements of these until tiles are written.
+    Room(u64, Vec<u8>),
+    /// The buffer of a tile.
+    Tile(Buffer, Tile),
+    /// No more tiles for this room.
+    Placed,
+    /// Bytes of the input as they are.
+    Copy { source: Origin<'c>, at: u64, len: u64 },
+    /// What a window of the data that the job of this number reads sums up to.
+    Sum(usize, Fingerprint),
+    /// Nothing more of this number.
+    Done,
+    /// Something went wrong here.
+    Failed(Error),
+}
+
+/// What a lane says, and of which place in the file.
+pub(crate) struct Message<'c> {
+    pub(crate) lane: usize,
+    pub(crate) number: u64,
+    pub(crate) said: Said<'c>,
+}
+
+/// Why a lane ends early.
+pub(crate) enum End {
+    /// Nobody listens any more.
+    Stopped,
+    Failed(Error),
+}
+
+impl From<Refused> for End {
+    fn from(refused: Refused) -> End {
+        End::Failed(refused.into())
+    }
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> End {
+        End::Failed(error)
+    }
+}
+
+/// What all lanes share.
+pub(crate) struct Road<'c, 'b> {
+    pub(crate) queue: &'b Mutex<Queue<'c>>,
+    pub(crate) stop: &'b AtomicBool,
+    pub(crate) shares: Shares,
+    pub(crate) pool: &'b Pool,
+    pub(crate) budget: &'b Budget,
+}
+
+pub(crate) struct Lane<'c, 'b> {
+    road: &'b Road<'c, 'b>,
+    lane: usize,
+    number: u64,
+    out: Sender<Message<'c>>,
+    home: Receiver<Buffer>,
+    src: Option<Buffer>,
+    /// The piece that is being filled, and how far.
+    piece: Option<(Buffer, usize)>,
+    idle: Vec<Buffer>,
+    /// How many pieces are on their way.
+    away: usize,
+    /// The length of pieces that are made anew.
+    slot: u64,
+}
+
+impl<'c, 'b> Lane<'c, 'b> {
+    pub(crate) fn new(
+        road: &'b Road<'c, 'b>,
+        lane: usize,
+        out: Sender<Message<'c>>,
+        home: Receiver<Buffer>,
+    ) -> Self {
+        let (src, piece, idle) = (None, None, Vec::new());
+        Lane { road, lane, number: 0, out, home, src, piece, idle, away: 0, slot: 0 }
+    }
+
+    /// Takes work until there is none.
+    pub(crate) fn run(mut self) {
+        loop {
+            let taken = self.road.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some((number, batch)) = taken else { return };
+            self.number = number;
+            let said = match batch.map_err(End::Failed).and_then(|batch| self.batch(batch)) {
+                Ok(()) => Said::Done,
+                Err(End::Failed(error)) => Said::Failed(error),
+                Err(End::Stopped) => return,
+            };
+            let failed = matches!(said, Said::Failed(_));
+            if self.say(said).is_err() || failed {
+                return;
+            }
+        }
+    }
+
+    fn batch(&mut self, batch: Vec<Work<'c>>) -> Result<(), End> {
+        for work in batch {
+            match work {
+                Work::Section(section) => {
+                    self.send()?;
+                    self.say(Said::Section(section))?;
+                }
+                Work::Copy { source, at, len } => {
+                    self.send()?;
+                    self.say(Said::Copy { source, at, len })?;
+                }
+                Work::Whole(part) => self.whole(&part)?,
+                Work::Range(part, range) => self.range(&part, range)?,
+                Work::Room(part) => {
+                    self.send()?;
+                    self.say(Said::Room(part.plan.dst_bytes(), part.fill()))?;
+                }
+                Work::Tile(part, tile) => self.tile(&part, tile)?,
+                Work::Placed => self.say(Said::Placed)?,
+                Work::Sum(summed) => self.sum(&summed)?,
+            }
+        }
+        self.send()
+    }
+
+    fn whole(&mut self, part: &Part<'_>) -> Result<(), End> {
+        let (plan, piece) = (&part.plan, self.road.shares.piece);
+        let needed = if part.lent().is_some() { 0 } else { plan.src_bytes() };
+        let mut src = self.source(needed, 0, piece.min(plan.dst_bytes()))?;
+        if let Some(bytes) = part.lent() {
+            self.src = Some(src);
+            return self.moved(part, bytes);
+        }
+        let len = plan.src_bytes() as usize;
+        let bytes = src.get_mut(..len).ok_or_else(|| short(part, len))?;
+        self.read(part, bytes, 0)?;
+        part.reverse(bytes, 0)?;
+        self.moved(part, bytes)?;
+        self.src = Some(src);
+        Ok(())
+    }
+
+    /// Makes the result of a tensor of these bytes, in pieces.
+    fn moved(&mut self, part: &Part<'_>, bytes: &[u8]) -> Result<(), End> {
+        let (plan, pool) = (&part.plan, self.road.pool);
+        for range in plan.ranges(self.road.shares.piece) {
+            self.go_on()?;
+            let out = self.room((range.end - range.start) as usize)?;
+            pool.run_range(plan, range, bytes, out).map_err(|error| part.failed(&error))?;
+        }
+        Ok(())
+    }
+
+    /// A range of the destination, halved while it needs more than the lane may hold.
+    fn range(&mut self, part: &Part<'_>, range: std::ops::Range<u64>) -> Result<(), End> {
+        // An element whose bytes are reversed is read whole.
+        let (shares, unit) = (self.road.shares, part.job.reversed() as u64);
+        let held = |chunk: &Chunk| {
+            let range = chunk.range();
+            let (src, list) = (chunk.buffer_len() as u64, chunk.overhead_bytes());
+            shares.held(src, list, range.end - range.start)
+        };
+        let mut take = |chunk: &Chunk| self.chunk(part, chunk).map_err(Failed::Place);
+        let done = chunks(&part.plan, range, (unit, shares.share), &held, &mut take);
+        done.map_err(|failed| {
+            let outside = |end| short(part, end as usize).into();
+            failed.into_error(|error| part.failed(error).into(), outside)
+        })
+    }
+
+    fn chunk(&mut self, part: &Part<'_>, chunk: &Chunk) -> Result<(), End> {
+        let (range, list) = (chunk.range(), chunk.overhead_bytes());
+        let (len, buffer) = (range.end - range.start, chunk.buffer_len());
+        let mut src = self.source(buffer as u64, list, len)?;
+        let _list = self.road.budget.held(list)?;
+        self.read_all(part, &mut src, chunk.reads())?;
+        let threads = self.road.pool.threads();
+        let out = self.room(len as usize)?;
+        chunk.run(&src, out, threads).map_err(|error| part.failed(&error))?;
+        self.src = Some(src);
+        Ok(())
+    }
+
+    fn tile(&mut self, part: &Part<'_>, tile: Tile) -> Result<(), End> {
+        self.send()?;
+        let mut src = self.source(tile.src_len() as u64, 0, tile.dst_len() as u64)?;
+        self.read_all(part, &mut src, tile.reads())?;
+        let out = self.room(tile.dst_len())?;
+        tile.run(&src, out).map_err(|error| part.failed(&error))?;
+        self.src = Some(src);
+        let (buffer, _) = self.piece.take().ok_or(End::Stopped)?;
+        self.away += 1;
+        self.say(Said::Tile(buffer, tile))
+    }
+
+    /// Reads a window of the source and sums it.
+    fn sum(&mut self, summed: &Summed<'_>) -> Result<(), End> {
+        self.go_on()?;
+        if let Some(sum) = summed.in_memory()? {
+            return self.say(Said::Sum(summed.number, sum));
+        }
+        let mut src = self.source(summed.len(), 0, 0)?;
+        let bytes = src.get_mut(..summed.len() as usize).ok_or(End::Stopped)?;
+        let sum = summed.through(bytes)?;
+        self.src = Some(src);
+        self.say(Said::Sum(summed.number, sum))
+    }
+
+    /// Fills a buffer by reads of a tensor.
+    fn read_all(
+        &self,
+        part: &Part<'_>,
+        src: &mut [u8],
+        reads: impl Iterator<Item = Read>,
+    ) -> Result<(), End> {
+        for read in reads {
+            let end = read.at.saturating_add(read.len);
+            let bytes = src.get_mut(read.at..end).ok_or_else(|| short(part, end))?;
+            self.read(part, bytes, read.src)?;
+            part.reverse(bytes, read.src)?;
+        }
+        Ok(())
+    }
+
+    fn go_on(&self) -> Result<(), End> {
+        if self.road.stop.load(Ordering::Relaxed) { Err(End::Stopped) } else { Ok(()) }
+    }
+
+    /// Fills `bytes` from byte `from` of the tensor on.
+    fn read(&self, part: &Part<'_>, bytes: &mut [u8], from: u64) -> Result<(), End> {
+        let mut at = part.at.saturating_add(from);
+        for step in bytes.chunks_mut(STEP) {
+            self.go_on()?;
+            part.source.read(step, at)?;
+            at += step.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn say(&self, said: Said<'c>) -> Result<(), End> {
+        let message = Message { lane: self.lane, number: self.number, said };
+        self.out.send(message).map_err(|_| End::Stopped)
+    }
+
+    /// Sends what is filled.
+    fn send(&mut self) -> Result<(), End> {
+        match self.piece.take() {
+            Some((buffer, filled)) if filled > 0 => {
+                self.away += 1;
+                self.say(Said::Piece(buffer, filled))
+            }
+            Some((buffer, _)) => {
+                self.idle.push(buffer);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The buffer for `len` bytes of source, beside a list of `list` bytes and pieces of `dst`. Buffers
+    /// only grow, until they would pass the share; then all are made anew.
+    fn source(&mut self, len: u64, list: u64, dst: u64) -> Result<Buffer, End> {
+        let had = self.src.as_ref().map_or(0, |src| src.len() as u64);
+        let shares = self.road.shares;
+        if shares.held(had.max(len), list, self.slot.max(dst)) > shares.share {
+            self.send()?;
+            while self.away > 0 {
+                self.come_home()?;
+            }
+            (self.src, self.slot) = (None, 0);
+            self.idle.clear();
+        }
+        self.slot = self.slot.max(dst);
+        match self.src.take() {
+            Some(src) if src.len() as u64 >= len => Ok(src),
+            small => {
+                drop(small);
+                Ok(self.road.budget.buffer(len)?)
+            }
+        }
+    }
+
+    fn come_home(&mut self) -> Result<(), End> {
+        let buffer = self.home.recv().map_err(|_| End::Stopped)?;
+        self.away -= 1;
+        self.idle.push(buffer);
+        Ok(())
+    }
+
+    /// Room for the next `len` bytes of output.
+    fn room(&mut self, len: usize) -> Result<&mut [u8], End> {
+        if self.piece.as_ref().is_none_or(|(buffer, filled)| buffer.len() - filled < len) {
+            self.send()?;
+            let buffer = self.slot(len)?;
+            self.piece = Some((buffer, 0));
+        }
+        let (buffer, filled) = self.piece.as_mut().ok_or(End::Stopped)?;
+        let from = *filled;
+        *filled += len;
+        buffer.get_mut(from..from + len).ok_or(End::Stopped)
+    }
+
+    /// An empty piece of at least `len` bytes.
+    fn slot(&mut self, len: usize) -> Result<Buffer, End> {
+        if self.idle.is_empty() && self.away == self.road.shares.slots {
+            self.come_home()?;
+        }
+        match self.idle.pop() {
+            Some(buffer) if buffer.len() >= len => Ok(buffer),
+            small => {
+                drop(small);
+                Ok(self.road.budget.buffer(self.slot.max(len as u64))?)
+            }
+        }
+    }
+}
+
+fn short(part: &Part<'_>, len: usize) -> Error {
+    Error::usage(format!("tensor {:?}: a buffer that is shorter than {len} bytes", part.job.name))
+}

@@ -1,0 +1,16 @@
+//! Moves arrays: conversions, readers and writers, their buffers and threads.
+
+pub(crate) mod budget;
+pub(crate) mod conversion;
+pub(crate) mod job;
+pub(crate) mod lane;
+pub(crate) mod output;
+pub(crate) mod pipeline;
+pub(crate) mod pool;
+pub(crate) mod reader;
+pub(crate) mod request;
+pub(crate) mod run;
+pub(crate) mod shares;
+pub(crate) mod slabs;
+pub(crate) mod work;
+pub(crate) mod writer;

@@ -1,0 +1,412 @@
+//! A file or a stream that is being written: bytes in order, or within a room in any order, with progress and interruption.
+
+use std::{collections::BTreeMap, fs::File, io, path::Path};
+
+use flate2::Crc;
+use tilewright_fingerprint::Fingerprint;
+use tilewright_relayout::Write;
+
+use crate::{
+    Error, Watch,
+    commit::disk,
+    container::Section,
+    open::origin::Origin,
+    transfer::{
+        budget::{Budget, Buffer},
+        shares::of_output,
+    },
+    verify::crew::go_on,
+};
+
+/// The most bytes written between two looks at the watch.
+const STEP: u64 = 8 << 20;
+
+/// The bytes of padding that are written at once.
+const ZEROS: usize = 4096;
+
+/// The bytes between two calls that tell the system to write to the disk what is final.
+const FINAL: u64 = 32 << 20;
+
+/// The output of one target.
+pub(crate) struct Output<'a> {
+    sink: Box<dyn Sink + 'a>,
+    path: &'a Path,
+    watch: &'a dyn Watch,
+    budget: &'a Budget,
+    through: Option<Buffer>,
+    /// The checksum of what is written, while one is made, and those that are made.
+    sum: Option<Crc>,
+    sums: Vec<u32>,
+    /// Fingerprints of data, by jobs.
+    data: BTreeMap<usize, Fingerprint>,
+    /// Where fingerprints stand, of which jobs, and as what they were written.
+    early: Vec<(u64, usize, Fingerprint)>,
+    written: u64,
+    begun: u64,
+    room: Room,
+}
+
+/// A part of the file that is written in any order.
+#[derive(Default)]
+struct Room {
+    at: u64,
+    len: u64,
+    /// The bytes that were told to the watcher.
+    told: u64,
+}
+
+impl<'a> Output<'a> {
+    pub(crate) fn new(
+        sink: Box<dyn Sink + 'a>,
+        path: &'a Path,
+        watch: &'a dyn Watch,
+        budget: &'a Budget,
+    ) -> Output<'a> {
+        let (through, sum, sums) = (None, None, Vec::new());
+        let (data, early) = (BTreeMap::new(), Vec::new());
+        let room = Room::default();
+        Output {
+            sink,
+            path,
+            watch,
+            budget,
+            through,
+            sum,
+            sums,
+            data,
+            early,
+            written: 0,
+            begun: 0,
+            room,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &'a Path {
+        self.path
+    }
+
+    /// An error if the watcher asked to stop.
+    pub(crate) fn go_on(&self) -> Result<(), Error> {
+        go_on(self.watch)
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        for step in bytes.chunks(STEP as usize) {
+            self.go_on()?;
+            self.sink.write(step).map_err(|cause| Error::io(self.path, "write", cause))?;
+            if let Some(sum) = &mut self.sum {
+                sum.update(step);
+            }
+            self.advance(step.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Appends what belongs to no tensor.
+    pub(crate) fn section(&mut self, section: &Section) -> Result<(), Error> {
+        match section {
+            Section::Bytes(bytes) => self.write(bytes)?,
+            Section::Zeros(len) => self.zeros(*len)?,
+            Section::Begin => self.sum = Some(Crc::new()),
+            Section::End => self.sums.extend(self.sum.take().map(|sum| sum.sum())),
+            Section::Late(_, make) => {
+                let bytes = make(&self.sums);
+                self.write(&bytes)?;
+            }
+            Section::Data(number) => self.data(*number)?,
+            Section::Tensor(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Counts a part of the data that the job of this number reads.
+    pub(crate) fn summed(&mut self, number: usize, part: Fingerprint) {
+        *self.data.entry(number).or_default() += part;
+    }
+
+    /// The fingerprints of the data that were summed, by the numbers of their jobs.
+    pub(crate) fn fingerprints(&self) -> &BTreeMap<usize, Fingerprint> {
+        &self.data
+    }
+
+    fn data(&mut self, number: usize) -> Result<(), Error> {
+        let known = self.data.get(&number).copied().unwrap_or_default();
+        self.early.push((self.written, number, known));
+        self.write(known.to_string().as_bytes())
+    }
+
+    /// Puts fingerprints in their places that were not known when these were written.
+    pub(crate) fn complete(&mut self) -> Result<(), Error> {
+        for (at, number, written) in std::mem::take(&mut self.early) {
+            let known = self.data.get(&number).copied().unwrap_or_default();
+            if known != written {
+                let placed = self.sink.place(known.to_string().as_bytes(), at);
+                placed.map_err(|cause| Error::io(self.path, "write", cause))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends zeros.
+    fn zeros(&mut self, mut len: u64) -> Result<(), Error> {
+        while len > 0 {
+            let step = len.min(ZEROS as u64);
+            self.write(&[0; ZEROS][..step as usize])?;
+            len -= step;
+        }
+        Ok(())
+    }
+
+    /// Appends the bytes `at..at + len` of what they come from.
+    pub(crate) fn copy(&mut self, from: Origin<'_>, mut at: u64, len: u64) -> Result<(), Error> {
+        let end = at.saturating_add(len);
+        let source = match from {
+            Origin::Memory(..) => return self.write(from.part(at, len)?),
+            Origin::Gathered(..) => return self.copy_through(from, at, end),
+            // A checksum is made of bytes in memory.
+            Origin::File(_) if self.sum.is_some() => return self.copy_through(from, at, end),
+            Origin::File(source) => source,
+        };
+        while at < end {
+            self.go_on()?;
+            let step = (end - at).min(STEP);
+            let copied = self.sink.copy(source.file(), at, step);
+            let copied = copied.map_err(|cause| Error::io(self.path, "write", cause))?.min(step);
+            if copied == 0 {
+                return self.copy_through(from, at, end);
+            }
+            self.advance(copied);
+            at += copied;
+        }
+        Ok(())
+    }
+
+    /// The buffer that bytes are taken through.
+    fn through(&mut self) -> Result<Buffer, Error> {
+        match self.through.take() {
+            Some(held) => Ok(held),
+            None => Ok(self.budget.buffer(of_output(self.budget.limit()))?),
+        }
+    }
+
+    /// The same through a buffer.
+    fn copy_through(&mut self, from: Origin<'_>, mut at: u64, end: u64) -> Result<(), Error> {
+        let mut through = self.through()?;
+        while at < end {
+            let step = (end - at).min(through.len() as u64) as usize;
+            let Some(bytes) = through.get_mut(..step) else { break };
+            from.read(bytes, at)?;
+            self.write(bytes)?;
+            at += step as u64;
+        }
+        self.through = Some(through);
+        Ok(())
+    }
+
+    /// Whether parts of the file can be written in any order.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.sink.is_placed()
+    }
+
+    /// Makes room for `len` bytes, which hold elements of these bytes until something else is
+    /// [placed](Output::place) there.
+    pub(crate) fn room(&mut self, len: u64, element: &[u8]) -> Result<(), Error> {
+        self.room = Room { at: self.written, len, told: 0 };
+        let failed = |cause| Error::io(self.path, "write", cause);
+        if element.iter().all(|byte| *byte == 0) {
+            return self.sink.extend(self.written + len).map_err(failed);
+        }
+        let many = element.repeat((ZEROS / element.len()).max(1));
+        let mut left = len;
+        while left > 0 {
+            go_on(self.watch)?;
+            let step = left.min(many.len() as u64);
+            self.sink.write(&many[..step as usize]).map_err(failed)?;
+            left -= step;
+        }
+        Ok(())
+    }
+
+    /// Writes bytes at their places in the room.
+    pub(crate) fn place(
+        &mut self,
+        bytes: &[u8],
+        writes: impl Iterator<Item = Write>,
+    ) -> Result<(), Error> {
+        self.go_on()?;
+        let failed = |cause| Error::io(self.path, "write", cause);
+        for Write { dst, len, at } in writes {
+            let end = dst.saturating_add(len as u64);
+            let bytes = bytes.get(at..at + len).filter(|_| end <= self.room.len);
+            let outside =
+                || io::Error::other(format!("byte {end} of a tensor of {}", self.room.len));
+            let bytes = bytes.ok_or_else(outside).map_err(failed)?;
+            self.sink.place(bytes, self.room.at + dst).map_err(failed)?;
+        }
+        let told = self.room.told.saturating_add(bytes.len() as u64).min(self.room.len);
+        self.watch.advance(told - self.room.told);
+        self.room.told = told;
+        Ok(())
+    }
+
+    /// Nothing more is placed in the room: what is in it goes into the checksum.
+    pub(crate) fn placed(&mut self) -> Result<(), Error> {
+        let Room { at, len, told } = std::mem::take(&mut self.room);
+        if let Some(mut sum) = self.sum.take() {
+            let mut through = self.through()?;
+            let (mut from, end) = (at, at + len);
+            while from < end {
+                self.go_on()?;
+                let step = (end - from).min(through.len() as u64) as usize;
+                let Some(bytes) = through.get_mut(..step) else { break };
+                let read = self.sink.read_back(bytes, from);
+                read.map_err(|cause| Error::io(self.path, "read back", cause))?;
+                sum.update(bytes);
+                from += step as u64;
+            }
+            (self.sum, self.through) = (Some(sum), Some(through));
+        }
+        self.watch.advance(len - told);
+        self.wrote(len);
+        Ok(())
+    }
+
+    fn advance(&mut self, bytes: u64) {
+        self.watch.advance(bytes);
+        self.wrote(bytes);
+    }
+
+    fn wrote(&mut self, bytes: u64) {
+        self.written += bytes;
+        if self.written - self.begun >= FINAL {
+            self.sink.begin(self.begun, self.written - self.begun);
+            self.begun = self.written;
+        }
+    }
+
+    /// The last checksum that was made.
+    pub(crate) fn last_sum(&self) -> Option<u32> {
+        self.sums.last().copied()
+    }
+
+    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+        self.sink.sync().map_err(|cause| Error::io(self.path, "bring it to the disk", cause))
+    }
+}
+
+/// The bytes of one write to a file. The system copies them into pages of its cache, which it takes
+/// anew for each write: pieces of this size get small pages that were in use a moment ago, and the
+/// bytes are still in the processor's own cache.
+const PIECE: usize = 32 << 10;
+
+/// Bytes in order, or where that is possible at any place, then on the disk.
+pub(crate) trait Sink {
+    /// Writes all of `bytes` behind what was written before.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Appends at most `len` bytes of a file from byte `at` on, without taking them through this
+    /// process: how many they were, or 0 if that cannot be done here.
+    fn copy(&mut self, from: &File, at: u64, len: u64) -> io::Result<u64> {
+        let _ = (from, at, len);
+        Ok(0)
+    }
+
+    /// Whether bytes may go to any place of the file, and be read back.
+    fn is_placed(&self) -> bool {
+        false
+    }
+
+    /// Makes the file `len` bytes long, with zeros at its end; what is written next goes behind them.
+    fn extend(&mut self, len: u64) -> io::Result<()> {
+        let _ = len;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Writes all of `bytes` from byte `at` of the file on, where it has bytes already.
+    fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+        let _ = (bytes, at);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Fills `bytes` with what the file has from byte `at` on.
+    fn read_back(&mut self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        let _ = (bytes, at);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Says that the bytes `at..at + len` are final, so that their way to the disk may begin.
+    fn begin(&mut self, at: u64, len: u64) {
+        let _ = (at, len);
+    }
+
+    /// Returns when everything is on the disk.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Sink for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        bytes.chunks(PIECE).try_for_each(|piece| disk::write(self, piece))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn copy(&mut self, from: &File, mut at: u64, len: u64) -> io::Result<u64> {
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        match rustix::fs::copy_file_range(from, Some(&mut at), &*self, None, len) {
+            Ok(copied) => Ok(copied as u64),
+            // Across file systems, on old systems, on strange ones: whoever asked copies by hand, and
+            // hears then of what is wrong with the files.
+            Err(full @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT)) => Err(full.into()),
+            Err(_) => Ok(0),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn begin(&mut self, at: u64, len: u64) {
+        // Linux begins to write dirty pages that are not needed, and keeps those under way.
+        if let Some(len) = std::num::NonZeroU64::new(len) {
+            let _ = rustix::fs::fadvise(&*self, at, Some(len), rustix::fs::Advice::DontNeed);
+        }
+    }
+
+    fn is_placed(&self) -> bool {
+        true
+    }
+
+    fn extend(&mut self, len: u64) -> io::Result<()> {
+        disk::extend(self, len)
+    }
+
+    fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+        disk::place(self, bytes, at)
+    }
+
+    fn read_back(&mut self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        tilewright_transfer::read_at(self, bytes, at)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        disk::sync(self)
+    }
+}
+
+/// What is written in order and never read back: nothing can be copied to it from file to file, and
+/// nobody asks for its disk.
+pub(crate) struct Stream<'a>(pub(crate) &'a mut dyn io::Write);
+
+impl Sink for Stream<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// How a file just created becomes a sink.
+pub(crate) type Wrap<'a> = &'a dyn Fn(File) -> Box<dyn Sink>;
+
+/// The sink of production: the file itself.
+pub(crate) fn plain(file: File) -> Box<dyn Sink> {
+    Box::new(file)
+}

@@ -1,0 +1,115 @@
+//! Reading, moving and writing at the same time: lanes make pieces, this thread writes them in order.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    thread::{self, Scope},
+    time::Duration,
+};
+
+use crate::{
+    Conversion, Error,
+    container::Section,
+    transfer::{
+        budget::{Budget, Buffer},
+        lane::{Lane, Message, Road, Said},
+        output::Output,
+        pool::Pool,
+        shares::Shares,
+        work::{Pass, Queue},
+    },
+};
+
+/// How long the watcher is not asked while nothing comes.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Writes the sections of a file.
+pub(crate) fn write(
+    conversion: &Conversion<'_>,
+    (sections, pass): (&[Section], Pass),
+    output: &mut Output<'_>,
+    budget: &Budget,
+    pool: &Pool,
+) -> Result<(), Error> {
+    let shares = Shares::of(budget.limit());
+    let queue = Mutex::new(Queue::new(conversion, sections, shares, (output.is_placed(), pass)));
+    let stop = AtomicBool::new(false);
+    let road = Road { queue: &queue, stop: &stop, shares, pool, budget };
+    let written = thread::scope(|scope| {
+        let (say, said) = channel();
+        let homes = lanes(scope, &road, say);
+        let written = homes
+            .map_err(|cause| Error::io(output.path(), "start a thread", cause))
+            .and_then(|homes| in_order(&said, &homes, output));
+        stop.store(true, Ordering::Relaxed);
+        written
+    })?;
+    let taken = queue.into_inner().unwrap_or_else(PoisonError::into_inner).taken();
+    if written < taken {
+        let cause = io::Error::other(format!("{written} of {taken} parts were made"));
+        return Err(Error::io(output.path(), "finish it", cause));
+    }
+    Ok(())
+}
+
+/// Starts the lanes; answers the ways on which buffers go back to them.
+fn lanes<'s, 'c: 's, 'b: 's>(
+    scope: &'s Scope<'s, '_>,
+    road: &'b Road<'c, 'b>,
+    say: Sender<Message<'c>>,
+) -> io::Result<Vec<Sender<Buffer>>> {
+    let mut homes = Vec::new();
+    for number in 0..road.shares.lanes {
+        let (back, home) = channel();
+        let lane = Lane::new(road, number, say.clone(), home);
+        let name = format!("tilewright-{number}");
+        thread::Builder::new().name(name).spawn_scoped(scope, move || lane.run())?;
+        homes.push(back);
+    }
+    Ok(homes)
+}
+
+/// Writes what the lanes say, in the order of its numbers, until they are gone; how many there were.
+fn in_order(
+    said: &Receiver<Message<'_>>,
+    homes: &[Sender<Buffer>],
+    output: &mut Output<'_>,
+) -> Result<u64, Error> {
+    let (mut next, mut early) = (0, BTreeMap::<u64, VecDeque<Message<'_>>>::new());
+    loop {
+        while let Some(message) = early.get_mut(&next).and_then(VecDeque::pop_front) {
+            match message.said {
+                Said::Piece(buffer, len) => {
+                    output.write(buffer.get(..len).unwrap_or_default())?;
+                    // A lane that has ended needs no buffers.
+                    let _ = homes.get(message.lane).map(|home| home.send(buffer));
+                }
+                Said::Room(len, element) => output.room(len, &element)?,
+                Said::Tile(buffer, tile) => {
+                    output
+                        .place(buffer.get(..tile.dst_len()).unwrap_or_default(), tile.writes())?;
+                    let _ = homes.get(message.lane).map(|home| home.send(buffer));
+                }
+                Said::Placed => output.placed()?,
+                Said::Section(section) => output.section(section)?,
+                Said::Sum(number, sum) => output.summed(number, sum),
+                Said::Copy { source, at, len } => output.copy(source, at, len)?,
+                Said::Failed(error) => return Err(error),
+                Said::Done => {
+                    early.remove(&next);
+                    next += 1;
+                }
+            }
+        }
+        match said.recv_timeout(PATIENCE) {
+            Ok(message) => early.entry(message.number).or_default().push_back(message),
+            Err(RecvTimeoutError::Timeout) => output.go_on()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(next),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! One reading: bytes of a file moved to their places in memory, by one of the ways of [`super`].
+
+use std::{cell::Cell, ops::Range};
+
+use tilewright_relayout::{CALL, Plan, Program, Region};
+use tilewright_transfer::{Stage, is_straight};
+
+use super::{Reader, Sizes};
+use crate::{
+    Error, Watch,
+    transfer::{
+        budget::{Budget, Buffer},
+        job::reversed,
+        pool::Pool,
+        slabs::{Slab, Slabs, meet},
+    },
+    verify::{
+        boxes::{Area, size},
+        crew::go_on,
+    },
+};
+
+/// The bytes of a line of the processor's cache.
+const LINE: u128 = 64;
+
+/// The most bytes that are read between two looks at whether to stop.
+const STEP: usize = 4 << 20;
+
+/// Ranges of bytes, joined where gaps are short.
+fn joined(ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Range<u64>> {
+    let mut ranges = ranges.peekable();
+    std::iter::from_fn(move || {
+        let mut range = ranges.next()?;
+        while let Some(next) = ranges.next_if(|next| next.start <= range.end.saturating_add(CALL)) {
+            range.end = range.end.max(next.end);
+        }
+        Some(range)
+    })
+}
+
+/// One reading, with what it needs.
+pub(super) struct Run<'r, 'w> {
+    pub(super) reader: &'r Reader<'r>,
+    pub(super) pool: Pool,
+    pub(super) budget: Budget,
+    pub(super) watch: &'w dyn Watch,
+    pub(super) sizes: Sizes,
+    /// The bytes that the watcher was told of.
+    pub(super) told: Cell<u64>,
+}
+
+impl Run<'_, '_> {
+    pub(super) fn run(&self, out: &mut [u8]) -> Result<(), Error> {
+        let (reader, sizes) = (self.reader, self.sizes);
+        self.watch.total(reader.moved());
+        go_on(self.watch)?;
+        reader.pad(out)?;
+        if reader.is_copied() {
+            return self.read(out, 0, true);
+        }
+        if is_straight(&reader.program) {
+            return self.direct(out);
+        }
+        let window = sizes.window.saturating_mul(self.pool.threads() as u64).min(sizes.most / 4);
+        match self.windows(window).filter(|_| reader.to.tables().is_none()) {
+            Some(slabs) => self.slabs(self.on_lines(slabs, out), out),
+            None => self.ranges(out),
+        }
+    }
+
+    /// Windows of about `most` bytes: in one piece where what they hold is written in long runs, else in pieces of the
+    /// length with which these are longest.
+    fn windows(&self, most: u64) -> Option<Slabs> {
+        let slabs = |piece: Option<u64>| {
+            let from = &self.reader.from;
+            Slabs::new(from.layout(), from.bits, most, piece)
+        };
+        let (wanted, pieces) = (self.sizes.written, self.sizes.pieces.into_iter());
+        let pieces = pieces.filter(|piece| *piece < most).map(Some);
+        let mut best: Option<(u64, Slabs)> = None;
+        for piece in std::iter::once(None).chain(pieces) {
+            let Some(slabs) = slabs(piece) else { continue };
+            let written = self.written(&slabs).unwrap_or(0);
+            if best.as_ref().is_none_or(|(known, _)| written >= known.saturating_mul(2)) {
+                best = Some((written, slabs));
+            }
+            if best.as_ref().is_some_and(|(known, _)| *known >= wanted) {
+                break;
+            }
+        }
+        best.map(|(_, slabs)| slabs)
+    }
+
+    /// The bytes that the first of these slabs writes in one run.
+    fn written(&self, slabs: &Slabs) -> Option<u64> {
+        let (program, _) = self.program(&slabs.first()?).ok()??;
+        let size = |region: &&Region| {
+            region.loops.iter().fold(region.run, |all, turn| all.saturating_mul(turn.extent))
+        };
+        let region = program.regions()?.iter().max_by_key(size)?;
+        let unit = if region.packed { u64::from(self.reader.to.bits) } else { 8 };
+        let mut loops: Vec<_> = region.loops.iter().collect();
+        loops.sort_by_key(|turn| turn.dst.unsigned_abs());
+        let run = loops.into_iter().fold(region.run, |run, turn| {
+            if turn.dst.unsigned_abs() == run { run.saturating_mul(turn.extent) } else { run }
+        });
+        Some(run.saturating_mul(unit) / 8)
+    }
+
+    /// The same slabs, of which the first ends where a line of the destination does, if one of its edges lies there:
+    /// lines that two windows share are written twice.
+    fn on_lines(&self, slabs: Slabs, out: &[u8]) -> Slabs {
+        let (reader, begin) = (self.reader, out.as_ptr().addr() as u64);
+        let (axis, edges) = slabs.edges();
+        let (Some(whole), Some(extents)) =
+            (reader.area.get(axis), Some(reader.to.layout().extents()))
+        else {
+            return slabs;
+        };
+        let mut coord = vec![0; extents.len()];
+        let mut at = |index: u64| {
+            *coord.get_mut(axis)? = index;
+            let offset = reader.to.layout().offset(&coord).ok()?;
+            let bits = u128::try_from(offset).ok()? * u128::from(reader.to.bits);
+            Some(u128::from(begin) + bits / 8)
+        };
+        let on_line = |place: Option<u128>| place.is_some_and(|place| place % LINE == 0);
+        if whole.start != 0 || on_line(at(0)) {
+            return slabs;
+        }
+        let found = edges.take_while(|edge| *edge < whole.end).position(|edge| on_line(at(edge)));
+        match found {
+            Some(edge) => slabs.beginning(edge as u64),
+            None => slabs,
+        }
+    }
+
+    /// Reads runs to their places, or ranges of the result, each of what it needs of the source.
+    fn direct(&self, out: &mut [u8]) -> Result<(), Error> {
+        let (reader, most) = (self.reader, self.sizes.window.saturating_mul(2));
+        let mut read = |bytes: &mut [u8], from| self.read(bytes, from, true);
+        let mut stage = Stage::new(&self.budget, most).threads(self.pool.threads());
+        let done = stage.read(&Plan::of(reader.program.clone()), out, &mut read);
+        done.map_err(|failed| failed.into_error(|error| reader.failed(error), |_| self.outside()))?;
+        // Fewer bytes are read than written where elements grow or repeat.
+        self.tell(u64::MAX);
+        Ok(())
+    }
+
+    fn slabs(&self, slabs: Slabs, out: &mut [u8]) -> Result<(), Error> {
+        let (reader, mut room) = (self.reader, None);
+        for slab in slabs {
+            let Some((program, area)) = self.program(&slab)? else { continue };
+            // What one window writes is no sign of where the result lies.
+            let plan = match out.len() as u64 >= self.sizes.far {
+                true => Plan::past_caches(program),
+                false => Plan::of(program),
+            };
+            let buffer = self.room(&mut room, plan.src_bytes())?;
+            let all = 0..buffer.len() as u64;
+            let parts = plan.program().source_ranges().filter(|_| area != slab.area);
+            for part in joined(parts.chain((area == slab.area).then_some(all))) {
+                for (from, range) in slab.pieces(part) {
+                    let bytes = buffer.get_mut(range.start as usize..range.end as usize);
+                    self.read(bytes.ok_or_else(|| self.outside())?, from, false)?;
+                }
+            }
+            self.place(&plan, buffer, out)?;
+            self.watch.advance(size(&area) * u64::from(reader.to.bits) / 8);
+        }
+        Ok(())
+    }
+
+    /// What moves the elements of a slab that are asked for, and the box that they are.
+    fn program(&self, slab: &Slab) -> Result<Option<(Program, Area)>, Error> {
+        let reader = self.reader;
+        let Some(area) = meet(&slab.area, &reader.area) else { return Ok(None) };
+        let less = |origin: &[Range<u64>]| -> Vec<u64> {
+            area.iter().zip(origin).map(|(own, whole)| own.start - whole.start).collect()
+        };
+        let extents: Vec<u64> = area.iter().map(|range| range.end - range.start).collect();
+        let program = Program::of_part(
+            (&slab.layout, &less(&slab.area)),
+            (reader.to.layout(), &less(&reader.area)),
+            &extents,
+            reader.program.elements(),
+        );
+        Ok(Some((program.map_err(|error| reader.failed(&error))?, area)))
+    }
+
+    /// Moves what a window holds to its places.
+    fn place(&self, plan: &Plan, window: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        let done = match plan.ranges(u64::MAX).next() {
+            Some(range) if self.pool.threads() > 1 => {
+                let part = out.get_mut(range.start as usize..range.end as usize);
+                let part = part.ok_or_else(|| self.outside())?;
+                self.pool.run_range(plan, range, window, part)
+            }
+            _ => plan.run(window, out, 1),
+        };
+        done.map_err(|error| self.reader.failed(&error))
+    }
+
+    /// Reads what a plan needs of a window from byte `from` on.
+    fn read_parts(&self, plan: &Plan, window: &mut [u8], from: u64) -> Result<(), Error> {
+        for range in joined(plan.program().source_ranges()) {
+            let bytes = window.get_mut(range.start as usize..range.end as usize);
+            self.read(bytes.ok_or_else(|| self.outside())?, from + range.start, false)?;
+        }
+        Ok(())
+    }
+
+    /// All that is needed of the source at once, where that is little, else range by range.
+    fn ranges(&self, out: &mut [u8]) -> Result<(), Error> {
+        let (reader, mut room) = (self.reader, None);
+        let plan = Plan::of(reader.program.clone());
+        if plan.src_bytes() <= self.sizes.most {
+            let buffer = self.room(&mut room, plan.src_bytes())?;
+            self.read_parts(&plan, buffer, 0)?;
+            self.place(&plan, buffer, out)?;
+            self.watch.advance(reader.moved());
+            return Ok(());
+        }
+        self.direct(out)
+    }
+
+    /// The first `len` bytes of a buffer that is kept.
+    fn room<'a>(&self, room: &'a mut Option<Buffer>, len: u64) -> Result<&'a mut [u8], Error> {
+        let room = self.budget.grown(room, len, len)?;
+        room.get_mut(..len as usize).ok_or_else(|| self.outside())
+    }
+
+    /// Fills `bytes` from byte `from` of the tensor on; `tells` if the watcher hears of it.
+    fn read(&self, bytes: &mut [u8], from: u64, tells: bool) -> Result<(), Error> {
+        let (reader, unit) = (self.reader, reversed(&self.reader.from, &self.reader.to));
+        let mut at = reader.at.saturating_add(from);
+        for step in bytes.chunks_mut(STEP) {
+            go_on(self.watch)?;
+            self.pool.read(reader.source, step, at)?;
+            at += step.len() as u64;
+            if tells {
+                self.tell(step.len() as u64);
+            }
+        }
+        reader.source.reverse(reader.name, bytes, (from, unit))
+    }
+
+    /// Tells of bytes that were read, of no more than the result has: gaps are read too.
+    fn tell(&self, bytes: u64) {
+        let told = self.told.get();
+        let now = told.saturating_add(bytes).min(self.reader.moved());
+        self.watch.advance(now - told);
+        self.told.set(now);
+    }
+
+    fn outside(&self) -> Error {
+        Error::usage(format!("tensor {:?}: a place outside its buffer", self.reader.name))
+    }
+}

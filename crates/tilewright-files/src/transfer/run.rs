@@ -1,0 +1,540 @@
+//! Runs a conversion: temporaries, headers, tensors, the rename; and what it reports.
+
+use std::{borrow::Cow, collections::BTreeMap, io::Write, path::Path};
+
+use tilewright_fingerprint::Fingerprint;
+
+use crate::{
+    Conversion, Error, Watch,
+    commit::{
+        access::Access,
+        destination::STREAM,
+        set, space,
+        temporary::{self, Temporary},
+    },
+    container::{self, Section, Target},
+    layout::note,
+    open::source::Source,
+    transfer::{
+        budget::Budget,
+        job::total_bytes,
+        output::{self, Output, Sink, Stream, Wrap},
+        pipeline,
+        pool::Pool,
+        work::Pass,
+    },
+    verify,
+    verify::{
+        crew::{Crew, go_on},
+        record::Record,
+    },
+};
+
+impl Conversion<'_> {
+    /// Writes the result: to temporary files beside `out`, synced, verified if asked, then renamed;
+    /// the index of a checkpoint last. After an error before that rename nothing of it is left; where the
+    /// folder cannot be synced afterwards, or old files cannot be removed, the result stands.
+    ///
+    /// # Errors
+    /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference;
+    /// [cancelled](Error::is_cancelled) if `watch` says so.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// conversion.run(&()).unwrap();
+    /// assert!(out.exists());
+    ///
+    /// // What has appeared meanwhile is not replaced.
+    /// assert_eq!(conversion.run(&()).unwrap_err().kind(), "exists");
+    /// ```
+    pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
+        run(self, watch, &output::plain)
+    }
+
+    /// Writes the result of [`prepare_stream`](Conversion::prepare_stream), in order. An error leaves a part
+    /// of it.
+    ///
+    /// # Errors
+    /// As [`run`](Conversion::run); [usage](Error::is_usage) where the result goes to files.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// let conversion = Conversion::prepare_stream(&input, "-", request).unwrap();
+    /// let mut out = Vec::new();
+    /// let report = conversion.run_to(&mut out, &()).unwrap();
+    /// assert_eq!(report.bytes_written(), out.len() as u64);
+    /// ```
+    pub fn run_to(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<Report, Error> {
+        run_to(self, out, watch)
+    }
+}
+
+/// Runs a conversion to files, written through `wrap`.
+pub(crate) fn run(
+    conversion: &Conversion<'_>,
+    watch: &dyn Watch,
+    wrap: Wrap<'_>,
+) -> Result<Report, Error> {
+    if conversion.streamed {
+        return Err(Error::usage("the result goes to a stream, which run_to is given"));
+    }
+    conversion.input.check_sums(watch)?;
+    let means = Means::new(conversion, watch);
+    let verified = filled(conversion, &means, &Moved { conversion, wrap })?;
+    Ok(means.report(conversion, verified))
+}
+
+/// What writes and checks the files of a result.
+pub(crate) trait Filling {
+    /// Writes a file, and brings it to the disk.
+    fn write(
+        &self,
+        target: &Target,
+        temporary: &Temporary,
+        means: &Means<'_>,
+    ) -> Result<Written, Error>;
+
+    /// Compares all files, before they get their names, where that was asked; how many bytes were compared.
+    fn check(
+        &self,
+        done: &[Temporary],
+        data: &BTreeMap<usize, Fingerprint>,
+        means: &Means<'_>,
+    ) -> Result<Option<u64>, Error>;
+}
+
+/// Fills the files of a result, and gives them their names.
+pub(crate) fn filled(
+    conversion: &Conversion<'_>,
+    means: &Means<'_>,
+    filling: &dyn Filling,
+) -> Result<Option<u64>, Error> {
+    let write = || files(conversion, means, filling);
+    match &conversion.stage {
+        Some(stage) => stage.filled(means.watch, write),
+        None => write(),
+    }
+}
+
+/// The files of a conversion, tensor by tensor.
+struct Moved<'a> {
+    conversion: &'a Conversion<'a>,
+    wrap: Wrap<'a>,
+}
+
+impl Filling for Moved<'_> {
+    fn write(
+        &self,
+        target: &Target,
+        temporary: &Temporary,
+        means: &Means<'_>,
+    ) -> Result<Written, Error> {
+        let sink = (self.wrap)(temporary.writer()?);
+        write_to(self.conversion, target, &target.path, sink, means)
+    }
+
+    fn check(
+        &self,
+        done: &[Temporary],
+        data: &BTreeMap<usize, Fingerprint>,
+        means: &Means<'_>,
+    ) -> Result<Option<u64>, Error> {
+        if !self.conversion.request.verify {
+            return Ok(None);
+        }
+        let crew = Crew::new(means.watch, &means.budget, self.conversion.request.threads);
+        verify::written(self.conversion, done, data, crew).map(Some)
+    }
+}
+
+/// Runs a conversion to a stream.
+pub(crate) fn run_to(
+    conversion: &Conversion<'_>,
+    out: &mut dyn Write,
+    watch: &dyn Watch,
+) -> Result<Report, Error> {
+    if !conversion.streamed {
+        return Err(Error::usage("the result goes to a file, which run writes"));
+    }
+    conversion.input.check_sums(watch)?;
+    let means = Means::new(conversion, watch);
+    for target in &conversion.targets {
+        write_to(conversion, target, Path::new(STREAM), Box::new(Stream(out)), &means)?;
+    }
+    conversion.input.check_unchanged()?;
+    Ok(means.report(conversion, None))
+}
+
+/// What the whole run has to work with, and how many bytes it writes.
+pub(crate) struct Means<'a> {
+    pub(crate) watch: &'a dyn Watch,
+    pub(crate) budget: Budget,
+    pool: Pool,
+    pub(crate) bytes: u64,
+}
+
+impl<'a> Means<'a> {
+    pub(crate) fn new(conversion: &Conversion<'_>, watch: &'a dyn Watch) -> Means<'a> {
+        let payload = total_bytes(&conversion.jobs);
+        let headers: u64 = conversion.targets.iter().map(Target::overhead).sum();
+        let times = if conversion.request.verify { 2 } else { 1 };
+        watch.total(headers.saturating_add(payload.saturating_mul(times)));
+        let budget = Budget::new(conversion.request.memory);
+        let pool = Pool::new(conversion.request.threads);
+        Means { watch, budget, pool, bytes: payload.saturating_add(headers) }
+    }
+
+    fn report(&self, conversion: &Conversion<'_>, verified: Option<u64>) -> Report {
+        let bytes_read = conversion.jobs.iter().map(|job| job.bytes_in).sum();
+        Report { bytes_read, bytes_written: self.bytes, verified, peak: self.budget.peak() }
+    }
+}
+
+/// Writes the result to files; how many bytes were compared where that is asked.
+fn files(
+    conversion: &Conversion<'_>,
+    means: &Means<'_>,
+    filling: &dyn Filling,
+) -> Result<Option<u64>, Error> {
+    for target in &conversion.targets {
+        temporary::sweep(&set::usual_path(&target.path))?;
+    }
+    if conversion.format.array.is_some() {
+        note::sweep(&conversion.out)?;
+    }
+    space::check(&conversion.out, means.bytes)?;
+    let (mut done, mut sum, mut data) = (Vec::new(), None, BTreeMap::new());
+    for (number, target) in set::targets(conversion)?.iter().enumerate() {
+        let usual = set::usual_path(&target.path);
+        let temporary =
+            Temporary::create(&target.path, &usual, &access(conversion, number, &usual))?;
+        let written = filling.write(target, &temporary, means)?;
+        sum = written.sum;
+        data.extend(written.data);
+        done.push(temporary);
+    }
+    let verified = filling.check(&done, &data, means)?;
+    go_on(means.watch)?;
+    conversion.input.check_unchanged()?;
+    commit(conversion, done, (sum, &data), means.watch)?;
+    Ok(verified)
+}
+
+/// Gives the finished files their names; `sum` is the checksum of one that is noted, `data` are the fingerprints.
+fn commit(
+    conversion: &Conversion<'_>,
+    mut done: Vec<Temporary>,
+    (sum, data): (Option<u32>, &BTreeMap<usize, Fingerprint>),
+    watch: &dyn Watch,
+) -> Result<(), Error> {
+    let force = conversion.request.force;
+    let array = conversion.format.array.is_some().then(|| done.pop()).flatten();
+    match (array, conversion.note.as_ref().zip(sum)) {
+        (None, _) => set::commit(conversion, done, watch),
+        (Some(file), None) => note::persist_plain(file, force, watch),
+        (Some(file), Some(noted)) => {
+            let access = access(conversion, 0, &conversion.out);
+            let (texts, sum) = noted;
+            let texts = container::noted_with(texts, data.get(&0));
+            note::persist(file, (&texts, sum), &access, force, watch)
+        }
+    }
+}
+
+/// Who may read and write a target: as its predecessor, else as the file of its number in the input.
+fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
+    let opened = &conversion.input.opened;
+    let file = opened.files.get(number).map(|file| &file.source);
+    let old = match conversion.format.several && number < opened.files.len() {
+        true => set::predecessor(&conversion.out, usual),
+        false => conversion.out.clone(),
+    };
+    Access::of(&old, file.or(opened.index.as_ref()).and_then(Source::facts))
+}
+
+/// What was written.
+#[derive(Default)]
+pub(crate) struct Written {
+    /// The last checksum that was made of the bytes.
+    sum: Option<u32>,
+    /// The fingerprints of the data that were summed, by the numbers of their jobs.
+    data: BTreeMap<usize, Fingerprint>,
+}
+
+/// Writes header and tensors of a target, and brings them to the disk.
+fn write_to(
+    conversion: &Conversion<'_>,
+    target: &Target,
+    path: &Path,
+    sink: Box<dyn Sink + '_>,
+    means: &Means<'_>,
+) -> Result<Written, Error> {
+    let mut output = Output::new(sink, path, means.watch, &means.budget);
+    let mut sections = Cow::from(&target.sections);
+    if conversion.note.is_some() && !conversion.streamed {
+        // The note tells the file by a checksum of all of it.
+        sections.to_mut().insert(0, Section::Begin);
+        sections.to_mut().push(Section::End);
+    }
+    // The header of a stream is gone before the data pass: these are read twice.
+    let passes: &[Pass] = match conversion.streamed {
+        true if conversion.jobs.iter().any(|job| job.record.is_read()) => &[Pass::Sum, Pass::Write],
+        true => &[Pass::Write],
+        false => &[Pass::Both],
+    };
+    for pass in passes {
+        let (budget, pool) = (&means.budget, &means.pool);
+        pipeline::write(conversion, (&sections, *pass), &mut output, budget, pool)?;
+        if *pass != Pass::Write {
+            check_data(conversion, target, output.fingerprints())?;
+        }
+    }
+    output.complete()?;
+    output.sync()?;
+    Ok(Written { sum: output.last_sum(), data: output.fingerprints().clone() })
+}
+
+/// An error if the data of a source are not what it records of them.
+fn check_data(
+    conversion: &Conversion<'_>,
+    target: &Target,
+    data: &BTreeMap<usize, Fingerprint>,
+) -> Result<(), Error> {
+    let numbers = target.sections.iter().filter_map(|section| match section {
+        Section::Tensor(number) => Some(*number),
+        _ => None,
+    });
+    for number in numbers {
+        let Some(job) = conversion.jobs.get(number) else { continue };
+        let is = data.get(&number).copied().unwrap_or_default();
+        if let Record::Checked(own) = job.record
+            && own != is
+        {
+            let said = format!(
+                "tensor {:?} has data of fingerprint {is}, and {own} is recorded of them: they were changed since they were written; convert the original again, or remove the note",
+                job.name
+            );
+            return Err(Error::corrupt(&conversion.input.path, said));
+        }
+    }
+    Ok(())
+}
+
+/// What a run did.
+///
+/// ```
+/// # use tilewright_files::{Conversion, Reading, Request, open};
+/// # use tilewright_notation::Spec;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// # let input = open(path, &Reading::default()).unwrap();
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let out = folder.path().join("zn.safetensors");
+/// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+/// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+/// let report = conversion.run(&()).unwrap();
+/// assert!(report.bytes_written() > report.bytes_read() && report.verified().is_some());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    pub(crate) bytes_read: u64,
+    pub(crate) bytes_written: u64,
+    pub(crate) verified: Option<u64>,
+    pub(crate) peak: u64,
+}
+
+impl Report {
+    /// Bytes of tensors read, those read again for verification not counted.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let read: u64 = conversion.jobs().iter().map(|job| job.bytes_in()).sum();
+    /// assert_eq!(conversion.run(&()).unwrap().bytes_read(), read);
+    /// ```
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+
+    /// Bytes written, headers included.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let report = conversion.run(&()).unwrap();
+    /// assert_eq!(report.bytes_written(), std::fs::metadata(&out).unwrap().len());
+    /// ```
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes_written
+    }
+
+    /// Bytes compared, where verification was asked for.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let written: u64 = conversion.jobs().iter().map(|job| job.bytes_out()).sum();
+    /// assert_eq!(conversion.run(&()).unwrap().verified(), Some(written));
+    /// ```
+    pub fn verified(&self) -> Option<u64> {
+        self.verified
+    }
+
+    /// The most bytes of buffers that were in use at once.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let peak = conversion.run(&()).unwrap().peak_memory();
+    /// assert!(peak > 0 && peak <= tilewright_files::DEFAULT_MEMORY);
+    /// ```
+    pub fn peak_memory(&self) -> u64 {
+        self.peak
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, fs::File, io};
+
+    use tilewright_notation::Spec;
+
+    use super::*;
+    use crate::{Reading, Request, open};
+
+    /// A disk that is full at byte `left`.
+    struct Full {
+        file: File,
+        left: usize,
+    }
+
+    impl Sink for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+            let fits = bytes.len().min(self.left);
+            self.left -= fits;
+            Sink::write(&mut self.file, &bytes[..fits])?;
+            if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+
+        fn is_placed(&self) -> bool {
+            true
+        }
+
+        fn extend(&mut self, len: u64) -> io::Result<()> {
+            Sink::extend(&mut self.file, len)
+        }
+
+        fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+            let fits = bytes.len().min(self.left);
+            self.left -= fits;
+            Sink::place(&mut self.file, &bytes[..fits], at)?;
+            if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+
+        fn read_back(&mut self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+            Sink::read_back(&mut self.file, bytes, at)
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            if self.left == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, out) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
+        let mut bytes = container::npy::header_bytes("<f4", false, &[64, 64]);
+        let whole = bytes.len() + 64 * 64 * 4;
+        bytes.resize(whole, 7);
+        fs::write(&path, &bytes).unwrap();
+        let input = open(&path, &Reading::default()).unwrap();
+        for memory in [4096, 1 << 20, 1 << 24] {
+            for left in [0, 1, 127, 128, 5000, whole - 1, whole] {
+                let request = Request::new().to(Spec::parse("col-major").unwrap()).memory(memory);
+                let conversion = Conversion::prepare(&input, &out, request).unwrap();
+                let error =
+                    run(&conversion, &(), &|file| Box::new(Full { file, left })).unwrap_err();
+                assert!(error.is_io() && error.kind() == "io", "{error}");
+                assert!(error.to_string().contains("out.npy"), "{error}");
+                assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+            }
+            let request = Request::new().to(Spec::parse("col-major").unwrap()).memory(memory);
+            let conversion = Conversion::prepare(&input, &out, request).unwrap();
+            run(&conversion, &(), &|file| Box::new(Full { file, left: whole + 1 })).unwrap();
+            fs::remove_file(&out).unwrap();
+        }
+    }
+
+    /// A sink that writes one byte wrong.
+    struct Wrong {
+        file: File,
+        at: usize,
+    }
+
+    impl Sink for Wrong {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+            let mut bytes = bytes.to_vec();
+            if let Some(byte) = bytes.get_mut(self.at) {
+                *byte ^= 1;
+            }
+            self.at = self.at.wrapping_sub(bytes.len());
+            Sink::write(&mut self.file, &bytes)
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            self.file.sync_all()
+        }
+    }
+
+    #[test]
+    fn verification_looks_at_what_was_written_before_it_gets_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, out) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
+        let mut bytes = container::npy::header_bytes("<f4", false, &[6, 5]);
+        bytes.resize(bytes.len() + 120, 7);
+        fs::write(&path, &bytes).unwrap();
+        let input = open(&path, &Reading::default()).unwrap();
+        for at in [128, 200, 247] {
+            let request = Request::new().to(Spec::parse("col-major").unwrap()).verify(true);
+            let conversion = Conversion::prepare(&input, &out, request).unwrap();
+            let error = run(&conversion, &(), &|file| Box::new(Wrong { file, at })).unwrap_err();
+            assert!(error.is_io() && error.to_string().contains("verification failed"), "{error}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! How the bound on memory is shared out among those that read, move and write.
+
+use tilewright_relayout::{CALL, Chunk, Plan, Tiles};
+use tilewright_transfer::LONG;
+
+/// The bytes of a piece where memory allows: what is made stays in the processor's cache until it is
+/// written.
+pub(crate) const PIECE: u64 = 1 << 20;
+
+/// Budgets smaller than this are not divided: long reads are worth more than work side by side.
+const DIVIDED: u64 = 8 << 20;
+
+/// How a tensor is converted.
+pub(crate) enum Parts {
+    /// It is read whole, and its result made in pieces.
+    Whole,
+    /// By ranges of this number of bytes of the result.
+    Ranges(u64),
+    /// By boxes of elements, whose places in the result lie apart.
+    Tiles(Tiles),
+}
+
+/// Larger tiles read and write no faster.
+const TILE: u64 = 32 << 20;
+
+/// What calls and bytes cost together, in bytes.
+fn cost((calls, bytes): (u64, u64)) -> u64 {
+    calls.saturating_mul(CALL).saturating_add(bytes)
+}
+
+/// How the budget is shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// How many lanes read and move at the same time.
+    pub(crate) lanes: usize,
+    /// How many pieces a lane may have on their way to the file, that which it fills among them.
+    pub(crate) slots: usize,
+    /// What a lane may hold, in bytes.
+    pub(crate) share: u64,
+    /// The bytes of a piece.
+    pub(crate) piece: u64,
+}
+
+impl Shares {
+    /// Of a bound on memory, what an output needs of which is taken.
+    pub(crate) fn of(limit: u64) -> Shares {
+        let reserved = of_output(limit);
+        let (lanes, slots) = if limit < DIVIDED { (1, 1) } else { (2, 2) };
+        let share = limit.saturating_sub(reserved) / lanes as u64;
+        Shares { lanes, slots, share, piece: PIECE.min(share / 8).max(1) }
+    }
+
+    /// What a lane holds that reads `src` bytes, with a list of `list`, for pieces of `dst` bytes.
+    pub(crate) fn held(&self, src: u64, list: u64, dst: u64) -> u64 {
+        src.saturating_add(list).saturating_add(dst.saturating_mul(self.slots as u64))
+    }
+
+    /// What moves most of a tensor: the way of its plan, or of the first of the parts that memory allows.
+    pub(crate) fn kernel(
+        &self,
+        plan: &Plan,
+        placed: bool,
+    ) -> Result<String, tilewright_relayout::Error> {
+        Ok(match self.parts(plan, placed)? {
+            Parts::Whole => plan.kernel_name(),
+            Parts::Tiles(tiles) => tiles.kernel_name(),
+            Parts::Ranges(len) => match plan.ranges(len).next() {
+                Some(range) => plan.chunk(range)?.kernel_name(),
+                None => plan.kernel_name(),
+            },
+        })
+    }
+
+    /// How a tensor is converted; `placed` if its result may be written in any order.
+    pub(crate) fn parts(
+        &self,
+        plan: &Plan,
+        placed: bool,
+    ) -> Result<Parts, tilewright_relayout::Error> {
+        let Shares { share, piece, .. } = *self;
+        let whole = self.held(plan.src_bytes(), 0, piece.min(plan.dst_bytes()));
+        if whole <= share && plan.src_bytes() <= piece {
+            return Ok(Parts::Whole);
+        }
+        if plan.list_bytes(piece) == 0
+            && let Some(range) = plan.ranges(piece).next()
+        {
+            let chunk = plan.chunk(range)?;
+            if self.needed(&chunk) <= share && reads_on(&chunk) {
+                return Ok(Parts::Ranges(piece));
+            }
+        }
+        if whole <= share {
+            return Ok(Parts::Whole);
+        }
+        let len = self.chunk_len(plan)?;
+        let most = (share / (self.slots as u64 + 1)).clamp(1, TILE);
+        match plan.tiles(most).filter(|_| placed) {
+            Some(tiles) if cost(tiles.cost()) < self.cost_of_ranges(plan, len)? => {
+                Ok(Parts::Tiles(tiles))
+            }
+            _ => Ok(Parts::Ranges(len)),
+        }
+    }
+
+    /// What it costs to read and write ranges of `len` bytes, judged by the first.
+    fn cost_of_ranges(&self, plan: &Plan, len: u64) -> Result<u64, tilewright_relayout::Error> {
+        let Some(range) = plan.ranges(len).next() else { return Ok(0) };
+        let times = plan.dst_bytes().div_ceil((range.end - range.start).max(1));
+        let chunk = plan.chunk(range)?;
+        let (calls, bytes) = (chunk.reads().count() as u64 + 1, chunk.buffer_len() as u64);
+        Ok(cost((calls.saturating_mul(times), bytes.saturating_mul(times))))
+    }
+
+    /// What a lane holds that runs this chunk.
+    fn needed(&self, chunk: &Chunk) -> u64 {
+        let range = chunk.range();
+        let len = range.end - range.start;
+        self.held(chunk.buffer_len() as u64, chunk.overhead_bytes(), len)
+    }
+
+    /// The length of ranges that fit into the share, judged by the first of them.
+    fn chunk_len(&self, plan: &Plan) -> Result<u64, tilewright_relayout::Error> {
+        let mut len = self.share / (self.slots as u64 + 1);
+        // The list of reads is made before its length is known.
+        while len > 64 && len.saturating_add(plan.list_bytes(len)) > self.share {
+            len /= 2;
+        }
+        while let Some(range) = plan.ranges(len).next() {
+            let chunk = plan.chunk(range)?;
+            if len <= 64 || self.needed(&chunk) <= self.share {
+                break;
+            }
+            len /= 2;
+        }
+        Ok(len)
+    }
+}
+
+/// The most bytes that are copied through memory at once.
+const COPY: u64 = 64 << 10;
+
+/// What an output may hold of the bound.
+pub(crate) fn of_output(limit: u64) -> u64 {
+    COPY.min(limit / 8)
+}
+
+/// Whether a chunk reads long stretches, and little that it does not need.
+fn reads_on(chunk: &Chunk) -> bool {
+    let (range, buffer) = (chunk.range(), chunk.buffer_len() as u64);
+    let reads = chunk.reads().count() as u64;
+    buffer >= reads.saturating_mul(LONG) && buffer <= 2 * (range.end - range.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::TensorLayout;
+    use tilewright_relayout::Elements;
+
+    use super::*;
+
+    /// What ran is what was named, for every bound on memory: chunks cut the regions of a plan.
+    #[test]
+    fn a_kernel_is_named_after_the_ranges_that_memory_allows() {
+        let rows = TensorLayout::row_major(&[3000, 2000]).unwrap();
+        let columns = TensorLayout::col_major(&[3000, 2000]).unwrap();
+        let plan = Plan::new(&rows, &columns, Elements::same(16), 0).unwrap();
+        let named = |limit| Shares::of(limit).kernel(&plan, false).unwrap();
+        assert_eq!(named(1 << 30), plan.kernel_name());
+        let mut seen = Vec::new();
+        for limit in (12..24).map(|log| 1 << log) {
+            let shares = Shares::of(limit);
+            let Parts::Ranges(len) = shares.parts(&plan, false).unwrap() else {
+                panic!("ranges: 12 MB do not fit")
+            };
+            let chunk = plan.chunk(plan.ranges(len).next().unwrap()).unwrap();
+            assert_eq!(shares.kernel(&plan, false).unwrap(), chunk.kernel_name(), "{limit}");
+            assert!(matches!(shares.parts(&plan, true), Ok(Parts::Tiles(_))), "{limit}");
+            seen.push(chunk.kernel_name());
+        }
+        assert!(seen.iter().any(|name| *name != plan.kernel_name()), "{seen:?}");
+    }
+}

@@ -1,0 +1,337 @@
+//! A storage cut into windows of its bytes, each of which holds the elements of a box of coordinates.
+//!
+//! Law: the boxes of all slabs hold every coordinate once, and a slab's elements lie from its first byte to its last
+//! as they do in the storage.
+//!
+//! The digits of a layout are ordered by their strides. Where the outermost digits are fixed and the next one takes a
+//! range of values, elements lie in one window of the storage; their coordinates are a box if, of each dim, the digits
+//! that are fixed are its most significant ones. Where the digit behind that one takes a range of values too, the window
+//! is made of pieces of the storage, which lie the stride of the first apart: a box that is less long in the storage, and
+//! longer in another layout.
+
+use std::ops::Range;
+
+use tilewright_core::{Layout, Mode, TensorLayout};
+
+use crate::{
+    layout::held::bytes_of,
+    verify::{
+        boxes::Area,
+        digits::{Digit, digits},
+    },
+};
+
+/// One window, and the box of coordinates in it.
+pub(crate) struct Slab {
+    /// The first byte of the window in the storage.
+    from: u64,
+    /// From one piece of it to the next, in the storage and in the window, in bytes.
+    apart: (u64, u64),
+    /// The coordinates.
+    pub(crate) area: Area,
+    /// How they lie in the window, the first at coordinate 0.
+    pub(crate) layout: TensorLayout,
+}
+
+impl Slab {
+    /// Where these bytes of the window lie in the storage: the first byte there, and the bytes of the window.
+    pub(crate) fn pieces(&self, bytes: Range<u64>) -> impl Iterator<Item = (u64, Range<u64>)> {
+        let (from, (there, here)) = (self.from, self.apart);
+        let mut start = bytes.start;
+        std::iter::from_fn(move || {
+            let (piece, within) = (start / here, start % here);
+            let end = bytes.end.min(start.saturating_add(here - within));
+            let found = (start < end).then_some((from + piece * there + within, start..end));
+            start = end;
+            found
+        })
+    }
+}
+
+/// The slabs of a storage, in the order of their bytes.
+pub(crate) struct Slabs {
+    extents: Vec<u64>,
+    /// The largest strides first.
+    digits: Vec<Digit>,
+    bits: u32,
+    /// The digit that takes a range of values, and how many; those before it are fixed.
+    cut: usize,
+    count: u64,
+    /// How many the first range of it has.
+    first: u64,
+    /// How many values the digit behind it takes, where windows are made of pieces.
+    second: Option<u64>,
+    /// The values of the digits up to the last one of these.
+    next: Option<Vec<u64>>,
+}
+
+impl Slabs {
+    /// Slabs of about `most` bytes of a storage of elements of `bits` bits, in pieces of about `piece` bytes where that
+    /// is given; `None` for a layout that they do not fit: one with swizzles, negative strides or an offset, or whose
+    /// windows are no boxes.
+    pub(crate) fn new(
+        layout: &TensorLayout,
+        bits: u32,
+        most: u64,
+        piece: Option<u64>,
+    ) -> Option<Slabs> {
+        let bare = layout.layout();
+        if !layout.is_strided() || !bare.swizzle().is_identity() || bare.offset() != 0 {
+            return None;
+        }
+        let mut digits = digits(bare);
+        digits.sort_by_key(|digit| std::cmp::Reverse((digit.stride, digit.place)));
+        if digits.last()?.stride < 0 {
+            return None;
+        }
+        let bytes = |digit: &Digit| bytes_of(digit.stride as u64, bits);
+        let within = |most: u64| {
+            let fits = |digit: &Digit| bytes(digit).is_some_and(|len| len <= most);
+            Some((digits.iter().position(fits)?, most))
+        };
+        let (last, len) = within(piece.unwrap_or(most))?;
+        let taken = |i: usize, len: u64, most: u64| -> Option<u64> {
+            Some(even(most / len.max(1)).min(digits.get(i)?.extent))
+        };
+        let count = taken(last, bytes(digits.get(last)?)?, len)?;
+        let (cut, count, second) = match piece {
+            None => (last, count, None),
+            Some(_) => {
+                let piece = count.checked_mul(bytes(digits.get(last)?)?)?;
+                let cut = last.checked_sub(1).filter(|cut| are_apart(&digits, *cut))?;
+                (cut, taken(cut, piece, most)?, Some(count))
+            }
+        };
+        let whole = |digit: &Digit| (digit.stride as u128 * u128::from(bits)).is_multiple_of(8);
+        if !is_box(&digits, last) || !digits.get(..=last)?.iter().all(whole) {
+            return None;
+        }
+        let (extents, next) = (layout.extents().to_vec(), Some(vec![0; last + 1]));
+        let slabs = Slabs { extents, digits, bits, cut, count, first: count, second, next };
+        let (_, longest, _) = slabs.made(&vec![0; last + 1])?;
+        (bytes_of(longest.capacity(), bits)? <= most.saturating_mul(4)).then_some(slabs)
+    }
+
+    /// The first of them.
+    pub(crate) fn first(&self) -> Option<Slab> {
+        self.slab(self.next.as_ref()?)
+    }
+
+    /// The axis along which slabs follow each other, and the coordinates there where one might begin, up to the
+    /// second one.
+    pub(crate) fn edges(&self) -> (usize, impl Iterator<Item = u64> + use<>) {
+        let digit = self.digits[self.cut];
+        (digit.axis, (1..self.count.min(digit.extent)).map(move |value| value * digit.place))
+    }
+
+    /// The same, of which the first ends at edge number `edge`, counted from 0.
+    pub(crate) fn beginning(self, edge: u64) -> Slabs {
+        Slabs { first: (edge + 1).min(self.count), ..self }
+    }
+
+    /// The area where the outer digits have these values; `None` where there is padding alone.
+    fn area(&self, values: &[u64]) -> Option<Area> {
+        let mut area: Area = self.extents.iter().map(|extent| 0..*extent).collect();
+        let mut low = vec![0u64; area.len()];
+        for (i, (digit, value)) in self.digits.iter().zip(values).enumerate() {
+            let start = low[digit.axis] + value * digit.place;
+            low[digit.axis] = start;
+            // A digit behind the cut one, of the same axis, is taken where that one has a single value.
+            let taken = self.taken(i, *value);
+            let end = start.saturating_add(taken.saturating_mul(digit.place));
+            area[digit.axis] = start..end.min(self.extents[digit.axis]);
+        }
+        area.iter().all(|range| range.start < range.end).then_some(area)
+    }
+
+    /// How many values a digit takes from this one on.
+    fn taken(&self, i: usize, value: u64) -> u64 {
+        let count = match (i.checked_sub(self.cut), self.second) {
+            (Some(0), _) if value < self.first => self.first - value,
+            (Some(0), _) => self.count,
+            (Some(_), Some(second)) => second,
+            _ => 1,
+        };
+        count.min(self.digits[i].extent - value)
+    }
+
+    /// The box at these values, its layout, and the bytes from one piece to the next in the window.
+    fn made(&self, values: &[u64]) -> Option<(Area, TensorLayout, u64)> {
+        let area = self.area(values)?;
+        let taken = |i: usize| match values.get(i) {
+            Some(value) => self.taken(i, *value),
+            None => self.digits[i].extent,
+        };
+        let stride = |i: usize| match self.second {
+            Some(_) if i == self.cut => self.digits[i + 1].stride.checked_mul(taken(i + 1) as i64),
+            _ => Some(self.digits[i].stride),
+        };
+        let (mut modes, mut counts, mut last) = (Vec::new(), Vec::new(), 0i64);
+        for axis in 0..area.len() {
+            let inner = self.digits.iter().enumerate().skip(self.cut);
+            let mut own: Vec<_> = inner.filter(|(_, digit)| digit.axis == axis).collect();
+            own.sort_by_key(|(_, digit)| digit.place);
+            counts.push(own.len().max(1));
+            if own.is_empty() {
+                modes.push(Mode::new(1, 0));
+            }
+            for (i, _) in own {
+                let (extent, stride) = (taken(i), stride(i)?);
+                last = last.checked_add((extent as i64 - 1).checked_mul(stride)?)?;
+                modes.push(Mode::new(extent, stride));
+            }
+        }
+        let extents: Vec<u64> = area.iter().map(|range| range.end - range.start).collect();
+        let bare = Layout::nested(&modes, &counts).ok()?;
+        let layout = TensorLayout::new(&extents, &bare, last as u64 + 1).ok()?;
+        let piece = bytes_of(stride(self.cut)?.try_into().ok()?, self.bits)?;
+        Some((area, layout, piece))
+    }
+
+    /// The values behind these.
+    fn step(&self, mut values: Vec<u64>) -> Option<Vec<u64>> {
+        for i in (0..values.len()).rev() {
+            values[i] += self.taken(i, values[i]);
+            if values[i] < self.digits[i].extent {
+                return Some(values);
+            }
+            values[i] = 0;
+        }
+        None
+    }
+
+    /// The slab at these values.
+    fn slab(&self, values: &[u64]) -> Option<Slab> {
+        let (area, layout, piece) = self.made(values)?;
+        let bytes = |(digit, value): (&Digit, &u64)| {
+            u128::from(*value) * digit.stride as u128 * u128::from(self.bits) / 8
+        };
+        let from: u128 = self.digits.iter().zip(values).map(bytes).sum();
+        let apart = bytes((self.digits.get(self.cut)?, &1));
+        Some(Slab { from: from as u64, apart: (apart as u64, piece.max(1)), area, layout })
+    }
+}
+
+impl Iterator for Slabs {
+    type Item = Slab;
+
+    fn next(&mut self) -> Option<Slab> {
+        loop {
+            let values = self.next.take()?;
+            self.next = self.step(values.clone());
+            if let Some(slab) = self.slab(&values) {
+                return Some(slab);
+            }
+        }
+    }
+}
+
+/// Whether of each dim the digits up to the cut are its most significant ones.
+fn is_box(digits: &[Digit], cut: usize) -> bool {
+    digits.iter().take(cut + 1).enumerate().all(|(i, digit)| {
+        let mut later = digits.iter().skip(i + 1);
+        later.all(|other| other.axis != digit.axis || other.place < digit.place)
+    })
+}
+
+/// Whether the digit behind the cut one is one of another axis, and its values are stretches that do not overlap.
+fn are_apart(digits: &[Digit], cut: usize) -> bool {
+    let [first, second, inner @ ..] = digits.get(cut..).unwrap_or_default() else { return false };
+    let last = inner.iter().try_fold(0i64, |last, digit| {
+        last.checked_add(digit.stride.checked_mul(digit.extent as i64 - 1)?)
+    });
+    first.axis != second.axis && last.is_some_and(|last| last < second.stride)
+}
+
+/// A number of turns that tiles of usual sizes divide, where it is large.
+fn even(count: u64) -> u64 {
+    let count = count.max(1);
+    let grain = 1u64 << count.ilog2().saturating_sub(2);
+    count / grain * grain
+}
+
+/// What two boxes have in common.
+pub(crate) fn meet(a: &[Range<u64>], b: &[Range<u64>]) -> Option<Area> {
+    let both = |(a, b): (&Range<u64>, &Range<u64>)| a.start.max(b.start)..a.end.min(b.end);
+    let area: Area = a.iter().zip(b).map(both).collect();
+    area.iter().all(|range| range.start < range.end).then_some(area)
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_notation::Spec;
+
+    use super::*;
+    use crate::verify::boxes::size;
+
+    /// Elements of a slab lie where the storage has them, and every element is in one.
+    #[test]
+    fn slabs_hold_every_coordinate_where_it_is() {
+        let texts = [
+            "row-major",
+            "col-major",
+            "zN",
+            "{1,0:T(8,128)(2,1)}",
+            "{0,1:T(3,5)}",
+            "(m m0:3) (n n0:16 n1:2) -> n m n0 m0 n1",
+            "(37,50):(64,1)",
+        ];
+        const SIZES: [(u64, Option<u64>); 9] = [
+            (1, None),
+            (64, None),
+            (700, None),
+            (4096, None),
+            (1 << 20, None),
+            (700, Some(20)),
+            (700, Some(100)),
+            (4096, Some(64)),
+            (1 << 20, Some(100)),
+        ];
+        let mut cut = [0, 0];
+        for (text, bits) in texts.iter().flat_map(|text| [4, 8, 16].map(|bits| (text, bits))) {
+            let f16 = Some(tilewright_core::Dtype::F16);
+            let named = Spec::parse(text).unwrap().resolve(Some(&[37, 50]), f16);
+            let Ok(named) = named else { panic!("{text}") };
+            let layout = named.layout();
+            for (most, piece) in SIZES {
+                let Some(slabs) = Slabs::new(layout, bits, most, piece) else { continue };
+                cut[usize::from(piece.is_some())] += 1;
+                let edge = slabs.edges().1.count() as u64 / 2;
+                let slabs = if most == 700 { slabs.beginning(edge) } else { slabs };
+                let mut seen = 0;
+                for slab in slabs {
+                    let (area, own) = (&slab.area, &slab.layout);
+                    assert!(bytes_of(own.capacity(), bits).unwrap() <= 4 * most, "{text} {most}");
+                    seen += size(area);
+                    for (m, n) in area[0].clone().flat_map(|m| area[1].clone().map(move |n| (m, n)))
+                    {
+                        let there = layout.offset(&[m, n]).unwrap() as u64 * u64::from(bits);
+                        let own = own.offset(&[m - area[0].start, n - area[1].start]).unwrap();
+                        let own = own as u64 * u64::from(bits);
+                        let bytes = own / 8..(own + u64::from(bits)).div_ceil(8);
+                        let found: Vec<_> = slab.pieces(bytes.clone()).collect();
+                        assert_eq!(found, [(there / 8, bytes)], "{text} {most} {piece:?}");
+                        assert_eq!(there % 8, own % 8);
+                    }
+                }
+                assert_eq!(seen, 37 * 50, "{text} {bits} {most}");
+            }
+            assert!(Slabs::new(layout, 16, 4096, None).is_some(), "{text}");
+        }
+        assert!(cut[0] > 80 && cut[1] > 30, "{cut:?}");
+    }
+
+    #[test]
+    fn windows_that_are_no_boxes_have_no_slabs() {
+        let of = |text: &str| {
+            let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
+            Slabs::new(named.layout(), 8, 16, None).is_some()
+        };
+        assert!(of("(8,8):(8,1)") && of("((2,4),8):((8,16),1)"));
+        // The less significant digit of a dim is the outer one.
+        assert!(!of("((2,4),8):((64,8),1)"));
+        assert!(!of("S<1,4,3> o (16,16):(16,1)") && !of("(8,8):(-8,1)"));
+        assert!(meet(&[0..4, 2..5], &[1..9, 5..6]).is_none());
+        assert_eq!(meet(&[0..4, 2..5], &[1..9, 0..3]), Some(vec![1..4, 2..3]));
+    }
+}

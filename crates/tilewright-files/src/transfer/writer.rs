@@ -1,0 +1,285 @@
+//! Arrays in the caller's memory, written to a file.
+//!
+//! The arrays are the tensors of an input whose bytes are in memory and not in a file. All else is that of a
+//! conversion: jobs, lanes, notes, the temporary file, verification and the commit. Elements move from where they are
+//! to the pieces that are written; bytes are copied before that only where their order is reversed.
+//!
+//! | name | stored |
+//! |---|---|
+//! | the first of an array | yes |
+//! | another of the same bytes, layout, type and target, where the format has ties | no: metadata says its first name |
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+};
+
+use tilewright_notation::{Named, Spec};
+
+use crate::{
+    Action, Conversion, Error, Input, Job, Report, Request, Tensor, Watch,
+    container::{FORMATS, Format, Opened},
+    layout::{
+        held::{Held, check_width, width_in},
+        names,
+    },
+    open::{
+        lists::ListFiles,
+        place::Place,
+        reading::check_bytes,
+        tensor::{IN_MEMORY, Piece},
+    },
+    transfer::{conversion, request::Choice},
+    verify::record,
+};
+
+/// Arrays in memory, to be written to a safetensors, npz, npy or raw file.
+///
+/// Each gets the layout of the first rule of the request that matches its name, else that of [`Request::to`], else
+/// row-major. The file is whole or absent, and an existing one is replaced only with [`Request::force`].
+///
+/// In a safetensors file an array that is given under several names (the same bytes in the same layout, which get the
+/// same layout) is stored once, under the name given first. For each other name the metadata says the first, as
+/// `save_model` of safetensors does, and [`Input::tensor`] answers both.
+///
+/// ```
+/// use tilewright_files::{Reading, Request, Writer, open};
+/// use tilewright_notation::Spec;
+/// let spec = |text: &str| Spec::parse(text).unwrap();
+/// let (weight, norm) = (vec![1u8; 40 * 24 * 2], vec![2u8; 24 * 4]);
+/// let rows = spec("bf16[40,24] row-major").resolve(None, None).unwrap();
+/// let line = spec("f32[24] row-major").resolve(None, None).unwrap();
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("out.safetensors");
+/// let request = Request::new().to(spec("zN")).rule("*norm*", spec("row-major"));
+/// let writer = Writer::new(request).array("w", &rows, &weight).unwrap();
+/// let writer = writer.array("norm", &line, &norm).unwrap().array("head", &rows, &weight).unwrap();
+/// writer.metadata("format", "pt").write(&path, &()).unwrap();
+///
+/// let input = open(&path, &Reading::default()).unwrap();
+/// assert_eq!(input.tensors().len(), 2);
+/// assert_eq!(input.tensor("w").unwrap().layout().to_spec(), "bf16[40,24] zN");
+/// assert_eq!(input.tensor("head").unwrap().name(), "w");
+/// ```
+#[must_use]
+#[derive(Clone, Debug)]
+pub struct Writer<'a> {
+    request: Request,
+    arrays: Vec<&'a [u8]>,
+    tensors: Vec<Tensor>,
+    metadata: BTreeMap<String, String>,
+}
+
+impl<'a> Writer<'a> {
+    /// No arrays yet. The request says layouts, threads, the bound on memory, and whether the result is verified and
+    /// may replace a file. How arrays lie is said with each of them, so the request says nothing of reading.
+    ///
+    /// ```
+    /// use tilewright_files::{Request, Writer};
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("empty.safetensors");
+    /// Writer::new(Request::new()).write(&path, &()).unwrap();
+    /// // What exists is not replaced unless asked.
+    /// let error = Writer::new(Request::new()).write(&path, &()).unwrap_err();
+    /// assert_eq!(error.kind(), "exists");
+    /// Writer::new(Request::new().force(true)).write(&path, &()).unwrap();
+    /// ```
+    pub fn new(request: Request) -> Writer<'a> {
+        Writer { request, arrays: Vec::new(), tensors: Vec::new(), metadata: BTreeMap::new() }
+    }
+
+    /// Adds an array: its name, its layout with the type of its elements, and the bytes of its whole storage.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for a layout that says no type, and for bytes of another number than it takes.
+    ///
+    /// ```
+    /// use tilewright_files::{Request, Writer};
+    /// use tilewright_notation::Spec;
+    /// let layout = Spec::parse("f32[2,3] col-major").unwrap().resolve(None, None).unwrap();
+    /// let (all, short) = ([0; 24], [0; 23]);
+    /// assert!(Writer::new(Request::new()).array("a", &layout, &all).is_ok());
+    /// let error = Writer::new(Request::new()).array("a", &layout, &short).unwrap_err();
+    /// assert!(error.is_usage() && error.to_string().contains("tensor \"a\""));
+    /// ```
+    pub fn array(
+        mut self,
+        name: impl Into<String>,
+        layout: &Named,
+        bytes: &'a [u8],
+    ) -> Result<Writer<'a>, Error> {
+        let (name, len) = (name.into(), bytes.len() as u64);
+        let held =
+            held(layout, len).map_err(|said| Error::usage(format!("tensor {name:?}: {said}")))?;
+        let pieces = vec![Piece::whole(0, 0, len, &held)];
+        let (file_dtype, storage) = (IN_MEMORY.into(), held.named.storage_shape());
+        self.arrays.push(bytes);
+        self.tensors.push(Tensor {
+            name,
+            file_dtype,
+            storage,
+            file_dims: None,
+            held,
+            noted: None,
+            refusal: None,
+            pieces,
+            len,
+        });
+        Ok(self)
+    }
+
+    /// Adds a text that the file says beside its arrays, as the metadata of another does. Keys that begin with
+    /// `tilewright.` are left out: what they say is of the arrays of the other file, and is said anew.
+    ///
+    /// ```
+    /// use tilewright_files::{Reading, Request, Writer, open};
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("empty.safetensors");
+    /// let writer = Writer::new(Request::new()).metadata("format", "pt");
+    /// writer.metadata("tilewright.layout.a", "f32[2,3] zN").write(&path, &()).unwrap();
+    /// let input = open(&path, &Reading::default()).unwrap();
+    /// assert!(input.metadata().eq([("format", "pt")]));
+    /// ```
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Writer<'a> {
+        let key = key.into();
+        if !key.starts_with(record::OWN) {
+            self.metadata.insert(key, value.into());
+        }
+        self
+    }
+
+    /// Writes the file: to a temporary one beside `out`, synced, verified if asked, then renamed. Its format is the
+    /// one that `out` names by its ending, or by a prefix (`raw:PATH`).
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) before anything is written: a layout that does not fit an array, a pattern that matches
+    /// none, a name that is given twice, a format that cannot hold the arrays or the metadata, an output that exists.
+    /// [i/o](Error::is_io) where writing fails or verification finds a difference; [cancelled](Error::is_cancelled) if
+    /// `watch` says so.
+    ///
+    /// ```
+    /// use tilewright_files::{Request, Writer};
+    /// use tilewright_notation::Spec;
+    /// let layout = Spec::parse("f32[2,3] row-major").unwrap().resolve(None, None).unwrap();
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("a.npy");
+    /// let bytes = [7; 24];
+    /// let writer = Writer::new(Request::new()).array("a", &layout, &bytes).unwrap();
+    /// assert_eq!(writer.write(&path, &()).unwrap().bytes_written(), 128 + 24);
+    /// assert!(writer.write(folder.path().join("a.gguf"), &()).unwrap_err().is_usage());
+    /// ```
+    pub fn write(&self, out: impl AsRef<Path>, watch: &dyn Watch) -> Result<Report, Error> {
+        let out = Place::parse(out.as_ref());
+        let format = self.format(&out)?;
+        let mut request = self.request.clone();
+        if request.to.is_none() {
+            request = request.to(row_major()?);
+        }
+        let ties = if format.ties { self.ties(&request)? } else { HashMap::new() };
+        let input = self.input(format, &out.path, &ties)?;
+        let jobs = |input: &Input, format: &'static Format, request: &Request| {
+            let mut jobs = conversion::jobs_of((input, &self.arrays), format, request)?;
+            jobs.retain(|job| !ties.contains_key(&job.tensor));
+            jobs.into_iter().map(|job| moved(job, input, request)).collect()
+        };
+        Conversion::of_arrays(&input, &self.arrays, out, request, jobs)?.run(watch)
+    }
+
+    /// The format of the file, where it can hold the arrays and the metadata.
+    fn format(&self, out: &Place) -> Result<&'static Format, Error> {
+        let path = out.path.display();
+        if !self.request.reading.is_silent() {
+            return Err(Error::usage("arrays in memory say themselves how they lie"));
+        }
+        let Some(format) = out.format.filter(|format| format.create.is_some()) else {
+            let known = FORMATS.iter().filter(|format| format.create.is_some());
+            let known: Vec<&str> = known.map(|format| format.shown).collect();
+            let said = format!("{path}: arrays in memory become {}", known.join(", "));
+            return Err(Error::usage(said));
+        };
+        if let Some(name) = names::twice(self.tensors.iter().map(Tensor::name)) {
+            return Err(Error::usage(format!("tensor {name:?} is given twice")));
+        }
+        let (shown, count) = (format.shown, self.tensors.len());
+        if format.array.is_some() && count != 1 {
+            return Err(Error::usage(format!(
+                "{path}: {shown} holds one array, {count} are given"
+            )));
+        }
+        if format.array.is_some() && !self.metadata.is_empty() {
+            return Err(Error::usage(format!("{path}: {shown} cannot store metadata")));
+        }
+        Ok(format)
+    }
+
+    /// The arrays that are stored as one given before, by their numbers.
+    fn ties(&self, request: &Request) -> Result<HashMap<usize, usize>, Error> {
+        let choice = Choice::new(request, &self.tensors)?;
+        let (mut first, mut ties) = (HashMap::new(), HashMap::new());
+        for (number, (tensor, bytes)) in self.tensors.iter().zip(&self.arrays).enumerate() {
+            if bytes.is_empty() || !record::may_stand(&tensor.name) {
+                continue;
+            }
+            let to = choice.of(&tensor.name).map(Spec::to_string);
+            let place = (bytes.as_ptr() as usize, bytes.len());
+            let kept = *first.entry((place, tensor.held.named.to_spec(), to)).or_insert(number);
+            if kept != number {
+                ties.insert(number, kept);
+            }
+        }
+        Ok(ties)
+    }
+
+    /// The arrays as an input, with the metadata that the file has.
+    fn input(
+        &self,
+        format: &'static Format,
+        path: &Path,
+        ties: &HashMap<usize, usize>,
+    ) -> Result<Input, Error> {
+        let mut metadata = self.metadata.clone();
+        let name = |number: &usize| self.tensors.get(*number).map_or("", Tensor::name);
+        for (dropped, kept) in ties {
+            let (dropped, kept) = (name(dropped), name(kept));
+            let old = metadata.insert(dropped.into(), kept.into());
+            if let Some(old) = old.filter(|old| old != kept) {
+                return Err(Error::usage(format!(
+                    "tensor {dropped:?} is {kept:?} under another name, which the metadata {dropped:?} is to say; it is given as {old:?}"
+                )));
+            }
+        }
+        let create = format.create.ok_or_else(|| Error::usage("a format that is not created"))?;
+        let container = create(metadata.into_iter().collect());
+        let (files, tensors) = (Vec::new(), self.tensors.clone());
+        let opened = Opened { container, index: None, files, tensors };
+        Ok(Input { path: path.into(), opened, aside: None, folder: None, beside: None })
+    }
+}
+
+/// How an array of `len` bytes lies.
+fn held(layout: &Named, len: u64) -> Result<Held, String> {
+    let (Some(dtype), Some(bits)) = (layout.dtype(), width_in(layout)) else {
+        return Err(format!("{} says no element type", layout.to_spec()));
+    };
+    check_width(dtype, bits)?;
+    let held = Held::of(layout, dtype, bits, layout.fill())?;
+    let held = held.ordered(layout.byte_order().unwrap_or_default())?;
+    check_bytes(&held, len)?;
+    Ok(held)
+}
+
+/// What happens to an array: where no layout is meant for it, or none that fits, it becomes row-major.
+fn moved(job: Job, input: &Input, request: &Request) -> Result<Job, Error> {
+    if job.is_already_so() || job.action == Action::Convert {
+        return Ok(job);
+    }
+    let tensor = input.tensors().get(job.tensor);
+    let tensor = tensor.ok_or_else(|| Error::usage(format!("no array {:?}", job.name)))?;
+    let ordered = input.container_format().orders;
+    Job::new(job.tensor, (&input.path, tensor), &row_major()?, request, (ordered, &ListFiles))
+}
+
+fn row_major() -> Result<Spec, Error> {
+    Spec::parse("row-major").map_err(|error| Error::usage(error.to_string()))
+}

@@ -1,0 +1,147 @@
+//! An array cut into boxes of coordinates, so that the bytes of a box lie in long stretches on both sides.
+//!
+//! Law: the boxes hold every coordinate once. Their shape is a matter of speed alone.
+
+use std::ops::Range;
+
+use tilewright_core::{Error, TensorLayout};
+use tilewright_relayout::{DimDigit, box_extents};
+
+use crate::verify::digits::{Digit, digits};
+
+/// The coordinates of a box: a range for each dim.
+pub(crate) type Area = Vec<Range<u64>>;
+
+/// The boxes of an array, one after the other.
+pub(crate) struct Boxes {
+    extents: Vec<u64>,
+    /// The extents of a box.
+    sides: Vec<u64>,
+    /// The dims, those that change first in front.
+    order: Vec<usize>,
+    next: Option<Vec<u64>>,
+}
+
+impl Boxes {
+    /// Boxes of at most `most` elements for two layouts over the same, non-empty extents, in the order of
+    /// the second.
+    pub(crate) fn new(layouts: [&TensorLayout; 2], most: u64) -> Result<Boxes, Error> {
+        let extents = layouts[0].extents().to_vec();
+        let stored = [&stored(layouts[0])?[..], &stored(layouts[1])?];
+        let (sides, order) = (box_extents(&extents, stored, most), by_stride(layouts[1])?);
+        let next = Some(vec![0; extents.len()]);
+        Ok(Boxes { extents, sides, order, next })
+    }
+}
+
+impl Iterator for Boxes {
+    type Item = Area;
+
+    fn next(&mut self) -> Option<Area> {
+        let low = self.next.take()?;
+        let end = |dim: usize| low[dim].saturating_add(self.sides[dim]).min(self.extents[dim]);
+        let area: Area = (0..low.len()).map(|dim| low[dim]..end(dim)).collect();
+        let mut next = low;
+        for &dim in &self.order {
+            if area[dim].end < self.extents[dim] {
+                next[dim] = area[dim].end;
+                self.next = Some(next);
+                break;
+            }
+            next[dim] = 0;
+        }
+        Some(area)
+    }
+}
+
+/// The two halves of a box; `None` for a single coordinate.
+pub(crate) fn halves(area: &Area) -> Option<[Area; 2]> {
+    let len = |dim: &usize| area[*dim].end - area[*dim].start;
+    let longest = (0..area.len()).max_by_key(len).filter(|dim| len(dim) > 1)?;
+    let (mut low, mut high) = (area.clone(), area.clone());
+    let middle = area[longest].start + len(&longest) / 2;
+    low[longest].end = middle;
+    high[longest].start = middle;
+    Some([low, high])
+}
+
+/// The number of coordinates of a box.
+pub(crate) fn size(area: &Area) -> u64 {
+    area.iter().map(|range| range.end - range.start).product()
+}
+
+/// The dims of a layout, those whose neighbours lie closest first; dims of one coordinate last.
+pub(crate) fn by_stride(layout: &TensorLayout) -> Result<Vec<usize>, Error> {
+    let (origin, mut keyed) = (vec![0; layout.rank()], Vec::new());
+    for dim in (0..layout.rank()).rev() {
+        let run = layout.run(&origin, dim)?;
+        let distance = if run.len > 1 { run.stride.unsigned_abs() } else { u64::MAX };
+        keyed.push((distance, dim));
+    }
+    keyed.sort_by_key(|(distance, _)| *distance);
+    Ok(keyed.into_iter().map(|(_, dim)| dim).collect())
+}
+
+/// The digits of a layout's dims in the order of memory, the neighbours first: what makes stretches longer.
+fn stored(layout: &TensorLayout) -> Result<Vec<DimDigit>, Error> {
+    let mut all: Vec<Digit> = match layout.is_strided() {
+        true => digits(layout.layout()),
+        // Without strides of its own a dim begins as its first run does.
+        false => (by_stride(layout)?.into_iter())
+            .map(|axis| {
+                let stride = layout.run(&vec![0; layout.rank()], axis)?.stride;
+                Ok(Digit { axis, place: 1, extent: layout.extents()[axis], stride })
+            })
+            .collect::<Result<_, Error>>()?,
+    };
+    all.retain(|digit| digit.stride != 0 && digit.place < layout.extents()[digit.axis]);
+    all.sort_by_key(|digit| digit.stride.unsigned_abs());
+    let side = |&Digit { axis, place, extent, .. }: &Digit| DimDigit { axis, place, extent };
+    Ok(all.iter().map(side).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::Fractal;
+
+    use super::*;
+
+    #[test]
+    fn boxes_hold_every_coordinate_once_and_no_more_than_they_may() {
+        let rows = TensorLayout::row_major(&[5, 7, 30]).unwrap();
+        let columns = TensorLayout::col_major(&[5, 7, 30]).unwrap();
+        for most in [1, 2, 5, 16, 100, 2000] {
+            let mut seen = std::collections::BTreeSet::new();
+            for area in Boxes::new([&rows, &columns], most).unwrap() {
+                assert!(size(&area) <= most);
+                for a in area[0].clone() {
+                    for b in area[1].clone() {
+                        assert!(area[2].clone().all(|c| seen.insert((a, b, c))));
+                    }
+                }
+            }
+            assert_eq!(seen.len(), 5 * 7 * 30);
+        }
+        let point = TensorLayout::row_major(&[]).unwrap();
+        assert_eq!(Boxes::new([&point, &point], 9).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_box_is_long_on_both_sides() {
+        let sides = |a: &TensorLayout, b, most| Boxes::new([a, b], most).unwrap().sides;
+        let rows = TensorLayout::row_major(&[3001, 7007]).unwrap();
+        let columns = TensorLayout::col_major(&[3001, 7007]).unwrap();
+        assert_eq!(sides(&rows, &columns, 4096), [64, 64]);
+        let zn = Fractal::ZN.pattern(16, 8).layout(&[3001, 7007]).unwrap();
+        // Two blocks of 16 × 8 below each other are a stretch of 256 elements, and so is a row.
+        assert_eq!(sides(&zn, &rows, 8192), [32, 256]);
+        assert_eq!(sides(&rows, &rows, 8192), [1, 7007]);
+    }
+
+    #[test]
+    fn halves_are_a_box_again() {
+        let [low, high] = halves(&vec![0..3, 5..9]).unwrap();
+        assert_eq!((low, high), (vec![0..3, 5..7], vec![0..3, 7..9]));
+        assert!(halves(&vec![1..2, 5..6]).is_none() && halves(&vec![]).is_none());
+    }
+}

@@ -1,0 +1,461 @@
+//! One tensor of two files: every element, box by box, then every padding element.
+//!
+//! Nothing here asks a relayout plan. A box of coordinates is read on both sides, in stretches as long as
+//! memory permits, and walked by the digits of both layouts. Boxes are compared by several threads.
+
+use std::ops::Range;
+
+use tilewright_core::{ByteOrder, Fill};
+
+use crate::{
+    Difference, Error, Input, Tensor,
+    layout::held::Held,
+    open::origin::Origin,
+    transfer::budget::Held as Memory,
+    verify::{
+        boxes::{self, Area, Boxes},
+        crew::Crew,
+        loops,
+        loops::Loops,
+        padding,
+        patch::{Patch, Places, Side, comparing, element, words},
+        rows::{Rows, Stretch},
+    },
+};
+
+/// The most bytes of a box on one side, which then stays in the processor's cache.
+const MOST: u64 = 256 << 10;
+
+/// The first difference between a result and its original, if there is any.
+pub(crate) fn tensors(
+    to: &Side<'_>,
+    from: &Side<'_>,
+    crew: Crew<'_>,
+) -> Result<Option<Difference>, Error> {
+    check(to)?;
+    check(from)?;
+    let alike = to.held.layout() == from.held.layout()
+        && (to.held.bits, to.held.order) == (from.held.bits, from.held.order);
+    // Where another fill is expected, the padding of the original is none.
+    let filled = to.promised && !(from.promised && from.fill == to.fill);
+    if alike && (!filled || to.held.layout().padding() == 0) && same_bytes(to, from, crew)? {
+        crew.watch().advance(to.len);
+        return Ok(None);
+    }
+    let found = match to.held.layout().size() {
+        0 => None,
+        _ => elements(to, from, crew)?,
+    };
+    let found = match found {
+        None => padding::difference(to, crew.watch(), crew.budget())?,
+        found => found,
+    };
+    if to.held.layout().size() == 0 {
+        crew.watch().advance(to.len);
+    }
+    Ok(found)
+}
+
+/// Elements are compared as numbers of 128 bits, the widest of them word by word, and lie at offsets from 0 on.
+fn check(side: &Side<'_>) -> Result<(), Error> {
+    let bits = side.held.bits;
+    if !(matches!(bits, 1 | 2 | 4) || bits > 0 && bits.is_multiple_of(8)) {
+        let said = format!("elements of {bits} bits; compared are 1, 2, 4 and whole bytes");
+        return Err(Error::unsupported(side.source.path(), said));
+    }
+    match side.held.layout().layout().bounds() {
+        Some((low, _)) if low < 0 => {
+            let said = format!("{} reaches down to offset {low}", side.held.named.name());
+            Err(Error::unsupported(side.source.path(), said))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn same_bytes(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<bool, Error> {
+    if to.len != from.len {
+        return Ok(false);
+    }
+    let (budget, members) = (crew.budget(), crew.members(to.len));
+    let step = to.len.min(budget.limit() / 2 / members as u64).clamp(1, MOST);
+    let pieces = (0..to.len.div_ceil(step)).map(|i| i * step..to.len.min((i + 1) * step));
+    let join = || {
+        let (mut a, mut b) = (budget.buffer(step)?, budget.buffer(step)?);
+        Ok(move |piece: &Range<u64>| {
+            let len = (piece.end - piece.start) as usize;
+            let (a, b) =
+                (a.get_mut(..len).unwrap_or_default(), b.get_mut(..len).unwrap_or_default());
+            to.source.read(a, to.at + piece.start)?;
+            from.source.read(b, from.at + piece.start)?;
+            Ok((a != b).then_some(()))
+        })
+    };
+    Ok(crew.first(members, pieces, (|_: &_| 1, 1, 0), join)?.is_none())
+}
+
+/// The first element that differs, box by box.
+fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Difference>, Error> {
+    // Of what each thread has, three eighths for the bytes of either side, a sixteenth for the list of either, and
+    // what is left for the stretches of a row.
+    let (budget, members) = (crew.budget(), crew.members(to.len));
+    let limit = budget.limit() / members as u64;
+    let room = (limit / 8 * 3).min(MOST);
+    let (a, b) = (to.held.layout(), from.held.layout());
+    let (held, was) = (&to.held, &from.held);
+    let kept = (held.bits, held.order) == (was.bits, was.order) && loops::is_swept(held.bits);
+    let join = || {
+        let most_kept = ((limit / 8).min(MOST) / size_of::<Stretch>() as u64) as usize;
+        let (list, stretches) = ((limit / 16).min(MOST), (most_kept * size_of::<Stretch>()) as u64);
+        let mut pair = Pair {
+            _kept: budget.held(stretches)?,
+            loops: kept.then(|| Loops::new([a, b])).flatten(),
+            rows: Rows::new(a, b, most_kept).map_err(comparing)?,
+            a: Patch::new(to, room, list, budget)?,
+            b: Patch::new(from, room, list, budget)?,
+            to,
+            from,
+        };
+        Ok(move |area: &Area| pair.differing(area))
+    };
+    let widest = u64::from(to.held.bits.max(from.held.bits));
+    let pieces = Boxes::new([a, b], (room * 8 / widest).max(1)).map_err(comparing)?;
+    crew.first(members, pieces, (boxes::size, a.size(), to.len), join)
+}
+
+/// Both sides of a box, while elements are compared.
+struct Pair<'s> {
+    _kept: Memory,
+    /// Where elements of whole bytes stay as they are.
+    loops: Option<Loops<'s>>,
+    rows: Rows<'s>,
+    a: Patch<'s>,
+    b: Patch<'s>,
+    to: &'s Side<'s>,
+    from: &'s Side<'s>,
+}
+
+/// A stretch with an element that differs: which, what it is, what it should be.
+struct Found {
+    stretch: Stretch,
+    coord: Vec<u64>,
+    i: u64,
+    is: u128,
+    was: u128,
+}
+
+impl Pair<'_> {
+    /// The first element of a box that differs; a box that does not fit is halved. A difference that is seen in one
+    /// pass over the files and not in the next is an error.
+    fn differing(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
+        let (mut pending, mut differs) = (vec![area.clone()], false);
+        while let Some(area) = pending.pop() {
+            if let Some(parts) = self.loops.as_ref().and_then(|loops| loops.cut(&area)) {
+                pending.extend(parts.into_iter().rev());
+                continue;
+            }
+            match self.is_same(&area)? {
+                Some(true) => continue,
+                same => differs |= same.is_some(),
+            }
+            // Here is a difference, or what loops cannot reach.
+            if self.a.read(&area)? && self.b.read(&area)? {
+                match self.compare(&area)? {
+                    None => continue,
+                    found => return Ok(found),
+                }
+            }
+            let Some([low, high]) = boxes::halves(&area) else {
+                let said = format!("an element of tensor {:?} does not fit", self.to.name);
+                return Err(Error::unsupported(self.to.source.path(), said));
+            };
+            pending.extend([high, low]);
+        }
+        if differs { self.changed() } else { Ok(None) }
+    }
+
+    /// The error of files that were not the same in two passes.
+    fn changed(&self) -> Result<Option<Difference>, Error> {
+        self.to.source.check_unchanged()?;
+        self.from.source.check_unchanged()?;
+        let (name, other) = (self.to.name, self.from.source.path().display());
+        let said = format!(
+            "it or {other} was changed while it was read: tensor {name:?} differed, and on reading it again it did not"
+        );
+        Err(Error::changed(self.to.source.path(), said))
+    }
+
+    /// Whether the elements of a box are equal; `None` where they have no loops in both files, or there is no room
+    /// for them.
+    fn is_same(&mut self, area: &Area) -> Result<Option<bool>, Error> {
+        let Some(loops) = &self.loops else { return Ok(None) };
+        let found = loops.of(area).map_err(comparing)?;
+        let Some((first, mut turns)) = found else { return Ok(None) };
+        let a = self.a.gather(first[0], &mut turns, 0)?;
+        let b = self.b.gather(first[1], &mut turns, 1)?;
+        let Some(first) = a.zip(b) else { return Ok(None) };
+        let bytes = [self.a.bytes(), self.b.bytes()];
+        Ok(Some(loops::same(self.from.held.bits, bytes, first.into(), turns)))
+    }
+
+    /// The first element of a box that differs in the buffers.
+    fn compare(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
+        let Pair { rows, a, b, to, from, .. } = self;
+        let mut both = Both { a, b, to: to.held, from: from.held };
+        let mut found = Ok(None);
+        rows.each(area, &mut |stretch, start, dim| {
+            found = both.difference(stretch).map(|found| {
+                found.map(|(i, is, was)| {
+                    let mut coord = start.to_vec();
+                    if let Some(dim) = dim {
+                        coord[dim] = stretch.from + i;
+                    }
+                    Found { stretch: *stretch, coord, i, is, was }
+                })
+            });
+            matches!(found, Ok(None))
+        })
+        .map_err(comparing)?;
+        Ok(found?.map(|found| self.told(found)))
+    }
+
+    fn told(&self, found: Found) -> Difference {
+        let Found { stretch, mut coord, i, is, was } = found;
+        // A block is named by its first element.
+        if let Some(last) = coord.last_mut() {
+            *last *= self.to.held.together();
+        }
+        let [offset, original] = [stretch.a, stretch.b].map(|(at, by)| at + i as i64 * by);
+        Difference::Element { tensor: self.to.name.to_owned(), coord, offset, original, is, was }
+    }
+}
+
+/// The bytes of a box on both sides, and what they are.
+struct Both<'x, 's> {
+    a: &'x mut Patch<'s>,
+    b: &'x mut Patch<'s>,
+    to: &'x Held,
+    from: &'x Held,
+}
+
+/// Elements at a distance, in bytes, that is no less than their width.
+type Spread<'x> = (&'x [u8], usize);
+
+/// The bytes of `count` elements of `width` bytes at these places, from the first to behind the last.
+fn spread(bytes: &[u8], places: Places, count: u64, width: usize) -> Option<Spread<'_>> {
+    let step = usize::try_from(places.step).ok()?.checked_mul(width)?;
+    let first = usize::try_from(places.at).ok()?.checked_mul(width)?;
+    let len = (count as usize - 1).checked_mul(step)?.checked_add(width)?;
+    Some((bytes.get(first..)?.get(..len)?, step))
+}
+
+/// How many elements are in front of the first that differs, if one does; `differs` looks at their first bytes.
+#[inline(always)]
+fn position(
+    (a, x): Spread<'_>,
+    (b, y): Spread<'_>,
+    width: usize,
+    differs: impl Fn(&[u8], &[u8]) -> bool,
+) -> Option<usize> {
+    if (x, y) == (width, width) && a.len() > width && a == b {
+        return None;
+    }
+    // The last is shorter than a step where steps are longer than elements.
+    let whole = a.len().div_ceil(x) - usize::from(x > width || y > width);
+    let mut pairs = a.chunks_exact(x).zip(b.chunks_exact(y)).take(whole);
+    pairs.position(|(a, b)| differs(a, b)).or_else(|| {
+        let (a, b) = (a.get(whole * x..)?, b.get(whole * y..)?);
+        (!a.is_empty() && differs(a, b)).then_some(whole)
+    })
+}
+
+/// [`position`] for elements of any width.
+fn wide(a: Spread<'_>, b: Spread<'_>, width: usize) -> Option<usize> {
+    position(a, b, width, |a, b| a.get(..width) != b.get(..width))
+}
+
+/// [`position`] for elements of `W` bytes.
+fn narrow<const W: usize>(a: Spread<'_>, b: Spread<'_>, _: usize) -> Option<usize> {
+    position(a, b, W, |a, b| a.first_chunk::<W>() != b.first_chunk::<W>())
+}
+
+/// The error of an element that was not read.
+fn missing(held: &Held) -> Error {
+    let said = format!("{} reaches an offset that its box does not", held.named.name());
+    Error::usage(format!("comparing: {said}"))
+}
+
+impl Both<'_, '_> {
+    /// The first element of a stretch that differs: which, what it is, what it should be.
+    fn difference(&mut self, stretch: &Stretch) -> Result<Option<(u64, u128, u128)>, Error> {
+        let whole_bytes =
+            (self.to.bits, self.to.order) == (self.from.bits, self.from.order) && self.to.bits >= 8;
+        let from = match self.to.bits {
+            _ if !whole_bytes => 0,
+            8 => self.unequal(stretch, narrow::<1>),
+            16 => self.unequal(stretch, narrow::<2>),
+            32 => self.unequal(stretch, narrow::<4>),
+            64 => self.unequal(stretch, narrow::<8>),
+            128 => self.unequal(stretch, narrow::<16>),
+            _ => self.unequal(stretch, wide),
+        };
+        for i in from..stretch.len {
+            let a = self.a.find(stretch.a.0 + i as i64 * stretch.a.1, 1);
+            let b = self.b.find(stretch.b.0 + i as i64 * stretch.b.1, 1);
+            let (Places { at: a, .. }, Places { at: b, .. }) =
+                (a.ok_or_else(|| missing(self.to))?, b.ok_or_else(|| missing(self.from))?);
+            for word in 0..words(self.to.bits) {
+                let value = element(self.a.bytes(), a, self.to.bits, word);
+                let (value, expected) = (
+                    value.ok_or_else(|| missing(self.to))?,
+                    self.expected(b, word).ok_or_else(|| missing(self.from))?,
+                );
+                if value != expected {
+                    return Ok(Some((i, value, expected)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// How many elements of whole bytes are in front of the first that differs, or of one that was not read.
+    fn unequal(
+        &mut self,
+        stretch: &Stretch,
+        position: fn(Spread<'_>, Spread<'_>, usize) -> Option<usize>,
+    ) -> u64 {
+        let (mut i, width) = (0, (self.to.bits / 8) as usize);
+        while i < stretch.len {
+            let at = |(offset, stride): (i64, i64)| offset + i as i64 * stride;
+            let a = self.a.find(at(stretch.a), stretch.a.1);
+            let (Some(a), Some(b)) = (a, self.b.find(at(stretch.b), stretch.b.1)) else { return i };
+            let count = a.count.min(b.count).min(stretch.len - i);
+            let a = spread(self.a.bytes(), a, count, width);
+            let b = spread(self.b.bytes(), b, count, width);
+            let (Some(a), Some(b)) = (a, b) else { return i };
+            if let Some(before) = position(a, b, width) {
+                return i + before as u64;
+            }
+            i += count;
+        }
+        stretch.len
+    }
+
+    /// A word of the original's element, in the width of the result; `None` if it was not read.
+    fn expected(&self, index: u64, word: u32) -> Option<u128> {
+        let (from, to) = (self.from.bits, self.to.bits);
+        let value = element(self.b.bytes(), index, from, word)?;
+        let value = match self.from.order == self.to.order {
+            true => value,
+            false => ByteOrder::Big.stored(self.from.dtype, from, value),
+        };
+        if from == to {
+            return Some(value);
+        }
+        let negative = self.from.dtype.is_signed_integer() && value >> (from - 1) & 1 == 1;
+        let wide = if negative && to > from { value | (u128::MAX << from) } else { value };
+        Some(if to < 128 { wide & ((1 << to) - 1) } else { wide })
+    }
+}
+
+/// One side of a comparison: a tensor of a file, or one whose bytes are in memory.
+pub(crate) fn side<'a>(
+    (input, bytes): (&'a Input, Option<&'a [u8]>),
+    tensor: &'a Tensor,
+    held: &'a Held,
+    fill: Fill,
+) -> Result<Side<'a>, Error> {
+    let promised = fill.is_promised();
+    // A fill that the type does not have says nothing where there is no padding.
+    let fill = match held.layout().padding() {
+        0 => 0,
+        _ => held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
+            Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
+        })?,
+    };
+    let (source, at) = match bytes {
+        Some(bytes) => (Origin::Memory(bytes, &input.path), 0),
+        None => input.place(tensor).map(|(source, at)| (Origin::File(source), at))?,
+    };
+    let name = tensor.name.as_str();
+    let (source, rows, (at, len)) = source.in_rows(held, (at, tensor.len))?;
+    // Holes and padding are compared with what a conversion writes.
+    let (fill, promised) = if held.tables().is_some() { (0, false) } else { (fill, promised) };
+    Ok(Side { name, source, at, len, held: rows, fill, promised })
+}
+
+/// The first hole or padding of a tensor with index tables that does not hold what it must.
+pub(crate) fn unfilled(
+    out: &Input,
+    tensor: &Tensor,
+    fill: Fill,
+) -> Result<Option<Difference>, Error> {
+    let held = &tensor.held;
+    let Some(tables) = held.tables() else { return Ok(None) };
+    let expected = held
+        .dtype
+        .stored_fill(fill, held.bits, held.order)
+        .map_err(|error| Error::corrupt(&out.path, format!("tensor {:?}: {error}", tensor.name)))?;
+    let found = tables.unfilled(out.place(tensor)?, expected)?;
+    let tensor = tensor.name.clone();
+    Ok(found.map(|(offset, is)| Difference::Padding { tensor, offset, is, expected }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tilewright_core::{Dtype, Fill, TensorLayout};
+
+    use super::*;
+    use crate::{open::source::Source, transfer::budget::Budget};
+
+    /// The verdict on a file of the bytes 0 to 5 in rows beside the same array in columns, where the first pass
+    /// compares it as if it lay as `swept`.
+    fn verdict(swept: &TensorLayout, columns: [u8; 6]) -> Result<Option<Difference>, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let [rows, turned] = ["rows", "columns"].map(|name| folder.path().join(name));
+        fs::write(&rows, [0, 1, 2, 3, 4, 5]).unwrap();
+        fs::write(&turned, columns).unwrap();
+        let [a, b] = [TensorLayout::row_major(&[2, 3]), TensorLayout::col_major(&[2, 3])];
+        let of = |layout| Held::new("test", layout, Dtype::U8, 8, Fill::Unspecified);
+        let held = [a, b].map(|layout| of(layout.unwrap()));
+        let sources = [&rows, &turned].map(|path| Source::open(path).unwrap());
+        let side = |i: usize| Side {
+            name: "w",
+            source: Origin::File(&sources[i]),
+            at: 0,
+            len: 6,
+            held: &held[i],
+            fill: 0,
+            promised: false,
+        };
+        let (to, from, budget) = (side(0), side(1), Budget::new(1 << 16));
+        let [a, b] = held.each_ref().map(Held::layout);
+        let mut pair = Pair {
+            _kept: budget.held(0).unwrap(),
+            loops: Loops::new([a, swept]),
+            rows: Rows::new(a, b, 16).unwrap(),
+            a: Patch::new(&to, 64, 256, &budget).unwrap(),
+            b: Patch::new(&from, 64, 256, &budget).unwrap(),
+            to: &to,
+            from: &from,
+        };
+        pair.differing(&vec![0..2, 0..3])
+    }
+
+    #[test]
+    fn a_difference_that_only_one_pass_sees_is_an_error() {
+        let [rows, columns] = [TensorLayout::row_major(&[2, 3]), TensorLayout::col_major(&[2, 3])];
+        let (rows, columns) = (rows.unwrap(), columns.unwrap());
+        let (same, other) = ([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 9]);
+        assert!(matches!(verdict(&columns, same), Ok(None)));
+        assert!(matches!(verdict(&columns, other), Ok(Some(Difference::Element { was: 9, .. }))));
+        let error = verdict(&rows, same).unwrap_err();
+        assert!(error.is_io(), "{error}");
+        let said = error.to_string();
+        assert!(
+            said.contains("tensor \"w\" differed, and on reading it again it did not"),
+            "{said}"
+        );
+    }
+}

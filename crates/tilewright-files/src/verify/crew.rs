@@ -1,0 +1,151 @@
+//! Threads that look through the pieces of one tensor for the first in which something is wrong. The thread that
+//! called is one of them: it asks the watcher, and tells it.
+//!
+//! Law: what is found is of the first piece that has anything, whatever the number of threads.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use tilewright_transfer::{cores, first};
+
+use crate::{Error, Watch, transfer::budget::Budget};
+
+/// With less memory than this for each, fewer threads work: longer reads are worth more.
+const LEAST: u64 = 256 << 10;
+
+/// A thread is started for no fewer bytes of a tensor.
+const SHARE: u64 = 1 << 20;
+
+/// Who looks, and with what.
+#[derive(Clone, Copy)]
+pub(crate) struct Crew<'a> {
+    watch: &'a dyn Watch,
+    budget: &'a Budget,
+    threads: usize,
+}
+
+impl<'a> Crew<'a> {
+    /// 0 threads stand for one per core.
+    pub(crate) fn new(watch: &'a dyn Watch, budget: &'a Budget, threads: usize) -> Crew<'a> {
+        let threads = if threads == 0 { cores() } else { threads };
+        Crew { watch, budget, threads }
+    }
+
+    pub(crate) fn watch(&self) -> &'a dyn Watch {
+        self.watch
+    }
+
+    pub(crate) fn budget(&self) -> &'a Budget {
+        self.budget
+    }
+
+    /// How many look through a tensor of `bytes` bytes.
+    pub(crate) fn members(&self, bytes: u64) -> usize {
+        let most = (bytes / SHARE).min(self.budget.limit() / LEAST);
+        self.threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// What is found first in the pieces. Each of `members` threads begins with `join`, and calls what that gives
+    /// with a piece; the watcher is told of the share of `tells` bytes that `size` says of a piece.
+    pub(crate) fn first<P: Send, T: Send, M>(
+        &self,
+        members: usize,
+        pieces: impl Iterator<Item = P> + Send,
+        (size, all, tells): (impl Fn(&P) -> u64 + Sync, u64, u64),
+        join: impl Fn() -> Result<M, Error> + Sync,
+    ) -> Result<Option<T>, Error>
+    where
+        M: FnMut(&P) -> Result<Option<T>, Error>,
+    {
+        let (done, told) = (AtomicU64::new(0), AtomicU64::new(0));
+        let tell = || {
+            let done = u128::from(tells) * u128::from(done.load(Relaxed)) / u128::from(all.max(1));
+            self.watch.advance(done as u64 - told.swap(done as u64, Relaxed));
+        };
+        let join = || {
+            let (mut member, done, size) = (join()?, &done, &size);
+            Ok(move |piece: &P| {
+                let found = member(piece);
+                done.fetch_add(size(piece), Relaxed);
+                found
+            })
+        };
+        let found = first(members, pieces, join, &mut || {
+            tell();
+            go_on(self.watch)
+        });
+        tell();
+        found
+    }
+}
+
+/// An error if the watcher asked to stop.
+pub(crate) fn go_on(watch: &dyn Watch) -> Result<(), Error> {
+    if watch.cancelled() { Err(Error::cancelled()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Counter {
+        told: Cell<u64>,
+        most: Option<u64>,
+    }
+
+    impl Watch for Counter {
+        fn advance(&self, bytes: u64) {
+            self.told.set(self.told.get() + bytes);
+        }
+
+        fn cancelled(&self) -> bool {
+            self.most.is_some_and(|most| self.told.get() >= most)
+        }
+    }
+
+    #[test]
+    fn the_first_piece_that_has_something_is_found_by_every_number_of_threads() {
+        let budget = Budget::new(1 << 30);
+        for members in 1..5 {
+            for wrong in [vec![], vec![0], vec![99], vec![98, 40, 41, 42, 77], vec![7, 8]] {
+                let watch = Counter::default();
+                let crew = Crew::new(&watch, &budget, members);
+                let join = || Ok(|piece: &u64| Ok(wrong.contains(piece).then_some(*piece)));
+                let found = crew.first(members, 0..100, (|_: &u64| 1, 100, 1000), join).unwrap();
+                assert_eq!(found, wrong.iter().min().copied());
+                assert!(found.is_some() || watch.told.get() == 1000);
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_is_told_and_a_watcher_stops_all() {
+        let budget = Budget::new(1 << 30);
+        let error = |piece: &u64| match piece {
+            50 => Err(Error::usage("fifty")),
+            _ => Ok(None::<u64>),
+        };
+        for members in 1..4 {
+            let crew = Crew::new(&(), &budget, members);
+            let found = crew.first(members, 0..100, (|_: &u64| 1, 100, 100), || Ok(error));
+            assert!(found.unwrap_err().to_string().contains("fifty"));
+            let none = || Err::<fn(&u64) -> Result<Option<u64>, Error>, _>(Error::usage("none"));
+            assert!(crew.first(members, 0..9, (|_: &u64| 1, 9, 9), none).is_err());
+            let watch = Counter { most: Some(0), ..Counter::default() };
+            let crew = Crew::new(&watch, &budget, members);
+            let join = || Ok(|_: &u64| Ok(None::<u64>));
+            assert!(
+                crew.first(members, 0.., (|_: &u64| 1, 9, 9), join).unwrap_err().is_cancelled()
+            );
+        }
+    }
+
+    #[test]
+    fn small_tensors_and_small_bounds_take_one_thread() {
+        let members = |limit: u64, bytes| Crew::new(&(), &Budget::new(limit), 8).members(bytes);
+        assert_eq!((members(1 << 30, 1 << 30), members(1 << 30, 100)), (8, 1));
+        assert_eq!((members(64 << 10, 1 << 30), members(1 << 20, 1 << 30)), (1, 4));
+    }
+}

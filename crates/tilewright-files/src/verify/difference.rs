@@ -1,0 +1,251 @@
+//! Differences as values and in words: the first of a result from what it was made from, and those of a tensor between two
+//! files or folders.
+
+use std::fmt;
+
+use tilewright_fingerprint::Fingerprint;
+
+/// The first difference between a result and its original.
+///
+/// ```
+/// use tilewright_files::{Difference, Request, Verdict, verify};
+/// let path = |name| format!("{}/../../corpus/data/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
+/// let (one, other) = (path("tiny_cnn_f32"), path("tiny_llm_mixed"));
+/// let Verdict::Differs(difference) = verify(other, one, &Request::new(), &()).unwrap() else { panic!() };
+/// assert!(matches!(&difference, Difference::Said { .. }) && difference.tensor().is_none());
+/// assert!(difference.to_string().contains("is missing"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Difference {
+    /// An element has another value.
+    Element {
+        /// The tensor.
+        tensor: String,
+        /// The coordinate of the element; of a block of elements that of its first.
+        coord: Vec<u64>,
+        /// Its offset in the result, in elements or blocks.
+        offset: i64,
+        /// Its offset in the original, in elements or blocks.
+        original: i64,
+        /// The bits of the element in the result; of a block the first 128 that differ.
+        is: u128,
+        /// The bits that were expected.
+        was: u128,
+    },
+    /// Padding has another value.
+    Padding {
+        /// The tensor.
+        tensor: String,
+        /// The offset of the padding in the result, in elements or blocks.
+        offset: u64,
+        /// The bits of the element there.
+        is: u128,
+        /// The bits that were expected.
+        expected: u128,
+    },
+    /// The data of the result have another fingerprint than its file records.
+    Record {
+        /// The tensor.
+        tensor: String,
+        /// The fingerprint of the data.
+        is: Fingerprint,
+        /// What is recorded.
+        recorded: Fingerprint,
+    },
+    /// The files say different things of a tensor, or of all of them.
+    Said {
+        /// The tensor, where it is about one.
+        tensor: Option<String>,
+        /// What the one says and the other does not.
+        text: String,
+    },
+}
+
+impl Difference {
+    /// A difference that is not about one tensor.
+    pub(crate) fn said(text: impl Into<String>) -> Difference {
+        Difference::Said { tensor: None, text: text.into() }
+    }
+
+    /// The same of what is said, with one sentence more.
+    pub(crate) fn and(self, more: Option<String>) -> Difference {
+        match (self, more) {
+            (Difference::Said { tensor, text }, Some(more)) => {
+                Difference::Said { tensor, text: format!("{text}; {more}") }
+            }
+            (found, _) => found,
+        }
+    }
+
+    /// The tensor it is about, where it is about one.
+    ///
+    /// ```
+    /// use tilewright_files::Difference;
+    /// let padding = Difference::Padding { tensor: "w".into(), offset: 3, is: 1, expected: 0 };
+    /// assert_eq!(padding.tensor(), Some("w"));
+    /// let says = r#"tensor "w" has 0x1 in the padding at offset 3, expected 0x0"#;
+    /// assert_eq!(padding.to_string(), says);
+    /// ```
+    pub fn tensor(&self) -> Option<&str> {
+        match self {
+            Difference::Element { tensor, .. }
+            | Difference::Padding { tensor, .. }
+            | Difference::Record { tensor, .. } => Some(tensor),
+            Difference::Said { tensor, .. } => tensor.as_deref(),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::Element { tensor, coord, is, was, .. } => {
+                write!(f, "tensor {tensor:?} has {is:#x} at {coord:?}, expected {was:#x}")
+            }
+            Difference::Padding { tensor, offset, is, expected } => write!(
+                f,
+                "tensor {tensor:?} has {is:#x} in the padding at offset {offset}, expected {expected:#x}"
+            ),
+            Difference::Record { tensor, is, recorded } => write!(
+                f,
+                "tensor {tensor:?} has data of fingerprint {is}, and {recorded} is recorded of them"
+            ),
+            Difference::Said { tensor: Some(tensor), text } => {
+                write!(f, "tensor {tensor:?}: {text}")
+            }
+            Difference::Said { tensor: None, text } => f.write_str(text),
+        }
+    }
+}
+
+/// What differs of one tensor.
+///
+/// ```
+/// use tilewright_files::{Apart, Divergence};
+/// let element = Divergence { name: "w".into(), apart: Apart::Element { coord: vec![1, 2], a: 7, b: 9 }, alike: vec![] };
+/// assert_eq!(element.to_string(), "w differs at (1,2): 0x7 vs 0x9");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// The tensor.
+    pub name: String,
+    /// In what it differs.
+    pub apart: Apart,
+    /// With what done it would be the same.
+    pub alike: Vec<Alike>,
+}
+
+/// In what two tensors of one name differ.
+///
+/// ```
+/// use tilewright_files::Apart;
+/// assert_eq!(Apart::Missing { first: true }.to_string(), "is only in the second");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Apart {
+    /// One side does not have it.
+    Missing {
+        /// Whether that is the first.
+        first: bool,
+    },
+    /// Element types differ, by their names.
+    Dtype {
+        /// Of the first.
+        a: String,
+        /// Of the second.
+        b: String,
+    },
+    /// Logical dims differ.
+    Dims {
+        /// Of the first.
+        a: Vec<u64>,
+        /// Of the second.
+        b: Vec<u64>,
+    },
+    /// The first element that differs, in the order of coordinates, the last dim the fastest.
+    Element {
+        /// Its coordinate; of a block of elements that of its first.
+        coord: Vec<u64>,
+        /// The bits of the element in the first.
+        a: u128,
+        /// The bits in the second.
+        b: u128,
+    },
+}
+
+/// With what done to it the second side's tensor would be that of the first.
+///
+/// ```
+/// use tilewright_files::Alike;
+/// assert_eq!(Alike::Transposed(vec![1, 0]).to_string(), "the same if transposed (1,0)");
+/// assert_eq!(Alike::Named("w3".into()).to_string(), "the same as w3 of the second");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Alike {
+    /// Dim `d` of the second is dim `.0[d]` of the first.
+    Transposed(Vec<usize>),
+    /// The bytes of every number are reversed.
+    Swapped,
+    /// It is what the second side calls so.
+    Named(String),
+    /// Of a tensor that the second side alone has: it is what the first side calls so.
+    NamedFirst(String),
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.apart)?;
+        self.alike.iter().try_for_each(|alike| write!(f, "; {alike}"))
+    }
+}
+
+/// Numbers with commas, in brackets.
+fn listed<T: fmt::Display>(all: &[T]) -> String {
+    let all: Vec<String> = all.iter().map(T::to_string).collect();
+    all.join(",")
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Apart::Missing { first: true } => f.write_str("is only in the second"),
+            Apart::Missing { first: false } => f.write_str("is only in the first"),
+            Apart::Dtype { a, b } => write!(f, "has another element type: {a} vs {b}"),
+            Apart::Dims { a, b } => {
+                write!(f, "has other dims: [{}] vs [{}]", listed(a), listed(b))
+            }
+            Apart::Element { coord, a, b } => {
+                write!(f, "differs at ({}): {a:#x} vs {b:#x}", listed(coord))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Alike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Alike::Transposed(dims) => write!(f, "the same if transposed ({})", listed(dims)),
+            Alike::Swapped => f.write_str("the same if byte-swapped"),
+            Alike::Named(name) => write!(f, "the same as {name} of the second"),
+            Alike::NamedFirst(name) => write!(f, "the same as {name} of the first"),
+        }
+    }
+}
+
+impl Divergence {
+    /// A tensor that the second side alone has, or the first.
+    pub(crate) fn missing(name: &str, first: bool) -> Divergence {
+        Divergence { name: name.into(), apart: Apart::Missing { first }, alike: vec![] }
+    }
+
+    /// Whether its tensor is one of the second side, and whether only one side has it.
+    pub(crate) fn side(&self) -> (bool, bool) {
+        match self.apart {
+            Apart::Missing { first } => (first, true),
+            Apart::Dtype { .. } | Apart::Dims { .. } | Apart::Element { .. } => (false, false),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Fingerprints of the tensors of files, read in windows of bounded size.
+//!
+//! Law: the fingerprint of a tensor is that of its array, whatever the layout, the format and the number of files.
+
+use std::{
+    ops::Range,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use tilewright_core::{ByteOrder, Dtype};
+use tilewright_fingerprint::{Array, Entry, Fingerprint, Key, Window, Windows, all};
+use tilewright_transfer::{cores, first};
+
+use crate::{
+    Collection, Error, Input, Tensor, Watch,
+    layout::held::Held,
+    open::origin::Origin,
+    transfer::budget::zeros,
+    verify::crew::{Crew, go_on},
+};
+
+/// The bytes of a window, which stay in a cache from reading to summing.
+const WINDOW: u64 = 1 << 20;
+
+/// Tensors of fewer bytes are read by one thread.
+const SHARED: u64 = 16 << 20;
+
+/// A tensor and its fingerprint.
+///
+/// ```
+/// use tilewright_files::{Collection, Key};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let found = Collection::open(path).unwrap().fingerprints(&Key::default(), &()).unwrap();
+/// assert_eq!((found.tensors[0].name.as_str(), &found.tensors[0].dims[..]), ("0.bias", &[32][..]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// The name.
+    pub name: String,
+    /// The element type.
+    pub dtype: Dtype,
+    /// The logical dims.
+    pub dims: Vec<u64>,
+    /// The fingerprint of the data.
+    pub fingerprint: Fingerprint,
+}
+
+/// The fingerprints of tensors, sorted by name, and one number for them all.
+///
+/// ```
+/// use tilewright_files::{Collection, Key};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let of = |key| Collection::open(path).unwrap().fingerprints(&key, &()).unwrap();
+/// assert_eq!(of(Key::default()), of(Key::default()));
+/// assert_ne!(of(Key::default()).all, of(Key::new(1)).all);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// The tensors.
+    pub tensors: Vec<Printed>,
+    /// Names, element types, dims and fingerprints, hashed.
+    pub all: u64,
+}
+
+impl Collection {
+    /// The fingerprint of every tensor.
+    ///
+    /// # Errors
+    /// [i/o](Error::is_io) where a file cannot be read, ends early or changes meanwhile;
+    /// [cancelled](Error::is_cancelled) if `watch` says so.
+    ///
+    /// ```
+    /// use tilewright_files::{Collection, Conversion, Key, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let other = folder.path().join("other.safetensors");
+    /// let request = Request::new().to(Spec::parse("col-major").unwrap());
+    /// let input = open(path, &Reading::default()).unwrap();
+    /// Conversion::prepare(&input, &other, request).unwrap().run(&()).unwrap();
+    /// let of = |path: &std::path::Path| {
+    ///     Collection::open(path).unwrap().fingerprints(&Key::default(), &()).unwrap()
+    /// };
+    /// assert_eq!(of(path.as_ref()), of(&other));
+    /// ```
+    pub fn fingerprints(&self, key: &Key, watch: &dyn Watch) -> Result<Fingerprints, Error> {
+        watch.total(self.bytes());
+        let mut tensors = Vec::new();
+        for name in self.names() {
+            let Some((input, tensor)) = self.get(name) else { continue };
+            let fingerprint = Data::of(input, tensor)?.fingerprint(key, watch)?;
+            let (dtype, dims) = (tensor.dtype(), tensor.dims().to_vec());
+            tensors.push(Printed { name: name.into(), dtype, dims, fingerprint });
+        }
+        self.check()?;
+        let all = all(&mut tensors.iter().map(Printed::entry).collect::<Vec<_>>(), key);
+        Ok(Fingerprints { tensors, all })
+    }
+}
+
+impl Printed {
+    fn entry(&self) -> Entry<'_> {
+        let Printed { name, dtype, dims, fingerprint } = self;
+        Entry { name, dtype: *dtype, dims, fingerprint: *fingerprint }
+    }
+}
+
+/// The data of a tensor, or a part of it, as it is asked for.
+#[derive(Clone)]
+pub(crate) struct Data<'a> {
+    source: Origin<'a>,
+    at: u64,
+    len: u64,
+    name: &'a str,
+    pub(crate) held: &'a Held,
+    order: ByteOrder,
+    /// The bytes of a window, and how many threads read.
+    window: u64,
+    threads: usize,
+    part: Option<Vec<Range<u64>>>,
+    dims: Option<Vec<usize>>,
+}
+
+impl<'a> Data<'a> {
+    pub(crate) fn of(input: &'a Input, tensor: &'a Tensor) -> Result<Data<'a>, Error> {
+        let (source, at) = input.place(tensor)?;
+        let (source, held, (at, len)) =
+            Origin::File(source).in_rows(&tensor.held, (at, tensor.len))?;
+        let name = tensor.name.as_str();
+        let threads = if len < SHARED { 1 } else { cores() };
+        let (window, order, part, dims) = (WINDOW, held.order, None, None);
+        Ok(Data { source, at, len, name, held, order, window, threads, part, dims })
+    }
+
+    /// The same, read by the threads of a crew, within its memory.
+    pub(crate) fn by(&self, crew: Crew<'_>) -> Result<Data<'a>, Error> {
+        let threads = crew.members(self.len);
+        let window = WINDOW.min(crew.budget().limit() / threads as u64);
+        Ok(Data { window, threads, ..self.clone() })
+    }
+
+    /// A box of coordinates of what is moved as one.
+    pub(crate) fn part(&self, part: &[Range<u64>]) -> Data<'a> {
+        Data { part: Some(part.to_vec()), ..self.clone() }
+    }
+
+    /// With its dims counted as others.
+    pub(crate) fn dims_as(&self, dims: &[usize]) -> Data<'a> {
+        Data { dims: Some(dims.to_vec()), ..self.clone() }
+    }
+
+    /// With its numbers read in the other order of bytes.
+    pub(crate) fn swapped(&self) -> Data<'a> {
+        let order = if self.order.is_big() { ByteOrder::Little } else { ByteOrder::Big };
+        Data { order, ..self.clone() }
+    }
+
+    fn error(&self, error: impl std::fmt::Display) -> Error {
+        Error::unsupported(self.source.path(), format!("tensor {:?}: {error}", self.name))
+    }
+
+    fn windows(&self, key: &Key) -> Result<Windows<'a>, Error> {
+        let made = || {
+            let mut array = Array::new(self.held.layout(), self.held.dtype)?;
+            array = array.bits(self.held.bits)?.order(self.order);
+            if let Some(part) = &self.part {
+                array = array.part(part)?;
+            }
+            if let Some(dims) = &self.dims {
+                array = array.dims_as(dims)?;
+            }
+            array.windows(self.window, key)
+        };
+        made().map_err(|error| self.error(error))
+    }
+
+    pub(crate) fn fingerprint(&self, key: &Key, watch: &dyn Watch) -> Result<Fingerprint, Error> {
+        let (sum, read, told) =
+            (Mutex::new(Fingerprint::default()), AtomicU64::new(0), AtomicU64::new(0));
+        let tell = || {
+            let now = read.load(Ordering::Relaxed);
+            watch.advance(now - told.swap(now, Ordering::Relaxed));
+        };
+        let join = || {
+            let mut buffer = vec![];
+            let (sum, read) = (&sum, &read);
+            Ok(move |window: &Window| {
+                let range = window.bytes();
+                self.bytes(&range, &mut buffer)?;
+                let len = range.end - range.start;
+                let own = window.fingerprint(buffer.get(..len as usize).unwrap_or_default());
+                *sum.lock().unwrap_or_else(PoisonError::into_inner) += own;
+                read.fetch_add(len, Ordering::Relaxed);
+                Ok(None::<()>)
+            })
+        };
+        first(self.threads, self.windows(key)?, join, &mut || {
+            tell();
+            go_on(watch)
+        })?;
+        tell();
+        Ok(sum.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn bytes(&self, range: &Range<u64>, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        let Data { source, at, len, .. } = self;
+        if range.end > *len {
+            let said = format!("byte {} of a tensor of {len} bytes", range.end);
+            return Err(Error::corrupt(source.path(), said));
+        }
+        let bytes = range.end - range.start;
+        if (buffer.len() as u64) < bytes {
+            *buffer = zeros(bytes)?;
+        }
+        let into = buffer.get_mut(..bytes as usize).unwrap_or_default();
+        source.read(into, at + range.start)
+    }
+}
+
+/// A watcher that can stop a run, and gets no progress: bytes that are read again were counted before.
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+impl Data<'_> {
+    /// The pattern of one element, of the widest its first 128 bits.
+    pub(crate) fn element(&self, coord: &[u64]) -> Result<u128, Error> {
+        let Held { dtype, bits, .. } = *self.held;
+        let offset = self.held.layout().offset(coord).map_err(|error| self.error(error))?;
+        let bit = u128::from(offset.unsigned_abs()) * u128::from(bits);
+        let (first, shift) = ((bit / 8) as u64, (bit % 8) as u32);
+        let len = u64::from((shift + bits).div_ceil(8)).min(16);
+        let mut bytes = [0; 16];
+        if first + len > self.len {
+            let said = format!("byte {} of a tensor of {} bytes", first + len, self.len);
+            return Err(Error::corrupt(self.source.path(), said));
+        }
+        self.source.read(&mut bytes[..len as usize], self.at + first)?;
+        let kept = if bits < 128 { (1 << bits) - 1 } else { u128::MAX };
+        let stored = u128::from_le_bytes(bytes) >> shift & kept;
+        Ok(self.order.stored(dtype, bits, stored))
+    }
+}

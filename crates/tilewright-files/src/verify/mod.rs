@@ -1,0 +1,428 @@
+//! Comparing a result with what it was made from: every element and every padding byte, and all that
+//! is said about them.
+//!
+//! Nothing here asks a relayout plan about an element. Elements are compared box by box, and within a box in
+//! the order of memory; offsets come from the digits of both layouts. The first difference found is told,
+//! which is not always the first in logical order.
+
+pub(crate) mod boxes;
+pub(crate) mod compare;
+pub(crate) mod crew;
+pub(crate) mod difference;
+pub(crate) mod digits;
+pub(crate) mod fingerprint;
+pub(crate) mod loops;
+pub(crate) mod metadata;
+pub(crate) mod padding;
+pub(crate) mod patch;
+pub(crate) mod record;
+pub(crate) mod rows;
+pub(crate) mod same_data;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use tilewright_core::Fill;
+use tilewright_fingerprint::Fingerprint;
+
+use crate::{
+    Conversion, Difference, Error, FileLists, Input, Job, Reading, Request, Tensor, Watch,
+    assemble::recorded,
+    commit::temporary::{self, Temporary},
+    container::{self, Format},
+    layout::{
+        dtype,
+        held::Held,
+        names,
+        note::{self, Found},
+    },
+    open::{folder, open_watched, open_with, place::Place, source::Source},
+    transfer::{
+        budget::{self, Budget},
+        conversion, job,
+        request::{self, check_memory},
+    },
+    verify::{
+        compare::{side, unfilled},
+        crew::Crew,
+    },
+};
+
+/// Compares a finished file, or folder, with the one it was made from: names, element types, logical dims, every
+/// element, every padding byte (against what the result promises, else zero; where nothing moved,
+/// against the original), the metadata, and the fingerprints that the result records of its data.
+///
+/// The request is that of the conversion, as far as it is known: [`Request::from`], [`Request::dims`]
+/// and [`Request::dtype`] say how the original is read ([`Request::only`] which of its tensors),
+/// [`Request::fill`] what padding must hold, [`Request::memory`] bounds buffers, [`Request::threads`] compare. With [`Request::to`] or
+/// [`Request::rule`] every tensor must lie as asked; npy and raw files cannot say it themselves.
+///
+/// # Errors
+/// [i/o](Error::is_io) if a file cannot be read, is corrupt, or was changed while it was read;
+/// [usage](Error::is_usage) where the request does not fit; [cancelled](Error::is_cancelled) if `watch` says so.
+///
+/// ```
+/// use tilewright_files::{Request, Verdict, verify};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let verdict = verify(path, path, &Request::new(), &()).unwrap();
+/// assert!(matches!(verdict, Verdict::Same { bytes: 1.. }));
+///
+/// let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let Verdict::Differs(found) = verify(other, path, &Request::new(), &()).unwrap() else { panic!() };
+/// assert!(found.to_string().contains("is missing"));
+/// ```
+pub fn verify(
+    out: impl AsRef<Path>,
+    against: impl AsRef<Path>,
+    request: &Request,
+    watch: &dyn Watch,
+) -> Result<Verdict, Error> {
+    check_memory(request.memory)?;
+    let request = &request.clone().spelled()?;
+    let against = open_watched(against, &request.reading, watch)?;
+    let place = Place::parse(out.as_ref());
+    let out = folder::opened(place.clone())?;
+    let format = out.format.unwrap_or(against.container_format());
+    let (source, beside) = (Source::open(&out.path)?, temporary::folder(&out.path));
+    let beside = |name: &str| beside.join(name);
+    if let Some(verdict) =
+        recorded::verdict((&place, format, &source), &beside, (&against, request), watch)?
+    {
+        return Ok(verdict);
+    }
+    let expected = expected(&against, format, request)?;
+    let out = match open_result(format, source, &beside, (&against, &expected), watch)? {
+        Ok(out) => out,
+        Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
+    };
+    watch.total(out.tensors().iter().map(|tensor| tensor.len).sum());
+    let pairs = match paired(&out, &against, &expected) {
+        Ok(pairs) => pairs,
+        Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
+    };
+    let tensors = against.tensors().len() + out.tensors().len();
+    let budget = Budget::new(budget::beside(request.memory, against.tensors().len(), tensors)?);
+    let crew = Crew::new(watch, &budget, request.threads);
+    let found = match compared(&out, (&against, &[]), &pairs, request.fill, crew)? {
+        Verdict::Same { bytes } => match folder::difference(&place, &against, &|_| Ok(()), crew)? {
+            None => return Ok(Verdict::Same { bytes }),
+            Some(said) => Difference::said(said),
+        },
+        // Of a file that is not read as its note says, with why it is not.
+        Verdict::Differs(found) => found.and(out.changed()),
+    };
+    Ok(Verdict::Differs(found))
+}
+
+/// What a tensor of the original is read as, and how it must lie in the result, where that was asked.
+struct Expected {
+    /// The number of the tensor in the original, and its name in the result.
+    tensor: usize,
+    name: String,
+    from: Held,
+    to: Option<Held>,
+    /// The fingerprint that its conversion summed.
+    data: Option<Fingerprint>,
+}
+
+impl Expected {
+    fn of(job: Job) -> Expected {
+        let Job { tensor, name, from, to, .. } = job;
+        Expected { tensor, name, from, to: Some(to), data: None }
+    }
+}
+
+/// What is expected of every tensor of the original that the result holds, in its order.
+fn expected(
+    against: &Input,
+    format: &'static Format,
+    request: &Request,
+) -> Result<Vec<Expected>, Error> {
+    if request.asks() {
+        return Ok(conversion::jobs(against, format, request)?
+            .into_iter()
+            .map(Expected::of)
+            .collect());
+    }
+    let only = request::only(request, against.tensors())?;
+    let one = conversion::the_one(against, format, request)?;
+    let name = conversion::array_name(against, format);
+    let read = |(number, tensor): (usize, &Tensor)| {
+        let silent = request.reading.is_silent() || !request::is_meant(&only, &tensor.name);
+        let from = match job::read_as(
+            tensor,
+            &request.reading,
+            &FileLists::of(against).beside(&tensor.name),
+        ) {
+            Ok(held) if !silent => held,
+            Err(unfit) if !silent && !request.skip_unfit => return Err(unfit.error(&against.path)),
+            _ => tensor.held.clone(),
+        };
+        let name = name.clone().unwrap_or_else(|| tensor.name.clone());
+        Ok(Expected { tensor: number, name, from, to: None, data: None })
+    };
+    let all = against.tensors().iter().enumerate();
+    all.filter(|(number, _)| one.is_none_or(|one| one == *number)).map(read).collect()
+}
+
+/// Opens a result: as what it says it is, or, where it cannot say it, as what was asked for; `beside` knows
+/// the paths of the files beside it. The inner error is a difference.
+fn open_result(
+    format: &'static Format,
+    source: Source,
+    beside: &dyn Fn(&str) -> PathBuf,
+    (against, expected): (&Input, &[Expected]),
+    watch: &dyn Watch,
+) -> Result<Result<Input, String>, Error> {
+    let one = expected.first().and_then(|it| Some((it, against.tensors().get(it.tensor)?)));
+    if let (Some(array), Some((expected, tensor))) = (&format.array, one) {
+        let path = source.path().to_path_buf();
+        let Expected { from, to, .. } = expected;
+        let Found { texts, aside } = note::of(&source, watch)?;
+        let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
+        let changed = aside.as_ref().and_then(|aside| aside.changed(&path));
+        let opened = match ((array.result)(source, expected), changed) {
+            // What a file does not say itself, its note said.
+            (Err(error), Some(said)) if error.is_usage() => return Ok(Err(said)),
+            (opened, None) => opened?,
+            (opened, Some(said)) => opened?.map_err(|why| format!("{why}; {said}")),
+        };
+        return Ok(opened.map(|opened| Input { path, opened, aside, folder: None, beside: None }));
+    }
+    match open_with(format, source, &Reading::default(), Some(beside), watch) {
+        Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
+        opened => opened.map(Ok),
+    }
+}
+
+/// A tensor of the result, the one it was made from, and what is expected of both.
+struct Pair<'a> {
+    out: &'a Tensor,
+    against: &'a Tensor,
+    expected: &'a Expected,
+}
+
+/// The tensors of both files by name, checked to be the same set.
+fn paired<'a>(
+    out: &'a Input,
+    against: &'a Input,
+    expected: &'a [Expected],
+) -> Result<Vec<Pair<'a>>, String> {
+    if let (true, [out], [expected]) = (out.is_array(), out.tensors(), expected) {
+        // It has no name of its own.
+        let pair = |against| Pair { out, against, expected };
+        return Ok(against.tensors().get(expected.tensor).map(pair).into_iter().collect());
+    }
+    let written: BTreeMap<&str, &Tensor> =
+        out.tensors().iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
+    let pairs = expected.iter().filter_map(|expected| {
+        let tensor = against.tensors().get(expected.tensor)?;
+        Some((expected.name.as_str(), (tensor, expected)))
+    });
+    let original: BTreeMap<&str, (&Tensor, &Expected)> = pairs.collect();
+    let missing = |name: &str, from: &Input, near: String| {
+        Err(format!("tensor {name:?} is missing from {}{near}", from.path.display()))
+    };
+    if let Some(name) = original.keys().find(|name| !written.contains_key(*name)) {
+        // A part of the tensors was converted: what is compared is to be named.
+        let part = written.keys().all(|name| original.contains_key(name));
+        let (held, all) = (written.len(), original.len());
+        let near = match part {
+            true => {
+                format!(", which holds {held} of the {all} that are compared; say which are meant")
+            }
+            false => names::near(name, out.names()),
+        };
+        return missing(name, out, near);
+    }
+    if let Some(name) = written.keys().find(|name| !original.contains_key(*name)) {
+        return missing(name, against, names::near(name, against.names()));
+    }
+    let pair = |out: &'a Tensor| {
+        let (against, expected) = *original.get(out.name.as_str())?;
+        Some(Pair { out, against, expected })
+    };
+    Ok(out.tensors().iter().filter_map(pair).collect())
+}
+
+/// `arrays` are the bytes of the original's tensors, where these are in memory. What was read of files that changed
+/// meanwhile is no answer.
+fn compared(
+    out: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
+    pairs: &[Pair<'_>],
+    fill: Option<Fill>,
+    crew: Crew<'_>,
+) -> Result<Verdict, Error> {
+    let verdict = compared_once(out, (against, arrays), pairs, fill, crew)?;
+    against.check_unchanged()?;
+    out.check_unchanged()?;
+    Ok(verdict)
+}
+
+fn compared_once(
+    out: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
+    pairs: &[Pair<'_>],
+    fill: Option<Fill>,
+    crew: Crew<'_>,
+) -> Result<Verdict, Error> {
+    against.check_sums(crew.watch())?;
+    out.check_sums(crew.watch())?;
+    if let Some(said) = metadata::difference(out, against) {
+        return Ok(Verdict::Differs(Difference::said(said)));
+    }
+    let mut bytes = 0;
+    for pair in pairs {
+        let said = match different_facts(pair) {
+            None => misplaced(pair)?,
+            said => said,
+        };
+        if let Some(text) = said {
+            return Ok(Verdict::Differs(of_tensor(pair, text)));
+        }
+        let found = match different_bytes(out, (against, arrays), pair, fill, crew)? {
+            None => different_data(out, pair, crew)?,
+            found => found,
+        };
+        if let Some(found) = found {
+            return Ok(Verdict::Differs(found));
+        }
+        bytes += pair.out.len;
+    }
+    Ok(Verdict::Same { bytes })
+}
+
+/// A difference in what is said of one tensor.
+fn of_tensor(pair: &Pair<'_>, text: String) -> Difference {
+    Difference::Said { tensor: Some(pair.out.name.clone()), text }
+}
+
+fn different_bytes(
+    out: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
+    pair: &Pair<'_>,
+    fill: Option<Fill>,
+    crew: Crew<'_>,
+) -> Result<Option<Difference>, Error> {
+    let (noted, from) = (pair.out.fill(), &pair.expected.from);
+    let fill = match &pair.expected.to {
+        Some(to) => to.named.fill(),
+        None => fill.unwrap_or(noted),
+    };
+    let to = side((out, None), pair.out, &pair.out.held, fill)?;
+    if noted.is_promised() && side((out, None), pair.out, &pair.out.held, noted)?.fill != to.fill {
+        let (noted, fill) = (dtype::fill_text(noted), dtype::fill_text(fill));
+        let text = format!("it promises padding of {noted}, expected {fill}");
+        return Ok(Some(of_tensor(pair, text)));
+    }
+    let bytes = arrays.get(pair.expected.tensor).copied();
+    let from = side((against, bytes), pair.against, from, from.named.fill())?;
+    match compare::tensors(&to, &from, crew)? {
+        None => unfilled(out, pair.out, fill),
+        found => Ok(found),
+    }
+}
+
+/// Where the data of a result are not what is recorded of them.
+fn different_data(
+    out: &Input,
+    pair: &Pair<'_>,
+    crew: Crew<'_>,
+) -> Result<Option<Difference>, Error> {
+    let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
+    record::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), crew)
+}
+
+/// What the files say of a tensor, apart from its layout.
+fn different_facts(pair: &Pair<'_>) -> Option<String> {
+    let (out, against, from) = (pair.out, pair.against, &pair.expected.from);
+    if out.refusal.is_some() || against.refusal.is_some() {
+        let facts = |tensor: &Tensor| format!("{} {:?}", tensor.file_dtype, tensor.storage);
+        let (is, was) = (facts(out), facts(against));
+        return (is != was).then(|| format!("it is {is}, was {was}"));
+    }
+    if out.held.dtype != from.dtype {
+        return Some(format!("elements are {}, were {}", out.held.dtype, from.dtype));
+    }
+    let extents = from.dims();
+    if out.dims() != extents {
+        return Some(format!(
+            "logical dims are {:?}, were {extents:?}; of a file that cannot say its dims, give the layout that it was converted to, or that of the original",
+            out.dims()
+        ));
+    }
+    None
+}
+
+/// Where a tensor does not lie as was asked.
+fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
+    let (is, Some(to)) = (&pair.out.held, &pair.expected.to) else { return Ok(None) };
+    let failed = |error| Error::usage(format!("tensor {:?}: {error}", pair.out.name));
+    let alike = is.bits == to.bits
+        && is.layout().capacity() == to.layout().capacity()
+        && is.places_as(to).map_err(failed)?;
+    if alike {
+        return Ok(None);
+    }
+    Ok(Some(format!("its layout is {}, expected {}", is.spec(), to.spec())))
+}
+
+/// Reads back what a conversion has written, before it gets its name; a difference is an error.
+pub(crate) fn written(
+    conversion: &Conversion<'_>,
+    done: &[Temporary],
+    data: &BTreeMap<usize, Fingerprint>,
+    crew: Crew<'_>,
+) -> Result<u64, Error> {
+    let wrong =
+        |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
+    let expected = |(number, job): (usize, &Job)| Expected {
+        data: data.get(&number).copied(),
+        ..Expected::of(job.clone())
+    };
+    let expected: Vec<Expected> = conversion.jobs.iter().enumerate().map(expected).collect();
+    let out = reopened(conversion, done, &expected, crew.watch())?.map_err(|said| wrong(&said))?;
+    let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
+    match compared(&out, (conversion.input, conversion.arrays), &pairs, None, crew)? {
+        Verdict::Same { bytes } => Ok(bytes),
+        Verdict::Differs(found) => Err(wrong(&found.to_string())),
+    }
+}
+
+/// The written files, opened where they are now.
+fn reopened(
+    conversion: &Conversion<'_>,
+    done: &[Temporary],
+    expected: &[Expected],
+    watch: &dyn Watch,
+) -> Result<Result<Input, String>, Error> {
+    let last = done.last().map_or(conversion.out.as_path(), Temporary::path);
+    let beside = |name: &str| {
+        let named = |file: &&Temporary| file.out().file_name().is_some_and(|own| own == name);
+        done.iter().find(named).map_or_else(|| name.into(), |file| file.path().into())
+    };
+    let (source, against) = (Source::open(last)?, conversion.input);
+    open_result(conversion.format, source, &beside, (against, expected), watch)
+}
+
+/// The answer of a verification.
+///
+/// ```
+/// use tilewright_files::{Request, Verdict, verify};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let verdict = verify(path, path, &Request::new(), &()).unwrap();
+/// assert!(matches!(verdict, Verdict::Same { bytes: 1.. }));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything agrees, in this many bytes of the result.
+    Same {
+        /// The bytes of tensors compared, padding included.
+        bytes: u64,
+    },
+    /// The first difference.
+    Differs(Difference),
+}

@@ -1,0 +1,375 @@
+//! The bytes of one tensor that hold the elements of a box of coordinates, read into a buffer, and stored elements as
+//! numbers of 128 bits, the widest of them word by word.
+//!
+//! Laws: after [`Patch::read`], every element of the box is found, and holds what the file has at its offset; after
+//! [`Patch::gather`], so does every place of the buffer that the loops reach.
+
+use crate::{
+    Error,
+    layout::held::Held,
+    open::origin::Origin,
+    transfer::budget::{Budget, Buffer, Held as Memory},
+    verify::{
+        boxes::Area,
+        digits::Digits,
+        loops::{Turn, each},
+        rows::{Rows, is_additive},
+    },
+};
+
+/// One file's side of a comparison.
+pub(crate) struct Side<'a> {
+    /// The tensor.
+    pub(crate) name: &'a str,
+    pub(crate) source: Origin<'a>,
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+    pub(crate) held: &'a Held,
+    /// What padding holds, as the bits of an element.
+    pub(crate) fill: u128,
+    /// Whether padding must hold it, whatever the other side's holds.
+    pub(crate) promised: bool,
+}
+
+/// Steps between elements of up to this number of bytes are read with them.
+const CLOSE: u64 = 64;
+
+/// Gaps of this number of bytes are read where they fit: a call costs more than they do.
+const GAPS: [u64; 3] = [2048, 512, 64];
+
+/// Elements `from..to` of a storage, which lie at `at` of the buffer, all counted in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Span {
+    from: u64,
+    to: u64,
+    at: u64,
+}
+
+pub(crate) struct Patch<'s> {
+    side: &'s Side<'s>,
+    digits: Option<Digits>,
+    bytes: Buffer,
+    spans: Vec<Span>,
+    /// The most spans.
+    most: usize,
+    _list: Memory,
+    /// The span found last, and how far it was from the one before.
+    last: usize,
+    step: isize,
+}
+
+impl<'s> Patch<'s> {
+    /// A buffer of `room` bytes, or of one element, with a list of `list` bytes.
+    pub(crate) fn new(
+        side: &'s Side<'s>,
+        room: u64,
+        list: u64,
+        budget: &Budget,
+    ) -> Result<Patch<'s>, Error> {
+        let bytes = budget.buffer(room.max(u64::from(side.held.bits.div_ceil(8))))?;
+        let most = ((list / size_of::<Span>() as u64) as usize).max(4);
+        let memory = budget.held((most * size_of::<Span>()) as u64)?;
+        let layout = side.held.layout();
+        let digits = is_additive(layout).then(|| Digits::new(layout.layout()));
+        let spans = Vec::with_capacity(most);
+        let (last, step) = (0, 0);
+        Ok(Patch { side, digits, bytes, spans, most, _list: memory, last, step })
+    }
+
+    /// Reads a box; false if it does not fit.
+    pub(crate) fn read(&mut self, area: &Area) -> Result<bool, Error> {
+        self.spans.clear();
+        (self.last, self.step) = (0, 0);
+        if !self.collect(area)? || !self.settle() {
+            return Ok(false);
+        }
+        for i in 0..self.spans.len() {
+            let Span { from, to, at } = self.spans[i];
+            self.fill(from, to, at)?;
+        }
+        Ok(true)
+    }
+
+    /// Reads elements `from..to` of the storage into the buffer, from its element `at` on.
+    fn fill(&mut self, from: u64, to: u64, at: u64) -> Result<(), Error> {
+        let bits = u128::from(self.side.held.bits);
+        let byte = |elements: u64| u64::try_from(u128::from(elements) * bits / 8);
+        let (Ok(from), Ok(to), Ok(at)) = (byte(from), byte(to), byte(at)) else {
+            return Err(Error::usage("comparing: an element behind the last byte of a file"));
+        };
+        if to > self.side.len {
+            let said = format!("byte {to} of a tensor of {} bytes", self.side.len);
+            return Err(Error::corrupt(self.side.source.path(), said));
+        }
+        let (at, len) = (at as usize, (to - from) as usize);
+        let bytes = self.bytes.get_mut(at..at + len).ok_or_else(|| {
+            let name = self.side.name;
+            Error::usage(format!("comparing: tensor {name:?} does not fit into its buffer"))
+        })?;
+        self.side.source.read(bytes, self.side.at + from)
+    }
+
+    /// Reads what loops reach from `first` on by their steps on one `side`, which become steps in the buffer; where
+    /// the first element is in it, or `None` if they do not fit. It lists no spans, so the list does not bound it: the
+    /// loops say where each stretch is, and there are no more of them than elements in the buffer.
+    pub(crate) fn gather(
+        &mut self,
+        first: i64,
+        turns: &mut [Turn],
+        side: usize,
+    ) -> Result<Option<i64>, Error> {
+        self.spans.clear();
+        let width = u64::from(self.side.held.bits / 8).max(1);
+        let room = self.bytes.len() as u64 / width;
+        let gaps = GAPS.into_iter().map(|gap| gap / width).chain([0]);
+        let found = gaps.into_iter().find_map(|gap| Stretches::of(turns, side, gap, room));
+        let Some(Stretches { len, steps, jumps }) = found else { return Ok(None) };
+        let back = |turn: &Turn, step: i64| (turn.count - 1) as i64 * step.min(0);
+        let low: i64 = first + turns.iter().map(|turn| back(turn, turn.steps[side])).sum::<i64>();
+        let mut read = Ok(());
+        each(&jumps, [low, 0], &mut |[from, at]| {
+            read = self.fill(from as u64, from as u64 + len, at as u64);
+            read.is_ok()
+        });
+        read?;
+        turns.iter_mut().zip(&steps).for_each(|(turn, step)| turn.steps[side] = *step);
+        Ok(Some(-turns.iter().map(|turn| back(turn, turn.steps[side])).sum::<i64>()))
+    }
+
+    /// Lists the spans of a box; false if they are too many.
+    fn collect(&mut self, area: &Area) -> Result<bool, Error> {
+        let mut fits = true;
+        if let Some(digits) = self.digits.take() {
+            digits.walk(area, None, &mut |run| {
+                fits = self.push(run.offset, run.stride, run.count);
+                fits
+            });
+            self.digits = Some(digits);
+            return Ok(fits);
+        }
+        let layout = self.side.held.layout();
+        let mut rows = Rows::new(layout, layout, 0).map_err(comparing)?;
+        let mut see = |stretch: &crate::verify::rows::Stretch, _: &[u64], _| {
+            fits = self.push(stretch.b.0, stretch.b.1, stretch.len);
+            fits
+        };
+        rows.each(area, &mut see).map_err(comparing)?;
+        Ok(fits)
+    }
+
+    /// Adds elements that lie in an arithmetic sequence; false if there are too many spans.
+    fn push(&mut self, offset: i64, stride: i64, count: u64) -> bool {
+        let last = offset + (count - 1) as i64 * stride;
+        let (low, high) = (offset.min(last) as u64, offset.max(last) as u64);
+        let bits = u64::from(self.side.held.bits);
+        if count == 1 || stride.unsigned_abs().saturating_mul(bits) <= CLOSE * 8 {
+            return self.add(low, high + 1);
+        }
+        (0..count).all(|i| {
+            let at = low + i * stride.unsigned_abs();
+            self.add(at, at + 1)
+        })
+    }
+
+    fn add(&mut self, from: u64, to: u64) -> bool {
+        // Whole bytes: the elements of a byte are read together.
+        let grain = u64::from((8 / self.side.held.bits).max(1));
+        let (from, to) = (from / grain * grain, to.next_multiple_of(grain));
+        if let Some(last) = self.spans.last_mut()
+            && last.from <= from
+            && from <= last.to
+        {
+            last.to = last.to.max(to);
+            return true;
+        }
+        if self.spans.len() == self.most {
+            self.join(0);
+            if self.spans.len() > self.most / 2 {
+                return false;
+            }
+        }
+        self.spans.push(Span { from, to, at: 0 });
+        true
+    }
+
+    /// Sorts the spans and joins them across gaps of up to this number of elements.
+    fn join(&mut self, gap: u64) {
+        self.spans.sort_unstable();
+        self.spans.dedup_by(|next, last| {
+            let joins = next.from <= last.to.saturating_add(gap);
+            if joins {
+                last.to = last.to.max(next.to);
+            }
+            joins
+        });
+    }
+
+    /// Gives each span its place in the buffer; false if they do not fit.
+    fn settle(&mut self) -> bool {
+        self.join(0);
+        let bits = u64::from(self.side.held.bits);
+        let room = self.bytes.len() as u64 * 8 / bits;
+        let held: u64 = self.spans.iter().map(|span| span.to - span.from).sum();
+        if held > room {
+            return false;
+        }
+        let fits = |bytes: &u64| {
+            let pairs = self.spans.windows(2).map(|pair| pair[1].from - pair[0].to);
+            held + pairs.filter(|gap| gap * bits <= bytes * 8).sum::<u64>() <= room
+        };
+        if let Some(bytes) = GAPS.into_iter().find(fits) {
+            self.join(bytes * 8 / bits);
+        }
+        let mut at = 0;
+        for span in &mut self.spans {
+            span.at = at;
+            at += span.to - span.from;
+        }
+        true
+    }
+
+    /// What was read.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where elements at an offset and every `stride` behind it are, as far as they were read together; `None` if the
+    /// first was not read.
+    #[inline]
+    pub(crate) fn find(&mut self, offset: i64, stride: i64) -> Option<Places> {
+        let offset = offset as u64;
+        let holds = |span: &Span| span.from <= offset && offset < span.to;
+        if !self.spans.get(self.last).is_some_and(holds) {
+            // Rows step over spans evenly.
+            let next = self.last.wrapping_add_signed(self.step);
+            let next = match self.spans.get(next).is_some_and(holds) {
+                true => next,
+                false => self.spans.partition_point(|span| span.from <= offset).checked_sub(1)?,
+            };
+            self.step = next.wrapping_sub(self.last) as isize;
+            self.last = next;
+        }
+        let span = self.spans.get(self.last).filter(|span| holds(span))?;
+        let (at, left) = (span.at + (offset - span.from), span.to - offset);
+        let Some(stride) = u64::try_from(stride).ok().filter(|stride| *stride > 0) else {
+            return Some(Places { at, step: 1, count: 1 });
+        };
+        if stride < left || left == 1 && stride == 1 {
+            return Some(Places { at, step: stride, count: (left - 1) / stride + 1 });
+        }
+        Some(Places { at, step: 1, count: 1 })
+    }
+}
+
+/// Loops over a storage as stretches of `len` elements, one for each turn of `jumps`, which go from one to the next
+/// in the storage and in a buffer; `steps` are those of the loops in the buffer.
+struct Stretches {
+    len: u64,
+    steps: Vec<i64>,
+    jumps: Vec<Turn>,
+}
+
+impl Stretches {
+    /// Stretches that take gaps of up to `gap` elements with them; `None` if there is no room for them.
+    fn of(turns: &[Turn], side: usize, gap: u64, room: u64) -> Option<Stretches> {
+        let far = |i: usize| turns[i].steps[side].unsigned_abs();
+        let mut order: Vec<usize> = (0..turns.len()).filter(|i| far(*i) > 0).collect();
+        order.sort_by_key(|i| far(*i));
+        let (mut len, mut steps, mut jumps) = (1u64, vec![0; turns.len()], vec![]);
+        let mut held = 1u64;
+        for i in order {
+            let (count, own) = (turns[i].count, turns[i].steps[side]);
+            let step = if jumps.is_empty() && far(i) <= len.saturating_add(gap) {
+                len = len.saturating_add(far(i).saturating_mul(count - 1));
+                held = len;
+                far(i)
+            } else {
+                let step = held;
+                held = held.saturating_mul(count);
+                jumps.push(Turn { count, steps: [far(i) as i64, step as i64] });
+                step
+            };
+            if held > room {
+                return None;
+            }
+            steps[i] = step as i64 * own.signum();
+        }
+        jumps.reverse();
+        Some(Stretches { len, steps, jumps })
+    }
+}
+
+/// Where the elements of a sequence are in a buffer, counted in elements: the first, and a number of them at a
+/// distance of at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub(crate) at: u64,
+    pub(crate) step: u64,
+    pub(crate) count: u64,
+}
+
+/// The error of a layout that cannot be walked.
+pub(crate) fn comparing(error: tilewright_core::Error) -> Error {
+    Error::usage(format!("comparing: {error}"))
+}
+
+/// The bytes of a word.
+const WORD: u32 = 16;
+
+/// The words of 128 bits of an element.
+pub(crate) fn words(bits: u32) -> u32 {
+    bits.div_ceil(WORD * 8)
+}
+
+/// A word of what padding holds: elements of several words have zeros above the first.
+pub(crate) fn fill_word(fill: u128, word: u32) -> u128 {
+    if word == 0 { fill } else { 0 }
+}
+
+/// A word of element `index` of elements of `bits` bits, the low bits of a byte first; `None` if the bytes do
+/// not hold it.
+pub(crate) fn element(bytes: &[u8], index: u64, bits: u32, word: u32) -> Option<u128> {
+    // The commonest widths first.
+    let at = |width: usize| bytes.get(index as usize * width..).and_then(|rest| rest.get(..width));
+    match bits {
+        16 => return at(2).map(|part| u16::from_le_bytes([part[0], part[1]]).into()),
+        32 => {
+            let word = at(4).map(|part| [part[0], part[1], part[2], part[3]]);
+            return word.map(|word| u32::from_le_bytes(word).into());
+        }
+        _ => {}
+    }
+    if bits < 8 {
+        let bit = index * u64::from(bits);
+        let byte = bytes.get((bit / 8) as usize).copied()?;
+        return Some(u128::from(byte >> (bit % 8)) & ((1 << bits) - 1));
+    }
+    let mut value = [0; WORD as usize];
+    let element = at((bits / 8) as usize)?;
+    let part = element.get((word * WORD) as usize..)?;
+    for (byte, from) in value.iter_mut().zip(part) {
+        *byte = *from;
+    }
+    Some(u128::from_le_bytes(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_is_there_whole_or_it_is_not() {
+        let bytes = [0u8; 64];
+        for bits in [1, 2, 4, 8, 16, 24, 32, 64, 128, 256] {
+            for len in 0..=bytes.len() {
+                let count = len as u64 * 8 / u64::from(bits);
+                for index in 0..count + 2 {
+                    for word in 0..words(bits) {
+                        let found = element(&bytes[..len], index, bits, word);
+                        assert_eq!(found, (index < count).then_some(0), "{index} of {bits} bits");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! Whether two files or folders hold the same arrays, whatever their layouts, and what is different if not.
+
+use std::collections::{HashMap, HashSet};
+
+use tilewright_fingerprint::{Fingerprint, Key};
+
+use crate::{
+    Alike, Apart, Collection, DEFAULT_MEMORY, Divergence, Error, Input, Tensor, Watch,
+    assemble::recorded::{Cell, Found, Remade, Unlike},
+    transfer::budget::Budget,
+    verify::{
+        crew::Crew,
+        fingerprint::{Data, Quiet},
+    },
+};
+
+/// The most other names that are said of one tensor.
+const NAMED: usize = 3;
+
+/// The most dims whose orders are all tried: 24 of them.
+const TRIED: usize = 4;
+
+/// The tensors that differ between two files or folders, sorted by name; none if they hold the same arrays.
+///
+/// Arrays are compared by their fingerprints under the key, and where these differ, by those of ever smaller parts. A
+/// tensor that is alone on its side has no need of a name where a file of one array has none for it.
+///
+/// # Errors
+/// As [`Collection::fingerprints`].
+///
+/// ```
+/// use tilewright_files::{Collection, Key, same_data};
+/// let path = |name| format!("{}/../../corpus/data/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
+/// let open = |name| Collection::open(path(name)).unwrap();
+/// let (one, other) = (open("tiny_cnn_f32"), open("tiny_llm_mixed"));
+/// assert_eq!(same_data(&one, &one, &Key::default(), &()).unwrap(), []);
+/// assert!(!same_data(&one, &other, &Key::default(), &()).unwrap().is_empty());
+/// ```
+pub fn same_data(
+    a: &Collection,
+    b: &Collection,
+    key: &Key,
+    watch: &dyn Watch,
+) -> Result<Vec<Divergence>, Error> {
+    if let Some(found) = by_recipe(a, b, watch)? {
+        return Ok(found);
+    }
+    watch.total(a.bytes().saturating_add(b.bytes()));
+    let both = Both { a, b, key, quiet: Quiet(watch) };
+    let (mut found, mut prints) = (Vec::new(), Prints::default());
+    for name in a.names() {
+        let Some((one, other)) = both.tensors(name)? else {
+            found.push(Divergence::missing(name, false));
+            continue;
+        };
+        let own = [one.print(key, watch)?, other.print(key, watch)?];
+        prints.insert((false, name.to_owned()), own[0]);
+        prints.insert((true, both.counterpart(name).to_owned()), own[1]);
+        if let Some(apart) = both.apart(&one, &other, own)? {
+            let alike = both.alike(&one, &other, own[0])?;
+            found.push(Divergence { name: name.into(), apart, alike });
+        }
+    }
+    let only = b.names().filter(|name| !both.is_paired(name));
+    found.extend(only.map(|name| Divergence::missing(name, true)));
+    both.name_others(&mut found, &mut prints, watch)?;
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    a.check()?;
+    b.check()?;
+    Ok(found)
+}
+
+/// The tensors that differ by the recipe that one side records, where that makes it of the other. They have the names of the side
+/// that records it.
+fn by_recipe(
+    a: &Collection,
+    b: &Collection,
+    watch: &dyn Watch,
+) -> Result<Option<Vec<Divergence>>, Error> {
+    let (Some(one), Some(other)) = (a.alone(), b.alone()) else { return Ok(None) };
+    for (second, out, against) in [(true, other, one), (false, one, other)] {
+        let Some(Ok(remade)) = Remade::of(out, against) else { continue };
+        let (made, from) = if second { (b, a) } else { (a, b) };
+        let meant = |name: &str, sources: &[&str]| {
+            made.get(name).is_some() || sources.iter().any(|name| from.get(name).is_some())
+        };
+        watch.total(made.bytes());
+        let budget = Budget::new(DEFAULT_MEMORY);
+        let found = remade.differences(&meant, usize::MAX, Crew::new(watch, &budget, 0))?;
+        a.check()?;
+        b.check()?;
+        return Ok(Some(found.into_iter().map(|found| divergence(found, second)).collect()));
+    }
+    Ok(None)
+}
+
+/// What differs of a tensor that a recipe makes; `second` is the side that records the recipe.
+fn divergence(Found { tensor, unlike }: Found, second: bool) -> Divergence {
+    fn sides<T>(is: T, was: T, second: bool) -> (T, T) {
+        if second { (was, is) } else { (is, was) }
+    }
+    let apart = match unlike {
+        Unlike::Missing => Apart::Missing { first: !second },
+        Unlike::More => Apart::Missing { first: second },
+        Unlike::Dtype { is, was } => {
+            let (a, b) = sides(is, was, second);
+            Apart::Dtype { a, b }
+        }
+        Unlike::Dims { is, was } => {
+            let (a, b) = sides(is, was, second);
+            Apart::Dims { a, b }
+        }
+        Unlike::Element(Cell { coord, is, was, .. }) => {
+            let (a, b) = sides(is, was, second);
+            Apart::Element { coord, a, b }
+        }
+    };
+    Divergence { name: tensor, apart, alike: Vec::new() }
+}
+
+/// Element type and dims: what tensors of one name share.
+type Facts<'a> = (&'a str, &'a [u64]);
+
+fn facts(tensor: &Tensor) -> Facts<'_> {
+    (tensor.dtype().name(), tensor.dims())
+}
+
+/// Names by element type and dims, and by fingerprint.
+type Bearers<'a> = HashMap<Facts<'a>, HashMap<Fingerprint, Names<'a>>>;
+
+/// The first names of a fingerprint, in their order: no more than are said, and one that may be the asker's own.
+#[derive(Default)]
+struct Names<'a> {
+    all: Vec<&'a str>,
+    /// Those of tensors that differ, or are on one side alone.
+    open: Vec<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    fn add(&mut self, name: &'a str, open: bool) {
+        for names in [Some(&mut self.all), open.then_some(&mut self.open)].into_iter().flatten() {
+            if names.len() <= NAMED {
+                names.push(name);
+            }
+        }
+    }
+}
+
+/// Fingerprints by name, those of the second side under `true`.
+type Prints = HashMap<(bool, String), Fingerprint>;
+
+struct Both<'a> {
+    a: &'a Collection,
+    b: &'a Collection,
+    key: &'a Key,
+    quiet: Quiet<'a>,
+}
+
+/// A tensor and its data.
+struct Side<'a> {
+    tensor: &'a Tensor,
+    data: Data<'a>,
+}
+
+impl Side<'_> {
+    fn print(&self, key: &Key, watch: &dyn Watch) -> Result<Fingerprint, Error> {
+        self.data.fingerprint(key, watch)
+    }
+}
+
+impl<'a> Both<'a> {
+    /// What the second side calls a tensor of the first: the same, unless both have one alone and a file does not name it.
+    fn counterpart<'n>(&self, name: &'n str) -> &'n str
+    where
+        'a: 'n,
+    {
+        self.alone().unwrap_or(name)
+    }
+
+    /// What the second side calls its only tensor, where it is compared with that of the first.
+    fn alone(&self) -> Option<&'a str> {
+        let ((_, a), (other, b)) = (self.a.only_name()?, self.b.only_name()?);
+        (a || b).then_some(other)
+    }
+
+    /// Whether the first side has what the second calls so.
+    fn is_paired(&self, name: &str) -> bool {
+        self.alone() == Some(name) || self.a.get(name).is_some()
+    }
+
+    /// A tensor of either side.
+    fn tensor(&self, second: bool, name: &str) -> Option<(&'a Input, &'a Tensor)> {
+        if second { self.b.get(name) } else { self.a.get(name) }
+    }
+
+    /// Says of what differs, or is missing, under which other name the other side has it. Of what differs only names
+    /// count that are of no use otherwise; what is missing may be any tensor, as tied ones are.
+    fn name_others(
+        &self,
+        found: &mut [Divergence],
+        prints: &mut Prints,
+        watch: &dyn Watch,
+    ) -> Result<(), Error> {
+        let open: HashSet<String> = found.iter().map(|one| one.name.clone()).collect();
+        let mut wanted = [HashMap::new(), HashMap::new()];
+        for divergence in &*found {
+            let (second, missing) = divergence.side();
+            if let Some((_, tensor)) = self.tensor(second, &divergence.name) {
+                *wanted[usize::from(!second)].entry(facts(tensor)).or_insert(false) |= missing;
+            }
+        }
+        let mut named = [Bearers::new(), Bearers::new()];
+        for (side, wanted) in wanted.iter().enumerate() {
+            named[side] = self.bearers(side == 1, (wanted, &open), prints, watch)?;
+        }
+        for divergence in found {
+            let (second, missing) = divergence.side();
+            let Some((_, tensor)) = self.tensor(second, &divergence.name) else { continue };
+            // Where the other side has none of this kind nothing is read.
+            let Some(own) = named[usize::from(!second)].get(&facts(tensor)) else { continue };
+            let print = self.print(second, &divergence.name, prints, watch)?;
+            let Some(names) = own.get(&print) else { continue };
+            let names = if missing { &names.all } else { &names.open };
+            let others = names.iter().filter(|name| **name != divergence.name);
+            let alike = if second { Alike::NamedFirst } else { Alike::Named };
+            let room = NAMED.saturating_sub(divergence.alike.len());
+            divergence.alike.extend(others.take(room).map(|name| alike((*name).into())));
+        }
+        Ok(())
+    }
+
+    /// The names of one side by what they stand for: of these kinds of tensors those that are open, and all of a kind
+    /// that `wanted` has under `true`.
+    fn bearers(
+        &self,
+        second: bool,
+        (wanted, open): (&HashMap<Facts<'a>, bool>, &HashSet<String>),
+        prints: &mut Prints,
+        watch: &dyn Watch,
+    ) -> Result<Bearers<'a>, Error> {
+        let (side, mut all) = (if second { self.b } else { self.a }, Bearers::new());
+        for name in side.names() {
+            let Some((_, tensor)) = side.get(name) else { continue };
+            let (facts, open) = (facts(tensor), open.contains(name));
+            if wanted.get(&facts).is_some_and(|every| *every || open) {
+                let print = self.print(second, name, prints, watch)?;
+                all.entry(facts).or_default().entry(print).or_default().add(name, open);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The fingerprint of a tensor of either side, which is read once.
+    fn print(
+        &self,
+        second: bool,
+        name: &str,
+        prints: &mut Prints,
+        watch: &dyn Watch,
+    ) -> Result<Fingerprint, Error> {
+        let key = (second, name.to_owned());
+        if let Some(print) = prints.get(&key) {
+            return Ok(*print);
+        }
+        let Some((input, tensor)) = self.tensor(second, name) else {
+            return Ok(Fingerprint::default());
+        };
+        let print = Data::of(input, tensor)?.fingerprint(self.key, watch)?;
+        prints.insert(key, print);
+        Ok(print)
+    }
+
+    fn tensors(&self, name: &str) -> Result<Option<(Side<'a>, Side<'a>)>, Error> {
+        let other = self.b.get(self.counterpart(name));
+        let (Some((from, one)), Some((to, other))) = (self.a.get(name), other) else {
+            return Ok(None);
+        };
+        let one = Side { tensor: one, data: Data::of(from, one)? };
+        Ok(Some((one, Side { tensor: other, data: Data::of(to, other)? })))
+    }
+
+    /// In what two tensors differ.
+    fn apart(
+        &self,
+        one: &Side<'_>,
+        other: &Side<'_>,
+        prints: [Fingerprint; 2],
+    ) -> Result<Option<Apart>, Error> {
+        let (a, b) = (one.tensor, other.tensor);
+        if a.dtype() != b.dtype() {
+            let [a, b] = [a, b].map(|tensor| tensor.dtype().to_string());
+            return Ok(Some(Apart::Dtype { a, b }));
+        }
+        if a.dims() != b.dims() {
+            let [a, b] = [a, b].map(|tensor| tensor.dims().to_vec());
+            return Ok(Some(Apart::Dims { a, b }));
+        }
+        if prints[0] == prints[1] {
+            return Ok(None);
+        }
+        let coord = self.first(&one.data, &other.data)?;
+        let (a, b) = (one.data.element(&coord)?, other.data.element(&coord)?);
+        // A block is named by its first element.
+        let last = coord.len().saturating_sub(1);
+        let of = |(dim, at)| if dim == last { at * one.data.held.together() } else { at };
+        let coord = coord.into_iter().enumerate().map(of).collect();
+        Ok(Some(Apart::Element { coord, a, b }))
+    }
+
+    /// The first coordinate at which two tensors of other fingerprints differ: each dim in turn is halved until the
+    /// first part that differs is one coordinate wide.
+    fn first(&self, one: &Data<'_>, other: &Data<'_>) -> Result<Vec<u64>, Error> {
+        let extents = one.held.layout().extents();
+        let mut part: Vec<_> = extents.iter().map(|extent| 0..*extent).collect();
+        for dim in 0..part.len() {
+            while part[dim].end - part[dim].start > 1 {
+                let (all, middle) = (part[dim].clone(), part[dim].start.midpoint(part[dim].end));
+                part[dim].end = middle;
+                let of = |data: &Data<'_>| data.part(&part).fingerprint(self.key, &self.quiet);
+                if of(one)? == of(other)? {
+                    part[dim] = middle..all.end;
+                }
+            }
+        }
+        Ok(part.into_iter().map(|range| range.start).collect())
+    }
+
+    /// What would make the second the first.
+    fn alike(
+        &self,
+        one: &Side<'_>,
+        other: &Side<'_>,
+        wanted: Fingerprint,
+    ) -> Result<Vec<Alike>, Error> {
+        let (a, b) = (one.tensor, other.tensor);
+        let mut alike = Vec::new();
+        if a.dtype() != b.dtype() || one.data.held.bits != other.data.held.bits {
+            return Ok(alike);
+        }
+        let (from, to) = (one.data.held.layout().extents(), other.data.held.layout().extents());
+        for dims in orders(from, to) {
+            if other.data.dims_as(&dims).fingerprint(self.key, &self.quiet)? == wanted {
+                alike.push(Alike::Transposed(dims));
+            }
+        }
+        let wide = other.data.held.bits > 8 && other.data.held.together() == 1;
+        if from == to && wide && other.data.swapped().fingerprint(self.key, &self.quiet)? == wanted
+        {
+            alike.push(Alike::Swapped);
+        }
+        Ok(alike)
+    }
+}
+
+/// The orders of dims, other than their own, in which those of `to` are those of `from`: all of few dims, of more those
+/// that exchange two or reverse all.
+fn orders(from: &[u64], to: &[u64]) -> Vec<Vec<usize>> {
+    let rank = from.len();
+    if rank != to.len() {
+        return vec![];
+    }
+    let own: Vec<usize> = (0..rank).collect();
+    let mut all =
+        if rank <= TRIED { permuted(rank) } else { vec![own.iter().rev().copied().collect()] };
+    if rank > TRIED {
+        let pairs = (0..rank).flat_map(|i| (i + 1..rank).map(move |j| (i, j)));
+        all.extend(pairs.map(|(i, j)| {
+            let mut order = own.clone();
+            order.swap(i, j);
+            order
+        }));
+    }
+    all.retain(|order| {
+        *order != own && order.iter().zip(to).all(|(dim, extent)| from[*dim] == *extent)
+    });
+    all
+}
+
+/// Every order of some dims.
+fn permuted(rank: usize) -> Vec<Vec<usize>> {
+    (0..rank).fold(vec![vec![]], |all, _| {
+        let longer = |order: Vec<usize>| {
+            let rest: Vec<usize> = (0..rank).filter(|dim| !order.contains(dim)).collect();
+            rest.into_iter().map(move |dim| [&order[..], &[dim]].concat())
+        };
+        all.into_iter().flat_map(longer).collect()
+    })
+}
