@@ -126,18 +126,23 @@ impl LinearLayout {
         Some(mask)
     }
 
-    /// How many coordinates from 0 on the map leaves as they are, as indices with the first dim fastest: a
-    /// power of two.
+    /// The largest power of two such that every block of so many coordinates of the first input dim goes to as many
+    /// coordinates in a row of the first output dim, and to one of each other output dim.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
     /// assert_eq!(LinearLayout::parse("{a=[1,2,8]} -> (x:16)").unwrap().consecutive(), 4);
     /// assert_eq!(LinearLayout::parse("{a=[2,1]} -> (x:4)").unwrap().consecutive(), 1);
+    /// assert_eq!(LinearLayout::parse("{a=[1,2],b=[4]} -> (x:8)").unwrap().consecutive(), 4);
     /// ```
     #[doc(alias = "getNumConsecutiveInOut")]
     pub const fn consecutive(&self) -> u64 {
-        let mut bits = 0;
-        while bits < self.ins.bits() && self.bases[bits] == 1 << bits {
+        let (ins, outs) = (self.ins(), self.outs());
+        if ins.is_empty() || outs.is_empty() {
+            return 1;
+        }
+        let (within, places, mut bits) = (ins[0].bits(), 1 << outs[0].bits(), 0);
+        while bits < within && self.bases[bits] == 1 << bits && self.bases[bits] < places {
             bits += 1;
         }
         // Above, no basis may come back to the coordinates below.
@@ -146,7 +151,7 @@ impl LinearLayout {
             above |= self.bases[i];
             i += 1;
         }
-        let kept = above.trailing_zeros() as usize;
+        let kept = (above & (places - 1)).trailing_zeros() as usize;
         1 << if kept < bits { kept } else { bits }
     }
 }

@@ -69,12 +69,20 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
             Some(len) => word(Word::Dims(&rest[1..len]), len + 1),
             None => Err(unclosed(from, text, ']')),
         },
+        // CuTe's `_m4` is -4.
+        '_' if rest[1..].starts_with('m')
+            && rest[2..].starts_with(|c: char| c.is_ascii_digit()) =>
+        {
+            word(Word::Sign('-'), 2)
+        }
         '_' | '0'..='9' => {
             let start = usize::from(first == '_');
             let len = start + span(&rest[start..], |c| c.is_ascii_digit());
             let digits = &rest[start..len];
+            // CuTe's literal `4_c` is 4.
+            let literal = usize::from(start == 0 && rest[len..].starts_with("_c")) * 2;
             match digits.parse() {
-                Ok(value) => word(Word::Integer(value), len),
+                Ok(value) => word(Word::Integer(value), len + literal),
                 Err(_) if digits.is_empty() => word(Word::Keep, 1),
                 Err(_) => Err(Error::parse((from, from + len), "the integer does not fit 64 bits")),
             }

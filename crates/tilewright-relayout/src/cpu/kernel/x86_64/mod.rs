@@ -1,7 +1,9 @@
 //! Kernels of x86-64.
 
 use core::{
-    arch::x86_64::{__cpuid, _MM_HINT_ET0, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm_sfence},
+    arch::x86_64::{
+        __cpuid, _MM_HINT_ET0, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm_sfence, CpuidResult,
+    },
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -25,11 +27,18 @@ fn is_zen_5_or_later() -> bool {
     if cfg!(miri) {
         return false;
     }
-    let named = __cpuid(0);
+    let named = cpuid(0);
     let name = [named.ebx, named.edx, named.ecx].map(u32::to_le_bytes);
-    let signature = __cpuid(1).eax;
+    let signature = cpuid(1).eax;
     let (family, extended) = (signature >> 8 & 0xF, signature >> 20 & 0xFF);
     name.as_flattened() == AMD && family == 0xF && family + extended >= 26
+}
+
+/// Asks the processor about itself. Newer compilers take the call for safe.
+#[allow(unused_unsafe)]
+fn cpuid(leaf: u32) -> CpuidResult {
+    // SAFETY: every x86-64 processor has the instruction.
+    unsafe { __cpuid(leaf) }
 }
 
 /// Asks for a line, into the second-level cache or, where [that is faster](is_zen_5_or_later), the first.
