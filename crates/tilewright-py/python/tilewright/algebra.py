@@ -644,7 +644,7 @@ def compact_order(shape: Shape, order: Shape, /) -> Shape:
 
 
 def crd2idx(coord: Coord, layout: Any, /) -> Any:
-    """The offset of a coordinate; in a shape, its colexicographic index; under basis strides, the coordinate it is sent to.
+    """The offset of a coordinate; in a shape, its colexicographic index; under basis strides, a coordinate.
 
     >>> crd2idx((1, 2), "(4,8):(8,1)")
     10
@@ -749,7 +749,7 @@ def recast(layout: LayoutLike, from_bits: int, to_bits: int, /) -> Layout:
 
 
 def swizzle_between(a: LayoutLike, b: LayoutLike, /) -> Swizzle:
-    """The swizzle that turns the offsets of A into those of B; where there is none, coordinates that show it and the matrix of bits that does.
+    """The swizzle that turns the offsets of A into those of B; where there is none, the coordinates and bits that show it.
 
     >>> swizzle_between("(8,64):(64,1)", "Sw<3,3,3> o (8,64):(64,1)")
     Swizzle(3, 3, 3)
@@ -1191,7 +1191,7 @@ def lstsq(x: LinearLike, y: LinearLike, /) -> Value:
 
 
 def consecutive(x: LinearLike, /) -> int:
-    """How many coordinates from 0 on a linear layout leaves as they are.
+    """How many of the first input dim lie in a row of the first output dim.
 
     >>> consecutive("{lane=[1,2,8]} -> (row:16)")
     4

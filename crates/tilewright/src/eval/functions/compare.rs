@@ -28,7 +28,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "swizzle_between",
         arguments: "A, B",
-        doc: "The swizzle that turns the offsets of A into those of B; where there is none, coordinates that show it and the matrix of bits that does.",
+        doc: "The swizzle that turns the offsets of A into those of B; where there is none, the coordinates and bits that show it.",
         python: "(a: LayoutLike, b: LayoutLike, /) -> Swizzle",
         example: "(8,64):(64,1), Sw<3,3,3> o (8,64):(64,1)",
         counts: (2, 2),

@@ -10,7 +10,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "crd2idx",
         arguments: "coord, L or shape",
-        doc: "The offset of a coordinate; in a shape, its colexicographic index; under basis strides, the coordinate it is sent to.",
+        doc: "The offset of a coordinate; in a shape, its colexicographic index; under basis strides, a coordinate.",
         python: "(coord: Coord, layout: Any, /) -> Any",
         example: "(1,2), (4,8):(8,1)",
         counts: (2, 2),
@@ -52,7 +52,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "offset",
         arguments: "SPEC, coord",
-        doc: "The offset in elements of a coordinate of the array; an integer counts the elements of a bare layout colexicographically, those of any other array in row-major order.",
+        doc: "The offset in elements of a coordinate; an integer counts colexicographically in a bare layout, in row-major order in any other array.",
         python: "",
         example: "\"f32[3,5]{1,0:T(2,2)}\", (2,3)",
         counts: (2, 2),

@@ -293,7 +293,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "consecutive",
         arguments: "X",
-        doc: "How many coordinates of the first input dim lie in a row of the first output dim.",
+        doc: "How many of the first input dim lie in a row of the first output dim.",
         python: "(x: LinearLike, /) -> int",
         example: "{lane=[1,2,8]} -> (row:16)",
         counts: (1, 1),
