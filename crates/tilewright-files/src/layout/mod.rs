@@ -1,4 +1,4 @@
-//! How arrays lie in files: element types, layouts with their tables, names and the notes beside files.
+//! The layouts of arrays in files: element types, layouts with their tables, names, and the notes of files.
 
 pub(crate) mod dtype;
 pub(crate) mod gathered;

@@ -534,7 +534,7 @@ pub(crate) fn unplanned(name: &str, error: &tilewright_relayout::Error) -> Error
 }
 
 impl Job {
-    /// What it is read in and what it is written in, each as one SPEC with its index tables.
+    /// The layouts of the source and of the result, each as one SPEC with its index tables.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};

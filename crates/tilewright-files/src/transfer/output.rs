@@ -311,7 +311,7 @@ pub(crate) trait Sink {
         Ok(0)
     }
 
-    /// Whether bytes may go to any place of the file, and be read back.
+    /// Returns true if bytes may go to any place of the file, and be read back.
     fn is_placed(&self) -> bool {
         false
     }
@@ -403,7 +403,7 @@ impl Sink for Stream<'_> {
     }
 }
 
-/// How a file just created becomes a sink.
+/// Makes a sink of a file that was just created.
 pub(crate) type Wrap<'a> = &'a dyn Fn(File) -> Box<dyn Sink>;
 
 /// The sink of production: the file itself.

@@ -331,7 +331,7 @@ fn check_data(
     Ok(())
 }
 
-/// What a run did.
+/// The work that a run did.
 ///
 /// ```
 /// # use tilewright_files::{Conversion, Reading, Request, open};

@@ -50,14 +50,14 @@ pub enum Difference {
         tensor: String,
         /// The fingerprint of the data.
         is: Fingerprint,
-        /// What is recorded.
+        /// The recorded fingerprint.
         recorded: Fingerprint,
     },
     /// The files say different things of a tensor, or of all of them.
     Said {
         /// The tensor, where it is about one.
         tensor: Option<String>,
-        /// What the one says and the other does not.
+        /// A fact that only one of the two states.
         text: String,
     },
 }
@@ -68,7 +68,7 @@ impl Difference {
         Difference::Said { tensor: None, text: text.into() }
     }
 
-    /// The same of what is said, with one sentence more.
+    /// Adds a sentence to the message.
     pub(crate) fn and(self, more: Option<String>) -> Difference {
         match (self, more) {
             (Difference::Said { tensor, text }, Some(more)) => {
@@ -119,7 +119,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What differs of one tensor.
+/// A difference of one tensor.
 ///
 /// ```
 /// use tilewright_files::{Apart, Divergence};
@@ -147,7 +147,7 @@ pub struct Divergence {
 pub enum Apart {
     /// One side does not have it.
     Missing {
-        /// Whether that is the first.
+        /// True if that is the first.
         first: bool,
     },
     /// Element types differ, by their names.
@@ -241,7 +241,7 @@ impl Divergence {
         Divergence { name: name.into(), apart: Apart::Missing { first }, alike: vec![] }
     }
 
-    /// Whether its tensor is one of the second side, and whether only one side has it.
+    /// Returns whether its tensor is one of the second side, and whether only one side has it.
     pub(crate) fn side(&self) -> (bool, bool) {
         match self.apart {
             Apart::Missing { first } => (first, true),

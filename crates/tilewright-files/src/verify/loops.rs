@@ -131,12 +131,12 @@ fn step(digits: &[Digit], dim: usize, place: u64) -> i64 {
 /// The turns of two loops that are made together: the elements of a block lie in at most this number of cache lines in each array.
 const BLOCK: u64 = 16;
 
-/// Whether elements of this width can be compared so.
+/// Returns true if elements of this width can be compared so.
 pub(crate) fn is_swept(bits: u32) -> bool {
     matches!(bits, 8 | 16 | 32 | 64 | 128)
 }
 
-/// Whether the elements of two buffers are equal at all places that loops reach from `first` on; the places count
+/// Returns true if the elements of two buffers are equal at all places that loops reach from `first` on; the places count
 /// elements of `bits` bits. Elements outside of the buffers, and of other widths, are equal to none.
 pub(crate) fn same(bits: u32, [a, b]: [&[u8]; 2], first: [i64; 2], turns: Vec<Turn>) -> bool {
     match bits {

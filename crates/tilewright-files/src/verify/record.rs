@@ -248,7 +248,7 @@ fn difference(
     Ok(wrong.map(found))
 }
 
-/// What keys of metadata begin with that are Tilewright's.
+/// The prefix of Tilewright's keys of metadata.
 pub(crate) const OWN: &str = "tilewright.";
 
 /// The one key that every maker writes, whose text is the name of a library.
@@ -257,29 +257,29 @@ const FORMAT: &str = "format";
 /// Under this prefix and its name, metadata keeps the layout of a tensor.
 pub(crate) const LAYOUT_KEY: &str = "tilewright.layout.";
 
-/// The fingerprint of nothing, which stands in a header until the data have passed.
+/// The fingerprint of no data, which the header has until the data have passed.
 pub(crate) const NONE: &str = "0000000000000000";
 
-/// What a tensor's note says beside its layout.
+/// The facts of a tensor's note besides its layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
     /// The fingerprint of the data; older files have none.
     pub(crate) data: Option<Fingerprint>,
 }
 
-/// What is recorded of the result of a job.
+/// The record of a job's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
     /// Nothing.
     None,
-    /// What the input records of the data that are read: their sum is compared with it.
+    /// The record of the input, with which the sum of the data that are read is compared.
     Checked(Fingerprint),
-    /// What the data sum up to as they are read.
+    /// The sum of the data that were read so far.
     Summed,
 }
 
 impl Record {
-    /// Whether the data are summed as they are read.
+    /// Returns true if the data are summed as they are read.
     pub(crate) fn is_read(self) -> bool {
         self != Record::None
     }
@@ -294,7 +294,7 @@ pub(crate) fn parse(text: &str) -> Result<Fingerprint, String> {
     }
 }
 
-/// Whether a record is made of the data of such an array: its runs are as long as its strides allow. A swizzle leaves
+/// Returns true if a record is made of the data of such an array: its runs are as long as its strides allow. A swizzle leaves
 /// runs of a few elements, which take a hundred times as long: their sum is made only to check what is recorded.
 pub(crate) fn is_summed(held: &Held) -> bool {
     let low = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(low, _)| low);
@@ -314,7 +314,7 @@ pub(crate) fn windows<'a>(
     array.order(held.order).windows(most, key)
 }
 
-/// Whether metadata may have this name of a tensor as a key: those that mean something else never stand for one.
+/// Returns true if metadata may have this name of a tensor as a key: those that mean something else never stand for one.
 pub(crate) fn may_stand(name: &str) -> bool {
     name != FORMAT && !name.starts_with(OWN)
 }

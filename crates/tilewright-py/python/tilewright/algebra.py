@@ -1191,7 +1191,7 @@ def lstsq(x: LinearLike, y: LinearLike, /) -> Value:
 
 
 def consecutive(x: LinearLike, /) -> int:
-    """How many of the first input dim lie in a row of the first output dim.
+    """The length of the runs that the first input dim makes in the first output dim.
 
     >>> consecutive("{lane=[1,2,8]} -> (row:16)")
     4

@@ -112,7 +112,7 @@ impl PaddedShape {
         };
         let Some((_, padded)) = padding.into_iter().next() else {
             let hint = "ask `to_shape` for a shape without padding";
-            return Err(refused("layout.padded_dimensions", "the message has no widths", hint));
+            return Err(refused("layout.padded_dimensions", "the message lacks widths", hint));
         };
         PaddedShape::with_padding(array, padded).map_err(|error| ProtoError::new("", error))
     }

@@ -293,7 +293,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "consecutive",
         arguments: "X",
-        doc: "How many of the first input dim lie in a row of the first output dim.",
+        doc: "The length of the runs that the first input dim makes in the first output dim.",
         python: "(x: LinearLike, /) -> int",
         example: "{lane=[1,2,8]} -> (row:16)",
         counts: (1, 1),
