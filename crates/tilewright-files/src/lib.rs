@@ -91,8 +91,7 @@ pub use transfer::{
     writer::Writer,
 };
 pub use verify::{
-    Verdict,
-    difference::{Alike, Apart, Difference, Divergence},
+    difference::{Alike, Apart, Difference, Divergence, Verdict},
     fingerprint::{Fingerprints, Printed},
     record::{Checked, verify_recorded},
     same_data::same_data,

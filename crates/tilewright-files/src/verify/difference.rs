@@ -1,9 +1,28 @@
-//! Differences as values and in words: the first of a result from what it was made from, and those of a tensor between two
+//! The answer of a verification, and differences as values and in words: the first of a result from what it was made from, and those of a tensor between two
 //! files or folders.
 
 use std::fmt;
 
 use tilewright_fingerprint::Fingerprint;
+
+/// The answer of a verification.
+///
+/// ```
+/// use tilewright_files::{Request, Verdict, verify};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let verdict = verify(path, path, &Request::new(), &()).unwrap();
+/// assert!(matches!(verdict, Verdict::Same { bytes: 1.. }));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything agrees, in this many bytes of the result.
+    Same {
+        /// The bytes of tensors compared, padding included.
+        bytes: u64,
+    },
+    /// The first difference.
+    Differs(Difference),
+}
 
 /// The first difference between a result and its original.
 ///

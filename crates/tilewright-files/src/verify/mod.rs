@@ -28,7 +28,7 @@ use tilewright_core::Fill;
 use tilewright_fingerprint::Fingerprint;
 
 use crate::{
-    Conversion, Difference, Error, FileLists, Input, Job, Reading, Request, Tensor, Watch,
+    Conversion, Difference, Error, FileLists, Input, Job, Reading, Request, Tensor, Verdict, Watch,
     assemble::recorded,
     commit::temporary::{self, Temporary},
     container::{self, Format},
@@ -406,23 +406,4 @@ fn reopened(
     };
     let (source, against) = (Source::open(last)?, conversion.input);
     open_result(conversion.format, source, &beside, (against, expected), watch)
-}
-
-/// The answer of a verification.
-///
-/// ```
-/// use tilewright_files::{Request, Verdict, verify};
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
-/// let verdict = verify(path, path, &Request::new(), &()).unwrap();
-/// assert!(matches!(verdict, Verdict::Same { bytes: 1.. }));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Everything agrees, in this many bytes of the result.
-    Same {
-        /// The bytes of tensors compared, padding included.
-        bytes: u64,
-    },
-    /// The first difference.
-    Differs(Difference),
 }
