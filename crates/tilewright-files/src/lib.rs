@@ -91,9 +91,9 @@ pub use transfer::{
     writer::Writer,
 };
 pub use verify::{
+    by_record::{Checked, verify_recorded},
     difference::{Alike, Apart, Difference, Divergence, Verdict},
     fingerprint::{Fingerprints, Printed},
-    record::{Checked, verify_recorded},
     same_data::same_data,
     verify,
 };

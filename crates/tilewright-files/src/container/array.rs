@@ -14,14 +14,14 @@ use crate::{
     layout::{
         held::Held,
         note::{self, Texts},
+        record::Recorded,
     },
     open::{
-        lists::ListFiles,
+        list_files::ListFiles,
         reading::{Reading, reread, reread_noted},
         source::Source,
         tensor::Piece,
     },
-    verify::record::Recorded,
 };
 
 /// What files of one array are converted to.

@@ -8,15 +8,15 @@ use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::{Named, Spec};
 
 use super::{format::Opened, target::Section};
-pub(super) use crate::verify::record::LAYOUT_KEY;
+pub(super) use crate::layout::record::LAYOUT_KEY;
 use crate::{
     Job,
     layout::{
         dtype,
         held::{Held, bytes_of, check_width, width_in},
         names,
+        record::{self, Record},
     },
-    verify::record::{self, Record},
 };
 
 /// Under this prefix and its name, metadata keeps what a tensor's padding is promised to hold.

@@ -16,9 +16,9 @@ use crate::{
     layout::{
         held::{Held, bytes_of, check_width, width_in},
         note::Texts,
+        record::Recorded,
     },
-    open::{lists::ListFiles, reading::check_bytes, source::Source},
-    verify::record::Recorded,
+    open::{list_files::ListFiles, reading::check_bytes, source::Source},
 };
 
 pub(crate) const FORMAT: Format = Format {

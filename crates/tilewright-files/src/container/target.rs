@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::verify::record;
+use crate::layout::record;
 
 /// One file to write.
 #[derive(Clone, Debug)]

@@ -7,5 +7,6 @@ pub(crate) mod names;
 pub(crate) mod note;
 pub(crate) mod order;
 pub(crate) mod quantisation;
+pub(crate) mod record;
 pub(crate) mod row_table;
 pub(crate) mod tied;

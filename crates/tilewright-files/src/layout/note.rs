@@ -27,9 +27,9 @@ use crate::{
         stamp::{Stamp, look},
         temporary::{self, Temporary},
     },
-    layout::{held::Held, names},
+    layout::{held::Held, names, record::LAYOUT_KEY},
     open::source::Source,
-    verify::{crew::go_on, record::LAYOUT_KEY},
+    verify::crew::go_on,
 };
 
 /// What the only array of a file is called.

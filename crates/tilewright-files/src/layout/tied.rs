@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Input, Tensor, verify::record::may_stand};
+use crate::{Input, Tensor, layout::record::may_stand};
 
 impl Input {
     /// The tensor of a name, which may be one that [stands for another](Input::tied). It looks through all tensors: who

@@ -5,7 +5,7 @@ use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::{Named, Tabled};
 use tilewright_relayout::{Elements, Plan};
 
-use crate::{layout::held::Held, verify::record::Recorded};
+use crate::layout::{held::Held, record::Recorded};
 
 /// What is said for the element type of what is no array: it keeps its bytes and its name.
 pub(crate) const OTHER: &str = "bytes";

@@ -15,6 +15,7 @@ use crate::{
     layout::{
         note::{self, Texts},
         quantisation,
+        record::Record,
         row_table::{self, Tables},
     },
     open::{check_reading, folder::Companions, origin::Origin, place::Place},
@@ -22,7 +23,6 @@ use crate::{
         budget,
         request::{self, Choice, check_memory},
     },
-    verify::record::Record,
 };
 
 /// A checked conversion of one file, ready to run.

@@ -12,10 +12,10 @@ use crate::{
         dtype,
         held::{Held, check_width, width_in},
         note::check_note,
+        record::{self, Record},
     },
     open::reading,
     transfer::shares::Shares,
-    verify::record::{self, Record},
 };
 
 /// What happens to a tensor.

@@ -13,7 +13,7 @@ use crate::{
         temporary::{self, Temporary},
     },
     container::{self, Section, Target},
-    layout::note,
+    layout::{note, record::Record},
     open::source::Source,
     transfer::{
         budget::Budget,
@@ -24,10 +24,7 @@ use crate::{
         work::Pass,
     },
     verify,
-    verify::{
-        crew::{Crew, go_on},
-        record::Record,
-    },
+    verify::crew::{Crew, go_on},
 };
 
 impl Conversion<'_> {

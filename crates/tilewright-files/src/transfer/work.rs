@@ -10,9 +10,9 @@ use tilewright_relayout::{Plan, Tile};
 use crate::{
     Action, Conversion, Error, Job,
     container::Section,
+    layout::record,
     open::origin::Origin,
     transfer::shares::{PIECE, Parts, Shares},
-    verify::record,
 };
 
 /// Pieces of work smaller than this are handed out together.

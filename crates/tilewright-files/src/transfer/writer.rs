@@ -21,16 +21,15 @@ use crate::{
     container::{FORMATS, Format, Opened},
     layout::{
         held::{Held, check_width, width_in},
-        names,
+        names, record,
     },
     open::{
-        lists::ListFiles,
+        list_files::ListFiles,
         place::Place,
         reading::check_bytes,
         tensor::{IN_MEMORY, Piece},
     },
     transfer::{conversion, request::Choice},
-    verify::record,
 };
 
 /// Arrays in memory, to be written to a safetensors, npz, npy or raw file.

@@ -6,6 +6,7 @@
 //! which is not always the first in logical order.
 
 pub(crate) mod boxes;
+pub(crate) mod by_record;
 pub(crate) mod compare;
 pub(crate) mod crew;
 pub(crate) mod difference;
@@ -15,7 +16,6 @@ pub(crate) mod loops;
 pub(crate) mod metadata;
 pub(crate) mod padding;
 pub(crate) mod patch;
-pub(crate) mod record;
 pub(crate) mod rows;
 pub(crate) mod same_data;
 
@@ -333,7 +333,7 @@ fn different_data(
     crew: Crew<'_>,
 ) -> Result<Option<Difference>, Error> {
     let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
-    record::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), crew)
+    by_record::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), crew)
 }
 
 /// What the files say of a tensor, apart from its layout.

@@ -43,7 +43,10 @@ use super::{
     notes::{self, Role},
     target::Target,
 };
-use crate::{Error, Job, layout::names, verify::record::OWN};
+use crate::{
+    Error, Job,
+    layout::{names, record::OWN},
+};
 
 pub(crate) const FORMAT: Format = Format {
     name: "GGUF",

@@ -16,7 +16,7 @@ use crate::{
         notes,
         target::{Section, Target},
     },
-    verify::record::Record,
+    layout::record::Record,
 };
 
 /// The one file that holds the results of all jobs.

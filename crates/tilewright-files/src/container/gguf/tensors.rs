@@ -16,9 +16,9 @@ use crate::{
     layout::{
         held::{self, Held},
         order,
+        record::Recorded,
     },
     open::tensor::Piece,
-    verify::record::Recorded,
 };
 
 /// A tensor of the file of this number, whose metadata has these strings.

@@ -28,9 +28,9 @@ use crate::{
         held::{self, Held},
         note::Texts,
         order,
+        record::Recorded,
     },
     open::{reading::check_bytes, source::Source},
-    verify::record::Recorded,
 };
 
 pub(crate) const FORMAT: Format = Format {

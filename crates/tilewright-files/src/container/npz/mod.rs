@@ -30,12 +30,11 @@ use super::{
 };
 use crate::{
     Error, Job, Tensor, Watch,
-    layout::{held::Held, names},
+    layout::{held::Held, names, record::Recorded},
     open::{
         source::Source,
         tensor::{OTHER, Piece},
     },
-    verify::record::Recorded,
 };
 
 pub(crate) const FORMAT: Format = Format {

@@ -19,8 +19,8 @@ use crate::{
         npy::{self, Descr, header_bytes},
         target::{Section, Target},
     },
+    layout::record::Record,
     open::tensor::OTHER,
-    verify::record::Record,
 };
 
 /// The versions of the format that are needed to read an entry.

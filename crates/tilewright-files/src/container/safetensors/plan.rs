@@ -16,8 +16,7 @@ use crate::{
         notes,
         target::{Section, Target},
     },
-    layout::dtype,
-    verify::record::Record,
+    layout::{dtype, record::Record},
 };
 
 /// A tensor of the file.

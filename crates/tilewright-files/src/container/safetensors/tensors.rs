@@ -15,9 +15,8 @@ use crate::{
         format::Member,
         notes::{self, LAYOUT_KEY, Note, Noted},
     },
-    layout::{dtype, held::Held, order},
+    layout::{dtype, held::Held, order, record::Recorded},
     open::{source::Source, tensor::Piece},
-    verify::record::Recorded,
 };
 
 /// Opens the file of this number and name.

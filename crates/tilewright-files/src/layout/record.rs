@@ -1,0 +1,104 @@
+//! The record of a tensor's data whose layout is noted: their fingerprint, under the key that everybody has.
+//!
+//! Law: the record is the fingerprint of the data as the source holds them, summed by the source's layout. So what is
+//! read from the result by the result's layout has it only if every element moved to its place. A result has no record
+//! that the data of its source were not compared with, or made of.
+
+use tilewright_core::TensorLayout;
+use tilewright_fingerprint::{Array, Fingerprint, Key, Windows};
+
+use crate::layout::held::Held;
+
+/// The prefix of Tilewright's keys of metadata.
+pub(crate) const OWN: &str = "tilewright.";
+
+/// The one key that every maker writes, whose text is the name of a library.
+const FORMAT: &str = "format";
+
+/// Under this prefix and its name, metadata keeps the layout of a tensor.
+pub(crate) const LAYOUT_KEY: &str = "tilewright.layout.";
+
+/// The fingerprint of no data, which the header has until the data have passed.
+pub(crate) const NONE: &str = "0000000000000000";
+
+/// The facts of a tensor's note besides its layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    /// The fingerprint of the data; older files have none.
+    pub(crate) data: Option<Fingerprint>,
+}
+
+/// The record of a job's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// Nothing.
+    None,
+    /// The record of the input, with which the sum of the data that are read is compared.
+    Checked(Fingerprint),
+    /// The sum of the data that were read so far.
+    Summed,
+}
+
+impl Record {
+    /// Returns true if the data are summed as they are read.
+    pub(crate) fn is_read(self) -> bool {
+        self != Record::None
+    }
+}
+
+/// The fingerprint that a note spells. There is one spelling of each, so a changed bit never goes unseen.
+pub(crate) fn parse(text: &str) -> Result<Fingerprint, String> {
+    match text.parse::<Fingerprint>() {
+        Ok(data) if data.to_string() == text => Ok(data),
+        Ok(_) => Err(format!("{text:?}, which is not a fingerprint in small letters")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Returns true if a record is made of the data of such an array: its runs are as long as its strides allow. A swizzle leaves
+/// runs of a few elements, which take a hundred times as long: their sum is made only to check what is recorded.
+pub(crate) fn is_summed(held: &Held) -> bool {
+    let low = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(low, _)| low);
+    // With index tables, the sum is over what is gathered.
+    let held = held.rows();
+    let layout = held.layout();
+    layout.is_strided() && low(layout) >= 0 && windows(held, 1, &Key::default()).is_ok()
+}
+
+/// The windows of an array, of at most `most` bytes where an element is not longer.
+pub(crate) fn windows<'a>(
+    held: &'a Held,
+    most: u64,
+    key: &Key,
+) -> Result<Windows<'a>, tilewright_fingerprint::Error> {
+    let array = Array::new(held.layout(), held.dtype)?.bits(held.bits)?;
+    array.order(held.order).windows(most, key)
+}
+
+/// Returns true if metadata may have this name of a tensor as a key: those that mean something else never stand for one.
+pub(crate) fn may_stand(name: &str) -> bool {
+    name != FORMAT && !name.starts_with(OWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fingerprint_has_one_spelling() {
+        let text = "0123456789abcdef";
+        assert_eq!(parse(text).unwrap().to_string(), text);
+        assert_eq!(parse(NONE).unwrap(), Fingerprint::default());
+        for bit in 0..8 * text.len() {
+            let mut bytes = text.as_bytes().to_vec();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let flipped = String::from_utf8_lossy(&bytes).into_owned();
+            let read = parse(&flipped).ok();
+            assert!(read.is_none_or(|read| read.to_string() == flipped), "{flipped}");
+            assert_ne!(read, parse(text).ok(), "{flipped}");
+        }
+        for text in ["", "0", "0123456789ABCDEF", "1fffffffffffffff", "+123456789abcdef"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}
