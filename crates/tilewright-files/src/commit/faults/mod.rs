@@ -299,7 +299,7 @@ fn a_killed_run_leaves_the_new_result_or_the_old_one_whole() {
         for call in 0..calls {
             let folder = prepare(case);
             let mut child = Command::new(env::current_exe().unwrap());
-            child.args(["faults::child", "--exact", "--test-threads=1", "-q"]);
+            child.args(["commit::faults::child", "--exact", "--test-threads=1", "-q"]);
             child.env(CALL, call.to_string()).env(CASE, number.to_string());
             let status = child.env(FOLDER, folder.path()).output().unwrap().status;
             let what = format!("{case:?} killed at call {call} of {calls}");
