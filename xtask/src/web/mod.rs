@@ -32,7 +32,7 @@ pub(crate) fn build(root: &Path) -> Outcome {
 
 /// The passes that merge equal functions, and the few that shorten the code without hiding its repetitions from compression.
 /// Others, such as `--local-cse`, make the module shorter and its compressed form longer.
-const PASSES: [&str; 22] = [
+const PASSES: [&str; 23] = [
     "--duplicate-function-elimination",
     "--duplicate-function-elimination",
     "--duplicate-function-elimination",
@@ -55,6 +55,7 @@ const PASSES: [&str; 22] = [
     "--remove-unused-module-elements",
     "--remove-unused-names",
     "--merge-blocks",
+    "--code-pushing",
 ];
 
 /// What the compiler uses of WebAssembly.

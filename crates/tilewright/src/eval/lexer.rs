@@ -79,10 +79,8 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
             let start = usize::from(first == '_');
             let len = start + span(&rest[start..], |c| c.is_ascii_digit());
             let digits = &rest[start..len];
-            // CuTe's literal `4_c` is 4.
-            let literal = usize::from(start == 0 && rest[len..].starts_with("_c")) * 2;
             match digits.parse() {
-                Ok(value) => word(Word::Integer(value), len + literal),
+                Ok(value) => word(Word::Integer(value), len),
                 Err(_) if digits.is_empty() => word(Word::Keep, 1),
                 Err(_) => Err(Error::parse((from, from + len), "the integer does not fit 64 bits")),
             }

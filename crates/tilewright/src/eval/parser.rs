@@ -4,7 +4,7 @@
 //! expr     := operand { 'o' operand }                        composition, from the left
 //! operand  := primary [ ':' primary ] { ('+' | '-') digits } [ 'valid' tuple ] [ 'capacity' digits ]
 //! primary  := integer | '_' | '(' expr ')' | tuple | tiler | swizzle | call | '"' SPEC '"' | linear | dims
-//! integer  := [ '-' ] [ '_' ] digits | '_m' digits | digits '_c'
+//! integer  := [ '-' ] [ '_' ] digits | '_m' digits
 //! tuple    := '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! tiler    := '<' [ expr { ',' expr } [ ',' ] ] '>'
 //! swizzle  := ('Sw' | 'S') '<' integer ',' integer ',' integer '>' | 'F2' '<' integer { ',' integer } '>'
