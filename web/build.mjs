@@ -22,8 +22,8 @@ for (const name of (await readdir(dist)).sort()) hash.update(name).update(await 
 const define = { VERSION: JSON.stringify(`tilewright-${hash.digest("hex").slice(0, 16)}`) };
 await build({ ...options, define, entryPoints: [here("src/worker.ts")], outfile: here("dist/worker.js") });
 
-// Codes of distances that make the library 350 bytes shorter than the default ones.
-const params = { [constants.BROTLI_PARAM_NPOSTFIX]: 1, [constants.BROTLI_PARAM_NDIRECT]: 8 };
+// Codes of distances that make the library shorter than the default ones.
+const params = { [constants.BROTLI_PARAM_NPOSTFIX]: 2, [constants.BROTLI_PARAM_NDIRECT]: 8 };
 
 // Beside each file it compressed, as servers of static files look for it.
 const sums = [0, 0, 0];
