@@ -126,8 +126,8 @@ impl LinearLayout {
         Some(mask)
     }
 
-    /// The largest power of two such that every block of so many coordinates of the first input dim goes to as many
-    /// coordinates in a row of the first output dim, and to one of each other output dim.
+    /// Returns the largest power of two n for which the map sends each aligned block of n coordinates of the first input dim to
+    /// n successive coordinates of the first output dim, and changes no other output coordinate within a block.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;

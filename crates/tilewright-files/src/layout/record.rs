@@ -1,8 +1,8 @@
-//! The record of a tensor's data whose layout is noted: their fingerprint, under the key that everybody has.
+//! The fingerprint that a file records of the data of a tensor whose layout is noted, under the key that everybody has.
 //!
-//! Law: the record is the fingerprint of the data as the source holds them, summed by the source's layout. So what is
-//! read from the result by the result's layout has it only if every element moved to its place. A result has no record
-//! that the data of its source were not compared with, or made of.
+//! Law: the record is the fingerprint of the source's data, summed by the source's layout. Data that are read from the
+//! result by the result's layout have the same fingerprint only if every element moved to its place. A result records only
+//! fingerprints that were computed from the data of its source, or compared with them.
 
 use tilewright_core::TensorLayout;
 use tilewright_fingerprint::{Array, Fingerprint, Key, Windows};

@@ -316,7 +316,7 @@ pub(crate) trait Sink {
         false
     }
 
-    /// Makes the file `len` bytes long, with zeros at its end; what is written next goes behind them.
+    /// Makes the file `len` bytes long, with zeros at its end. The next write begins after them.
     fn extend(&mut self, len: u64) -> io::Result<()> {
         let _ = len;
         Err(io::ErrorKind::Unsupported.into())
@@ -389,8 +389,7 @@ impl Sink for File {
     }
 }
 
-/// What is written in order and never read back: nothing can be copied to it from file to file, and
-/// nobody asks for its disk.
+/// A stream, which is written in order and never read back, so the system copies nothing to it from file to file.
 pub(crate) struct Stream<'a>(pub(crate) &'a mut dyn io::Write);
 
 impl Sink for Stream<'_> {

@@ -365,7 +365,7 @@ pub(crate) fn side<'a>(
     fill: Fill,
 ) -> Result<Side<'a>, Error> {
     let promised = fill.is_promised();
-    // A fill that the type does not have says nothing where there is no padding.
+    // Without padding, a fill that the type lacks is not an error.
     let fill = match held.layout().padding() {
         0 => 0,
         _ => held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {

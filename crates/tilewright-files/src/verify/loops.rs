@@ -128,7 +128,7 @@ fn step(digits: &[Digit], dim: usize, place: u64) -> i64 {
     own.map_or(0, |digit| digit.stride.saturating_mul((place / digit.place) as i64))
 }
 
-/// The turns of two loops that are made together: the elements of a block lie in at most this number of cache lines in each array.
+/// The number of turns of two loops in a block, which touches at most this number of cache lines in each array.
 const BLOCK: u64 = 16;
 
 /// Returns true if elements of this width can be compared so.

@@ -18,7 +18,7 @@ pub(super) enum Word<'a> {
     Linear(&'a str),
     /// What stands between brackets: the names of dims.
     Dims(&'a str),
-    /// One of `( ) < > , : + - @ ;`.
+    /// One of `( ) < > , : + - @ ;`, or `m` for the minus of `_m4`.
     Sign(char),
     /// Behind the last word.
     End,
@@ -73,7 +73,7 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
         '_' if rest[1..].starts_with('m')
             && rest[2..].starts_with(|c: char| c.is_ascii_digit()) =>
         {
-            word(Word::Sign('-'), 2)
+            word(Word::Sign('m'), 2)
         }
         '_' | '0'..='9' => {
             let start = usize::from(first == '_');

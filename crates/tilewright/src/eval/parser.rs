@@ -251,7 +251,7 @@ impl<'a> Parser<'a> {
         let token = self.here();
         let from = token.span.0;
         let node = match token.word {
-            Word::Integer(_) | Word::Sign('-') => {
+            Word::Integer(_) | Word::Sign('-' | 'm') => {
                 let integer = self.integer()?;
                 self.braces();
                 Node::Integer(integer)
@@ -345,7 +345,7 @@ impl<'a> Parser<'a> {
 
     fn integer(&mut self) -> Result<i64, Error> {
         let from = self.here().span.0;
-        let minus = self.eat(Word::Sign('-'));
+        let minus = self.eat(Word::Sign('-')) || self.eat(Word::Sign('m'));
         let Word::Integer(value) = self.here().word else {
             return self.expected("an integer");
         };

@@ -244,6 +244,15 @@ mod tests {
         }
     }
 
+    /// `_m4` is an integer and no difference: it takes nothing away from an offset.
+    #[test]
+    fn a_negative_constant_is_an_integer_alone() {
+        assert_eq!(evaluate("(8:-1)+7").unwrap().to_string(), "8:-1+7");
+        for text in ["8:1_m2", "(8:1) _m2", "8:1 o _m", "_m4:1", "- _m4"] {
+            assert!(evaluate(text).is_err(), "{text}");
+        }
+    }
+
     /// The shape before an order is one part of the expression, at any depth.
     #[test]
     fn an_order_copies_no_shape() {
