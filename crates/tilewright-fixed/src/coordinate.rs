@@ -82,7 +82,7 @@ const fn first(all: &[Option<[i64; 2]>]) -> Option<[i64; 2]> {
 }
 
 /// A compile error for a static coordinate outside a static shape.
-const fn inside<C: Coordinate<S, D>, S, D>() {
+pub(crate) const fn inside<C: Coordinate<S, D>, S, D>() {
     if let Some([coord, extent]) = C::OUTSIDE {
         Error::out_of_range(
             "the static coordinate {} of an extent of {}",

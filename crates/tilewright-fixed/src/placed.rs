@@ -9,8 +9,8 @@
 use tilewright_core::Error;
 
 use super::{
-    Calc, Congruent, Coordinate, FixedLayout, FixedTuple, Int, Integer, arity::arities, op,
-    operation::calc,
+    Calc, Congruent, Coordinate, FixedLayout, FixedTuple, Int, Integer, arity::arities,
+    coordinate::inside, op, operation::calc,
 };
 
 /// A part of a layout: where it begins, and how much of it lies inside.
@@ -96,19 +96,27 @@ where
         self.valid
     }
 
-    /// The offset of a coordinate of the tile, in elements of the whole; some number outside of it.
+    /// The offset of a coordinate of the tile, in elements of the whole; some number outside of it. A static
+    /// integer outside a static valid extent is a compile error.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_tile};
     /// let tile = make_tile(make_layout((_8, _12), (_12, _1)), (6, _8), (_4, _4));
     /// assert_eq!(tile.offset((1, 2)), 7 * 12 + 10);
     /// ```
+    /// ```compile_fail
+    /// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_tile};
+    /// let tile = make_tile(make_layout((_8, _12), (_12, _1)), (6, _8), (_4, _4));
+    /// // error[E0080]: the static coordinate 4 of an extent of 4 …
+    /// tile.offset((1, _4));
+    /// ```
     #[inline]
     pub fn offset<C>(self, coord: C) -> i64
     where
-        C: ShiftBy<O>,
+        C: ShiftBy<O> + Coordinate<V, V>,
         C::Sum: Coordinate<S, D>,
     {
+        const { inside::<C, V, V>() };
         self.layout.offset(coord.shifted(self.origin))
     }
 

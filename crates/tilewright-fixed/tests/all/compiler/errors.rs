@@ -126,6 +126,12 @@ const BUILT: &Cases = &[
         "the static coordinate 4 of an extent of 4; coordinates run from 0 to the extent less one",
     ),
     (
+        "#[inline(never)] pub fn beyond_the_tile(i: u64) -> i64 {
+             make_tile(make_layout((_8, _12), (_12, _1)), (6, _8), (_3, _3)).offset((i, _3))
+         }",
+        "the static coordinate 3 of an extent of 3; coordinates run from 0 to the extent less one",
+    ),
+    (
         "#[inline(never)] pub fn quotient() -> i64 { (_4 / _0).into() }",
         "the integer 4 / 0; a static integer fits 64 bits, and nothing is divided by zero",
     ),
