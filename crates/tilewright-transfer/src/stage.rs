@@ -1,11 +1,15 @@
 //! The buffers of one worker, in which the steps of its moves run.
 
+use std::ops::Range;
+
 use tilewright_relayout::{Plan, Read};
 
 use crate::{
     Budget, Buffer, Failed, Step,
     groups::{Group, groups},
-    reads, writes,
+    reads,
+    step::range_reads,
+    writes,
 };
 
 /// Returns a range of a buffer.
@@ -93,10 +97,53 @@ impl Stage {
         out: &mut [u8],
         read: ReadAt<'_, E>,
     ) -> Result<(), Failed<E>> {
+        reads(plan, self.most, &mut |step| self.step(step, (&mut *out, 0), &mut *read))
+    }
+
+    /// Makes a range of the destination of a plan in `out`, of what `read` reads of the source.
+    ///
+    /// # Errors
+    /// Those of the plan, of memory, and of `read`.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// use tilewright_transfer::{Budget, Stage};
+    /// let (rows, columns) = (TensorLayout::row_major(&[2, 3]).unwrap(), TensorLayout::col_major(&[2, 3]).unwrap());
+    /// let plan = Plan::new(&rows, &columns, Elements::same(8), 0).unwrap();
+    /// let mut read = |bytes: &mut [u8], at: u64| {
+    ///     bytes.copy_from_slice(&[1, 2, 3, 4, 5, 6][at as usize..][..bytes.len()]);
+    ///     Ok::<(), ()>(())
+    /// };
+    /// // The second column and the third, of the three in 1 4 2 5 3 6.
+    /// let mut out = [0; 4];
+    /// Stage::new(&Budget::new(100), 50).read_range(&plan, 2..6, &mut out, &mut read).unwrap();
+    /// assert_eq!(out, [2, 5, 3, 6]);
+    /// ```
+    pub fn read_range<E>(
+        &mut self,
+        plan: &Plan,
+        range: Range<u64>,
+        out: &mut [u8],
+        read: ReadAt<'_, E>,
+    ) -> Result<(), Failed<E>> {
+        let start = range.start;
+        range_reads(plan, range, self.most, &mut |step| {
+            self.step(step, (&mut *out, start), &mut *read)
+        })
+    }
+
+    /// Makes what one step reads; `out` begins at byte `start` of the destination.
+    fn step<E>(
+        &mut self,
+        step: Step<'_>,
+        (out, start): (&mut [u8], u64),
+        read: ReadAt<'_, E>,
+    ) -> Result<(), Failed<E>> {
         let Stage { budget, most, threads, needed, joined } = self;
-        reads(plan, *most, &mut |step| match step {
+        match step {
             Step::Run { file, memory, len } => {
-                read(part(out, memory, len)?, file).map_err(Failed::Place)
+                read(part(out, memory - start, len)?, file).map_err(Failed::Place)
             }
             Step::Read(chunk, longest) => {
                 let buffer = budget.grown(needed, chunk.buffer_len() as u64, *most)?;
@@ -109,11 +156,11 @@ impl Stage {
                     fetch(group, &mut each, (stage, buffer), read)?;
                 }
                 let range = chunk.range();
-                let out = part(out, range.start, range.end - range.start)?;
+                let out = part(out, range.start - start, range.end - range.start)?;
                 Ok(chunk.run(buffer, out, *threads)?)
             }
             Step::Write(..) => Ok(()),
-        })
+        }
     }
 
     /// Moves `from` to the destination of a plan, which `write` writes.

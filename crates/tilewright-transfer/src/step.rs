@@ -82,8 +82,6 @@ pub fn reads<E>(plan: &Plan, most: u64, take: Take<'_, E>) -> Result<(), Failed<
             take(Step::Run { file: src, memory: dst, len })
         });
     }
-    let unit = u64::from(plan.elements().dst_bits.div_ceil(8));
-    let held = |chunk: &Chunk| (chunk.buffer_len() as u64).saturating_add(chunk.overhead_bytes());
     // A part that fits is read at once: ranges of the destination would cut its reads, as those of a transposition.
     if let Some(whole) = plan.ranges(u64::MAX).next()
         && plan.list_bytes(whole.end - whole.start) == 0
@@ -93,9 +91,23 @@ pub fn reads<E>(plan: &Plan, most: u64, take: Take<'_, E>) -> Result<(), Failed<
             return take(Step::Read(&chunk, most));
         }
     }
-    plan.ranges((most / 2).max(1)).try_for_each(|range| {
-        chunks(plan, range, (unit, most), &held, &mut |chunk| take(Step::Read(chunk, most)))
-    })
+    plan.ranges((most / 2).max(1)).try_for_each(|range| range_reads(plan, range, most, take))
+}
+
+/// Calls `take` with the steps that make a range of the destination of a plan.
+pub(crate) fn range_reads<E>(
+    plan: &Plan,
+    range: Range<u64>,
+    most: u64,
+    take: Take<'_, E>,
+) -> Result<(), Failed<E>> {
+    let unit = u64::from(plan.elements().dst_bits.div_ceil(8));
+    chunks(plan, range, (unit, most), &held, &mut |chunk| take(Step::Read(chunk, most)))
+}
+
+/// The bytes of a chunk's source and of the list of its reads.
+fn held(chunk: &Chunk) -> u64 {
+    (chunk.buffer_len() as u64).saturating_add(chunk.overhead_bytes())
 }
 
 /// Calls `take` with the steps that write the destination of a plan from a part in memory, with buffers of at most

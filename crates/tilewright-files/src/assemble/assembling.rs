@@ -277,7 +277,7 @@ pub(crate) fn known(input: &Input) -> Known<'_> {
 
 fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {
     let numbers = whole.pieces.iter().filter_map(|piece| match piece.give {
-        super::pieces::Give::Tensor(number, _) => Some(number),
+        super::pieces::Give::Tensor(take, _) => Some(take.tensor),
         super::pieces::Give::Fill(_) => None,
     });
     let mut seen = std::collections::HashSet::new();
@@ -285,7 +285,7 @@ fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {
     let names = names.filter_map(|number| Some(source.tensors().get(number)?.name.clone()));
     let how = match whole.way {
         Way::Runs => "copy",
-        Way::Boxes(_) => "relayout",
+        Way::Boxes(_) | Way::Laid(_) => "relayout",
     };
     let (name, spec) = (tensor.name.clone(), tensor.held.spec());
     Row { name, spec, sources: names.collect(), bytes: tensor.len, how }

@@ -1,8 +1,9 @@
 //! A box of a tensor, made in memory of all that lies in it.
 
 use super::{
+    grid::Part,
     hands::{Failed, Hands, part},
-    whole::{Part, Way, Whole},
+    whole::{Way, Whole},
 };
 use crate::transfer::budget::Buffer;
 

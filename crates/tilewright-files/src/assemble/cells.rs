@@ -3,9 +3,9 @@
 use super::{
     nest::{Nest, Turn},
     pieces::{Give, Piece},
-    sums::{self, FROM, Read, TO},
+    sums::{self, FROM, TO},
 };
-use crate::Error;
+use crate::{Error, layout::gathered::Read};
 
 /// Both sides of a piece.
 pub(crate) struct Sides<'r> {

@@ -6,7 +6,8 @@ use tilewright_recipe::{Digit, Equal, Origin, Part};
 use super::{
     boxed::boxed,
     hands::{Failed, Hands},
-    made::{Known, row_major, whole},
+    made::{Known, whole},
+    stored::rows,
     whole::{Way, Whole},
 };
 use crate::Error;
@@ -31,7 +32,7 @@ impl Equality {
         let found = number.and_then(|number| Some((number, known.tensors.get(number)?)));
         let (tensor, first) = found.ok_or_else(|| wrong(format!("is made of tensor {tensor}")))?;
         let size = digits.iter().map(|digit| digit.extent).fold(1, u64::saturating_mul);
-        let held = row_major(&[size], first.held.dtype).map_err(wrong)?;
+        let held = rows(&[size], first.held.dtype, None).map_err(wrong)?;
         let side = |origin, stride: fn(&Digit) -> u64| {
             let mut inner = 1u64;
             let mut compact: Vec<Digit> = digits
@@ -73,12 +74,8 @@ impl Equality {
         let Way::Boxes(grid) = &sides[0].way else { return Ok(None) };
         let Some(part) = grid.part(number, sides[0].units) else { return Ok(None) };
         let [left, right] = hands;
-        let told = |failed| match failed {
-            Failed::Error(error) => error,
-            Failed::Lost(_) => Error::usage("elements that are compared keep their type"),
-        };
-        let first = boxed(left, sides[0], &part).map_err(told)?;
-        let second = boxed(right, sides[1], &part).map_err(told)?;
+        let first = boxed(left, sides[0], &part).map_err(Failed::told)?;
+        let second = boxed(right, sides[1], &part).map_err(Failed::told)?;
         let width = sides[0].width as usize;
         let mut found = None;
         for (at, to, len) in grid.runs(&part, sides[0].units) {

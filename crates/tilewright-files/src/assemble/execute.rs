@@ -1,6 +1,6 @@
 //! Running it: each file is filled by threads that share its tasks, and compared the same way.
 
-use std::fs::File;
+use std::{collections::hash_map::Entry, fs::File};
 
 use tilewright_fingerprint::Fingerprint;
 use tilewright_transfer::cores;
@@ -10,7 +10,8 @@ use super::{
     boxed::boxed,
     exact::Exact,
     hands::{Failed, Hands, Lost, Rooms},
-    prints,
+    prints, rows,
+    stored::{Places, Stored},
     tasks::{self, Task, What},
     whole::{Way, Whole},
 };
@@ -18,7 +19,7 @@ use crate::{
     Error, Report, Watch,
     commit::{disk, temporary::Temporary},
     container::{Section, Target},
-    open::{source, tensor},
+    layout::held::Held,
     transfer::run::{self, Filling, Means, Written},
     verify::crew::Crew,
 };
@@ -82,16 +83,17 @@ impl Assembling<'_> {
         Rooms::of(self.frame.request.memory / self.lanes(), casts, width.unwrap_or(1))
     }
 
-    /// Where the tensors of the input begin.
-    pub(crate) fn places(&self) -> Result<Vec<Option<(&source::Source, u64)>>, Error> {
-        let mut used = vec![false; self.source.tensors().len()];
-        for number in self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors()) {
-            if let Some(used) = used.get_mut(number) {
-                *used = true;
+    /// Where the tensors of the input are read.
+    pub(crate) fn places(&self) -> Result<Places<'_>, Error> {
+        let mut places = Places::new();
+        for take in self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors()) {
+            if let Entry::Vacant(entry) = places.entry(take)
+                && let Some(tensor) = self.source.tensors().get(take.tensor)
+            {
+                entry.insert(Stored::of(self.source, tensor, take.rows)?);
             }
         }
-        let tensors = self.source.tensors().iter().zip(used);
-        tensors.map(|(tensor, used)| used.then(|| self.source.place(tensor)).transpose()).collect()
+        Ok(places)
     }
 
     /// Does all tasks of a file.
@@ -130,9 +132,13 @@ impl Assembling<'_> {
         let size = |task: &Task| known(task).map_or(0, |whole| task.bytes(whole));
         let all = length_of(&placed, &self.wholes);
         let rooms = self.rooms();
+        let laid = self.wholes.iter().any(|whole| matches!(whole.way, Way::Laid(_)));
         let budget = &means.budget;
         let join = || {
-            let mut hands = Hands::new(&places, budget, rooms);
+            let mut hands = match laid {
+                true => Hands::laying(&places, budget, rooms),
+                false => Hands::new(&places, budget, rooms),
+            };
             Ok(move |task: &Task| {
                 known(task).map_or(Ok(()), |whole| work(&mut hands, task, whole))?;
                 Ok(None::<()>)
@@ -150,8 +156,8 @@ impl Assembling<'_> {
         file: &File,
     ) -> Result<std::io::Result<()>, Failed> {
         match (&task.what, &whole.way) {
-            (What::Copy { tensor, from, to, len }, _) => {
-                Ok(hands.copy((*tensor, *from), (file, task.at + to), *len)?)
+            (What::Copy { take, from, to, len }, _) => {
+                Ok(hands.copy((*take, *from), (file, task.at + to), *len)?)
             }
             (What::Box(number), Way::Boxes(grid)) => {
                 let Some(part) = grid.part(*number, whole.units) else { return Ok(Ok(())) };
@@ -164,7 +170,14 @@ impl Assembling<'_> {
                 hands.back(out);
                 Ok(written)
             }
-            (What::Box(_), Way::Runs) => Ok(Ok(())),
+            (What::Range(range), Way::Laid(laid)) => {
+                let mut out = hands.laid((whole, laid), range.clone())?;
+                let bytes = super::hands::part(&mut out, 0, range.end - range.start)?;
+                let written = disk::place(file, bytes, task.at + range.start);
+                hands.back(out);
+                Ok(written)
+            }
+            (What::Box(_) | What::Range(_), _) => Ok(Ok(())),
         }
     }
 
@@ -176,8 +189,8 @@ impl Assembling<'_> {
         file: &File,
     ) -> Result<std::io::Result<Option<u64>>, Failed> {
         match (&task.what, &whole.way) {
-            (What::Copy { tensor, from, to, len }, _) => Ok(hands
-                .differs((*tensor, *from), (file, task.at + to), *len)?
+            (What::Copy { take, from, to, len }, _) => Ok(hands
+                .differs((*take, *from), (file, task.at + to), *len)?
                 .map(|at| at.map(|at| to + at))),
             (What::Box(number), Way::Boxes(grid)) => {
                 let Some(part) = grid.part(*number, whole.units) else { return Ok(Ok(None)) };
@@ -195,7 +208,8 @@ impl Assembling<'_> {
                 hands.back(out);
                 Ok(found)
             }
-            (What::Box(_), Way::Runs) => Ok(Ok(None)),
+            // What is laid out is compared where its layout says.
+            (What::Box(_) | What::Range(_), _) => Ok(Ok(None)),
         }
     }
 
@@ -210,7 +224,7 @@ impl Assembling<'_> {
                     .made
                     .tensors()
                     .get(task.made)
-                    .map_or(String::new(), |tensor| at(tensor, byte));
+                    .map_or(String::new(), |tensor| at(&tensor.held, byte));
                 let name = self.made.tensors().get(task.made).map_or("", |tensor| &tensor.name);
                 let said = format!(
                     "verification failed: tensor {name:?} is not what it was made of, {coord}"
@@ -226,16 +240,19 @@ impl Assembling<'_> {
             Failed::Error(error) => return error,
             Failed::Lost(lost) => lost,
         };
-        let Lost { tensor, unit } = lost;
-        let (to, from) = (self.made.tensors().get(made), self.source.tensors().get(tensor));
+        let Lost { take, unit } = lost;
+        let (to, from) = (self.made.tensors().get(made), self.source.tensors().get(take.tensor));
         let (Some(to), Some(from)) = (to, from) else { return Error::usage("no such tensor") };
-        let (name, dtype, place) = (&to.name, to.held.dtype, at(from, unit * 4));
         let mut bytes = [0; 4];
-        let read =
-            self.source.place(from).and_then(|(source, at)| source.read(&mut bytes, at + unit * 4));
-        if let Err(error) = read {
-            return error;
-        }
+        let read = Stored::of(self.source, from, take.rows).and_then(|stored| {
+            stored.read(&mut bytes, unit * 4)?;
+            stored.held(&from.held)
+        });
+        let held = match read {
+            Ok(held) => held,
+            Err(error) => return error,
+        };
+        let (name, dtype, place) = (&to.name, to.held.dtype, at(&held, unit * 4));
         let bits = u32::from_le_bytes(bytes);
         let said = format!(
             "tensor {name:?} of {dtype} would lose bits: {:?} of {} has {bits:#010x} {place}, which no {dtype} is",
@@ -254,7 +271,8 @@ impl Task {
                 let part = grid.part(*number, whole.units);
                 part.map_or(0, |part| part.size().saturating_mul(whole.width)).min(whole.bytes())
             }
-            (What::Box(_), Way::Runs) => 0,
+            (What::Range(range), _) => range.end - range.start,
+            (What::Box(_), _) => 0,
         }
     }
 }
@@ -266,9 +284,9 @@ fn length_of(placed: &[(usize, u64)], wholes: &[Whole]) -> u64 {
 }
 
 /// Where a byte of a stored tensor lies, in words.
-pub(crate) fn at(tensor: &tensor::Tensor, byte: u64) -> String {
-    let layout = tensor.held.layout();
-    let bits = u64::from(tensor.held.bits).max(1);
+pub(crate) fn at(held: &Held, byte: u64) -> String {
+    let layout = held.layout();
+    let bits = u64::from(held.bits).max(1);
     let element = byte.saturating_mul(8) / bits;
     match layout.locate(i64::try_from(element).unwrap_or(i64::MAX)) {
         Ok(tilewright_core::Place::Element(coord)) => format!("at {:?}", coord.as_slice()),
@@ -305,6 +323,7 @@ impl Filling for Filled<'_> {
             for (target, temporary) in job.frame.targets.iter().zip(done) {
                 let file = temporary.reader()?;
                 job.compared(target, &file, means)?;
+                rows::check(job, target, temporary, means)?;
                 prints::check(job, target, &file, means)?;
                 let placed = tasks::placed(target, &job.wholes);
                 bytes = Some(bytes.unwrap_or(0) + length_of(&placed, &job.wholes));

@@ -1,33 +1,33 @@
 //! The buffers of one thread, and what it does with them: reads what a box needs, and puts it where it belongs.
 
-use std::{fmt, fs::File, io};
+use std::{fmt, fs::File, io, ops::Range};
 
 use tilewright_core::{Layout, Mode, TensorLayout};
 use tilewright_relayout::{Elements, Plan, Program};
-use tilewright_transfer::{self as transfer, Stage};
+use tilewright_transfer::{self as transfer, Refused, Stage};
 
 use super::{
     exact::Exact,
+    grid::Part,
+    laid::Laid,
     nest::{Nest, Turn},
     pieces::{Give, Piece},
+    stored::{Places, Stored, Take},
+    whole::Whole,
 };
 use crate::{
     Error,
     commit::disk,
-    open::source::Source,
     transfer::budget::{Budget, Buffer},
 };
 
 /// Bytes pass through a buffer in steps of 1 MiB, which stay in the cache.
 const STEP: u64 = 1 << 20;
 
-/// Where the tensors of the input begin, by their numbers.
-pub(crate) type Places<'c> = [Option<(&'c Source, u64)>];
-
-/// The element that would lose a bit: the number of its tensor, and its unit of that tensor's storage.
+/// The element that would lose a bit: its tensor, and its unit there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
-    pub(crate) tensor: usize,
+    pub(crate) take: Take,
     pub(crate) unit: u64,
 }
 
@@ -36,6 +36,22 @@ pub(crate) struct Lost {
 pub(crate) enum Failed {
     Lost(Lost),
     Error(Error),
+}
+
+impl Failed {
+    /// The error where elements keep their type, or where it does not matter which of them does not.
+    pub(crate) fn told(self) -> Error {
+        match self {
+            Failed::Error(error) => error,
+            Failed::Lost(_) => Error::usage("an element would lose bits in its new type"),
+        }
+    }
+}
+
+impl From<Refused> for Failed {
+    fn from(refused: Refused) -> Failed {
+        Failed::Error(refused.into())
+    }
 }
 
 impl From<Error> for Failed {
@@ -87,6 +103,8 @@ pub(crate) struct Hands<'b, 'c> {
     read: Option<Buffer>,
     cast: Option<Buffer>,
     stage: Stage,
+    /// The stage in which rows are taken to their places, where some are.
+    laying: Option<Stage>,
     /// The plans made last: boxes are alike.
     plans: Vec<(Vec<Turn>, u64, Plan)>,
 }
@@ -94,7 +112,15 @@ pub(crate) struct Hands<'b, 'c> {
 impl<'b, 'c> Hands<'b, 'c> {
     pub(crate) fn new(places: &'c Places<'c>, budget: &'b Budget, rooms: Rooms) -> Hands<'b, 'c> {
         let (stage, plans) = (Stage::new(budget, rooms.stage), Vec::new());
-        Hands { places, budget, rooms, out: None, read: None, cast: None, stage, plans }
+        let (out, read, cast, laying) = (None, None, None, None);
+        Hands { places, budget, rooms, out, read, cast, stage, laying, plans }
+    }
+
+    /// The same with buffers for rows that are taken to their places; they have what is taken from the others.
+    pub(crate) fn laying(places: &'c Places<'c>, budget: &'b Budget, rooms: Rooms) -> Self {
+        let half = rooms.half();
+        let laying = Some(Stage::new(budget, half.stage));
+        Hands { laying, ..Hands::new(places, budget, half) }
     }
 
     /// A buffer for a box, of `len` bytes at least; [`Hands::back`] takes it again.
@@ -107,10 +133,8 @@ impl<'b, 'c> Hands<'b, 'c> {
     }
 
     /// What bytes of the input are.
-    pub(crate) fn read(&self, tensor: usize, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        let place = self.places.get(tensor).copied().flatten();
-        let (source, from) = place.ok_or_else(|| Error::usage(format!("no tensor {tensor}")))?;
-        source.read(bytes, from.saturating_add(at))
+    pub(crate) fn read(&self, take: Take, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        stored(self.places, take)?.read(bytes, at)
     }
 
     /// Puts what a nest of a piece takes into `out`, whose units have `width` bytes.
@@ -122,31 +146,63 @@ impl<'b, 'c> Hands<'b, 'c> {
     ) -> Result<(), Failed> {
         match &piece.give {
             Give::Fill(bytes) => Ok(self.spread(nest, bytes, (out, width))?),
-            Give::Tensor(tensor, own) => {
+            Give::Tensor(take, own) => {
                 if piece.exact == Exact::Same {
                     // Parts of the source are read in one call, ranges of the result in many.
                     let most = (self.rooms.stage / 2 / width).max(1);
                     return within(nest, most, &mut |nest| {
                         let plan = self.plan(nest, width)?;
-                        self.fetch((*tensor, nest.from * own), plan, tail(out, nest.to * width)?)
+                        self.fetch((*take, nest.from * own), plan, tail(out, nest.to * width)?)
                     });
                 }
-                self.cast((*tensor, *own), piece.exact, nest, (out, width))
+                self.cast((*take, *own), piece.exact, nest, (out, width))
             }
         }
+    }
+
+    /// Makes a range of a storage that rows are taken to; [`Hands::back`] takes the buffer again.
+    pub(crate) fn laid(
+        &mut self,
+        (whole, laid): (&Whole, &Laid),
+        range: Range<u64>,
+    ) -> Result<Buffer, Failed> {
+        let len = range.end - range.start;
+        let mut out = self.out(len)?;
+        let mut stage = self.laying.take().ok_or_else(|| outside(range.start))?;
+        let mut read = |bytes: &mut [u8], at: u64| self.rows((whole, laid), bytes, at);
+        let bytes = part(&mut out, 0, len)?;
+        let done = stage.read_range(&laid.plan, range, bytes, &mut read);
+        self.laying = Some(stage);
+        done.map_err(|failed| {
+            failed.into_error(|error| moved(error).into(), |end| outside(end).into())
+        })?;
+        Ok(out)
+    }
+
+    /// Fills `bytes` with those of the rows of a tensor from byte `at` on.
+    pub(crate) fn rows(
+        &mut self,
+        (whole, laid): (&Whole, &Laid),
+        bytes: &mut [u8],
+        at: u64,
+    ) -> Result<(), Failed> {
+        let (from, end) = (at / whole.width, (at + bytes.len() as u64) / whole.width);
+        let area = Part { rows: (0, 1), columns: (from, end) };
+        for (piece, nest) in laid.grid.inside(&area) {
+            self.put(piece, &nest, (bytes, whole.width))?;
+        }
+        Ok(())
     }
 
     /// Moves bytes of a tensor from byte `from` on into memory.
     fn fetch(
         &mut self,
-        (tensor, from): (usize, u64),
+        (take, from): (Take, u64),
         plan: Plan,
         out: &mut [u8],
     ) -> Result<(), Failed> {
-        let place = self.places.get(tensor).copied().flatten();
-        let (source, at) = place.ok_or_else(|| Error::usage(format!("no tensor {tensor}")))?;
-        let at = at.saturating_add(from);
-        let mut read = |bytes: &mut [u8], from| source.read(bytes, at.saturating_add(from));
+        let tensor = stored(self.places, take)?;
+        let mut read = |bytes: &mut [u8], at: u64| tensor.read(bytes, from.saturating_add(at));
         let done = self.stage.read(&plan, out, &mut read);
         let end =
             |failed: transfer::Failed<Error>| failed.into_error(|error| moved(error), outside);
@@ -157,7 +213,7 @@ impl<'b, 'c> Hands<'b, 'c> {
     /// them may not be elements of its type.
     fn cast(
         &mut self,
-        (tensor, own): (usize, u64),
+        (take, own): (Take, u64),
         exact: Exact,
         nest: &Nest,
         (out, width): (&mut [u8], u64),
@@ -168,11 +224,11 @@ impl<'b, 'c> Hands<'b, 'c> {
             let (packed, placed) = nest.packed();
             let plan = self.plan(&packed, own)?;
             let mut read = grown(self.read.take(), self.budget, size * own, self.rooms.read)?;
-            self.fetch((tensor, nest.from * own), plan, part(&mut read, 0, size * own)?)?;
+            self.fetch((take, nest.from * own), plan, part(&mut read, 0, size * own)?)?;
             let mut cast = grown(self.cast.take(), self.budget, size * width, self.rooms.cast)?;
             let bytes = part(&mut cast, 0, size * width)?;
             exact.apply(part(&mut read, 0, size * own)?, bytes).map_err(|number| {
-                Failed::Lost(Lost { tensor, unit: nest.from + packed.source_of(number as u64) })
+                Failed::Lost(Lost { take, unit: nest.from + packed.source_of(number as u64) })
             })?;
             self.spread(&placed, bytes, (out, width))?;
             (self.read, self.cast) = (Some(read), Some(cast));
@@ -211,15 +267,14 @@ impl Hands<'_, '_> {
     /// Copies bytes of a tensor to a place of a file; the inner error is that of the file.
     pub(crate) fn copy(
         &mut self,
-        (tensor, from): (usize, u64),
+        (take, from): (Take, u64),
         (file, to): (&File, u64),
         len: u64,
     ) -> Result<io::Result<()>, Error> {
-        let place = self.places.get(tensor).copied().flatten();
-        let (source, at) = place.ok_or_else(|| Error::usage(format!("no tensor {tensor}")))?;
+        let (source, at) = stored(self.places, take)?.file();
         let mut done = 0;
         while done < len {
-            match disk::copy(source.file(), at + from + done, (file, to + done), len - done) {
+            match disk::copy(source, at + from + done, (file, to + done), len - done) {
                 Ok(0) => break,
                 Ok(copied) => done += copied.min(len - done),
                 Err(cause) => return Ok(Err(cause)),
@@ -230,7 +285,7 @@ impl Hands<'_, '_> {
             let step = (len - done).min(STEP).min(self.rooms.read);
             let mut read = grown(self.read.take(), self.budget, step, self.rooms.read)?;
             let bytes = part(&mut read, 0, step)?;
-            self.read(tensor, from + done, bytes)?;
+            self.read(take, from + done, bytes)?;
             if let Err(cause) = disk::place(file, bytes, to + done) {
                 return Ok(Err(cause));
             }
@@ -243,7 +298,7 @@ impl Hands<'_, '_> {
     /// The first byte at which bytes of a tensor and of a file differ.
     pub(crate) fn differs(
         &mut self,
-        (tensor, from): (usize, u64),
+        (take, from): (Take, u64),
         (file, at): (&File, u64),
         len: u64,
     ) -> Result<io::Result<Option<u64>>, Error> {
@@ -252,7 +307,7 @@ impl Hands<'_, '_> {
             let step = (len - done).min(STEP).min(self.rooms.out);
             let mut out = self.out(step)?;
             let bytes = part(&mut out, 0, step)?;
-            self.read(tensor, from + done, bytes)?;
+            self.read(take, from + done, bytes)?;
             let found = self.apart(bytes, (file, at + done))?;
             self.back(out);
             match found {
@@ -286,6 +341,11 @@ impl Hands<'_, '_> {
         self.read = Some(read);
         Ok(found)
     }
+}
+
+/// A tensor of the input.
+fn stored<'p, 'c>(places: &'p Places<'c>, take: Take) -> Result<&'p Stored<'c>, Error> {
+    places.get(&take).ok_or_else(|| Error::usage(format!("no tensor {}", take.tensor)))
 }
 
 /// The bytes from byte `at` on.

@@ -1,6 +1,5 @@
 //! A tensor of the result, from what an assembly says of it: how it is stored, its pieces, and what they are taken from.
 
-use tilewright_core::{Dtype, Fill};
 use tilewright_notation::Spec;
 use tilewright_recipe::{Made, Origin, Part};
 
@@ -8,14 +7,12 @@ use super::{
     exact::Exact,
     nest::Nest,
     pieces::{self, Give, Piece, Unit},
+    stored::{Take, in_rows, rows},
     whole::{Way, Whole},
 };
 use crate::{
     Error, Tensor,
-    layout::{
-        dtype,
-        held::{Held, width},
-    },
+    layout::{dtype, held::Held},
     open::tensor::{IN_MEMORY, Piece as Stored},
     transfer::job,
 };
@@ -46,10 +43,14 @@ impl<'a> Known<'a> {
 /// A tensor of the result, with how it is made.
 pub(crate) fn made(made: &Made, known: &Known<'_>) -> Result<(Tensor, Whole), Error> {
     let wrong = |said: String| Error::usage(format!("tensor {:?} {said}", made.name));
-    if let Some((number, tensor)) = unchanged(made, known) {
-        return Ok(copied(&made.name, number, tensor));
-    }
-    let held = held(made, known)?;
+    let held = match unchanged(made, known) {
+        // The files of results have the lowest byte first.
+        Some((_, tensor)) if tensor.held.order.is_big() && tensor.refusal.is_none() => {
+            tensor.held.little().map_err(wrong)?
+        }
+        Some((number, tensor)) => return Ok(copied(&made.name, number, tensor)),
+        None => held(made, known)?,
+    };
     let whole = whole(&made.parts, &held, known).map_err(wrong)?;
     let (storage, len) = (held.named.storage_shape(), whole.bytes());
     let pieces = vec![Stored::whole(0, 0, len, &held)];
@@ -84,7 +85,8 @@ pub(crate) fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'
 pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Whole) {
     let len = tensor.len;
     let nest = Nest::new(0, 0, [super::nest::Turn { extent: len, from: 1, to: 1 }]);
-    let piece = Piece { give: Give::Tensor(number, 1), exact: Exact::Same, nest };
+    let take = Take { tensor: number, rows: false };
+    let piece = Piece { give: Give::Tensor(take, 1), exact: Exact::Same, nest };
     let pieces = if len > 0 { vec![piece] } else { Vec::new() };
     let whole = Whole { width: 1, units: len, fill: vec![0], pieces, way: Way::Runs };
     let stored = Stored::whole(0, 0, len, &tensor.held);
@@ -102,7 +104,6 @@ pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Who
 fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
     let name = &made.name;
     let wrong = |said: String| Error::usage(format!("tensor {name:?} {said}"));
-    let rows = row_major(&made.extents, made.dtype).map_err(wrong)?;
     // Elements narrower than a byte stay packed as they are.
     let bits = made.parts.iter().find_map(|part| match part.origin {
         Origin::Source { tensor, .. } => {
@@ -111,18 +112,10 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
         Origin::Fill(_) => None,
     });
     let bits = bits.map(|(_, tensor)| tensor.held.bits);
-    let rows = match bits.filter(|bits| *bits != rows.bits) {
-        Some(bits) => Held::of(&rows.named, made.dtype, bits, Fill::Unspecified).map_err(wrong)?,
-        None => rows,
-    };
+    let rows = rows(&made.extents, made.dtype, bits).map_err(wrong)?;
     let Some(text) = &made.layout else { return Ok(rows) };
     let spec =
         Spec::parse(text).map_err(|error| wrong(format!("is to have layout {text:?}: {error}")))?;
-    if spec.has_tables() {
-        let said =
-            format!("is to have layout {text:?}: a recipe's result cannot have index tables");
-        return Err(wrong(said));
-    }
     let held =
         job::target(name, &rows, &spec, (None, true), (false, &()))?.map_err(Error::usage)?;
     if held.order.is_big() {
@@ -137,17 +130,18 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
     Ok(held)
 }
 
-/// An array in rows.
-pub(crate) fn row_major(extents: &[u64], dtype: Dtype) -> Result<Held, String> {
-    let spec = Spec::parse("row-major").map_err(|error| error.to_string())?;
-    let named = spec.resolve(Some(extents), Some(dtype)).map_err(|error| format!(": {error}"))?;
-    let bits =
-        width(dtype).ok_or_else(|| format!("has elements of {dtype}, whose width is unknown"))?;
-    Held::of(&named, dtype, bits, Fill::Unspecified)
+/// A tensor as it is stored, from its parts: over its storage or, where no loops say its layout, in rows that a plan takes to
+/// their places.
+pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
+    if pieces::is_direct(held) {
+        return direct(parts, held, known);
+    }
+    let whole = direct(parts, &in_rows(held)?, known)?;
+    whole.laid_out(held)
 }
 
-/// A tensor as it is stored, from its parts.
-pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
+/// A tensor whose layout loops say.
+fn direct(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
     let unit = Unit::of(held)?;
     let units = held.bytes().ok_or("takes more than 2^63 bytes")? / unit.bytes.max(1);
     let size = held.dims().iter().copied().fold(1, u64::saturating_mul);
@@ -189,27 +183,18 @@ fn stored(
     if let Some(refusal) = &tensor.refusal {
         return Err(format!("is made of {name:?}: {refusal}"));
     }
-    let own = &tensor.held;
-    if own.tables().is_some() {
-        let spec = own.spec();
-        return Err(format!(
-            "is made of {name:?}, which has index tables, as `{spec}`; convert it to row-major before"
-        ));
-    }
+    let rows = (!pieces::is_direct(&tensor.held)).then(|| in_rows(&tensor.held)).transpose()?;
+    let take = Take { tensor: number, rows: rows.is_some() };
+    let own = rows.as_ref().unwrap_or(&tensor.held);
     let exact = Exact::of(own.dtype, held.dtype).ok_or_else(|| {
         let (is, to) = (own.dtype, held.dtype);
         format!("has elements of {to}, and {name:?} has {is}: recipes move values and do not compute; exact are bf16 and f16 as f32, and back")
     })?;
-    if own.order.is_big() {
-        return Err(format!(
-            "is made of {name:?}, whose elements have the highest byte first; convert it before"
-        ));
-    }
     let from = Unit::of(own).map_err(|said| format!("is made of {name:?}: {said}"))?;
     if exact == Exact::Same && own.bits != held.bits {
         return Err(format!("has elements of {} bits, and {name:?} has {}", held.bits, own.bits));
     }
-    let give = Give::Tensor(number, from.bytes);
+    let give = Give::Tensor(take, from.bytes);
     let nests = pieces::stored(nest, (Some(own), from), (held, unit))?;
     Ok(nests.into_iter().map(|nest| Piece { give: give.clone(), exact, nest }).collect())
 }

@@ -1,9 +1,10 @@
 //! Tensors of a result that are put together from tensors of a source: what a recipe comes to, carried out.
 //!
 //! ```text
-//! assembly  ->  pieces: nests of loops between storage and storage   (made, pieces, nest)
-//!           ->  runs that are copied, or boxes made in memory        (whole, spans)
-//!           ->  tasks that threads share                             (tasks, hands, execute)
+//! assembly  ->  pieces: nests of loops between storage and storage             (made, pieces, nest, stored)
+//!           ->  runs that are copied, boxes made in memory, or rows laid out   (whole, grid, laid)
+//!           ->  tasks that threads share                                       (tasks, hands, execute)
+//!           ->  verification                                                   (prints, rows; later: recorded)
 //! ```
 
 mod assembling;
@@ -14,7 +15,9 @@ mod equal;
 mod exact;
 mod execute;
 pub(crate) mod given;
+mod grid;
 mod hands;
+mod laid;
 #[cfg(test)]
 mod laws;
 mod made;
@@ -23,6 +26,8 @@ mod packaging;
 mod pieces;
 mod prints;
 pub(crate) mod recorded;
+mod rows;
+mod stored;
 mod sums;
 mod tasks;
 mod unequal;

@@ -13,6 +13,7 @@ use tilewright_recipe::{Digit, Origin};
 use super::{
     exact::Exact,
     nest::{MOST, Nest, TooMany, Turn},
+    stored::Take,
 };
 use crate::layout::held::Held;
 
@@ -29,7 +30,7 @@ pub(crate) struct Piece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Give {
     /// A tensor of the input, whose units have this many bytes.
-    Tensor(usize, u64),
+    Tensor(Take, u64),
     /// The bytes of one unit.
     Fill(Vec<u8>),
 }
@@ -119,6 +120,15 @@ pub(crate) fn stored(
         nests = nests.iter().map(Nest::swapped).collect();
     }
     Ok(nests)
+}
+
+/// Whether loops over storage say this layout. What else a layout may be is read and written in rows.
+pub(crate) fn is_direct(held: &Held) -> bool {
+    if held.tables().is_some() || held.order.is_big() || Unit::of(held).is_err() {
+        return false;
+    }
+    let all = Nest::new(0, 0, [Turn { extent: held.layout().size(), from: 1, to: 1 }]);
+    through(vec![all], held).is_ok_and(|nests| check_nested(&nests, held).is_ok())
 }
 
 /// Boxes and windows of storage are cut along the largest strides: each steps over all that lies inside it.

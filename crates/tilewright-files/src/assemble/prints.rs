@@ -10,10 +10,15 @@ use super::{
     exact::Exact,
     nest::Nest,
     pieces::Give,
+    rows,
+    stored::Take,
     sums::{self, FROM, TO},
     tasks,
+    whole::Whole,
 };
-use crate::{Error, container::Target, transfer::run::Means, verify::crew::Crew};
+use crate::{
+    Error, container::Target, open::origin::Made, transfer::run::Means, verify::crew::Crew,
+};
 
 /// A buffer has no more bytes than this.
 const MOST: u64 = 8 << 20;
@@ -22,8 +27,9 @@ const MOST: u64 = 8 << 20;
 struct Sum<'a> {
     made: usize,
     at: u64,
-    tensor: usize,
+    take: Take,
     width: u64,
+    whole: &'a Whole,
     nest: &'a Nest,
 }
 
@@ -35,13 +41,13 @@ pub(crate) fn check(
     means: &Means<'_>,
 ) -> Result<(), Error> {
     let places = job.places()?;
-    let room = (means.budget.limit() / job.lanes() / 2).clamp(64, MOST);
+    let room = (means.budget.limit() / job.lanes() / 4).clamp(64, MOST);
     let sums = tasks::placed(target, &job.wholes).into_iter().flat_map(|(made, at)| {
         let whole = job.wholes.get(made).into_iter();
         whole.flat_map(move |whole| {
             whole.pieces.iter().filter_map(move |piece| match piece.give {
-                Give::Tensor(tensor, width) if piece.exact == Exact::Same => {
-                    Some(Sum { made, at, tensor, width, nest: &piece.nest })
+                Give::Tensor(take, width) if piece.exact == Exact::Same => {
+                    Some(Sum { made, at, take, width, whole, nest: &piece.nest })
                 }
                 Give::Tensor(..) | Give::Fill(_) => None,
             })
@@ -53,13 +59,18 @@ pub(crate) fn check(
         let places = &places;
         Ok(move |sum: &Sum<'_>| {
             let name = job.made.tensors().get(sum.made).map_or("", |tensor| &tensor.name);
-            let place = places.get(sum.tensor).copied().flatten();
-            let (own, from) = place.ok_or_else(|| Error::usage("a tensor without a place"))?;
-            let read = |bytes: &mut [u8], at: u64| own.read(bytes, from + at);
+            let own = places.get(&sum.take);
+            let own = own.ok_or_else(|| Error::usage("a tensor without a place"))?;
+            let read = |bytes: &mut [u8], at: u64| own.read(bytes, at);
             let was = sums::of((sum.nest, sum.width), FROM, &mut buffer, &read)?;
-            let read = |bytes: &mut [u8], at: u64| {
-                let read = tilewright_transfer::read_at(file, bytes, sum.at + at);
-                read.map_err(|cause| Error::io(&target.path, "read it back", cause))
+            // Of what is laid out, rows are summed that the storage was compared with.
+            let rows = rows::of(job, sum.whole, places, budget);
+            let read = |bytes: &mut [u8], at: u64| match &rows {
+                Some(rows) => rows.read(bytes, at),
+                None => {
+                    let read = tilewright_transfer::read_at(file, bytes, sum.at + at);
+                    read.map_err(|cause| Error::io(&target.path, "read it back", cause))
+                }
             };
             let is = sums::of((sum.nest, sum.width), TO, &mut buffer, &read)?;
             Ok((was != is).then(|| format!("tensor {name:?} has a part of fingerprint {is}, and {was} is that of its source")))

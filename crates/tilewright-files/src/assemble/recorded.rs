@@ -19,11 +19,13 @@ use super::{
     made::{self, Known},
     packaging,
     pieces::{Give, Piece},
-    whole::Whole,
+    stored::Stored,
+    whole::{Way, Whole},
 };
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     container::Format,
+    layout::held::Held,
     open::{folder, globs::Pattern, open_with, place::Place, source::Source},
     transfer::{
         budget::{self, Budget, zeros},
@@ -266,11 +268,13 @@ impl<'a> Remade<'a> {
             return Ok(Some(Unlike::Dtype { is, was }));
         }
         let whole = self.whole(made, tensor, known)?;
+        let rows = matches!(whole.way, Way::Laid(_));
+        let out = Stored::of(self.out, tensor, rows)?;
         for piece in &whole.pieces {
             if piece.nest.size() == 0 {
                 continue;
             }
-            if let Some(cell) = self.piece(piece, (tensor, whole.width), rooms)? {
+            if let Some(cell) = self.piece(piece, (tensor, &out, whole.width), rooms)? {
                 return Ok(Some(Unlike::Element(cell)));
             }
         }
@@ -295,19 +299,19 @@ impl<'a> Remade<'a> {
     fn piece(
         &self,
         piece: &Piece,
-        (tensor, width): (&Tensor, u64),
+        (tensor, out, width): (&Tensor, &Stored<'_>, u64),
         [one, other]: &mut [Vec<u8>; 2],
     ) -> Result<Option<Cell>, Error> {
-        let (out, at) = self.out.place(tensor)?;
-        let made = |bytes: &mut [u8], from: u64| out.read(bytes, at + from);
-        let source: Option<(&Source, u64)> = match piece.give {
-            Give::Tensor(number, _) => {
-                self.against.tensors().get(number).map(|it| self.against.place(it)).transpose()?
+        let made = |bytes: &mut [u8], from: u64| out.read(bytes, from);
+        let source = match piece.give {
+            Give::Tensor(take, _) => {
+                let tensor = self.against.tensors().get(take.tensor);
+                tensor.map(|it| Stored::of(self.against, it, take.rows)).transpose()?
             }
             Give::Fill(_) => None,
         };
-        let given = |bytes: &mut [u8], from: u64| match (&piece.give, source) {
-            (_, Some((source, at))) => source.read(bytes, at + from),
+        let given = |bytes: &mut [u8], from: u64| match (&piece.give, &source) {
+            (_, Some(source)) => source.read(bytes, from),
             (Give::Fill(unit), None) => {
                 bytes.iter_mut().zip(unit.iter().cycle()).for_each(|(to, from)| *to = *from);
                 Ok(())
@@ -315,7 +319,7 @@ impl<'a> Remade<'a> {
             (Give::Tensor(..), None) => Err(Error::usage("a tensor without a place")),
         };
         let sides = Sides { from: &given, to: &made, width, piece };
-        let found = match (piece.exact, source) {
+        let found = match (piece.exact, &source) {
             (Exact::Same, Some(_)) => match sides.summed(one)? {
                 None => return Ok(None),
                 Some(nest) => sides.first(&nest, [one, other])?,
@@ -324,15 +328,16 @@ impl<'a> Remade<'a> {
                 sides.first(&piece.nest, [one, other])?
             }
         };
+        let held = out.held(&tensor.held)?;
         let cell =
-            |(from, to, is, was)| Cell { coord: coordinate(tensor, to * width), from, to, is, was };
+            |(from, to, is, was)| Cell { coord: coordinate(&held, to * width), from, to, is, was };
         Ok(found.map(cell))
     }
 }
 
 /// The coordinate of the element at a byte of a tensor.
-fn coordinate(tensor: &Tensor, byte: u64) -> Vec<u64> {
-    let (held, bits) = (&tensor.held, u64::from(tensor.held.bits).max(1));
+fn coordinate(held: &Held, byte: u64) -> Vec<u64> {
+    let bits = u64::from(held.bits).max(1);
     let element = byte.saturating_mul(8) / bits;
     match held.layout().locate(i64::try_from(element).unwrap_or(i64::MAX)) {
         Ok(tilewright_core::Place::Element(coord)) => {

@@ -6,10 +6,7 @@ use tilewright_core::{Dtype, Layout, Mode, TensorLayout};
 use tilewright_fingerprint::{Array, Fingerprint, Key};
 
 use super::nest::{Nest, Turn};
-use crate::Error;
-
-/// Fills bytes with those of a tensor from a place of it on.
-pub(crate) type Read<'r> = &'r dyn Fn(&mut [u8], u64) -> Result<(), Error>;
+use crate::{Error, layout::gathered::Read};
 
 /// A side of a nest: its first unit, and the stride of a turn.
 pub(crate) type Side = (fn(&Nest) -> u64, fn(&Turn) -> u64);

@@ -1,8 +1,11 @@
 //! The tasks of a file: copies of runs, and boxes, in the order of its bytes.
 
+use std::ops::Range;
+
 use super::{
     nest::Nest,
     pieces::Give,
+    stored::Take,
     whole::{Way, Whole},
 };
 use crate::container::{Section, Target};
@@ -23,9 +26,11 @@ pub(crate) struct Task {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// Bytes of a tensor of the input, from one place of it to one place of the result.
-    Copy { tensor: usize, from: u64, to: u64, len: u64 },
+    Copy { take: Take, from: u64, to: u64, len: u64 },
     /// The box of this number.
     Box(u64),
+    /// These bytes of the storage.
+    Range(Range<u64>),
 }
 
 /// The tensors of a file, each with where it begins.
@@ -58,6 +63,7 @@ pub(crate) fn of<'w>(
         let each: Box<dyn Iterator<Item = What> + Send + 'w> = match &whole.way {
             Way::Runs => Box::new(copies(whole)),
             Way::Boxes(grid) => Box::new((0..grid.count(whole.units)).map(What::Box)),
+            Way::Laid(laid) => Box::new(laid.ranges().map(What::Range)),
         };
         each.map(move |what| Task { made, at, what })
     })
@@ -66,15 +72,15 @@ pub(crate) fn of<'w>(
 fn copies(whole: &Whole) -> impl Iterator<Item = What> + Send + '_ {
     let width = whole.width;
     let taken = whole.pieces.iter().filter_map(|piece| match piece.give {
-        Give::Tensor(tensor, _) => Some((tensor, &piece.nest)),
+        Give::Tensor(take, _) => Some((take, &piece.nest)),
         Give::Fill(_) => None,
     });
-    taken.flat_map(move |(tensor, nest)| {
+    taken.flat_map(move |(take, nest)| {
         let len = nest.run() * width;
         runs(nest).flat_map(move |(from, to)| {
             (0..len.div_ceil(STEP)).map(move |step| {
                 let (from, to) = (from * width + step * STEP, to * width + step * STEP);
-                What::Copy { tensor, from, to, len: STEP.min(len - step * STEP) }
+                What::Copy { take, from, to, len: STEP.min(len - step * STEP) }
             })
         })
     })

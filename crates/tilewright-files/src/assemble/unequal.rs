@@ -4,13 +4,14 @@ use super::{
     assembling::Assembling,
     equal::Equality,
     hands::{Hands, Rooms},
+    stored::Take,
     whole::{Way, Whole},
 };
 use crate::{Error, transfer::run::Means, verify::crew::Crew};
 
 impl Assembling<'_> {
     /// The tensors that are compared.
-    pub(crate) fn equal_tensors(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn equal_tensors(&self) -> impl Iterator<Item = Take> {
         self.equal.iter().flat_map(|equality| equality.sides.iter().flat_map(Whole::taken))
     }
 

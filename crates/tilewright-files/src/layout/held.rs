@@ -107,6 +107,13 @@ impl Held {
         Ok(self)
     }
 
+    /// The same with the lowest byte first.
+    pub(crate) fn little(&self) -> Result<Held, String> {
+        let tabled = self.tables().map(|tables| tables.tabled.clone());
+        let bare = Held { tables: None, ..self.clone() }.ordered(ByteOrder::Little)?;
+        tabled.map_or(Ok(bare.clone()), |tabled| bare.with_tables(&tabled))
+    }
+
     /// The same, which is what the index tables of `tabled` store.
     pub(crate) fn with_tables(mut self, tabled: &Tabled) -> Result<Held, String> {
         if !TABLES || !tabled.has_tables() {

@@ -1,6 +1,6 @@
 //! Where the bytes of a tensor come from: a file that is open, or memory of the caller's.
 
-use std::path::Path;
+use std::{fmt, path::Path};
 
 use crate::{
     Error,
@@ -16,6 +16,23 @@ pub(crate) enum Origin<'a> {
     Memory(&'a [u8], &'a Path),
     /// The row-major elements of a tensor with index tables, which begins at a byte of a file.
     Gathered(&'a Source, u64, &'a Gathered),
+    /// Bytes that are made where they are read.
+    Made(&'a dyn Made),
+}
+
+/// Bytes that are made of others where they are read.
+pub(crate) trait Made: Sync {
+    /// Fills `bytes` from byte `at` on.
+    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error>;
+
+    /// The path of what they are made of, for messages.
+    fn path(&self) -> &Path;
+}
+
+impl fmt::Debug for dyn Made + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Made({})", self.path().display())
+    }
 }
 
 impl<'a> Origin<'a> {
@@ -24,13 +41,14 @@ impl<'a> Origin<'a> {
         match self {
             Origin::File(source) | Origin::Gathered(source, ..) => source.path(),
             Origin::Memory(_, path) => path,
+            Origin::Made(made) => made.path(),
         }
     }
 
     /// All bytes, where they are in memory.
     pub(crate) fn in_memory(&self) -> Option<&'a [u8]> {
         match self {
-            Origin::File(_) | Origin::Gathered(..) => None,
+            Origin::File(_) | Origin::Gathered(..) | Origin::Made(_) => None,
             Origin::Memory(bytes, _) => Some(bytes),
         }
     }
@@ -63,7 +81,7 @@ impl<'a> Origin<'a> {
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         match self {
             Origin::File(source) | Origin::Gathered(source, ..) => source.check_unchanged(),
-            Origin::Memory(..) => Ok(()),
+            Origin::Memory(..) | Origin::Made(_) => Ok(()),
         }
     }
 
@@ -90,6 +108,7 @@ impl<'a> Origin<'a> {
         match self {
             Origin::File(source) => source.read(bytes, at),
             Origin::Gathered(source, from, tables) => tables.read((source, *from), bytes, at),
+            Origin::Made(made) => made.read(bytes, at),
             Origin::Memory(..) => {
                 bytes.copy_from_slice(self.part(at, bytes.len() as u64)?);
                 Ok(())

@@ -72,7 +72,7 @@ impl Source {
         Source::of(file, Path::new(STREAM))
     }
 
-    fn of(file: File, path: &Path) -> Result<Source, Error> {
+    pub(crate) fn of(file: File, path: &Path) -> Result<Source, Error> {
         let facts = file.metadata().map_err(|cause| Error::io(path, "read", cause))?;
         check_regular(path, &facts)?;
         Ok(Source { file, path: path.into(), facts, own: true })

@@ -162,7 +162,7 @@ impl<'a> Output<'a> {
         let end = at.saturating_add(len);
         let source = match from {
             Origin::Memory(..) => return self.write(from.part(at, len)?),
-            Origin::Gathered(..) => return self.copy_through(from, at, end),
+            Origin::Gathered(..) | Origin::Made(_) => return self.copy_through(from, at, end),
             // A checksum is made of bytes in memory.
             Origin::File(_) if self.sum.is_some() => return self.copy_through(from, at, end),
             Origin::File(source) => source,

@@ -1,0 +1,39 @@
+//! A layout that no loops say: the rows of a tensor are made in memory, and a plan takes ranges of them to their places.
+
+use std::ops::Range;
+
+use tilewright_relayout::Plan;
+
+use super::{grid::Grid, stored::in_rows};
+use crate::{Error, layout::held::Held, transfer::job};
+
+/// A layout that rows are taken to.
+#[derive(Debug)]
+pub(crate) struct Laid {
+    /// From rows to the storage.
+    pub(crate) plan: Plan,
+    pub(crate) held: Held,
+    /// The bytes of the storage.
+    pub(crate) bytes: u64,
+    /// One box of all rows.
+    pub(crate) grid: Grid,
+    /// The most bytes that are made at once.
+    pub(crate) most: u64,
+}
+
+impl Laid {
+    /// From one box of rows to the layout, in ranges of about `most` bytes.
+    pub(crate) fn new(held: &Held, grid: Grid, most: u64) -> Result<Laid, String> {
+        let said = |error: Error| error.to_string();
+        let rows = in_rows(held)?;
+        let fill = job::stored_fill("", held).map_err(said)?;
+        let plan = Plan::of(job::program("", &rows, held, fill).map_err(said)?);
+        let bytes = held.bytes().ok_or("takes more than 2^63 bytes")?;
+        Ok(Laid { plan, held: held.clone(), bytes, grid, most })
+    }
+
+    /// The ranges that are made, one after another.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<u64>> + Send + use<> {
+        self.plan.ranges(self.most.max(1))
+    }
+}
