@@ -184,6 +184,19 @@ impl Recipe {
         self.rules.len()
     }
 
+    /// The layouts that rules name, of results and of sources.
+    ///
+    /// ```
+    /// use tilewright_recipe::Recipe;
+    /// let recipe = Recipe::parse("[[map]]\nfrom = 'a : x y'\nto = 'b : y x'\nlayout = 'zN'")?;
+    /// assert!(recipe.layouts().eq(["zN"]));
+    /// # Ok::<(), tilewright_recipe::Errors>(())
+    /// ```
+    pub fn layouts(&self) -> impl Iterator<Item = &str> {
+        let sides = self.rules.iter().flat_map(|rule| [&rule.from, &rule.to]);
+        sides.flat_map(|side| side.layout.iter().map(String::as_str))
+    }
+
     /// What the file says the recipe is for.
     ///
     /// ```

@@ -36,6 +36,7 @@ fn check(args: &CheckRecipe, out: &mut Output) -> Result<ExitCode, Failure> {
     let input = streams::open(on, &Reading::default())?;
     let tensors = input.recipe_tensors();
     let solved = recipe.solve(&tensors, input.config()?.as_ref(), &sizes);
+    solved.iter().try_for_each(facade::check_layouts)?;
     Ok(out.say(&RecipeFit { tensors: &tensors, solved })?)
 }
 
