@@ -1,7 +1,7 @@
 //! What is handed out: packages that are complete, features that build alone, and dependencies whose licences
 //! and advisories are known.
 
-use std::{collections::BTreeSet, env, path::Path, process::Command};
+use std::{collections::BTreeSet, env, fs, path::Path, process::Command};
 
 use crate::{
     python,
@@ -29,9 +29,24 @@ const FEATURES: [&str; 11] = [
 /// The most crates that are built by those who only read and print layouts.
 const MOST_CRATES: usize = 12;
 
+/// The texts of the licences, which every package holds.
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+
 /// Packs every crate that is published: its metadata is whole, and so are the files that it is made of. With
 /// `build`, each is also built from its package alone.
 pub(crate) fn packages(root: &Path, build: bool) -> Outcome {
+    let folder = root.join("crates");
+    let entries =
+        fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let published = entries.flatten().map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default();
+        !UNPUBLISHED.iter().any(|unpublished| name == *unpublished)
+    });
+    for path in published.flat_map(|folder| LICENCES.map(|name| folder.join(name))) {
+        if !path.exists() {
+            return Err(format!("{} is missing; link it as the other crates do", path.display()));
+        }
+    }
     let words = ["cargo", "package", "--workspace", "--allow-dirty", "--quiet"];
     let mut pack = command(root, &words);
     pack.args((!build).then_some("--no-verify"));

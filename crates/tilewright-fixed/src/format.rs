@@ -80,13 +80,14 @@ pub trait Format: Sized {
     /// [`Format::layout`] of integers that are known at run time only, checked.
     ///
     /// # Errors
-    /// Those of [`FixedLayout::lower`](super::FixedLayout::lower).
+    /// [illegal](Error::is_illegal) for elements whose bits do not divide 256, where blocks have 32 bytes; those of
+    /// [`FixedLayout::lower`](super::FixedLayout::lower).
     ///
     /// ```
     /// use tilewright_fixed::{Format, zN};
     /// assert_eq!(zN::try_layout(20, 20, 16).unwrap().layout().offset((17, 17)), 785);
-    /// // 24 bits do not divide 32 bytes.
-    /// assert!(zN::try_layout(20, 20, 24).unwrap_err().is_overflow());
+    /// let error = zN::try_layout(20, 20, 24).unwrap_err();
+    /// assert!(error.is_illegal() && error.to_string().contains("24 bits"));
     /// assert!(zN::try_layout(-1, 20, 16).is_err());
     /// ```
     fn try_layout<R: Integer, C: Integer, E: Integer>(
@@ -95,7 +96,15 @@ pub trait Format: Sized {
         element_bits: E,
     ) -> Result<Formatted<Self, R, C, E>, Error> {
         let layout = Self::layout(rows, cols, element_bits);
-        let _ = layout.lower_valid(&layout.layout().lower()?)?;
+        let lowered = layout.layout().lower().map_err(|error| match element_bits.value() {
+            bits if error.is_overflow() && (bits < 1 || 256 % bits != 0) => Error::illegal(
+                "elements of {} bits in blocks of 32 bytes",
+                [i128::from(bits)],
+                "the bits of an element divide 256",
+            ),
+            _ => error,
+        })?;
+        let _ = layout.lower_valid(&lowered)?;
         Ok(layout)
     }
 }

@@ -155,7 +155,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
     /// ```
     /// ```compile_fail
     /// use tilewright_fixed::{_1, _2, make_layout};
-    /// // error[E0277]: `(Int<2>, Int<2>)` has no part at position 2
+    /// // error[E0277]: `(Int<2>, Int<2>)` lacks a part at position 2
     /// make_layout((_2, _2), (_1, _2)).get::<2>();
     /// ```
     #[inline]

@@ -6,11 +6,13 @@
 //!
 //! Source: CATLASS `include/tla/tensor.hpp` (`GetTile`).
 
+use core::fmt;
+
 use tilewright_core::Error;
 
 use super::{
     Calc, Congruent, Coordinate, FixedLayout, FixedTuple, Int, Integer, arity::arities,
-    coordinate::inside, op, operation::calc,
+    coordinate::inside, layout::same, op, operation::calc,
 };
 
 /// A part of a layout: where it begins, and how much of it lies inside.
@@ -25,7 +27,7 @@ use super::{
 /// assert!(tile.checked_offset((32, 0)).unwrap_err().is_out_of_range());
 /// ```
 #[must_use]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct FixedTile<L, O, V> {
     layout: L,
     origin: O,
@@ -143,6 +145,44 @@ where
         self.layout.checked_offset(coord.shifted(self.origin))
     }
 }
+
+/// The layout, where the tile begins, and its valid extents.
+///
+/// ```
+/// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_tile};
+/// let tile = make_tile(make_layout((_8, _12), (_12, _1)), (6, _8), (_4, _4));
+/// assert_eq!(tile.to_string(), "(_8,_12):(_12,_1) from (6,_8) valid (2,_4)");
+/// ```
+impl<L: fmt::Display, O: FixedTuple, V: FixedTuple> fmt::Display for FixedTile<L, O, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (layout, origin, valid) = (&self.layout, self.origin.display(), self.valid.display());
+        write!(f, "{layout} from {origin} valid {valid}")
+    }
+}
+
+impl<L: fmt::Display, O: FixedTuple, V: FixedTuple> fmt::Debug for FixedTile<L, O, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Equal layouts, origins and valid extents, whichever of their integers are static.
+impl<L, M, O, P, V, W> PartialEq<FixedTile<M, P, W>> for FixedTile<L, O, V>
+where
+    L: PartialEq<M>,
+    O: FixedTuple,
+    P: FixedTuple,
+    V: FixedTuple,
+    W: FixedTuple,
+{
+    fn eq(&self, other: &FixedTile<M, P, W>) -> bool {
+        self.layout == other.layout
+            && same(self.origin, other.origin)
+            && same(self.valid, other.valid)
+    }
+}
+
+impl<L: Eq, O: FixedTuple, V: FixedTuple> Eq for FixedTile<L, O, V> {}
 
 /// A shape in which a tile `T` may stand at `O`: one integer per axis each.
 ///

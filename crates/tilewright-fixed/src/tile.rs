@@ -15,8 +15,12 @@ use core::fmt;
 use tilewright_core::{Coord, Error, Layout, MAX_MODES, TensorLayout};
 
 use super::{
-    Calc, Congruent, Expr, FixedLayout, FixedTuple, Int, Integer, Operation, arity::arities,
-    coordinate::Nothing, layout::same, op, operation::calc,
+    Calc, Congruent, Coordinate, Expr, FixedLayout, FixedTuple, Int, Integer, Operation,
+    arity::arities,
+    coordinate::{Nothing, inside},
+    layout::same,
+    op,
+    operation::calc,
 };
 
 /// A layout of which only the coordinates below `valid` are meant, one integer per axis: a tile at the
@@ -51,6 +55,41 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
     #[inline]
     pub fn layout(self) -> FixedLayout<S, D> {
         self.layout
+    }
+
+    /// The offset of a coordinate, in elements; some number outside of the valid extents. A static integer outside a
+    /// static valid extent is a compile error.
+    ///
+    /// ```
+    /// use tilewright_fixed::{_16, Format, zN};
+    /// assert_eq!(zN::layout(20, 20, _16).offset((17, 17)), 785);
+    /// ```
+    /// ```compile_fail
+    /// use tilewright_fixed::{_0, _16, Format, Int, zN};
+    /// // error[E0080]: the static coordinate 20 of an extent of 20 …
+    /// zN::layout(Int::<20>, Int::<20>, _16).offset((Int::<20>, _0));
+    /// ```
+    #[inline]
+    pub fn offset<C: Coordinate<S, D> + Coordinate<V, V>>(self, coord: C) -> i64 {
+        const { inside::<C, V, V>() };
+        self.layout.offset(coord)
+    }
+
+    /// The offset of a coordinate within the valid extents, in elements.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) outside the valid extents; those of [`FixedLayout::checked_offset`].
+    ///
+    /// ```
+    /// use tilewright_fixed::{Format, zN};
+    /// let zn = zN::layout(20, 20, 16);
+    /// assert_eq!(zn.checked_offset((17, 17)), Ok(785));
+    /// // Row 20 is padding.
+    /// assert!(zn.checked_offset((20, 0)).unwrap_err().is_out_of_range());
+    /// ```
+    pub fn checked_offset<C: FixedTuple>(self, coord: C) -> Result<i64, Error> {
+        self.valid.lower()?.crd2idx(&coord.lower()?)?;
+        self.layout.checked_offset(coord)
     }
 
     /// How many coordinates of each axis are meant.
@@ -332,3 +371,5 @@ where
         self.layout == other.layout && same(self.valid, other.valid)
     }
 }
+
+impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> Eq for FixedLayoutTile<S, D, V> {}

@@ -1,4 +1,4 @@
-//! The FixedTuple: an integer, or a tuple of IntTuples.
+//! The FixedTuple: an integer, or a tuple of FixedTuples.
 //!
 //! Law: rank, depth, size, parts and text are those of the run-time [`IntTuple`](tilewright_core::IntTuple) that
 //! [`FixedTuple::lower`] gives.
@@ -11,7 +11,7 @@ use tilewright_core::{Error, IntTuple, MAX_MODES};
 
 use super::{Integer, StaticKind};
 
-/// An integer, static or dynamic, or a tuple of up to 12 IntTuples, nested to any depth: a shape, a
+/// An integer, static or dynamic, or a tuple of up to 12 FixedTuples, nested to any depth: a shape, a
 /// stride, a coordinate. Only its dynamic integers take memory.
 ///
 /// ```
@@ -26,7 +26,7 @@ use super::{Integer, StaticKind};
 /// ```
 /// ```compile_fail
 /// use tilewright_fixed::{_2, _4, FixedTuple};
-/// // error[E0277]: `(Int<4>, Int<2>)` has no part at position 2
+/// // error[E0277]: `(Int<4>, Int<2>)` lacks a part at position 2
 /// (_4, _2).get::<2>();
 /// ```
 #[doc(alias = "MakeShape")]
@@ -123,7 +123,7 @@ pub trait FixedTuple: Leaves {
     }
 }
 
-/// An FixedTuple of static integers: it is made from its type by `Default` and takes no memory.
+/// A FixedTuple of static integers: it is made from its type by `Default` and takes no memory.
 ///
 /// ```
 /// use tilewright_fixed::{C, FixedTuple, Static};
@@ -142,7 +142,7 @@ pub trait Static: FixedTuple + Default {}
 impl<T: Integer<Kind = StaticKind> + Default> Static for T {}
 impl Static for () {}
 
-/// An FixedTuple as a list of integers, with its brackets known to the compiler.
+/// A FixedTuple as a list of integers, with its brackets known to the compiler.
 #[doc(hidden)]
 pub trait Leaves: Copy {
     /// Whether all integers are static.
@@ -216,7 +216,7 @@ impl<T: Integer> FixedTuple for T {
     }
 }
 
-/// An FixedTuple as text; see [`FixedTuple::display`].
+/// A FixedTuple as text; see [`FixedTuple::display`].
 ///
 /// ```
 /// use tilewright_fixed::{_4, FixedTuple};

@@ -28,22 +28,20 @@ impl ArrayShape {
     /// An array of static dims in the default layout.
     ///
     /// # Errors
-    /// As [`ArrayShape::validate`]: [illegal](Error::is_illegal) for a type without values,
+    /// As [`ArrayShape::validated`]: [unsupported](Error::is_unsupported) for a type without values,
     /// [overflow](Error::is_overflow) for dims whose elements take 2⁶³ bytes or more.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, PrimitiveType};
     /// let image = ArrayShape::try_new(PrimitiveType::F32, &[1, 3, 224, 224]).unwrap();
     /// assert_eq!(image.to_string(), "f32[1,3,224,224]{3,2,1,0}");
-    /// assert!(ArrayShape::try_new(PrimitiveType::Token, &[2]).unwrap_err().is_illegal());
+    /// assert!(ArrayShape::try_new(PrimitiveType::Token, &[2]).unwrap_err().is_unsupported());
     /// assert!(ArrayShape::try_new(PrimitiveType::F32, &[u64::MAX, 4]).unwrap_err().is_overflow());
     /// ```
     #[doc(alias = "MakeShape")]
-    #[doc(alias = "MakeValidatedShape")]
     pub fn try_new(element_type: PrimitiveType, dims: &[u64]) -> Result<ArrayShape, Error> {
-        let shape = ArrayShape::new(element_type, dims);
-        shape.validate()?;
-        Ok(shape)
+        let dims: Vec<Dim> = dims.iter().map(|&extent| Dim::Static(extent)).collect();
+        ArrayShape::validated(element_type, &dims)
     }
 
     /// An array of any dims, with or without a layout, whatever they are: [`ArrayShape::validate`] checks them, and so do

@@ -51,6 +51,7 @@ enum Node {
 /// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ShapeKind<'a> {
     /// An array of values.
     Array(&'a ArrayShape),

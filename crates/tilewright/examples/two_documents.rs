@@ -147,12 +147,12 @@ fn formats() -> Result<(), Error> {
     assert_eq!(w32xh48.to_string(), "((_16,_2),(_16,_3)):((_16,_256),(_1,_512))");
     // The small letter is the order in a block, the capital one that of the blocks: n and N by column.
     let place = (17, 18);
-    assert_eq!(nZ::layout(32, 48, 16).layout().offset(place), 1057);
-    assert_eq!(zZ::layout(32, 48, 16).layout().offset(place), 1042);
-    assert_eq!(nN::layout(32, 48, 16).layout().offset(place), 801);
-    assert_eq!(zN::layout(32, 48, 16).layout().offset(place), 786);
+    assert_eq!(nZ::layout(32, 48, 16).offset(place), 1057);
+    assert_eq!(zZ::layout(32, 48, 16).offset(place), 1042);
+    assert_eq!(nN::layout(32, 48, 16).offset(place), 801);
+    assert_eq!(zN::layout(32, 48, 16).offset(place), 786);
     // A block has 32 bytes along one side: of 4-byte elements, 16×8.
-    assert_eq!(zN::try_layout(100, 100, 32)?.layout().offset((16, 16)), 1920);
+    assert_eq!(zN::try_layout(100, 100, 32)?.offset((16, 16)), 1920);
     // `try_layout` refuses a width that formats do not have.
     assert!(zN::try_layout(20, 20, 24).is_err());
     // The format `zN` as text.

@@ -50,7 +50,8 @@
 //! | [`recipe`], [`recast`] | the tensors of one checkpoint as the tensors of another; files rewritten so | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
-//! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
+//! | [`xla`] | XLA's shapes and sizes; with `xla`, HLO modules and protos | always |
+//! | [`module`] | HLO modules in files | `xla` |
 //! | [`text`] | values in the formats of serde, by their text | `serde` |
 //!
 //! A notation that is not there is two functions: [`notation::dialect`] says how it is added.
@@ -87,7 +88,6 @@
 #![cfg_attr(not(feature = "files"), doc = "[`recast`]: #features")]
 #![cfg_attr(not(feature = "files"), doc = "[`fingerprint`]: #features")]
 #![cfg_attr(not(feature = "draw"), doc = "[`draw`]: #features")]
-#![cfg_attr(not(feature = "xla"), doc = "[`xla`]: #features")]
 #![cfg_attr(not(feature = "xla"), doc = "[`module`]: #features")]
 #![cfg_attr(not(feature = "serde"), doc = "[`text`]: #features")]
 #![cfg_attr(not(feature = "files"), doc = "[`open`]: #features\n[`convert`]: #features")]
@@ -140,7 +140,6 @@ pub use tilewright_relayout as relayout;
 pub use tilewright_reshard as reshard;
 #[cfg(feature = "sharded")]
 pub use tilewright_sharded as sharded;
-#[cfg(feature = "xla")]
 pub use tilewright_xla as xla;
 
 #[cfg(feature = "questions")]
@@ -176,7 +175,6 @@ pub mod prelude {
     };
     #[cfg(feature = "relayout")]
     pub use tilewright_relayout::{Elements, Plan};
-    #[cfg(feature = "xla")]
     pub use tilewright_xla::{
         ArrayShape, Layout as XlaLayout, PaddedShape, PaddingValue, PrimitiveType, Shape, Tile,
         index_util::Indexer,

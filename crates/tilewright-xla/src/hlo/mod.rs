@@ -44,6 +44,7 @@ use crate::{Parameter, ProgramShape, Shape};
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HloModule {
     /// The module's name.
     pub name: String,
@@ -57,11 +58,12 @@ pub struct HloModule {
 /// use tilewright_xla::{HloComputation, HloModule};
 /// let text = "HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] add(x, x)\n}\n";
 /// let module = HloModule::parse(text).unwrap();
-/// let HloComputation { name, entry, instructions, root } = &module.computations[0];
+/// let HloComputation { name, entry, instructions, root, .. } = &module.computations[0];
 /// assert_eq!((name.as_str(), *entry, instructions.len(), *root), ("e", true, 2, Some(1)));
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HloComputation {
     /// Its name.
     pub name: String,
@@ -85,6 +87,7 @@ pub struct HloComputation {
 /// ```
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HloInstruction {
     /// Its name.
     pub name: String,

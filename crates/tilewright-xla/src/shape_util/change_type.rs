@@ -15,12 +15,12 @@ impl ArrayShape {
     /// ```
     /// use tilewright_xla::{ArrayShape, PrimitiveType::*};
     /// let packed = ArrayShape::parse("s4[8]{0:E(4)}").unwrap();
-    /// let to = |primitive| packed.change_element_type(primitive).unwrap().to_string();
+    /// let to = |primitive| packed.with_element_type(primitive).unwrap().to_string();
     /// assert_eq!([to(U4), to(U2), to(U8), to(Pred)], ["u4[8]{0:E(4)}", "u2[8]{0:E(2)}", "u8[8]{0}", "pred[8]{0}"]);
-    /// assert!(packed.change_element_type(Token).unwrap_err().is_unsupported());
+    /// assert!(packed.with_element_type(Token).unwrap_err().is_unsupported());
     /// ```
     #[doc(alias = "ChangeElementType")]
-    pub fn change_element_type(&self, to: PrimitiveType) -> Result<ArrayShape, Error> {
+    pub fn with_element_type(&self, to: PrimitiveType) -> Result<ArrayShape, Error> {
         let width = to.bits().ok_or_else(super::no_values)?;
         let old = self.element_type.bits().map(u64::from);
         let size = |said: u64| match (to.is_sub_byte_non_pred(), said) {
@@ -56,7 +56,7 @@ impl ArrayShape {
                 "c64 and c128 have parts",
             )
         })?;
-        self.change_element_type(part)
+        self.with_element_type(part)
     }
 
     /// Sets the element size of a narrow type to its width (`pack`) or to whole bytes; of any other
@@ -102,27 +102,35 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// [`ArrayShape::change_element_type`] of every array.
+    /// Returns the shape with this element type in every array: [`ArrayShape::with_element_type`] of each.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a type that arrays cannot hold. Nothing is changed then.
+    /// [unsupported](Error::is_unsupported) for a type that arrays cannot hold.
     ///
     /// ```
     /// use tilewright_xla::{PrimitiveType, Shape};
-    /// let mut shape = Shape::parse("(f32[2]{0}, token[])").unwrap();
-    /// shape.change_element_type(PrimitiveType::Bf16).unwrap();
-    /// assert_eq!(shape.to_string(), "(bf16[2]{0}, token[])");
-    /// let error = shape.change_element_type(PrimitiveType::Token).unwrap_err();
+    /// let shape = Shape::parse("(f32[2]{0}, token[])").unwrap();
+    /// let halves = shape.with_element_type(PrimitiveType::Bf16).unwrap();
+    /// assert_eq!(halves.to_string(), "(bf16[2]{0}, token[])");
+    /// let error = shape.with_element_type(PrimitiveType::Token).unwrap_err();
     /// assert!(error.is_unsupported());
     /// ```
     #[doc(alias = "ChangeElementType")]
-    pub fn change_element_type(&mut self, to: PrimitiveType) -> Result<(), Error> {
-        let mut result = Ok(());
-        self.for_each_array_mut(&mut |array| match array.change_element_type(to) {
-            Ok(changed) => *array = changed,
-            Err(error) => result = Err(error),
+    pub fn with_element_type(&self, to: PrimitiveType) -> Result<Shape, Error> {
+        self.with_each_array(&|array| array.with_element_type(to))
+    }
+
+    /// Returns the shape with another array in place of each.
+    pub(crate) fn with_each_array(
+        &self,
+        change: &dyn Fn(&ArrayShape) -> Result<ArrayShape, Error>,
+    ) -> Result<Shape, Error> {
+        let (mut changed, mut refused) = (self.clone(), Ok(()));
+        changed.for_each_array_mut(&mut |array| match change(array) {
+            Ok(other) => *array = other,
+            Err(error) => refused = std::mem::replace(&mut refused, Ok(())).and(Err(error)),
         });
-        result
+        refused.map(|()| changed)
     }
 
     /// [`ArrayShape::update_element_size_in_bits`] of every array.

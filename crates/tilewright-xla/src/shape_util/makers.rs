@@ -35,7 +35,6 @@ impl ArrayShape {
     /// assert!(ArrayShape::validated(PrimitiveType::U8, &huge).unwrap_err().is_overflow());
     /// assert!(ArrayShape::validated(PrimitiveType::Token, &[]).unwrap_err().is_unsupported());
     /// ```
-    #[doc(alias = "MakeShape")]
     #[doc(alias = "MakeValidatedShape")]
     pub fn validated(element_type: PrimitiveType, dims: &[Dim]) -> Result<ArrayShape, Error> {
         ArrayShape::with_layout(element_type, dims, &Layout::descending(dims.len()))

@@ -85,11 +85,6 @@ impl Shape {
     /// ```
     #[doc(alias = "MoveDimToMajor")]
     pub fn with_dim_major(&self, dim: i64) -> Result<Shape, Error> {
-        let (mut moved, mut refused) = (self.clone(), Ok(()));
-        moved.for_each_array_mut(&mut |array| match array.with_dim_major(dim) {
-            Ok(changed) => *array = changed,
-            Err(error) => refused = std::mem::replace(&mut refused, Ok(())).and(Err(error)),
-        });
-        refused.map(|()| moved)
+        self.with_each_array(&|array| array.with_dim_major(dim))
     }
 }

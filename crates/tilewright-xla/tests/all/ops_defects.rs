@@ -260,7 +260,7 @@ fn get_dimension_that_is_not_there() {
 #[test]
 fn change_element_type_of_packed_elements() {
     let packed = array("s4[8]{0:T(2)E(4)}");
-    let to = |primitive| packed.change_element_type(primitive).unwrap().to_string();
+    let to = |primitive| packed.with_element_type(primitive).unwrap().to_string();
     assert_eq!(to(PrimitiveType::U2), "u2[8]{0:T(2)E(2)}");
     assert_eq!(to(PrimitiveType::F32), "f32[8]{0:T(2)}");
     let error = array("f32[2]").complex_component().unwrap_err();

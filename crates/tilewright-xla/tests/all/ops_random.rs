@@ -118,7 +118,7 @@ fn ask(a: &ArrayShape, dim: i64, extent: u64, list: &[u64], index: &[u64]) {
         a.drop_degenerate_dimensions(),
         a.permute_dimensions(list),
         a.with_dim_major(dim),
-        a.change_element_type(PrimitiveType::U2),
+        a.with_element_type(PrimitiveType::U2),
         Ok(a.to_host_shape()),
     ];
     for edited in edits.into_iter().flatten() {
@@ -199,7 +199,7 @@ proptest! {
         let _ = (a.layouts_equal(&b, Ignore::NOTHING), changed.copy_layouts_from(&b));
         let _ = (changed.append_to_tuple(b.clone()), changed.update_tuple(number as usize, b.clone()));
         let _ = (changed.slice_tuple(0..number as usize), changed.with_dim_major(number as i64));
-        let _ = (other.change_element_type(PrimitiveType::S2), other.update_element_size_in_bits(true));
+        let _ = (other.with_element_type(PrimitiveType::S2), other.update_element_size_in_bits(true));
         prop_assert!(a.equal(&a, Ignore::NOTHING) && a.compatible(&a) && a.equal_structure(&a));
         prop_assert_eq!(a.equal(&b, Ignore::NOTHING), a == b);
         prop_assert_eq!(a.subshapes().count(), a.subshapes_post_order().count());

@@ -395,6 +395,7 @@ fn shape_kinds_are_told_apart() {
             ShapeKind::Token => Shape::token(),
             ShapeKind::Opaque => Shape::opaque(),
             ShapeKind::Buffer(array) => Shape::buffer(array.clone()),
+            other => panic!("{other:?}"),
         };
         assert_eq!(rebuilt, one);
     }

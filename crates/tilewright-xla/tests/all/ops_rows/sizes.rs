@@ -55,8 +55,7 @@ pub(crate) fn r31() {
 
 pub(crate) fn r32() {
     let packed = array("s4[8]{0:E(4)}");
-    let size =
-        |to| packed.change_element_type(to).unwrap().layout().unwrap().element_size_in_bits();
+    let size = |to| packed.with_element_type(to).unwrap().layout().unwrap().element_size_in_bits();
     assert_eq!([PrimitiveType::Pred, PrimitiveType::U8, PrimitiveType::U4].map(size), [0, 0, 4]);
 }
 
