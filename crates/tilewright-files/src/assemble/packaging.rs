@@ -59,6 +59,11 @@ pub(crate) fn framed(
     let (place, stage) = placed(input, out)?;
     let model = packaging.metadata.unwrap_or(input);
     let format = place.format.unwrap_or(input.container_format());
+    let own = input.container_format();
+    // One safetensors file and several spell element types alike.
+    if format != own && !(format.ties && own.ties) {
+        check_arrays(&tensors, format)?;
+    }
     let files = match format.several {
         true => shared_out(input, &mut tensors, packaging.largest)?,
         false => {
@@ -95,6 +100,18 @@ pub(crate) fn framed(
             .try_for_each(|it| destination::check(it, &targets, request.force))?;
     }
     Ok((made, Frame { out: place.path, format, request, targets, stage }))
+}
+
+/// Checks that the tensors are arrays, which every kind of file holds.
+fn check_arrays(tensors: &[Tensor], format: &Format) -> Result<(), Error> {
+    let other = tensors.iter().find_map(|tensor| Some((&tensor.name, tensor.refusal.as_ref()?)));
+    other.map_or(Ok(()), |(name, refusal)| {
+        let said = format!(
+            "tensor {name:?} has no layout, and a {} file holds arrays alone: {refusal}; the recipe can `drop` it",
+            format.shown
+        );
+        Err(Error::usage(said))
+    })
 }
 
 /// Returns the sizes of the model under the keys of `config.json`: those of the configuration, replaced by those that the

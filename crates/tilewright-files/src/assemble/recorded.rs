@@ -31,7 +31,10 @@ use crate::{
         budget::{self, Budget, zeros},
         request,
     },
-    verify::crew::Crew,
+    verify::{
+        compare,
+        crew::{Crew, go_on},
+    },
 };
 
 /// The bytes of a buffer.
@@ -160,6 +163,13 @@ fn compared(
     let bytes = || out.tensors().iter().filter(|it| meant(&it.name, &[])).map(|it| it.len).sum();
     if let Some(found) = found.into_iter().next() {
         return Ok(Some(Verdict::Differs(found.into())));
+    }
+    let arrays = out.tensors().iter().filter(|it| it.refusal.is_none() && meant(&it.name, &[]));
+    for tensor in arrays {
+        go_on(watch)?;
+        if let Some(found) = compare::padding(out, tensor, crew)? {
+            return Ok(Some(Verdict::Differs(found)));
+        }
     }
     let config = &remade.forth.config;
     let go_along =

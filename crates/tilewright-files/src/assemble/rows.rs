@@ -16,7 +16,7 @@ use super::{
     whole::{Way, Whole},
 };
 use crate::{
-    Error,
+    Difference, Error,
     commit::temporary::Temporary,
     container::Target,
     open::{
@@ -74,7 +74,7 @@ pub(crate) fn check(
     // Half of the memory for what is read, half for rows.
     let budget = Budget::new(means.budget.limit() / 2);
     let crew = Crew::new(&(), &budget, job.frame.request.threads);
-    for (number, at) in tasks::placed(target, &job.wholes) {
+    for (number, begin) in tasks::placed(target, &job.wholes) {
         let (whole, tensor) = (job.wholes.get(number), job.made.tensors().get(number));
         let Some((whole, tensor)) = whole.zip(tensor) else { continue };
         let Way::Laid(laid) = &whole.way else { continue };
@@ -84,13 +84,24 @@ pub(crate) fn check(
         let (held, own) = (&laid.held, in_rows(&laid.held).map_err(Error::usage)?);
         let fill = job::stored_fill(name, held)?;
         let promised = held.named.fill().is_promised();
-        let (origin, stored, (at, len)) = Origin::File(&source).in_rows(held, (at, laid.bytes))?;
+        let (origin, stored, (at, len)) =
+            Origin::File(&source).in_rows(held, (begin, laid.bytes))?;
         let to = Side { name, source: origin, at, len, held: stored, fill, promised };
         let len = whole.units.saturating_mul(whole.width);
         let source_of = Origin::Made(&rows);
         let from =
             Side { name, source: source_of, at: 0, len, held: &own, fill: 0, promised: false };
-        if let Some(found) = compare::tensors(&to, &from, crew)? {
+        let unfilled = || held.tables().map(|tables| tables.unfilled((&source, begin), fill));
+        let found = match compare::tensors(&to, &from, crew)? {
+            None => unfilled().transpose()?.flatten().map(|(offset, is)| Difference::Padding {
+                tensor: name.to_owned(),
+                offset,
+                is,
+                expected: fill,
+            }),
+            found => found,
+        };
+        if let Some(found) = found {
             return Err(wrong(found.to_string()));
         }
     }

@@ -13,6 +13,7 @@ pub(crate) fn near<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Stri
     let names = names.take(NAMES);
     let mut ranked: Vec<(usize, &str)> = names.map(|name| (distance(&word, name), name)).collect();
     ranked.sort();
+    ranked.dedup();
     let near: Vec<String> = ranked.iter().take(3).map(|(_, name)| format!("{name:?}")).collect();
     if near.is_empty() { String::new() } else { format!("; near are {}", near.join(", ")) }
 }

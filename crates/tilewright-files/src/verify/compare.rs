@@ -383,6 +383,20 @@ pub(crate) fn side<'a>(
     Ok(Side { name, source, at, len, held: rows, fill, promised })
 }
 
+/// The first padding of a tensor that does not hold the fill that its layout promises.
+pub(crate) fn padding(
+    out: &Input,
+    tensor: &Tensor,
+    crew: Crew<'_>,
+) -> Result<Option<Difference>, Error> {
+    let fill = tensor.held.named.fill();
+    let to = side((out, None), tensor, &tensor.held, fill)?;
+    match padding::difference(&to, &(), crew.budget())? {
+        None => unfilled(out, tensor, fill),
+        found => Ok(found),
+    }
+}
+
 /// The first hole or padding of a tensor with index tables that does not hold what it must.
 pub(crate) fn unfilled(
     out: &Input,

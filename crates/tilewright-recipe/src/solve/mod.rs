@@ -122,7 +122,9 @@ impl Recipe {
         let (made, equal) = built.finish();
         let broken = made.iter().filter_map(|made| blocks::broken(made, tensors));
         broken.for_each(|error| faults.push(error));
-        let notes = require::notes(self, scope, &mut faults);
+        let mut notes = require::notes(self, scope, &mut faults);
+        let lost = self.lost().map(|names| format!("{names} was dropped, and does not come back"));
+        notes.extend(lost);
         let names = made.iter().map(|made| made.name.as_str());
         if faults.is_empty() {
             require::check_result(self, scope, names, &mut faults);
