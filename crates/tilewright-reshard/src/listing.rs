@@ -92,6 +92,17 @@ impl Job {
         bytes.fold(0, u64::saturating_add)
     }
 
+    /// Whether each task reads what it has written back and compares it.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert!(Job::prepare(Request::new(path, "out").verify(true)).unwrap().is_verified());
+    /// ```
+    pub fn is_verified(&self) -> bool {
+        self.request.verified
+    }
+
     /// What is to be known of the source, in sentences without an end: what stays there, and what nothing says. And the
     /// folders of other runs beside the result.
     ///

@@ -188,6 +188,11 @@ pub mod prelude {
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
 
+/// The example of the README of the packages, run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct PackagesReadme;
+
 /// The examples of the tutorial for those who write kernels, run as doctests.
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]
 #[doc = include_str!("../../../docs/tutorials/kernels.md")]

@@ -114,8 +114,10 @@ fn number(name: &str) -> Result<Option<u64>, Failure> {
 fn said(job: &Job, state: &str, done: u64) -> (String, Value) {
     let (files, form, folder) = (job.files().count(), job.form().name(), job.output().display());
     let (tensors, bytes, tasks) = (job.tensors(), job.bytes(), job.tasks());
+    let verified = job.is_verified() && state != "planned";
+    let told = if verified { ", verified" } else { "" };
     let text = format!(
-        "{state}: {}, {}, as {form} in {}, {done} of {} now: {folder}\n",
+        "{state}: {}, {}, as {form} in {}, {done} of {} now{told}: {folder}\n",
         Counted(tensors as u64, "tensor"),
         Counted(bytes, "byte"),
         Counted(files as u64, "file"),
@@ -125,6 +127,7 @@ fn said(job: &Job, state: &str, done: u64) -> (String, Value) {
         "state": state, "plan": job.id(), "output": job.output(), "form": form,
         "files": job.files().collect::<Vec<_>>(), "tensors": tensors, "bytes": bytes,
         "bytes_out": job.written(), "tasks": tasks, "done": done, "compared": job.compared(),
+        "verified": verified,
         "companions": job.companions().collect::<Vec<_>>(),
         "remarks": job.remarks().collect::<Vec<_>>(),
         "assumed": job.assumed().map(named).collect::<Vec<_>>(),
