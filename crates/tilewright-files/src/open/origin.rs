@@ -1,6 +1,6 @@
 //! Where the bytes of a tensor come from: a file that is open, or memory of the caller's.
 
-use std::{fmt, path::Path};
+use std::{fmt, panic::RefUnwindSafe, path::Path};
 
 use crate::{
     Error,
@@ -20,8 +20,8 @@ pub(crate) enum Origin<'a> {
     Made(&'a dyn Made),
 }
 
-/// Bytes that are made of others where they are read.
-pub(crate) trait Made: Sync {
+/// Bytes that are made of others where they are read. After a panic they are as good as before, as those of files are.
+pub(crate) trait Made: Sync + RefUnwindSafe {
     /// Fills `bytes` from byte `at` on.
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error>;
 
