@@ -38,14 +38,14 @@ pub(crate) struct Recast {
     #[arg(
         long,
         value_name = "R.toml|NAME",
-        conflicts_with_all = ["to", "rule", "tensor", "from", "fill", "store", "skip_unfit"],
+        conflicts_with_all = ["to", "rule", "tensor", "fill", "store", "skip_unfit"],
         help_heading = "Recipes"
     )]
     pub(crate) recipe: Option<String>,
     /// Undo the recipe: that of --recipe, else the one that IN records
     #[arg(
         long,
-        conflicts_with_all = ["to", "rule", "tensor", "from", "fill", "store", "skip_unfit"],
+        conflicts_with_all = ["to", "rule", "tensor", "fill", "store", "skip_unfit"],
         help_heading = "Recipes"
     )]
     pub(crate) inverse: bool,

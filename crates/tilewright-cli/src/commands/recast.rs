@@ -23,7 +23,7 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     // A plan replaces nothing.
     let request = super::request(&args.job)?.verify(args.verify).force(args.force || args.dry_run);
     let sizes = sizes(&asked.size)?;
-    let input = streams::open(&args.input, &Reading::default())?;
+    let input = streams::open(&args.input, request.reading())?;
     let recipe = recast::allowing(recipe(asked, &input)?, &asked.allow)?;
     let assembly = recast::solved(&recipe, &input, &sizes)?;
     let metadata = asked.metadata.as_ref().map(|from| files::open(from, &Reading::default()));

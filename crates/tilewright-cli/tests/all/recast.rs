@@ -949,6 +949,20 @@ fn passed_tensors_keep_their_values_and_dropped_ones_are_told() {
     assert_eq!(tensors(&at.join("out.safetensors")), tensors(&at.join("a.safetensors")));
     assert_eq!(done(at, &["same-data", "out.safetensors", "big.npy"]), "same\n");
 
+    // An array without a header is read as it is said to lie.
+    let data: Vec<u8> = [0, 3, 1, 4, 2, 5].iter().flat_map(|i| (*i as f32).to_le_bytes()).collect();
+    fs::write(at.join("bare.bin"), data).unwrap();
+    let run = ["--recipe", "pass.toml", "--verify", "--force"];
+    for said in
+        [&["--from", "f32[2,3]{0,1}"][..], &["--from", "{0,1}", "--dims", "2,3", "--dtype", "f32"]]
+    {
+        done(at, &[&["convert", "raw:bare.bin", "bare.safetensors"], said, &run[..]].concat());
+        assert_eq!(done(at, &["same-data", "bare.safetensors", "a.safetensors"]), "same\n");
+    }
+    let said = ["convert", "a.safetensors", "b.safetensors", "--from", "zN"];
+    let said = refused(at, &[&said[..], &run[..]].concat(), 2);
+    assert!(said.contains("as the file states them"), "{said}");
+
     fs::write(at.join("drop.toml"), "drop = ['array']").unwrap();
     done(at, &["convert", "a.safetensors", "none.safetensors", "--recipe", "drop.toml"]);
     let said = done(at, &["convert", "none.safetensors", "back.safetensors", "--inverse", "-q"]);

@@ -132,6 +132,12 @@ impl<'a> Assembling<'a> {
         request.memory =
             budget::beside(request.memory, input.tensors().len(), sets.saturating_mul(2))?;
         check_reading(input.container_format(), &request.reading)?;
+        if !input.is_array() && !request.reading.is_silent() {
+            let (path, shown) = (input.path.display(), input.container_format().shown);
+            return Err(Error::usage(format!(
+                "{path}: a recipe reads the tensors of a {shown} file as the file states them; a layout, dims or an element type are for a file of one array"
+            )));
+        }
         let known = known(input);
         let mut tensors = Vec::new();
         let mut wholes = Vec::new();

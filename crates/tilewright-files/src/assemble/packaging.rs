@@ -265,11 +265,14 @@ fn container(
     }
     let (shown, model, path) = (format.shown, model.path.display(), input.path.display());
     let is_gguf = format.name == "GGUF";
-    Err(Error::usage(match is_gguf {
-        true => format!(
+    Err(Error::usage(match (is_gguf, format.several) {
+        (true, _) => format!(
             "{shown} says of a model what {model} does not: take its metadata from a .gguf file"
         ),
-        false => format!(
+        (_, true) => format!(
+            "{path}: a recipe's result is several files where its input is, whose names they take; name one .safetensors file"
+        ),
+        (false, false) => format!(
             "{path}: a recipe's result is .safetensors, .gguf or the .safetensors.index.json of several files, not {shown}"
         ),
     }))
