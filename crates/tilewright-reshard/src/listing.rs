@@ -92,7 +92,7 @@ impl Job {
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// Whether each task reads what it has written back and compares it.
+    /// Returns true if each task reads its result back and compares it.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};

@@ -291,7 +291,7 @@ fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {
     let names = names.filter_map(|number| Some(source.tensors().get(number)?.name.clone()));
     let how = match whole.way {
         Way::Runs => "copy",
-        Way::Boxes(_) | Way::Laid(_) => "relayout",
+        Way::Boxes(_) | Way::ByRows(_) => "relayout",
     };
     let (name, spec) = (tensor.name.clone(), tensor.held.spec());
     Row { name, spec, sources: names.collect(), bytes: tensor.len, how }

@@ -83,7 +83,7 @@ impl Assembling<'_> {
         Rooms::of(self.frame.request.memory / self.lanes(), casts, width.unwrap_or(1))
     }
 
-    /// Where the tensors of the input are read.
+    /// Returns the tensors that are read, each with its place.
     pub(crate) fn places(&self) -> Result<Places<'_>, Error> {
         let mut places = Places::new();
         for take in self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors()) {
@@ -132,11 +132,11 @@ impl Assembling<'_> {
         let size = |task: &Task| known(task).map_or(0, |whole| task.bytes(whole));
         let all = length_of(&placed, &self.wholes);
         let rooms = self.rooms();
-        let laid = self.wholes.iter().any(|whole| matches!(whole.way, Way::Laid(_)));
+        let by_rows = self.wholes.iter().any(|whole| matches!(whole.way, Way::ByRows(_)));
         let budget = &means.budget;
         let join = || {
-            let mut hands = match laid {
-                true => Hands::laying(&places, budget, rooms),
+            let mut hands = match by_rows {
+                true => Hands::with_rows(&places, budget, rooms),
                 false => Hands::new(&places, budget, rooms),
             };
             Ok(move |task: &Task| {
@@ -170,8 +170,8 @@ impl Assembling<'_> {
                 hands.back(out);
                 Ok(written)
             }
-            (What::Range(range), Way::Laid(laid)) => {
-                let mut out = hands.laid((whole, laid), range.clone())?;
+            (What::Range(range), Way::ByRows(by_rows)) => {
+                let mut out = hands.range((whole, by_rows), range.clone())?;
                 let bytes = super::hands::part(&mut out, 0, range.end - range.start)?;
                 let written = disk::place(file, bytes, task.at + range.start);
                 hands.back(out);
@@ -208,7 +208,7 @@ impl Assembling<'_> {
                 hands.back(out);
                 Ok(found)
             }
-            // What is laid out is compared where its layout says.
+            // `rows::check` compares these.
             (What::Box(_) | What::Range(_), _) => Ok(Ok(None)),
         }
     }

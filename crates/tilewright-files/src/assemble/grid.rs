@@ -1,10 +1,10 @@
-//! How storage is cut into boxes.
+//! A cut of storage into boxes.
 //!
 //! ```text
 //! unit r·radix + c of the storage is in row r, column c;  a box is some rows of some columns
 //! ```
 //!
-//! A box is made in memory of all that lies in it, and written in runs of its columns. The radix is a stride of the
+//! A box is made in memory and written in runs of its columns. The radix is a stride of the
 //! pieces, so a box of a transposition is short in both directions, and one of rows in order is a range.
 
 use tilewright_relayout::CALL;
@@ -17,7 +17,7 @@ use super::{
 /// Extents of a box that are tried for a radix.
 pub(crate) const TRIED: usize = 24;
 
-/// How storage is cut into boxes.
+/// A cut of storage into boxes.
 #[derive(Debug)]
 pub(crate) struct Grid {
     pub(crate) radix: u64,
@@ -113,7 +113,7 @@ impl Grid {
         if most == self.radix { most } else { most / inner * inner }
     }
 
-    /// What the boxes cost, estimated by the first and one in the middle.
+    /// Estimates the cost of the boxes by the first and one in the middle.
     pub(crate) fn cost(&self, (units_in_all, width): (u64, u64)) -> u128 {
         let count = self.count(units_in_all);
         let samples = [Some(0), (count > 2).then_some(count / 2)];
@@ -134,7 +134,7 @@ impl Grid {
         cost * u128::from(units_in_all) / units.max(1)
     }
 
-    /// How many boxes there are.
+    /// Returns the number of boxes.
     pub(crate) fn count(&self, units: u64) -> u64 {
         let rows = units.div_ceil(self.radix).div_ceil(self.rows);
         rows * self.radix.min(units).div_ceil(self.columns)
@@ -150,7 +150,7 @@ impl Grid {
         (row < all && columns.0 < columns.1).then_some(Part { rows, columns })
     }
 
-    /// What lies in a box, and where in it.
+    /// Returns the parts of the pieces in a box, with their places in it.
     pub(crate) fn inside<'g>(&'g self, part: &Part) -> Vec<(&'g Piece, Nest)> {
         let (radix, width) = (self.radix, part.width());
         let (first, end) = (part.rows.0 * radix, part.rows.1 * radix);

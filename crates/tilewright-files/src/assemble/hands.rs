@@ -7,9 +7,9 @@ use tilewright_relayout::{Elements, Plan, Program};
 use tilewright_transfer::{self as transfer, Refused, Stage};
 
 use super::{
+    by_rows::ByRows,
     exact::Exact,
     grid::Part,
-    laid::Laid,
     nest::{Nest, Turn},
     pieces::{Give, Piece},
     stored::{Places, Stored, Take},
@@ -103,8 +103,8 @@ pub(crate) struct Hands<'b, 'c> {
     read: Option<Buffer>,
     cast: Option<Buffer>,
     stage: Stage,
-    /// The stage in which rows are taken to their places, where some are.
-    laying: Option<Stage>,
+    /// The stage in which ranges of a storage are made of rows.
+    row_stage: Option<Stage>,
     /// The plans made last: boxes are alike.
     plans: Vec<(Vec<Turn>, u64, Plan)>,
 }
@@ -112,15 +112,15 @@ pub(crate) struct Hands<'b, 'c> {
 impl<'b, 'c> Hands<'b, 'c> {
     pub(crate) fn new(places: &'c Places<'c>, budget: &'b Budget, rooms: Rooms) -> Hands<'b, 'c> {
         let (stage, plans) = (Stage::new(budget, rooms.stage), Vec::new());
-        let (out, read, cast, laying) = (None, None, None, None);
-        Hands { places, budget, rooms, out, read, cast, stage, laying, plans }
+        let (out, read, cast, row_stage) = (None, None, None, None);
+        Hands { places, budget, rooms, out, read, cast, stage, row_stage, plans }
     }
 
-    /// The same with buffers for rows that are taken to their places; they have what is taken from the others.
-    pub(crate) fn laying(places: &'c Places<'c>, budget: &'b Budget, rooms: Rooms) -> Self {
+    /// Buffers for tensors that are made by rows too; all buffers together have the bytes of `rooms`.
+    pub(crate) fn with_rows(places: &'c Places<'c>, budget: &'b Budget, rooms: Rooms) -> Self {
         let half = rooms.half();
-        let laying = Some(Stage::new(budget, half.stage));
-        Hands { laying, ..Hands::new(places, budget, half) }
+        let row_stage = Some(Stage::new(budget, half.stage));
+        Hands { row_stage, ..Hands::new(places, budget, half) }
     }
 
     /// A buffer for a box, of `len` bytes at least; [`Hands::back`] takes it again.
@@ -160,35 +160,35 @@ impl<'b, 'c> Hands<'b, 'c> {
         }
     }
 
-    /// Makes a range of a storage that rows are taken to; [`Hands::back`] takes the buffer again.
-    pub(crate) fn laid(
+    /// Makes a range of a storage of its rows; [`Hands::back`] takes the buffer again.
+    pub(crate) fn range(
         &mut self,
-        (whole, laid): (&Whole, &Laid),
+        (whole, by_rows): (&Whole, &ByRows),
         range: Range<u64>,
     ) -> Result<Buffer, Failed> {
         let len = range.end - range.start;
         let mut out = self.out(len)?;
-        let mut stage = self.laying.take().ok_or_else(|| outside(range.start))?;
-        let mut read = |bytes: &mut [u8], at: u64| self.rows((whole, laid), bytes, at);
+        let mut stage = self.row_stage.take().ok_or_else(|| outside(range.start))?;
+        let mut read = |bytes: &mut [u8], at: u64| self.rows((whole, by_rows), bytes, at);
         let bytes = part(&mut out, 0, len)?;
-        let done = stage.read_range(&laid.plan, range, bytes, &mut read);
-        self.laying = Some(stage);
+        let done = stage.read_range(&by_rows.plan, range, bytes, &mut read);
+        self.row_stage = Some(stage);
         done.map_err(|failed| {
             failed.into_error(|error| moved(error).into(), |end| outside(end).into())
         })?;
         Ok(out)
     }
 
-    /// Fills `bytes` with those of the rows of a tensor from byte `at` on.
+    /// Fills `bytes` with the rows of a tensor from byte `at` on.
     pub(crate) fn rows(
         &mut self,
-        (whole, laid): (&Whole, &Laid),
+        (whole, by_rows): (&Whole, &ByRows),
         bytes: &mut [u8],
         at: u64,
     ) -> Result<(), Failed> {
         let (from, end) = (at / whole.width, (at + bytes.len() as u64) / whole.width);
         let area = Part { rows: (0, 1), columns: (from, end) };
-        for (piece, nest) in laid.grid.inside(&area) {
+        for (piece, nest) in by_rows.grid.inside(&area) {
             self.put(piece, &nest, (bytes, whole.width))?;
         }
         Ok(())

@@ -551,7 +551,7 @@ fn big_endian(path: &Path, dims: [u64; 2]) {
     fs::write(path, bytes.concat().into_iter().chain(data).collect::<Vec<u8>>()).unwrap();
 }
 
-/// Layouts that are no sums of strides: swizzles, index tables, strides that interleave, the highest byte first.
+/// Swizzles, index tables, strides that interleave, and elements with the highest byte first are read and written by rows.
 #[test]
 fn layouts_that_no_loops_say_are_read_and_written_in_rows() {
     let folder = tempfile::tempdir().unwrap();

@@ -130,17 +130,16 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
     Ok(held)
 }
 
-/// A tensor as it is stored, from its parts: over its storage or, where no loops say its layout, in rows that a plan takes to
-/// their places.
+/// A tensor as it is stored, from its parts: over its storage or, if loops do not describe its layout, by rows.
 pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
     if pieces::is_direct(held) {
         return direct(parts, held, known);
     }
     let whole = direct(parts, &in_rows(held)?, known)?;
-    whole.laid_out(held)
+    whole.by_rows(held)
 }
 
-/// A tensor whose layout loops say.
+/// A tensor whose layout loops describe.
 fn direct(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
     let unit = Unit::of(held)?;
     let units = held.bytes().ok_or("takes more than 2^63 bytes")? / unit.bytes.max(1);

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! assembly  ->  pieces: nests of loops between storage and storage             (made, pieces, nest, stored)
-//!           ->  runs that are copied, boxes made in memory, or rows laid out   (whole, grid, laid)
+//!           ->  runs that are copied, boxes, or ranges made of rows            (whole, grid, by_rows)
 //!           ->  tasks that threads share                                       (tasks, hands, execute)
 //!           ->  verification                                                   (prints, rows; later: recorded)
 //! ```
 
 mod assembling;
 mod boxed;
+mod by_rows;
 mod cells;
 mod config_json;
 mod equal;
@@ -17,7 +18,6 @@ mod execute;
 pub(crate) mod given;
 mod grid;
 mod hands;
-mod laid;
 #[cfg(test)]
 mod laws;
 mod made;

@@ -102,12 +102,12 @@ pub(crate) fn framed(
     Ok((made, Frame { out: place.path, format, request, targets, stage }))
 }
 
-/// Checks that the tensors are arrays, which every kind of file holds.
+/// Checks that the tensors are arrays, which every kind of file stores.
 fn check_arrays(tensors: &[Tensor], format: &Format) -> Result<(), Error> {
     let other = tensors.iter().find_map(|tensor| Some((&tensor.name, tensor.refusal.as_ref()?)));
     other.map_or(Ok(()), |(name, refusal)| {
         let said = format!(
-            "tensor {name:?} has no layout, and a {} file holds arrays alone: {refusal}; the recipe can `drop` it",
+            "tensor {name:?} has no layout, and a {} file stores only arrays: {refusal}; the recipe can `drop` it",
             format.shown
         );
         Err(Error::usage(said))

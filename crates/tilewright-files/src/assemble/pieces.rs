@@ -122,7 +122,7 @@ pub(crate) fn stored(
     Ok(nests)
 }
 
-/// Whether loops over storage say this layout. What else a layout may be is read and written in rows.
+/// Returns true if loops over storage describe this layout. Tensors in other layouts are read and written by rows.
 pub(crate) fn is_direct(held: &Held) -> bool {
     if held.tables().is_some() || held.order.is_big() || Unit::of(held).is_err() {
         return false;

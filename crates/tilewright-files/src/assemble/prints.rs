@@ -63,7 +63,7 @@ pub(crate) fn check(
             let own = own.ok_or_else(|| Error::usage("a tensor without a place"))?;
             let read = |bytes: &mut [u8], at: u64| own.read(bytes, at);
             let was = sums::of((sum.nest, sum.width), FROM, &mut buffer, &read)?;
-            // Of what is laid out, rows are summed that the storage was compared with.
+            // `rows::check` has compared the storage with these rows.
             let rows = rows::of(job, sum.whole, places, budget);
             let read = |bytes: &mut [u8], at: u64| match &rows {
                 Some(rows) => rows.read(bytes, at),

@@ -278,7 +278,7 @@ impl<'a> Remade<'a> {
             return Ok(Some(Unlike::Dtype { is, was }));
         }
         let whole = self.whole(made, tensor, known)?;
-        let rows = matches!(whole.way, Way::Laid(_));
+        let rows = matches!(whole.way, Way::ByRows(_));
         let out = Stored::of(self.out, tensor, rows)?;
         for piece in &whole.pieces {
             if piece.nest.size() == 0 {

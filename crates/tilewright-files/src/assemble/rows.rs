@@ -1,4 +1,4 @@
-//! The rows of a tensor that is laid out, made where they are read, and its storage compared with them.
+//! The rows of a tensor that is made by rows, and the comparison of its storage with them.
 //!
 //! No plan is asked: each element is looked for where the layout says.
 
@@ -9,8 +9,8 @@ use std::{
 
 use super::{
     assembling::Assembling,
+    by_rows::ByRows,
     hands::Hands,
-    laid::Laid,
     stored::{Places, in_rows},
     tasks,
     whole::{Way, Whole},
@@ -31,10 +31,10 @@ use crate::{
     },
 };
 
-/// The rows of a tensor that is laid out, made where they are read.
+/// The rows of a tensor, made where they are read.
 pub(crate) struct Rows<'r, 'b, 'c> {
     hands: Mutex<Hands<'b, 'c>>,
-    of: (&'r Whole, &'r Laid),
+    of: (&'r Whole, &'r ByRows),
     /// The input, for messages.
     path: &'r Path,
 }
@@ -50,19 +50,19 @@ impl Made for Rows<'_, '_, '_> {
     }
 }
 
-/// The rows of a tensor, where it is laid out.
+/// Returns the rows of a tensor that is made by rows.
 pub(crate) fn of<'r, 'b, 'c>(
     job: &'r Assembling<'_>,
     whole: &'r Whole,
     places: &'c Places<'c>,
     budget: &'b Budget,
 ) -> Option<Rows<'r, 'b, 'c>> {
-    let Way::Laid(laid) = &whole.way else { return None };
+    let Way::ByRows(by_rows) = &whole.way else { return None };
     let hands = Mutex::new(Hands::new(places, budget, job.rooms().half()));
-    Some(Rows { hands, of: (whole, laid), path: &job.source.path })
+    Some(Rows { hands, of: (whole, by_rows), path: &job.source.path })
 }
 
-/// An error if an element or the padding of a tensor that is laid out is not what it should be.
+/// Compares the elements and the padding of each tensor that is made by rows with its rows.
 pub(crate) fn check(
     job: &Assembling<'_>,
     target: &Target,
@@ -77,15 +77,15 @@ pub(crate) fn check(
     for (number, begin) in tasks::placed(target, &job.wholes) {
         let (whole, tensor) = (job.wholes.get(number), job.made.tensors().get(number));
         let Some((whole, tensor)) = whole.zip(tensor) else { continue };
-        let Way::Laid(laid) = &whole.way else { continue };
+        let Way::ByRows(by_rows) = &whole.way else { continue };
         go_on(means.watch)?;
         let (places, name) = (job.places()?, tensor.name.as_str());
         let Some(rows) = of(job, whole, &places, &means.budget) else { continue };
-        let (held, own) = (&laid.held, in_rows(&laid.held).map_err(Error::usage)?);
+        let (held, own) = (&by_rows.held, in_rows(&by_rows.held).map_err(Error::usage)?);
         let fill = job::stored_fill(name, held)?;
         let promised = held.named.fill().is_promised();
         let (origin, stored, (at, len)) =
-            Origin::File(&source).in_rows(held, (begin, laid.bytes))?;
+            Origin::File(&source).in_rows(held, (begin, by_rows.bytes))?;
         let to = Side { name, source: origin, at, len, held: stored, fill, promised };
         let len = whole.units.saturating_mul(whole.width);
         let source_of = Origin::Made(&rows);

@@ -1,8 +1,8 @@
-//! Where elements of a tensor of an input are read: in its storage, or in rows.
+//! The place of a tensor of an input: its storage, or its elements in rows.
 //!
-//! Pieces are loops over storage where strides of digits say the layout. Swizzles, index tables, interleaved digits and
-//! elements with the highest byte first are no such loops; of these tensors, pieces are loops over the elements in rows, the
-//! lowest byte first, and a plan makes the bytes of a range of them.
+//! Pieces are loops over storage if strides of digits describe the layout. For swizzles, index tables, interleaved digits and
+//! elements with the highest byte first, pieces are loops over the elements in rows, the lowest byte first, and a plan makes
+//! the bytes of a range of them.
 //!
 //! Law: the bytes in rows are those that a conversion to row-major writes.
 
@@ -29,20 +29,20 @@ pub(crate) struct Take {
     pub(crate) rows: bool,
 }
 
-/// Where the tensors of an input are read.
+/// The tensors of an input that are read, each with its place.
 pub(crate) type Places<'c> = HashMap<Take, Stored<'c>>;
 
 /// A tensor that can be read.
 #[derive(Debug)]
 pub(crate) struct Stored<'c> {
     source: &'c Source,
-    /// Where its storage begins.
+    /// The first byte of its storage.
     at: u64,
     name: &'c str,
     rows: Option<Rows>,
 }
 
-/// What makes rows of a storage.
+/// A plan from storage to rows.
 #[derive(Debug)]
 struct Rows {
     plan: Plan,
@@ -50,7 +50,7 @@ struct Rows {
     unit: usize,
 }
 
-/// An array in rows, of elements of `bits` bits, or of as many as their type has.
+/// An array in rows of elements of `bits` bits; without `bits`, the width of their type.
 pub(crate) fn rows(extents: &[u64], dtype: Dtype, bits: Option<u32>) -> Result<Held, String> {
     let spec = Spec::parse("row-major").map_err(|error| error.to_string())?;
     let named = spec.resolve(Some(extents), Some(dtype)).map_err(|error| format!(": {error}"))?;
@@ -79,7 +79,7 @@ impl<'c> Stored<'c> {
         Ok(Stored { source, at, name, rows })
     }
 
-    /// How the elements lie that are read, of a tensor that is held so.
+    /// Returns the layout of the elements that are read, of a tensor with this one.
     pub(crate) fn held(&self, held: &Held) -> Result<Held, Error> {
         match self.rows {
             Some(_) => in_rows(held).map_err(Error::usage),

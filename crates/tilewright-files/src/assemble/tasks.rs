@@ -63,7 +63,7 @@ pub(crate) fn of<'w>(
         let each: Box<dyn Iterator<Item = What> + Send + 'w> = match &whole.way {
             Way::Runs => Box::new(copies(whole)),
             Way::Boxes(grid) => Box::new((0..grid.count(whole.units)).map(What::Box)),
-            Way::Laid(laid) => Box::new(laid.ranges().map(What::Range)),
+            Way::ByRows(by_rows) => Box::new(by_rows.ranges().map(What::Range)),
         };
         each.map(move |what| Task { made, at, what })
     })

@@ -1,14 +1,14 @@
 //! A tensor of the result as it is stored: its pieces, and how they are made.
 //!
-//! Where no loops say the layout, the pieces are those of the rows, and a plan takes ranges of them to their places.
+//! If loops do not describe the layout, the pieces are those of the rows, and a plan moves ranges of them to their places.
 
 use std::sync::Arc;
 
 use tilewright_transfer::LONG;
 
 use super::{
+    by_rows::ByRows,
     grid::{Grid, TRIED, split},
-    laid::Laid,
     pieces::{Give, Piece},
     stored::Take,
 };
@@ -37,14 +37,14 @@ pub(crate) enum Way {
     Runs,
     /// Boxes are made in memory.
     Boxes(Arc<Grid>),
-    /// Rows are made in memory, and taken to their places.
-    Laid(Arc<Laid>),
+    /// Rows are made in memory, and moved to their places.
+    ByRows(Arc<ByRows>),
 }
 
 impl Whole {
     pub(crate) fn bytes(&self) -> u64 {
         match &self.way {
-            Way::Laid(laid) => laid.bytes,
+            Way::ByRows(by_rows) => by_rows.bytes,
             Way::Runs | Way::Boxes(_) => self.units.saturating_mul(self.width),
         }
     }
@@ -57,10 +57,10 @@ impl Whole {
         })
     }
 
-    /// These rows, taken to a layout.
-    pub(crate) fn laid_out(mut self, held: &Held) -> Result<Whole, String> {
-        let laid = Laid::new(held, self.one_row(self.pieces.clone()), LEAST)?;
-        self.way = Way::Laid(Arc::new(laid));
+    /// Returns these rows, moved to a layout.
+    pub(crate) fn by_rows(mut self, held: &Held) -> Result<Whole, String> {
+        let by_rows = ByRows::new(held, self.one_row(self.pieces.clone()), LEAST)?;
+        self.way = Way::ByRows(Arc::new(by_rows));
         Ok(self)
     }
 
@@ -76,9 +76,9 @@ impl Whole {
 
     /// Chooses how it is made, with boxes of up to `most` bytes; [`Way::Runs`] until then.
     pub(crate) fn settled(mut self, most: u64) -> Whole {
-        if let Way::Laid(laid) = &mut self.way {
-            if let Some(laid) = Arc::get_mut(laid) {
-                laid.most = most.min(LEAST);
+        if let Way::ByRows(by_rows) = &mut self.way {
+            if let Some(by_rows) = Arc::get_mut(by_rows) {
+                by_rows.most = most.min(LEAST);
             }
         } else if !self.is_runs() {
             self.way = Way::Boxes(Arc::new(self.grid((most / self.width.max(1)).max(1))));

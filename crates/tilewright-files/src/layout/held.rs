@@ -107,7 +107,7 @@ impl Held {
         Ok(self)
     }
 
-    /// The same with the lowest byte first.
+    /// Returns the layout with the lowest byte first.
     pub(crate) fn little(&self) -> Result<Held, String> {
         let tabled = self.tables().map(|tables| tables.tabled.clone());
         let bare = Held { tables: None, ..self.clone() }.ordered(ByteOrder::Little)?;

@@ -1,4 +1,4 @@
-//! A layout that no loops say: the rows of a tensor are made in memory, and a plan takes ranges of them to their places.
+//! Layouts that loops do not describe: the rows of a tensor are made in memory, and a plan moves ranges of them to their places.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use tilewright_relayout::Plan;
 use super::{grid::Grid, stored::in_rows};
 use crate::{Error, layout::held::Held, transfer::job};
 
-/// A layout that rows are taken to.
+/// A layout, and the plan from rows to it.
 #[derive(Debug)]
-pub(crate) struct Laid {
+pub(crate) struct ByRows {
     /// From rows to the storage.
     pub(crate) plan: Plan,
     pub(crate) held: Held,
@@ -21,15 +21,15 @@ pub(crate) struct Laid {
     pub(crate) most: u64,
 }
 
-impl Laid {
+impl ByRows {
     /// From one box of rows to the layout, in ranges of about `most` bytes.
-    pub(crate) fn new(held: &Held, grid: Grid, most: u64) -> Result<Laid, String> {
+    pub(crate) fn new(held: &Held, grid: Grid, most: u64) -> Result<ByRows, String> {
         let said = |error: Error| error.to_string();
         let rows = in_rows(held)?;
         let fill = job::stored_fill("", held).map_err(said)?;
         let plan = Plan::of(job::program("", &rows, held, fill).map_err(said)?);
         let bytes = held.bytes().ok_or("takes more than 2^63 bytes")?;
-        Ok(Laid { plan, held: held.clone(), bytes, grid, most })
+        Ok(ByRows { plan, held: held.clone(), bytes, grid, most })
     }
 
     /// The ranges that are made, one after another.
