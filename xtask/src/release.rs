@@ -40,7 +40,7 @@ pub(crate) fn packages(root: &Path, build: bool) -> Outcome {
         fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let published = entries.flatten().map(|entry| entry.path()).filter(|path| {
         let name = path.file_name().unwrap_or_default();
-        !UNPUBLISHED.iter().any(|unpublished| name == *unpublished)
+        path.is_dir() && !UNPUBLISHED.iter().any(|unpublished| name == *unpublished)
     });
     for path in published.flat_map(|folder| LICENCES.map(|name| folder.join(name))) {
         if !path.exists() {

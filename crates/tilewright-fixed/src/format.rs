@@ -96,15 +96,15 @@ pub trait Format: Sized {
         element_bits: E,
     ) -> Result<Formatted<Self, R, C, E>, Error> {
         let layout = Self::layout(rows, cols, element_bits);
-        let lowered = layout.layout().lower().map_err(|error| match element_bits.value() {
-            bits if error.is_overflow() && (bits < 1 || 256 % bits != 0) => Error::illegal(
+        let shape = layout.layout().shape().lower()?;
+        if shape.values().contains(&super::NO_INTEGER) {
+            return Err(Error::illegal(
                 "elements of {} bits in blocks of 32 bytes",
-                [i128::from(bits)],
+                [element_bits.value()],
                 "the bits of an element divide 256",
-            ),
-            _ => error,
-        })?;
-        let _ = layout.lower_valid(&lowered)?;
+            ));
+        }
+        let _ = layout.lower_valid(&layout.layout().lower()?)?;
         Ok(layout)
     }
 }

@@ -78,7 +78,8 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
     /// The offset of a coordinate within the valid extents, in elements.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) outside the valid extents; those of [`FixedLayout::checked_offset`].
+    /// [out of range](Error::is_out_of_range) outside the valid extents; [mismatch](Error::is_mismatch) for a coordinate
+    /// without a part for each axis; those of [`FixedLayout::checked_offset`].
     ///
     /// ```
     /// use tilewright_fixed::{Format, zN};
@@ -86,8 +87,17 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
     /// assert_eq!(zn.checked_offset((17, 17)), Ok(785));
     /// // Row 20 is padding.
     /// assert!(zn.checked_offset((20, 0)).unwrap_err().is_out_of_range());
+    /// assert!(zn.checked_offset(20).unwrap_err().is_mismatch());
     /// ```
     pub fn checked_offset<C: FixedTuple>(self, coord: C) -> Result<i64, Error> {
+        // An index counts in the layout, not in its valid extents.
+        if C::RANK != V::RANK || C::DEPTH < V::DEPTH {
+            return Err(Error::mismatch(
+                "a coordinate of rank {} for {} axes",
+                [C::RANK as i128, V::RANK as i128],
+                "give an integer for each axis",
+            ));
+        }
         self.valid.lower()?.crd2idx(&coord.lower()?)?;
         self.layout.checked_offset(coord)
     }

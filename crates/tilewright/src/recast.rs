@@ -73,28 +73,6 @@ pub fn recipe(name: &str) -> Result<Recipe, Error> {
     Ok(recipe)
 }
 
-/// Checks that the layouts of a result fit its tensors.
-///
-/// # Errors
-/// [mismatch](Error::is_mismatch) with the first tensor whose layout does not.
-///
-/// ```
-/// use tilewright::{recast, recipe::{Recipe, Sizes, Tensor}, Dtype};
-/// let recipe = Recipe::parse("[[map]]\nfrom = 'a : x'\nto = 'b : x'\nlayout = 'zN'")?;
-/// let made = recipe.solve(&[Tensor::new("a", Dtype::F32, &[3])], None, &Sizes::new())?;
-/// assert!(recast::check_layouts(&made).unwrap_err().to_string().contains("tensor \"b\""));
-/// # Ok::<(), tilewright::Error>(())
-/// ```
-pub fn check_layouts(assembly: &Assembly) -> Result<(), Error> {
-    let laid = assembly.made.iter().filter_map(|made| Some((made, made.layout.as_ref()?)));
-    laid.into_iter().try_for_each(|(made, text)| {
-        let spec = Spec::parse(text)?;
-        let resolved = spec.resolve_tabled(Some(&made.extents), Some(made.dtype), &());
-        let what = || format!("tensor {:?} is to have layout {text:?}", made.name);
-        resolved.map(drop).map_err(|error| unfit(&what(), error))
-    })
-}
-
 /// The error that a layout is none, or does not fit.
 fn unfit(what: &str, error: tilewright_notation::Error) -> Error {
     Error::from(error).prefixed(&format!("{what}: "))

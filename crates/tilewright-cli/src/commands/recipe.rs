@@ -2,7 +2,7 @@
 
 use tilewright::{
     ask::{Guesses, RecipeFit, RecipeShown, Recipes},
-    files::Reading,
+    files::{Assembling, Reading},
     recast as facade,
     recipe::{Recipe, guess},
 };
@@ -36,7 +36,7 @@ fn check(args: &CheckRecipe, out: &mut Output) -> Result<ExitCode, Failure> {
     let input = streams::open(on, &Reading::default())?;
     let tensors = input.recipe_tensors();
     let solved = recipe.solve(&tensors, input.config()?.as_ref(), &sizes);
-    solved.iter().try_for_each(facade::check_layouts)?;
+    solved.iter().try_for_each(|assembly| Assembling::check(&input, assembly))?;
     Ok(out.say(&RecipeFit { tensors: &tensors, solved })?)
 }
 

@@ -167,6 +167,29 @@ impl<'a> Assembling<'a> {
         Ok(job)
     }
 
+    /// Checks that each tensor of an assembly can be made, as [`prepare`](Assembling::prepare) does.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for the first that cannot.
+    ///
+    /// ```
+    /// # use tilewright_core::Dtype;
+    /// # use tilewright_files::{Assembling, Reading, open};
+    /// # use tilewright_recipe::{Assembly, Made, Origin, Part};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let input = open(path, &Reading::default())?;
+    /// let part = Part { origin: Origin::Fill(7), offset: 0, digits: Vec::new() };
+    /// let layout = Some("zN".to_owned());
+    /// let made = Made { name: "seven".into(), dtype: Dtype::U8, extents: vec![], layout, parts: vec![part] };
+    /// let assembly = Assembly { made: vec![made], ..Assembly::default() };
+    /// assert!(Assembling::check(&input, &assembly).unwrap_err().to_string().contains("rank 0"));
+    /// # Ok::<(), tilewright_files::Error>(())
+    /// ```
+    pub fn check(input: &Input, assembly: &Assembly) -> Result<(), Error> {
+        let known = known(input);
+        assembly.made.iter().try_for_each(|made| made::made(made, &known).map(drop))
+    }
+
     /// Chooses the boxes, and says what becomes of each tensor.
     pub(crate) fn settle(&mut self) {
         let rooms = self.rooms();

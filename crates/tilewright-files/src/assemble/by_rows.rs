@@ -8,7 +8,7 @@ use super::{grid::Grid, stored::in_rows};
 use crate::{Error, layout::held::Held, transfer::job};
 
 /// A layout, and the plan from rows to it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ByRows {
     /// From rows to the storage.
     pub(crate) plan: Plan,

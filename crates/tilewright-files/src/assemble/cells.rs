@@ -3,9 +3,9 @@
 use super::{
     nest::{Nest, Turn},
     pieces::{Give, Piece},
-    sums::{self, FROM, TO},
+    sums::{self, FROM, Read, TO},
 };
-use crate::{Error, layout::gathered::Read};
+use crate::Error;
 
 /// Both sides of a piece.
 pub(crate) struct Sides<'r> {

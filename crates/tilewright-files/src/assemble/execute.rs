@@ -20,7 +20,10 @@ use crate::{
     commit::{disk, temporary::Temporary},
     container::{Section, Target},
     layout::held::Held,
-    transfer::run::{self, Filling, Means, Written},
+    transfer::{
+        budget::Budget,
+        run::{self, Filling, Means, Written},
+    },
     verify::crew::Crew,
 };
 
@@ -77,20 +80,23 @@ impl Assembling<'_> {
     /// What each has.
     pub(crate) fn rooms(&self) -> Rooms {
         let pieces = || self.wholes.iter().flat_map(|whole| &whole.pieces);
+        let taken = self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors());
+        let by_rows = |whole: &Whole| matches!(whole.way, Way::ByRows(_));
+        let by_rows = self.wholes.iter().any(by_rows) || taken.into_iter().any(|take| take.rows);
         let casts = pieces().any(|piece| piece.exact != Exact::Same);
         let width = self.wholes.iter().map(|whole| whole.width);
         let width = width.chain(pieces().map(|piece| piece.give.width())).max();
-        Rooms::of(self.frame.request.memory / self.lanes(), casts, width.unwrap_or(1))
+        Rooms::of(self.frame.request.memory / self.lanes(), (casts, by_rows), width.unwrap_or(1))
     }
 
-    /// Returns the tensors that are read, each with its place.
-    pub(crate) fn places(&self) -> Result<Places<'_>, Error> {
+    /// Returns the tensors that are read, each with its place; rows of them are made in buffers of `most` bytes.
+    pub(crate) fn places(&self, budget: &Budget, most: u64) -> Result<Places<'_>, Error> {
         let mut places = Places::new();
         for take in self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors()) {
             if let Entry::Vacant(entry) = places.entry(take)
                 && let Some(tensor) = self.source.tensors().get(take.tensor)
             {
-                entry.insert(Stored::of(self.source, tensor, take.rows)?);
+                entry.insert(Stored::of(self.source, tensor, take.rows, (budget, most))?);
             }
         }
         Ok(places)
@@ -125,20 +131,16 @@ impl Assembling<'_> {
         means: &Means<'_>,
         work: &(dyn Fn(&mut Hands<'_, '_>, &Task, &Whole) -> Result<(), Error> + Sync),
     ) -> Result<(), Error> {
-        let places = self.places()?;
+        let rooms = self.rooms();
+        let places = self.places(&means.budget, rooms.rows)?;
         let crew = Crew::new(means.watch, &means.budget, self.lanes() as usize);
         let placed = tasks::placed(target, &self.wholes);
         let known = |task: &Task| self.wholes.get(task.made);
         let size = |task: &Task| known(task).map_or(0, |whole| task.bytes(whole));
         let all = length_of(&placed, &self.wholes);
-        let rooms = self.rooms();
-        let by_rows = self.wholes.iter().any(|whole| matches!(whole.way, Way::ByRows(_)));
         let budget = &means.budget;
         let join = || {
-            let mut hands = match by_rows {
-                true => Hands::with_rows(&places, budget, rooms),
-                false => Hands::new(&places, budget, rooms),
-            };
+            let mut hands = Hands::new(&places, budget, rooms);
             Ok(move |task: &Task| {
                 known(task).map_or(Ok(()), |whole| work(&mut hands, task, whole))?;
                 Ok(None::<()>)
@@ -177,7 +179,7 @@ impl Assembling<'_> {
                 hands.back(out);
                 Ok(written)
             }
-            (What::Box(_) | What::Range(_), _) => Ok(Ok(())),
+            (What::Box(_) | What::Range(_), _) => Err(stray().into()),
         }
     }
 
@@ -209,7 +211,8 @@ impl Assembling<'_> {
                 Ok(found)
             }
             // `rows::check` compares these.
-            (What::Box(_) | What::Range(_), _) => Ok(Ok(None)),
+            (What::Range(_), Way::ByRows(_)) => Ok(Ok(None)),
+            (What::Box(_) | What::Range(_), _) => Err(stray().into()),
         }
     }
 
@@ -244,7 +247,8 @@ impl Assembling<'_> {
         let (to, from) = (self.made.tensors().get(made), self.source.tensors().get(take.tensor));
         let (Some(to), Some(from)) = (to, from) else { return Error::usage("no such tensor") };
         let mut bytes = [0; 4];
-        let read = Stored::of(self.source, from, take.rows).and_then(|stored| {
+        let memory = (&Budget::new(self.frame.request.memory), self.rooms().rows);
+        let read = Stored::of(self.source, from, take.rows, memory).and_then(|stored| {
             stored.read(&mut bytes, unit * 4)?;
             stored.held(&from.held)
         });
@@ -260,6 +264,11 @@ impl Assembling<'_> {
         );
         Error::corrupt(&self.source.path, said)
     }
+}
+
+/// The error of a task that is none of its tensor.
+fn stray() -> Error {
+    Error::usage("a task of another tensor")
 }
 
 impl Task {

@@ -18,7 +18,7 @@ use super::{
 pub(crate) const TRIED: usize = 24;
 
 /// A cut of storage into boxes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Grid {
     pub(crate) radix: u64,
     pub(crate) rows: u64,

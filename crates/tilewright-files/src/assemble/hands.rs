@@ -71,6 +71,9 @@ pub(crate) struct Rooms {
     pub(crate) read: u64,
     /// For the same elements, of the type of the result.
     pub(crate) cast: u64,
+    /// For each of the two buffers through which a range is made of rows, and of the two through which rows are made of a
+    /// storage; 0 where nothing is made so.
+    pub(crate) rows: u64,
 }
 
 impl Rooms {
@@ -78,15 +81,17 @@ impl Rooms {
     pub(crate) fn half(self) -> Rooms {
         let half = |room: u64| (room / 2).max(1);
         let (stage, read) = (half(self.stage), half(self.read));
-        Rooms { out: self.out, stage, read, cast: self.cast / 2 }
+        Rooms { out: self.out, stage, read, cast: self.cast / 2, rows: self.rows / 2 }
     }
 
-    /// `share` bytes; `casts` says whether element types change, `width` is the widest unit.
-    pub(crate) fn of(share: u64, casts: bool, width: u64) -> Rooms {
-        let least = |eighths: u64| (share / 8 * eighths).max(width);
+    /// `share` bytes; `casts` says whether element types change, `by_rows` whether something is made of rows, `width` is the
+    /// widest unit.
+    pub(crate) fn of(share: u64, (casts, by_rows): (bool, bool), width: u64) -> Rooms {
+        let (rest, rows) = if by_rows { (share / 2, (share / 8).max(width)) } else { (share, 0) };
+        let least = |eighths: u64| (rest / 8 * eighths).max(width);
         match casts {
-            true => Rooms { out: least(2), stage: least(1), read: least(2), cast: least(2) },
-            false => Rooms { out: least(3), stage: least(2), read: least(1), cast: 0 },
+            true => Rooms { out: least(2), stage: least(1), read: least(2), cast: least(2), rows },
+            false => Rooms { out: least(3), stage: least(2), read: least(1), cast: 0, rows },
         }
     }
 }
@@ -112,15 +117,9 @@ pub(crate) struct Hands<'b, 'c> {
 impl<'b, 'c> Hands<'b, 'c> {
     pub(crate) fn new(places: &'c Places<'c>, budget: &'b Budget, rooms: Rooms) -> Hands<'b, 'c> {
         let (stage, plans) = (Stage::new(budget, rooms.stage), Vec::new());
-        let (out, read, cast, row_stage) = (None, None, None, None);
+        let (out, read, cast) = (None, None, None);
+        let row_stage = (rooms.rows > 0).then(|| Stage::new(budget, rooms.rows));
         Hands { places, budget, rooms, out, read, cast, stage, row_stage, plans }
-    }
-
-    /// Buffers for tensors that are made by rows too; all buffers together have the bytes of `rooms`.
-    pub(crate) fn with_rows(places: &'c Places<'c>, budget: &'b Budget, rooms: Rooms) -> Self {
-        let half = rooms.half();
-        let row_stage = Some(Stage::new(budget, half.stage));
-        Hands { row_stage, ..Hands::new(places, budget, half) }
     }
 
     /// A buffer for a box, of `len` bytes at least; [`Hands::back`] takes it again.
@@ -186,7 +185,11 @@ impl<'b, 'c> Hands<'b, 'c> {
         bytes: &mut [u8],
         at: u64,
     ) -> Result<(), Failed> {
-        let (from, end) = (at / whole.width, (at + bytes.len() as u64) / whole.width);
+        let (len, width) = (bytes.len() as u64, whole.width);
+        if !at.is_multiple_of(width) || !len.is_multiple_of(width) {
+            return Err(outside(at).into());
+        }
+        let (from, end) = (at / width, (at + len) / width);
         let area = Part { rows: (0, 1), columns: (from, end) };
         for (piece, nest) in by_rows.grid.inside(&area) {
             self.put(piece, &nest, (bytes, whole.width))?;

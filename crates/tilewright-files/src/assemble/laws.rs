@@ -727,3 +727,85 @@ proptest! {
         check(&input, &Assembly { made: vec![made], ..Assembly::default() }, &folder, (memory, threads));
     }
 }
+
+/// Rows of elements that widen, of an empty tensor and of one without dims, and of a tensor that is longer than a step of
+/// verification, whose threads have an odd share of the memory.
+#[test]
+fn rows_widen_and_pass_every_bound_on_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (plain, source, out) =
+        (path("plain.safetensors"), path("in.safetensors"), path("out.safetensors"));
+    let [rows, columns] = [16, 1008u64];
+    let bf16: Vec<u8> = (0..rows * columns).flat_map(|i| [0, (i % 64) as u8 + 0x3f]).collect();
+    let tensors = [
+        ("a", "BF16", &[rows, columns][..], bf16.as_slice()),
+        ("none", "BF16", &[0, 3][..], &[][..]),
+        ("one", "BF16", &[][..], &[1, 2][..]),
+    ];
+    fs::write(&plain, file(&tensors, r#""format":"pt""#)).unwrap();
+    let input = open(&plain, &Reading::default()).unwrap();
+    let swizzled = format!("S<2,2,3> o ({rows},{columns}):({columns},1)");
+    let request = Request::new().rule("a", Spec::parse(&swizzled).unwrap());
+    Conversion::prepare(&input, &source, request).unwrap().run(&()).unwrap();
+    let input = open(&source, &Reading::default()).unwrap();
+    let order: Vec<String> = (0..rows).rev().map(|row| row.to_string()).collect();
+    let tabled = format!("table(0; {}) row-major", order.join(","));
+    let digit = |extent, source, made| Digit { extent, source, made };
+    let made = |name: &str, dtype, extents: &[u64], layout: Option<&str>, parts| {
+        let (name, extents) = (name.to_owned(), extents.to_vec());
+        Made { name, dtype, extents, layout: layout.map(str::to_owned), parts }
+    };
+    let part = |tensor, digits: &[Digit]| {
+        vec![Part {
+            origin: Origin::Source { tensor, offset: 0 },
+            offset: 0,
+            digits: digits.to_vec(),
+        }]
+    };
+    let all = [digit(rows, columns, columns), digit(columns, 1, 1)];
+    let number = |name| input.tensors().iter().position(|it| it.name() == name).unwrap();
+    let [a, none, one] = ["a", "none", "one"].map(number);
+    let assembly = Assembly {
+        made: vec![
+            made("wide", Dtype::F32, &[rows, columns], Some(&tabled), part(a, &all)),
+            made("rows", Dtype::Bf16, &[rows, columns], None, part(a, &all)),
+            made("swizzled", Dtype::F32, &[rows, columns], Some(&swizzled), part(a, &all)),
+            made("none", Dtype::F32, &[0, 3], None, part(none, &[digit(0, 3, 3), digit(3, 1, 1)])),
+            made("one", Dtype::F32, &[], None, part(one, &[])),
+        ],
+        ..Assembly::default()
+    };
+    for (memory, threads) in [(5000, 1), (70_006, 3), (8 << 20, 2)] {
+        run(&input, &assembly, &out, memory, threads).unwrap();
+        let result = open(&out, &Reading::default()).unwrap();
+        for (number, tensor) in result.tensors().iter().enumerate() {
+            let own = assembly.made.iter().find(|made| made.name == tensor.name()).unwrap();
+            let expected = match own.dtype {
+                Dtype::F32 => {
+                    let halves = interpreted(&Made { dtype: Dtype::Bf16, ..own.clone() }, &input);
+                    halves.iter().map(|bits| vec![0, 0, bits[0], bits[1]]).collect()
+                }
+                _ => interpreted(own, &input),
+            };
+            let is = elements(&result, number);
+            assert!(is == expected, "{} with {memory} bytes, {threads} threads", tensor.name());
+        }
+    }
+    // The way back narrows; an element that would lose a bit is named by its coordinate.
+    let wide = open(&out, &Reading::default()).unwrap();
+    let tensor = wide.tensors().iter().position(|it| it.name() == "wide").unwrap();
+    let back = Assembly {
+        made: vec![made("a", Dtype::Bf16, &[rows, columns], Some(&swizzled), part(tensor, &all))],
+        ..Assembly::default()
+    };
+    let (at, narrow) = (wide.tensors()[tensor].pieces()[0].at(), path("narrow.safetensors"));
+    run(&wide, &back, &narrow, 1 << 20, 2).unwrap();
+    let mut bytes = fs::read(&out).unwrap();
+    // Row 2 of the array is stored in row 13.
+    bytes[(at + (13 * columns + 5) * 4) as usize] = 1;
+    fs::write(&out, bytes).unwrap();
+    let wide = open(&out, &Reading::default()).unwrap();
+    let said = run(&wide, &back, &narrow, 1 << 20, 2).unwrap_err();
+    assert!(said.contains("would lose bits") && said.contains("at [2, 5]"), "{said}");
+}

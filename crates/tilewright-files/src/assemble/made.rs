@@ -132,11 +132,14 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
 
 /// A tensor as it is stored, from its parts: over its storage or, if loops do not describe its layout, by rows.
 pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
-    if pieces::is_direct(held) {
-        return direct(parts, held, known);
+    let own = if pieces::is_direct(held) { Some(direct(parts, held, known)) } else { None };
+    match own {
+        // A layout may cut this tensor into too many loops.
+        Some(Err(_)) if !pieces::is_row_major(held.layout()) => {}
+        Some(own) => return own,
+        None => {}
     }
-    let whole = direct(parts, &in_rows(held)?, known)?;
-    whole.by_rows(held)
+    direct(parts, &in_rows(held)?, known)?.by_rows(held)
 }
 
 /// A tensor whose layout loops describe.
@@ -182,9 +185,23 @@ fn stored(
     if let Some(refusal) = &tensor.refusal {
         return Err(format!("is made of {name:?}: {refusal}"));
     }
-    let rows = (!pieces::is_direct(&tensor.held)).then(|| in_rows(&tensor.held)).transpose()?;
-    let take = Take { tensor: number, rows: rows.is_some() };
-    let own = rows.as_ref().unwrap_or(&tensor.held);
+    let direct = pieces::is_direct(&tensor.held);
+    if direct && pieces::is_row_major(tensor.held.layout()) {
+        return read((number, tensor), false, nest, (held, unit));
+    }
+    let own = if direct { read((number, tensor), false, nest, (held, unit)).ok() } else { None };
+    own.map_or_else(|| read((number, tensor), true, nest, (held, unit)), Ok)
+}
+
+/// The pieces of a part of a tensor that is read in its storage, or in rows.
+fn read(
+    (number, tensor): (usize, &Tensor),
+    rows: bool,
+    nest: &Nest,
+    (held, unit): (&Held, Unit),
+) -> Result<Vec<Piece>, String> {
+    let (name, take) = (&tensor.name, Take { tensor: number, rows });
+    let own = &if rows { in_rows(&tensor.held)? } else { tensor.held.clone() };
     let exact = Exact::of(own.dtype, held.dtype).ok_or_else(|| {
         let (is, to) = (own.dtype, held.dtype);
         format!("has elements of {to}, and {name:?} has {is}: recipes move values and do not compute; exact are bf16 and f16 as f32, and back")

@@ -40,7 +40,7 @@ pub(crate) fn check(
     file: &File,
     means: &Means<'_>,
 ) -> Result<(), Error> {
-    let places = job.places()?;
+    let places = job.places(&means.budget, job.rooms().rows)?;
     let room = (means.budget.limit() / job.lanes() / 4).clamp(64, MOST);
     let sums = tasks::placed(target, &job.wholes).into_iter().flat_map(|(made, at)| {
         let whole = job.wholes.get(made).into_iter();

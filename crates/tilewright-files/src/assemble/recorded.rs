@@ -19,7 +19,7 @@ use super::{
     made::{self, Known},
     packaging,
     pieces::{Give, Piece},
-    stored::Stored,
+    stored::{Stored, Take},
     whole::{Way, Whole},
 };
 use crate::{
@@ -73,6 +73,31 @@ pub(crate) struct Cell {
     from: u64,
     pub(crate) is: u128,
     pub(crate) was: u128,
+}
+
+/// The buffers of a thread that compares.
+struct Buffers<'a> {
+    rooms: [Vec<u8>; 2],
+    /// A budget for rows, and the most bytes of a buffer of theirs.
+    budget: Budget,
+    most: u64,
+    /// The tensors of the source whose rows were compared with their storage.
+    read: &'a Mutex<HashSet<Take>>,
+}
+
+impl Buffers<'_> {
+    /// Returns true if a tensor is read by rows, and its rows were not compared before.
+    fn is_new(&self, take: Take) -> bool {
+        take.rows && self.read.lock().unwrap_or_else(PoisonError::into_inner).insert(take)
+    }
+
+    /// Compares the rows of a tensor with its storage.
+    fn check(&self, (input, tensor): (&Input, &Tensor), stored: &Stored<'_>) -> Result<(), Error> {
+        let crew = Crew::new(&(), &self.budget, 1);
+        stored.misread((input, tensor), crew)?.map_or(Ok(()), |found| {
+            Err(Error::corrupt(&input.path, format!("its rows are wrong: {found}")))
+        })
+    }
 }
 
 /// A tensor that differs.
@@ -164,8 +189,7 @@ fn compared(
     if let Some(found) = found.into_iter().next() {
         return Ok(Some(Verdict::Differs(found.into())));
     }
-    let arrays = out.tensors().iter().filter(|it| it.refusal.is_none() && meant(&it.name, &[]));
-    for tensor in arrays {
+    for tensor in remade.padded(&meant) {
         go_on(watch)?;
         if let Some(found) = compare::padding(out, tensor, crew)? {
             return Ok(Some(Verdict::Differs(found)));
@@ -228,8 +252,10 @@ impl<'a> Remade<'a> {
             own.get(name).or_else(|| tied.get(name)).copied()
         };
         let size = |made: &&Made| tensor(made).map_or(0, |tensor| tensor.len);
+        let (read, share) = (Mutex::new(HashSet::new()), crew.budget().limit() / lanes as u64);
         let join = || {
-            let mut rooms = [zeros(room)?, zeros(room)?];
+            let (rooms, budget) = ([zeros(room)?, zeros(room)?], Budget::new(share / 4));
+            let mut buffers = Buffers { rooms, budget, most: share / 8, read: &read };
             let (known, found, full, tensor) = (&known, &found, &full, &tensor);
             Ok(move |made: &&Made| {
                 if full() {
@@ -237,7 +263,7 @@ impl<'a> Remade<'a> {
                 }
                 let unlike = match tensor(made) {
                     None => Some(Unlike::Missing),
-                    Some(tensor) => self.unlike(made, tensor, known, &mut rooms)?,
+                    Some(tensor) => self.unlike(made, tensor, known, &mut buffers)?,
                 };
                 if let Some(unlike) = unlike {
                     let one = Found { tensor: made.name.clone(), unlike };
@@ -250,6 +276,18 @@ impl<'a> Remade<'a> {
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_by(|a, b| a.tensor.cmp(&b.tensor));
         Ok(found)
+    }
+
+    /// The tensors of the result that the recipe makes, and whose padding it writes: those that pass have that of the source.
+    fn padded(&self, meant: &dyn Fn(&str, &[&str]) -> bool) -> Vec<&'a Tensor> {
+        let known = known(self.against);
+        let passes = |made: &Made| {
+            made::unchanged(made, &known).is_some_and(|(_, own)| !own.held.order.is_big())
+        };
+        let made = self.forth.made.iter();
+        let made = made.filter(|made| meant(&made.name, &self.sources(made)) && !passes(made));
+        let names: HashSet<&str> = made.map(|made| made.name.as_str()).collect();
+        self.out.tensors().iter().filter(|tensor| names.contains(tensor.name())).collect()
     }
 
     /// The names that a tensor is made of.
@@ -267,7 +305,7 @@ impl<'a> Remade<'a> {
         made: &Made,
         tensor: &Tensor,
         known: &Known<'_>,
-        rooms: &mut [Vec<u8>; 2],
+        buffers: &mut Buffers<'_>,
     ) -> Result<Option<Unlike>, Error> {
         if tensor.dims() != made.extents {
             let (is, was) = (tensor.dims().to_vec(), made.extents.clone());
@@ -278,13 +316,16 @@ impl<'a> Remade<'a> {
             return Ok(Some(Unlike::Dtype { is, was }));
         }
         let whole = self.whole(made, tensor, known)?;
-        let rows = matches!(whole.way, Way::ByRows(_));
-        let out = Stored::of(self.out, tensor, rows)?;
+        let by_rows = matches!(whole.way, Way::ByRows(_));
+        let out = Stored::of(self.out, tensor, by_rows, (&buffers.budget, buffers.most))?;
+        if by_rows {
+            buffers.check((self.out, tensor), &out)?;
+        }
         for piece in &whole.pieces {
             if piece.nest.size() == 0 {
                 continue;
             }
-            if let Some(cell) = self.piece(piece, (tensor, &out, whole.width), rooms)? {
+            if let Some(cell) = self.piece(piece, (tensor, &out, whole.width), buffers)? {
                 return Ok(Some(Unlike::Element(cell)));
             }
         }
@@ -295,7 +336,8 @@ impl<'a> Remade<'a> {
     fn whole(&self, made: &Made, tensor: &Tensor, known: &Known<'_>) -> Result<Whole, Error> {
         if let Some((number, own)) = made::unchanged(made, known) {
             let stored = own.len == tensor.len && own.storage == tensor.storage;
-            if (own.refusal.is_some() || own.tabled().is_some()) && stored {
+            let turned = own.held.order.is_big();
+            if (own.refusal.is_some() || own.tabled().is_some() && !turned) && stored {
                 return Ok(made::copied(&made.name, number, own).1);
             }
         }
@@ -310,16 +352,26 @@ impl<'a> Remade<'a> {
         &self,
         piece: &Piece,
         (tensor, out, width): (&Tensor, &Stored<'_>, u64),
-        [one, other]: &mut [Vec<u8>; 2],
+        buffers: &mut Buffers<'_>,
     ) -> Result<Option<Cell>, Error> {
         let made = |bytes: &mut [u8], from: u64| out.read(bytes, from);
         let source = match piece.give {
             Give::Tensor(take, _) => {
                 let tensor = self.against.tensors().get(take.tensor);
-                tensor.map(|it| Stored::of(self.against, it, take.rows)).transpose()?
+                let memory = (&buffers.budget, buffers.most);
+                let of =
+                    |it| Ok::<_, Error>((it, Stored::of(self.against, it, take.rows, memory)?));
+                let found = tensor.map(of).transpose()?;
+                if let Some((tensor, stored)) = &found
+                    && buffers.is_new(take)
+                {
+                    buffers.check((self.against, tensor), stored)?;
+                }
+                found.map(|(_, stored)| stored)
             }
             Give::Fill(_) => None,
         };
+        let [one, other] = &mut buffers.rooms;
         let given = |bytes: &mut [u8], from: u64| match (&piece.give, &source) {
             (_, Some(source)) => source.read(bytes, from),
             (Give::Fill(unit), None) => {

@@ -1,8 +1,10 @@
 //! The rows of a tensor that is made by rows, and the comparison of its storage with them.
 //!
-//! No plan is asked: each element is looked for where the layout says.
+//! No plan is asked: each element is looked for where the layout says. Index tables alone are read through a plan, as all
+//! comparisons read them.
 
 use std::{
+    collections::HashSet,
     path::Path,
     sync::{Mutex, PoisonError},
 };
@@ -11,12 +13,12 @@ use super::{
     assembling::Assembling,
     by_rows::ByRows,
     hands::Hands,
-    stored::{Places, in_rows},
+    stored::{Places, Take, in_rows},
     tasks,
     whole::{Way, Whole},
 };
 use crate::{
-    Difference, Error,
+    Error,
     commit::temporary::Temporary,
     container::Target,
     open::{
@@ -25,9 +27,8 @@ use crate::{
     },
     transfer::{budget::Budget, job, run::Means},
     verify::{
-        compare,
-        crew::{Crew, go_on},
-        patch::Side,
+        compare::{self, side_at, unfilled_at},
+        crew::{Crew, Quiet},
     },
 };
 
@@ -62,47 +63,49 @@ pub(crate) fn of<'r, 'b, 'c>(
     Some(Rows { hands, of: (whole, by_rows), path: &job.source.path })
 }
 
-/// Compares the elements and the padding of each tensor that is made by rows with its rows.
+/// Compares rows with storage: those that are read of the tensors of the input, and those that the tensors of a file are made
+/// of, with their padding.
 pub(crate) fn check(
     job: &Assembling<'_>,
     target: &Target,
     temporary: &Temporary,
     means: &Means<'_>,
 ) -> Result<(), Error> {
-    let wrong = |said: String| Error::corrupt(&target.path, format!("verification failed: {said}"));
-    let source = Source::of(temporary.reader()?, &target.path)?;
+    let by_rows = |(number, begin)| match job.wholes.get(number)? {
+        whole @ Whole { way: Way::ByRows(by_rows), .. } => Some((number, begin, whole, by_rows)),
+        Whole { .. } => None,
+    };
+    let placed = tasks::placed(target, &job.wholes);
+    let whole = |(number, _): &(usize, u64)| job.wholes.get(*number);
+    let taken: HashSet<Take> = placed.iter().filter_map(whole).flat_map(Whole::taken).collect();
     // Half of the memory for what is read, half for rows.
     let budget = Budget::new(means.budget.limit() / 2);
-    let crew = Crew::new(&(), &budget, job.frame.request.threads);
-    for (number, begin) in tasks::placed(target, &job.wholes) {
-        let (whole, tensor) = (job.wholes.get(number), job.made.tensors().get(number));
-        let Some((whole, tensor)) = whole.zip(tensor) else { continue };
-        let Way::ByRows(by_rows) = &whole.way else { continue };
-        go_on(means.watch)?;
-        let (places, name) = (job.places()?, tensor.name.as_str());
+    let quiet = Quiet(means.watch);
+    let crew = Crew::new(&quiet, &budget, job.frame.request.threads);
+    let places = job.places(&means.budget, job.rooms().half().rows)?;
+    for (take, stored) in places.iter().filter(|(take, _)| take.rows && taken.contains(take)) {
+        let Some(tensor) = job.source.tensors().get(take.tensor) else { continue };
+        if let Some(found) = stored.misread((job.source, tensor), crew)? {
+            return Err(Error::corrupt(&job.source.path, format!("its rows are wrong: {found}")));
+        }
+    }
+    let source = Source::of(temporary.reader()?, &target.path)?;
+    for (number, begin, whole, by_rows) in placed.into_iter().filter_map(by_rows) {
+        let name = job.made.tensors().get(number).map_or("", |tensor| tensor.name.as_str());
         let Some(rows) = of(job, whole, &places, &means.budget) else { continue };
         let (held, own) = (&by_rows.held, in_rows(&by_rows.held).map_err(Error::usage)?);
         let fill = job::stored_fill(name, held)?;
-        let promised = held.named.fill().is_promised();
-        let (origin, stored, (at, len)) =
-            Origin::File(&source).in_rows(held, (begin, by_rows.bytes))?;
-        let to = Side { name, source: origin, at, len, held: stored, fill, promised };
+        let promise = (fill, held.named.fill().is_promised());
+        let to = side_at((Origin::File(&source), begin, by_rows.bytes), name, held, promise)?;
         let len = whole.units.saturating_mul(whole.width);
-        let source_of = Origin::Made(&rows);
-        let from =
-            Side { name, source: source_of, at: 0, len, held: &own, fill: 0, promised: false };
-        let unfilled = || held.tables().map(|tables| tables.unfilled((&source, begin), fill));
-        let found = match compare::tensors(&to, &from, crew)? {
-            None => unfilled().transpose()?.flatten().map(|(offset, is)| Difference::Padding {
-                tensor: name.to_owned(),
-                offset,
-                is,
-                expected: fill,
-            }),
-            found => found,
+        let from = side_at((Origin::Made(&rows), 0, len), name, &own, (0, false))?;
+        let found = match (compare::tensors(&to, &from, crew)?, held.tables()) {
+            (None, Some(tables)) => unfilled_at((&source, begin), (name, tables), fill)?,
+            (found, _) => found,
         };
         if let Some(found) = found {
-            return Err(wrong(found.to_string()));
+            let said = format!("verification failed: {found}");
+            return Err(Error::corrupt(&target.path, said));
         }
     }
     Ok(())

@@ -6,20 +6,28 @@
 //!
 //! Law: the bytes in rows are those that a conversion to row-major writes.
 
-use std::{collections::HashMap, fs::File};
+use std::{collections::HashMap, fs::File, path::Path};
 
 use tilewright_core::{Dtype, Fill};
 use tilewright_notation::Spec;
 use tilewright_relayout::Plan;
+use tilewright_transfer::Stage;
 
 use crate::{
-    Error, Input, Tensor,
-    layout::{
-        gathered,
-        held::{Held, width},
+    Difference, Error, Input, Tensor,
+    layout::held::{Held, width},
+    open::{
+        origin::{Made, Origin},
+        source::Source,
     },
-    open::{origin::Origin, source::Source},
-    transfer::job::{program, reversed, unplanned},
+    transfer::{
+        budget::Budget,
+        job::{program, reversed, unplanned},
+    },
+    verify::{
+        compare::{self, side, side_at},
+        crew::Crew,
+    },
 };
 
 /// A tensor of an input, and whether it is read in rows.
@@ -42,12 +50,15 @@ pub(crate) struct Stored<'c> {
     rows: Option<Rows>,
 }
 
-/// A plan from storage to rows.
+/// A plan from storage to rows, and the buffers in which it runs.
 #[derive(Debug)]
 struct Rows {
     plan: Plan,
     /// The bytes whose order is reversed.
     unit: usize,
+    budget: Budget,
+    /// The most bytes of either buffer of a stage.
+    most: u64,
 }
 
 /// An array in rows of elements of `bits` bits; without `bits`, the width of their type.
@@ -66,14 +77,20 @@ pub(crate) fn in_rows(held: &Held) -> Result<Held, String> {
 }
 
 impl<'c> Stored<'c> {
-    /// Of a tensor of an input, in its storage or in rows.
-    pub(crate) fn of(input: &'c Input, tensor: &'c Tensor, rows: bool) -> Result<Self, Error> {
+    /// Of a tensor of an input, in its storage or in rows, which are made in buffers of `most` bytes.
+    pub(crate) fn of(
+        input: &'c Input,
+        tensor: &'c Tensor,
+        rows: bool,
+        (budget, most): (&Budget, u64),
+    ) -> Result<Self, Error> {
         let (source, at) = input.place(tensor)?;
         let (name, held) = (tensor.name.as_str(), &tensor.held);
         let plan = || {
             let to = in_rows(held).map_err(Error::usage)?;
             let plan = Plan::of(program(name, held, &to, 0)?);
-            Ok::<Rows, Error>(Rows { plan, unit: reversed(held, &to) })
+            let (unit, budget) = (reversed(held, &to), budget.clone());
+            Ok::<Rows, Error>(Rows { plan, unit, budget, most })
         };
         let rows = rows.then(plan).transpose()?;
         Ok(Stored { source, at, name, rows })
@@ -89,16 +106,46 @@ impl<'c> Stored<'c> {
 
     /// Fills `bytes` from byte `from` of the storage, or of the rows.
     pub(crate) fn read(&self, bytes: &mut [u8], from: u64) -> Result<(), Error> {
-        let stored =
+        let mut stored =
             |bytes: &mut [u8], from: u64| self.source.read(bytes, self.at.saturating_add(from));
-        let Some(Rows { plan, unit }) = &self.rows else { return stored(bytes, from) };
-        let failed = |error| unplanned(self.name, &error);
-        gathered::read_range(plan, &stored, &failed, (bytes, from))?;
+        let Some(Rows { plan, unit, budget, most }) = &self.rows else {
+            return stored(bytes, from);
+        };
+        let range = from..from.saturating_add(bytes.len() as u64);
+        let read = Stage::new(budget, *most).read_range(plan, range, bytes, &mut stored);
+        read.map_err(|failed| {
+            let outside =
+                |end| Error::usage(format!("byte {end} of {:?} lies outside it", self.name));
+            failed.into_error(|error| unplanned(self.name, error), outside)
+        })?;
         Origin::File(self.source).reverse(self.name, bytes, (from, *unit))
+    }
+
+    /// Compares the rows of a tensor with its storage, each element where the layout says, and returns the first difference.
+    pub(crate) fn misread(
+        &self,
+        (input, tensor): (&Input, &Tensor),
+        crew: Crew<'_>,
+    ) -> Result<Option<Difference>, Error> {
+        let own = self.held(&tensor.held)?;
+        let len = own.bytes().unwrap_or(0);
+        let to = side_at((Origin::Made(self), 0, len), &tensor.name, &own, (0, false))?;
+        let from = side((input, None), tensor, &tensor.held, Fill::Unspecified)?;
+        compare::tensors(&to, &from, crew)
     }
 
     /// The file and where the storage begins in it.
     pub(crate) fn file(&self) -> (&File, u64) {
         (self.source.file(), self.at)
+    }
+}
+
+impl Made for Stored<'_> {
+    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        Stored::read(self, bytes, at)
+    }
+
+    fn path(&self) -> &Path {
+        self.source.path()
     }
 }

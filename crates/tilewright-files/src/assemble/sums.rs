@@ -6,7 +6,10 @@ use tilewright_core::{Dtype, Layout, Mode, TensorLayout};
 use tilewright_fingerprint::{Array, Fingerprint, Key};
 
 use super::nest::{Nest, Turn};
-use crate::{Error, layout::gathered::Read};
+use crate::Error;
+
+/// Fills bytes with those of a tensor from a place of it on.
+pub(crate) type Read<'r> = &'r dyn Fn(&mut [u8], u64) -> Result<(), Error>;
 
 /// A side of a nest: its first unit, and the stride of a turn.
 pub(crate) type Side = (fn(&Nest) -> u64, fn(&Turn) -> u64);

@@ -17,8 +17,8 @@ impl Assembling<'_> {
 
     /// An error if something is not equal.
     pub(crate) fn check_equal(&self, means: &Means<'_>) -> Result<(), Error> {
-        let places = self.places()?;
         let (rooms, lanes) = (self.rooms(), self.lanes());
+        let places = self.places(&means.budget, rooms.rows)?;
         // Two boxes are held at once.
         let room = rooms.out / 2;
         let rooms = Rooms { out: room.max(1), ..rooms };

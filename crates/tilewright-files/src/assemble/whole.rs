@@ -77,9 +77,7 @@ impl Whole {
     /// Chooses how it is made, with boxes of up to `most` bytes; [`Way::Runs`] until then.
     pub(crate) fn settled(mut self, most: u64) -> Whole {
         if let Way::ByRows(by_rows) = &mut self.way {
-            if let Some(by_rows) = Arc::get_mut(by_rows) {
-                by_rows.most = most.min(LEAST);
-            }
+            Arc::make_mut(by_rows).most = most.min(LEAST);
         } else if !self.is_runs() {
             self.way = Way::Boxes(Arc::new(self.grid((most / self.width.max(1)).max(1))));
         }

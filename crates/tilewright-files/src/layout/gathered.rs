@@ -50,31 +50,18 @@ impl Gathered {
         bytes: &mut [u8],
         from: u64,
     ) -> Result<(), Error> {
-        let read = |bytes: &mut [u8], from| source.read(bytes, at.saturating_add(from));
-        let failed = |error| Error::unsupported(source.path(), format!("an index table: {error}"));
-        read_range(&self.plan, &read, &failed, (bytes, from))
+        let failed = |error: &tilewright_relayout::Error| {
+            Error::unsupported(source.path(), format!("an index table: {error}"))
+        };
+        let end = from.saturating_add(bytes.len() as u64);
+        let chunk = self.plan.chunk(from..end).map_err(|error| failed(&error))?;
+        let mut buffer = zeros(chunk.buffer_len() as u64)?;
+        for read in chunk.reads() {
+            let into = buffer.get_mut(read.at..read.at + read.len).unwrap_or_default();
+            source.read(into, at.saturating_add(read.src))?;
+        }
+        chunk.run(&buffer, bytes, 1).map_err(|error| failed(&error))
     }
-}
-
-/// Fills bytes with those of a tensor from a place of it on.
-pub(crate) type Read<'r> = &'r dyn Fn(&mut [u8], u64) -> Result<(), Error>;
-
-/// Fills `bytes` with those of the destination of a plan from byte `from` on, of what `read` reads of the source; `failed` is
-/// the error of a plan that does not run.
-pub(crate) fn read_range(
-    plan: &Plan,
-    read: Read<'_>,
-    failed: &dyn Fn(tilewright_relayout::Error) -> Error,
-    (bytes, from): (&mut [u8], u64),
-) -> Result<(), Error> {
-    let end = from.saturating_add(bytes.len() as u64);
-    let chunk = plan.chunk(from..end).map_err(failed)?;
-    let mut buffer = zeros(chunk.buffer_len() as u64)?;
-    for part in chunk.reads() {
-        let into = buffer.get_mut(part.at..part.at + part.len).unwrap_or_default();
-        read(into, part.src)?;
-    }
-    chunk.run(&buffer, bytes, 1).map_err(failed)
 }
 
 /// The bytes of the storage that are looked at together for what holds no element.

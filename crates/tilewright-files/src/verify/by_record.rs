@@ -19,8 +19,8 @@ use crate::{
         request::{self, check_memory},
     },
     verify::{
-        crew::Crew,
-        fingerprint::{Data, Quiet},
+        crew::{Crew, Quiet},
+        fingerprint::Data,
     },
 };
 

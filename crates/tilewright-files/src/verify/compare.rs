@@ -9,12 +9,12 @@ use tilewright_core::{ByteOrder, Fill};
 
 use crate::{
     Difference, Error, Input, Tensor,
-    layout::held::Held,
-    open::origin::Origin,
+    layout::{gathered::Gathered, held::Held},
+    open::{origin::Origin, source::Source},
     transfer::budget::Held as Memory,
     verify::{
         boxes::{self, Area, Boxes},
-        crew::Crew,
+        crew::{Crew, Quiet},
         loops,
         loops::Loops,
         padding,
@@ -77,7 +77,10 @@ fn same_bytes(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<bool, Er
         return Ok(false);
     }
     let (budget, members) = (crew.budget(), crew.members(to.len));
+    // Rows are made in whole elements.
+    let unit = u64::from(to.held.bits / 8).max(1);
     let step = to.len.min(budget.limit() / 2 / members as u64).clamp(1, MOST);
+    let step = (step / unit * unit).max(unit);
     let pieces = (0..to.len.div_ceil(step)).map(|i| i * step..to.len.min((i + 1) * step));
     let join = || {
         let (mut a, mut b) = (budget.buffer(step)?, budget.buffer(step)?);
@@ -376,14 +379,23 @@ pub(crate) fn side<'a>(
         Some(bytes) => (Origin::Memory(bytes, &input.path), 0),
         None => input.place(tensor).map(|(source, at)| (Origin::File(source), at))?,
     };
-    let name = tensor.name.as_str();
-    let (source, rows, (at, len)) = source.in_rows(held, (at, tensor.len))?;
+    side_at((source, at, tensor.len), &tensor.name, held, (fill, promised))
+}
+
+/// One side of a comparison: a tensor of `len` bytes at a place, with the bits that its padding holds.
+pub(crate) fn side_at<'a>(
+    (source, at, len): (Origin<'a>, u64, u64),
+    name: &'a str,
+    held: &'a Held,
+    (fill, promised): (u128, bool),
+) -> Result<Side<'a>, Error> {
+    let (source, rows, (at, len)) = source.in_rows(held, (at, len))?;
     // Holes and padding are compared with what a conversion writes.
     let (fill, promised) = if held.tables().is_some() { (0, false) } else { (fill, promised) };
     Ok(Side { name, source, at, len, held: rows, fill, promised })
 }
 
-/// The first padding of a tensor that does not hold the fill that its layout promises.
+/// The first padding of a tensor that does not hold the fill of its layout.
 pub(crate) fn padding(
     out: &Input,
     tensor: &Tensor,
@@ -391,7 +403,7 @@ pub(crate) fn padding(
 ) -> Result<Option<Difference>, Error> {
     let fill = tensor.held.named.fill();
     let to = side((out, None), tensor, &tensor.held, fill)?;
-    match padding::difference(&to, &(), crew.budget())? {
+    match padding::difference(&to, &Quiet(crew.watch()), crew.budget())? {
         None => unfilled(out, tensor, fill),
         found => Ok(found),
     }
@@ -409,8 +421,17 @@ pub(crate) fn unfilled(
         .dtype
         .stored_fill(fill, held.bits, held.order)
         .map_err(|error| Error::corrupt(&out.path, format!("tensor {:?}: {error}", tensor.name)))?;
-    let found = tables.unfilled(out.place(tensor)?, expected)?;
-    let tensor = tensor.name.clone();
+    unfilled_at(out.place(tensor)?, (&tensor.name, tables), expected)
+}
+
+/// The first hole or padding of index tables whose storage begins at a place that does not hold these bits.
+pub(crate) fn unfilled_at(
+    place: (&Source, u64),
+    (name, tables): (&str, &Gathered),
+    expected: u128,
+) -> Result<Option<Difference>, Error> {
+    let found = tables.unfilled(place, expected)?;
+    let tensor = name.to_owned();
     Ok(found.map(|(offset, is)| Difference::Padding { tensor, offset, is, expected }))
 }
 

@@ -78,6 +78,15 @@ impl<'a> Crew<'a> {
     }
 }
 
+/// A watcher that can stop a run, and gets no progress: bytes that are read again were counted before.
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
 /// An error if the watcher asked to stop.
 pub(crate) fn go_on(watch: &dyn Watch) -> Result<(), Error> {
     if watch.cancelled() { Err(Error::cancelled()) } else { Ok(()) }

@@ -220,15 +220,6 @@ impl<'a> Data<'a> {
     }
 }
 
-/// A watcher that can stop a run, and gets no progress: bytes that are read again were counted before.
-pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
-
-impl Watch for Quiet<'_> {
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
-}
-
 impl Data<'_> {
     /// The pattern of one element, of the widest its first 128 bits.
     pub(crate) fn element(&self, coord: &[u64]) -> Result<u128, Error> {

@@ -9,8 +9,8 @@ use crate::{
     assemble::recorded::{Cell, Found, Remade, Unlike},
     transfer::budget::Budget,
     verify::{
-        crew::Crew,
-        fingerprint::{Data, Quiet},
+        crew::{Crew, Quiet},
+        fingerprint::Data,
     },
 };
 
