@@ -46,6 +46,8 @@ enum Node {
 ///     ShapeKind::Tuple(members) => format!("a tuple of {}", members.len()),
 ///     ShapeKind::Token | ShapeKind::Opaque => "nothing to store".into(),
 ///     ShapeKind::Buffer(_) => "a reference".into(),
+///     // XLA adds kinds.
+///     other => format!("{other:?}"),
 /// };
 /// assert_eq!(words, "a tuple of 2");
 /// ```
