@@ -107,7 +107,7 @@ fn check_arrays(tensors: &[Tensor], format: &Format) -> Result<(), Error> {
     let other = tensors.iter().find_map(|tensor| Some((&tensor.name, tensor.refusal.as_ref()?)));
     other.map_or(Ok(()), |(name, refusal)| {
         let said = format!(
-            "tensor {name:?} has no layout, and a {} file stores only arrays: {refusal}; the recipe can `drop` it",
+            "a {} file stores only arrays, and tensor {name:?} lacks a layout: {refusal}; let the recipe `drop` it",
             format.shown
         );
         Err(Error::usage(said))

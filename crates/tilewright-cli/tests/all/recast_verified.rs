@@ -1,0 +1,161 @@
+//! Results of recipes, verified later by the recipe that they record.
+
+use std::{fs, path::Path};
+
+use tilewright::files::{Reading, open};
+
+use crate::recast::{corpus, done, refused, said, text, tilewright};
+
+/// Changes one bit of a tensor's element; answers its coordinate.
+fn change(path: &Path, name: &str, element: u64) -> Vec<u64> {
+    let input = open(path, &Reading::default()).unwrap();
+    let tensor = input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    let [piece] = tensor.pieces() else { panic!("{name} in pieces") };
+    let file = input.files().nth(piece.file()).unwrap().to_path_buf();
+    let count: u64 = tensor.dims().iter().product();
+    let at = piece.at() + element * (piece.bytes() / count);
+    let coord =
+        tensor.dims().iter().rev().fold((element, Vec::new()), |(rest, mut coord), extent| {
+            coord.insert(0, rest % extent);
+            (rest / extent, coord)
+        });
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[at as usize] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    coord.1
+}
+
+#[test]
+fn results_are_verified_by_the_recipe_that_they_record_and_a_changed_element_is_found() {
+    let mut changed = 0;
+    for entry in fs::read_dir(corpus()).unwrap() {
+        let family = entry.unwrap().path();
+        if !family.is_dir() {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        let before = family.join("before.safetensors");
+        let recipe = family.join("recipe.toml");
+        done(at, &["convert", text(&before), "out.safetensors", "--recipe", text(&recipe), "-q"]);
+        done(at, &["convert", "out.safetensors", "back.safetensors", "--inverse", "-q"]);
+        let verify = |out: &str, against: &str, more: &[&str]| {
+            tilewright(at, &[&["verify", out, "--against", against, "-q"], more].concat())
+        };
+        for (out, against) in
+            [("out.safetensors", text(&before)), ("back.safetensors", "out.safetensors")]
+        {
+            for more in [&["--memory", "20000", "--threads", "3"][..], &[]] {
+                let output = verify(out, against, more);
+                assert!(output.status.success(), "{family:?} {out}: {}", said(&output));
+            }
+            for pair in [[out, against], [against, out]] {
+                done(at, &["same-data", pair[0], pair[1], "-q"]);
+            }
+            let whole = fs::read(at.join(out)).unwrap();
+            let names: Vec<(String, u64)> = {
+                let input = open(at.join(out), &Reading::default()).unwrap();
+                let size = |it: &tilewright::files::Tensor| it.dims().iter().product::<u64>();
+                input.tensors().iter().map(|it| (it.name().to_owned(), size(it))).collect()
+            };
+            for (number, (name, size)) in
+                names.iter().enumerate().filter(|(_, (_, size))| *size > 0)
+            {
+                // Not every tensor of each family: some of each kind.
+                if number % 5 > 1 && names.len() > 12 {
+                    continue;
+                }
+                let element = [0, size / 2, size - 1][number % 3];
+                let coord = change(&at.join(out), name, element);
+                let output = verify(out, against, &[]);
+                let text = said(&output);
+                assert_eq!(output.status.code(), Some(1), "{family:?} {name} {element}: {text}");
+                assert!(text.contains(&format!("tensor {name:?} has ")), "{text}");
+                assert!(
+                    text.contains(&format!(" at {coord:?}, expected ")),
+                    "{family:?} {name}: {text}"
+                );
+                let text = refused(at, &["same-data", against, out, "-q"], 1);
+                assert!(text.contains(name), "{text}");
+                fs::write(at.join(out), &whole).unwrap();
+                changed += 1;
+            }
+        }
+    }
+    assert!(changed > 200, "{changed}");
+}
+
+#[test]
+fn a_result_of_another_source_or_recipe_does_not_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let [before, gguf, recipe] = ["before.safetensors", "after.gguf", "recipe.toml"]
+        .map(|name| corpus().join("llama_gguf").join(name));
+    let convert = [
+        "convert",
+        text(&before),
+        "o.gguf",
+        "--recipe",
+        text(&recipe),
+        "--metadata",
+        text(&gguf),
+        "-q",
+    ];
+    done(at, &convert);
+    done(at, &["verify", "o.gguf", "--against", text(&before)]);
+    assert!(done(at, &["same-data", text(&before), "o.gguf"]).contains("same"));
+    // Another model of the same shapes: two tensors change places.
+    fs::write(
+        at.join("swap.toml"),
+        "pass = ['*']\n[[map]]\nfrom = 'model.layers.{L}.mlp.gate_proj.weight'\nto = 'model.layers.{L}.mlp.up_proj.weight'\n[[map]]\nfrom = 'model.layers.{L}.mlp.up_proj.weight'\nto = 'model.layers.{L}.mlp.gate_proj.weight'",
+    )
+    .unwrap();
+    done(at, &["convert", text(&before), "swapped.safetensors", "--recipe", "swap.toml"]);
+    done(at, &["verify", "swapped.safetensors", "--against", text(&before)]);
+    let text_of = refused(at, &["verify", "o.gguf", "--against", "swapped.safetensors"], 1);
+    assert!(
+        text_of.contains("tensor \"blk.0.ffn_gate.weight\" has ")
+            && text_of.contains(" at [0, 0], expected "),
+        "{text_of}"
+    );
+    let text_of = refused(at, &["same-data", "o.gguf", "swapped.safetensors"], 1);
+    assert!(
+        text_of.contains("blk.0.ffn_gate.weight") && text_of.contains("blk.1.ffn_up.weight"),
+        "{text_of}"
+    );
+    // A tensor less, and one more.
+    fs::write(at.join("less.toml"), "pass = ['*']\ndrop = ['model.norm.weight']").unwrap();
+    done(at, &["convert", text(&before), "less.safetensors", "--recipe", "less.toml"]);
+    let text_of = refused(at, &["verify", "o.gguf", "--against", "less.safetensors"], 1);
+    assert!(
+        text_of.contains("was not made for less.safetensors")
+            && text_of.contains("model.norm.weight"),
+        "{text_of}"
+    );
+    // By itself a result says which tensors it has, and not what they hold.
+    let text_of = refused(at, &["verify", "o.gguf"], 2);
+    assert!(
+        text_of.contains("names, types and dims of the recipe that it records")
+            && text_of.contains("--against"),
+        "{text_of}"
+    );
+    let mut bytes = fs::read(at.join("o.gguf")).unwrap();
+    let name = bytes.windows(12).position(|it| it == b"blk.1.ffn_up").unwrap();
+    bytes[name + 11] = b'q';
+    fs::write(at.join("renamed.gguf"), bytes).unwrap();
+    let text_of = refused(at, &["verify", "renamed.gguf"], 1);
+    assert!(
+        text_of.contains("not those of the recipe that it records")
+            && text_of.contains("blk.1.ffn_uq.weight"),
+        "{text_of}"
+    );
+    let text_of = refused(at, &["verify", "renamed.gguf", "--against", text(&before)], 1);
+    assert!(text_of.contains("tensor \"blk.1.ffn_uq.weight\": the recipe"), "{text_of}");
+    // A result that is converted again is what it was.
+    done(at, &["convert", "swapped.safetensors", "z.safetensors", "--to", "zN", "--skip-unfit"]);
+    done(at, &["verify", "z.safetensors", "--against", "swapped.safetensors"]);
+    done(at, &["verify", "z.safetensors", "--against", text(&before)]);
+    done(at, &["same-data", text(&before), "z.safetensors"]);
+    let some = ["verify", "o.gguf", "--against", "swapped.safetensors", "--tensor", "*attn*"];
+    done(at, &some);
+}
