@@ -40,8 +40,11 @@ fn every_layout_and_byte_order_is_read_and_written() {
         let said = done(at, &["convert", "in.safetensors", &out, "--recipe", &recipe, "--verify"]);
         assert!(said.contains("verified"), "{said}");
         for source in ["in.safetensors", "a.safetensors"] {
-            let said = done(at, &["verify", &out, "--against", source]);
-            assert!(said.starts_with("same"), "{layout}: {said}");
+            for memory in ["4K", "64K", "1M", "1G"] {
+                let verify = ["verify", &out, "--against", source, "--memory", memory];
+                let said = done(at, &verify);
+                assert!(said.starts_with("same"), "{layout} in {memory}: {said}");
+            }
             assert_eq!(done(at, &["same-data", &out, source]), "same\n");
         }
         let back = format!("{number}.back.safetensors");

@@ -93,7 +93,9 @@ impl Buffers<'_> {
 
     /// Compares the rows of a tensor with its storage.
     fn check(&self, (input, tensor): (&Input, &Tensor), stored: &Stored<'_>) -> Result<(), Error> {
-        let crew = Crew::new(&(), &self.budget, 1);
+        // A quarter of a thread's memory is for rooms, a quarter for rows, and half for this.
+        let budget = Budget::new(self.budget.limit() * 2);
+        let crew = Crew::new(&(), &budget, 1);
         stored.misread((input, tensor), crew)?.map_or(Ok(()), |found| {
             Err(Error::corrupt(&input.path, format!("its rows are wrong: {found}")))
         })
@@ -245,7 +247,7 @@ impl<'a> Remade<'a> {
         let found = Mutex::new(more.collect::<Vec<Found>>());
         let full = || found.lock().unwrap_or_else(PoisonError::into_inner).len() >= most;
         let lanes = crew.members(self.out.tensors().iter().map(|tensor| tensor.len).sum());
-        let room = (crew.budget().limit() / lanes as u64 / 4).clamp(64, ROOM);
+        let room = (crew.budget().limit() / lanes as u64 / 8).clamp(64, ROOM);
         let made = self.forth.made.iter().filter(|made| meant(&made.name, &self.sources(made)));
         let tensor = |made: &Made| {
             let name = made.name.as_str();
