@@ -13,13 +13,13 @@ use crate::{
 
 /// All steps in order; the error names the command that failed.
 pub(crate) fn run(root: &Path) -> Outcome {
-    let mut steps = Steps::new(root);
-    let outcome = all(root, &mut steps);
+    let steps = Steps::new(root);
+    let outcome = all(root, &steps);
     let whole = steps.summary(true);
     outcome.and(whole)
 }
 
-fn all(root: &Path, steps: &mut Steps) -> Outcome {
+fn all(root: &Path, steps: &Steps) -> Outcome {
     ci::look(root, steps)?;
     let packages = packages(root)?;
     let changed = changed(root)?;

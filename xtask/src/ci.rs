@@ -1,4 +1,7 @@
-//! `cargo xtask ci`: everything that decides whether a change lands. It stops at the first failure.
+//! `cargo xtask ci`: everything that decides whether a change lands. It begins nothing more after the first failure.
+//!
+//! Two lines of steps run at once, since most steps leave a processor idle: what checks the sources, which cargo builds for
+//! debugging, and what is handed out, which cargo builds for release. Neither waits for the other's build folder.
 //!
 //! Steps whose tools are missing and cannot be fetched are named and left out; with `CI=true` in the
 //! environment that is a failure.
@@ -30,15 +33,18 @@ pub(crate) fn run(root: &Path) -> Outcome {
         let own = env::current_exe().map_err(|error| format!("cargo xtask: {error}"))?;
         return sh(command(root, &[&*own.to_string_lossy(), "ci"]).env(INCREMENTAL, "0"));
     }
-    let mut steps = Steps::new(root);
-    let outcome = all(root, &mut steps);
+    let steps = Steps::new(root);
+    let record = target(root)?.join("ci-handed-out.txt");
+    let outcome = look(root, &steps).and_then(|()| {
+        println!("    what is handed out is built and tested as well: {}", record.display());
+        Steps::both(&record, || sources(root, &steps), || handed_out(root, &steps))
+    });
     let strict = env::var_os("CI").is_some_and(|value| value == "true");
-    let whole = steps.summary(strict);
-    outcome.and(whole)
+    steps.summary(strict).and(outcome)
 }
 
 /// Formatting, lints and the project's own rules.
-pub(crate) fn look(root: &Path, steps: &mut Steps) -> Outcome {
+pub(crate) fn look(root: &Path, steps: &Steps) -> Outcome {
     let cargo = |words: &[&str]| command(root, &[&["cargo"], words].concat());
     steps.step("formatting", || sh(&mut cargo(&["fmt", "--all", "--check"])))?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
@@ -46,14 +52,18 @@ pub(crate) fn look(root: &Path, steps: &mut Steps) -> Outcome {
     steps.step("tidy", || tidy::run(root))
 }
 
-fn all(root: &Path, steps: &mut Steps) -> Outcome {
-    look(root, steps)?;
+/// Tests, sets of features, packages and documentation.
+fn sources(root: &Path, steps: &Steps) -> Outcome {
     let cargo = |words: &[&str]| command(root, &[&["cargo"], words].concat());
     steps.step("tests", || sh(&mut cargo(&["test", "--workspace"])))?;
     steps.step("features", || release::features(root))?;
     steps.step("packages", || release::packages(root, false))?;
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
-    steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
+    steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))
+}
+
+/// The program and what is made from it, the Python package, and the page.
+fn handed_out(root: &Path, steps: &Steps) -> Outcome {
     let mut program = PathBuf::new();
     let build = || program::build(root, Build::Release).map(|built| program = built);
     steps.step("program", build)?;

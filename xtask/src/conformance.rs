@@ -13,7 +13,7 @@ use crate::{
     bench,
     program::{self, Build},
     python,
-    shell::{Outcome, command, output, run as sh, target},
+    shell::{Outcome, command, output, run as sh, say, target},
     wheel,
 };
 
@@ -58,7 +58,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
         let installed = sh(python::pip(root, &python).args(package));
         match installed.and_then(|()| report(root, &python, &program, adapter)) {
             Ok(report) => reports.push(report),
-            Err(why) => println!("    {adapter}: left out, {why}"),
+            Err(why) => say(&format!("    {adapter}: left out, {why}")),
         }
     }
     write(root, &table(&reports))

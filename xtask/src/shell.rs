@@ -1,8 +1,11 @@
 //! Running programs: without standard input, and named as typed where they fail.
 
 use std::{
+    cell::RefCell,
     env,
     ffi::OsStr,
+    fs::File,
+    io::Write,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
 };
@@ -11,6 +14,33 @@ use serde_json::Value;
 
 /// What went wrong, in one sentence that names the command.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
+
+thread_local! {
+    /// The file that commands of this thread print into; without one they print where this program does.
+    static RECORD: RefCell<Option<File>> = const { RefCell::new(None) };
+}
+
+/// Does `work`. What its commands print, and what it says itself, goes into `file`.
+pub(crate) fn recorded<T>(file: File, work: impl FnOnce() -> T) -> T {
+    RECORD.set(Some(file));
+    let result = work();
+    RECORD.take();
+    result
+}
+
+/// Prints a line, or writes it into the record of this thread.
+pub(crate) fn say(line: &str) {
+    RECORD.with_borrow_mut(|record| match record {
+        None => println!("{line}"),
+        // A line that cannot be written is lost; the outcome of the step is not.
+        Some(file) => drop(writeln!(file, "{line}")),
+    });
+}
+
+/// A handle of the record of this thread for a command, if there is one.
+fn record() -> Option<Stdio> {
+    RECORD.with_borrow(|record| Some(record.as_ref()?.try_clone().ok()?.into()))
+}
 
 /// The root of the workspace.
 pub(crate) fn root() -> PathBuf {
@@ -26,8 +56,11 @@ pub(crate) fn command(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Runs a command with its output shown.
+/// Runs a command with its output shown, or recorded.
 pub(crate) fn run(command: &mut Command) -> Outcome {
+    if let (Some(out), Some(errors)) = (record(), record()) {
+        command.stdout(out).stderr(errors);
+    }
     let status =
         command.status().map_err(|error| format!("{} did not start: {error}", shown(command)))?;
     succeeded(command, status)
@@ -36,7 +69,7 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
 /// Runs a command and returns what it printed.
 pub(crate) fn output(command: &mut Command) -> Outcome<String> {
     let output = command
-        .stderr(Stdio::inherit())
+        .stderr(record().unwrap_or_else(Stdio::inherit))
         .output()
         .map_err(|error| format!("{} did not start: {error}", shown(command)))?;
     succeeded(command, output.status)?;
@@ -96,6 +129,18 @@ mod tests {
             message.starts_with("`RUSTDOCFLAGS=\"-D warnings\" cargo no-such-subcommand` failed"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn a_record_holds_what_commands_print_and_what_is_said() {
+        let path = env::temp_dir().join(format!("xtask-record-{}", std::process::id()));
+        let outcome = recorded(File::create(&path).unwrap(), || {
+            say("first");
+            run(&mut command(&env::temp_dir(), &["sh", "-c", "echo second; echo third >&2"]))
+        });
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((outcome, text.as_str()), (Ok(()), "first\nsecond\nthird\n"));
     }
 
     #[test]

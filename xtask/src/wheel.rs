@@ -10,7 +10,7 @@ use std::{
 use crate::{
     emulated::Emulated,
     platforms, python,
-    shell::{Outcome, command, run as sh, target},
+    shell::{Outcome, command, run as sh, say, target},
 };
 
 /// The crate of the package.
@@ -75,7 +75,7 @@ pub(crate) fn build(root: &Path) -> Outcome<PathBuf> {
     let maturin = Maturin::prepare(root, "tools", "requirements-build.txt")?;
     maturin.run(root, &["build", "--locked", "--interpreter", &text(&maturin.python)])?;
     let wheel = maturin.made(".whl")?;
-    println!("    {}", wheel.display());
+    say(&format!("    {}", wheel.display()));
     Ok(wheel)
 }
 

@@ -10,7 +10,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
-    thread,
 };
 
 use crate::shell::{Outcome, command, run, target};
@@ -18,13 +17,10 @@ use crate::shell::{Outcome, command, run, target};
 /// Builds the page.
 pub(crate) fn build(root: &Path) -> Outcome {
     let web = root.join("web");
-    let (compiled, binder) = thread::scope(|scope| {
-        // The compiler's last step is long and uses one processor.
-        let binder = scope.spawn(|| packages(&web).and_then(|()| binder(root)));
-        (wasm::compile(root), binder.join())
-    });
-    let binder = binder.map_err(|_| "the build of web/bindgen panicked".to_owned())??;
-    run(command(root, &[&binder.to_string_lossy()]).arg(compiled?).arg("web/generated"))?;
+    packages(&web)?;
+    let binder = binder(root)?;
+    let compiled = wasm::compile(root)?;
+    run(command(root, &[&binder.to_string_lossy()]).arg(compiled).arg("web/generated"))?;
     fold(&web)?;
     run(&mut command(&web, &["node_modules/.bin/tsc", "--project", "."]))?;
     run(&mut command(&web, &["node", "build.mjs"]))

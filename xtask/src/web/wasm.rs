@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-use crate::shell::{Outcome, command, output, run, target, works};
+use crate::shell::{Outcome, command, output, run, say, target, works};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 const PACKAGES: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
@@ -26,7 +26,7 @@ pub(crate) fn compile(root: &Path) -> Outcome<PathBuf> {
         run(library(command(root, &["cargo"]), &folder).arg("--locked"))?;
         return Ok(built(&folder));
     }
-    println!("    no {TARGET} from rustup; Debian's compiler builds the standard library");
+    say(&format!("    no {TARGET} from rustup; Debian's compiler builds the standard library"));
     let folder = folder.join("web-debian");
     debian(root)?;
     let mut build = library(command(root, &["/usr/bin/cargo"]), &folder);
