@@ -1,5 +1,6 @@
-//! 512 MiB of f32 moved by the Rust call: what `crates/tilewright-py/benches/speed.py` is held against. The
-//! shortest of seven rounds, in milliseconds, with one thread and with two.
+//! Moves 512 MiB of f32 with one call in Rust, for comparison with `crates/tilewright-py/benches/speed.py`. Prints the shortest
+//! of
+//! seven rounds in milliseconds, with one thread and with two.
 
 use std::time::Instant;
 
@@ -16,9 +17,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for to in ["col-major", "(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0"] {
             let there = Spec::parse(to)?.resolve(Some(&DIMS), None)?;
             let plan = Plan::new(&rows, there.layout(), Elements::same(32), 0)?;
-            // On huge pages, as NumPy's arrays of this size are.
+            // The buffers are on huge pages, as NumPy's arrays of this size are.
             let (mut source, mut out) = (Buffer::new(1 << 29)?, Buffer::new(1 << 29)?);
-            // Pages that were never written are all the same one.
+            // Pages that were never written all map to the same page.
             source.fill(1);
             plan.run(&source, &mut out, threads)?;
             let mut best = f64::INFINITY;

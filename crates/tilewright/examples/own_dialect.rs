@@ -1,12 +1,12 @@
-//! A notation that the library does not have, added by a crate that uses it: the layouts of TVM.
+//! A notation that is added from outside of the library: the layouts of TVM.
 //!
 //! ```text
 //! tvm    := [ { DIM } '->' ] { DIM | int block }
 //! ```
 //!
-//! A capital letter is a dim, a small one behind a number a block of the dim of that letter: `NCHW16c` keeps channels in
-//! blocks of 16, the blocks after the batch, their insides last. Before the arrow stand the dims of the array, where
-//! these are stored in another order. A dim that its block does not divide is padded.
+//! A capital letter is a dim. A small letter after a number is a block of the dim of that letter: `NCHW16c` keeps channels in
+//! blocks of 16; the index of the block follows the batch, and the index inside the block is last. If the array has its dims in
+//! another order, they precede an arrow. A dim that its block does not divide is padded.
 //! Source: TVM, `tir.layout` and `tir.bijective_layout`.
 //!
 //! `cargo run -p tilewright --example own_dialect`
@@ -24,19 +24,19 @@ use tilewright::{
     },
 };
 
-/// The dialect: a name, what it says, and two functions. Its form is a text of capitals with a block.
+/// The dialect: a name, a description, and two functions. Its form is a text of capitals with a block.
 const TVM: Notation = Notation::new("tvm", "TVM: the order of the dims and of blocks", read, print)
     .with_form(|text| {
         let first = text.trim_start_matches(|c: char| c.is_ascii_uppercase());
         first.len() < text.len() && first.starts_with(|c: char| c.is_ascii_digit())
     });
 
-/// A text, read.
+/// A text of TVM, parsed.
 #[derive(Debug)]
 struct Tvm {
     /// The letters of the array's dims.
     dims: Vec<char>,
-    /// What is stored, outermost first; a block has a size.
+    /// The stored dims and blocks, outermost first; a block has a size.
     stored: Vec<(char, Option<u64>)>,
 }
 
@@ -52,7 +52,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, notation::Error> {
     Ok(Arc::new(layout))
 }
 
-/// The dims and blocks of a text from this byte on. An error points at the bytes at fault.
+/// Reads the dims and blocks of a text from this byte on. An error points at the bytes at fault.
 fn axes(text: &str, from: usize) -> Result<Vec<(char, Option<u64>)>, notation::Error> {
     let mut axes = Vec::new();
     let mut digits = String::new();
@@ -85,7 +85,7 @@ fn axes(text: &str, from: usize) -> Result<Vec<(char, Option<u64>)>, notation::E
 }
 
 impl Tvm {
-    /// The layout as digits of the dims: a dim with a block is its quotient, the block its remainder.
+    /// Returns the layout as digits of the dims. A dim with a block is its quotient, the block its remainder.
     fn pattern(&self) -> Result<Pattern, notation::Error> {
         let is_blocked = |dim: char| {
             self.stored.iter().any(|(c, size)| size.is_some() && c.eq_ignore_ascii_case(&dim))
@@ -140,7 +140,7 @@ impl Reading for Tvm {
     }
 }
 
-/// The layout with the letters A, B, C … for its dims, or the reason why TVM cannot say it.
+/// Prints the layout with the letters A, B, C … for its dims, or returns the reason why TVM cannot express it.
 fn print(named: &Named) -> Result<String, notation::Error> {
     let pattern = Pattern::of(named.layout())?;
     let letter = |axis: u8| char::from(b'A'.saturating_add(axis).min(b'Z'));
@@ -162,12 +162,12 @@ fn print(named: &Named) -> Result<String, notation::Error> {
 fn main() -> Result<(), Error> {
     add_notation(TVM)?;
 
-    // It is read wherever a layout is, with or without the array before it.
+    // A text of TVM is a SPEC like any other, with or without the array before it.
     let named = Spec::parse("f32[1,32,7,7] NCHW16c")?.resolve(None, None)?;
     assert_eq!(named.layout().offset(&[0, 17, 0, 0])?, 16 * 7 * 7 + 1);
     println!("{}", Explanation::of(&named));
 
-    // It is another spelling of the same map, and any layout is said in it, or refused with the reason.
+    // It is another spelling of the same map. Any layout is printed in it, or refused with the reason.
     let tag = Spec::parse("f32[1,32,7,7] aBcd16b")?.resolve(None, None)?;
     assert!(named.layout().same_function(tag.layout())?);
     let tvm = notation("tvm")?;
@@ -177,13 +177,13 @@ fn main() -> Result<(), Error> {
     let nested = Spec::parse("bf16[16,256]{1,0:T(8,128)(2,1)}")?.resolve(None, None)?;
     println!("{}", Translation::of(&nested, tvm).unwrap_err());
 
-    // A text that oneDNN reads too is ambiguous, and a prefix says whose it is.
+    // A text that oneDNN reads too is ambiguous, and a prefix selects the notation.
     let error = Spec::parse("OI16i16o").unwrap_err();
     println!("{error}");
     assert!(error.is_ambiguous() && error.to_string().contains("`tvm:OI16i16o`"));
     assert!(Spec::parse("tvm:OI16i16o").is_ok());
 
-    // An error points at the bytes at fault, wherever the text stands.
+    // An error points at the bytes at fault, wherever in the SPEC the text is.
     let error = Spec::parse("f32[1,32,7,7] NCHW16cX16").unwrap_err();
     assert_eq!(error.span(), Some((24, 24)));
     println!("{}", error.render());
@@ -194,7 +194,7 @@ fn main() -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// What the example says is so; and law: what is printed is read as the same layout.
+    /// The example holds; and the law: a printed text is read as the same layout.
     #[test]
     fn it_says_what_is_so() {
         main().unwrap();

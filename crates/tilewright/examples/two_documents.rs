@@ -1,5 +1,6 @@
-//! Two documents as one program: XLA's "Shapes and Layout" and CATLASS's "TLA Layouts". Their examples and main statements are
-//! lines here that hold.
+//! Two documents as one program: XLA's "Shapes and Layout" and CATLASS's "TLA Layouts". Each of their examples and main
+//! statements
+//! is a line here that is checked.
 //!
 //! `cargo run --example two_documents --no-default-features --features xla`
 
@@ -44,14 +45,14 @@ fn shapes_and_layouts() -> Result<(), Error> {
         Ok(String::from_utf8_lossy(&data).into_owned())
     };
     assert_eq!((stored(&columns)?, stored(&rows)?), ("adbecf".into(), "abcdef".into()));
-    // A dim is made the most major, the others keep their order.
+    // One dim becomes the most major; the others keep their order.
     assert_eq!(columns.with_dim_major(0)?, rows);
     // IndexUtil: the linear index of (3,5) in 10×20, by column and by row, and back.
     assert_eq!(linear_index(&[10, 20], columns.minor_to_major(), &[3, 5])?, 53);
     assert_eq!(linear_index(&[10, 20], rows.minor_to_major(), &[3, 5])?, 65);
     assert_eq!(multi_index(&[10, 20], columns.minor_to_major(), 53)?, [3, 5]);
     assert_eq!(multi_index(&[10, 20], rows.minor_to_major(), 65)?, [3, 5]);
-    // `try_new` refuses shapes that no array has.
+    // `try_new` refuses impossible shapes.
     assert!(ArrayShape::try_new(PrimitiveType::Token, &[2]).is_err());
     assert!(ArrayShape::try_new(PrimitiveType::F32, &[u64::MAX, 4]).is_err());
     padding(&small, &columns, &rows)
@@ -63,11 +64,11 @@ fn padding(small: &ArrayShape, columns: &XlaLayout, rows: &XlaLayout) -> Result<
         let shape = ArrayShape::with_layout(small.element_type(), small.dims(), order)?;
         PaddedShape::new(&shape, &[3, 5], PaddingValue::Zero)
     };
-    // The widths are what each dim is padded to; the value is what the padding holds.
+    // The widths are the padded extents of the dims; the value is the contents of the padding.
     let shape = padded(columns)?;
     assert_eq!((shape.extents(), shape.widths()), (&[2, 3][..], &[3, 5][..]));
     assert_eq!(shape.padding_value(), Some(PaddingValue::Zero));
-    // There is a width for each dim, and none is below its dim.
+    // There is a width for each dim, and each is at least the extent of its dim.
     let widths = |widths: &[u64]| PaddedShape::new(small, widths, PaddingValue::Zero);
     assert!(widths(&[3]).is_err_and(|error| error.is_mismatch()));
     assert!(widths(&[3, 2]).is_err_and(|error| error.is_illegal()));
@@ -84,7 +85,7 @@ fn padding(small: &ArrayShape, columns: &XlaLayout, rows: &XlaLayout) -> Result<
         view.fill_padding(b'0')?;
         assert_eq!(String::from_utf8_lossy(&data), text);
     }
-    // It counts in the size: f32[10,20] padded to 15×21 takes 1260 bytes.
+    // Padding counts in the size: f32[10,20] padded to 15×21 takes 1260 bytes.
     let sized = PaddedShape::parse("f32[10,20]{0,1}pad(15,21)")?;
     assert!(sized.is_padded() && sized.bytes() == 1260);
     // From an offset back to an element, or to padding.
@@ -145,7 +146,7 @@ fn formats() -> Result<(), Error> {
     // 32×48 of 16 bits in zN: blocks of 16×16.
     let w32xh48 = zN::layout(_32, _48, _16);
     assert_eq!(w32xh48.to_string(), "((_16,_2),(_16,_3)):((_16,_256),(_1,_512))");
-    // The small letter is the order in a block, the capital one that of the blocks: n and N by column.
+    // The small letter is the order in a block, the capital one the order of the blocks: n and N are column-major.
     let place = (17, 18);
     assert_eq!(nZ::layout(32, 48, 16).offset(place), 1057);
     assert_eq!(zZ::layout(32, 48, 16).offset(place), 1042);
@@ -153,7 +154,7 @@ fn formats() -> Result<(), Error> {
     assert_eq!(zN::layout(32, 48, 16).offset(place), 786);
     // A block has 32 bytes along one side: of 4-byte elements, 16×8.
     assert_eq!(zN::try_layout(100, 100, 32)?.offset((16, 16)), 1920);
-    // `try_layout` refuses a width that formats do not have.
+    // `try_layout` refuses a width that formats do not support.
     assert!(zN::try_layout(20, 20, 24).is_err());
     // The format `zN` as text.
     let text = parse("zN")?.resolve(Some(&[32, 48]), Some(Dtype::F16))?;

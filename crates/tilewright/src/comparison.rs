@@ -1,4 +1,4 @@
-//! Whether two named layouts are the same map: asked by questions and by expressions.
+//! Comparison of two layouts as maps, for questions and for expressions.
 
 use std::fmt;
 
@@ -28,26 +28,25 @@ use crate::Error;
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Every coordinate goes to the same offset; what else differs (capacity, padding, element type)
-    /// is noted.
+    /// Every coordinate goes to the same offset. Other differences (capacity, padding, element type) are notes.
     Same {
-        /// One sentence for each difference that is no difference of the map.
+        /// One sentence for each difference outside the map.
         notes: Vec<String>,
     },
-    /// The row-major first coordinate that goes to different offsets; where the search for the first
-    /// is given up, another.
+    /// The first coordinate, in row-major order, that goes to different offsets. If the search for the first one gives up, any
+    /// such coordinate.
     Differ(Difference),
     /// The arrays have different logical extents.
     Extents {
-        /// The extents of the one.
+        /// The extents of the first array.
         left: Coord,
-        /// The extents of the other.
+        /// The extents of the second array.
         right: Coord,
     },
 }
 
-/// Compares two layouts as maps over equal logical extents; two bare layouts of equal size and
-/// different shape as maps of their colexicographic index. The elements are not enumerated.
+/// Compares two layouts as maps over equal logical extents. Two bare layouts of equal size and different shape are compared as
+/// maps of their colexicographic index. The elements are not enumerated.
 ///
 /// # Errors
 /// [undecided](Error::is_undecided), in the field `b`, as [`TensorLayout::any_difference`].
@@ -65,7 +64,7 @@ pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
     compared(a, b).map_err(|error| Error::from(error).in_field("b"))
 }
 
-/// The same of layouts that may have index tables.
+/// Compares two layouts that may have index tables; without tables as [`compare`].
 ///
 /// # Errors
 /// [undecided](Error::is_undecided), in the field `b`, as
@@ -118,7 +117,7 @@ fn compared(a: &Named, b: &Named) -> Result<Comparison, core::Error> {
     })
 }
 
-/// The first difference, or one of those behind it.
+/// Returns the first difference, or any one if the first is undecided.
 fn difference(
     left: &TensorLayout,
     right: &TensorLayout,

@@ -1,5 +1,5 @@
-//! Layouts, conversions and expressions as pictures: everything of `tilewright-draw`, and functions that draw what
-//! this crate reads.
+//! Pictures of layouts, conversions and expressions: everything of `tilewright-draw`, and functions that draw the values of
+//! this crate.
 //!
 //! ```
 //! use tilewright::{Spec, draw::{Limits, conversion, subject}};
@@ -25,7 +25,7 @@ use crate::{
     eval::{self, Operation},
 };
 
-/// A layout to draw under the SPEC it is, its padding holding what that says.
+/// Returns a layout as the subject of a picture, with its SPEC as the name and its fill in the padding.
 ///
 /// ```
 /// use tilewright::{Spec, draw::{Limits, grid, subject}};
@@ -38,7 +38,7 @@ pub fn subject(named: &Named) -> Subject<'_> {
     Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
 }
 
-/// The picture of who holds what of an array in shards.
+/// Draws which device holds which elements of an array in shards.
 ///
 /// ```
 /// use tilewright::{InShards, draw::{Limits, shards}};
@@ -56,7 +56,7 @@ pub fn shards(array: &InShards, limits: &Limits) -> Scene {
     scene
 }
 
-/// What a picture needs to know of a shard.
+/// Returns the data of a shard that a picture needs.
 fn device(shard: &Shard) -> Device {
     Device {
         name: shard.device().map_or("all".into(), |device| device.to_string()),
@@ -66,7 +66,7 @@ fn device(shard: &Shard) -> Device {
     }
 }
 
-/// A word on padding that follows no index of the array, so that no cell stands for it.
+/// Returns a note on padding that belongs to no index of the array, so that no cell shows it.
 fn inner_padding(shard: &Shard) -> Option<String> {
     let (held, stored) = (shard.extents(), shard.stored());
     let shown = held.iter().zip(shard.padding()).map(|(held, [_, behind])| held + behind);
@@ -74,8 +74,8 @@ fn inner_padding(shard: &Shard) -> Option<String> {
     Some(format!("device {device} holds {held:?} and stores {stored:?} with padding"))
 }
 
-/// The bank of each element of an array, those of the first access's threads that wait for each other marked; beside it
-/// the banks after the fix, where there is one.
+/// Draws the bank of each element of an array, and marks the elements whose threads wait for each other in the first access with
+/// conflicts. If there is a fix, the banks after it are drawn beside.
 ///
 /// ```
 /// use tilewright::{ask::BankConflicts, banks::Banks, draw::{Limits, conflicts}, input::Array};
@@ -103,10 +103,10 @@ pub fn conflicts(report: &BankConflicts, limits: &Limits) -> Scene {
     bank_conflicts(&subject(layout), after.as_ref(), &waiting, limits)
 }
 
-/// What a thread reads of an array if it reads `vector` elements at once.
+/// Returns the access of a thread that reads `vector` elements of an array at once.
 ///
 /// # Errors
-/// Why banks cannot be counted for it.
+/// The reason why banks cannot be counted for the array.
 ///
 /// ```
 /// use tilewright::{Spec, draw::{NoAccess, access}};
@@ -123,7 +123,7 @@ pub fn access(named: &Named, vector: u64) -> Result<Access, NoAccess> {
     }
 }
 
-/// Why banks cannot be counted for an array.
+/// Reason why banks cannot be counted for an array.
 ///
 /// ```
 /// use tilewright::draw::NoAccess;
@@ -133,7 +133,7 @@ pub fn access(named: &Named, vector: u64) -> Result<Access, NoAccess> {
 pub enum NoAccess {
     /// The width of its elements is not known.
     Unknown,
-    /// The bits of its elements, which are no whole bytes.
+    /// The elements have this many bits, which are not whole bytes.
     Packed(u32),
 }
 
@@ -148,12 +148,12 @@ impl fmt::Display for NoAccess {
     }
 }
 
-/// The picture of an expression that says more than that of its value as an array: of a composition, a division or
-/// a product of two layouts the operands beside the result, of `make_layout_tv` the owners of the tile, of a linear
-/// layout the holder of each element, of strides such as `1@0` the coordinates. `None` for every other expression.
+/// Draws an expression whose picture shows more than its value as an array would: operands beside the result of a composition, a
+/// division or a product of two layouts; the owners of the tile of `make_layout_tv`; the holder of each element of a linear
+/// layout; the coordinates of strides such as `1@0`. `None` for every other expression.
 ///
 /// # Errors
-/// As [`evaluate`](eval::evaluate), and what cannot be drawn.
+/// As [`evaluate`](eval::evaluate), and an error for a value that cannot be drawn.
 ///
 /// ```
 /// use tilewright::draw::{Limits, expression};
@@ -191,7 +191,7 @@ pub fn expression(text: &str, limits: &Limits) -> Result<Option<Scene>, Error> {
     scene.map(Some).map_err(|error| Error::whole(text, &error))
 }
 
-/// Whether a text is an expression of a map that [`expression`] draws and that is no layout of an array: a linear
+/// Returns whether a text is an expression of a map that [`expression`] draws and that is not a layout of an array: a linear
 /// layout, or one with coordinates for values.
 ///
 /// ```
@@ -204,7 +204,7 @@ pub fn is_map(text: &str) -> bool {
         .is_ok_and(|value| value.as_linear().is_some() || value.as_basis().is_some())
 }
 
-/// The picture of a map that is no layout of an array.
+/// Draws a map that is not a layout of an array.
 fn map(value: &eval::Value, limits: &Limits) -> Option<Result<Scene, tilewright_core::Error>> {
     let linear = value.as_linear().map(|map| distribution(map, limits));
     linear.or_else(|| value.as_basis().map(|map| coordinates(map, limits)))

@@ -1,9 +1,10 @@
-//! Layouts as code: a SPEC in any notation, as the offset function of an array whose extents are numbers or names.
+//! Layouts as code: the offset function of a SPEC in any notation, with extents that are numbers or names.
 //!
-//! What [`tilewright_emit`] has, and [`digits`] from texts. A general SPEC says no digits by itself. So the pattern of named
-//! extents is taken from the layouts of two arrays, whose digits of another size are the ones that grow, and compared with
-//! the layouts of further arrays, small and large, multiples of tiles and not. A SPEC that follows no one pattern is refused
-//! with an array where it differs.
+//! The module has everything of [`tilewright_emit`], and adds [`digits`] from texts.
+//!
+//! A general SPEC has no digits by itself. So the pattern for named extents is taken from the layouts of two arrays: the digits
+//! whose sizes differ are the ones that grow. The pattern is then compared with the layouts of further arrays, small and large,
+//! multiples of tiles and not. A SPEC that does not follow one pattern is refused with an array where it differs.
 
 #[cfg(feature = "device")]
 mod kernels;
@@ -19,20 +20,20 @@ use crate::Error as Whole;
 #[cfg(feature = "device")]
 pub use kernels::{Kernels, Runtime};
 
-/// The most extents that are named.
+/// The largest number of named extents.
 const NAMED: usize = 6;
 
-/// The extents of the arrays from which a pattern is taken, by the number of named extents: large, so that every tile is
-/// smaller, and odd, so that no tile divides them.
+/// The extents of the arrays from which a pattern is taken, by the number of named extents. They are large, so that every tile
+/// is smaller, and odd, so that no tile divides them.
 const LARGE: [u64; NAMED] = [1_000_003, 100_003, 10_007, 4_099, 2_053, 1_031];
 
-/// Extents from here on are no sizes of tiles.
+/// Extents from this number on are not sizes of tiles.
 const FEW: u64 = 1_000;
 
-/// The extents of arrays with which a pattern is compared.
+/// The extents of the arrays with which a pattern is compared.
 const SMALL: [u64; 13] = [1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 127, 128, 257];
 
-/// The language of a name.
+/// Returns the language of this name.
 ///
 /// # Errors
 /// [usage](Whole::is_usage) in the field `to`, with the nearest name.
@@ -51,14 +52,14 @@ pub fn language(name: &str) -> Result<Language, Whole> {
     })
 }
 
-/// The digits of a SPEC at extents that are numbers or names.
+/// Returns the digits of a SPEC at extents that are numbers or names.
 ///
-/// `dims` are numbers and names, `8,N`; `symbolic` names all extents of a SPEC of one rank N0, N1 …; none is for a SPEC that
-/// says its extents.
+/// `dims` is a list of numbers and names, such as `8,N`. The word `symbolic` names all extents of a SPEC of one rank: N0, N1 ….
+/// A SPEC that states its extents needs no `dims`.
 ///
 /// # Errors
-/// As [`Spec::resolve`](crate::Spec::resolve); `usage` for dims that are neither; `unsupported` for a SPEC whose named extents
-/// follow no one pattern.
+/// As [`Spec::resolve`](crate::Spec::resolve); `usage` for dims that are neither numbers nor names; `unsupported` for a SPEC
+/// whose named extents do not follow one pattern.
 ///
 /// ```
 /// use tilewright::emit::{Language, Style, digits};
@@ -80,7 +81,7 @@ pub fn digits(
     digits_of(&read, dims, crate::input::Array::read(None, dtype)?.dtype, known)
 }
 
-/// The same of a SPEC that is read already.
+/// Returns the digits of a SPEC that is already parsed; else as [`digits`].
 ///
 /// # Errors
 /// As [`digits`].
@@ -124,7 +125,7 @@ pub fn digits_of(
     }
 }
 
-/// Reads extents, numbers or names.
+/// Reads extents that are numbers or names.
 fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Whole> {
     if text.trim() == "symbolic" {
         let ranks: Vec<usize> = (1..=8).filter(|rank| spec.fits(*rank)).collect();
@@ -148,7 +149,7 @@ fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Whole> {
     if text.is_empty() { Ok(Vec::new()) } else { text.split(',').map(one).collect() }
 }
 
-/// The pattern that a SPEC has at all these extents.
+/// Returns the pattern that a SPEC has at all extents that `dims` allow.
 fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, Whole> {
     if spec.is_concrete() {
         let said = format!("{spec} states its extents, so they cannot have names");
@@ -208,7 +209,7 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
     }
 }
 
-/// The extents of small arrays at which a pattern is another layout than that of this function.
+/// Returns the extents of a small array at which a pattern differs from the layout that `resolved` gives.
 fn differs(
     pattern: &Pattern,
     dims: &[Dim],
@@ -226,7 +227,7 @@ fn differs(
     Ok(None)
 }
 
-/// The extents of a small array of which there is no pattern, by name, and why not.
+/// Returns the extents, by name, of a small array that has no pattern, and the reason.
 fn no_pattern(
     dims: &[Dim],
     resolved: &dyn Fn(&[u64]) -> Result<TensorLayout, Whole>,
@@ -237,7 +238,7 @@ fn no_pattern(
     })
 }
 
-/// The extents of small arrays.
+/// Iterates over the extents of small arrays.
 fn small(dims: &[Dim]) -> impl Iterator<Item = Vec<u64>> + '_ {
     let turns = 0..SMALL.len() as u64 * 4;
     let extents = turns.map(|turn| {
@@ -249,7 +250,7 @@ fn small(dims: &[Dim]) -> impl Iterator<Item = Vec<u64>> + '_ {
     extents.filter(|extents| size(extents).is_some())
 }
 
-/// What the named extents are: `M = 3, N = 5`.
+/// Returns the values of the named extents as text: `M = 3, N = 5`.
 fn spelled(dims: &[Dim], extents: &[u64]) -> String {
     let named = dims.iter().zip(extents).filter_map(|(dim, extent)| match dim {
         Dim::Known(_) => None,
@@ -258,8 +259,8 @@ fn spelled(dims: &[Dim], extents: &[u64]) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
-/// A message about an array of these extents, as one about named extents: by their names where no tile is of such a size,
-/// else with what they are.
+/// Turns a message about an array of these extents into one about named extents. The names replace the numbers if all named
+/// extents are too large to be sizes of tiles; else the values of the names follow the message.
 fn about(message: &str, dims: &[Dim], extents: &[u64]) -> String {
     let mut named = dims.iter().zip(extents).filter(|(dim, _)| matches!(dim, Dim::Named { .. }));
     match named.all(|(_, extent)| *extent >= FEW) {
@@ -268,7 +269,7 @@ fn about(message: &str, dims: &[Dim], extents: &[u64]) -> String {
     }
 }
 
-/// A message with the names of extents for their numbers.
+/// Returns a message with the numbers of named extents replaced by the names.
 fn by_name(message: &str, dims: &[Dim], extents: &[u64]) -> String {
     let name = |number: &str| {
         let number = number.parse().ok();
@@ -290,7 +291,7 @@ fn by_name(message: &str, dims: &[Dim], extents: &[u64]) -> String {
     said + rest
 }
 
-/// The extents from which a pattern is taken: as large as the bound on an array lets them be.
+/// Returns the size of the extents from which a pattern is taken, as large as the bound on an array allows.
 fn large(dims: &[Dim]) -> Result<u64, Whole> {
     let named = dims.iter().filter(|dim| matches!(dim, Dim::Named { .. })).count();
     let first = named.checked_sub(1).and_then(|at| LARGE.get(at)).copied();
@@ -305,13 +306,13 @@ fn large(dims: &[Dim]) -> Result<u64, Whole> {
     })
 }
 
-/// The elements of an array of these extents, in tiles; `None` beyond 2^60.
+/// Returns the number of elements of an array of these extents, in tiles; `None` beyond 2^60.
 fn size(extents: &[u64]) -> Option<u64> {
     let all = extents.iter().try_fold(1u64, |all, extent| all.checked_mul(*extent));
     all.filter(|all| *all < 1 << 60)
 }
 
-/// Extents for named ones: of each a multiple of what is known, by its number.
+/// Returns extents with a number for each name: the known multiple of the name times what `pick` gives for its axis.
 fn at(dims: &[Dim], pick: impl Fn(u64) -> u64) -> Vec<u64> {
     let extent = |(axis, dim): (usize, &Dim)| match dim {
         Dim::Known(extent) => *extent,

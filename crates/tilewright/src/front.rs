@@ -1,4 +1,4 @@
-//! The first things one asks for, in one call each.
+//! The most frequent tasks, one call each: read a layout, open a file, convert a file.
 
 #[cfg(feature = "files")]
 use std::path::Path;
@@ -9,11 +9,11 @@ use crate::Error;
 #[cfg(feature = "files")]
 use crate::files;
 
-/// Reads a layout in whatever notation it is written; [`Spec::resolve`] then gives the layout of an array.
+/// Reads a layout in any notation. [`Spec::resolve`] then gives the layout of an array.
 ///
 /// # Errors
-/// [parse](Error::is_parse) with the bytes at fault and what would be legal there; where several notations read
-/// the text, the readings.
+/// [parse](Error::is_parse), with the bytes at fault and what would be legal there; if several notations read the text, with
+/// each reading.
 ///
 /// ```
 /// use tilewright::parse;
@@ -27,11 +27,11 @@ pub fn parse(text: &str) -> Result<Spec, Error> {
     Ok(Spec::parse(text)?)
 }
 
-/// Opens a file of tensors; its name and its first bytes say of which format. [`files::open`] takes what a file
-/// without a header does not say.
+/// Opens a file of tensors; its name and first bytes tell the format. [`files::open`] also takes what a file without a header
+/// does not contain.
 ///
 /// # Errors
-/// [i/o](Error::is_io) where it cannot be read, [corrupt](Error::is_corrupt) where it is no such file.
+/// [i/o](Error::is_io) if the file cannot be read, [corrupt](Error::is_corrupt) if it is not a file of tensors.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
@@ -45,8 +45,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<files::Input, Error> {
     Ok(files::open(path, &files::Reading::default())?)
 }
 
-/// Converts a file of tensors to another one, as asked. The result is there whole or not at all; it replaces a
-/// file only where the request [forces](files::Request::force) it.
+/// Converts a file of tensors to another file. The result is complete or absent. It replaces an existing file only if the
+/// request [forces](files::Request::force) it.
 ///
 /// # Errors
 /// As [`files::Conversion::prepare`] and [`files::Conversion::run`].

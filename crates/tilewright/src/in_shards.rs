@@ -1,7 +1,7 @@
-//! An array in shards with the layout of each shard: `ARRAY @ SHARDING / SPEC`, put together.
+//! An array in shards with the layout of each shard, `ARRAY @ SHARDING / SPEC`.
 //!
-//! [`sharded`](crate::sharded) knows who holds what and reads no layout; [`notation`](crate::notation) reads layouts of
-//! whole arrays. Here the layout behind ` / ` is resolved for what each device holds.
+//! [`sharded`](crate::sharded) computes what each device holds and reads no layouts. [`notation`](crate::notation) reads layouts
+//! of whole arrays. This module resolves the layout after ` / ` for the part that each device holds.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use tilewright_sharded::{Shard, Sharded, Text};
 
 use crate::Error;
 
-/// An array in shards, and how each shard lies in the memory of its device.
+/// An array in shards, with the layout of each shard in the memory of its device.
 ///
 /// ```
 /// use tilewright::InShards;
@@ -23,9 +23,9 @@ use crate::Error;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InShards {
-    /// Who holds what.
+    /// The sharding, which gives what each device holds.
     pub sharded: Sharded,
-    /// The layout of each shard; row-major where the text says none.
+    /// The layout of each shard; row-major if the text has none.
     pub shard: Option<Spec>,
 }
 
@@ -33,8 +33,9 @@ impl InShards {
     /// Reads the text of an array in shards.
     ///
     /// # Errors
-    /// What [`Text::parse`] and [`Spec::parse`] refuse, and a layout that does not fit what some device holds, each at
-    /// its bytes of the text.
+    /// The errors of [`Text::parse`] and [`Spec::parse`], and an error for a layout that does not fit what some device holds;
+    /// each
+    /// with its bytes of the text.
     ///
     /// ```
     /// use tilewright::InShards;
@@ -54,7 +55,7 @@ impl InShards {
         Ok(array)
     }
 
-    /// The layout of a shard: that of its own extents. `None` where the device holds nothing, or the text says none.
+    /// Returns the layout of a shard over its own extents. `None` if the device holds nothing, or if the text has no layout.
     ///
     /// # Errors
     /// As [`Spec::resolve`].
@@ -77,11 +78,12 @@ impl InShards {
         }
     }
 
-    /// The one layout of all shards, one device's memory behind the other.
+    /// Returns one layout of all shards, with the memories of the devices one after another.
     ///
     /// # Errors
-    /// [no layout](Error::is_no_layout) with the first position that no one layout has; for the layout of a shard too
-    /// whose digits do not end where the shards do.
+    /// [no layout](Error::is_no_layout), with the first position that no single layout has; also if the digits of a shard's
+    /// layout
+    /// do not end where the shards do.
     ///
     /// ```
     /// use tilewright::InShards;
@@ -101,13 +103,13 @@ impl InShards {
         Ok(Named::new("shards", layout, dtype, own.explicit_bits(), own.fill()))
     }
 
-    /// The whole text with this sharding.
+    /// Returns the whole text with this sharding.
     pub(crate) fn text(&self, sharding: &str) -> String {
         let shard = self.shard.as_ref().map_or(String::new(), |spec| format!(" / {spec}"));
         format!("{} @ {sharding}{shard}", self.sharded.array())
     }
 
-    /// Whether the layout is one of what every device holds.
+    /// Checks that the layout fits what every device holds.
     fn check(&self) -> Result<(), Error> {
         let mut known: Vec<Vec<u64>> = Vec::new();
         for shard in self.sharded.shards() {
@@ -124,7 +126,7 @@ impl InShards {
     }
 }
 
-/// The whole text, in the first of the notations of shardings that can say it.
+/// The whole text, in the first notation of shardings that can express it.
 ///
 /// ```
 /// use tilewright::InShards;

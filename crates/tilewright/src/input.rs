@@ -1,4 +1,4 @@
-//! What a person typed, read: a SPEC or an expression in its place, two layouts of one array, a list of integers.
+//! Readers of what a person types: a SPEC or an expression in its place, two layouts of one array, a list of integers.
 
 use std::cmp::Reverse;
 
@@ -11,10 +11,10 @@ use crate::{
     eval::{is_expression, layout_of},
 };
 
-/// What an expression in place of a SPEC may begin with.
+/// The optional prefix of an expression in place of a SPEC.
 const EVAL: &str = "eval:";
 
-/// What is known of the array that layouts are of: a general SPEC needs the dims, and some the element type.
+/// Known properties of the array that layouts describe. A general SPEC needs the dims, and some need the element type.
 ///
 /// ```
 /// use tilewright::input::Array;
@@ -28,14 +28,14 @@ const EVAL: &str = "eval:";
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Array {
-    /// The logical extents, where they are given.
+    /// The logical extents, if given.
     pub dims: Option<Vec<u64>>,
-    /// The element type, where it is given.
+    /// The element type, if given.
     pub dtype: Option<Dtype>,
 }
 
 impl Array {
-    /// Reads dims and element type as a person types them. A text without an element type is none.
+    /// Reads dims and element type as a person types them. An absent text is an absent value.
     ///
     /// # Errors
     /// As [`integers`] and [`notation::dtype`], in the fields `dims` and `dtype`.
@@ -54,10 +54,10 @@ impl Array {
         })
     }
 
-    /// The layout of this array that a text says: a SPEC, or an expression.
+    /// Returns the layout of this array that a text describes: a SPEC, or an expression.
     ///
     /// # Errors
-    /// As [`read`] and [`Spec::resolve`], in this field of a question.
+    /// As [`read`] and [`Spec::resolve`], in this `field` of a question.
     ///
     /// ```
     /// use tilewright::input::Array;
@@ -70,7 +70,7 @@ impl Array {
         named.map_err(|error| Error::from(error).in_field(field))
     }
 
-    /// Two layouts of this array; what one lacks it takes from the other.
+    /// Returns two layouts of this array. Each takes what it lacks from the other.
     ///
     /// # Errors
     /// As [`Array::layout`], in the fields `a` and `b`.
@@ -90,10 +90,12 @@ impl Array {
 }
 
 impl Array {
-    /// The layout of this array that a text says, which may have index tables; `lists` are those that it names.
+    /// Returns the layout of this array that a text describes, which may have index tables; `lists` resolves the names of lists
+    /// in
+    /// it.
     ///
     /// # Errors
-    /// As [`read`] and [`Spec::resolve_tabled`], in this field of a question.
+    /// As [`read`] and [`Spec::resolve_tabled`], in this `field` of a question.
     ///
     /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
@@ -116,7 +118,7 @@ impl Array {
         tabled.map_err(|error| Error::from(error).in_field(field))
     }
 
-    /// Two layouts of this array that may have index tables; what one lacks it takes from the other.
+    /// Returns two layouts of this array that may have index tables. Each takes what it lacks from the other.
     ///
     /// # Errors
     /// As [`Array::tabled`], in the fields `a` and `b`.
@@ -139,7 +141,7 @@ impl Array {
     }
 }
 
-/// Reads a SPEC, or the layout that an expression evaluates to, which `eval:` or its form tells.
+/// Reads a SPEC, or the layout that an expression evaluates to. The prefix `eval:` or the form of the text marks an expression.
 ///
 /// # Errors
 /// As [`Spec::parse`] and [`layout_of`].
@@ -174,19 +176,19 @@ pub fn read(text: &str) -> Result<Spec, Error> {
     }
 }
 
-/// The layout that an expression evaluates to.
+/// Returns the layout that an expression evaluates to.
 fn evaluated(expression: &str) -> Result<Spec, Error> {
     Ok(Spec::parse(&layout_of(expression)?.to_spec())?)
 }
 
-/// Of two readings of one text the error of the one that gets further, for that is how the text was meant: an
-/// expression that parses is one.
+/// Returns, of the errors of two readings of one text, the one that gets further, since the text was probably meant that way. An
+/// expression that parses counts as the furthest.
 fn further(spec: Error, expression: Error) -> Error {
     let at = |error: &Error| error.span().map(|(from, to)| (from, Reverse(to)));
     if expression.is_parse() && at(&spec) > at(&expression) { spec } else { expression }
 }
 
-/// The expression that a text is instead of a SPEC: the end of the text.
+/// Returns the end of a text that holds an expression, if the text is an expression instead of a SPEC.
 ///
 /// ```
 /// use tilewright::input::expression;
@@ -201,8 +203,8 @@ pub fn expression(text: &str) -> Option<&str> {
     }
 }
 
-/// Two layouts of one array. What a SPEC cannot do without, and is not given, it takes from the other; nothing
-/// else, for what a concrete SPEC says of its elements is no part of the map.
+/// Resolves two layouts of one array. A SPEC takes from the other only what it needs and is not given: what a concrete SPEC
+/// says of its elements is not a part of the map.
 ///
 /// # Errors
 /// As [`Spec::resolve`], for each.
@@ -222,7 +224,7 @@ pub fn both(
     pair(specs, (dims, dtype), resolve, |other| (other.layout().extents(), other.dtype()))
 }
 
-/// The same of layouts that may have index tables.
+/// Resolves two layouts of one array that may have index tables; else as [`both`].
 ///
 /// # Errors
 /// As [`Spec::resolve_tabled`], for each.
@@ -245,7 +247,7 @@ pub fn both_tabled(
     pair(specs, (dims, dtype), resolve, |other| (other.layout().extents(), other.stored().dtype()))
 }
 
-/// Two SPECs resolved with what is given; one that needs more is given what the other says of its array.
+/// Resolves two SPECs with the given dims and element type. A SPEC that needs more takes it from the array of the other.
 fn pair<T: Clone>(
     specs: [&Spec; 2],
     (dims, dtype): (Option<&[u64]>, Option<Dtype>),
@@ -265,7 +267,7 @@ fn pair<T: Clone>(
 /// Reads `100,100`, also as `(100,100)` or `[100, 100]`; `()` are the dims of a scalar.
 ///
 /// # Errors
-/// The first part that is no integer from 0 to 2⁶⁴ − 1, in this field of a question.
+/// [usage](Error::is_usage), in this `field` of a question, for the first part that is not an integer from 0 to 2⁶⁴ − 1.
 ///
 /// ```
 /// use tilewright::input::integers;

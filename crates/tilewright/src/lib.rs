@@ -28,7 +28,7 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 //!
-//! [`open`] and [`convert`] do it to files. What the lesson leaves out is in modules:
+//! [`open`] and [`convert`] do this to files. The modules hold the rest:
 //!
 //! | module | what is in it | feature |
 //! |---|---|---|
@@ -36,25 +36,25 @@
 //! | [`prelude`] | the names that most programs import | |
 //! | [`notation`] | the notations, the catalogue of named formats | |
 //! | [`fixed`] | layouts in types | |
-//! | [`sharded`] | arrays cut over a mesh of devices: who holds what | `sharded` |
+//! | [`sharded`] | arrays in shards over a mesh of devices, and what each device holds | `sharded` |
 //! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | `questions` |
 //! | [`eval`] | expressions of the algebra | `questions` |
 //! | [`picture`] | layouts drawn in text | |
 //! | [`banks`] | bank conflicts of shared memory, and the least change that removes them | `banks` |
 //! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | `questions` |
-//! | [`infer`], [`input`] | the layout between two buffers; what a person typed, read | `questions` |
-//! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
-//! | [`device`], [`cuda`] | the same as kernels for devices; CUDA's driver and compiler at run time | `device` |
+//! | [`infer`], [`input`] | the layout between two buffers; readers of what a person types | `questions` |
+//! | [`relayout`] | moves of data: plans, programs, buffers | `relayout` |
+//! | [`device`], [`cuda`] | moves of data as kernels for devices; CUDA's driver and compiler at run time | `device` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
-//! | [`reshard`] | checkpoints in shards, rewritten in others | `files` |
-//! | [`recipe`], [`recast`] | the tensors of one checkpoint as the tensors of another; files rewritten so | `files` |
+//! | [`reshard`] | rewriting checkpoints from shards to other shards | `files` |
+//! | [`recipe`], [`recast`] | the tensors of one checkpoint as the tensors of another; rewriting files by recipes | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`] | XLA's shapes and sizes; with `xla`, HLO modules and protos | always |
 //! | [`module`] | HLO modules in files | `xla` |
-//! | [`text`] | values in the formats of serde, by their text | `serde` |
+//! | [`text`] | values as their texts in the formats of serde | `serde` |
 //!
-//! A notation that is not there is two functions: [`notation::dialect`] says how it is added.
+//! A further notation is two functions; [`notation::dialect`] describes how to add one.
 //!
 //! # Features
 //!
@@ -64,14 +64,14 @@
 //!
 //! # Integers
 //!
-//! Extents, sizes, coordinates and indices are `u64`; offsets and strides, which may be negative, `i64`; ranks and the
-//! numbers of dims, which index slices, `usize`. Three places differ: XLA's model keeps the widths of its protos, so dims in
-//! lists and linear indices are `u64` and a number of a dim that may count from the end is `i64`; layouts in types count in
-//! `i64` throughout; and `view[[i, j]]` takes `usize`, as slices do.
+//! Extents, sizes, coordinates and indices are `u64`. Offsets and strides, which may be negative, are `i64`. Ranks and the
+//! numbers of dims, which index slices, are `usize`. Three places differ. XLA's model keeps the widths of its protos, so dims in
+//! lists and linear indices are `u64`, and a number of a dim that may count from the end is `i64`. Layouts in types count in
+//! `i64` throughout. `view[[i, j]]` takes `usize`, as slices do.
 //!
 //! `DESIGN.md` and `docs/explanation/comparison.md` of the project are its design and its comparison with other libraries.
 //!
-// A module that is left out has no page: its links lead back here.
+// A module whose feature is off is absent from the documentation; its links lead back here.
 #![cfg_attr(not(feature = "sharded"), doc = "[`sharded`]: #features")]
 #![cfg_attr(not(feature = "questions"), doc = "[`ask`]: #features")]
 #![cfg_attr(not(feature = "questions"), doc = "[`eval`]: #features")]

@@ -11,14 +11,14 @@ use std::{
 
 use tilewright_xla::{HloModule, HloSourceError};
 
-/// The longest file that is read, in bytes: 512 MiB. A module in memory takes a few times its
-/// file, of text at worst some forty times; a proto of more than 2²² messages is refused.
+/// The longest file that is read, in bytes: 512 MiB. A module in memory takes a few times the bytes of its file, and a text at
+/// worst about forty times. A proto of more than 2²² messages is refused.
 pub const MAX_BYTES: u64 = 512 << 20;
 
-/// How much of a file is looked at to recognise it, in bytes.
+/// The number of bytes that are read to recognise a file.
 const BEGINNING: u64 = 4096;
 
-/// Why a file gives no module.
+/// Reason why a file does not give a module.
 ///
 /// ```
 /// use tilewright::module::{Error, read};
@@ -26,25 +26,25 @@ const BEGINNING: u64 = 4096;
 /// assert_eq!((path.as_str(), error.kind()), ("no/such/module.txt", std::io::ErrorKind::NotFound));
 /// ```
 pub enum Error {
-    /// It cannot be read.
+    /// The file cannot be read.
     Read {
         /// The file.
         path: String,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
-    /// It is longer than [`MAX_BYTES`].
+    /// The file is longer than [`MAX_BYTES`].
     TooLarge {
         /// The file.
         path: String,
         /// Its length, as far as it is known.
         bytes: u64,
     },
-    /// It is no module, with the place at fault.
+    /// The file is not a module; the error has the place at fault.
     NoModule {
         /// The file.
         path: String,
-        /// What it was taken for, and what is wrong with it.
+        /// The kind of source that the file was read as, and the fault.
         error: HloSourceError,
     },
     /// The module has no entry computation.
@@ -92,8 +92,8 @@ tilewright_core::debug_as_display!(Error);
 
 impl std::error::Error for Error {}
 
-/// Whether a file is to be read as a module: its name ends with `.txt`, `.pb` or `.hlo`, or it begins
-/// with `HloModule`. A file that cannot be opened is judged by its name alone.
+/// Returns whether a file is to be read as a module: its name ends with `.txt`, `.pb` or `.hlo`, or it begins with `HloModule`. A
+/// file that cannot be opened is judged by its name alone.
 ///
 /// ```
 /// use tilewright::module;
@@ -109,7 +109,7 @@ pub fn is_module(path: impl AsRef<Path>) -> bool {
 
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // Only of a plain file: reading a part of a pipe would take it away.
+    // Only a regular file is read: bytes read from a pipe would be lost.
     if path.metadata()?.is_file() {
         File::open(path)?.take(BEGINNING).read_to_end(&mut bytes)?;
     }
@@ -119,7 +119,7 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a module from its text, from the bytes of its `HloModuleProto`, or from a dumped `HloProto`.
 ///
 /// # Errors
-/// The file cannot be read, is longer than [`MAX_BYTES`], or is no module.
+/// The file cannot be read, is longer than [`MAX_BYTES`], or is not a module.
 ///
 /// ```
 /// let path = std::env::temp_dir().join(format!("module-{}.txt", std::process::id()));
@@ -144,7 +144,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<HloModule, Error> {
     HloModule::from_bytes(&bytes).map_err(|error| Error::NoModule { path: shown, error })
 }
 
-/// The bytes of a file, up to one more than may be, and its length; nothing of a file too long.
+/// Returns the length of a file and its bytes, at most one more than the bound; no bytes if the length exceeds the bound.
 fn bytes(path: &Path) -> io::Result<(Vec<u8>, u64)> {
     let file = File::open(path)?;
     let len = file.metadata()?.len();

@@ -1,4 +1,4 @@
-//! Layouts drawn in text: a grid of coordinates, or memory as a line; one, or two side by side.
+//! Layouts drawn in text: a grid of coordinates, or memory as a line, of one layout or of two side by side.
 
 mod beside;
 mod frame;
@@ -10,7 +10,7 @@ use frame::{Borders, Frame};
 
 use tilewright_core::{Coord, Error, Fill, Place, TensorLayout};
 
-/// What stands in the cells.
+/// Contents of the cells of a picture.
 ///
 /// ```
 /// use tilewright::{Fill, TensorLayout, picture::{Cells, Picture}};
@@ -34,7 +34,7 @@ pub enum Cells {
     Coords,
 }
 
-/// How much is drawn; what is left out is said in the picture.
+/// Bounds on the size of a picture. The picture counts what it omits.
 ///
 /// ```
 /// use tilewright::{Fill, TensorLayout, picture::{Cells, Limits, Picture}};
@@ -56,14 +56,14 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Where nobody says how wide a line may be: 100 characters across, 64 rows, 4 panels, 4096 cells of memory.
+    /// The limits if the width of a line is not known: 100 characters across, 64 rows, 4 panels, 4096 cells of memory.
     fn default() -> Limits {
         Limits { width: 100, rows: 64, panels: 4, cells: 4096 }
     }
 }
 
 impl Limits {
-    /// What fits a terminal of `width` characters and `height` lines.
+    /// Returns limits that fit a terminal of `width` characters and `height` lines.
     ///
     /// ```
     /// use tilewright::picture::Limits;
@@ -108,17 +108,17 @@ pub struct Picture<'a> {
     tiles: bool,
 }
 
-/// A part of an array that is drawn as one grid: two dims vary, the others are fixed.
+/// Part of an array that is drawn as one grid: two dims vary, the others are fixed.
 struct Panel {
     /// The coordinate with the two drawn dims at 0.
     fixed: Vec<u64>,
-    /// Drawn and whole padded extents.
+    /// The drawn extent and the whole padded extent.
     rows: (u64, u64),
     columns: (u64, u64),
 }
 
 impl<'a> Picture<'a> {
-    /// A picture of `layout`, whose padding holds `fill`.
+    /// Returns a picture of `layout`, whose padding holds `fill`.
     ///
     /// ```
     /// use tilewright::{Fill, Spec, picture::{Cells, Picture}};
@@ -131,7 +131,7 @@ impl<'a> Picture<'a> {
         Picture { layout, fill, limits: Limits::default(), tiles: false }
     }
 
-    /// The same picture, drawn within other limits.
+    /// Sets the limits within which the picture is drawn.
     ///
     /// ```
     /// use tilewright::{Fill, TensorLayout, picture::{Cells, Limits, Picture}};
@@ -145,9 +145,9 @@ impl<'a> Picture<'a> {
         self
     }
 
-    /// The same picture with borders round tiles instead of cells: an axis of several modes is cut at
-    /// every multiple of its inner modes' size, heavier round tiles of tiles. Where steps mix the dims
-    /// there are no such cuts, and the frame alone is drawn.
+    /// Draws borders round tiles instead of cells. An axis of several modes has a border at every multiple of its inner modes'
+    /// size,
+    /// and a heavier one round tiles of tiles. Layouts that mix the dims have no such multiples, so only the frame is drawn.
     ///
     /// ```
     /// use tilewright::{Spec, picture::{Cells, Picture}};
@@ -171,8 +171,9 @@ impl<'a> Picture<'a> {
         self
     }
 
-    /// The array with coordinates on both margins, a grid per pair of trailing dims; padding shows as
-    /// the declared fill, or `.`.
+    /// Draws the last two dims as a grid with coordinates on both margins, one grid for each coordinate of the other dims.
+    /// Padding
+    /// shows as the declared fill, or `.`.
     ///
     /// ```
     /// use tilewright::{Fill, Spec, picture::{Cells, Picture}};
@@ -186,7 +187,7 @@ impl<'a> Picture<'a> {
         self.panels(cells, |panel, text, width| self.frame(panel, text, width, ' ').to_string())
     }
 
-    /// The padded array as rows of cells without a frame.
+    /// Draws the padded array as rows of cells without a frame.
     ///
     /// ```
     /// use tilewright::{Spec, picture::{Cells, Picture}};
@@ -199,7 +200,7 @@ impl<'a> Picture<'a> {
         self.panels(cells, |_, text, width| plain(text, width))
     }
 
-    /// Memory from the first offset on, on one line of the width; what has no room there is counted below it.
+    /// Draws memory from the first offset on, as one line within the width, and counts the cells that do not fit below it.
     ///
     /// # Errors
     /// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
@@ -234,13 +235,13 @@ impl<'a> Picture<'a> {
         Ok(text)
     }
 
-    /// The first offset of the storage, and the one behind its last.
+    /// Returns the first offset of the storage, and the offset after its last.
     fn span(&self) -> (i64, i64) {
         let low = self.layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
         (low, self.layout.capacity() as i64)
     }
 
-    /// What is stored at an offset; `None` outside the storage.
+    /// Returns the cell for an offset; `None` outside the storage.
     fn stored(&self, cells: Cells, offset: i64) -> Result<Option<String>, Error> {
         Ok(match self.layout.locate(offset)? {
             Place::Element(coord) => Some(self.cell(cells, &coord, offset)),
@@ -270,7 +271,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// The extent of a dim, padding included where the dim is an axis of its own.
+    /// Returns the extent of a dim, with padding if the dim is an axis of its own.
     fn padded(&self, dim: usize) -> u64 {
         let own = self.layout.extents()[dim];
         match self.layout.layout().axis_size(dim) {
@@ -311,7 +312,7 @@ impl<'a> Picture<'a> {
         draw(&panel, &text, width) + &elided(&panel)
     }
 
-    /// A panel cut to the limits, its cells, and the characters of the widest.
+    /// Returns a panel within the limits, its cells, and the number of characters of the widest cell.
     fn filled(&self, cells: Cells, mut fixed: Vec<u64>) -> (Panel, Vec<Vec<String>>, usize) {
         let rank = self.layout.rank();
         let rows = if rank < 2 { 1 } else { self.padded(rank - 2) };
@@ -335,7 +336,7 @@ impl<'a> Picture<'a> {
         (panel, text, width)
     }
 
-    /// Row numbers, column numbers and borders; `label` stands in the corner.
+    /// Returns a panel with row numbers, column numbers and borders; `label` is in the corner.
     fn frame(&self, panel: &Panel, text: &[Vec<String>], width: usize, label: char) -> Frame {
         let rank = self.layout.rank();
         let borders = match self.tiles {
@@ -345,7 +346,7 @@ impl<'a> Picture<'a> {
         Frame::new(text, panel.columns.0, width, label, &borders)
     }
 
-    /// The sizes of the tiles of a dim, inner first.
+    /// Returns the sizes of the tiles of a dim, inner first.
     fn cuts(&self, dim: Option<usize>) -> Vec<u64> {
         let modes = match dim {
             Some(dim) if self.layout.is_strided() => self.layout.layout().axis(dim),
@@ -395,7 +396,7 @@ fn plain(text: &[Vec<String>], width: usize) -> String {
     picture
 }
 
-/// What a panel leaves out, as a line of its own.
+/// Returns a line that counts the rows and columns that a panel omits.
 fn elided(panel: &Panel) -> String {
     let rows = panel.rows.1 - panel.rows.0;
     let columns = panel.columns.1 - panel.columns.0;
@@ -415,7 +416,7 @@ fn count(extents: &[u64]) -> u64 {
     extents.iter().fold(1, |size, &extent| size.saturating_mul(extent))
 }
 
-/// The coordinate of a row-major index.
+/// Returns the coordinate of a row-major index.
 fn unravel(extents: &[u64], mut index: u64) -> Vec<u64> {
     let mut coord = vec![0; extents.len()];
     for (x, &extent) in coord.iter_mut().zip(extents).rev() {
@@ -425,12 +426,12 @@ fn unravel(extents: &[u64], mut index: u64) -> Vec<u64> {
     coord
 }
 
-/// The row-major index of a coordinate.
+/// Returns the row-major index of a coordinate.
 fn number(extents: &[u64], coord: &[u64]) -> u64 {
     extents.iter().zip(coord).fold(0, |index, (extent, x)| index * extent + x)
 }
 
-/// 0 → a, 25 → z, 26 → aa, as spreadsheet columns are named.
+/// Returns a name as of the columns of spreadsheets: 0 → a, 25 → z, 26 → aa.
 fn name(mut number: u64) -> String {
     let mut letters = Vec::new();
     loop {
@@ -495,7 +496,7 @@ mod tests {
                 String::new()
             };
             assert_eq!(rest, more, "{width}");
-            // The next cell, of two letters at most, has no room.
+            // The next cell, of at most two letters, does not fit.
             assert!(shown == 108 || line.len() + 3 > width, "{width}: {memory}");
         }
     }
@@ -527,7 +528,7 @@ mod tests {
                 pair.grid(Cells::Names).lines().filter(|line| line.contains('|')).count()
             };
             let rows = one.extents().iter().rev().skip(1).product::<u64>() as usize;
-            // Borders of cells stand on both sides of every row, and have no bars.
+            // The lines above and below every row are borders of cells, without bars.
             assert_eq!(grid(&cells), rows, "{text}");
             assert!(grid(&tiled) >= rows, "{text}");
             let memory = tiled.beside(&cells).unwrap().memory(Cells::Coords).unwrap();

@@ -1,4 +1,4 @@
-//! Recipes and files together: a recipe by its name, what it makes of an opened file, and the way back.
+//! Recipes together with files: finds a recipe by name, applies it to an opened file, and undoes it.
 //!
 //! ```
 //! use tilewright::{files::{Assembling, Packaging, Reading, Request, open}, recast, recipe::Sizes};
@@ -27,12 +27,12 @@ use crate::Error;
 /// The longest recipe that is read, in bytes.
 const LONGEST: u64 = 4 << 20;
 
-/// The recipe of this name: a file, where the name is a path or ends in `.toml`; else one that is
+/// Returns the recipe of this name: a file, if the name is a path or ends in `.toml`, else one that is
 /// [shipped](tilewright_recipe::shipped).
 ///
 /// # Errors
-/// [i/o](Error::is_io) if the file cannot be read; [mismatch](Error::is_mismatch), with all faults, if it is no recipe;
-/// [usage](Error::is_usage) for a name that no recipe has.
+/// [i/o](Error::is_io) if the file cannot be read; [mismatch](Error::is_mismatch), with all faults, if it is not a recipe;
+/// [usage](Error::is_usage) if there is neither a file nor a recipe of this name.
 ///
 /// ```
 /// use tilewright::{recast, recipe};
@@ -73,21 +73,21 @@ pub fn recipe(name: &str) -> Result<Recipe, Error> {
     Ok(recipe)
 }
 
-/// The error that a layout is none, or does not fit.
+/// Returns the error of a layout that does not parse, prefixed with its name.
 fn unfit(what: &str, error: tilewright_notation::Error) -> Error {
     Error::from(error).prefixed(&format!("{what}: "))
 }
 
-/// No recipe has this name.
+/// Returns the error for a name that no recipe has.
 fn unknown(name: &str) -> Error {
     let near = did_you_mean(name, tilewright_recipe::shipped().iter().map(|one| one.name));
     Error::usage("recipe", format!("{name:?} is neither a file nor a recipe that is shipped{near}"))
 }
 
-/// The recipe that an input records: it undoes the one that made it.
+/// Returns the recipe that an input records: it undoes the one that made the input.
 ///
 /// # Errors
-/// [usage](Error::is_usage) if it records none; [mismatch](Error::is_mismatch) if what it records is no recipe.
+/// [usage](Error::is_usage) if the input records none; [mismatch](Error::is_mismatch) if the record is not a recipe.
 ///
 /// ```
 /// use tilewright::{files::{Reading, open}, recast};
@@ -104,7 +104,7 @@ pub fn recorded(input: &Input) -> Result<Recipe, Error> {
     recipe.map_err(|error| error.prefixed(&format!("{path}: metadata {RECIPE_KEY:?}: ")))
 }
 
-/// What a recipe makes of an input, with the configuration beside it; `sizes` come first.
+/// Applies a recipe to an input, with the configuration file beside the input. `sizes` take precedence.
 ///
 /// # Errors
 /// [mismatch](Error::is_mismatch), with all faults, if the recipe does not fit.
@@ -123,7 +123,7 @@ pub fn solved(recipe: &Recipe, input: &Input, sizes: &Sizes) -> Result<Assembly,
     Ok(recipe.solve(&input.recipe_tensors(), config.as_ref(), sizes)?)
 }
 
-/// A recipe without the conditions of these names, which a person knows better.
+/// Returns a recipe without the conditions of these names, which the caller vouches for.
 ///
 /// # Errors
 /// [usage](Error::is_usage) for a name that no condition of the recipe has.
@@ -140,7 +140,7 @@ pub fn allowing<T: AsRef<str>>(recipe: Recipe, names: &[T]) -> Result<Recipe, Er
     allowed.map_err(|errors| Error::usage("allow", errors.to_string()))
 }
 
-/// A size as a person writes it: `n=32`.
+/// Reads a size as a person writes it: `n=32`.
 ///
 /// # Errors
 /// [usage](Error::is_usage) for anything else.

@@ -1,9 +1,9 @@
-//! Values in the formats of serde, by their text: `#[serde(with = "tilewright::text")]`.
+//! Serde adapters that write and read values as their text: `#[serde(with = "tilewright::text")]`.
 //!
 //! The module serves every type that implements `Display` and `FromStr`: [`Layout`](crate::Layout), [`Spec`](crate::Spec),
-//! [`Dtype`](crate::Dtype), [`Fill`](crate::Fill), tuples, XLA's shapes and layouts, and those of other crates.
+//! [`Dtype`](crate::Dtype), [`Fill`](crate::Fill), tuples, XLA's shapes and layouts, and types of other crates.
 //!
-//! [`Text`] serves where a value stands inside another one, as in an `Option`, a list or a map.
+//! [`Text`] serves a value inside another one, as in an `Option`, a list or a map.
 //!
 //! Law: reading returns the value that was written.
 //!

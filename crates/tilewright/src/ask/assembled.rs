@@ -1,4 +1,4 @@
-//! What a recipe makes of a file: a line for each tensor of the result, before it runs, and what was done.
+//! Answer about a result that a recipe makes: a line for each of its tensors before it is written, and a summary after.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use super::{
     words::{bytes, counted, printable},
 };
 
-/// The names of three sources are printed for each tensor, of more their number.
+/// The largest number of sources whose names are printed for a tensor; others are counted.
 const NAMED: usize = 3;
 
-/// A result put together by a recipe: what it would be, or what was written.
+/// A result that a recipe makes, before or after it is written.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Assembled}, files::{Assembling, Packaging, Reading, Request, open}};
@@ -32,9 +32,9 @@ const NAMED: usize = 3;
 /// ```
 #[derive(Debug)]
 pub struct Assembled<'a> {
-    /// What was asked for, tensor by tensor.
+    /// The request, tensor by tensor.
     pub job: &'a Assembling<'a>,
-    /// What was done; `None` before.
+    /// The report on the written result; `None` before.
     pub report: Option<Report>,
 }
 
@@ -56,7 +56,7 @@ impl Assembled<'_> {
         self.job.rows().iter().map(|row| row.bytes).fold(0, u64::saturating_add)
     }
 
-    /// "12 tensors, 3 of them relaid, 1.00 MiB, 1.00 MiB verified, and 2 other files".
+    /// Returns a line such as "12 tensors, 3 of them relaid, 1.00 MiB, 1.00 MiB verified, and 2 other files".
     fn summary(&self) -> String {
         let rows = self.job.rows();
         let relaid = rows.iter().filter(|row| row.how == "relayout").count();
@@ -73,7 +73,7 @@ impl Assembled<'_> {
     }
 }
 
-/// Before: a line for each tensor of the result. Then the sums.
+/// Before the result is written, a line for each of its tensors; in any case the summary.
 impl fmt::Display for Assembled<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.report.is_none() {

@@ -1,4 +1,4 @@
-//! Lists of what the library knows: named formats, notations, and the functions of expressions.
+//! Lists of named formats, notations, and functions of expressions.
 
 use std::fmt;
 
@@ -17,8 +17,8 @@ use crate::{
     picture::{Cells, Limits, Picture},
 };
 
-/// The named formats, by maker and purpose, a line each: all, or those that a word finds in their names, makers, purposes
-/// and sources, in small letters or capitals. So the name of a function finds the formats that it makes.
+/// The named formats by maker and purpose, one on a line: all, or those with a word in their names, makers, purposes or sources,
+/// regardless of case. So the name of a function finds the formats that it makes.
 ///
 /// ```
 /// use tilewright::ask::{Answer, Formats};
@@ -36,13 +36,13 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Formats {
-    /// What is looked for; empty for all.
+    /// The word to look for; empty for all formats.
     pub word: String,
 }
 
 impl Formats {
-    /// The groups in which something is found, with the formats that are: those whose names or source have the word in
-    /// them, and all of a maker or a purpose that has it.
+    /// Returns the groups with formats that match. A format matches if the word is in its names or its source, or in the maker or
+    /// the purpose of its group.
     ///
     /// ```
     /// use tilewright::ask::Formats;
@@ -103,7 +103,7 @@ impl Answer for Formats {
     }
 }
 
-/// A format's pattern and other names in at most `width` characters; of names that have no room, how many there are.
+/// Returns a format's pattern and other names in at most `width` characters. Names that do not fit are counted.
 fn listed(format: &Format, width: usize) -> String {
     let dims = (!format.dims.is_empty()).then(|| dims(format) + ": ");
     let (pattern, count) = (patterns(format).join("; "), format.aliases.len());
@@ -120,7 +120,7 @@ fn listed(format: &Format, width: usize) -> String {
     shortened(&pattern, width.saturating_sub(length(&names))) + &names
 }
 
-/// One named format with an array in it.
+/// A named format with an array in it as an example.
 ///
 /// ```
 /// use tilewright::ask::{Answer, Example};
@@ -133,17 +133,17 @@ fn listed(format: &Format, width: usize) -> String {
 pub struct Example {
     /// The format.
     pub format: &'static Format,
-    /// An array in it.
+    /// The example: an array in this format.
     pub array: Named,
-    /// Other formats of the name that was asked for: those whose source has it.
+    /// Other formats whose source contains the requested name.
     pub others: Vec<&'static str>,
 }
 
 impl Example {
-    /// The format of this name, which may be an alias.
+    /// Returns the format of this name, which may be an alias.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) with the names that are near, in the field `name`.
+    /// [usage](Error::is_usage) in the field `name`, with similar names.
     ///
     /// ```
     /// use tilewright::ask::Example;
@@ -162,14 +162,14 @@ impl Example {
     }
 }
 
-/// The format of this name; the parser of layouts knows what is near to a wrong one.
+/// Finds the format of this name. The parser of layouts suggests names for an unknown one.
 fn find(name: &str) -> Result<&'static Format, Error> {
     let exact = |format: &&Format| format.name == name || format.aliases.contains(&name);
     if let Some(format) = catalogue().find(exact) {
         return Ok(format);
     }
     Err(match Spec::parse(&format!("format:{name}")) {
-        // Its span counts from the prefix, which nobody typed.
+        // The span of the error counts the prefix, which the user did not type.
         Err(error) => Error::usage("name", error.to_string()),
         Ok(_) => {
             Error::usage("name", format!("{name} has parameters; give the format's name alone"))
@@ -201,7 +201,7 @@ impl Answer for Example {
     }
 }
 
-/// What is known of a format, with titles.
+/// Returns the facts about a format, with titles.
 fn described(format: &Format) -> Vec<(&'static str, String)> {
     let mut lines: Vec<(&str, String)> = Vec::new();
     let group =
@@ -227,14 +227,14 @@ fn described(format: &Format) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// The dims of the array in their order: `[K, N]`, or `[…, K, N]` where there may be others before them.
+/// Returns the dims of the array in their order: `[K, N]`, or `[…, K, N]` if others may precede them.
 fn dims(format: &Format) -> String {
     let before = format.pattern.starts_with('…').then(|| "…".to_owned());
     let names: Vec<String> = before.into_iter().chain(format.axes()).collect();
     format!("[{}]", names.join(", "))
 }
 
-/// What the order of a weight's dims means beside that of most frameworks: of [K, N] theirs is the transposed array.
+/// Explains the order of a weight's dims relative to most frameworks, whose array is the transpose of [K, N].
 fn meaning(format: &Format) -> String {
     let (name, axes) = (format.name, format.axes());
     match (format.in_and_out(), &axes[..]) {
@@ -248,7 +248,7 @@ fn meaning(format: &Format) -> String {
     }
 }
 
-/// The pattern, or that of each width of elements that there is one for.
+/// Returns the pattern, or the pattern of each width of elements if they differ.
 fn patterns(format: &Format) -> Vec<String> {
     if format.widths.is_empty() {
         return vec![format.pattern.to_owned()];
@@ -265,7 +265,7 @@ fn constant_words(constant: &Constant) -> String {
     }
 }
 
-/// "32 for 8 bits, 16 for 16 bits".
+/// Returns a list such as "32 for 8 bits, 16 for 16 bits".
 fn units(units: &[Units]) -> String {
     let words = units.iter().map(|one| format!("{} for {} bits", one.units, one.bits));
     words.collect::<Vec<_>>().join(", ")
@@ -298,7 +298,7 @@ fn format_json(format: &Format) -> Value {
     })
 }
 
-/// Every notation that a layout is read from or printed in.
+/// Every notation in which layouts are read or printed.
 ///
 /// ```
 /// use tilewright::ask::{Answer, Notations};

@@ -1,4 +1,4 @@
-//! What a conversion does to every tensor of a file, before it runs and after.
+//! Answer about a conversion: its effect on every tensor of a file, before it runs and after.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::{
     words::{bytes, counted, fitted, printable},
 };
 
-/// A conversion: what it would do, or what it did.
+/// A conversion, before or after it runs.
 ///
 /// ```
 /// use tilewright::{Spec, ask::{Answer, Converted}, files::{Conversion, Reading, Request, open}};
@@ -26,14 +26,14 @@ use super::{
 /// ```
 #[derive(Debug)]
 pub struct Converted<'a> {
-    /// What was asked for, tensor by tensor.
+    /// The request, tensor by tensor.
     pub conversion: &'a Conversion<'a>,
-    /// What was done; `None` before.
+    /// The report on the finished conversion; `None` before.
     pub report: Option<Report>,
 }
 
 impl Converted<'_> {
-    /// `convert`, `copy` or `skip`, and why where it is no conversion.
+    /// Returns `convert`, `copy` or `skip`, and the reason if the tensor is not converted.
     ///
     /// ```
     /// use tilewright::{Spec, ask::Converted, files::{Conversion, Reading, Request, open}};
@@ -53,7 +53,7 @@ impl Converted<'_> {
         }
     }
 
-    /// The bytes of all tensors, before and after.
+    /// Returns the bytes of all tensors, before and after.
     ///
     /// ```
     /// # use tilewright::{Spec, ask::Converted, files::{Conversion, Reading, Request, open}};
@@ -73,7 +73,7 @@ impl Converted<'_> {
         (sum(Job::bytes_in), sum(Job::bytes_out))
     }
 
-    /// The names of the files that go along unchanged, where a folder is converted.
+    /// The names of the files that are copied along when a folder is converted.
     ///
     /// ```
     /// # use tilewright::{Spec, ask::Converted, files::{Conversion, Reading, Request, open}};
@@ -93,14 +93,14 @@ impl Converted<'_> {
         names.map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
-    /// The tensors that have a line: before, all; after, those that were skipped.
+    /// Iterates over the tensors that have a line: all of them before the conversion, the skipped ones after.
     fn shown(&self) -> impl Iterator<Item = &Job> {
         let is_skip = |job: &Job| matches!(job.action(), Action::Skip(_));
         let done = self.report.is_some();
         self.conversion.jobs().iter().filter(move |job| !done || is_skip(job))
     }
 
-    /// The sums, what was verified, and how many files go along.
+    /// Returns the sums, the verified bytes, and the number of files that are copied along.
     fn summary(&self) -> String {
         let verified = match self.report.as_ref().and_then(Report::verified) {
             Some(verified) => format!(", {} verified", bytes(verified)),
@@ -113,7 +113,7 @@ impl Converted<'_> {
         format!("{}{verified}{files}", self.sums())
     }
 
-    /// "3 of 4 tensors converted, 1.00 MiB with 0 B of padding".
+    /// Returns a line such as "3 of 4 tensors converted, 1.00 MiB with 0 B of padding".
     fn sums(&self) -> String {
         let jobs = self.conversion.jobs();
         let converted = jobs.iter().filter(|job| matches!(job.action(), Action::Convert));
@@ -137,7 +137,7 @@ impl Converted<'_> {
     }
 }
 
-/// Before: a line for each tensor. After: one for each that was skipped. Then the sums.
+/// A line for each tensor before the conversion, or for each skipped tensor after it, then the sums.
 impl fmt::Display for Converted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.shown().try_for_each(|job| writeln!(f, "{}", line(job, ", ")))?;
@@ -145,7 +145,7 @@ impl fmt::Display for Converted<'_> {
     }
 }
 
-/// What is done with a tensor; the layouts and the numbers with this between them.
+/// Returns the line of a tensor, with `between` between its layouts and its numbers.
 fn line(job: &Job, between: &str) -> String {
     let name = printable(job.name());
     let (before, after) = (job.bytes_in(), job.bytes_out());
@@ -174,7 +174,7 @@ impl Answer for Converted<'_> {
         self.conversion.warnings().collect()
     }
 
-    /// A line a tensor where all have room, else one for the layouts and one for the numbers.
+    /// A line for each tensor if all lines fit, else one line for the layouts and one for the numbers.
     fn within(&self, width: usize) -> String {
         let whole = self.to_string();
         if whole.lines().all(|line| line.chars().count() <= width) {

@@ -1,4 +1,4 @@
-//! Which register of which thread holds which element of an array that is spread over threads.
+//! Answer about an array that is spread over threads: which register of which thread holds which element.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::{
     input::{self, Array},
 };
 
-/// The map from registers, lanes, warps and blocks to coordinates.
+/// Map from registers, lanes, warps and blocks to coordinates.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Distribution}, input::Array};
@@ -30,7 +30,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The map that a text says for an array.
+    /// Returns the map that a text describes for an array.
     ///
     /// # Errors
     /// As [`input::read`] and [`Spec::distribution`](crate::Spec::distribution), in the field `spec`.

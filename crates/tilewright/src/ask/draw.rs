@@ -1,4 +1,4 @@
-//! A picture: written to files, or printed as the answer.
+//! Answer about a picture, which is written to files or printed.
 
 use std::fmt;
 
@@ -19,18 +19,18 @@ use super::Answer;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// What it is a picture of.
+    /// The title of the picture.
     pub title: String,
-    /// What is left out, and what was counted.
+    /// Notes on omitted parts and on counts.
     pub notes: Vec<String>,
     /// The files that were written.
     pub files: Vec<String>,
-    /// The picture itself, where it goes to no file.
+    /// The picture itself, if it is not written to a file.
     pub picture: Option<String>,
 }
 
 impl Drawn {
-    /// A scene that was written to files, or printed as `picture`.
+    /// Returns the answer for a scene that was written to files, or that is printed as `picture`.
     ///
     /// ```
     /// use tilewright::{Spec, ask::Drawn, draw::{Limits, grid, subject}};

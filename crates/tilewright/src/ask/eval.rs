@@ -1,4 +1,4 @@
-//! The value of an expression, alone or as one line of many.
+//! Answers of expressions, alone or as one line of many.
 
 use std::fmt;
 
@@ -52,8 +52,8 @@ impl Answer for Value {
     }
 }
 
-/// What is known of an array beyond its layout: the extents that are valid, the length of the storage, elements and
-/// padding, each where the layout's shape and strides do not say it.
+/// Adds to an answer the properties of an array that the shape and strides of its layout do not give: valid extents, length of
+/// the storage, elements and padding.
 fn array(named: &Named, answer: &mut Json) {
     let (tensor, layout) = (named.layout(), named.layout().layout());
     let axes = (0..layout.rank()).map_while(|axis| layout.axis_size(axis));
@@ -74,12 +74,12 @@ fn array(named: &Named, answer: &mut Json) {
     }
 }
 
-/// A tuple as nested arrays: its text with other brackets.
+/// Returns a tuple as nested arrays.
 fn nested(tuple: &str) -> Json {
     serde_json::from_str(&tuple.replace('(', "[").replace(')', "]")).unwrap_or(Json::Null)
 }
 
-/// The answer of one line, where each line is an expression and a wrong one does not end the run.
+/// Answer of one line, where each line is an expression and an error does not end the run.
 ///
 /// ```
 /// use tilewright::ask::{Answer, Line};
@@ -94,17 +94,17 @@ pub enum Line {
     Nothing,
     /// The value of its expression.
     Value(Value),
-    /// There is none.
+    /// The expression has an error.
     Refused {
-        /// Why not.
+        /// The error.
         error: Error,
-        /// The column of the line at fault, from 1, where the text itself is at fault.
+        /// The column of the line at fault, from 1, if the text itself is at fault.
         column: Option<usize>,
     },
 }
 
 impl Line {
-    /// The answer of a line.
+    /// Evaluates a line.
     ///
     /// ```
     /// use tilewright::ask::Line;
@@ -124,7 +124,7 @@ impl Line {
         }
     }
 
-    /// The answer of a line that is no text, or too long to be read.
+    /// Returns the answer of a line that is not valid text, or too long to be read.
     ///
     /// ```
     /// use tilewright::ask::{Answer, Line};

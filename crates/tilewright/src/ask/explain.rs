@@ -1,4 +1,4 @@
-//! What a layout means, in words and numbers.
+//! Explanation of a layout in words and numbers.
 
 mod axis;
 
@@ -18,7 +18,7 @@ use super::{
 /// The characters of the titles of a page, with the blanks around them.
 pub(super) const HEAD: usize = 19;
 
-/// Everything that can be said of one layout; prints as a page of text.
+/// Everything known about one layout. Prints as a page of text.
 ///
 /// ```
 /// use tilewright::{Explanation, Spec};
@@ -30,13 +30,13 @@ pub(super) const HEAD: usize = 19;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The layout as it was asked for.
+    /// The layout as the user wrote it.
     pub name: String,
-    /// The name of the element type, where it is known.
+    /// The name of the element type, if known.
     pub dtype: Option<String>,
-    /// The width of one stored element, in bits, where it is known.
+    /// The width of one stored element in bits, if known.
     pub element_bits: Option<u32>,
-    /// How the storage is spelled for others, where that is another type.
+    /// The type and shape under which other programs store the elements, if it differs from the element type.
     pub stored_as: Option<Words>,
     /// The logical extents.
     pub dims: Vec<u64>,
@@ -46,33 +46,34 @@ pub struct Explanation {
     pub cosize: i64,
     /// The length of the storage, in elements.
     pub capacity: u64,
-    /// The length of the storage, in bytes, where the element width is known.
+    /// The length of the storage in bytes, if the width of an element is known.
     pub bytes: Option<u128>,
-    /// The number of storage elements that hold no logical element.
+    /// The number of storage elements without a logical element.
     pub padding: u64,
-    /// Consecutive offsets that hold elements, from the first element on.
+    /// The number of consecutive offsets that hold elements, from the first element on.
     pub contiguous_run: u64,
-    /// Whether that is the whole run; false where only the part along one dim was computed.
+    /// True if `contiguous_run` is the whole run; false if only the part along one dim was computed.
     pub contiguous_run_is_exact: bool,
-    /// Whether no two elements share an offset; an error where that was not decided.
+    /// True if all elements have different offsets; an error if that was not decided.
     pub injective: Result<bool, Error>,
-    /// Whether the padded domain reaches every offset of its span.
+    /// True if the padded domain reaches every offset of its span.
     pub exhaustive: bool,
     /// The number of dims of more than one coordinate.
     pub true_rank: usize,
-    /// One line for each logical dim; empty where steps mix the dims.
+    /// One line for each logical dim; empty if steps mix the dims.
     pub axes: Vec<Axis>,
     /// Row-major, column-major or neither.
     pub order: Order,
-    /// Why the storage is longer than the elements, and which order of the dims pads least; where there is padding.
+    /// If there is padding, the reasons why the storage is longer than the elements, and the order of dims with the least
+    /// padding.
     pub advice: Option<Advice>,
     /// The names that the layout has in the catalogue, with their parameters.
     pub formats: Vec<String>,
-    /// The layout in every notation, or why it cannot be said there.
+    /// The layout in every notation, or the reason why the notation cannot express it.
     pub notations: Vec<(&'static str, Result<String, String>)>,
 }
 
-/// How the dims follow one another in memory.
+/// Order of the dims in memory.
 ///
 /// ```
 /// use tilewright::{Explanation, Spec, ask::explain::Order};
@@ -97,7 +98,7 @@ pub enum Order {
 }
 
 impl Explanation {
-    /// Asks a layout everything.
+    /// Computes everything about a layout.
     ///
     /// ```
     /// use tilewright::{Explanation, Spec};
@@ -153,7 +154,7 @@ impl Explanation {
         if self.capacity == 0 { 0.0 } else { self.padding as f64 / self.capacity as f64 }
     }
 
-    /// The sentences with their titles, but for the name and the notations; what is asked most comes first.
+    /// Returns the facts with their titles, without the name and the notations. The most frequent questions come first.
     ///
     /// ```
     /// use tilewright::{Explanation, Spec};
@@ -186,7 +187,7 @@ impl Explanation {
         lines
     }
 
-    /// What array it is, and in which order it lies.
+    /// Returns the lines about the array and the order of its dims.
     fn array(&self) -> Vec<(String, String)> {
         let element = self.dtype.as_ref().map(|dtype| match self.element_bits {
             Some(bits) => format!("{dtype}, {bits} bits stored"),
@@ -199,7 +200,7 @@ impl Explanation {
         ])
     }
 
-    /// How much memory it takes.
+    /// Returns the lines about memory.
     fn storage(&self) -> Vec<(String, String)> {
         let elements = |count: u64| counted(count.into(), "element");
         let capacity = match self.bytes {
@@ -216,7 +217,7 @@ impl Explanation {
         ])
     }
 
-    /// What kind of map it is.
+    /// Returns the lines about the properties of the map.
     fn map(&self) -> Vec<(String, String)> {
         let least = if self.contiguous_run_is_exact { "" } else { "at least " };
         let injective = match &self.injective {
@@ -233,8 +234,9 @@ impl Explanation {
         ])
     }
 
-    /// The page, each line within the width but texts of notations, which are whole, with the reason of each notation
-    /// that has no words for the layout.
+    /// Returns the page, with the reason of each notation that cannot express the layout. All lines fit the width, except texts
+    /// of
+    /// notations, which are not shortened.
     ///
     /// ```
     /// use tilewright::{Explanation, Spec};
@@ -255,7 +257,7 @@ impl Explanation {
         page
     }
 
-    /// The name, the sentences, and the title of the notations.
+    /// Returns the name, the facts, and the title of the notations.
     fn facts(&self, width: usize) -> String {
         let mut page = shortened(&self.name, width) + "\n";
         for (title, text) in self.lines() {
@@ -265,12 +267,12 @@ impl Explanation {
     }
 }
 
-/// Lines with their titles, without those that there are not.
+/// Returns the lines that exist, with their titles.
 fn titled<const N: usize>(lines: [(&str, Option<String>); N]) -> Vec<(String, String)> {
     lines.into_iter().filter_map(|(title, text)| Some((title.to_owned(), text?))).collect()
 }
 
-/// The layout in every notation. Its own name is not asked for: what is said depends on the layout alone.
+/// Returns the layout in every notation. The texts depend on the layout alone, not on its name.
 fn said(alone: &Named) -> Vec<(&'static str, Result<String, String>)> {
     let text = |notation: &Notation| notation.print(alone).map_err(|refusal| refusal.to_string());
     notations().iter().map(|notation| (notation.name(), text(notation))).collect()
@@ -290,8 +292,8 @@ fn order(layout: &TensorLayout) -> Order {
     }
 }
 
-/// Whether every dim of more than one coordinate is one positive stride, and these fall (or rise) from
-/// dim to dim by at least what the inner dims span.
+/// Returns whether every dim of more than one coordinate has one positive stride, and the strides fall (or rise) from dim to dim
+/// by at least the span of the inner dims.
 fn strides(layout: &TensorLayout, falling: bool) -> Result<bool, Error> {
     let dims = 0..layout.rank();
     let dims: Vec<usize> = if falling { dims.rev().collect() } else { dims.collect() };
@@ -314,7 +316,7 @@ impl fmt::Display for Explanation {
 }
 
 impl Answer for Explanation {
-    /// The page, long texts shortened, and in one line the notations that have no words for the layout.
+    /// The page with long texts shortened, and one line for the notations that cannot express the layout.
     fn within(&self, width: usize) -> String {
         let mut page = self.facts(width);
         let said =
@@ -364,7 +366,7 @@ impl Answer for Explanation {
     }
 }
 
-/// Words as JSON.
+/// Returns words as JSON.
 pub(super) fn words_json(words: &Words) -> Value {
     json!({ "dtype": words.dtype().name(), "shape": words.shape() })
 }
@@ -394,7 +396,7 @@ mod tests {
 
     use super::*;
 
-    /// A title stands once among the facts and the notations; only each reason for padding has a row of its own.
+    /// A title occurs once among the facts and the notations, except that each reason for padding has a row of its own.
     #[test]
     fn titles_are_unique() {
         for text in [

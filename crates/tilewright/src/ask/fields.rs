@@ -1,4 +1,4 @@
-//! The fields of a question in JSON.
+//! Readers for the fields of a question in JSON.
 
 use serde_json::Value;
 use tilewright_notation::{Named, TABLES, Tabled};
@@ -8,8 +8,9 @@ use crate::{
     input::{self, Array},
 };
 
-/// The fields of a question: an object, whose members are read as what they are asked for. A member that is left out,
-/// or null, is an empty text and no integers; one of another type is an error that names it.
+/// Fields of a question: the members of a JSON object. An absent member, or null, is an empty text or an empty list of integers.
+/// A
+/// member of another type than the requested one is an error that names the member.
 ///
 /// ```
 /// use tilewright::ask::Fields;
@@ -24,7 +25,7 @@ use crate::{
 pub struct Fields<'a>(pub &'a Value);
 
 impl<'a> Fields<'a> {
-    /// A text; empty where there is none.
+    /// Returns a text; empty if absent.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for anything else.
@@ -44,7 +45,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Texts: a list of them, or one.
+    /// Returns a list of texts. A single text is a list of one.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for anything else.
@@ -66,7 +67,7 @@ impl<'a> Fields<'a> {
         list.iter().map(|one| text(one).ok_or_else(|| is_not(field, "a text", one))).collect()
     }
 
-    /// Yes or no; no where it is left out.
+    /// Returns a truth value; false if absent.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for anything else.
@@ -85,7 +86,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The array of `dims`, a list or as typed, and `dtype`. An empty text is not given.
+    /// Returns the array of `dims`, a list or a text as a person types it, and `dtype`. An empty text counts as absent.
     ///
     /// # Errors
     /// As [`Array::read`].
@@ -106,7 +107,7 @@ impl<'a> Fields<'a> {
         Ok(Array { dims, ..Array::read(None, dtype)? })
     }
 
-    /// The layout of that array in this field.
+    /// Returns the layout of that array in this field.
     ///
     /// # Errors
     /// As [`Array::layout`].
@@ -120,7 +121,7 @@ impl<'a> Fields<'a> {
         self.array()?.layout(field, self.text(field)?)
     }
 
-    /// The layouts `a` and `b` of that array; what one lacks it takes from the other.
+    /// Returns the layouts `a` and `b` of that array. Each takes what it lacks from the other.
     ///
     /// # Errors
     /// As [`Array::layouts`].
@@ -135,7 +136,7 @@ impl<'a> Fields<'a> {
         self.array()?.layouts(self.text("a")?, self.text("b")?)
     }
 
-    /// The layout of that array in this field, which may have index tables; no file is read for them.
+    /// Returns the layout of that array in this field, which may have index tables. No file is read for them.
     ///
     /// # Errors
     /// As [`Array::tabled`].
@@ -156,7 +157,7 @@ impl<'a> Fields<'a> {
         self.array()?.tabled(field, self.text(field)?, &())
     }
 
-    /// The layouts `a` and `b` of that array, which may have index tables; what one lacks it takes from the other.
+    /// Returns the layouts `a` and `b` of that array, which may have index tables. Each takes what it lacks from the other.
     ///
     /// # Errors
     /// As [`Array::both_tabled`].
@@ -175,7 +176,7 @@ impl<'a> Fields<'a> {
         self.array()?.both_tabled(self.text("a")?, self.text("b")?, &())
     }
 
-    /// An integer.
+    /// Returns an integer.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for anything else.
@@ -190,7 +191,7 @@ impl<'a> Fields<'a> {
         value.as_i64().ok_or_else(|| is_not(field, "an integer", value))
     }
 
-    /// An integer from 0 to 2³² − 1.
+    /// Returns an integer from 0 to 2³² − 1.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for anything else.
@@ -207,7 +208,7 @@ impl<'a> Fields<'a> {
         integer.ok_or_else(|| is_not(field, "an integer from 0 to 4294967295", value))
     }
 
-    /// Integers from 0 on: a list, or as a person types it.
+    /// Returns a list of integers from 0 on, given as a list or as a person types it.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for anything else.
@@ -228,7 +229,7 @@ impl<'a> Fields<'a> {
         list.iter().map(|one| one.as_u64().ok_or_else(|| says(one))).collect()
     }
 
-    /// A list of bytes.
+    /// Returns a list of bytes.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for anything else.
@@ -244,7 +245,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The error of a member that is something else.
+/// Returns the error of a member of another type.
 fn is_not(field: &'static str, expected: &str, found: &Value) -> Error {
     let found = match found {
         Value::Null => "nothing".into(),
@@ -255,7 +256,7 @@ fn is_not(field: &'static str, expected: &str, found: &Value) -> Error {
     Error::usage(field, format!("expected {expected}, found {found}"))
 }
 
-/// The beginning of a long text.
+/// Returns the beginning of a long text.
 fn shortened(text: &str) -> String {
     const MOST: usize = 40;
     match text.char_indices().nth(MOST) {
@@ -270,7 +271,7 @@ mod tests {
 
     use crate::ask::Question;
 
-    /// Every member of every question, given a value of every wrong type, is refused by its name.
+    /// Every member of every question is refused by its name if it has a value of a wrong type.
     #[test]
     fn a_member_of_the_wrong_type_is_refused_by_its_name() {
         let spec = json!("row-major");

@@ -1,4 +1,4 @@
-//! Fingerprints of the data in files.
+//! Answer about the fingerprints of the data in files.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use tilewright_files::{Fingerprints, Key};
 
 use super::{Answer, words::printable};
 
-/// The fingerprint of every tensor of a file or a folder, and one number for them all: the same for the same arrays in
-/// any layout, format and number of files.
+/// Fingerprint of every tensor of a file or a folder, and one number for all of them. The same arrays in any layout, format and
+/// number of files have the same fingerprints.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Printed}, files::{Collection, Key}};
@@ -22,13 +22,13 @@ use super::{Answer, words::printable};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printed {
-    /// The key that the fingerprints were taken under.
+    /// The key of the fingerprints.
     pub key: Key,
     /// The fingerprints.
     pub found: Fingerprints,
 }
 
-/// A line a tensor, then one for all.
+/// A line for each tensor, then one for all.
 impl fmt::Display for Printed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for tensor in &self.found.tensors {

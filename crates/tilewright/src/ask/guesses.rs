@@ -1,4 +1,4 @@
-//! Which shipped recipes fit a checkpoint, why, how to decide between them, and why others nearly fit.
+//! Answer about the shipped recipes that fit a checkpoint: why each fits, how to decide between them, and why others nearly fit.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -11,7 +11,7 @@ use super::{
     words::{counted, printable},
 };
 
-/// The shipped recipes that fit a checkpoint.
+/// Shipped recipes that fit a checkpoint.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Guesses}, recipe::{Tensor, guess}, Dtype};
@@ -27,7 +27,7 @@ use super::{
 pub struct Guesses(pub Guessed);
 
 impl Guesses {
-    /// How to decide, where several fit.
+    /// Returns how to decide between several recipes that fit.
     fn decision(&self) -> Option<String> {
         let fits = &self.0.fits;
         if fits.len() < 2 {
@@ -44,7 +44,7 @@ impl Guesses {
     }
 }
 
-/// How a key that no configuration says tells recipes apart: where two of them are for no common value.
+/// Returns how a key that the configuration lacks tells recipes apart, if two of them accept no common value of it.
 fn told_apart(fits: &[Guess], key: &str) -> Option<String> {
     let of = |guess: &Guess| guess.unsettled.iter().find(|one| one.key == key).cloned();
     let all: Vec<(&Guess, Condition)> =
@@ -62,12 +62,12 @@ fn told_apart(fits: &[Guess], key: &str) -> Option<String> {
     })
 }
 
-/// The name of a recipe, with its direction.
+/// Returns the name of a recipe with its direction.
 fn spelled(guess: &Guess) -> String {
     format!("{}{}", guess.name, if guess.inverse { " (inverse)" } else { "" })
 }
 
-/// Why a recipe fits: what the configuration says, and what must be given.
+/// Returns why a recipe fits: the keys of the configuration that agree, and what the caller must give.
 fn why(guess: &Guess) -> String {
     let known: Vec<String> = guess.known.iter().map(|one| format!("`{}`", one.key)).collect();
     let config = match (known.is_empty(), guess.unsettled.first()) {
@@ -77,19 +77,19 @@ fn why(guess: &Guess) -> String {
         }
         (true, None) => "the tensors fit".to_owned(),
     };
-    // The first instance says it for all of them.
+    // The message of the first instance holds for all of them.
     match &guess.open {
         Some(errors) => format!("{config}, but {}", errors.first().message()),
         None => config,
     }
 }
 
-/// The first reason why a recipe does not fit, and how many there are.
+/// Returns the first reason why a recipe does not fit, and the number of reasons.
 fn why_not(guess: &Guess) -> String {
     let faults = guess.open.iter().flat_map(tilewright_recipe::Errors::iter);
     let faults = faults.filter(|error| error.kind() != tilewright_recipe::Kind::Unsolved);
     let said = guess.against.iter().map(ToString::to_string);
-    // What a rule may say to take nothing is for those who write one.
+    // The rest of this message is advice for authors of recipes.
     let short = |error: &tilewright_recipe::Error| match error.kind() {
         tilewright_recipe::Kind::Unmatched => {
             error.message().split("; ").next().unwrap_or_default().to_owned()
@@ -104,7 +104,7 @@ fn why_not(guess: &Guess) -> String {
     }
 }
 
-/// A recipe a line, each with why it fits; how to decide; then those that nearly fit, with why they do not.
+/// A line for each recipe that fits, with the reason; how to decide; then the recipes that nearly fit, with the reasons.
 impl fmt::Display for Guesses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Guessed { fits, near, others, .. } = &self.0;

@@ -1,4 +1,4 @@
-//! Where an element lies, and what lies at an offset.
+//! Answers about the offset of an element, and about the contents of an offset.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use tilewright_notation::{Named, Tabled};
 use super::Answer;
 use crate::Error;
 
-/// Where an element lies.
+/// Offset of an element.
 ///
 /// ```
 /// use tilewright::{Spec, ask::Offset};
@@ -24,13 +24,12 @@ use crate::Error;
 pub struct Offset {
     /// The offset, in elements.
     pub offset: i64,
-    /// The width of a stored element in bits, where it is known.
+    /// The width of a stored element in bits, if known.
     pub bits: Option<u32>,
 }
 
 impl Offset {
-    /// The offset of a coordinate. One integer stands for the whole coordinate of a layout without dims of its own:
-    /// its colexicographic index.
+    /// Returns the offset of a coordinate. For a layout without dims of its own, a single integer is the colexicographic index.
     ///
     /// # Errors
     /// As [`TensorLayout::offset`](crate::TensorLayout::offset), in the field `coord`.
@@ -52,7 +51,7 @@ impl Offset {
         Ok(Offset { offset, bits: named.element_bits() })
     }
 
-    /// The same of a layout that may have index tables.
+    /// Returns the offset of a coordinate in a layout that may have index tables; without tables as [`Offset::of`].
     ///
     /// # Errors
     /// As [`TabledLayout::offset`](crate::notation::TabledLayout::offset), in the field `coord`.
@@ -75,7 +74,7 @@ impl Offset {
         Ok(Offset { offset, bits: tabled.stored().element_bits() })
     }
 
-    /// The byte in which the element begins, and its first bit there; `None` where its width is not known.
+    /// Returns the byte in which the element begins, and its first bit there; `None` if the width of an element is not known.
     ///
     /// ```
     /// use tilewright::ask::Offset;
@@ -109,7 +108,7 @@ impl Answer for Offset {
     }
 }
 
-/// What lies at an offset.
+/// Contents of an offset.
 ///
 /// ```
 /// use tilewright::{Spec, ask::{Answer, Contents}, layouts::Place};
@@ -125,13 +124,13 @@ impl Answer for Offset {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// An element, padding, or nothing of the array.
+    /// An element, padding, or a place outside the array.
     pub place: Place,
     /// The other elements at the offset.
     pub sharing: Sharing,
 }
 
-/// The elements that share an offset.
+/// Elements that share an offset.
 ///
 /// ```
 /// use tilewright::{Spec, ask::{Contents, Sharing}};
@@ -142,27 +141,27 @@ pub struct Contents {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// No two do.
+    /// The offset holds at most one element.
     Alone,
-    /// All of them in row-major order, the first [`MOST_NAMED`] by their coordinates.
+    /// The offset holds several elements, of which the first [`MOST_NAMED`] in row-major order are listed.
     Several {
-        /// Their coordinates.
+        /// The coordinates of these elements.
         named: Vec<Coord>,
-        /// How many there are.
+        /// The number of elements at the offset.
         count: u64,
     },
-    /// Elements share offsets, and the array has too many to look at each.
+    /// Elements share offsets, and the array has too many elements to look at each.
     Unknown,
 }
 
-/// The most coordinates that are named of the elements at one offset.
+/// The largest number of coordinates that are listed for one offset.
 pub const MOST_NAMED: usize = 16;
 
-/// The most elements that are looked at for others at an offset.
+/// The largest number of elements that are searched for those at an offset.
 const MOST_SEEN: u64 = 1 << 20;
 
 impl Contents {
-    /// What a layout puts at an offset, in elements.
+    /// Returns the contents of an offset, which counts elements.
     ///
     /// # Errors
     /// As [`TensorLayout::locate`](crate::TensorLayout::locate), in the field `offset`.
@@ -184,7 +183,7 @@ impl Contents {
         Ok(Contents { place, sharing })
     }
 
-    /// The same of a layout that may have index tables; a hole is padding.
+    /// Returns the contents of an offset in a layout that may have index tables. A hole of a table is padding.
     ///
     /// # Errors
     /// As [`Contents::of`].
@@ -204,7 +203,7 @@ impl Contents {
         }
         let place = tabled.layout().locate(offset);
         let place = place.map_err(|error| Error::from(error).in_field("offset"))?;
-        // Of an array with tables it is not counted how many elements share an offset.
+        // The elements that share an offset are not counted for arrays with tables.
         let is_element = matches!(place, Place::Element(_));
         let apart = !is_element || tabled.stored().layout().injective() == Ok(true);
         Ok(Contents { place, sharing: if apart { Sharing::Alone } else { Sharing::Unknown } })
@@ -219,7 +218,7 @@ impl Contents {
     }
 }
 
-/// The elements at an offset, of an array in which some may share one.
+/// Returns the elements at an offset, for an array in which some may share one.
 fn sharing(layout: &TensorLayout, offset: i64) -> Sharing {
     if layout.size() > MOST_SEEN {
         return Sharing::Unknown;

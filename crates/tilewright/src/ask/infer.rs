@@ -1,7 +1,7 @@
-//! The layout between two buffers, named.
+//! Answer about the layout between two buffers.
 //!
-//! The search is [`infer`](crate::infer::infer); here it is tried a second time with the bytes of each number in the
-//! other order, and what was found is said.
+//! The search is [`infer`](crate::infer::infer). If it finds nothing, it is run again with the bytes of each number in the other
+//! order.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use tilewright_notation::{Named, notation};
 use super::{Answer, Recognition};
 use crate::infer::{Inference, infer};
 
-/// An array as it is known before it is packed: its elements in row-major order.
+/// Array before it is packed: its elements in row-major order.
 ///
 /// ```
 /// use tilewright::ask::{Inferred, Known};
@@ -21,25 +21,25 @@ use crate::infer::{Inference, infer};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
-    /// The elements, row-major.
+    /// The bytes of the elements, row-major.
     pub bytes: &'a [u8],
     /// The logical extents.
     pub dims: &'a [u64],
     /// The length of an element, in bytes.
     pub width: usize,
-    /// The element type, where it is known.
+    /// The element type, if known.
     pub dtype: Option<Dtype>,
-    /// The width of an element in bits, where it is not that of the type.
+    /// The width of an element in bits, if it differs from that of the type.
     pub bits: Option<u32>,
 }
 
 impl Known<'_> {
-    /// A layout of this array.
+    /// Returns a layout of this array with its element type.
     fn named(&self, layout: TensorLayout) -> Named {
         Named::new("", layout, self.dtype, self.bits, Fill::Unspecified)
     }
 
-    /// The elements with the bytes of each number in the other order; a complex number is two.
+    /// Returns the elements with the bytes of each number in the other order. A complex number is two numbers.
     fn reversed(&self) -> Vec<u8> {
         let complex = self.dtype.is_some_and(|dtype| dtype.name().starts_with('c'));
         let number = if complex { self.width / 2 } else { self.width };
@@ -49,7 +49,7 @@ impl Known<'_> {
     }
 }
 
-/// What two buffers say about the layout between them.
+/// Layouts between two buffers, or the reason why there is not exactly one.
 ///
 /// ```
 /// use tilewright::ask::{Answer, Inferred, Known};
@@ -64,20 +64,20 @@ impl Known<'_> {
 pub struct Inferred {
     /// `found`, `ambiguous`, `none` or `undecided`.
     pub answer: &'static str,
-    /// The layouts that fit: one where the answer is `found`, some where it is `ambiguous`.
+    /// The layouts that fit: one for `found`, some for `ambiguous`.
     pub layouts: Vec<Named>,
-    /// Why there is not one answer.
+    /// The reason why there is not one answer.
     pub why: Option<String>,
-    /// The bytes of every element of padding, where all of it is the same.
+    /// The bytes of an element of padding, if all padding is equal.
     pub padding: Option<Vec<u8>>,
-    /// Whether all other layouts were excluded.
+    /// True if all other layouts were excluded.
     pub only: bool,
-    /// Whether the bytes of each number are in the other order.
+    /// True if the bytes of each number are in the other order.
     pub reversed: bool,
 }
 
 impl Inferred {
-    /// Finds the layout that puts the elements where `packed` has them.
+    /// Finds the layout of an array in `packed`.
     ///
     /// ```
     /// use tilewright::ask::{Inferred, Known};
@@ -97,7 +97,7 @@ impl Inferred {
         said(known, answer)
     }
 
-    /// The bytes of an element of padding as one number in hexadecimal, the last byte first.
+    /// Returns the bytes of an element of padding as one number in hexadecimal, with the last byte first.
     ///
     /// ```
     /// use tilewright::ask::{Inferred, Known};
@@ -139,7 +139,7 @@ fn said(known: &Known<'_>, answer: Inference) -> Inferred {
     }
 }
 
-/// The layout as a pattern, which it has by the way it was found.
+/// Returns the layout as a pattern. A layout that was found this way has one.
 fn pattern(named: &Named) -> String {
     let printed = notation("pattern").and_then(|pattern| pattern.print(named));
     printed.unwrap_or_else(|_| named.to_spec())

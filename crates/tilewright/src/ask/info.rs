@@ -1,4 +1,4 @@
-//! The tensors of a file.
+//! Answer about the tensors of a file.
 
 use std::fmt;
 
@@ -10,19 +10,19 @@ use super::{
     words::{bytes, counted, fitted, printable, shortened},
 };
 
-/// No column is wider than this many characters: what is longer pushes its own row to the right.
+/// The largest width of a column, in characters. A longer text pushes the rest of its own row to the right.
 const WIDEST: usize = 60;
 
-/// A longer name is cut in the text; the JSON has it whole.
+/// The largest number of characters of a name in the text. The JSON has the whole name.
 const LONGEST: usize = 240;
 
-/// As far as the lists of index tables are shown.
+/// The largest number of characters of a SPEC with lists of index tables.
 const TABLED: usize = 96;
 
-/// Under this key a file of torch's distributed checkpoint says where each of its tensors begins in a larger array.
+/// The key of the metadata in which torch's distributed checkpoint records where each tensor of a file begins in a larger array.
 const BOXES: &str = "DCP_SHARDING_INFO";
 
-/// What is in a file.
+/// Contents of a file.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Info}, files::{Reading, open}};
@@ -35,14 +35,14 @@ const BOXES: &str = "DCP_SHARDING_INFO";
 /// ```
 #[derive(Debug)]
 pub struct Info<'a> {
-    /// The name of the file as it was asked for.
+    /// The name of the file as the user wrote it.
     pub file: String,
     /// The file.
     pub input: &'a Input,
 }
 
 impl Info<'_> {
-    /// All of the JSON but the tensors, which may be hundreds of thousands.
+    /// Returns the JSON without the tensors, of which there may be hundreds of thousands.
     ///
     /// ```
     /// # use tilewright::{ask::Info, files::{Reading, open}};
@@ -61,7 +61,7 @@ impl Info<'_> {
         })
     }
 
-    /// The tensors as JSON, one at a time.
+    /// Iterates over the tensors as JSON.
     ///
     /// ```
     /// # use tilewright::{ask::Info, files::{Reading, open}};
@@ -76,7 +76,7 @@ impl Info<'_> {
         self.input.tensors().iter().map(move |tensor| tensor_json(tensor, begin(&boxes, tensor)))
     }
 
-    /// What the file says of where its tensors begin in larger arrays.
+    /// Returns the metadata about where tensors of the file begin in larger arrays.
     fn boxes(&self) -> Value {
         let said = self.input.metadata().find(|(key, _)| *key == BOXES);
         said.and_then(|(_, text)| serde_json::from_str(text).ok()).unwrap_or_default()
@@ -91,7 +91,7 @@ impl fmt::Display for Info<'_> {
 }
 
 impl Info<'_> {
-    /// The rows and the sums.
+    /// Returns the rows and the sums.
     fn table(&self, detail: Detail) -> String {
         let tensors = self.input.tensors();
         let boxes = self.boxes();
@@ -113,17 +113,17 @@ impl Info<'_> {
     }
 }
 
-/// How much is said of a layout.
+/// Level of detail about a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     All,
     /// Without element type and dims, which have columns of their own.
     Once,
-    /// Nor the fingerprint that is recorded.
+    /// Also without the recorded fingerprint.
     Least,
 }
 
-/// Where a tensor begins in a larger array, where its file says so.
+/// Returns where a tensor begins in a larger array, if its file records it.
 fn begin(boxes: &Value, tensor: &Tensor) -> Option<Vec<u64>> {
     let list = boxes.get(tensor.name())?.get("saved_offsets")?.as_array()?;
     list.iter().map(Value::as_u64).collect()
@@ -140,7 +140,7 @@ fn row(tensor: &Tensor, begin: Option<Vec<u64>>, detail: Detail) -> [String; 5] 
     [name(tensor.name()), dtype, dims(tensor), bytes, printable(&layout).into_owned()]
 }
 
-/// The element type; where its bytes have the other order, as a SPEC says it: `>u4`.
+/// Returns the element type; with the other byte order as in a SPEC, such as `>u4`.
 fn dtype(tensor: &Tensor) -> String {
     let named = tensor.layout();
     let said = named.byte_order().map(|_| named.to_spec());
@@ -148,7 +148,7 @@ fn dtype(tensor: &Tensor) -> String {
     code.map_or_else(|| tensor.dtype().to_string(), str::to_owned)
 }
 
-/// The logical dims; beside them those of the file, where it has them in another order.
+/// Returns the logical dims, and those of the file if it has them in another order.
 fn dims(tensor: &Tensor) -> String {
     match tensor.file_dims() {
         Some(own) => format!("{:?} (file: {own:?})", tensor.dims()),
@@ -156,7 +156,7 @@ fn dims(tensor: &Tensor) -> String {
     }
 }
 
-/// The name as it can be shown.
+/// Returns the name in printable characters.
 fn name(name: &str) -> String {
     let shown = printable(name);
     match shown.char_indices().nth(LONGEST) {
@@ -165,7 +165,7 @@ fn name(name: &str) -> String {
     }
 }
 
-/// The layout, how much of it is padding, and what is recorded of the data.
+/// Returns the layout, its share of padding, and the recorded fingerprint of the data.
 fn layout(tensor: &Tensor, detail: Detail) -> String {
     let share = match (tensor.padding(), tensor.bytes()) {
         (0, _) | (_, 0) => String::new(),

@@ -1,33 +1,33 @@
-//! Questions and answers: everything that the program, the page in the browser, Python and the tests ask, in one place.
+//! Questions and answers for the program, the page in the browser, Python and the tests.
 //!
-//! A [`Question`] has typed fields, and each kind of question has a file here with the type of its answer. An
-//! [`Answer`] has public fields; it prints as the text that the program shows, and [`Answer::to_json`] is the JSON that
-//! `docs/reference/json.md` lists. A caller only spells: it reads arguments, asks, and prints.
+//! A [`Question`] has typed fields, and each kind of question has a file in this folder with the type of its answer. An
+//! [`Answer`] has public fields. It prints as the text that the program shows, and [`Answer::to_json`] is the JSON that
+//! `docs/reference/json.md` lists. A caller reads arguments, asks, and prints.
 //!
 //! | question | answer |
 //! |---|---|
-//! | what a layout means, in words and numbers | [`Explanation`] |
-//! | a layout read: its whole text and what is known of the array | [`Parsed`] |
-//! | where an element lies; what lies at an offset | [`Offset`], [`Contents`] |
-//! | whether two layouts are one map | [`Comparison`] |
+//! | the explanation of a layout in words and numbers | [`Explanation`] |
+//! | the whole SPEC of a layout, and the properties of its array | [`Parsed`] |
+//! | the offset of an element; the contents of an offset | [`Offset`], [`Contents`] |
+//! | whether two layouts are the same map | [`Comparison`] |
 //! | a layout in another notation | [`Translation`] |
-//! | the names a layout has in the catalogue | [`Recognition`] |
+//! | the names of a layout in the catalogue | [`Recognition`] |
 //! | the layout between two buffers | [`Inferred`] |
-//! | who holds what of an array spread over threads | [`Distribution`] |
+//! | the elements that each register of each thread holds | [`Distribution`] |
 //! | the bank conflicts of an array in shared memory, and the least change that removes them | [`BankConflicts`] |
-//! | who holds what of an array in shards; what that means; the same in another notation | [`Shards`], [`ShardsLine`], [`ShardsExplanation`], [`ShardBytes`], [`ShardsTranslation`] |
-//! | the bytes of an array, moved | [`Moved`] |
-//! | the value of an expression, of one line of many | [`Value`](crate::eval::Value), [`Line`] |
+//! | the elements that each device holds of an array in shards; an explanation of the sharding; the sharding in another notation | [`Shards`], [`ShardsLine`], [`ShardsExplanation`], [`ShardBytes`], [`ShardsTranslation`] |
+//! | the bytes of an array in another layout | [`Moved`] |
+//! | the value of an expression, or of one line of many | [`Value`](crate::eval::Value), [`Line`] |
 //! | named formats, notations, functions | [`Formats`], [`Example`], [`Notations`], [`Functions`] |
 //! | a layout, or two, as a grid or as memory; as a picture | [`Shown`], [`Drawn`] |
-//! | what is in a file | [`Info`], [`ModuleInfo`] |
-//! | what a recipe makes of a file, and did | [`Assembled`] |
-//! | what a conversion does and did; whether a file is what it should be, or what it records | [`Converted`], [`Verified`], [`Recorded`] |
-//! | a recipe as a table; whether it fits a checkpoint; the recipes there are, and those that fit | [`RecipeShown`], [`RecipeFit`], [`Recipes`], [`Guesses`] |
+//! | the contents of a file | [`Info`], [`ModuleInfo`] |
+//! | the result that a recipe makes of a file | [`Assembled`] |
+//! | the effect of a conversion; whether a file equals its original, or matches its recorded fingerprints | [`Converted`], [`Verified`], [`Recorded`] |
+//! | a recipe as a table; whether it fits a checkpoint; all recipes; the recipes that fit | [`RecipeShown`], [`RecipeFit`], [`Recipes`], [`Guesses`] |
 //! | fingerprints of the data in files; whether two files hold the same arrays | [`Printed`], [`SameData`] |
 //!
-//! What a layout means does not depend on how it was written: two layouts that are equal as values have equal answers,
-//! but for the name.
+//! The explanation of a layout does not depend on how the layout was written: two layouts that are equal as values have equal
+//! answers, except for the name.
 //!
 //! ```
 //! use tilewright::{ask::{Answer, Question}, input::Array};
@@ -38,7 +38,7 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 //!
-// An answer that is left out has no page: its links lead to the features.
+// An answer whose feature is off is absent from the documentation; its links lead to the features.
 #![cfg_attr(not(feature = "banks"), doc = "[`BankConflicts`]: crate#features")]
 #![cfg_attr(not(feature = "relayout"), doc = "[`Moved`]: crate#features")]
 #![cfg_attr(not(feature = "draw"), doc = "[`Drawn`]: crate#features")]
@@ -144,9 +144,9 @@ pub use translate::Translation;
 #[cfg(feature = "files")]
 pub use verify::{Recorded, Verified};
 
-/// The answer of a question: text for people, JSON for machines.
+/// Answer of a question: text for people, JSON for machines.
 ///
-/// An answer of one line prints without a line end, one of several lines with all of theirs.
+/// An answer of one line prints without a line end; an answer of several lines prints all line ends.
 ///
 /// ```
 /// use tilewright::{Spec, ask::{Answer, compare}};
@@ -156,26 +156,27 @@ pub use verify::{Recorded, Verified};
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub trait Answer: fmt::Display {
-    /// The fields that `docs/reference/json.md` lists.
+    /// Returns the fields that `docs/reference/json.md` lists.
     fn to_json(&self) -> Value;
 
-    /// The text in lines of at most `width` characters. What does not fit is left out and said; an answer that says
-    /// nothing of its own is the same everywhere.
+    /// Returns the text in lines of at most `width` characters, which notes what it leaves out. The default is the same text at
+    /// every
+    /// width.
     fn within(&self, _width: usize) -> String {
         self.to_string()
     }
 
-    /// Whether the honest answer is no: layouts differ, nothing was found.
+    /// Returns whether the answer is no: layouts differ, nothing was found.
     fn is_no(&self) -> bool {
         false
     }
 
-    /// Sentences that are no part of the answer and worth reading beside it.
+    /// Sentences beside the answer that are worth reading.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Sentences that a reader of the answer must not miss, as what was not checked.
+    /// Sentences that a reader of the answer must not miss, such as what was not checked.
     fn cautions(&self) -> Vec<String> {
         Vec::new()
     }

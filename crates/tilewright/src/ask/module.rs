@@ -1,4 +1,4 @@
-//! The arrays of an HLO module's entry: what it takes and gives, and which arrays waste most by padding.
+//! Answer about the arrays of an HLO module's entry: its parameters, its results, and the arrays that waste most by padding.
 
 use std::fmt;
 
@@ -14,13 +14,13 @@ use super::{
 };
 use crate::{Error, module};
 
-/// How many arrays the text lists.
+/// The number of arrays that the text lists.
 pub const LISTED: usize = 20;
 
-/// How many arrays the JSON gives reasons for; the search for a better layout takes its time.
+/// The number of arrays for which the JSON gives reasons. The search for a better layout takes time.
 const EXPLAINED: usize = 200;
 
-/// The arrays of a module's entry.
+/// Arrays of a module's entry.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, ModuleInfo}, xla::HloModule};
@@ -33,27 +33,27 @@ const EXPLAINED: usize = 200;
 /// ```
 #[derive(Debug)]
 pub struct ModuleInfo<'a> {
-    /// The name of the file as it was asked for.
+    /// The name of the file as the user wrote it.
     pub file: String,
     /// The module.
     pub module: &'a HloModule,
-    /// The layout that arrays are counted with instead of their own, where one was asked about.
+    /// The layout that replaces the arrays' own layouts in the counts, if the user gave one.
     pub as_layout: Option<&'a str>,
-    /// Its entry.
+    /// The entry of the module.
     pub entry: &'a HloComputation,
     /// The parameters of the entry by number.
     pub parameters: Vec<(u64, Buffers<'a>)>,
-    /// What the entry gives.
+    /// The results of the entry.
     pub results: Buffers<'a>,
-    /// All arrays that have storage of their own, those that waste most first.
+    /// All arrays that have storage of their own, those with the most waste first.
     pub ranked: Buffers<'a>,
 }
 
 impl<'a> ModuleInfo<'a> {
-    /// The arrays of a module that was read from a file, as they are or as if laid out by a layout or tiles.
+    /// Returns the arrays of a module that was read from a file, in their own layouts or as if laid out by a layout or tiles.
     ///
     /// # Errors
-    /// Where the text of the layout is none, in the field `layout`; where the module has no entry.
+    /// An error in the field `layout` if that text is not a layout; an error if the module lacks an entry.
     ///
     /// ```
     /// use tilewright::{ask::ModuleInfo, xla::HloModule};
@@ -87,7 +87,7 @@ impl<'a> ModuleInfo<'a> {
         })
     }
 
-    /// All of the JSON but the arrays, which may be millions.
+    /// Returns the JSON without the arrays, of which there may be millions.
     ///
     /// ```
     /// # use tilewright::{ask::ModuleInfo, xla::HloModule};
@@ -122,7 +122,7 @@ impl<'a> ModuleInfo<'a> {
         })
     }
 
-    /// The arrays as JSON, one at a time.
+    /// Iterates over the arrays as JSON.
     ///
     /// ```
     /// # use tilewright::{ask::ModuleInfo, xla::HloModule};
@@ -136,7 +136,7 @@ impl<'a> ModuleInfo<'a> {
         self.ranked.buffers.iter().enumerate().map(ranked)
     }
 
-    /// The arrays, those that waste most first, then the sums.
+    /// Prints the arrays, those with the most waste first, then the sums.
     fn waste(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = &self.ranked.buffers;
         for buffer in all.iter().take(LISTED) {
@@ -165,7 +165,7 @@ fn tiling(text: &str) -> Result<Tiling, Error> {
     Tiling::parse(text).map_err(|error| Error::from(error).in_text(text).in_field("layout"))
 }
 
-/// Names are any text, also such as a terminal would obey: control characters are replaced.
+/// Prints with control characters replaced, since names are arbitrary text that could control a terminal.
 impl fmt::Display for ModuleInfo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hidden = |c: char| c.is_control() && c != '\n';
@@ -211,7 +211,7 @@ fn arrays(count: usize) -> String {
     counted(count as u128, "array")
 }
 
-/// Says how many of a list are not shown.
+/// Prints the number of entries of a list that are not shown.
 fn more(f: &mut fmt::Formatter<'_>, count: usize) -> fmt::Result {
     match count.checked_sub(LISTED) {
         None | Some(0) => Ok(()),
@@ -219,17 +219,17 @@ fn more(f: &mut fmt::Formatter<'_>, count: usize) -> fmt::Result {
     }
 }
 
-/// The path of a tuple's member, after a space; of anything else nothing.
+/// Returns the path of a tuple's member after a space; empty for other arrays.
 fn path(index: &ShapeIndex) -> String {
     if index.is_empty() { String::new() } else { format!(" {index}") }
 }
 
-/// Why a layout is not applied to an array.
+/// Returns why a layout is not applied to an array.
 fn not_applied(buffer: &Buffer<'_>) -> String {
     format!("not applied: rank {}", buffer.array.dims().len())
 }
 
-/// A line for each array of one value.
+/// Prints a line for each array of one value.
 fn list(
     f: &mut fmt::Formatter<'_>,
     title: &str,
@@ -247,13 +247,13 @@ fn list(
     all.iter().try_for_each(|one| writeln!(f, "{title}{}: {}", path(&one.index), one.error))
 }
 
-/// `v.1 = parameter f32[2048,10]{1,0:T(8,128)}`, with the path of a tuple's member.
+/// Returns a name such as `v.1 = parameter f32[2048,10]{1,0:T(8,128)}`, with the path of a tuple's member.
 fn name(buffer: &Buffer<'_>) -> String {
     let one = buffer.instruction;
     format!("{}{} = {} {}", one.name, path(&buffer.index), one.opcode, buffer.array)
 }
 
-/// An array with padding: why, and what would pad less.
+/// Prints an array with padding, the causes, and a layout with less padding.
 fn padded(f: &mut fmt::Formatter<'_>, buffer: &Buffer<'_>) -> fmt::Result {
     let (padding, size) = (bytes(buffer.padding_bytes()), bytes(buffer.bytes));
     writeln!(f, "{size}, {padding} of padding, {}: {}", buffer.factor(), name(buffer))?;
@@ -277,19 +277,19 @@ fn array(buffer: &Buffer<'_>) -> Value {
     })
 }
 
-/// One that the layout is not applied to, with why.
+/// Returns an array to which the layout is not applied, with the reason.
 fn left(buffer: &Buffer<'_>) -> Value {
     let mut value = array(buffer);
     value["not_applied"] = json!(format!("rank {}", buffer.array.dims().len()));
     value
 }
 
-/// The arrays of one value.
+/// Iterates over the arrays of one value as JSON.
 fn values<'b>(buffers: &'b Buffers<'_>) -> impl Iterator<Item = Value> + 'b {
     buffers.buffers.iter().map(array).chain(buffers.not_applied.iter().map(left))
 }
 
-/// The same with the factor and, of those that waste most, the causes and the better layout.
+/// Returns an array as JSON with its factor and, for arrays with the most waste, the causes and the better layout.
 fn ranked((rank, buffer): (usize, &Buffer<'_>)) -> Value {
     let mut value = array(buffer);
     value["factor"] = json!(buffer.factor().ratio());
@@ -302,7 +302,7 @@ fn ranked((rank, buffer): (usize, &Buffer<'_>)) -> Value {
     value
 }
 
-/// One reason for padding.
+/// Returns one reason for padding as JSON.
 fn cause(cause: &PaddingCause) -> Value {
     json!({
         "dims": cause.dims,
@@ -313,7 +313,7 @@ fn cause(cause: &PaddingCause) -> Value {
     })
 }
 
-/// The layout that pads least; null if it is this one or was not decided.
+/// Returns the layout with the least padding; null if it is this one or was not decided.
 fn better(advice: &PaddingAdvice) -> Value {
     let better = advice.better.as_ref().ok().and_then(Option::as_ref);
     better.map_or(

@@ -1,7 +1,7 @@
-//! The bytes of an array in another layout, each element moved by itself.
+//! Answer about the bytes of an array in another layout, where each element is moved by itself.
 //!
-//! Law: the same bytes as [`Plan::run`](crate::relayout::Plan::run) writes with padding of zero. Nothing here is fast, and
-//! no kernel of the relayout is used: it is what tests and the page compare with.
+//! Law: these are the bytes that [`Plan::run`](crate::relayout::Plan::run) writes with zero padding. The code is slow and uses
+//! none of relayout's kernels, so tests and the page compare relayout with it.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use tilewright_relayout::{Elements, Plan, Program};
 use super::Answer;
 use crate::Error;
 
-/// The most bytes that are moved, of both sides together.
+/// The largest number of bytes of source and destination together.
 const MAX_BYTES: u128 = 1 << 20;
 
-/// What comes out where byte i of the source is 7·i + 1 modulo 256, and padding is zero.
+/// Bytes of the destination, if byte i of the source is 7·i + 1 modulo 256 and padding is zero.
 ///
 /// ```
 /// use tilewright::{Spec, ask::Moved};
@@ -49,7 +49,7 @@ impl Moved {
         Moved::of_tabled(&Tabled::of(from), &Tabled::of(to), bits)
     }
 
-    /// The same of layouts that may have index tables.
+    /// Moves elements of `bits` bits between layouts that may have index tables.
     ///
     /// # Errors
     /// As [`Moved::of`].
@@ -91,7 +91,7 @@ fn offset(of: &Tabled, coord: &[u64]) -> Result<i64, tilewright_core::Error> {
     if of.has_tables() { of.layout().offset(coord) } else { of.stored().layout().offset(coord) }
 }
 
-/// Copies the element at one offset to another; the first bits of a byte are its lowest.
+/// Copies the element at one offset to another. The first bits of a byte are its lowest.
 fn copy_bits(source: &[u8], at: i64, out: &mut [u8], goes: i64, bits: usize) {
     let first = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX).saturating_mul(bits);
     let (at, goes) = (first(at), first(goes));

@@ -1,9 +1,11 @@
-//! Why an array takes more than its elements, and which order of its dims would take less under the same tiles.
+//! Advice about padding: why the storage of an array is longer than its elements, and which order of its dims would take less
+//! under
+//! the same tiles.
 //!
-//! Everything is computed from the layout. The tile of an axis is the product of its inner digits, which its
-//! outermost digit repeats; an axis of one digit that is longer than the dim is one tile.
+//! Everything is computed from the layout. The tile of an axis is the product of its inner digits, which its outermost digit
+//! repeats. An axis of one digit that is longer than the dim is one tile.
 //!
-//! Law: no other way to lay the dims along the axes of the layout has a smaller capacity than [`Advice::better`].
+//! Law: no other assignment of the dims to the axes of the layout has a smaller capacity than [`Advice::better`].
 
 use std::fmt;
 
@@ -13,10 +15,10 @@ use tilewright_notation::{Named, notation};
 
 use super::words::{factor, ratio};
 
-/// The search stops after it has tried this many orders of the dims.
+/// The number of orders of the dims after which the search stops.
 const BUDGET: usize = 1 << 16;
 
-/// Why an array is padded, and what to do about it.
+/// Causes of padding, and a remedy.
 ///
 /// ```
 /// use tilewright::{Spec, ask::Advice};
@@ -38,15 +40,17 @@ pub struct Advice {
     pub size: u64,
     /// The length of the storage, in elements.
     pub capacity: u64,
-    /// What is padded, the largest factor first.
+    /// The padded dims, the largest factor first.
     pub causes: Vec<Cause>,
-    /// The layout that takes least of those with the dims in another order under the same tiles; `None` if no order
-    /// takes less. [Unsupported](Error::is_unsupported) where the layout is no box of digits,
-    /// [undecided](Error::is_undecided) if there are too many orders.
+    /// The layout of least capacity among those with the dims in another order under the same tiles; `None` if no order takes
+    /// less.
+    /// [Unsupported](Error::is_unsupported) if the layout is not a box of digits, [undecided](Error::is_undecided) if there are
+    /// too
+    /// many orders.
     pub better: Result<Option<TensorLayout>, Error>,
 }
 
-/// One dim that is padded, or the storage as a whole.
+/// Dim that is padded, or the storage as a whole.
 ///
 /// ```
 /// use tilewright::{Spec, ask::Advice};
@@ -61,16 +65,16 @@ pub struct Advice {
 pub struct Cause {
     /// The dim; `None` for the storage as a whole.
     pub dim: Option<usize>,
-    /// Its extent; of the storage, the elements of the padded array.
+    /// The extent of the dim. For the storage, the elements of the padded array.
     pub extent: u64,
-    /// The extent with padding; of the storage, its length.
+    /// The extent with padding. For the storage, its length.
     pub padded: u64,
-    /// The extent of the tiles that the dim is cut into, where it is.
+    /// The extent of the tiles that the dim is cut into, if it is cut.
     pub tile: Option<u64>,
 }
 
 impl Advice {
-    /// The advice for a layout; `None` where it has no padding.
+    /// Returns the advice for a layout; `None` if it lacks padding.
     ///
     /// ```
     /// use tilewright::{Spec, ask::Advice};
@@ -90,7 +94,7 @@ impl Advice {
         })
     }
 
-    /// What to do about it, where that is known.
+    /// Returns the remedy as a sentence, if one is known.
     ///
     /// ```
     /// use tilewright::{Spec, ask::Advice};
@@ -119,7 +123,7 @@ impl Advice {
         }
     }
 
-    /// `factor`, `causes` and `better`, as `docs/reference/json.md` lists them.
+    /// Returns `factor`, `causes` and `better`, as `docs/reference/json.md` lists them.
     pub(super) fn to_json(&self) -> Value {
         let better = self.better.as_ref().ok().and_then(Option::as_ref);
         let better = better.map(|layout| {
@@ -162,7 +166,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// The layout as a pattern, which it has by the way it was made.
+/// Returns the layout as a pattern. A layout that was made this way has one.
 fn pattern(layout: &TensorLayout) -> String {
     let named = Named::new("", layout.clone(), None, None, Fill::Unspecified);
     let printed = notation("pattern").and_then(|pattern| pattern.print(&named));
@@ -187,13 +191,13 @@ fn causes(layout: &TensorLayout) -> Vec<Cause> {
         let padded = layout.capacity();
         causes.push(Cause { dim: None, extent: array, padded, tile: None });
     }
-    // Of two fractions the one with the larger cross product is the larger.
+    // The larger of two fractions has the larger cross product.
     let cross = |a: &Cause, b: &Cause| u128::from(a.padded) * u128::from(b.extent);
     tilewright_core::sort_short_by(&mut causes, |a, b| cross(a, b) >= cross(b, a));
     causes
 }
 
-/// The extent that an axis is padded to a multiple of; 1 where it is not cut.
+/// Returns the extent to whose multiples an axis is padded; 1 if the axis is not cut.
 fn tile(extent: u64, modes: &[Mode]) -> u64 {
     let Some((top, inner)) = modes.split_last() else { return 1 };
     let inner = inner.iter().map(|mode| mode.extent()).fold(1, u64::saturating_mul).max(1);
@@ -201,7 +205,7 @@ fn tile(extent: u64, modes: &[Mode]) -> u64 {
     if repeats { inner } else { inner.saturating_mul(top.extent()) }
 }
 
-/// The layout of least capacity with the dims in another order.
+/// Returns the layout of least capacity with the dims in another order.
 fn better(layout: &TensorLayout) -> Result<Option<TensorLayout>, Error> {
     let pattern = Pattern::of(layout)?;
     let axes = 0..layout.rank();
@@ -221,7 +225,7 @@ fn better(layout: &TensorLayout) -> Result<Option<TensorLayout>, Error> {
     best.map(|(order, _)| reordered(&pattern, order.as_slice(), extents)).transpose()
 }
 
-/// The layout of a pattern with dim `order[axis]` along each axis.
+/// Returns the layout of a pattern with dim `order[axis]` along each axis.
 fn reordered(pattern: &Pattern, order: &[u64], extents: &[u64]) -> Result<TensorLayout, Error> {
     let digits = pattern.digits();
     let of_axis = |axis: usize| digits.iter().filter(move |one| usize::from(one.axis()) == axis);

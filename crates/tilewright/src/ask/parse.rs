@@ -1,4 +1,4 @@
-//! A layout read: its whole text, and what is known of the array.
+//! Answer about a layout that was read: its whole SPEC, and the properties of its array.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use tilewright_notation::{Named, Tabled, Words};
 
 use super::{Answer, explain::words_json};
 
-/// A layout, read.
+/// Layout that was read.
 ///
 /// ```
 /// use tilewright::{Spec, ask::Parsed};
@@ -18,22 +18,22 @@ use super::{Answer, explain::words_json};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
-    /// One SPEC that says all of it.
+    /// One SPEC with all properties.
     pub spec: String,
     /// The logical extents.
     pub dims: Vec<u64>,
     /// The length of the storage, in elements.
     pub capacity: u64,
-    /// The name of the element type, where it is known.
+    /// The name of the element type, if known.
     pub dtype: Option<&'static str>,
-    /// The width of a stored element in bits, where it is known.
+    /// The width of a stored element in bits, if known.
     pub bits: Option<u32>,
-    /// How the storage is spelled for others, where that is another type.
+    /// The type and shape under which other programs store the elements, if it differs from the element type.
     pub stored_as: Option<Words>,
 }
 
 impl Parsed {
-    /// What a layout is.
+    /// Returns the properties of a layout.
     ///
     /// ```
     /// use tilewright::{Spec, ask::Parsed};
@@ -52,7 +52,7 @@ impl Parsed {
         }
     }
 
-    /// The same of a layout that may have index tables.
+    /// Returns the properties of a layout that may have index tables.
     ///
     /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }

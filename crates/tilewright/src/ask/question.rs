@@ -1,4 +1,4 @@
-//! A question of any kind: typed, or read from JSON.
+//! Questions of any kind, with typed fields or read from JSON.
 
 use tilewright_notation::{Named, Notation, Tabled, notation};
 
@@ -16,7 +16,7 @@ use crate::{
     banks::{self, Banks},
 };
 
-/// What can be asked of layouts, without files.
+/// Question about layouts that needs no files.
 ///
 /// ```
 /// use tilewright::ask::Question;
@@ -28,9 +28,9 @@ use crate::{
 #[must_use]
 #[derive(Clone, Debug)]
 pub enum Question {
-    /// The whole text of a layout, and what is known of the array.
+    /// The whole SPEC of a layout, and the properties of its array.
     Parse(Tabled),
-    /// What a layout means.
+    /// The explanation of a layout.
     Explain(Tabled),
     /// The names of a layout.
     Recognise(Named),
@@ -41,23 +41,23 @@ pub enum Question {
         /// The notation.
         to: &'static Notation,
     },
-    /// Where an element lies.
+    /// The offset of an element.
     Offset {
         /// The layout.
         of: Tabled,
         /// The coordinate of the element, or its colexicographic index.
         coord: Vec<u64>,
     },
-    /// What lies at an offset.
+    /// The contents of an offset.
     Contents {
         /// The layout.
         of: Tabled,
         /// The offset, in elements.
         offset: i64,
     },
-    /// Whether two layouts are one map.
+    /// The comparison of two layouts as maps.
     Same(Tabled, Tabled),
-    /// Who holds what of an array that is spread over threads.
+    /// The elements that each register of each thread holds.
     Distribution {
         /// The layout, as text.
         spec: String,
@@ -71,16 +71,16 @@ pub enum Question {
         of: Named,
         /// The accesses, as text.
         accesses: Vec<String>,
-        /// The bytes that a thread takes at once, where they are given.
+        /// The bytes that a thread accesses at once, if given.
         vector: Option<u64>,
         /// The machine.
         banks: Banks,
-        /// Whether the least change is asked for that removes them.
+        /// True to search for the least change that removes the conflicts.
         fix: bool,
     },
-    /// Who holds what of an array in shards.
+    /// The elements that each device holds of an array in shards.
     Shards(InShards),
-    /// What a sharding means.
+    /// The explanation of a sharding.
     ExplainShards(InShards),
     /// A sharding in another notation.
     TranslateShards {
@@ -95,10 +95,10 @@ pub enum Question {
         original: Vec<u8>,
         /// The extents of the array.
         dims: Vec<u64>,
-        /// The elements in the layout that is looked for.
+        /// The elements in the unknown layout.
         packed: Vec<u8>,
     },
-    /// The bytes of an array, moved.
+    /// The bytes of an array in another layout.
     #[cfg(feature = "relayout")]
     Relayout {
         /// The layout of the source.
@@ -121,11 +121,12 @@ pub enum Question {
 }
 
 impl Question {
-    /// Reads a question: an object whose member `ask` names it, with the fields that `corpus/README.md` lists.
-    /// `None` where `ask` names none of these.
+    /// Reads a question: an object whose member `ask` names it, with the fields that `corpus/README.md` lists. `None` if `ask`
+    /// names
+    /// none of these questions.
     ///
     /// # Errors
-    /// What [`Fields`] refuses; [`Error::field`] is the member at fault.
+    /// The errors of [`Fields`]; [`Error::field`] is the member at fault.
     ///
     /// ```
     /// use tilewright::ask::Question;
@@ -184,10 +185,10 @@ impl Question {
         }))
     }
 
-    /// The answer.
+    /// Returns the answer.
     ///
     /// # Errors
-    /// Why there is none; [`Error::field`] is the part of the question at fault.
+    /// The reason why there is none; [`Error::field`] is the part of the question at fault.
     ///
     /// ```
     /// use tilewright::{ask::Question, input::Array};
@@ -231,7 +232,7 @@ impl Question {
     }
 }
 
-/// What a layout means, with index tables or without.
+/// Returns the explanation of a layout, with index tables or without.
 fn explained(of: &Tabled) -> Box<dyn Answer> {
     match of.has_tables() {
         true => Box::new(TabledExplanation::of(of)),
@@ -239,7 +240,7 @@ fn explained(of: &Tabled) -> Box<dyn Answer> {
     }
 }
 
-/// `access` is a text, or a list of texts; `banks` and `vector` may be left out.
+/// Reads a question about bank conflicts. `access` is a text or a list of texts; `banks` and `vector` may be absent.
 #[cfg(feature = "banks")]
 fn bank_conflicts(fields: Fields<'_>) -> Result<Question, Error> {
     let machine = Some(fields.text("banks")?).filter(|text| !text.is_empty());
@@ -253,7 +254,7 @@ fn bank_conflicts(fields: Fields<'_>) -> Result<Question, Error> {
     })
 }
 
-/// The layout `to` is one of the array of `from`.
+/// Reads a question about a relayout. The layout `to` is one of the array of `from`.
 #[cfg(feature = "relayout")]
 fn relayout(fields: Fields<'_>) -> Result<Question, Error> {
     let bits = fields.natural("bits")?;

@@ -1,4 +1,4 @@
-//! Recipes: the rules of one, whether it fits a checkpoint, and which ones come with the library.
+//! Answers about recipes: the rules of one, whether it fits a checkpoint, and the shipped ones.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -10,10 +10,10 @@ use super::{
     words::{counted, printable},
 };
 
-/// How many names a line lists.
+/// The number of names that a line lists.
 const NAMED: usize = 3;
 
-/// A recipe, read and found legal: its rules as a table.
+/// Legal recipe, as a table of its rules.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, RecipeShown}, recipe::Recipe};
@@ -47,7 +47,7 @@ impl Answer for RecipeShown<'_> {
     }
 }
 
-/// Whether a recipe fits a checkpoint: what each tensor of the result is made of, or every fault.
+/// Fit of a recipe to a checkpoint: the sources of each tensor of the result, or every fault.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, RecipeFit}, recipe::{Recipe, Sizes, Tensor}, Dtype};
@@ -64,12 +64,12 @@ impl Answer for RecipeShown<'_> {
 pub struct RecipeFit<'a> {
     /// The tensors of the checkpoint.
     pub tensors: &'a [Tensor],
-    /// What the recipe makes of them, or why not.
+    /// The result of the recipe, or its faults.
     pub solved: Result<Assembly, Errors>,
 }
 
 impl RecipeFit<'_> {
-    /// The sources of a tensor, in the order of its parts.
+    /// Returns the sources of a tensor in the order of its parts.
     fn sources(&self, made: &Made) -> Vec<&str> {
         let mut seen = BTreeSet::new();
         let tensor = |origin: Origin| match origin {
@@ -82,7 +82,7 @@ impl RecipeFit<'_> {
         names.map(|tensor| tensor.name.as_str()).collect()
     }
 
-    /// Tensors of which the result has nothing, and that nothing is compared with.
+    /// Returns the tensors that are neither in the result nor compared.
     fn left(&self, assembly: &Assembly) -> Vec<&str> {
         let parts = assembly.made.iter().flat_map(|made| &made.parts).map(|part| part.origin);
         let equal = assembly.equal.iter().flat_map(|equal| [equal.first, equal.second]);
@@ -114,7 +114,7 @@ impl RecipeFit<'_> {
     }
 }
 
-/// A line a tensor of the result, then the sums; or a fault a line.
+/// A line for each tensor of the result, then the sums; or a line for each fault.
 impl fmt::Display for RecipeFit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let assembly = match &self.solved {
@@ -178,7 +178,7 @@ impl Answer for RecipeFit<'_> {
     }
 }
 
-/// What becomes of `config.json`; null where the recipe does not say.
+/// Returns the change of `config.json`; null if the recipe does not state one.
 fn config(config: &ConfigJson) -> Value {
     match config {
         ConfigJson::Keep => json!("kept"),
@@ -212,7 +212,7 @@ pub(super) fn faults(errors: &Errors) -> Vec<Value> {
 #[derive(Clone, Copy, Debug)]
 pub struct Recipes;
 
-/// The names and titles of the shipped recipes.
+/// Returns the names and titles of the shipped recipes.
 pub(super) fn titled() -> Vec<(&'static Shipped, String, String)> {
     let facts = |shipped: &'static Shipped| {
         let recipe = shipped.recipe().unwrap_or_default();
@@ -221,7 +221,7 @@ pub(super) fn titled() -> Vec<(&'static Shipped, String, String)> {
     tilewright_recipe::shipped().iter().map(facts).collect()
 }
 
-/// A line a recipe.
+/// A line for each recipe.
 impl fmt::Display for Recipes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = titled();

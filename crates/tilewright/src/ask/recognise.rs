@@ -1,4 +1,4 @@
-//! The names that a layout has in the catalogue.
+//! Answer about the names of a layout in the catalogue.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use tilewright_notation::{Named, Recognised, recognise};
 
 use super::Answer;
 
-/// The named formats that a layout is.
+/// Named formats that describe a layout.
 ///
 /// ```
 /// use tilewright::{Spec, ask::{Answer, Recognition}};
@@ -23,12 +23,12 @@ use super::Answer;
 pub struct Recognition {
     /// The layout as one SPEC.
     pub layout: String,
-    /// Its names, in the order of the catalogue.
+    /// The names of the layout, in the order of the catalogue.
     pub formats: Vec<Recognised>,
 }
 
 impl Recognition {
-    /// All names of a layout.
+    /// Finds all names of a layout.
     ///
     /// ```
     /// use tilewright::{Spec, ask::Recognition};
@@ -41,12 +41,12 @@ impl Recognition {
         Recognition { layout: named.to_spec(), formats: recognise(named) }
     }
 
-    /// The names as lines, one a name.
+    /// Iterates over the names, one on a line.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> + '_ {
         self.formats.iter().map(line)
     }
 
-    /// The names as JSON.
+    /// Returns the names as JSON.
     pub(super) fn values(&self) -> Vec<Value> {
         let one = |found: &Recognised| {
             json!({
@@ -60,7 +60,7 @@ impl Recognition {
     }
 }
 
-/// A name with its other names, and the width of elements where it is not known.
+/// Returns a name with its other names, and the width of elements if the layout does not give it.
 fn line(found: &Recognised) -> String {
     let aliases = found.format.aliases;
     let others =

@@ -1,4 +1,4 @@
-//! Whether two named layouts are the same map, as an answer.
+//! Answer about the comparison of two layouts as maps.
 
 use serde_json::{Value, json};
 use tilewright_core::Difference;

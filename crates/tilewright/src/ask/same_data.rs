@@ -1,4 +1,4 @@
-//! Whether two files or folders hold the same arrays.
+//! Answer about the arrays of two files or folders.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use tilewright_files::{Alike, Apart, Divergence};
 
 use super::{Answer, words::printable};
 
-/// The tensors that differ between two files or folders; none if they hold the same arrays.
+/// Tensors that differ between two files or folders; empty if both hold the same arrays.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, SameData}, files::{Apart, Divergence}};
@@ -20,7 +20,7 @@ use super::{Answer, words::printable};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SameData(pub Vec<Divergence>);
 
-/// `same`, or a line a tensor that differs.
+/// Prints `same`, or a line for each tensor that differs.
 impl fmt::Display for SameData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.is_empty() {

@@ -1,4 +1,4 @@
-//! Who holds what of an array in shards; what a sharding means, in words; a sharding in another notation.
+//! Answers about an array in shards: the elements that each device holds, and the sharding in another notation.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use tilewright_sharded::{
 use super::Answer;
 use crate::{Error, InShards};
 
-/// What every device holds, a line a device.
+/// Elements that every device holds, one device on a line.
 ///
 /// ```
 /// use tilewright::{InShards, ask::{Answer, Shards}};
@@ -30,7 +30,7 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// The answer for an array.
+    /// Returns the answer for an array.
     ///
     /// ```
     /// use tilewright::{InShards, ask::Shards};
@@ -75,19 +75,19 @@ impl Answer for Shards {
     }
 }
 
-/// The axes of the mesh: name and size.
+/// Returns the name and size of each axis of the mesh.
 pub(super) fn axes(sharded: &Sharded) -> Value {
     let mesh = sharded.mesh();
     let axes = mesh.sizes().iter().enumerate();
     axes.map(|(at, size)| json!({ "name": mesh.name(at), "size": size })).collect()
 }
 
-/// The names of the axes along which every device holds the same.
+/// Returns the names of the axes along which all devices hold the same elements.
 pub(super) fn replicated(sharded: &Sharded) -> Vec<String> {
     sharded.replicated().into_iter().map(|axis| sharded.mesh().name(axis)).collect()
 }
 
-/// One line of many, each the text of an array in shards: a wrong one does not end the run.
+/// Answer of one line of many, where each line is an array in shards and an error does not end the run.
 ///
 /// ```
 /// use tilewright::ask::{Answer, ShardsLine};
@@ -100,14 +100,14 @@ pub(super) fn replicated(sharded: &Sharded) -> Vec<String> {
 pub enum ShardsLine {
     /// The line is empty.
     Nothing,
-    /// Who holds what.
+    /// The elements that each device holds.
     Shards(Shards),
-    /// Why the line is no array in shards.
+    /// The error of a line that is not an array in shards.
     Refused(Error),
 }
 
 impl ShardsLine {
-    /// The answer of a line.
+    /// Reads a line.
     ///
     /// ```
     /// use tilewright::ask::{Answer, ShardsLine};
@@ -121,7 +121,7 @@ impl ShardsLine {
         }
     }
 
-    /// The answer of a line that is no text, or too long to be read.
+    /// Returns the answer of a line that is not valid text, or too long to be read.
     ///
     /// ```
     /// use tilewright::ask::{Answer, ShardsLine};
@@ -153,7 +153,7 @@ impl Answer for ShardsLine {
     }
 }
 
-/// A sharding in one notation, or the one layout of all shards in a notation of layouts.
+/// Sharding in one notation, or the one layout of all shards in a notation of layouts.
 ///
 /// ```
 /// use tilewright::{InShards, ask::ShardsTranslation};
@@ -175,16 +175,16 @@ pub struct ShardsTranslation {
     pub layout: String,
     /// The extents of the whole array.
     pub dims: Vec<u64>,
-    /// The name of the element type, where it is known.
+    /// The name of the element type, if known.
     pub dtype: Option<&'static str>,
 }
 
 impl ShardsTranslation {
-    /// Says a sharding in a notation of shardings, or its one layout in a notation of layouts.
+    /// Prints a sharding in a notation of shardings, or its one layout in a notation of layouts.
     ///
     /// # Errors
-    /// `parse` for a name that no notation has; [unsupported](Error::is_unsupported) with the first device that the
-    /// notation would give other indices; [no layout](Error::is_no_layout) with the first position that no one layout has.
+    /// `parse` for a name that no notation has; [unsupported](Error::is_unsupported) with the first device to which the notation
+    /// would give other indices; [no layout](Error::is_no_layout) with the first position that no single layout has.
     ///
     /// ```
     /// use tilewright::{InShards, ask::ShardsTranslation};
@@ -212,7 +212,7 @@ impl ShardsTranslation {
     }
 }
 
-/// The error of a name that no notation has.
+/// Returns the error of a name that no notation has.
 fn unknown(to: &str) -> Error {
     let shardings: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name()).collect();
     let layouts: Vec<&str> = notations().iter().map(|notation| notation.name()).collect();

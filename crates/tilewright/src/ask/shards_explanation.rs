@@ -1,4 +1,4 @@
-//! What a sharding means: mesh, extents, copies, balance, bytes, and what every notation says of it.
+//! Explanation of a sharding: mesh, extents, copies, balance, bytes, and the sharding in every notation.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::InShards;
 
-/// What a sharding means, in words and numbers.
+/// Explanation of a sharding in words and numbers.
 ///
 /// ```
 /// use tilewright::{InShards, ask::ShardsExplanation};
@@ -30,23 +30,23 @@ pub struct ShardsExplanation {
     pub least: Vec<u64>,
     /// The extents of the largest shard, dim by dim.
     pub most: Vec<u64>,
-    /// How many devices hold nothing.
+    /// The number of devices that hold nothing.
     pub empty: u64,
-    /// The most boxes of one shard.
+    /// The largest number of boxes of one shard.
     pub boxes: u64,
     /// The elements of the largest shard.
     pub largest: u128,
-    /// The elements on all devices together, copies among them.
+    /// The elements on all devices together, with all copies.
     pub held: u128,
-    /// The bytes that devices store, where the element type is known.
+    /// The bytes that devices store, if the element type is known.
     pub bytes: Option<ShardBytes>,
-    /// The one layout of all shards, or why there is none.
+    /// The one layout of all shards, or the reason why there is none.
     pub layout: Result<String, String>,
-    /// The sharding in every notation, or why it cannot be said there.
+    /// The sharding in every notation, or the reason why the notation cannot express it.
     pub notations: Vec<(&'static str, Result<String, String>)>,
 }
 
-/// The bytes that devices store of an array, the padding of each shard among them.
+/// Bytes that devices store of an array, with the padding of each shard.
 ///
 /// ```
 /// use tilewright::{InShards, ask::{ShardBytes, ShardsExplanation}};
@@ -59,11 +59,11 @@ pub struct ShardsExplanation {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardBytes {
-    /// Those of the smallest shard.
+    /// The bytes of the smallest shard.
     pub least: u128,
-    /// Those of the largest shard.
+    /// The bytes of the largest shard.
     pub most: u128,
-    /// Those of all shards together.
+    /// The bytes of all shards together.
     pub all: u128,
 }
 
@@ -97,7 +97,7 @@ impl ShardsExplanation {
         explained
     }
 
-    /// Counts one shard more.
+    /// Adds one shard to the sums.
     fn count(&mut self, shard: &Shard) {
         let extents = shard.extents();
         for ((least, most), extent) in self.least.iter_mut().zip(&mut self.most).zip(&extents) {
@@ -117,7 +117,7 @@ impl ShardsExplanation {
         }
     }
 
-    /// The bytes of a shard as it is stored.
+    /// Returns the bytes of a shard as it is stored.
     fn stored(&self, shard: &Shard) -> Option<u128> {
         let (elements, bits) = match self.array.layout(shard).ok()? {
             Some(named) => (u128::from(named.layout().capacity()), named.element_bits()?),
@@ -130,7 +130,7 @@ impl ShardsExplanation {
         elements.checked_mul(bits.into()).map(|bits| bits.div_ceil(8))
     }
 
-    /// How many devices hold an element, in the mean; `None` for an array without elements.
+    /// Returns the mean number of devices that hold an element; `None` for an array without elements.
     ///
     /// ```
     /// use tilewright::{InShards, ask::ShardsExplanation};
@@ -144,8 +144,9 @@ impl ShardsExplanation {
         (size > 0).then(|| self.held as f64 / size as f64)
     }
 
-    /// The elements of the largest shard over those of the mean: 1 where all devices hold equally many. `None` for an
-    /// array without elements.
+    /// Returns the elements of the largest shard divided by the mean: 1 if all devices hold equally many. `None` for an array
+    /// without
+    /// elements.
     ///
     /// ```
     /// use tilewright::{InShards, ask::ShardsExplanation};
@@ -162,7 +163,7 @@ impl ShardsExplanation {
         self.array.sharded.extents().iter().map(|extent| u128::from(*extent)).product()
     }
 
-    /// The sentences with their titles; behind them every notation under its name.
+    /// Returns the facts with their titles, and after them every notation under its name.
     ///
     /// ```
     /// use tilewright::{InShards, ask::ShardsExplanation};
@@ -242,19 +243,19 @@ impl ShardsExplanation {
     }
 }
 
-/// That devices hold nothing.
+/// Returns the sentence about devices that hold nothing.
 fn idle(count: u64) -> String {
     let verb = if count == 1 { "holds" } else { "hold" };
     format!("{} {verb} nothing", counted(count.into(), "device"))
 }
 
-/// A quotient with at most two digits behind the point.
+/// Returns a quotient with at most two digits after the point.
 fn short(number: u128, by: u128) -> String {
     let text = decimal(number, by, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The mesh in words.
+/// Describes the mesh.
 fn devices(sharded: &Sharded) -> String {
     let mesh = sharded.mesh();
     let axes = mesh.sizes().iter().enumerate();
@@ -266,7 +267,7 @@ fn devices(sharded: &Sharded) -> String {
     }
 }
 
-/// How much of a dim devices hold.
+/// Describes the part of a dim that devices hold.
 fn range(extent: u64, least: u64, most: u64) -> String {
     match (least == most, most == extent) {
         (true, true) => format!("{extent}, whole on each device"),
@@ -275,7 +276,7 @@ fn range(extent: u64, least: u64, most: u64) -> String {
     }
 }
 
-/// The sharding in every notation, or why not.
+/// Returns the sharding in every notation, or the reason why the notation cannot express it.
 fn notations(sharded: &Sharded) -> Vec<(&'static str, Result<String, String>)> {
     let said = DIALECTS.iter().map(|dialect| {
         let said = dialect.print(sharded).map_err(|error| {
@@ -288,7 +289,7 @@ fn notations(sharded: &Sharded) -> Vec<(&'static str, Result<String, String>)> {
     said.collect()
 }
 
-/// `8 on each device, 32 on all together`.
+/// Prints `8 on each device, 32 on all together`.
 impl fmt::Display for ShardBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.least == self.most {

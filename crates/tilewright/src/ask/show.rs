@@ -1,4 +1,4 @@
-//! A layout as a grid or as memory in text, alone or beside another.
+//! Answer with a layout as a grid or as memory in text, alone or beside another.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::{
 /// The characters between two pictures, and before the text of each.
 const GAP: usize = 3;
 
-/// What of a layout is shown.
+/// Options of a picture of a layout.
 ///
 /// ```
 /// use tilewright::{Spec, ask::{Look, Shown}};
@@ -25,18 +25,18 @@ const GAP: usize = 3;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look {
-    /// Memory from its first offset on instead of a grid.
+    /// Draws memory from its first offset on instead of a grid.
     pub memory: bool,
-    /// Borders round tiles instead of cells.
+    /// Draws borders round tiles instead of cells.
     pub tiles: bool,
-    /// What stands in a cell; by default offsets in a grid, and the elements in memory.
+    /// The contents of the cells; by default offsets in a grid, and elements in memory.
     pub cells: Option<Cells>,
-    /// The most that is drawn.
+    /// The bounds of the picture.
     pub limits: Limits,
 }
 
 impl Look {
-    /// The same, with names of elements in the cells, or else their numbers; as callers' switches say it.
+    /// Sets the contents of the cells from two switches of a caller: names of elements, or else their numbers.
     ///
     /// ```
     /// use tilewright::{ask::Look, picture::Cells};
@@ -58,7 +58,7 @@ impl Look {
         if self.tiles { picture.with_tiles() } else { picture }
     }
 
-    /// What was asked for, or offsets in a grid and `in_memory` in memory.
+    /// Returns the requested contents, or the default: offsets in a grid, `in_memory` in memory.
     fn cells(&self, in_memory: Cells) -> Cells {
         self.cells.unwrap_or(if self.memory { in_memory } else { Cells::Offsets })
     }
@@ -86,7 +86,7 @@ impl Shown {
     /// Draws one layout.
     ///
     /// # Errors
-    /// [undecided](Error::is_undecided) where an offset of the memory is not decided.
+    /// [undecided](Error::is_undecided) if an offset of the memory is not decided.
     ///
     /// ```
     /// use tilewright::{Spec, ask::{Look, Shown}, picture::Cells};
@@ -110,7 +110,7 @@ impl Shown {
     /// Draws two layouts of one array side by side, in half the width each.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) where they are layouts of different arrays, and as [`Shown::one`].
+    /// [mismatch](Error::is_mismatch) for layouts of different arrays, and as [`Shown::one`].
     ///
     /// ```
     /// use tilewright::{Spec, ask::{Look, Shown}};
@@ -132,7 +132,7 @@ impl Shown {
     }
 }
 
-/// The layout in the first notation of the list, strides alone, or else as one SPEC.
+/// Returns the layout in the first notation of the list, which is shape and strides alone, or else as one SPEC.
 ///
 /// ```
 /// use tilewright::{Spec, ask::title};

@@ -1,4 +1,4 @@
-//! What a layout with index tables means: its tables in words, and what they store.
+//! Explanation of a layout with index tables: its tables in words, and the layout that they store.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::{
     words::{counted, row, shortened},
 };
 
-/// Everything that can be said of a layout with index tables.
+/// Everything known about a layout with index tables.
 ///
 /// ```
 /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
@@ -28,16 +28,16 @@ pub struct TabledExplanation {
     pub spec: String,
     /// The logical extents.
     pub dims: Vec<u64>,
-    /// The elements of the storage that hold none of the array.
+    /// The elements of the storage that hold no element of the array.
     pub padding: u64,
-    /// A sentence for each table, the first to act first.
+    /// A sentence for each table, in the order in which they apply.
     pub tables: Vec<String>,
-    /// What the tables store.
+    /// The explanation of the layout that the tables store.
     pub stored: Explanation,
 }
 
 impl TabledExplanation {
-    /// Asks a layout everything.
+    /// Computes everything about a layout.
     ///
     /// ```
     /// # if !cfg!(feature = "tables") { return Ok::<(), tilewright::Error>(()); }
@@ -59,7 +59,7 @@ impl TabledExplanation {
         }
     }
 
-    /// What stands before the explanation of what is stored.
+    /// Returns the lines before the explanation of the stored layout.
     fn head(&self, width: usize) -> String {
         let mut text = shortened(&self.spec, width) + "\n";
         let mut say =
@@ -73,7 +73,7 @@ impl TabledExplanation {
     }
 }
 
-/// A table in words.
+/// Describes a table.
 fn said(along: &Along) -> String {
     let (table, dims): (_, Vec<(usize, u64)>) = (along.table(), along.dims().collect());
     let (what, of) = match dims[..] {

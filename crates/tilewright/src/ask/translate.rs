@@ -1,4 +1,4 @@
-//! The same layout in another notation.
+//! Answer with a layout in another notation.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use tilewright_notation::{Named, Notation};
 use super::Answer;
 use crate::Error;
 
-/// A layout in one notation.
+/// Layout in one notation.
 ///
 /// ```
 /// use tilewright::{Spec, ask::Translation, notation::notation};
@@ -23,21 +23,21 @@ use crate::Error;
 pub struct Translation {
     /// The name of the notation.
     pub notation: &'static str,
-    /// The layout in it.
+    /// The layout in that notation.
     pub text: String,
     /// The layout as one SPEC.
     pub layout: String,
     /// The logical extents.
     pub dims: Vec<u64>,
-    /// The name of the element type, where it is known.
+    /// The name of the element type, if known.
     pub dtype: Option<&'static str>,
 }
 
 impl Translation {
-    /// Says a layout in a notation.
+    /// Prints a layout in a notation.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) with the property that the notation cannot say.
+    /// [unsupported](Error::is_unsupported) with the property that the notation cannot express.
     ///
     /// ```
     /// use tilewright::{Spec, ask::Translation, notation::notation};

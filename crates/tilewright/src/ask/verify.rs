@@ -1,4 +1,4 @@
-//! Whether a converted file is what it should be.
+//! Answers about the verification of a converted file.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::{
     words::{bytes, counted, printable},
 };
 
-/// The verdict of a verification.
+/// Verdict of a verification.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Verified}, files::{Request, verify}};
@@ -32,7 +32,7 @@ impl fmt::Display for Verified {
     }
 }
 
-/// Whether the data of a file have the fingerprints that it records.
+/// Comparison of the data of a file with the fingerprints that it records.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Recorded}, files::{Checked, Verdict}};

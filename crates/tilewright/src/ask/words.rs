@@ -1,10 +1,10 @@
-//! Numbers and names in the words of answers.
+//! Numbers and names as text in answers.
 
 use std::borrow::Cow;
 
 use tilewright_core::Counted;
 
-/// A number of any size with its noun, as [`Counted`] writes them.
+/// Returns a number of any size with its noun, as [`Counted`] writes them.
 ///
 /// ```
 /// use tilewright::ask::words::counted;
@@ -16,7 +16,7 @@ pub fn counted(count: u128, noun: &str) -> String {
     format!("{count}{}", one_or_two.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// A text that is longer than `width` characters: its beginning, and how many characters are left out.
+/// Shortens a text to `width` characters: its beginning, and the number of characters that are omitted.
 ///
 /// ```
 /// use tilewright::ask::words::shortened;
@@ -37,7 +37,7 @@ pub fn shortened(text: &str, width: usize) -> String {
     text.chars().take(kept).collect::<String>() + &said(kept)
 }
 
-/// A text whose lines are [shortened] to `width` characters.
+/// [Shortens](shortened) the lines of a text to `width` characters.
 ///
 /// ```
 /// use tilewright::ask::words::fitted;
@@ -48,7 +48,7 @@ pub fn fitted(text: &str, width: usize) -> String {
     text.lines().map(|line| shortened(line, width) + "\n").collect()
 }
 
-/// A text in lines of at most `width` characters, broken between words; a longer word stands alone.
+/// Breaks a text between words into lines of at most `width` characters; a longer word has its own line.
 ///
 /// ```
 /// use tilewright::ask::words::lines;
@@ -68,7 +68,8 @@ pub fn lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A row of a table of two columns, the first `head` characters wide: a long text goes on below itself.
+/// Returns a row of a table of two columns, the first `head` characters wide. A long text continues on the next lines of its
+/// column.
 ///
 /// ```
 /// use tilewright::ask::words::row;
@@ -83,7 +84,7 @@ pub fn row(title: &str, head: usize, text: &str, width: usize) -> String {
     lines.iter().enumerate().map(row).collect()
 }
 
-/// How many times larger storage is than what it holds: 1 where both are nothing.
+/// Returns the size of storage divided by the size of its contents; 1 if both are 0.
 ///
 /// ```
 /// use tilewright::ask::words::ratio;
@@ -93,7 +94,7 @@ pub fn ratio(padded: u64, of: u64) -> f64 {
     if of == 0 { 1.0 } else { padded as f64 / of as f64 }
 }
 
-/// The ratio as text: three digits behind the point where it is close to 1.
+/// Returns the ratio as text, with three digits after the point if it is close to 1.
 ///
 /// ```
 /// use tilewright::ask::words::factor;
@@ -109,8 +110,7 @@ pub fn factor(padded: u64, of: u64) -> String {
     format!("×{}", decimal(padded, of, digits))
 }
 
-/// A quotient with this many digits behind the point, the last one rounded, to an even one from the middle between two.
-/// Of nothing by nothing it is 0.
+/// Returns a quotient with this many digits after the point, rounded half to even. Zero divided by zero is 0.
 ///
 /// ```
 /// use tilewright::ask::words::decimal;
@@ -131,7 +131,7 @@ pub fn decimal(number: u128, by: u128, digits: u32) -> String {
     }
 }
 
-/// A number of bytes for people, in units of powers of 1024.
+/// Returns a number of bytes for people, in units of powers of 1024.
 ///
 /// ```
 /// use tilewright::ask::words::bytes;
@@ -150,8 +150,8 @@ pub fn bytes(bytes: u64) -> String {
     unit.map_or_else(|| format!("{bytes} B"), |unit| format!("{size:.2} {unit}"))
 }
 
-/// A text of a file or a user as one line that only shows letters: control characters, line ends and
-/// marks that reorder a line are escaped.
+/// Returns a text of a file or a user as one printable line: control characters, line ends and marks that reorder a line are
+/// escaped.
 ///
 /// ```
 /// use tilewright::ask::words::printable;

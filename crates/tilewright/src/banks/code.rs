@@ -5,8 +5,8 @@ use tilewright_core::TensorLayout;
 /// The names of the dims.
 const DIMS: [&str; 6] = ["i", "j", "k", "l", "m", "n"];
 
-/// A C function of the coordinate that gives the offset in elements; `None` for more than six dims and for layouts that
-/// mix dims.
+/// Returns a C function that computes the offset, in elements, of a coordinate. `None` for more than six dims and for layouts
+/// that mix dims.
 ///
 /// ```
 /// use tilewright::banks::index_code;
@@ -46,13 +46,13 @@ pub fn index_code(tensor: &TensorLayout) -> Option<String> {
     Some(format!("unsigned at({}) {{ {body} }}", dims.join(", ")))
 }
 
-/// The digits of a dim, each by its stride.
+/// Returns the terms of a dim: each digit times its stride.
 fn axis(tensor: &TensorLayout, dim: usize, name: &str) -> Vec<String> {
     let modes = tensor.layout().axis(dim).unwrap_or_default();
     let (mut below, mut left) = (1u64, tensor.extents().get(dim).copied().unwrap_or(1));
     let mut terms = Vec::new();
     for mode in modes {
-        // What is left of the extent above this digit; the last digit needs no remainder.
+        // The part of the extent above this digit; the last digit needs no remainder.
         let above = left.div_ceil(mode.extent().max(1));
         let mut term = name.to_owned();
         if below > 1 {

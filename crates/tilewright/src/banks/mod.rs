@@ -1,4 +1,4 @@
-//! Bank conflicts of shared memory: everything of `tilewright-banks`, and accesses and machines as people write them.
+//! Bank conflicts of shared memory: everything of `tilewright-banks`, and readers for accesses and machines as people write them.
 //!
 //! ```text
 //! access  := [ 'read' | 'write' ] what
@@ -8,11 +8,14 @@
 //! machine := 'nvidia' | 'cdna3' | 'cdna4' | banks 'x' bytes
 //! ```
 //!
-//! `row` and `column` are threads along the rows or down the columns of the array, an element or a vector each. A SPEC
-//! of an access is one of three: what spreads an array over threads, such as `#ttg.blocked<{…}>`; a format of the
-//! fragments of a matrix unit, such as `MMA_M16N8K16_16BIT_A`, or any other whose places are thread after thread, with
-//! the number of threads; else a layout of threads and values whose offsets count the cells of a tile, the first dim
-//! fastest, as CuTe's thread-value layouts do. The tile is the array, or `over (16,8)`, and repeats over the array.
+//! The accesses `row` and `column` are threads along the rows or down the columns of the array, with an element or a vector each.
+//! Another access is a SPEC of one of three kinds:
+//!
+//! - A distribution of an array over threads, such as `#ttg.blocked<{…}>`.
+//! - A format of the fragments of a matrix unit, such as `MMA_M16N8K16_16BIT_A`, or any other format whose places are thread
+//! after thread, with the number of threads.
+//! - A layout of threads and values whose offsets count the cells of a tile, the first dim fastest, as CuTe's thread-value
+//! layouts do. The tile is the array, or `over (16,8)`, and repeats over the array.
 //!
 //! `32x4` is `nvidia`, `64x4` is `cdna4`.
 //!

@@ -1,4 +1,4 @@
-//! Accesses and machines, read.
+//! Readers of accesses and of machines.
 
 use tilewright_banks::{Access, Banks, Spread};
 use tilewright_core::TensorLayout;
@@ -10,20 +10,20 @@ use crate::{
     input::{self, integers},
 };
 
-/// The widths in bytes that a thread may access at once, the widest first.
+/// The widths in bytes of an access by one thread, the widest first.
 const WIDTHS: [u64; 5] = [WIDEST, 8, 4, 2, 1];
 const WIDEST: u64 = 16;
 
-/// The words of PTX's name that say nothing of the addresses.
+/// Words in PTX's names of instructions that do not affect the addresses.
 const PTX: [&str; 5] = ["sync", "aligned", "m8n8", "shared", "b16"];
 
-/// What accesses there are.
+/// The legal accesses, for messages.
 const ACCESSES: &str = "there are row, column, ldmatrix, stmatrix, formats of fragments such as MMA_M16N8K16_16BIT_A, what spreads an array over threads such as #ttg.blocked, and layouts of threads and values";
 
-/// What an access is called in errors.
+/// The field of errors about an access.
 const FIELD: &str = "access";
 
-/// The banks of a machine: `nvidia`, `cdna3`, `cdna4`, or their number and bytes, such as `32x4`.
+/// Returns the banks of a machine: `nvidia`, `cdna3`, `cdna4`, or their number and width in bytes, such as `32x4`.
 ///
 /// # Errors
 /// [usage](Error::is_usage) in the field `banks`.
@@ -54,12 +54,11 @@ pub fn machine(text: &str) -> Result<Banks, Error> {
     banks.map_err(|error| Error::from(error).in_field("banks"))
 }
 
-/// What a text says of an access of an array whose element type is known. `vector` are the bytes that a thread takes at
-/// once; where it is not given, rows and columns take an element, `ldmatrix` its 16 bytes, and any other the most that
-/// its values allow.
+/// Reads an access of an array whose element type is known. `vector` is the number of bytes that a thread accesses at once. The
+/// default is one element for rows and columns, 16 bytes for `ldmatrix`, and for others the most that their values allow.
 ///
 /// # Errors
-/// [usage](Error::is_usage), and why such an access cannot be, in the field `access` or `vector`.
+/// [usage](Error::is_usage), and the reason if such an access is not possible, in the field `access` or `vector`.
 ///
 /// ```
 /// use tilewright::{banks::{Banks, access}, input::Array};
@@ -115,7 +114,7 @@ struct Array<'a> {
     vector: Option<u64>,
 }
 
-/// What makes threads along the vectors of an array.
+/// Constructor of the threads along the vectors of an array.
 type Along = fn(&[u64], usize, u64, u64) -> Result<Spread, tilewright_core::Error>;
 
 impl Array<'_> {
@@ -123,14 +122,14 @@ impl Array<'_> {
         self.of.layout()
     }
 
-    /// How many elements a number of bytes holds.
+    /// Returns the number of elements in a number of bytes.
     fn elements(&self, bytes: u64) -> Result<u64, Error> {
         let bits = u64::from(self.bits);
         let wide = bytes.checked_mul(8).filter(|&wide| wide > 0 && wide.is_multiple_of(bits));
         wide.map(|wide| wide / bits).ok_or_else(|| self.no_vector(bytes))
     }
 
-    /// Whether a thread can take at once the bytes that it is said to.
+    /// Checks that a thread can access the given number of bytes at once.
     fn check_vector(&self) -> Result<(), Error> {
         match self.vector {
             Some(bytes) if !WIDTHS.contains(&bytes) => Err(self.no_vector(bytes)),
@@ -158,7 +157,7 @@ impl Array<'_> {
         Error::usage("vector", format!("{bytes} bytes at once; {says}"))
     }
 
-    /// The elements that a thread takes at once where nothing else is said: the least whole bytes.
+    /// Returns the default number of elements that a thread accesses at once: those in the fewest bytes that hold one element.
     fn usual(&self) -> Result<u64, Error> {
         self.elements(self.vector.unwrap_or(u64::from(self.bits.div_ceil(8))))
     }
@@ -168,7 +167,7 @@ impl Array<'_> {
         make(name, spread, vector).map_err(refused)
     }
 
-    /// Threads along rows or columns; vectors run along the last dim in which they lie together.
+    /// Returns the access of threads along rows or columns. Vectors run along the last dim whose elements are adjacent.
     fn along(&self, name: &str, along: Along, write: Option<bool>) -> Result<Access, Error> {
         let (vector, lanes) = (self.usual()?, self.banks.lanes());
         let mut why = None;
@@ -187,7 +186,7 @@ impl Array<'_> {
         Err(why.unwrap_or_else(|| Error::usage(FIELD, "an array without dims")))
     }
 
-    /// `ldmatrix.x4.trans` and its like.
+    /// Reads an instruction on matrices, such as `ldmatrix.x4.trans`.
     fn matrices(&self, name: &str, what: &str, write: bool) -> Result<Access, Error> {
         let (mut count, mut trans) = (None, false);
         for word in what.split('.').skip(1) {
@@ -223,13 +222,13 @@ impl Array<'_> {
             made.fits(self.layout(), self.bits, self.banks.lanes()).map_err(refused).map(|()| made)
         };
         made(trans).map_err(|error| match made(!trans) {
-            // Said of the other form, for the rows of this one do not lie together.
+            // The message suggests the other form, since the rows of this form are not contiguous.
             Ok(_) => error.prefixed(&other_form(what, trans)),
             Err(_) => error,
         })
     }
 
-    /// A SPEC of threads and values.
+    /// Reads a SPEC of threads and values.
     fn of_spec(&self, name: &str, what: &str, write: bool) -> Result<Access, Error> {
         let (what, threads) = suffix(what, " threads ");
         let (what, over) = suffix(what, " over ");
@@ -253,7 +252,7 @@ impl Array<'_> {
         threads: Option<u64>,
     ) -> Result<Spread, Error> {
         let spec = input::read(what).map_err(|error| match is_word(what) {
-            // A word is more likely meant as one of these than as a layout.
+            // A single word is more likely a misspelt access than a layout.
             true => {
                 let near = did_you_mean(what, ["row", "column", "ldmatrix", "stmatrix"]);
                 Error::usage(FIELD, format!("`{what}` is not an access; {ACCESSES}{near}"))
@@ -285,7 +284,7 @@ impl Array<'_> {
         }
     }
 
-    /// A SPEC as the places of one tile, the least that it fills where its extents are not said.
+    /// Returns a SPEC as the places of one tile. Without extents, this is the smallest tile that the SPEC fills.
     fn places(
         &self,
         spec: &Spec,
@@ -306,7 +305,7 @@ impl Array<'_> {
         })
     }
 
-    /// The most elements that every thread can take at once, one where nothing fits.
+    /// Returns the largest number of elements that every thread can access at once; 1 if nothing fits.
     fn widest(&self, name: &str, spread: &Spread, write: bool) -> u64 {
         let fits = |&vector: &u64| {
             let made = self.made(name, spread.clone(), vector, write).ok();
@@ -321,7 +320,7 @@ fn refused(error: tilewright_core::Error) -> Error {
     Error::from(error).in_field(FIELD)
 }
 
-/// Which form of an instruction on matrices fits where this one does not.
+/// Returns the beginning of a message that suggests the other form of an instruction on matrices.
 fn other_form(what: &str, trans: bool) -> String {
     let [with, without] = ["ldmatrix.trans", "ldmatrix"].map(|form| match what.split('.').next() {
         Some("stmatrix") => form.replace("ld", "st"),
@@ -331,12 +330,12 @@ fn other_form(what: &str, trans: bool) -> String {
     format!("rows of `{what}` run along dim {dim}, and `{other}`, with .x2 or .x4, fits here: ")
 }
 
-/// Whether a text is one word.
+/// Returns whether a text is one word.
 fn is_word(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
 }
 
-/// A text without what stands behind the last such word outside brackets, and that.
+/// Splits a text at the last such word outside brackets.
 fn suffix<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
     match text.rsplit_once(word) {
         Some((before, behind)) if !behind.contains(['<', '>', '{', '}']) => (before, Some(behind)),

@@ -1,9 +1,9 @@
-//! The kernels that move an array from one layout to another, as a text to embed: kernels and a function that launches them.
+//! The kernels that move an array from one layout to another, as source text to embed, with a function that launches them.
 //!
-//! Law: the text is complete. A compiler of CUDA C++ or of HIP takes it as it is, with the runtime's header; NVRTC takes it
-//! too, and sees the kernels alone. All that it defines begins with the function's name or stands in a namespace of that
-//! name, and no macro is left, so texts of different names stand in one file. The function moves what
-//! [`Plan::run`](crate::relayout::Plan::run) moves on a processor.
+//! Law: the text is complete. A compiler of CUDA C++ or of HIP takes it as it is, with the runtime's header. NVRTC takes it
+//! too, and sees the kernels alone. All names that it defines begin with the function's name or are in a namespace of that
+//! name, and no macro is left, so texts of different names can be in one file. The function moves the same data as
+//! [`Plan::run`](crate::relayout::Plan::run) does on a CPU.
 
 mod function_name;
 mod runtime;
@@ -22,13 +22,13 @@ use self::function_name::NAME;
 pub use self::runtime::Runtime;
 use crate::Error;
 
-/// The line of a kernel's text that the header takes the place of.
+/// The line of a kernel's text that the header replaces.
 const INCLUDE: &str = "#include \"tilewright_device.h\"\n";
 
-/// The most kernels of a text that are no copies of another.
+/// The largest number of launches of a text. Kernels with the same text share a launch.
 const KERNELS: usize = 256;
 
-/// The most blocks of one launch.
+/// The largest number of blocks of one launch.
 const BLOCKS: u64 = (1 << 31) - 1;
 
 /// Kernels that move one array between two layouts.
@@ -53,11 +53,12 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Those that move an array of the first layout to the second; padding gets the second one's fill.
+    /// Returns the kernels that move an array of the first layout to the second. Padding gets the fill of the second.
     ///
     /// # Errors
-    /// `mismatch` for extents or element types that differ, `needs-dtype` where no layout says the width of an element,
-    /// `unsupported` for a destination in which elements share storage, or that no kernel writes.
+    /// `mismatch` for extents or element types that differ; `needs-dtype` if no layout gives the width of an element;
+    /// `unsupported`
+    /// for a destination in which elements share storage, or that no kernel writes.
     ///
     /// ```
     /// use tilewright::{emit::Kernels, input::Array};
@@ -104,7 +105,7 @@ impl Kernels {
         Ok(Kernels { plan, bytes: (program.src_bytes(), program.dst_bytes()), says })
     }
 
-    /// The bytes of source and destination.
+    /// The number of bytes of source and destination.
     ///
     /// ```
     /// use tilewright::{emit::Kernels, input::Array};
@@ -128,10 +129,10 @@ impl Kernels {
         self.plan.kernels()
     }
 
-    /// The text in CUDA C++: kernels, and a function of this name that launches them on a stream.
+    /// Returns the text in CUDA C++: kernels, and a function `name` that launches them on a stream.
     ///
     /// # Errors
-    /// `usage` for a name that is none in C++, or one that the text needs.
+    /// `usage` if the name is not a name in C++, or is one that the text needs.
     ///
     /// ```
     /// use tilewright::{emit::Kernels, input::Array};
@@ -145,10 +146,10 @@ impl Kernels {
         self.print(Runtime::Cuda, name)
     }
 
-    /// The text for a runtime: kernels, and a function of this name that launches them on a stream.
+    /// Returns the text for a runtime: kernels, and a function `name` that launches them on a stream.
     ///
     /// # Errors
-    /// `usage` for a name that is none in C++, or one that the text needs.
+    /// `usage` if the name is not a name in C++, or is one that the text needs.
     ///
     /// ```
     /// use tilewright::{emit::{Kernels, Runtime}, input::Array};
@@ -179,7 +180,7 @@ impl Kernels {
         Ok(text)
     }
 
-    /// The function that launches all kernels.
+    /// Returns the function that launches all kernels.
     fn launch(&self, name: &str, runtime: Runtime, launches: &[Vec<&Kernel>]) -> String {
         let ([at_run_time, _, misaligned], own) = (runtime.words(), runtime.name());
         let mut text = format!(
@@ -195,12 +196,12 @@ impl Kernels {
         for (at, launch) in launches.iter().enumerate() {
             let blocks: u64 = launch.iter().map(|kernel| kernel.blocks()).sum();
             let threads = launch.first().map_or(0, |kernel| kernel.threads());
-            // Of several parts, the numbers are in a table, and their count is passed.
+            // A launch of several parts has their numbers in a table and takes their count.
             let (suffix, params) = match launch[..] {
                 [kernel] => ("", params(kernel)),
                 _ => ("_all", format!("{}ull", launch.len())),
             };
-            // Writing into a text does not fail.
+            // Writing to a `String` does not fail.
             let _ = write!(
                 text,
                 "  {{\n    unsigned long long params[] = {{{params}}};\n    void* arguments[] = {{&src, &dst, params}};\n    \
@@ -212,11 +213,11 @@ impl Kernels {
     }
 }
 
-/// Kernels of one text are one launch, as far as one has blocks enough. The order stays: kernels that fill all of the
-/// destination stand before others, and share no text with them.
+/// Groups kernels of the same text into launches of at most `BLOCKS` blocks. The order is kept where it matters: kernels that
+/// fill all of the destination come before the others, and share no text with them.
 fn launches(kernels: &[Kernel]) -> Vec<Vec<&Kernel>> {
     let mut all: Vec<Vec<&Kernel>> = Vec::new();
-    // Of a text the launch that still has room, and its blocks.
+    // For each text, the launch that still has room, and its number of blocks.
     let mut open: HashMap<&str, (usize, u64)> = HashMap::new();
     for kernel in kernels {
         let (launch, blocks) = open.entry(kernel.text()).or_insert((usize::MAX, 0));
@@ -232,7 +233,7 @@ fn launches(kernels: &[Kernel]) -> Vec<Vec<&Kernel>> {
     all
 }
 
-/// A layout in a comment: long lists of a table are cut, and no line ends.
+/// Returns a layout as text for a comment: on one line, with long lists of a table shortened.
 fn short(spec: &str) -> String {
     const MOST: usize = 200;
     let spec = spec.replace(['\n', '\r'], " ");
@@ -242,25 +243,25 @@ fn short(spec: &str) -> String {
     }
 }
 
-/// The macros that a text defines.
+/// Returns the macros that a text defines.
 fn macros(text: &str) -> BTreeSet<&str> {
     let words = text.lines().filter_map(|line| line.strip_prefix("#define "));
     let ends = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     words.filter_map(|rest| rest.split(ends).next()).collect()
 }
 
-/// The lines that end all macros of a text.
+/// Returns the lines that undefine all macros of a text.
 fn undefined(text: &str) -> String {
     macros(text).into_iter().map(|name| format!("#undef {name}\n")).collect()
 }
 
-/// The numbers of a kernel.
+/// Returns the parameters of a kernel as C literals.
 fn params(kernel: &Kernel) -> String {
     let params = kernel.params().iter().map(|number| format!("{number:#x}ull"));
     params.collect::<Vec<String>>().join(", ")
 }
 
-/// The bits of what padding holds.
+/// Returns the bits that padding holds.
 fn fill(fill: Fill, dtype: Option<Dtype>, bits: u32) -> Result<u128, Error> {
     match (fill, dtype) {
         (Fill::Unspecified | Fill::Unknown | Fill::Zero, None) => Ok(0),
@@ -273,8 +274,9 @@ fn fill(fill: Fill, dtype: Option<Dtype>, bits: u32) -> Result<u128, Error> {
     }
 }
 
-/// One kernel under a name of its own: its macros end with it, and what it defines is in a namespace. Where it moves
-/// several parts, a second entry finds the part of each block in a table.
+/// Returns the text of one launch. It undefines its macros at its end, and its definitions are in a namespace. If it moves
+/// several
+/// parts, a second entry finds the part of each block in a table.
 fn one(launch: &[&Kernel], name: &str) -> String {
     let text = launch.first().map_or("", |kernel| kernel.text());
     let (head, rest) = text.split_once(INCLUDE).unwrap_or(("", text));
@@ -286,7 +288,7 @@ fn one(launch: &[&Kernel], name: &str) -> String {
     )
 }
 
-/// The entry for several parts: the one of a block is the last whose first block is not behind it.
+/// Returns the entry for several parts. The part of a block is the last one whose first block is not after that block.
 fn all(launch: &[&Kernel], name: &str) -> String {
     let mut first = 0;
     let parts = launch.iter().map(|kernel| {

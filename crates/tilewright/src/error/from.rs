@@ -1,4 +1,4 @@
-//! The errors of the crates below, as [`Error`].
+//! Conversions from the errors of the other crates into [`Error`].
 
 use std::io;
 
@@ -20,7 +20,7 @@ use crate::module;
 use crate::relayout;
 use crate::{notation, picture};
 
-/// An error with the kind of this word, which its crate has too.
+/// Returns an error with the kind of this word. The other crates use the same words.
 fn of(word: &str, message: impl Into<String>) -> Error {
     Error::new(Kind::of(word).unwrap_or(Kind::Unsupported), message)
 }
@@ -59,7 +59,7 @@ impl From<tilewright_recipe::Errors> for Error {
         let mut own = of("mismatch", errors.to_string());
         let sizes = errors.iter().any(|error| error.kind() == Kind::Unsolved);
         let allow = errors.iter().any(|error| error.allow().is_some());
-        // What a person can know better counts where nothing else is wrong.
+        // A remedy that the caller must vouch for is offered only if there are no other faults.
         let config = errors.iter().all(|error| error.kind() == Kind::Config);
         own.0.remedies.extend(config.then_some(Remedy::AnyConfig));
         own.0.remedies.extend(sizes.then_some(Remedy::Sizes));
@@ -98,7 +98,7 @@ impl From<crate::device::Error> for Error {
     }
 }
 
-/// A move on a device: what is wrong with the memory that is given has its own kinds, all else is the device's.
+/// Errors of moves on a device. Faults of the given memory have their own kinds; all others are faults of the device.
 #[cfg(feature = "device")]
 impl From<crate::cuda::Error> for Error {
     fn from(error: crate::cuda::Error) -> Error {
@@ -126,7 +126,7 @@ impl From<crate::fingerprint::Error> for Error {
     }
 }
 
-/// A shape of XLA's: the cause, or a layout that is missing.
+/// Errors of XLA's shapes. The kind is that of the cause, or `illegal` if a layout is missing.
 impl From<ShapeError> for Error {
     fn from(error: ShapeError) -> Error {
         let mut own = of(error.cause().map_or("illegal", core::Error::kind), error.to_string());
@@ -136,7 +136,7 @@ impl From<ShapeError> for Error {
 }
 
 #[cfg(feature = "xla")]
-/// The bytes of a proto: the field that is refused, or no proto at all.
+/// Errors of the bytes of a proto. The kind is that of the refused field, or `parse` if the bytes are not a proto.
 impl From<ProtoError> for Error {
     fn from(error: ProtoError) -> Error {
         let mut own = of(error.cause().map_or("parse", core::Error::kind), error.to_string());
@@ -146,7 +146,7 @@ impl From<ProtoError> for Error {
 }
 
 #[cfg(feature = "xla")]
-/// The text of a module; the message shows its line.
+/// Errors of the text of a module. The message shows the line.
 impl From<HloError> for Error {
     fn from(error: HloError) -> Error {
         Error::new(Kind::Parse, error.to_string()).with_source(error)
@@ -198,7 +198,7 @@ impl From<NoAccess> for Error {
     }
 }
 
-/// An error of reading or writing that no crate below reports.
+/// Errors of reading or writing that do not come from another crate.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
         let mut own = Error::new(Kind::Io, error.to_string());

@@ -1,20 +1,20 @@
-//! The kinds of [`Error`]: a word and a predicate each.
+//! The kinds of [`Error`], each with a word and a predicate.
 
 use super::Error;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident, $word:literal, $is:ident, $example:literal;)*) => {
-        /// What went wrong, as far as a caller decides by it.
+        /// Kind of a failure, by which a caller decides what to do.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Kind { $($kind,)* }
 
         impl Kind {
-            /// The stable word.
+            /// Returns the stable word.
             pub(super) fn word(self) -> &'static str {
                 match self { $(Kind::$kind => $word,)* }
             }
 
-            /// The kind with this word; `None` for a word of no kind.
+            /// Returns the kind with this word; `None` for an unknown word.
             pub(super) fn of(word: &str) -> Option<Kind> {
                 match word { $($word => Some(Kind::$kind),)* _ => None }
             }
@@ -60,13 +60,13 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A text is no layout, expression or number: [`Error::span`] says where.
+    /// A text is not a layout, expression or number. [`Error::span`] gives the place.
     Parse, "parse", is_parse, "Spec::parse(\"(8,32):(32)\")";
     /// A text has several readings; the message lists them.
     Ambiguous, "ambiguous", is_ambiguous, "Spec::parse(\"Nz\")";
-    /// A function of an expression is given what it does not take.
+    /// A function of an expression got arguments that it does not take.
     Arguments, "arguments", is_arguments, "eval::evaluate(\"size()\")";
-    /// A layout of any array was resolved without dims.
+    /// A layout that fits any array was resolved without dims.
     NeedsDims, "needs-dims", needs_dims, "Spec::parse(\"NHWC\").unwrap().resolve(None, None)";
     /// A layout that depends on the element type was resolved without one.
     NeedsDtype, "needs-dtype", needs_dtype, "Spec::parse(\"zN\").unwrap().resolve(Some(&[32, 32]), None)";
@@ -82,28 +82,28 @@ kinds! {
     Illegal, "illegal", is_illegal, "TensorLayout::ordered(&[2, 3], &[0, 0])";
     /// The exact answer was not found within the stated budget.
     Undecided, "undecided", is_undecided, "Layout::parse(\"(999,1000,3):(1000,999,7)\").unwrap().padding_count()";
-    /// It is defined, but not for this kind of layout, notation or file; the message names what is missing.
+    /// The operation exists, but not for this kind of layout, notation or file. The message names the missing part.
     Unsupported, "unsupported", is_unsupported, "Layout::parse(\"4:1+3\").unwrap().right_inverse()";
-    /// The map asked for exists, but no shape and strides say it.
+    /// The result exists as a map, but no shape and strides express it.
     NoLayout, "no-layout", is_no_layout,
         "Layout::parse(\"(6,2):(1,7)\").unwrap().composition(&Layout::parse(\"(3,2):(2,3)\").unwrap())";
     /// A buffer or a range of bytes does not fit a plan.
     Buffer, "buffer", is_buffer, "Plan::new(&TensorLayout::row_major(&[4]).unwrap(), &TensorLayout::row_major(&[4]).unwrap(), Elements::same(16), 0).unwrap().run(&[0; 7], &mut [0; 8], 1)";
-    /// A plan does not go in one buffer.
+    /// A plan cannot run within one buffer.
     SecondBuffer, "second-buffer", is_second_buffer, "Plan::new(&TensorLayout::row_major(&[3, 5]).unwrap(), &TensorLayout::of(&Layout::parse(\"(3,5):(7,1)\").unwrap()), Elements::same(8), 0).unwrap().in_place()";
-    /// No device, or one that cannot do what is asked: the driver or the compiler is missing, memory is elsewhere, a stream
-    /// is captured.
+    /// There is no device, or it cannot do what was requested: the driver or the compiler is missing, the memory is elsewhere, a
+    /// stream is captured.
     Device, "device", is_device, "cuda::Cuda::open(&cuda::Settings::default().with_driver(\"no/such/libcuda.so\"))";
     /// The request does not fit the file: a pattern that matches nothing, a layout that is missing.
     Usage, "usage", is_usage, "files::open(\"\", &reading)";
     /// The output exists, and overwriting it was not allowed.
     Exists, "exists", is_exists, "files::write(&path, b\"\", false)";
-    /// A file has the layout that is asked for already, by its own note.
+    /// A file already has the requested layout, by its own note.
     Converted, "converted", is_converted, "twice(tiny, folder.path())";
     /// Input and output are one file.
     SameFile, "same-file", is_same_file,
         "files::Conversion::prepare(&files::open(tiny, &reading).unwrap(), tiny, files::Request::new().to(Spec::parse(\"row-major\").unwrap()).force(true))";
-    /// The system refused to read or write; [`Error::io_kind`] says how.
+    /// The system refused to read or write. [`Error::io_kind`] gives the kind.
     Io, "io", is_io, "files::open(\"no/such/file.npy\", &reading)";
     /// A file contradicts its format, or its notes contradict its tensors.
     Corrupt, "corrupt", is_corrupt, "files::open(&bad, &reading)";
@@ -111,7 +111,7 @@ kinds! {
     Cancelled, "cancelled", is_cancelled, "files::verify(tiny, tiny, &files::Request::new(), &Never)";
     /// A file cannot be read as a module.
     Input, "input", is_input, "module::read(\"no/such/module.txt\")";
-    /// A file is no module.
+    /// A file is not a module.
     Module, "module", is_module, "module::read(&path)";
 }
 

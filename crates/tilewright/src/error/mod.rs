@@ -1,8 +1,8 @@
-//! [`Error`]: one error for everything that this crate does.
+//! [`Error`], the one error type of this crate.
 //!
-//! Every crate below has its own error, which says no more than that crate can go wrong with. This one is made
-//! from each of them, so a function that parses, plans and writes needs one type for its `?`. It keeps what was
-//! said: the kind, the span or the numbers, and what to do about it as a [`Remedy`].
+//! Every other crate has its own error type, which covers only the failures of that crate. [`Error`] is made from each of them,
+//! so a function that parses, plans and writes needs one type for its `?`. It keeps the kind, the span or the numbers, and what
+//! to do about the error as a [`Remedy`].
 
 mod from;
 mod kind;
@@ -13,9 +13,9 @@ use tilewright_core::{ParseError, Remedy};
 
 use self::kind::Kind;
 
-/// Why something could not be parsed, made, moved, read or written.
+/// Error of parsing, building, moving, reading or writing.
 ///
-/// Decide by the predicates, never by the message; show [`Error::render`].
+/// Decide by the predicates, never by the message. Show [`Error::render`].
 ///
 /// ```
 /// use tilewright::{Error, Remedy, Spec, TensorLayout};
@@ -37,18 +37,18 @@ pub struct Error(Box<Inner>);
 
 struct Inner {
     kind: Kind,
-    /// What was asked and why not, without what to do about it.
+    /// The request and the reason of the refusal, without remedies.
     message: String,
-    /// The message above the text, with a caret, where a text is at fault.
+    /// The message above the text, with a caret, if a text is at fault.
     rendered: Option<String>,
     span: Option<(usize, usize)>,
     /// The part of the question at fault.
     field: Option<&'static str>,
     numbers: Vec<i128>,
     remedies: Vec<Remedy>,
-    /// Whether it is about a file that is read or written.
+    /// True if the error is about a file that is read or written.
     file: bool,
-    /// What the system said.
+    /// The kind of failure that the system reported.
     io: Option<io::ErrorKind>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -69,7 +69,7 @@ impl Error {
         }))
     }
 
-    /// An error of the kind with this word, about the bytes at `span`.
+    /// Returns an error of the kind with this word, about the bytes at `span`.
     #[cfg(feature = "questions")]
     pub(crate) fn at(word: &str, span: (usize, usize), message: impl Into<String>) -> Error {
         let mut error = Error::new(Kind::of(word).unwrap_or(Kind::Unsupported), message);
@@ -77,7 +77,7 @@ impl Error {
         error
     }
 
-    /// A question that is not understood, for what its part `field` says.
+    /// Returns the error of a question whose part `field` is not understood.
     ///
     /// ```
     /// use tilewright::Error;
@@ -88,13 +88,13 @@ impl Error {
         Error::new(Kind::Usage, message).in_field(field)
     }
 
-    /// The same error, made from this one.
+    /// Sets the error that this one was made from.
     fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
         self.0.source = Some(Box::new(source));
         self
     }
 
-    /// The stable word for the kind, one for each predicate: `parse`, `needs-dims`, `exists` ….
+    /// The stable word of the kind, one for each predicate: `parse`, `needs-dims`, `exists` ….
     ///
     /// ```
     /// use tilewright::{Error, Spec};
@@ -105,7 +105,7 @@ impl Error {
         self.0.kind.word()
     }
 
-    /// What was asked and why it is refused, without what to do about it.
+    /// The request and the reason of the refusal, without remedies.
     ///
     /// ```
     /// use tilewright::{Error, Spec};
@@ -117,7 +117,7 @@ impl Error {
         &self.0.message
     }
 
-    /// The bytes at fault of the text that was read, `from..to`.
+    /// The bytes at fault in the text that was read, `from..to`.
     ///
     /// ```
     /// use tilewright::{Error, Layout};
@@ -129,8 +129,7 @@ impl Error {
         self.0.span
     }
 
-    /// The part of a question at fault, such as `spec`, `dims` or `coord`; `None` where no question was
-    /// asked.
+    /// The part of a question at fault, such as `spec`, `dims` or `coord`; `None` if the error is not about a question.
     ///
     #[cfg_attr(not(feature = "questions"), doc = "```ignore")]
     #[cfg_attr(feature = "questions", doc = "```")]
@@ -144,7 +143,7 @@ impl Error {
         self.0.field
     }
 
-    /// The same error, about this part of a question.
+    /// Sets the part of a question that is at fault.
     ///
     /// ```
     /// use tilewright::{Error, Spec};
@@ -157,21 +156,21 @@ impl Error {
         self
     }
 
-    /// The same error, about these bytes of a text.
+    /// Sets the bytes of a text that are at fault.
     #[cfg(feature = "questions")]
     pub(crate) fn spanning(mut self, span: (usize, usize)) -> Error {
         self.0.span = Some(span);
         self
     }
 
-    /// The same error without a place: there is no text.
+    /// Removes the span, for an error that is not about a text.
     #[cfg(feature = "questions")]
     pub(crate) fn without_span(mut self) -> Error {
         (self.0.span, self.0.rendered) = (None, None);
         self
     }
 
-    /// The same error, with these words before its message.
+    /// Puts these words before the message.
     #[cfg(feature = "questions")]
     pub(crate) fn prefixed(mut self, words: &str) -> Error {
         self.0.message.insert_str(0, words);
@@ -179,7 +178,7 @@ impl Error {
         self
     }
 
-    /// The error as the answer of a question: `{"error": {"kind", "message", "field", "span"}}`.
+    /// Returns the error as the answer of a question: `{"error": {"kind", "message", "field", "span"}}`.
     ///
     /// ```
     /// use tilewright::{Error, Spec};
@@ -196,7 +195,7 @@ impl Error {
         }})
     }
 
-    /// The column of `text` at which the span begins, in characters, from 1.
+    /// Returns the column of `text` at which the span begins, in characters, from 1.
     ///
     /// ```
     /// let text = "(2,x):(1,2)";
@@ -208,7 +207,7 @@ impl Error {
         Some(1 + text.char_indices().take_while(|&(at, _)| at < from).count())
     }
 
-    /// The numbers of the message in its order, of errors that the core made; empty for others.
+    /// The numbers in the message of an error of core, in their order; empty for other errors.
     ///
     /// ```
     /// use tilewright::{Error, TensorLayout};
@@ -221,7 +220,7 @@ impl Error {
         &self.0.numbers
     }
 
-    /// What the caller can do so that the same request succeeds: any one of these.
+    /// The remedies. Each of them alone lets the same request succeed.
     ///
     /// ```
     /// use tilewright::{Error, Remedy, Spec};
@@ -232,7 +231,7 @@ impl Error {
         &self.0.remedies
     }
 
-    /// The message with every remedy in the words of the caller: options of a program, arguments of a function.
+    /// Returns the message with every remedy in the words of the caller: options of a program, arguments of a function.
     ///
     /// ```
     /// use tilewright::{Error, Remedy, Spec};
@@ -247,7 +246,7 @@ impl Error {
         format!("{}{}", self.0.message, self.advice(spell))
     }
 
-    /// As [`Error::spelled`], the message above the text with a caret under the span, where there is one.
+    /// Returns the message with its remedies as [`Error::spelled`], and the text with a caret under the span, if there is one.
     ///
     /// ```
     /// use tilewright::{Error, Remedy, Spec};
@@ -260,7 +259,7 @@ impl Error {
         format!("{shown}{}", self.advice(spell))
     }
 
-    /// The error as a person reads it: the message; below it the text and a caret, where a text is at fault.
+    /// Returns the error as a person reads it: the message, and below it the text and a caret if a text is at fault.
     ///
     /// ```
     /// use tilewright::{Error, Layout};
@@ -272,8 +271,8 @@ impl Error {
         self.rendered(|remedy| remedy.to_string())
     }
 
-    /// The same error with the text that its span counts in, so that [`Error::render`] shows it. The errors of
-    /// core's parsers do not keep their text; all others do.
+    /// Attaches the text in which the span counts, so that [`Error::render`] shows it. The errors of core's parsers do not keep
+    /// their text; all others do.
     ///
     /// ```
     /// use tilewright::{Error, Layout};
@@ -290,7 +289,7 @@ impl Error {
         self
     }
 
-    /// The same error in a longer text, `by` bytes further to the right.
+    /// Moves the span `by` bytes to the right, for an error in a part of a longer text.
     ///
     /// ```
     /// use tilewright::{Error, Layout};
@@ -305,7 +304,7 @@ impl Error {
         self
     }
 
-    /// `; A, B, or C`, or nothing.
+    /// Returns `; A, B, or C`, or nothing.
     fn advice(&self, spell: impl Fn(Remedy) -> String) -> String {
         let spelled: Vec<String> = self.0.remedies.iter().map(|remedy| spell(*remedy)).collect();
         match &spelled[..] {
@@ -316,7 +315,7 @@ impl Error {
         }
     }
 
-    /// Whether it is about a file that is read or written, and not about layouts and arrays alone.
+    /// Returns whether the error is about a file that is read or written, and not about layouts and arrays alone.
     ///
     #[cfg_attr(not(feature = "files"), doc = "```ignore")]
     #[cfg_attr(feature = "files", doc = "```")]
@@ -329,7 +328,7 @@ impl Error {
         self.0.file
     }
 
-    /// What kind of failure the system reported, where it did.
+    /// The kind of failure that the system reported, if any.
     ///
     #[cfg_attr(not(feature = "files"), doc = "```ignore")]
     #[cfg_attr(feature = "files", doc = "```")]
@@ -349,14 +348,14 @@ impl fmt::Display for Error {
     }
 }
 
-/// As a `main` that returns the error shows it: the kind and the message.
+/// Prints the kind and the message, as for a `main` that returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind(), self.render())
     }
 }
 
-/// The source is the error of the crate that refused; its message is part of this one's.
+/// The source is the error of the crate that refused. The message of this error includes that of the source.
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.source.as_deref().map(|source| source as _)

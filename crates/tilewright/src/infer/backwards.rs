@@ -1,22 +1,22 @@
-//! Storage whose words have their elements in the other order: bitsandbytes has the first of two in the high half of a
+//! Storage whose words have their elements in reverse order: bitsandbytes stores the first of two elements in the high half of a
 //! byte.
 //!
-//! Law: of a layout that is found where every word is turned, the element at offset `w·n + i` of words of n elements lies
-//! at `w·n + n − 1 − i` of the storage as it is.
+//! Law: let L be the layout that is found after every word of n elements is reversed. The element at offset `w·n + i` of L is at
+//! `w·n + n − 1 − i` in the storage itself.
 
 use tilewright_core::{Layout, Mode, Profile, TensorLayout};
 
-/// How many elements a word may have.
+/// The numbers of elements of a word that are tried.
 pub(super) const WORDS: [usize; 4] = [2, 4, 8, 16];
 
-/// The cells with those of each word in the other order; `None` where they are no whole words, or a single one, which is
-/// no word but an array backwards.
+/// Returns the cells with those of each word reversed. `None` if the cells are not whole words, or are a single one, which would
+/// be an array backwards.
 pub(super) fn turned_cells(cells: &[u64], word: usize) -> Option<Vec<u64>> {
     let whole = cells.len().is_multiple_of(word) && cells.len() > word;
     whole.then(|| cells.chunks(word).flat_map(|cells| cells.iter().rev().copied()).collect())
 }
 
-/// The layout of the storage as it is, from that of the storage with its words turned; `None` where a word is no set of
+/// Returns the layout of the storage itself, from that of the storage with its words reversed. `None` if a word is not a set of
 /// digits.
 pub(super) fn turned(layout: &TensorLayout, word: usize) -> Option<TensorLayout> {
     let (bare, word) = (layout.layout(), word as u64);
@@ -31,7 +31,7 @@ pub(super) fn turned(layout: &TensorLayout, word: usize) -> Option<TensorLayout>
         }
         counts.push(modes.len() - before);
     }
-    // What a word holds is all of its elements.
+    // The digits inside a word must cover all of its elements.
     if last as u64 + 1 != word {
         return None;
     }
@@ -40,7 +40,7 @@ pub(super) fn turned(layout: &TensorLayout, word: usize) -> Option<TensorLayout>
     TensorLayout::new(layout.extents(), &bare, layout.capacity()).ok()
 }
 
-/// The part of a mode inside a word, and the part outside.
+/// Splits a mode into the part inside a word and the part outside.
 fn cut(mode: Mode, word: u64) -> Option<(Option<Mode>, Option<Mode>)> {
     let (extent, stride) = (mode.extent(), u64::try_from(mode.stride()).ok()?);
     if extent == 1 || stride.is_multiple_of(word) {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use tilewright_notation::Spec;
 
-    /// The law, for layouts with a digit, several digits or a part of one in a word, and with padding.
+    /// The law, for layouts with a digit, several digits or a part of a digit in a word, and with padding.
     #[test]
     fn elements_of_a_word_change_places() {
         let mut checked = 0;

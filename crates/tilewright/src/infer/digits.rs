@@ -1,8 +1,8 @@
-//! Digits in the order in which they are found, innermost first, and the layout they make.
+//! Digits in the order in which they are found, innermost first, and the layout that they make.
 
 use tilewright_core::{Digit, Pattern, TensorLayout};
 
-/// One digit: `size` coordinates of an axis, `step` apart; of no axis where all but the first are padding.
+/// One digit: `size` coordinates of an axis, `step` apart. The axis is `None` if all coordinates but the first are padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) axis: Option<usize>,
@@ -10,8 +10,8 @@ pub(super) struct Placed {
     pub(super) size: u64,
 }
 
-/// How far a digit at `step` may go below the digits of its axis that are placed, in steps: `Some(0)`
-/// without bound, `None` where no digit may begin there.
+/// Returns the largest size of a digit at `step` below the digits of its axis that are placed: `Some(0)` if there is no bound,
+/// `None` if a digit cannot begin there.
 pub(super) fn room(placed: &[Placed], axis: usize, step: u64) -> Option<u64> {
     let mut room = 0;
     for digit in placed.iter().filter(|digit| digit.axis == Some(axis)) {
@@ -28,14 +28,14 @@ pub(super) fn room(placed: &[Placed], axis: usize, step: u64) -> Option<u64> {
     Some(room)
 }
 
-/// The layout of all digits; `None` if an axis has gaps.
+/// Returns the layout of all digits; `None` if an axis has gaps.
 pub(super) fn layout(placed: &[Placed], dims: &[u64]) -> Option<TensorLayout> {
     let axes: Vec<usize> = (0..placed.len()).map(|at| axis_of(placed, dims, at)).collect();
     let mut digits = Vec::new();
     let mut levels = vec![0u8; placed.len()];
     for (axis, extent) in dims.iter().enumerate() {
         let mut own: Vec<usize> = (0..placed.len()).filter(|at| axes[*at] == axis).collect();
-        // Padding alone comes above all that is real.
+        // Digits of padding alone come above all real digits.
         tilewright_core::sort_short(&mut own, |at| (placed[*at].axis.is_none(), placed[*at].step));
         let mut whole = 1u64;
         for (level, at) in own.iter().enumerate() {
@@ -60,8 +60,8 @@ pub(super) fn layout(placed: &[Placed], dims: &[u64]) -> Option<TensorLayout> {
     Pattern::new(dims.len(), &digits).ok()?.layout(dims).ok()
 }
 
-/// The axis of a digit; padding alone goes to an axis that has nothing else, or to the one inside it, or to
-/// the last.
+/// Returns the axis of a digit. A digit of padding alone belongs to an axis without other digits, else to the axis of the digit
+/// inside it, else to the last axis.
 fn axis_of(placed: &[Placed], dims: &[u64], at: usize) -> usize {
     let bare = || (0..dims.len()).find(|axis| placed.iter().all(|digit| digit.axis != Some(*axis)));
     let inside = || at.checked_sub(1).and_then(|at| placed.get(at)?.axis);

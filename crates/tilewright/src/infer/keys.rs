@@ -1,8 +1,8 @@
-//! A number for each element: two numbers are equal where the elements' bytes are.
+//! Numbers for elements: two numbers are equal if the bytes of their elements are.
 
 use std::collections::HashMap;
 
-/// The elements of two buffers, `width` bytes each; `None` if a buffer holds no whole number of them.
+/// Returns the numbers of the elements of two buffers, `width` bytes each; `None` if a buffer does not hold whole elements.
 pub(super) fn of(original: &[u8], packed: &[u8], width: usize) -> Option<(Vec<u64>, Vec<u64>)> {
     if width == 0 || !original.len().is_multiple_of(width) || !packed.len().is_multiple_of(width) {
         return None;
@@ -17,7 +17,7 @@ pub(super) fn of(original: &[u8], packed: &[u8], width: usize) -> Option<(Vec<u6
     Some((first, second))
 }
 
-/// The number of an element that is too wide for one: in the order of appearance.
+/// Returns the number of an element of more than 8 bytes, in the order of appearance.
 fn number(seen: &mut HashMap<Vec<u8>, u64>, bytes: &[u8]) -> u64 {
     let next = seen.len() as u64;
     *seen.entry(bytes.to_vec()).or_insert(next)

@@ -1,24 +1,24 @@
-//! Dims that are stored backwards, whole or by halves: `swap_w13_to_w31` exchanges the halves of gate and up.
+//! Dims that are stored in reverse order, whole or by halves: `swap_w13_to_w31` exchanges the halves of gate and up.
 //!
-//! Law: where some axes of an array are counted from their ends, the layout that is found is of that array; with the strides
-//! of these axes negated and the offset of their last elements added it is the layout of the array as it is.
+//! Law: let some axes of an array be counted from their ends, and let L be the layout that is found for this mirrored array. With
+//! the strides of these axes negated and the offset of their last elements added, L is the layout of the array itself.
 
 use tilewright_core::{Layout, Mode, Profile, TensorLayout};
 
-/// The most dims that are tried backwards, all sets of them.
+/// The largest number of dims of which all sets are tried in reverse order.
 const DIMS: usize = 5;
 
 /// Axes that are counted from their ends.
 pub(super) struct Mirror {
-    /// The extents of the array; where a dim is cut into halves, those of two axes stand for it.
+    /// The extents of the array; a dim that is cut into halves is two axes.
     pub(super) dims: Vec<u64>,
-    /// Whether each axis is counted from its end.
+    /// For each axis, true if it is counted from its end.
     back: Vec<bool>,
     /// The dim that is cut into halves.
     cut: Option<usize>,
 }
 
-/// What is tried: each set of whole dims, then the halves of each dim.
+/// Returns the mirrored arrays to try: each set of whole dims, then the halves of each dim.
 pub(super) fn mirrors(dims: &[u64]) -> Vec<Mirror> {
     let some: Vec<usize> = (0..dims.len()).filter(|&dim| dims[dim] > 1).take(DIMS).collect();
     let mut all = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn mirrors(dims: &[u64]) -> Vec<Mirror> {
 }
 
 impl Mirror {
-    /// The element of the array at an index of the mirrored one, both row-major.
+    /// Returns the element of the array at an index of the mirrored array, both row-major.
     pub(super) fn index(&self, mut index: usize) -> usize {
         let (mut at, mut stride) = (0, 1);
         for (&extent, back) in self.dims.iter().zip(&self.back).rev() {
@@ -55,7 +55,7 @@ impl Mirror {
         at
     }
 
-    /// The layout of the array `dims` as it is, from that of the mirrored one; `None` where a mirrored axis is padded.
+    /// Returns the layout of the array `dims`, from that of the mirrored array; `None` if a mirrored axis is padded.
     pub(super) fn layout(&self, found: &TensorLayout, dims: &[u64]) -> Option<TensorLayout> {
         let bare = found.layout();
         let (mut modes, mut counts, mut offset) = (Vec::new(), Vec::new(), bare.offset());
@@ -94,7 +94,7 @@ impl Mirror {
 mod tests {
     use super::*;
 
-    /// Of every mirror of small arrays: the layout found of the mirrored array sends the same elements to the same places.
+    /// For every mirror of small arrays, the layout found for the mirrored array sends the same elements to the same places.
     #[test]
     fn the_layout_of_a_mirrored_array_is_that_of_the_array() {
         let mut checked = 0;

@@ -1,8 +1,9 @@
-//! Which layout maps one buffer to another: the way to identify a format nobody documents.
+//! Search for the layout that maps one buffer to another, which identifies an undocumented format.
 //!
-//! Looked for are dense layouts whose storage is a box of digits, padded or not: what a
-//! [`Pattern`](tilewright_core::Pattern) says, and the same with the elements of each word in the other order, or with dims or the halves of one backwards. Nothing is assumed of the values, but the more of them
-//! differ, the sooner there is one answer: numbered elements decide everything.
+//! The search finds dense layouts whose storage is a box of digits, with or without padding: those of a
+//! [`Pattern`](tilewright_core::Pattern), and those with the elements of each word, dims, or the halves of a dim in reverse
+//! order. It assumes nothing about the values, but the more of them differ, the sooner there is one answer. Numbered elements
+//! decide everything.
 
 mod backwards;
 mod digits;
@@ -14,10 +15,10 @@ use tilewright_core::TensorLayout;
 
 use search::Search;
 
-/// The most arrays with dims backwards that are searched: few begin with the element that the storage begins with.
+/// The largest number of mirrored arrays that are searched. Few of them begin with the first element of the storage.
 const SEARCHES: usize = 8;
 
-/// What two buffers say about the layout between them.
+/// Answer about the layout between two buffers.
 ///
 /// ```
 /// use tilewright::infer::{Inference, infer};
@@ -33,21 +34,21 @@ const SEARCHES: usize = 8;
 pub enum Inference {
     /// One layout.
     Found(Found),
-    /// Several layouts, of which these were found.
+    /// Several layouts fit, and these were found.
     Ambiguous {
-        /// Some of them, all different maps.
+        /// Some of the layouts, all different maps.
         layouts: Vec<TensorLayout>,
-        /// Why they cannot be told apart.
+        /// The reason why they cannot be told apart.
         why: String,
     },
-    /// No layout of this form.
+    /// No layout of this form fits.
     None {
-        /// Where it fails.
+        /// The reason, or the element at which every layout fails.
         why: String,
     },
-    /// The search was given up.
+    /// The search gave up.
     Undecided {
-        /// After how much.
+        /// The progress of the search before it gave up.
         why: String,
     },
 }
@@ -67,14 +68,14 @@ pub enum Inference {
 pub struct Found {
     /// The layout.
     pub layout: TensorLayout,
-    /// The bytes of every element of padding, where there is padding and all of it is the same.
+    /// The bytes of an element of padding, if there is padding and all of it is equal.
     pub padding: Option<Vec<u8>>,
-    /// Whether all others were excluded; else the search for another was given up.
+    /// True if all other layouts were excluded; false if the search for another gave up.
     pub only: bool,
 }
 
-/// Finds the layout that puts the elements of an array, row-major in `original`, where `packed` has them;
-/// an element is `width` bytes.
+/// Finds the layout of an array in `packed`, given the elements of the array in row-major order in `original`. An element has
+/// `width` bytes.
 ///
 /// ```
 /// use tilewright::{Spec, infer::{Inference, infer}, notation::recognise};
@@ -124,7 +125,7 @@ pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Infe
     }
 }
 
-/// The one layout of a storage whose words have their elements in the other order.
+/// Returns the layout of a storage whose words have their elements in reverse order, if exactly one fits.
 fn in_words(
     elements: &[u64],
     dims: &[u64],
@@ -144,7 +145,7 @@ fn in_words(
     })
 }
 
-/// The layouts of a storage that has dims, or halves of a dim, backwards; `None` where there is none.
+/// Returns the layouts of a storage that has dims, or the halves of a dim, in reverse order; `None` if there are none.
 fn mirrored(
     elements: &[u64],
     dims: &[u64],
@@ -154,7 +155,7 @@ fn mirrored(
 ) -> Option<Inference> {
     let (mut all, mut only, mut searches) = (Vec::<TensorLayout>::new(), true, 0);
     for mirror in mirrored::mirrors(dims) {
-        // Every layout has an element at its first place.
+        // Every layout puts the first element into the first cell.
         if elements[mirror.index(0)] != cells[0] {
             continue;
         }
@@ -182,7 +183,7 @@ fn mirrored(
     Some(Inference::Found(Found { layout, padding, only }))
 }
 
-/// Searches, and says what came of it.
+/// Runs a search and turns its result into an answer.
 fn answer(mut search: Search<'_>, packed: &[u8], width: usize) -> Inference {
     search.run();
     let gave_up = search.gave_up();
@@ -199,7 +200,7 @@ fn answer(mut search: Search<'_>, packed: &[u8], width: usize) -> Inference {
     if gave_up { Inference::Undecided { why } } else { Inference::None { why } }
 }
 
-/// The bytes of an element of padding, if all are the same.
+/// Returns the bytes of an element of padding, if all of them are equal.
 fn padding(layout: &TensorLayout, packed: &[u8], width: usize) -> Option<Vec<u8>> {
     let mut real = vec![false; packed.len() / width];
     for index in 0..layout.size() {

@@ -1,22 +1,21 @@
-//! The search: the storage from its first element on, one digit after the other.
+//! Search for layouts through the storage, from its first element on, one digit after the other.
 //!
-//! At every step a block is known: the first cells of the storage, and which element or padding each of them
-//! holds. The cell behind the block begins the next digit: it holds the element one step further along some axis,
-//! or padding. The block must then repeat, moved along that axis, once for each value of the digit; the first
-//! block that differs ends the digit. Where values repeat, several digits may fit, and each is tried; a wrong one
-//! fails after few cells.
+//! At every step a block is known: the first cells of the storage, with the element or padding that each of them holds. The cell
+//! after the block begins the next digit: it holds the element one step further along some axis, or padding. The block must then
+//! repeat, moved along that axis, once for each value of the digit. The first repetition that differs ends the digit. If values
+//! repeat, several digits may fit, and each is tried; a wrong one fails after few cells.
 
 use tilewright_core::TensorLayout;
 
 use super::digits::{Placed, layout, room};
 
-/// A cell that holds no element.
+/// A cell without an element.
 const PADDING: usize = usize::MAX;
-/// Layouts after which the search ends, where values repeat.
+/// The number of layouts after which the search ends, if values repeat.
 const ENOUGH: usize = 4;
-/// Digits of one layout.
+/// The largest number of digits of one layout.
 const MOST_DIGITS: usize = 24;
-/// Steps of the search beside those that go with the buffer.
+/// The steps that the search may take, in addition to those in proportion to the buffer.
 const STEPS: u64 = 1 << 28;
 
 pub(super) struct Search<'a> {
@@ -25,13 +24,13 @@ pub(super) struct Search<'a> {
     /// Row-major strides.
     strides: Vec<usize>,
     packed: &'a [u64],
-    /// Every element on an axis: its value, axis and coordinate; sorted.
+    /// Each element on an axis, sorted: its value, its axis and its coordinate there.
     lines: Vec<(u64, usize, u64)>,
     divisors: Vec<u64>,
-    /// What each cell of the block holds.
+    /// The element that each cell of the block holds.
     block: Vec<usize>,
     placed: Vec<Placed>,
-    /// Layouts after which the search ends.
+    /// The number of layouts after which the search ends.
     enough: usize,
     steps: u64,
     furthest: usize,
@@ -59,7 +58,7 @@ impl<'a> Search<'a> {
             divisors,
             block: vec![0],
             placed: Vec::new(),
-            // Elements that all differ are in one place each.
+            // If all elements differ, each has one place, so only one layout can fit.
             enough: if distinct(elements) { 1 } else { ENOUGH },
             steps: 64 * packed.len() as u64 + STEPS,
             furthest: 0,
@@ -67,7 +66,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches all layouts, up to enough of them.
+    /// Searches all layouts, until enough are found.
     pub(super) fn run(&mut self) {
         if self.packed[0] == self.elements[0] {
             self.furthest = 1;
@@ -79,7 +78,7 @@ impl<'a> Search<'a> {
         self.steps == 0
     }
 
-    /// How far any layout came.
+    /// Returns a message about the furthest element that any layout explains.
     pub(super) fn furthest(&self) -> String {
         let (at, gave_up) = (self.furthest, if self.gave_up() { "; gave up" } else { "" });
         if at == self.packed.len() {
@@ -114,12 +113,12 @@ impl<'a> Search<'a> {
         let end = last.map(|digit| (digit.axis, digit.step.saturating_mul(digit.size)));
         let mut digits = Vec::new();
         for (axis, step) in self.beginnings(whole) {
-            // What goes on where the last digit ends is that digit.
+            // A digit that begins where the last one ends continues that digit.
             if end != Some((Some(axis), step)) {
                 digits.push((self.reach(axis, step), axis, step));
             }
         }
-        // A digit that only looks like one does not go far.
+        // Longest runs come first: a wrong digit ends after few repetitions.
         tilewright_core::sort_short(&mut digits, |(run, ..)| std::cmp::Reverse(*run));
         for (run, axis, step) in digits {
             if self.ended() {
@@ -132,7 +131,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Where the element in a cell lies on an axis, as the beginning of a digit.
+    /// Returns the axis and the step of each digit that can begin with the element in a cell.
     fn beginnings(&self, cell: usize) -> Vec<(usize, u64)> {
         let value = self.packed[cell];
         let from = self.lines.partition_point(|line| line.0 < value);
@@ -142,7 +141,7 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// How far a digit that begins here may go, in coordinates.
+    /// Returns the largest number of coordinates that a digit that begins here may have.
     fn most(&self, axis: usize, step: u64) -> u64 {
         let extent = self.dims[axis].div_ceil(step);
         match room(&self.placed, axis, step) {
@@ -151,18 +150,18 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How far a digit that begins here goes.
+    /// Returns the number of coordinates over which a digit that begins here fits the storage.
     fn reach(&mut self, axis: usize, step: u64) -> u64 {
         self.run_of(axis, step, self.most(axis, step))
     }
 
-    /// Every size of a digit that begins here and goes on for `run` coordinates.
+    /// Tries every size of a digit that begins here and fits over `run` coordinates.
     fn digit(&mut self, axis: usize, step: u64, run: u64) {
         let Some(room) = room(&self.placed, axis, step) else { return };
         let left = (self.packed.len() / self.block.len()) as u64;
         let fits: Vec<u64> =
             self.divisors.iter().copied().filter(|d| left.is_multiple_of(*d)).collect();
-        // Past the end of its axis a digit goes on with padding.
+        // A digit that reaches the end of its axis may continue with padding.
         let to_the_end = run == self.most(axis, step);
         let beyond = fits.iter().copied().filter(|&size| to_the_end && size >= run);
         let most = if to_the_end { run - 1 } else { run };
@@ -179,7 +178,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How often the block comes again along an axis, itself included.
+    /// Returns the number of times that the block repeats along an axis, itself included.
     fn run_of(&mut self, axis: usize, step: u64, most: u64) -> u64 {
         let (stride, extent) = (self.strides[axis], self.dims[axis] as usize);
         let whole = self.block.len();
@@ -200,7 +199,7 @@ impl<'a> Search<'a> {
         limit
     }
 
-    /// Goes on with a digit of an axis.
+    /// Adds a digit of an axis and continues the search.
     fn extend(&mut self, axis: usize, step: u64, size: u64) {
         let (stride, extent) = (self.strides[axis], self.dims[axis] as usize);
         let whole = self.block.len();
@@ -219,7 +218,7 @@ impl<'a> Search<'a> {
         self.block.truncate(whole);
     }
 
-    /// Goes on with cells that hold nothing.
+    /// Adds a digit of padding and continues the search.
     fn padding(&mut self) {
         let whole = self.block.len();
         let left = (self.packed.len() / whole) as u64;
@@ -236,7 +235,7 @@ impl<'a> Search<'a> {
             if next == self.packed.len() && layout(&self.placed, self.dims).is_none() {
                 continue;
             }
-            // Padding between digits holds one value.
+            // All padding between digits holds one value.
             let cells = &self.packed[whole..next];
             let same = cells.iter().take_while(|cell| **cell == cells[0]).count();
             self.spend(same);
@@ -266,7 +265,7 @@ fn distinct(elements: &[u64]) -> bool {
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// All divisors, ascending.
+/// Returns all divisors in ascending order.
 fn divisors(number: u64) -> Vec<u64> {
     let mut all: Vec<u64> = (1..=number.isqrt()).filter(|d| number.is_multiple_of(*d)).collect();
     let large: Vec<u64> = all.iter().map(|d| number / d).collect();

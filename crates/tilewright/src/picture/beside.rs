@@ -31,7 +31,7 @@ pub struct Pair<'a> {
     right: &'a Picture<'a>,
 }
 
-/// Why two layouts cannot be drawn side by side: they are not of one array.
+/// Error of two layouts that cannot be drawn side by side: their logical extents differ.
 ///
 /// ```
 /// use tilewright::{Fill, TensorLayout, picture::Picture};
@@ -43,9 +43,9 @@ pub struct Pair<'a> {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Unequal {
-    /// The extents of the one.
+    /// The extents of the left layout.
     pub left: Vec<u64>,
-    /// The extents of the other.
+    /// The extents of the right layout.
     pub right: Vec<u64>,
 }
 
@@ -64,7 +64,7 @@ tilewright_core::debug_as_display!(Unequal);
 impl error::Error for Unequal {}
 
 impl<'a> Picture<'a> {
-    /// This picture to the left of another of the same array, each within its own limits.
+    /// Puts this picture to the left of another of the same array, each within its own limits.
     ///
     /// # Errors
     /// [`Unequal`] if the logical extents differ.
@@ -87,7 +87,7 @@ impl<'a> Picture<'a> {
 }
 
 impl Pair<'_> {
-    /// Both arrays as grids, an element at the same coordinate in each, equal rows on one line.
+    /// Draws both arrays as grids, with equal rows on one line.
     ///
     /// ```
     /// use tilewright::{Fill, Spec, TensorLayout, picture::{Cells, Picture}};
@@ -130,7 +130,7 @@ impl Pair<'_> {
         lines
     }
 
-    /// Both memories from the first offset to the last, one line an offset.
+    /// Draws both memories from the first offset to the last, one line for each offset.
     ///
     /// # Errors
     /// [undecided](Error::is_undecided) as [`Picture::memory`].
@@ -170,7 +170,7 @@ impl Pair<'_> {
     }
 }
 
-/// Two columns of lines with blanks between.
+/// Prints two columns of lines with blanks between them.
 fn columns(lines: &[(String, String)]) -> String {
     let width = lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
     let line = |(left, right): &(String, String)| {
@@ -179,7 +179,7 @@ fn columns(lines: &[(String, String)]) -> String {
     lines.iter().map(line).collect()
 }
 
-/// Three columns: numbers to the right, elements to the left.
+/// Prints three columns, offsets aligned to the right and elements to the left.
 fn table(lines: &[[String; 3]]) -> String {
     let width =
         |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);

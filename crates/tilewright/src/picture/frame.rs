@@ -1,26 +1,27 @@
-//! One grid in lines: numbers on the margins, cells, and borders where they are asked for.
+//! Lines of one grid: numbers on the margins, cells, and borders.
 
 use std::{fmt, fmt::Write as _};
 
-/// Where borders are drawn, and how heavy.
+/// Positions and weights of borders.
 pub(super) struct Borders {
     rows: Vec<u64>,
     columns: Vec<u64>,
 }
 
 impl Borders {
-    /// At the multiples of these sizes, inner first.
+    /// Puts borders at the multiples of these sizes, given inner first.
     pub(super) fn new(rows: Vec<u64>, columns: Vec<u64>) -> Borders {
         Borders { rows, columns }
     }
 
-    /// The weight of the outermost border.
+    /// Returns the weight of the outermost border.
     fn depth(&self) -> usize {
         self.rows.len().max(self.columns.len()).max(1)
     }
 
-    /// The weight of the border before a coordinate; 0 is none. The outermost tiles of both dims weigh
-    /// the same, also where one dim has fewer.
+    /// Returns the weight of the border before a coordinate; 0 is none. The outermost tiles of both dims have the same weight,
+    /// even
+    /// if one dim has fewer levels of tiles.
     fn weight(&self, sizes: &[u64], at: u64, end: u64) -> usize {
         let crossed = sizes.iter().filter(|&&size| size != 0 && at.is_multiple_of(size)).count();
         match (at == 0 || at == end, crossed) {
@@ -35,9 +36,9 @@ impl Borders {
 pub(super) struct Frame {
     header: String,
     rows: Vec<String>,
-    /// The line before each row and behind the last, where there is a border.
+    /// The line before each row and after the last one, if there is a border.
     borders: Vec<Option<String>>,
-    /// A line without cells, which stands where only another grid has a border.
+    /// A line without cells, used where only the other grid has a border.
     spacer: String,
 }
 
@@ -73,7 +74,7 @@ impl Frame {
         }
     }
 
-    /// The lines of two grids, row by row on the same line.
+    /// Returns the lines of two grids, with equal rows on one line.
     pub(super) fn beside(&self, other: &Frame) -> Vec<(String, String)> {
         let mut lines = vec![(self.header.clone(), other.header.clone())];
         for at in 0..self.borders.len().max(other.borders.len()) {
@@ -91,7 +92,7 @@ impl Frame {
         self.borders.get(at).and_then(Option::as_ref)
     }
 
-    /// The border before a row, or what stands there if there is none.
+    /// Returns the border before a row, or the spacer if there is none.
     fn between(&self, at: usize) -> String {
         let inside = at < self.borders.len();
         self.border(at).or(inside.then_some(&self.spacer)).cloned().unwrap_or_default()
@@ -110,7 +111,7 @@ impl fmt::Display for Frame {
     }
 }
 
-/// Cells to the right of their columns, with the sign of each border between them.
+/// Prints cells aligned to the right of their columns, with the sign of each border between them.
 fn line(
     weights: &[usize],
     cells: &[String],

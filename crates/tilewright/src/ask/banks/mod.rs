@@ -1,4 +1,4 @@
-//! The bank conflicts of an array in shared memory under accesses of it, and the least change that removes them.
+//! Answer about the bank conflicts of an array in shared memory, and the least change that removes them.
 
 mod text;
 
@@ -13,7 +13,7 @@ use tilewright_notation::{Named, notation};
 use super::Answer;
 use crate::{Error, banks};
 
-/// The conflicts of every access, and the fix where it is asked for. Prints as a report.
+/// Conflicts of every access, and the fix if it was requested. Prints as a report.
 ///
 /// ```
 /// use tilewright::{ask::{Answer, BankConflicts}, banks::Banks, input::Array};
@@ -33,13 +33,14 @@ pub struct BankConflicts {
     pub banks: Banks,
     /// Every access with its conflicts.
     pub accesses: Vec<(Access, Conflicts)>,
-    /// The search for the least change, where it was asked for.
+    /// The search for the least change, if it was requested.
     pub fix: Option<Fix>,
 }
 
 impl BankConflicts {
-    /// Counts the conflicts of accesses as [`banks::access`] reads them, and looks for the least change that removes
-    /// those of all.
+    /// Counts the conflicts of accesses, which are texts as [`banks::access`] reads them. With `wants_fix`, searches for the
+    /// least
+    /// change that removes all of them.
     ///
     /// # Errors
     /// As [`banks::access`], [`conflicts`] and [`fix`].
@@ -83,7 +84,7 @@ impl BankConflicts {
         Ok(BankConflicts { layout: layout.clone(), banks: *machine, accesses, fix })
     }
 
-    /// The cycles of all accesses beyond one a turn.
+    /// Returns the cycles of all accesses in excess of one for each turn.
     ///
     /// ```
     /// use tilewright::{ask::BankConflicts, banks::Banks, input::Array};
@@ -96,7 +97,7 @@ impl BankConflicts {
         self.accesses.iter().map(|(_, count)| count.conflicts()).sum()
     }
 
-    /// The first access that has conflicts, and the turn with the most.
+    /// Returns the first access with conflicts, and its turn with the most.
     ///
     /// ```
     /// use tilewright::{ask::BankConflicts, banks::Banks, input::Array};
@@ -110,7 +111,7 @@ impl BankConflicts {
         self.accesses.iter().find_map(|(_, count)| Some((count, count.worst.as_ref()?)))
     }
 
-    /// The layout after the least change that removes all conflicts, where it was asked for and there is one.
+    /// Returns the layout after the least change that removes all conflicts, if the search was requested and found one.
     ///
     /// ```
     /// use tilewright::{ask::BankConflicts, banks::Banks, input::Array};
@@ -123,7 +124,7 @@ impl BankConflicts {
         Some(self.named(self.fix.as_ref()?.best()?))
     }
 
-    /// The layout after a change.
+    /// Returns the layout after a change.
     fn named(&self, found: &Found) -> Named {
         let old = &self.layout;
         Named::new("", found.layout.clone(), old.dtype(), old.explicit_bits(), old.fill())
@@ -164,13 +165,13 @@ impl BankConflicts {
         })
     }
 
-    /// The name of an access by its place.
+    /// Returns the name of an access by its position.
     fn name(&self, access: usize) -> &str {
         self.accesses.get(access).map_or("", |(access, _)| access.name())
     }
 }
 
-/// A change as its numbers.
+/// Returns a change as its numbers.
 fn change(change: &Change) -> Value {
     match change {
         Change::Swizzle(sw) => json!({ "swizzle": [sw.bits(), sw.base(), sw.shift()] }),

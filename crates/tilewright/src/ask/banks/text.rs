@@ -8,11 +8,11 @@ use tilewright_notation::notation;
 use super::BankConflicts;
 use crate::{ask::words::counted, banks::index_code};
 
-/// The lines that a list is cut to.
+/// The largest number of lines of a list in the short report.
 const LINES: usize = 6;
 
 impl BankConflicts {
-    /// The report; with `all` no list is cut.
+    /// Returns the report. With `all`, lists are complete.
     ///
     /// ```
     /// use tilewright::{ask::BankConflicts, banks::Banks, input::Array};
@@ -74,7 +74,7 @@ impl BankConflicts {
         self.layout.layout().layout().swizzle().is_identity()
     }
 
-    /// A layout as a SPEC, in Triton's words, and as code.
+    /// Returns a layout as a SPEC, as Triton's attribute, and as C code.
     fn said(&self, found: &Found) -> String {
         let named = self.named(found);
         let mut text = format!("  layout  {}\n", named.to_spec());
@@ -89,7 +89,7 @@ impl BankConflicts {
         text
     }
 
-    /// The candidates that come before, each with two threads.
+    /// Returns the candidates that were refused, each with two threads that conflict.
     fn proof(&self, search: &Search, order: &str, most: usize) -> String {
         if search.failed.is_empty() {
             return String::new();
@@ -154,7 +154,7 @@ fn counts(access: &Access, count: &Conflicts) -> String {
     text
 }
 
-/// The words wanted of the busiest bank, with their threads.
+/// Returns the words that threads access in the busiest bank, with the threads.
 fn clashes(clash: &Clash, most: usize) -> String {
     let wanted = clash.words.len();
     let mut text = format!("  bank {} serves {wanted} words in one turn\n", clash.bank);
@@ -180,7 +180,7 @@ fn coord(coord: &[u64]) -> String {
     format!("({})", numbers.join(","))
 }
 
-/// `0–3, 20–23`.
+/// Returns ranges such as `0–3, 20–23`.
 fn ranges(threads: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for &thread in threads {

@@ -1,13 +1,13 @@
-//! One logical dim in words: its extents, and which digits of a coordinate go where.
+//! Explanation of one logical dim: its extents, and the digits of its coordinate with their strides.
 
 use serde_json::{Value, json};
 use tilewright_core::{Mode, TensorLayout};
 
 use crate::ask::words::counted;
 
-/// One logical dim in words.
+/// Explanation of one logical dim.
 ///
-/// Extents count coordinates, the strides of the digits elements.
+/// Extents count coordinates; the strides of the digits count elements.
 ///
 /// ```
 /// use tilewright::{Explanation, Spec};
@@ -30,7 +30,7 @@ pub struct Axis {
     pub digits: Vec<Mode>,
 }
 
-/// The dims of a layout whose offsets are sums of one term per dim; of others none.
+/// Returns the dims of a layout whose offsets are sums of one term for each dim; empty for others.
 pub(super) fn axes(layout: &TensorLayout) -> Vec<Axis> {
     if !layout.is_strided() {
         return Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn axes(layout: &TensorLayout) -> Vec<Axis> {
     (0..rank).map(axis).collect()
 }
 
-/// x is the last of up to four dims, then y, z, p.
+/// Returns the letter of a dim: x is the last of up to four dims, then y, z, p.
 fn letter(rank: usize, dim: usize) -> Option<char> {
     if rank > 4 { None } else { ['x', 'y', 'z', 'p'].get(rank - 1 - dim).copied() }
 }
@@ -74,7 +74,7 @@ impl Axis {
         })
     }
 
-    /// "4 rows at stride 4, repeated 2× at stride 16".
+    /// Returns words such as "4 rows at stride 4, repeated 2× at stride 16".
     fn words(&self, dim: usize, rank: usize) -> String {
         let word = |i: usize, mode: &Mode| {
             let (extent, stride) = (mode.extent(), mode.stride());

@@ -1,16 +1,16 @@
-//! What the function that launches printed kernels may be called.
+//! Check of the name of the function that launches printed kernels.
 //!
-//! Law: a name that is taken compiles. It is no word of C++, nothing that the dialect's header defines, and nothing that
-//! the runtimes' headers define by rules that are known: their functions, vectors such as `float4`, types that end with `_t`.
+//! Law: code with an accepted name compiles. The name is not a word of C++, not defined by the dialect's header, and not of a
+//! form that the runtimes' headers are known to define: their functions, vectors such as `float4`, types that end with `_t`.
 
 use tilewright_device::Target;
 
 use crate::Error;
 
-/// The name of the launching function, unless another is given.
+/// The default name of the launching function.
 pub(super) const NAME: &str = "tw_relayout";
 
-/// Words that a function may not be called: those of C++, of the runtimes' headers, and of a kernel's first lines.
+/// Words that are refused as names: words of C++, of the runtimes' headers, and of the first lines of a kernel.
 const WORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t \
 class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default \
 delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable \
@@ -20,7 +20,7 @@ typedef typeid typename union unsigned using virtual void volatile wchar_t while
 blockIdx blockDim gridDim warpSize NULL linux unix \
 u8 u16 u32 u64 i32 i64 u128 NT MINBLOCKS PARAMS SHAREDBYTES";
 
-/// Refuses what cannot be the name of the function.
+/// Returns an error if the function cannot have this name.
 pub(super) fn check(name: &str) -> Result<(), Error> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -42,7 +42,7 @@ pub(super) fn check(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the runtimes' headers may define this name: their functions, and vectors such as `float4`.
+/// Returns whether the runtimes' headers may define this name: their functions, and vectors such as `float4`.
 fn is_of_runtime(name: &str) -> bool {
     let function = ["cuda", "hip", "cu"].iter().any(|own| {
         name.strip_prefix(own)

@@ -24,7 +24,7 @@ pub enum Runtime {
 }
 
 impl Runtime {
-    /// Its name, which the names of its functions begin with.
+    /// The name of the runtime, which is also the prefix of its functions.
     ///
     /// ```
     /// assert_eq!(tilewright::emit::Runtime::Cuda.name(), "cuda");
@@ -36,7 +36,8 @@ impl Runtime {
         }
     }
 
-    /// The macro that its compiler at run time defines, its header, and the error for pointers that are not aligned.
+    /// Returns the macro that the runtime's compiler at run time defines, the runtime's header, and its error for misaligned
+    /// pointers.
     pub(super) fn words(self) -> [&'static str; 3] {
         match self {
             Runtime::Cuda => ["__CUDACC_RTC__", "cuda_runtime.h", "cudaErrorMisalignedAddress"],
