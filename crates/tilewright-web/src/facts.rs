@@ -1,4 +1,4 @@
-//! What a layout means, and what a picture of it needs.
+//! Facts about a layout for the page, with those that its picture needs.
 
 use serde_json::{Value, json};
 use tilewright::{
@@ -7,9 +7,10 @@ use tilewright::{
     layouts::{LinearDim, LinearLayout},
 };
 
-/// The fields of an [`Explanation`]; also `padded` (the
-/// extent of each dim with its padding), `cuts` (the sizes of tiles of each dim, inner first), `modes`
-/// (every mode of the storage as `[extent, stride]`), `low` (the lowest offset) and `swizzled`.
+/// Returns the fields of an [`Explanation`] and further ones: `padded` (the extent of each dim with its padding), `cuts` (the
+/// sizes
+/// of tiles of each dim, inner first), `modes` (every mode of the storage as `[extent, stride]`), `low` (the lowest offset) and
+/// `swizzled`.
 pub(crate) fn view(named: &Named) -> Value {
     let mut facts = Explanation::of(named).to_json();
     let layout = named.layout();
@@ -23,13 +24,13 @@ pub(crate) fn view(named: &Named) -> Value {
     facts
 }
 
-/// The extent of a dim, padding included where the dim is an axis of its own.
+/// Returns the extent of a dim, with padding if the dim is an axis of its own.
 fn padded(layout: &TensorLayout, dim: usize) -> u64 {
     let own = layout.extents()[dim];
     layout.layout().axis_size(dim).filter(|_| layout.is_strided()).unwrap_or(own)
 }
 
-/// The sizes of the tiles of a dim, inner first; none where steps mix the dims.
+/// Returns the sizes of the tiles of a dim, inner first; empty if steps mix the dims.
 fn cuts(layout: &TensorLayout, dim: usize) -> Vec<u64> {
     let modes = layout.layout().axis(dim).filter(|_| layout.is_strided()).unwrap_or(&[]);
     let extents = modes.iter().map(|mode| mode.extent()).filter(|&extent| extent != 1);
@@ -43,8 +44,8 @@ fn cuts(layout: &TensorLayout, dim: usize) -> Vec<u64> {
     sizes
 }
 
-/// A map from registers, lanes, warps and blocks in words: how many there are of each, of what array, and how
-/// often an element is held.
+/// Describes a map from registers, lanes, warps and blocks: their numbers, the extents of the array, and how often an element is
+/// held.
 pub(crate) fn spread(map: &LinearLayout) -> Value {
     let sizes = |dims: &[LinearDim]| {
         let one = |dim: &LinearDim| (dim.name().to_owned(), dim.size().to_string());

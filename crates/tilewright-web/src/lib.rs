@@ -1,9 +1,9 @@
-//! The library as the page in the browser sees it.
+//! The library for the page in the browser.
 //!
-//! It exports two things: [`ask`], a question and its answer as JSON, and [`View`], a layout that is
-//! kept open so that a window of it can be read as an array of numbers, as often as the page scrolls.
-//! On `wasm32-unknown-unknown` both are exported; elsewhere they are functions like any other, which is
-//! how they are tested. `cargo xtask web` builds the page.
+//! It exports [`ask`], which answers a question in JSON, and [`View`], an open layout from which the page reads windows as arrays
+//! of
+//! numbers while it scrolls. On `wasm32-unknown-unknown` both are exported to JavaScript. Elsewhere they are ordinary functions,
+//! so tests can call them. `cargo xtask web` builds the page.
 //!
 //! ```
 //! use tilewright_web::{View, ask};

@@ -1,36 +1,37 @@
-//! Which cells of the operands a cell of the result comes from.
+//! Links from the cells of a result to the cells of its operands.
 //!
-//! Cells are numbered colexicographically, the first axis fastest, as CuTe numbers them. Law: a cell of a
-//! composition or division has the offset of its cell of A; of a product, that of its cell of A and a
-//! part that depends on its cell of B alone.
+//! Cells are numbered colexicographically, the first axis fastest, as CuTe numbers them.
+//!
+//! Law: a cell of a composition or division has the offset of its cell of A. A cell of a product has the offset of its cell of A
+//! plus a part that depends on its cell of B alone.
 
 use tilewright::Layout;
 
-/// The most cells of a result that are linked.
+/// The largest number of cells of a result that is linked.
 const MAX_CELLS: u64 = 1 << 14;
 
-/// The operations whose cells are linked.
+/// Operations whose cells are linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// A(B(i)).
     Composition,
-    /// Tiles of A, each axis apart.
+    /// Tiles of A, each axis separate.
     DivideAxes,
-    /// Tiles of A, all axes of a tile first.
+    /// Tiles of A, with all axes of a tile first.
     Divide,
-    /// A, repeated as B says.
+    /// A, repeated according to B.
     Product,
-    /// The same axis by axis, the tile together.
+    /// A, repeated axis by axis according to B, with each copy contiguous.
     Blocked,
-    /// The same axis by axis, the tile apart.
+    /// A, repeated axis by axis according to B, with the copies interleaved.
     Raked,
-    /// The same map in another form.
+    /// A in another form, with the same map.
     Form,
-    /// The map back.
+    /// An inverse of A.
     Inverse,
 }
 
-/// The right operand: a layout, or a shape of tiles as its compact layout.
+/// Right operand: a layout, or a shape of tiles as its compact layout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tile<'a> {
     Layout(&'a Layout),
@@ -55,8 +56,7 @@ impl Operation {
     }
 }
 
-/// For each cell of the result the cell of A and that of B, and the number of the tile or copy of A that it is
-/// in; -1 where there is none.
+/// For each cell of the result, its cell of A, its cell of B, and the number of its tile or copy of A; -1 if there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     pub(crate) a: Vec<i64>,
@@ -65,7 +65,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// The links of `result`, unless it is too large.
+    /// Returns the links of `result`, unless it is too large.
     pub(crate) fn new(
         operation: Operation,
         a: &Layout,
@@ -123,7 +123,7 @@ fn cell(operation: Operation, a: &Layout, b: Option<Tile<'_>>, result: &Layout, 
     }
 }
 
-/// The number of the tile that cell `i` of a division is in.
+/// Returns the number of the tile that contains cell `i` of a division.
 fn rest(operation: Operation, b: Option<Tile<'_>>, result: &Layout, i: u64) -> Option<u64> {
     match (operation, b?) {
         (Operation::DivideAxes, Tile::Extents(tile)) => {
@@ -143,20 +143,20 @@ fn rest(operation: Operation, b: Option<Tile<'_>>, result: &Layout, i: u64) -> O
     }
 }
 
-/// The cell of A with the offset of cell `i` of the result.
+/// Returns the cell of A with the offset of cell `i` of the result.
 fn source(a: &Layout, result: &Layout, i: u64) -> Option<u64> {
     let coord = a.locate(result.offset_of(i).ok()?).ok()??;
     Some(index(coord.as_slice().iter().copied(), &sizes(a)))
 }
 
-/// The cell of a tile of extents that cell `i` of the result is in its tile.
+/// Returns the position of cell `i` of the result within its tile of extents.
 fn within(tile: &Layout, result: &Layout, i: u64) -> u64 {
     let extents = sizes(tile);
     let coord = coord(i, &sizes(result));
     index(coord.iter().zip(&extents).map(|(x, extent)| x % extent.max(&1)), &extents)
 }
 
-/// Cells of a product that is made axis by axis; `raked` axes count B first.
+/// Returns the cells of a product that is made axis by axis; `raked` axes count B first.
 fn by_axis(a: &Layout, b: Option<&Layout>, result: &Layout, i: u64, raked: bool) -> Pair {
     let Some(b) = b else { return (None, None) };
     let (a, b) = (sizes(a), sizes(b));
@@ -208,7 +208,7 @@ mod tests {
         evaluate(text).unwrap().as_layout().unwrap().clone()
     }
 
-    /// The links of `op(a, b)` and its offsets.
+    /// Returns the links of `op(a, b)`, and its result.
     fn linked(op: &str, a: &Layout, b: &str) -> Option<(Links, Layout)> {
         let result = evaluate(&format!("{op}({a}, {b})")).ok()?.as_layout()?.clone();
         let extents = b.replace('<', "(").replace('>', ")");

@@ -1,4 +1,4 @@
-//! A question and its answer, as JSON.
+//! Questions of the page and their answers, as JSON.
 
 use serde_json::{Value, json};
 use tilewright::{
@@ -19,28 +19,28 @@ use crate::{facts, step};
 
 type Answer = Result<Value, Error>;
 
-/// The longest question that is read, in bytes.
+/// The largest length of a question in bytes.
 const MAX_QUESTION: usize = 1 << 20;
 
-/// The width of an element, in bits, where nobody says it.
+/// The width of an element in bits, if none is known.
 const USUAL_BITS: u32 = 32;
 
-/// Answers a question, both as JSON. `ask` names it; dims are a list, or a text as a person types it.
+/// Answers a question, both as JSON. `ask` names the question. Dims are a list, or a text as a person types it.
 ///
 /// | `ask` | takes | answers |
 /// |---|---|---|
-/// | the questions of [`Question::from_json`] | as in `corpus/answers.jsonl` | the same as there |
-/// | `view` | `spec`, `dims`, `dtype` | what the program explains with `--json`, and what a picture needs |
+/// | the questions of [`Question::from_json`] | as in `corpus/answers.jsonl` | the answers there |
+/// | `view` | `spec`, `dims`, `dtype` | the answer of the program's `explain --json`, and the fields for a picture |
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
-/// | `plan` | `a`, `b`, `dims`, `dtype` | how the bytes would be moved: `text`, `kernel`, and the width `bits` of the elements, `assumed` where neither side says it |
-/// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of `vector` elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
-/// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads, for an array in shards, and for maps that are no layouts, the `map`, what its picture shows as `title`, the picture as `svg`, and `lines`: the map in words, as `[title, text]`; null for others |
+/// | `plan` | `a`, `b`, `dims`, `dtype` | the plan of a move: `text`, `kernel`, and the width `bits` of the elements, `assumed` if neither side gives it |
+/// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of `vector` elements at once: `svg`, `notes`, and the width `bits`, `assumed` if it is not known |
+/// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads, for an array in shards, and for maps that are not layouts: the `map`, the subject of its picture as `title`, the picture as `svg`, and `lines`: a description of the map as `[title, text]`; null for others |
 /// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype`; `expression` of `text` | an SVG file, or null |
 /// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links`: for each cell of the result that of `a`, that of `b`, and the number of its tile or copy of `a` |
 ///
-/// A SPEC may be an expression. A refusal is
-/// `{"error": {"kind", "message", "field", "span"}}`, where `field` is the field of the question at fault and
-/// `span`, or null, counts bytes of its text. Any text is answered.
+/// A SPEC may be an expression. A refusal is `{"error": {"kind", "message", "field", "span"}}`: `field` is the field of the
+/// question
+/// at fault, and `span`, or null, counts bytes of its text. Any text gets an answer.
 ///
 /// ```
 /// use tilewright_web::ask;
@@ -65,7 +65,7 @@ fn answer(text: &str) -> Answer {
     Page(Fields(&question)).answer()
 }
 
-/// A question of the page's own, or one of the library's.
+/// A question of the page or of the library.
 struct Page<'a>(Fields<'a>);
 
 impl Page<'_> {
@@ -86,7 +86,7 @@ impl Page<'_> {
         }
     }
 
-    /// One layout. An array in shards is none, and the mistakes in its text come before that.
+    /// Answers with one layout. For an array in shards, errors in its text come before the refusal.
     fn view(&self) -> Answer {
         let text = self.0.text("spec")?;
         if is_sharded(text) {
@@ -95,7 +95,7 @@ impl Page<'_> {
         Ok(facts::view(&self.0.layout("spec")?))
     }
 
-    /// Both sides of a conversion, and whether anything has to move.
+    /// Answers with both sides of a conversion, and whether any element has to move.
     fn convert(&self) -> Answer {
         let [a, b] = self.0.layouts()?;
         let (left, right) = (a.layout().extents(), b.layout().extents());
@@ -109,7 +109,7 @@ impl Page<'_> {
         Ok(json!({ "a": facts::view(&a), "b": facts::view(&b), "same": same }))
     }
 
-    /// How the elements of one layout go to the other's places: the plan in words.
+    /// Answers with the plan of a move between two layouts.
     fn plan(&self) -> Answer {
         let [a, b] = self.0.layouts()?;
         let known = b.element_bits().or(a.element_bits());
@@ -120,7 +120,7 @@ impl Page<'_> {
         Ok(json!({ "text": text, "kernel": kernel, "bits": bits, "assumed": known.is_none() }))
     }
 
-    /// The banks of shared memory that reads of a matrix meet, and how often they collide.
+    /// Answers with the banks of shared memory that reads of a matrix access, and their conflicts.
     fn banks(&self) -> Answer {
         let named = self.0.layout("spec")?;
         let vector = u64::from(self.0.natural("vector")?);
@@ -137,8 +137,8 @@ impl Page<'_> {
         Ok(json!({ "svg": svg, "notes": notes, "bits": bits, "assumed": assumed }))
     }
 
-    /// What is no layout of an array in memory: who holds what of one that is spread over threads, a linear map,
-    /// coordinates for values.
+    /// Answers with a map that is not a layout of an array in memory: an array spread over threads, a linear map, a map to
+    /// coordinates.
     fn spread(&self) -> Answer {
         let text = self.0.text("spec")?;
         if is_sharded(text) {
@@ -164,7 +164,7 @@ impl Page<'_> {
         Ok(json!({ "title": title, "map": map.to_string(), "svg": svg, "lines": lines }))
     }
 
-    /// A picture to keep: of one layout, its memory, or a conversion.
+    /// Answers with a picture to save: of one layout, its memory, or a conversion.
     fn picture(&self) -> Answer {
         let svg = match self.0.text("kind")? {
             "expression" => {
@@ -186,7 +186,7 @@ impl Page<'_> {
     }
 }
 
-/// Who holds what of an array in shards.
+/// Answers with the elements that each device holds of an array in shards.
 fn in_shards(text: &str) -> Answer {
     let array = InShards::parse(text).map_err(|error| error.in_field("spec"))?;
     let mut scene = shards(&array, &Limits::default());

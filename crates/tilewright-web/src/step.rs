@@ -1,4 +1,4 @@
-//! One step of the algebra: operands, result, and which cells belong together.
+//! One step of the algebra: its operands, its result, and the links between their cells.
 
 use serde_json::{Value, json};
 use tilewright::{
@@ -11,19 +11,19 @@ use crate::{
     links::{Links, Operation, Tile},
 };
 
-/// An operand as typed, as the evaluator reads it, and what it is.
+/// Operand as typed, as text that the evaluator reads, and as value.
 struct Operand {
     text: String,
     value: eval::Value,
 }
 
-/// Whether an expression has a picture of its own.
+/// Returns whether an expression has a picture of its own.
 fn is_drawn(text: &str, value: &eval::Value) -> bool {
     let is_map = value.as_linear().is_some() || value.as_basis().is_some();
     is_map || eval::operation(text).is_ok_and(|found| found.is_some())
 }
 
-/// Evaluates `op(a, b)`, or `op(a)` where `b` is empty; without an operation, `a` is any expression.
+/// Evaluates `op(a, b)`, or `op(a)` if `b` is empty. Without an operation, `a` is any expression.
 pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Error> {
     if op.is_empty() {
         let whole = operand("a", a)?;
@@ -52,14 +52,14 @@ pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Error> {
     }))
 }
 
-/// An expression or a SPEC.
+/// Reads an operand, which is an expression or a SPEC.
 fn operand(field: &'static str, text: &str) -> Result<Operand, Error> {
     let text = text.trim();
     let value = evaluate(text).map_err(|error| error.in_field(field))?;
     Ok(Operand { text: operand_text(text).into_owned(), value })
 }
 
-/// A value with, where it is a layout, what a picture needs; `tile` stands for a tiler of extents.
+/// Describes a value, with the fields for a picture if it is a layout. `tile` replaces a tiler of extents.
 fn described(value: &eval::Value, tile: Option<&Layout>) -> Value {
     let tile = tile.filter(|_| value.as_layout().is_none()).map(Layout::to_string);
     let named = match tile.and_then(|tile| evaluate(&tile).ok()) {
@@ -70,7 +70,7 @@ fn described(value: &eval::Value, tile: Option<&Layout>) -> Value {
     json!({ "kind": value.kind(), "text": value.to_string(), "view": view })
 }
 
-/// The compact layout of the extents of a tiler or shape: the cells of one tile.
+/// Returns the compact layout of the extents of a tiler or shape: the cells of one tile.
 fn tile(value: &eval::Value) -> Option<Layout> {
     let shape = match value.kind() {
         "tiler" => value.to_string().replace('<', "(").replace('>', ")"),

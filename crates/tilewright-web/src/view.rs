@@ -1,16 +1,16 @@
-//! A layout that is kept open, so that the window of it that a page shows is read as numbers.
+//! Layouts that are kept open, so that the page reads a window of one as numbers.
 //!
-//! JavaScript's numbers are exact to 2⁵³: an offset beyond is the nearest number. What is no cell, or was
-//! not decided, is `NaN`.
+//! JavaScript's numbers are exact to 2⁵³; a larger offset becomes the nearest number. A coordinate outside the layout, or an
+//! undecided offset, is `NaN`.
 
 use serde_json::json;
 use tilewright::{TensorLayout, ask::Fields, layouts::Place};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// The most numbers of one window.
+/// The largest count of numbers in one window.
 const MAX_CELLS: usize = 1 << 20;
 
-/// A layout whose cells are read in windows.
+/// Layout whose cells are read in windows.
 ///
 /// ```
 /// use tilewright_web::View;
@@ -27,7 +27,7 @@ pub struct View {
 
 #[wasm_bindgen]
 impl View {
-    /// The layout of a SPEC or expression; none where [`ask`](crate::ask) would refuse it, and says why.
+    /// Opens the layout of a SPEC or expression; `None` if [`ask`](crate::ask) refuses it and gives the reason.
     ///
     /// ```
     /// use tilewright_web::View;
@@ -40,9 +40,9 @@ impl View {
         Some(View { layout: named.layout().clone() })
     }
 
-    /// The offsets of a window of the last two dims, row by row, where the dims before have the
-    /// coordinates `outer`. Padding has offsets too; of arrays with less than two dims, the rows (or all)
-    /// are one.
+    /// Returns the offsets of a window of the last two dims, row by row, where `outer` is the coordinate of the other dims.
+    /// Padding has
+    /// offsets too. An array of one dim is one row, and an array without dims is one cell.
     ///
     /// ```
     /// use tilewright_web::View;
@@ -70,8 +70,9 @@ impl View {
         offsets.collect()
     }
 
-    /// What memory holds from an offset on: for each offset its state (0 padding, 1 an element, 2 outside,
-    /// 3 undecided) and the coordinate of the element, one number a dim.
+    /// Returns the contents of memory from an offset on. For each offset: its state (0 padding, 1 an element, 2 outside, 3
+    /// undecided)
+    /// and the coordinate of the element, one number for each dim.
     ///
     /// ```
     /// use tilewright_web::View;
@@ -84,7 +85,7 @@ impl View {
         let count = (count as usize).min(MAX_CELLS / (rank + 1));
         let mut cells = Vec::with_capacity(count * (rank + 1));
         for i in 0..count as i64 {
-            // A search that was given up is not begun again for each neighbour.
+            // After one undecided offset, its neighbours are not searched.
             let place = if given_up { None } else { self.place((from as i64).saturating_add(i)) };
             given_up |= place.is_none();
             let (state, coord) = match &place {
@@ -100,7 +101,7 @@ impl View {
         cells
     }
 
-    /// The offsets of elements, given by their coordinates one after the other.
+    /// Returns the offsets of elements, whose coordinates follow one another.
     ///
     /// ```
     /// use tilewright_web::View;
@@ -116,8 +117,9 @@ impl View {
         coords.chunks(self.layout.rank().max(1)).take(MAX_CELLS).map(offset).collect()
     }
 
-    /// The offset of a cell, padding included, in digits: exact where a number of JavaScript's is not. Empty where
-    /// there is none.
+    /// Returns the offset of a cell, also of padding, in decimal digits, since a number of JavaScript may be inexact. Empty if
+    /// there is
+    /// none.
     ///
     /// ```
     /// use tilewright_web::View;
@@ -130,7 +132,7 @@ impl View {
         self.at(&coord).map_or_else(String::new, |offset| offset.to_string())
     }
 
-    /// The offset of a cell of the padded domain.
+    /// Returns the offset of a cell of the padded domain.
     fn at(&self, coord: &[u64]) -> Option<i64> {
         let layout = &self.layout;
         let offset = match layout.is_strided() {
@@ -140,7 +142,7 @@ impl View {
         offset.ok()
     }
 
-    /// The same as a number, `NaN` where there is none.
+    /// Returns the offset of a cell of the padded domain as a number; `NaN` if there is none.
     fn cell(&self, coord: &[u64]) -> f64 {
         self.at(coord).map_or(f64::NAN, |offset| offset as f64)
     }
