@@ -1,16 +1,17 @@
-//! How long a task takes to expand: its box, its parts, what they meet on both sides, and the programs that move them.
+//! Measures how long a task takes to expand: to find its box, its parts, the pieces that they meet on both sides, and
+//! the programs that move them.
 //!
-//! 46,000 tensors in 256 files of ranks, rewritten for 64 positions; no data are needed.
+//! The job has 46,000 tensors in 256 files of ranks, rewritten for 64 positions. It needs no data.
 
 use std::time::Instant;
 
 use tilewright_reshard::{Job, Request, Rules, Tensor};
 
-/// Extents of the tensors, in turns, and how many there are.
+/// The extents that tensors have in turn, and the number of tensors.
 const EXTENTS: [&[u64]; 4] = [&[4096, 4096], &[14336, 4096], &[1024, 4096], &[4096]];
 const TENSORS: usize = 46_000;
 
-/// About how many tasks are expanded.
+/// The approximate number of tasks that are expanded.
 const TASKS: u64 = 2000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

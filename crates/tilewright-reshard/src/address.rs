@@ -1,12 +1,12 @@
-//! Paths as plans write them: URLs, of which `file:` is the one scheme that is read.
+//! Paths as plans record them: URLs, of which only the scheme `file:` is read.
 //!
 //! ```text
 //! /data/a b.safetensors   file:///data/a%20b.safetensors
 //! s3://bucket/key         refused
 //! ```
 //!
-//! So a plan of another version may name objects of a store, and this one says that it cannot read them. A path that is
-//! no text has an address too, where the system's paths are bytes.
+//! A plan of another version may therefore name objects of a store, and this version reports that it cannot read them.
+//! A path that is not text has an address too on systems whose paths are bytes.
 
 use std::{
     borrow::Cow,
@@ -19,11 +19,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, se
 /// The scheme of files.
 const FILE: &str = "file:";
 
-/// What stands in an address as it is: RFC 3986, the unreserved characters and those between the names of a path.
+/// The characters that an address keeps unescaped: the unreserved ones of RFC 3986, and those that separate the names
+/// of a path.
 const KEPT: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/').remove(b':');
 
-/// The address of a path; `None` for one that has none on this system.
+/// Returns the address of a path; `None` if it has none on this system.
 fn of_path(path: &Path) -> Option<String> {
     let bytes = bytes(path)?;
     let begin = match bytes.first() {
@@ -34,13 +35,13 @@ fn of_path(path: &Path) -> Option<String> {
     Some(format!("{FILE}{begin}{}", percent_encode(&bytes, KEPT)))
 }
 
-/// The path of an address.
+/// Returns the path of an address.
 fn to_path(address: &str) -> Result<PathBuf, String> {
     let Some(path) = address.strip_prefix(FILE) else {
         return Err(format!("{address:?} is not an address of a file; legal is file:///PATH"));
     };
     let path = match path.strip_prefix("//") {
-        // A path of Windows begins with a drive.
+        // An absolute path of Windows begins with a drive.
         Some(local) if cfg!(windows) => local.strip_prefix('/').unwrap_or(local),
         Some(local) if local.starts_with('/') => local,
         Some(_) => return Err(format!("{address:?} names another machine; legal is file:///PATH")),
@@ -81,7 +82,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf,
     to_path(&String::deserialize(from)?).map_err(D::Error::custom)
 }
 
-/// The same of a list.
+/// Serializes a list of paths as addresses.
 pub(crate) mod list {
     use super::{Deserialize, Deserializer, PathBuf, Serialize, Serializer};
 

@@ -1,4 +1,4 @@
-//! Where a result may lie: not inside of a folder that is its source, and its source not inside of it.
+//! Checks that a result is outside of its source folder, and the source outside of the result.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::Error;
 
-/// An error for a result inside of its source, or a source inside of its result.
+/// Returns an error for a result inside of its source, or a source inside of its result.
 pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
     let (from, to) = (real(source), real(result));
     let said = |inner: &Path, outer: &Path| {
@@ -23,7 +23,7 @@ pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
     }
 }
 
-/// A path with its links followed as far as it is there.
+/// Returns a path with links followed in the part of it that exists.
 fn real(path: &Path) -> PathBuf {
     let known = path.ancestors().find_map(|known| Some((known, fs::canonicalize(known).ok()?)));
     let rest = known.as_ref().and_then(|(known, _)| path.strip_prefix(known).ok());

@@ -1,13 +1,13 @@
-//! An array of a checkpoint in pieces: one form for what is read and for what is written.
+//! An array of a checkpoint in pieces: one form for arrays that are read and for arrays that are written.
 //!
 //! ```text
-//! Array   its name and extents, and how it is held
-//! Held    the local arrays with their files, and the boxes of the array in them: shared by all arrays that lie alike
-//! Places  where each local array begins in its file: shared by all files that begin alike
+//! Array   its name and extents, and its pieces
+//! Held    the local arrays with their files, and the boxes of the array in them; arrays with equal pieces share one
+//! Places  the offset of each local array in its file; files with equal offsets share one column
 //! ```
 //!
-//! A model repeats its layers, and the files of a mesh repeat each other. So what is kept grows with the tensors and with the
-//! files, and not with their product.
+//! A model repeats its layers, and the files of a mesh resemble each other. With this sharing, memory grows with the
+//! number of tensors plus the number of files, not with their product.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,10 +16,10 @@ use tilewright_sharded::{Piece, Pieces};
 
 use crate::Error;
 
-/// A local array without its place: its elements, its layout, and how a header says it.
+/// A local array without its offset: its elements, its layout, and its entry in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Laid {
-    /// As files spell it.
+    /// The element type as files spell it.
     pub(crate) file_dtype: String,
     pub(crate) dtype: Dtype,
     /// The width of an element, whole bytes.
@@ -29,45 +29,45 @@ pub(crate) struct Laid {
     pub(crate) shape: Vec<u64>,
     /// The layout as a SPEC, where it is not row-major.
     pub(crate) spec: Option<String>,
-    /// Whether elements are narrower than a byte, and the layout is that of their bytes.
+    /// True if elements are narrower than a byte; the layout is then that of their bytes.
     pub(crate) packed: bool,
 }
 
 impl Laid {
-    /// The bytes in a file; `None` beyond 64 bits.
+    /// Returns the number of bytes in a file; `None` beyond 64 bits.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.layout.capacity().checked_mul(u64::from(self.bits / 8))
     }
 
-    /// The shape of elements narrower than a byte.
+    /// Returns the shape if elements are narrower than a byte.
     pub(crate) fn packed(&self) -> Option<Vec<u64>> {
         self.packed.then(|| self.shape.clone())
     }
 
-    /// The extents of the local array.
+    /// Returns the extents of the local array.
     pub(crate) fn dims(&self) -> &[u64] {
         self.layout.extents()
     }
 }
 
-/// A local array in a file. A file holds an array once.
+/// A local array in a file. A file holds an array at most once.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
-    /// Which file.
+    /// The number of the file.
     pub(crate) file: usize,
     pub(crate) laid: Arc<Laid>,
 }
 
-/// How an array lies in files.
+/// The pieces of an array in files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Held {
     pub(crate) stored: Vec<Stored>,
-    /// [`Piece::source`] counts `stored`.
+    /// The boxes of the array. [`Piece::source`] is an index into `stored`.
     pub(crate) pieces: Vec<Piece>,
 }
 
 impl Held {
-    /// Checks the law of the cover, and puts equal boxes behind one another.
+    /// Checks that the pieces cover the array, and sorts them so that equal boxes are adjacent.
     pub(crate) fn settle(
         mut self,
         name: &str,
@@ -90,19 +90,19 @@ impl Held {
         Ok(self)
     }
 
-    /// Puts equal boxes behind one another, in the order in which they were.
+    /// Sorts the pieces so that equal boxes are adjacent, in their previous order.
     pub(crate) fn order(&mut self) {
         self.pieces.sort_by(|a, b| (&a.start, &a.extents).cmp(&(&b.start, &b.extents)));
     }
 
-    /// Keeps one of several equal boxes.
+    /// Returns a copy that keeps one of several equal boxes.
     pub(crate) fn without_replicas(&self) -> Held {
         let mut held = self.clone();
         held.pieces.dedup_by(|a, b| is_replica(a, b));
         held
     }
 
-    /// The elements of the pieces that hold what the piece before them holds.
+    /// Returns the number of elements in pieces that repeat the piece before them.
     pub(crate) fn replicated(&self) -> u64 {
         let pairs = self.pieces.iter().zip(self.pieces.iter().skip(1));
         let second = pairs.filter(|(first, second)| is_replica(first, second)).map(|(_, it)| it);
@@ -110,7 +110,7 @@ impl Held {
         second.map(size).fold(0, u64::saturating_add)
     }
 
-    /// What the pieces have in common with a box, each with its local array.
+    /// Iterates over the intersections of the pieces with a box, each with its local array.
     pub(crate) fn meets(
         &self,
         start: &[u64],
@@ -119,7 +119,7 @@ impl Held {
         self.met(start, extents).map(|(_, stored, meet)| (stored, meet))
     }
 
-    /// The same, with the pieces.
+    /// Iterates over the intersections of the pieces with a box, each with its piece and its local array.
     pub(crate) fn met(
         &self,
         start: &[u64],
@@ -132,41 +132,42 @@ impl Held {
     }
 }
 
-/// Whether two pieces hold one box.
+/// Returns whether two pieces are the same box.
 pub(crate) fn is_replica(a: &Piece, b: &Piece) -> bool {
     (&a.start, &a.extents) == (&b.start, &b.extents)
 }
 
-/// An array: its elements, and how they are held.
+/// An array: its elements and its pieces.
 #[derive(Clone, Debug)]
 pub(crate) struct Array {
     pub(crate) name: Arc<str>,
-    /// As files spell it.
+    /// The element type as files spell it.
     pub(crate) file_dtype: String,
     pub(crate) dtype: Dtype,
     /// The width of an element, whole bytes.
     pub(crate) bits: u32,
     pub(crate) extents: Vec<u64>,
-    /// The shape in the header of elements narrower than a byte, of which `extents` counts the bytes: such an array is copied
-    /// whole, and never cut.
+    /// The shape in the header if elements are narrower than a byte. `extents` then counts bytes, and the array is
+    /// copied whole: it is never split.
     pub(crate) packed: Option<Vec<u64>>,
     pub(crate) held: Arc<Held>,
 }
 
 impl Array {
-    /// The extents of its elements.
+    /// Returns the number of elements along each dim.
     pub(crate) fn shape(&self) -> &[u64] {
         self.packed.as_ref().unwrap_or(&self.extents)
     }
 
-    /// The bytes of its elements.
+    /// Returns the number of bytes of all elements.
     pub(crate) fn bytes(&self) -> u64 {
         let size = self.extents.iter().fold(1u64, |size, extent| size.saturating_mul(*extent));
         size.saturating_mul(u64::from(self.bits / 8))
     }
 }
 
-/// Where the local arrays of one file begin, counted from the first of them, by the numbers of their arrays, which ascend.
+/// The offsets of the local arrays of one file, relative to the first of them, by the numbers of their arrays, which
+/// ascend.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Column {
     arrays: Vec<u32>,
@@ -174,7 +175,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// The column of these arrays and places, in any order.
+    /// Makes the column of these arrays and offsets, given in any order.
     fn new(mut places: Vec<(usize, u64)>) -> Result<Column, Error> {
         places.sort_unstable();
         let number = |array: usize| u32::try_from(array).map_err(|_| too_many());
@@ -182,7 +183,7 @@ impl Column {
         Ok(Column { arrays, at: places.into_iter().map(|(_, at)| at).collect() })
     }
 
-    /// The arrays with their places.
+    /// Iterates over the arrays with their offsets.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
         self.arrays.iter().copied().zip(self.at.iter().copied())
     }
@@ -192,7 +193,7 @@ fn too_many() -> Error {
     Error::new("limit", "more than 4294967295 tensors")
 }
 
-/// Where the local arrays of every file begin: where the first does, and the column of all.
+/// The offsets of the local arrays of every file: the smallest offset, and the column relative to it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
     files: Vec<(u64, Arc<Column>)>,
@@ -200,7 +201,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Adds a file with these arrays and places; files that begin alike share a column.
+    /// Adds a file with these arrays and offsets; files with equal columns share one.
     pub(crate) fn push(&mut self, mut places: Vec<(usize, u64)>) -> Result<(), Error> {
         let base = places.iter().map(|(_, at)| *at).min().unwrap_or(0);
         places.iter_mut().for_each(|(_, at)| *at -= base);
@@ -212,25 +213,25 @@ impl Places {
         Ok(())
     }
 
-    /// Adds a file that begins as that of this number does.
+    /// Adds a file with the same offsets as the file of this number.
     pub(crate) fn again(&mut self, file: usize) {
         self.files.extend(self.files.get(file).cloned());
     }
 
-    /// The first byte of an array in a file.
+    /// Returns the first byte of an array in a file.
     pub(crate) fn at(&self, file: usize, array: usize) -> Option<u64> {
         let (base, column) = self.files.get(file)?;
         let place = column.arrays.binary_search(&u32::try_from(array).ok()?).ok()?;
         column.at.get(place)?.checked_add(*base)
     }
 
-    /// Where the first local array of each file begins, and the column of all.
+    /// Returns the smallest offset and the column of each file.
     pub(crate) fn files(&self) -> &[(u64, Arc<Column>)] {
         &self.files
     }
 }
 
-/// What a piece and a box of the array have in common.
+/// The intersection of a piece and a box of the array.
 pub(crate) struct Meet {
     /// Its first index in the local array.
     pub(crate) local: Vec<u64>,
@@ -240,7 +241,7 @@ pub(crate) struct Meet {
 }
 
 impl Meet {
-    /// `None` where they have nothing in common.
+    /// Returns the intersection, or `None` if it is empty.
     pub(crate) fn of(piece: &Piece, start: &[u64], extents: &[u64]) -> Option<Meet> {
         let dims = piece.start.iter().zip(&piece.extents).zip(start.iter().zip(extents));
         let apart = |((first, length), (from, size)): ((&u64, &u64), (&u64, &u64))| {

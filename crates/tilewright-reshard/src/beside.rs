@@ -1,4 +1,5 @@
-//! What a checkpoint holds beside its arrays: metadata and files that go along, and what stays.
+//! The contents of a checkpoint other than its arrays: metadata and files that are copied to the result, and those that
+//! are not.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -10,35 +11,35 @@ use tilewright_files::{Fingerprint, Input, inner::Companions};
 
 use crate::{Error, identity::Identity, known_extents::Numbers};
 
-/// The description of a checkpoint of torch: it is of the files that are read, and not of a result.
+/// The description of a torch checkpoint. It describes the source files, so it is not copied to a result.
 const DESCRIPTION: &str = ".metadata";
 
-/// Under keys that begin so, metadata is about single tensors, or about this form of a checkpoint.
+/// Metadata under keys with these prefixes is about single tensors or about this form of a checkpoint.
 const OF_TENSORS: [&str; 2] = ["tilewright.", "DCP_"];
 
-/// What one file says of no tensor.
+/// The metadata of one file that is not about a tensor.
 pub(crate) type Metadata = BTreeMap<String, String>;
 
-/// What lies beside the arrays of a checkpoint.
+/// The contents of a checkpoint other than its arrays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beside {
     /// Metadata that no file contradicts.
     pub(crate) metadata: Metadata,
-    /// Files that go along.
+    /// Files that are copied to the result.
     #[serde(with = "crate::address::list")]
     pub(crate) companions: Vec<PathBuf>,
-    /// What stays, in words without an end.
+    /// The items that are not copied, as sentences without a full stop.
     pub(crate) left: Vec<String>,
-    /// The arrays whose extents nothing states.
+    /// The arrays whose extents no file states.
     pub(crate) assumed: Numbers,
-    /// Whether a tensor may be missing as a whole: a config states extents, and no list of all tensors.
+    /// True if a whole tensor may be missing unnoticed: a config states extents, but does not list all tensors.
     #[serde(default)]
     pub(crate) is_open: bool,
-    /// The fingerprints that files record of whole arrays, by the numbers of these.
+    /// The fingerprints of whole arrays that files record, by the numbers of the arrays.
     records: BTreeMap<usize, String>,
 }
 
-/// What a file says of no tensor.
+/// Returns the metadata of a file that is not about a tensor.
 pub(crate) fn metadata(input: &Input) -> Metadata {
     let of_tensors = |key: &str| OF_TENSORS.iter().any(|prefix| key.starts_with(prefix));
     let own = input.metadata().filter(|(key, _)| !of_tensors(key));
@@ -46,7 +47,7 @@ pub(crate) fn metadata(input: &Input) -> Metadata {
 }
 
 impl Beside {
-    /// What lies in this folder, or beside this file, of files that say this.
+    /// Collects the contents of this folder, or of the folder of this file, from files with this metadata.
     pub(crate) fn of(path: &Path, files: &[Identity], said: &[Metadata]) -> Result<Beside, Error> {
         let mut beside = Beside::default();
         let mut contradicted = HashSet::new();
@@ -78,12 +79,12 @@ impl Beside {
         Ok(beside)
     }
 
-    /// Keeps the fingerprint that is recorded of an array.
+    /// Stores the recorded fingerprint of an array.
     pub(crate) fn record(&mut self, array: usize, data: Fingerprint) {
         self.records.insert(array, data.to_string());
     }
 
-    /// The fingerprint that is recorded of an array.
+    /// Returns the recorded fingerprint of an array.
     pub(crate) fn recorded(&self, array: usize) -> Option<Fingerprint> {
         self.records.get(&array)?.parse().ok()
     }

@@ -1,5 +1,5 @@
-//! What runs leave beside a result: the folder `OUT.partial-ID` of one that was refused or interrupted stays, and is named
-//! with what removes it.
+//! Reports the folders that runs leave next to a result: a run that was refused or interrupted leaves `OUT.partial-ID`.
+//! The message names the folder and the command that removes it.
 
 use std::{fs, path::PathBuf};
 
@@ -9,7 +9,7 @@ use crate::{Error, Job};
 const NAMED: usize = 4;
 
 impl Job {
-    /// The error of a run that does not go on by itself, with the folder that it leaves.
+    /// Returns the error of a run that cannot resume by itself, with the folder that it leaves.
     pub(crate) fn leaving(&self, error: Error) -> Error {
         let partial = self.partial().display().to_string();
         let is_named = error.to_string().contains(&partial);
@@ -25,7 +25,7 @@ impl Job {
         error.and(&format!("{partial} {said}"))
     }
 
-    /// The folders of other runs for the name of the result, in sentences without an end.
+    /// Returns sentences, without a full stop, about folders that other runs for the same result have left.
     pub(crate) fn left_by_others(&self) -> Vec<String> {
         let own = self.partial();
         let (Some(parent), Some(name)) = (own.parent(), own.file_name()) else { return Vec::new() };

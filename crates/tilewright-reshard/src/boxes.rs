@@ -1,7 +1,7 @@
-//! A source that another library lists: which bytes of which files hold which boxes of which tensors.
+//! A source that another library lists: for each tensor, its boxes and the bytes of the files that hold them.
 //!
-//! So a container whose list of tensors only its own library reads (a pickle, a database of keys) is resharded as any
-//! other, as far as its bytes lie there as they are.
+//! This makes it possible to reshard a container whose list of tensors only its own library reads (a pickle, a database
+//! of keys), if its files hold the bytes of the elements uncompressed.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -21,7 +21,7 @@ use crate::{
     tensor::Elements,
 };
 
-/// A tensor whose boxes are listed.
+/// A tensor with a list of its boxes.
 ///
 /// ```
 /// use tilewright_reshard::{RawBox, RawTensor};
@@ -33,15 +33,15 @@ use crate::{
 pub struct RawTensor {
     /// Its name.
     pub name: String,
-    /// Its element type as safetensors spells it, of whole bytes, the lowest first.
+    /// Its element type as safetensors spells it: whole bytes, in little-endian order.
     pub dtype: String,
-    /// The extents of the whole.
+    /// The extents of the whole tensor.
     pub extents: Vec<u64>,
-    /// The boxes, which together are the tensor, each once or as equal copies.
+    /// The boxes, which together cover the tensor. Several boxes may be equal copies.
     pub boxes: Vec<RawBox>,
 }
 
-/// A box of a tensor, whose elements lie row-major and side by side in a file.
+/// A box of a tensor, whose elements are contiguous and row-major in a file.
 ///
 /// ```
 /// # use tilewright_reshard::RawBox;
@@ -50,22 +50,25 @@ pub struct RawTensor {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawBox {
-    /// Which of the files.
+    /// The index of its file.
     pub file: usize,
-    /// Its first byte there.
+    /// Its first byte in the file.
     pub at: u64,
-    /// Its first index of each dim.
+    /// Its first index along each dim.
     pub start: Vec<u64>,
     /// Its extents.
     pub extents: Vec<u64>,
 }
 
 impl Job {
-    /// The job of a request whose tensors are listed. The input of the request is only named; where it is a folder, what lies
-    /// there beside the files goes along. The files are watched for changes, those that hold no box as well.
+    /// Makes the job of a request whose tensors are listed. The path of the request's input only serves as a name; if
+    /// it is a folder, its other files are copied to the result. All listed files are checked for changes, including
+    /// those without a box.
     ///
     /// # Errors
-    /// As [`Job::prepare`]; `same-file` also for a result in which a listed file lies; `mismatch` for extents that are said otherwise, `corrupt` for a box beyond the end of its file, `usage` for a list that contradicts itself.
+    /// As [`Job::prepare`]. Also: `same-file` for a result that contains a listed file, `mismatch` for extents that
+    /// contradict the request, `corrupt` for a box beyond the end of its file, `usage` for a list that contradicts
+    /// itself.
     ///
     /// ```
     /// use tilewright_reshard::{Job, RawBox, RawTensor, Request};
@@ -96,7 +99,7 @@ impl Job {
     }
 }
 
-/// An error where the caller says other extents of a tensor than the list.
+/// Returns an error if the request states other extents of a tensor than the list.
 fn check(request: &Request, tensors: &[RawTensor]) -> Result<(), Error> {
     let stated = request.stated()?;
     for RawTensor { name, extents, .. } in tensors {
@@ -108,7 +111,7 @@ fn check(request: &Request, tensors: &[RawTensor]) -> Result<(), Error> {
     stated.check(&tensors.iter().map(|tensor| &*tensor.name).collect::<Vec<_>>())
 }
 
-/// The checkpoint that a list says.
+/// Makes the checkpoint of a list.
 fn listed(
     request: &Request,
     paths: &[PathBuf],
@@ -145,16 +148,18 @@ fn listed(
     Ok(Checkpoint { files: files.known, arrays, places, beside })
 }
 
-/// The files of a list. A file holds an array once; one that holds more boxes of an array stands there again for each.
+/// The files of a list. A file holds an array at most once, so a file that holds several boxes of an array is entered
+/// once for each.
 struct Files {
     known: Vec<Identity>,
     columns: Vec<Vec<(usize, u64)>>,
-    /// The number under which a file stands again, by its own and how often it did before.
+    /// The further numbers of files that are entered several times, by the file's own number and the count of the box
+    /// in it.
     more: HashMap<(usize, usize), usize>,
 }
 
 impl Files {
-    /// The number of a file under which it holds the box of this array that begins at `at`, the `turn`th in it.
+    /// Returns the number of a file for the `turn`th box of an array in it, which begins at byte `at`.
     fn holds(&mut self, file: usize, turn: usize, array: usize, at: u64) -> usize {
         let number = match turn {
             0 => file,
@@ -171,7 +176,7 @@ impl Files {
     }
 }
 
-/// An array with the boxes that the files hold of it.
+/// Makes an array from the boxes that the files hold.
 fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, Error> {
     let RawTensor { name, dtype: file_dtype, extents, boxes } = tensor;
     let elements = Elements::of(file_dtype)?;
@@ -199,7 +204,7 @@ fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, 
     }
     let whole = elements.laid(file_dtype, extents)?;
     if held.stored.is_empty() && extents.contains(&0) {
-        // An array without elements has a type all the same.
+        // An array without elements still has an element type.
         held.stored.push(Stored { file: 0, laid: Arc::new(whole) });
     }
     let name_of = |file: usize| {

@@ -1,5 +1,6 @@
-//! What tasks take: requests and bytes, said by the functions that make them, without data. A request is a range of a file;
-//! a run takes the long ones in [parts](crate::parts). Copies are counted as they are compared.
+//! Counts of the requests and bytes that tasks need, found without data by the functions that make the moves. A request
+//! is a range of a file; a run splits long ones into [parts](crate::parts). Copies of boxes count as often as they are
+//! compared.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -17,10 +18,10 @@ use crate::{
     replicas::parts,
 };
 
-/// The most tasks like no other that are counted.
+/// The most distinct tasks that are counted.
 const DISTINCT: u64 = 1 << 22;
 
-/// What some tasks read and write.
+/// The reads and writes of some tasks.
 ///
 /// ```
 /// use tilewright_reshard::{Job, Request};
@@ -32,24 +33,24 @@ const DISTINCT: u64 = 1 << 22;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many tasks.
+    /// The number of tasks.
     pub tasks: u64,
-    /// The bytes of their boxes: what they need of the source.
+    /// The bytes of their boxes, which they need of the source.
     pub bytes: u64,
-    /// Ranges of files that are read, each by a call or more.
+    /// The number of ranges of files that are read, each by one or more calls.
     pub reads: u64,
-    /// The bytes that these read: what is needed, and gaps that cost less than a call.
+    /// The bytes that these ranges contain: those needed, and gaps that cost less than another call.
     pub read_bytes: u64,
-    /// Ranges of files that are written.
+    /// The number of ranges of files that are written.
     pub writes: u64,
-    /// The bytes that these write: each element once for every shard that holds it.
+    /// The bytes that are written: each element once for every shard that holds it.
     pub written: u64,
-    /// The most files that one of the tasks reads and writes.
+    /// The largest number of files that one of the tasks reads and writes.
     pub files: u64,
 }
 
 impl Calls {
-    /// These and others.
+    /// Returns the sum of two counts.
     ///
     /// ```
     /// use tilewright_reshard::Calls;
@@ -71,16 +72,16 @@ impl Calls {
 }
 
 impl Job {
-    /// What these tasks take.
+    /// Returns the reads and writes of these tasks.
     ///
     /// # Errors
-    /// Those of the moves: `unsupported` for layouts that the engine does not take. `limit` for more than
-    /// 2²² tasks that are like no other.
+    /// The errors of moves: `unsupported` for layouts that the engine does not handle. `limit` for more than 2²²
+    /// distinct tasks.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request, Rules};
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
-    /// // Both positions hold all of it.
+    /// Both positions hold all elements.
     /// let job = Job::prepare(Request::new(path, "out").to(Rules::new("dp=2").unwrap())).unwrap();
     /// let calls = job.calls(0..job.tasks()).unwrap();
     /// assert_eq!((calls.read_bytes, calls.written), (job.bytes(), 2 * job.bytes()));
@@ -91,10 +92,10 @@ impl Job {
         Ok(all)
     }
 
-    /// What a task takes in its parts, found as a run finds it: for measurements of that.
+    /// Returns the reads and writes of a task part by part, found as a run finds them. Measurements of that use it.
     ///
     /// # Errors
-    /// As [`Job::calls`]; `usage` for a number that is no task's.
+    /// As [`Job::calls`]; `usage` for a number without a task.
     #[doc(hidden)]
     pub fn expand(&self, number: u64) -> Result<Calls, Error> {
         let task =
@@ -103,10 +104,11 @@ impl Job {
         parts.try_fold(Calls::default(), |all, part| Ok(all.and(self.calls_of(&part)?)))
     }
 
-    /// What each of these tasks takes. Arrays that are held alike on both sides are asked once.
+    /// Calls a function with the reads and writes of each of these tasks. Arrays with equal pieces on both sides are
+    /// counted once.
     ///
     /// # Errors
-    /// Those of the moves; `limit` for more tasks than are counted.
+    /// The errors of moves; `limit` for more distinct tasks than are counted.
     pub(crate) fn each_calls(
         &self,
         tasks: Range<u64>,
@@ -134,7 +136,7 @@ impl Job {
         Ok(())
     }
 
-    /// An error for more tasks than are counted.
+    /// Returns an error for more distinct tasks than are counted.
     fn check_count(&self, tasks: &Range<u64>) -> Result<(), Error> {
         let all = tasks.end.saturating_sub(tasks.start);
         let mut seen = HashSet::new();

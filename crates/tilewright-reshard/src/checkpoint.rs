@@ -1,4 +1,4 @@
-//! A checkpoint, opened: its files, its arrays, and where these lie. And what all ways to read one share.
+//! A checkpoint, opened: its files, its arrays, and their offsets. Also functions that all readers share.
 
 use std::{
     collections::HashMap,
@@ -26,12 +26,12 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Forgets all copies but one, where the request says so.
+    /// Drops all copies of a box but one, if the request says so.
     pub(crate) fn trust(&mut self, request: &Request) {
         if !request.trusts_replicas {
             return;
         }
-        // The ways to hold arrays stay alive while their addresses are keys.
+        // The pieces stay alive while their addresses are keys.
         let kept: Vec<_> = self.arrays.iter().map(|array| array.held.clone()).collect();
         let mut alike = HashMap::new();
         for (array, held) in self.arrays.iter_mut().zip(&kept) {
@@ -41,14 +41,14 @@ impl Checkpoint {
     }
 }
 
-/// The paths in a folder.
+/// Returns the paths in a folder.
 pub(crate) fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |cause| Error::io(folder, "list", &cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
     listed.map(|entry| Ok(entry.map_err(failed)?.path())).collect()
 }
 
-/// The safetensors files of a folder, in the order of the numbers in their names.
+/// Returns the safetensors files of a folder, in the order of the numbers in their names.
 pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = names(folder)?;
     files
@@ -57,7 +57,7 @@ pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// The array of which a file holds this.
+/// Makes the array of a local array in a file.
 pub(crate) fn array(entry: &Entry, extents: Vec<u64>, held: Arc<Held>) -> Array {
     let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
     let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
@@ -65,7 +65,7 @@ pub(crate) fn array(entry: &Entry, extents: Vec<u64>, held: Arc<Held>) -> Array 
     Array { name, file_dtype, dtype: *dtype, bits: *bits, extents, packed, held }
 }
 
-/// An error if a tensor of one file is no part of the array that others hold.
+/// Returns an error if a tensor of one file cannot be a piece of the array that other files hold.
 pub(crate) fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
     let facts = |laid: &Laid| (laid.dtype, laid.bits, laid.dims().len(), laid.packed());
     if facts(&first.laid) == facts(&entry.laid) {
@@ -77,7 +77,7 @@ pub(crate) fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
     Err(Error::mismatch(format!("{said}; files before it say {others} of rank {rank}")))
 }
 
-/// The checkpoint of these files, with the places of its arrays, which stand in the order of their names.
+/// Makes the checkpoint of these files, with the offsets of its arrays, which are sorted by name.
 pub(crate) fn settled(path: &Path, lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
     let numbers: HashMap<&str, usize> =
         arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();

@@ -1,15 +1,15 @@
-//! The folder in which a result grows, and the one rename that makes it visible.
+//! The folder in which a result is written, and the one rename that makes it visible.
 //!
 //! ```text
 //! OUT.partial-ID/data      every output file at its full length; its header is written last
-//! OUT.partial-ID/journal   what is promised
-//! OUT.partial-ID/whole     the folder `data` when all of it is on the disk: the result without its name
-//! OUT.partial-ID/old       what had the name before, under `force`
-//! finish                   all tasks promised, sources unchanged: headers, index, companions, sync, rename data to whole;
+//! OUT.partial-ID/journal   the tasks that are on the disk
+//! OUT.partial-ID/whole     the folder `data` once all of it is on the disk: the result before its last rename
+//! OUT.partial-ID/old       the folder that had the name before, under `force`
+//! finish                   all tasks done, sources unchanged: headers, index, companions, sync, rename data to whole;
 //!                          rename OUT to old; rename whole to OUT, sync; remove OUT.partial-ID
 //! ```
 //!
-//! Whoever runs tasks has a share of the claim on OUT's name, whoever finishes has all of it.
+//! Processes that run tasks share the claim on OUT's name; a process that finishes holds it alone.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +26,7 @@ use tilewright_files::{
 use crate::{Error, Job, journal, lists::shown};
 
 impl Job {
-    /// The folder in which the result grows.
+    /// Returns the folder in which the result is written.
     pub(crate) fn partial(&self) -> PathBuf {
         let mut name = self.request.output.file_name().unwrap_or_default().to_owned();
         name.push(format!(".partial-{}", self.id));
@@ -45,7 +45,7 @@ impl Job {
         self.partial().join("whole")
     }
 
-    /// The claim on the name of the result: of all who run tasks of this job, or of one alone.
+    /// Claims the name of the result, shared with other processes that run tasks of this job, or alone.
     pub(crate) fn claim(&self, who: &str, alone: bool) -> Result<Claim, Error> {
         let output = &self.request.output;
         let parent = self.parent();
@@ -60,14 +60,14 @@ impl Job {
         })
     }
 
-    /// Makes every output file at its length, and gives the tasks that were promised before; `None` where all files are whole
-    /// already. Any process that has a share of the claim may do so at any time.
+    /// Creates every output file at its length, and returns the tasks that were done before; `None` if all files are
+    /// already complete. Any process that shares the claim may do so at any time.
     pub(crate) fn lay_out(&self) -> Result<Option<BTreeMap<u64, u32>>, Error> {
         self.check_free()?;
         if self.whole().exists() {
             return Ok(None);
         }
-        // What a journal promises lies in files that were there before it. Others may promise from here on.
+        // A journal is written after the files that it is about. Other processes may write to journals from here on.
         let done = journal::done(&self.journals())?;
         if !done.is_empty() {
             self.check_promised()?;
@@ -91,11 +91,11 @@ impl Job {
         Ok(Some(done))
     }
 
-    /// An error where the disk has no room for the result, which a run asks before it writes. What an earlier run of the same
-    /// job has left has its room already.
+    /// Returns an error if the disk is too full for the result. A run checks this before it writes. The remains of an
+    /// earlier run of the same job are already counted.
     ///
     /// # Errors
-    /// `io`, with the bytes of the result and those that are left.
+    /// `io`, with the size of the result and the free bytes.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -109,8 +109,8 @@ impl Job {
         }
     }
 
-    /// An error unless every file is there at its length. That is so before a journal promises anything: what is missing then
-    /// is lost, and is not made anew.
+    /// Returns an error unless every file exists at its length. Files exist before a journal names a task, so a file
+    /// that is missing later is lost, and is not created again.
     fn check_promised(&self) -> Result<(), Error> {
         for file in &self.output.files {
             let path = self.data().join(&file.name);
@@ -131,10 +131,11 @@ impl Job {
         parent.unwrap_or(Path::new("."))
     }
 
-    /// An error unless nothing has the name of the result, an empty folder, or what may be replaced: what a run asks first.
+    /// Returns an error unless the name of the result is free, an empty folder, or a folder that may be replaced. A run
+    /// checks this first.
     ///
     /// # Errors
-    /// `exists`; `same-file` where the source lies in what would be replaced.
+    /// `exists`; `same-file` if the source is inside of the folder that would be replaced.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -167,10 +168,10 @@ impl Job {
         }
     }
 
-    /// The tasks that no journal promises, in order.
+    /// Returns the tasks that no journal names, in order.
     ///
     /// # Errors
-    /// `io`, and `changed` where one task gave two results.
+    /// `io`, and `changed` if one task has two different results.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -188,11 +189,11 @@ impl Job {
         Ok((0..self.tasks()).filter(|task| !done.contains_key(task)).collect())
     }
 
-    /// Makes the result visible, where all tasks are done.
+    /// Makes the result visible if all tasks are done.
     ///
     /// # Errors
-    /// `incomplete` with what is missing, `changed` for a source that is not as it was, `corrupt` for one whose data are
-    /// not what it records of them, `busy` where tasks are being run, `exists`, `io`.
+    /// `incomplete` with the missing tasks, `changed` for a source that was changed, `corrupt` for a source whose data
+    /// differ from its recorded fingerprint, `busy` while tasks are running, `exists`, `io`.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -211,7 +212,7 @@ impl Job {
         self.complete(&()).map_err(|error| self.leaving(error))
     }
 
-    /// The same, for who has the claim.
+    /// Finishes the job for a caller that holds the claim.
     pub(crate) fn complete(&self, watch: &dyn Watch) -> Result<(), Error> {
         let (whole, output) = (self.whole(), &self.request.output);
         self.check_free()?;
@@ -232,12 +233,12 @@ impl Job {
         }
         rename(&whole, output)?;
         sync_folder(self.parent())?;
-        // The result is there; what is left goes with the next run, if not now.
+        // The result is visible; remains that cannot be removed now are removed by the next run.
         self.sweep();
         Ok(())
     }
 
-    /// Writes what is beside the data, and brings all of it to the disk.
+    /// Writes headers, index and companions, and syncs all files to the disk.
     fn fill(&self, watch: &dyn Watch) -> Result<(), Error> {
         self.check_sources()?;
         self.lay_out()?;
@@ -262,8 +263,8 @@ impl Job {
         sync_folder(&data)
     }
 
-    /// Removes what a run that was ended behind its last rename has left: the result is there, and no data are. Others may
-    /// be laying out files at any other time, so this is done while nobody else has the name.
+    /// Removes the remains of a run that ended just after its last rename: the result exists, and no data remain. At
+    /// any other time another process may be creating files, so this runs only while no other process holds the name.
     fn sweep_finished(&self) {
         let is_there = |folder: &Path| fs::symlink_metadata(folder).is_ok();
         let output = &self.request.output;
@@ -273,14 +274,14 @@ impl Job {
         }
     }
 
-    /// Removes what a finished run has left.
+    /// Removes the remains of a finished run.
     fn sweep(&self) {
         for folder in [self.partial().join("old"), self.journals(), self.partial()] {
             remove_filled(&folder);
         }
     }
 
-    /// An error if a source is not as it was when the job was made.
+    /// Returns an error if a source was changed since the job was made.
     pub(crate) fn check_sources(&self) -> Result<(), Error> {
         self.source.files.iter().try_for_each(|file| file.check("it was opened"))
     }
@@ -299,7 +300,7 @@ impl Job {
     }
 }
 
-/// Makes a file of this length, or gives it to one that is there.
+/// Creates a file of this length, or sets the length of an existing one.
 fn lay(path: &Path, bytes: u64, mode: u32) -> io::Result<()> {
     let file = match disk::create(path, mode) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -313,7 +314,7 @@ fn lay(path: &Path, bytes: u64, mode: u32) -> io::Result<()> {
     }
 }
 
-/// Whether a folder holds files alone, one of them safetensors.
+/// Returns whether a folder contains only files, at least one of them safetensors.
 fn is_checkpoint(folder: &Path) -> bool {
     let Ok(listed) = fs::read_dir(folder) else { return false };
     let paths: Vec<PathBuf> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -323,13 +324,14 @@ fn is_checkpoint(folder: &Path) -> bool {
     is_folder && paths.iter().all(is_file) && paths.iter().any(is_one)
 }
 
-/// Whether a file lies in a folder, links followed.
+/// Returns whether a file is inside of a folder, after links are followed.
 fn lies_in(file: &Path, folder: &Path) -> bool {
     let (file, folder) = (fs::canonicalize(file), fs::canonicalize(folder));
     matches!((file, folder), (Ok(file), Ok(folder)) if file.starts_with(&folder))
 }
 
-/// Who may read and write a result, as far as the system says it of a source: nobody who may not do so there.
+/// Returns the permissions of a result: those of a source, if the system knows them, so nobody may read more than
+/// there.
 #[cfg(unix)]
 fn mode(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
@@ -358,7 +360,7 @@ fn sync(path: &Path) -> Result<(), Error> {
     file.and_then(|file| disk::sync(&file)).map_err(|cause| Error::io(path, "sync", &cause))
 }
 
-/// Brings the names of a folder to the disk, where the system can.
+/// Syncs the names of a folder to the disk, where the system can.
 fn sync_folder(path: &Path) -> Result<(), Error> {
     disk::sync_folder(path).map_err(|cause| Error::io(path, "sync", &cause))
 }

@@ -8,7 +8,7 @@ pub(crate) use tilewright_files::inner::CONFIG;
 
 use crate::Error;
 
-/// Returns the text of the config in the folder of a checkpoint, or in the folder of its one file; empty where there is
+/// Returns the text of the config in the folder of a checkpoint, or in the folder of its one file; empty if there is
 /// none. A text in another encoding than UTF-8 states nothing.
 pub(crate) fn text(checkpoint: &Path) -> Result<String, Error> {
     let folder = if checkpoint.is_dir() { Some(checkpoint) } else { checkpoint.parent() };

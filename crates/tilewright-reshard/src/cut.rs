@@ -1,46 +1,46 @@
-//! How an array is cut into boxes.
+//! Splits an array into boxes.
 //!
 //! ```text
-//! size   begins as the extents; while a box has more than M bytes, one dim is halved: the one after which both sides
-//!        take the fewest calls. Then dims grow again as far as M lets them.
-//! edges  along each dim boxes end where pieces of both sides end, as far as `size` lets them; longer stretches are cut
-//!        where pieces of one side end; still longer ones into equal steps of whole tiles
+//! size   begins as the extents; while a box has more than M bytes, one dim is halved: the one with which both sides
+//! need the fewest calls. Then dims grow again as far as M allows.
+//! edges  along each dim, boxes end at ends of pieces of both sides, as far as `size` allows; longer stretches are cut
+//! at ends of pieces of one side; still longer ones into equal steps of whole tiles
 //! box n  the digits of n over the number of steps of each dim, the first most significant
 //! ```
 //!
 //! Law: the boxes partition the coordinates, and each has at most M bytes or is one element.
 //!
-//! A side counts its calls from the layout of its largest piece: a box that covers the inner modes of a layout whole is
-//! read or written in runs that long. A box that cuts a tile of a tiled shard, or a column of a column-major one, pays for
-//! it there, so a box of a transposition becomes a square.
+//! The cost of a side is computed from the layout of its largest piece: a box that covers the inner modes of a layout
+//! is read or written in runs of that length. A box that cuts a tile of a tiled shard, or a column of a column-major
+//! one, needs more calls there, so the boxes of a transpose become squares.
 
 use crate::array::Held;
 
-/// A meet of a box and a piece costs as much as this many calls.
+/// The cost of one intersection of a box and a piece, in calls.
 const MEET: u64 = 4;
 
-/// The most calls that may fall on each `least` bytes, the least bound of a part, where a box is moved in parts.
+/// The most calls for each `least` bytes (the smallest size of a part), if a box is moved in parts.
 const WORTH: u64 = 32;
 
-/// Equal steps are multiples of this many elements, where they are longer and tiles divide it.
+/// Equal steps are multiples of this many elements, if they are longer and tiles divide this number.
 const ALIGN: u64 = 256;
 
-/// One side of an array, as far as cuts ask.
+/// One side of an array, as far as cuts need it.
 #[derive(Clone, Debug)]
 pub(crate) struct Side {
     dims: Vec<Along>,
     /// The modes of the local layout, the smallest stride first.
     modes: Vec<Digit>,
-    /// How many times each element is held.
+    /// The number of copies of each element.
     copies: u64,
 }
 
-/// What lies along one dim.
+/// The pieces and tiles along one dim.
 #[derive(Clone, Debug, Default)]
 struct Along {
-    /// Where pieces end, in order.
+    /// The ends of pieces, in order.
     ends: Vec<u64>,
-    /// The longest piece.
+    /// The length of the longest piece.
     piece: u64,
     /// The length of a tile of the local layout.
     tile: u64,
@@ -54,7 +54,7 @@ struct Digit {
 }
 
 impl Side {
-    /// The side on which an array of these extents is held so.
+    /// Returns the side of an array of these extents with these pieces.
     pub(crate) fn new(held: &Held, extents: &[u64]) -> Side {
         let size = |dims: &[u64]| dims.iter().fold(1u64, |size, dim| size.saturating_mul(*dim));
         let along = |dim: usize| {
@@ -90,7 +90,7 @@ impl Side {
         Side { dims, modes, copies: all.div_ceil(size(extents).max(1)).max(1) }
     }
 
-    /// About how many calls and meets the boxes of this size take, in calls.
+    /// Estimates the cost of all boxes of this size, in calls.
     fn cost(&self, extents: &[u64], size: &[u64]) -> u128 {
         let within = |dim: usize| {
             let piece = self.dims.get(dim).map_or(1, |along| along.piece);
@@ -126,10 +126,10 @@ pub(crate) struct Cut {
     dims: Vec<Vec<Steps>>,
 }
 
-/// Neighbouring steps of one length; the last may be shorter.
+/// Adjacent steps of one length; the last may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Steps {
-    /// The number of the first.
+    /// The number of the first step.
     first: u64,
     start: u64,
     step: u64,
@@ -137,7 +137,7 @@ struct Steps {
 }
 
 impl Cut {
-    /// Boxes of at most `most` bytes, or of one element of `width` bytes.
+    /// Splits an array into boxes of at most `most` bytes, or of one element of `width` bytes.
     pub(crate) fn new(extents: &[u64], width: u64, most: u64, sides: &[Side]) -> Cut {
         let zeros = vec![0; extents.len()];
         if bytes(extents, width) <= most || extents.contains(&0) {
@@ -146,8 +146,9 @@ impl Cut {
         Cut::steps(&zeros, extents, &Search { extents, width, most, sides }.size(), sides)
     }
 
-    /// Parts of a box. Each has at most `most` bytes, where `most` is the first of `least`, 2 · `least`, 4 · `least` … with
-    /// which at most [`WORTH`] calls fall on each `least` bytes. Where none does, the box is the only part.
+    /// Splits a box into parts. Each has at most `most` bytes, where `most` is the first of `least`, 2 · `least`, 4 ·
+    /// `least` … for which at most [`WORTH`] calls fall on each `least` bytes. If there is none, the box is the only
+    /// part.
     pub(crate) fn of_box(
         (start, extents): (&[u64], &[u64]),
         width: u64,
@@ -157,7 +158,7 @@ impl Cut {
         Cut::steps(start, extents, &Cut::part(extents, width, least, sides), sides)
     }
 
-    /// The size of such parts.
+    /// Returns the size of such parts.
     fn part(extents: &[u64], width: u64, least: u64, sides: &[Side]) -> Vec<u64> {
         let all = bytes(extents, width);
         let doubled = std::iter::successors(Some(least.max(1)), |most| most.checked_mul(2));
@@ -171,7 +172,7 @@ impl Cut {
         sizes.into_iter().find(worth).map_or(extents.to_vec(), |(_, size)| size)
     }
 
-    /// Boxes of at most this size in a box.
+    /// Splits a box into boxes of at most this size.
     fn steps(start: &[u64], extents: &[u64], size: &[u64], sides: &[Side]) -> Cut {
         let dims = size.iter().zip(start.iter().zip(extents)).enumerate();
         let dims = dims.map(|(dim, (size, (start, extent)))| {
@@ -189,12 +190,12 @@ impl Cut {
         Cut { dims: dims.collect() }
     }
 
-    /// The number of boxes.
+    /// Returns the number of boxes.
     pub(crate) fn count(&self) -> u64 {
         self.dims.iter().fold(1u64, |all, steps| all.saturating_mul(count(steps)))
     }
 
-    /// The first index and the extents of a box.
+    /// Returns the first index and the extents of a box.
     pub(crate) fn at(&self, number: u64) -> (Vec<u64>, Vec<u64>) {
         let (mut rest, mut start, mut size) = (number, Vec::new(), Vec::new());
         for steps in self.dims.iter().rev() {
@@ -221,7 +222,7 @@ fn bytes(size: &[u64], width: u64) -> u64 {
     size.iter().fold(width.max(1), |all, n| all.saturating_mul(*n))
 }
 
-/// The length of a step along a dim is a multiple of this: the tiles of all sides, and more where it is long.
+/// Returns the number that a step along a dim is a multiple of: the tiles of all sides, and [`ALIGN`] for long steps.
 fn tile(sides: &[Side], dim: usize, size: u64) -> u64 {
     let tiles = sides.iter().filter_map(|side| side.dims.get(dim)).map(|along| along.tile.max(1));
     let tile = tiles.fold(1u64, |all, tile| {
@@ -239,7 +240,7 @@ fn lcm(a: u64, b: u64) -> u64 {
     (a / x.max(1)).saturating_mul(b)
 }
 
-/// Where boxes may end, the best ends first: the ends of all sides, then those of any.
+/// Returns the ends at which boxes may end, the best first: the common ends of all sides, then those of any side.
 fn levels(lists: Vec<Vec<u64>>) -> [Vec<u64>; 2] {
     let mut any = lists.concat();
     any.sort_unstable();
@@ -270,7 +271,7 @@ impl Search<'_> {
         size
     }
 
-    /// The best of the sizes in which one dim is another; the first of equal ones.
+    /// Returns the cheapest of the sizes in which one dim is replaced; the first of equal ones.
     fn best(&self, size: &[u64], other: &dyn Fn(usize, &[u64]) -> Option<u64>) -> Option<Vec<u64>> {
         let next = |dim: usize| {
             let mut next = size.to_vec();
@@ -280,13 +281,13 @@ impl Search<'_> {
         (0..size.len()).filter_map(next).min_by_key(|size| self.cost(size))
     }
 
-    /// About how many calls and meets boxes of this size take on all sides, in calls.
+    /// Estimates the cost of boxes of this size on all sides, in calls.
     fn cost(&self, size: &[u64]) -> u128 {
         let costs = self.sides.iter().map(|side| side.cost(self.extents, size));
         costs.fold(0, u128::saturating_add)
     }
 
-    /// Half of a dim, in whole tiles where it has several.
+    /// Returns half of a dim, in whole tiles if it has several.
     fn halved(&self, dim: usize, size: &[u64]) -> Option<u64> {
         let now = size.get(dim).copied().filter(|now| *now > 1)?;
         let half = now.div_ceil(2);
@@ -294,7 +295,7 @@ impl Search<'_> {
         Some(if whole < now { whole } else { half })
     }
 
-    /// The most of a dim that fits, in whole tiles.
+    /// Returns the largest length of a dim that fits, in whole tiles, if it is longer than now.
     fn grown(&self, dim: usize, size: &[u64]) -> Option<u64> {
         let (now, extent) = (*size.get(dim)?, *self.extents.get(dim)?);
         let others = bytes(size, self.width) / now.max(1);
@@ -305,7 +306,7 @@ impl Search<'_> {
     }
 }
 
-/// One dim on its way to steps.
+/// One dim while it is split into steps.
 struct Stretches {
     most: u64,
     tile: u64,
@@ -314,7 +315,7 @@ struct Stretches {
 }
 
 impl Stretches {
-    /// Cuts a stretch at the ends of a level, as few of them as `most` lets.
+    /// Cuts a stretch at the ends of a level, at as few of them as `most` allows.
     fn cut(&mut self, from: u64, to: u64, level: usize) {
         if to - from <= self.most {
             return self.push(from, to, to - from);
@@ -339,7 +340,7 @@ impl Stretches {
         }
     }
 
-    /// Equal steps of whole tiles.
+    /// Cuts a stretch into equal steps of whole tiles.
     fn even(&mut self, from: u64, to: u64) {
         let most = self.most.max(1);
         let each = (to - from).div_ceil((to - from).div_ceil(most));
@@ -370,7 +371,7 @@ mod tests {
     /// The layout of a shard of these extents.
     type Made<'a> = &'a dyn Fn(&[u64]) -> TensorLayout;
 
-    /// How a mesh holds an array: by a rule, with local arrays in a layout.
+    /// Returns the pieces of an array on a mesh: by a rule, with local arrays in a layout.
     fn held(extents: &[u64], rule: &str, layout: &dyn Fn(&[u64]) -> TensorLayout) -> Held {
         let sharded = Sharded::parse(&format!("bf16{extents:?} @ {rule}")).unwrap();
         let stored = |(file, shard): (usize, tilewright_sharded::Shard)| {
@@ -428,7 +429,7 @@ mod tests {
         assert_eq!(Cut::new(&[1000, 4], 1, 2500, &[]).at(1), (vec![512, 0], vec![488, 4]));
     }
 
-    /// The same with sides, over every pair of rules and layouts.
+    /// The law with sides, over every pair of rules and layouts.
     #[test]
     fn boxes_of_any_two_sides_partition_the_coordinates() {
         let rules = [
@@ -458,7 +459,7 @@ mod tests {
         assert_eq!(checked, 7 * 18 * 18 * 6);
     }
 
-    /// Parts partition their box, wherever it lies, and their calls are worth their bytes or the part is the box.
+    /// Parts partition their box, at any offset, and their calls are worth their bytes or the part is the box.
     #[test]
     fn parts_partition_their_box() {
         let extents = [64, 60];
@@ -507,18 +508,18 @@ mod tests {
             let cut = Cut::new(&extents, 2, most, &sides);
             (0..cut.count()).map(|n| cut.at(n)).collect::<Vec<_>>()
         };
-        // 37 rows over 4 and over 2: ends of both are 10, 19 and 28 rows of torch's, and 19.
+        // 37 rows over 4 and over 2: both sides have ends after 10, 19 and 28 rows (torch's parts), and after 19.
         let extents = [37, 64];
         let from = held(&extents, "mesh(2,2) [Shard(0), Shard(0)]", &row_major);
         let to = held(&extents, "mesh(2) [Shard(0)]", &row_major);
         let boxes = cut(extents, from, to, 20 * 128);
         assert_eq!(boxes, [(vec![0, 0], vec![19, 64]), (vec![19, 0], vec![18, 64])]);
-        // From rows to columns: neither side has all of the run.
+        // From rows to columns: neither side has the whole run.
         let extents = [1024, 1024];
         let whole = |layout| held(&extents, "mesh(1) [Replicate()]", layout);
         let boxes = cut(extents, whole(&row_major), whole(&col_major), 32 << 10);
         assert_eq!(boxes.first().unwrap().1, [128, 128]);
-        // Into tiles of 4 × 2: whole columns of tiles lie together, and rows of 32 bytes are read.
+        // Into tiles of 4 × 2: whole columns of tiles are contiguous, and rows of 32 bytes are read.
         let boxes = cut([1024, 1024], whole(&row_major), whole(&tiled), 1 << 10);
         let tiles = |(start, size): &(Vec<u64>, Vec<u64>)| {
             start[0] % 4 == 0 && start[1] % 2 == 0 && size[0] % 4 == 0 && size[1] % 2 == 0

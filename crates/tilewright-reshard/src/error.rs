@@ -4,7 +4,7 @@ use std::{fmt, io, path::Path};
 
 use tilewright_core::Remedy;
 
-/// Why a checkpoint is not resharded.
+/// The reason why a checkpoint cannot be resharded.
 ///
 /// ```
 /// use tilewright_reshard::Rules;
@@ -41,31 +41,31 @@ impl Error {
         Error::new("changed", format!("{}: {said}", path.display()))
     }
 
-    /// The same error with what it is about before it.
+    /// Returns the error with its subject before the message.
     pub(crate) fn about(mut self, what: &str) -> Error {
         self.message = format!("{what}: {}", self.message);
         self
     }
 
-    /// The same error with more to know behind it.
+    /// Returns the error with more information after the message.
     pub(crate) fn and(mut self, more: &str) -> Error {
         self.message = format!("{}; {more}", self.message);
         self
     }
 
-    /// The same error of another kind.
+    /// Returns the error with another kind.
     pub(crate) fn of_kind(mut self, kind: &'static str) -> Error {
         self.kind = kind;
         self
     }
 
-    /// The same error, about which a caller can do this.
+    /// Returns the error with one more remedy.
     pub(crate) fn with(mut self, remedy: Remedy) -> Error {
         self.remedies.push(remedy);
         self
     }
 
-    /// What a caller can do about it: any one of these.
+    /// Returns the remedies, any one of which helps.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request};
@@ -76,7 +76,7 @@ impl Error {
         &self.remedies
     }
 
-    /// The message with what to do about it, each remedy in the caller's words.
+    /// Returns the message with its remedies, each in the caller's words.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request};
@@ -91,10 +91,11 @@ impl Error {
         }
     }
 
-    /// The stable word for the kind: `usage`, `mismatch` for shards that do not fit each other or their rule,
-    /// `unsupported`, `io`, `corrupt`, `changed` for a source that is not the one that was planned, `exists`,
-    /// `replicas` where copies of a box differ, `extents` where shards do not cover what a file states of their tensor, `busy` where another run has the name, `incomplete` where tasks are missing,
-    /// `same-file` where a source would be replaced or lies in the result, or the result in it, `cancelled`, and the kinds of the crates below.
+    /// Returns the stable word for the kind: `usage`; `mismatch` for shards that do not fit each other or their rule;
+    /// `unsupported`; `io`; `corrupt`; `changed` for a source that was changed after planning; `exists`; `replicas` if
+    /// copies of a box differ; `extents` if shards do not cover the extents that a file states; `busy` if another run
+    /// holds the name; `incomplete` if tasks are missing; `same-file` if a source would be replaced or is inside of the
+    /// result, or the result inside of it; `cancelled`; and the kinds of the crates below.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request};
@@ -105,7 +106,7 @@ impl Error {
         self.kind
     }
 
-    /// What the system said, of an error of the kind `io`.
+    /// Returns the system's kind of an error of the kind `io`.
     ///
     /// ```
     /// use tilewright_reshard::Job;
@@ -116,7 +117,7 @@ impl Error {
         self.io
     }
 
-    /// Whether the request is at fault, and not a file or the system.
+    /// Returns whether the request is wrong, and not a file or the system.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request};

@@ -3,12 +3,12 @@
 //! ```text
 //! the caller       extents by patterns of names, then extents by names
 //! the files        `tilewright.extents` in their metadata, which results of this crate have
-//! config.json      of a family whose tensors are known (`model.rs`), beside the shards
-//! nobody           where the last shard ends: these extents are assumed, and said to be
+//! config.json      for a family whose tensors are known (`model.rs`), next to the shards
+//! none of these    the end of the last shard: such extents are assumed, and reported as assumed
 //! ```
 //!
-//! The first that states a tensor counts. Shards have to cover what is stated, and to hold every tensor that is stated.
-//! A caller who trusts the extents of the shards gets them as they are.
+//! The first source that states a tensor is used. Shards must cover the stated extents, and every stated tensor must
+//! have a shard. If a caller trusts the extents of the shards, nothing is checked against them.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -24,22 +24,22 @@ use crate::{
     rules::{Matcher, check},
 };
 
-/// The extents that are stated of tensors.
+/// The extents that are stated for tensors.
 pub(crate) struct Stated<'a> {
     matcher: Matcher,
     request: &'a Request,
-    /// What the metadata of files say.
+    /// The extents in the metadata of files.
     noted: Named,
-    /// What a config says.
+    /// The extents that a config implies.
     config: HashMap<String, Vec<u64>>,
-    /// The tensors that every model of the config has.
+    /// The tensors that every model with this config has.
     needed: Vec<String>,
-    /// Whether these are all that the family of the config has.
+    /// True if these are all tensors that the family of the config has.
     is_complete: bool,
 }
 
 impl Request {
-    /// The extents that the caller states.
+    /// Returns the extents that the caller states.
     pub(crate) fn stated(&self) -> Result<Stated<'_>, Error> {
         let matcher = Matcher::new(self.extents.iter().map(|(glob, _)| &**glob))?;
         let (noted, config, needed, is_complete) = Default::default();
@@ -48,7 +48,7 @@ impl Request {
 }
 
 impl Stated<'_> {
-    /// Adds the extents that the files of a checkpoint and the config beside them state.
+    /// Adds the extents that the files of a checkpoint and the config next to them state.
     pub(crate) fn with_files(mut self, checkpoint: &Path, noted: Named) -> Result<Self, Error> {
         if self.request.trusts_extents {
             return Ok(self);
@@ -64,17 +64,18 @@ impl Stated<'_> {
         Ok(self)
     }
 
-    /// Whether a whole tensor may be missing beside this one: its extents are those of a config whose family has further tensors.
+    /// Returns whether other whole tensors may be missing unnoticed: the extents of this one come from a config whose
+    /// family has further tensors.
     pub(crate) fn is_open(&self, name: &str) -> bool {
         !self.is_complete && matches!(self.by(name), Some((_, Some(CONFIG))))
     }
 
-    /// Those of a tensor.
+    /// Returns the extents of a tensor.
     pub(crate) fn of(&self, name: &str) -> Option<&[u64]> {
         self.by(name).map(|(extents, _)| extents)
     }
 
-    /// Those of a tensor, and the file that states them, where it is no caller.
+    /// Returns the extents of a tensor, and the file that states them, unless the caller does.
     fn by(&self, name: &str) -> Option<(&[u64], Option<&'static str>)> {
         let Request { extents, listed, .. } = self.request;
         let globbed = self.matcher.of(name).and_then(|number| extents.get(number));
@@ -89,7 +90,7 @@ impl Stated<'_> {
         Some((known, Some(CONFIG)))
     }
 
-    /// The error about a tensor, with the file that states its extents.
+    /// Returns the error about a tensor, with the file that states its extents.
     pub(crate) fn blame(&self, name: &str, error: Error) -> Error {
         match self.by(name) {
             Some((extents, Some(file))) => error
@@ -100,7 +101,7 @@ impl Stated<'_> {
         }
     }
 
-    /// An error for a pattern of the caller that matches no tensor, and for a tensor that is stated and that no file holds.
+    /// Returns an error for a pattern of the caller that matches no tensor, and for a stated tensor that no file holds.
     pub(crate) fn check(&self, names: &[&str]) -> Result<(), Error> {
         self.request.extents.iter().try_for_each(|(glob, _)| check(glob, names))?;
         let held: HashSet<&str> = names.iter().copied().collect();
@@ -117,7 +118,7 @@ impl Stated<'_> {
         let found: HashSet<&str> = names.iter().flat_map(|name| suffixes(name)).collect();
         let mut absent = self.needed.iter().filter(|name| !found.contains(name.as_str()));
         match absent.next() {
-            // Tensors under other names are no part of that model.
+            // If none of the names is known, the tensors are not those of that model.
             Some(name) if self.config.keys().any(|known| found.contains(known.as_str())) => {
                 let said = format!("{CONFIG} states tensor {name:?}, {missing}");
                 Err(Error::new("extents", said).with(Remedy::Extents))
@@ -127,7 +128,7 @@ impl Stated<'_> {
     }
 }
 
-/// A name, and what of it stands behind each of its dots: trainers put words before the names of a model.
+/// Iterates over a name and its suffixes after each dot: trainers put words before the names of a model.
 fn suffixes(name: &str) -> impl Iterator<Item = &str> {
     let dots = name.char_indices().filter(|(_, c)| *c == '.').map(|(at, _)| at + 1);
     std::iter::once(0).chain(dots).filter_map(|at| name.get(at..))

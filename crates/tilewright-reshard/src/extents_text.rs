@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{Error, known_extents::Named};
 
-/// The extents that a text lists.
+/// Reads the extents that a text lists.
 pub(crate) fn read(text: &str) -> Result<Named, Error> {
     let value: Value = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text)
@@ -24,7 +24,7 @@ pub(crate) fn read(text: &str) -> Result<Named, Error> {
     Ok(named)
 }
 
-/// Takes the extents of a table, whose name stands before those in it.
+/// Collects the extents of a table, whose name is a prefix of the names in it.
 fn collect(name: String, value: &Value, named: &mut Named) -> Result<(), Error> {
     if let Value::Object(table) = value {
         return table.iter().try_for_each(|(key, value)| {

@@ -5,16 +5,17 @@ use serde_json::{Map, Value};
 
 use crate::Error;
 
-/// The name in a header that is no tensor.
+/// The key in a header that is not a tensor.
 const METADATA: &str = "__metadata__";
 
-/// Under this prefix and its name, metadata keeps the layout of a tensor, as converted files do.
+/// The prefix of a key of metadata; with the name of a tensor after it, it holds the tensor's layout, as in converted
+/// files.
 const LAYOUT_KEY: &str = "tilewright.layout.";
 
-/// Under this prefix and its name, metadata keeps the fingerprint of its data.
+/// The prefix of a key of metadata; with the name of a tensor after it, it holds the fingerprint of the tensor's data.
 const DATA_KEY: &str = "tilewright.data.";
 
-/// The data begin at a multiple of this.
+/// The offset of the data is a multiple of this.
 const PAGE: usize = 4096;
 
 /// The longest header that the format allows, in bytes.
@@ -27,13 +28,13 @@ pub(crate) struct Entry<'a> {
     pub(crate) file_dtype: &'a str,
     pub(crate) shape: &'a [u64],
     pub(crate) bytes: u64,
-    /// The layout, where it is not row-major.
+    /// The layout, if it is not row-major.
     pub(crate) spec: Option<&'a str>,
-    /// The fingerprint of the data, where it is recorded.
+    /// The fingerprint of the data, if it is recorded.
     pub(crate) data: Option<String>,
 }
 
-/// What a header says of a tensor.
+/// The entry of a tensor in a header.
 #[derive(Serialize)]
 struct Said<'a> {
     dtype: &'a str,
@@ -41,12 +42,12 @@ struct Said<'a> {
     data_offsets: [u64; 2],
 }
 
-/// The bytes before the data, and where each tensor begins in the file.
+/// Returns the bytes before the data, the offset of each tensor in the file, and the length of the file.
 ///
-/// The text is written entry by entry: as a value in memory it would take ten times its length.
+/// The text is written entry by entry: as a value in memory it would need ten times its length.
 ///
 /// # Errors
-/// `limit` for a header that no reader takes; `unsupported` for a name that the format has for metadata.
+/// `limit` for a header that readers refuse; `unsupported` for the name that the format reserves for metadata.
 pub(crate) fn header(
     entries: &[Entry<'_>],
     metadata: &[(String, String)],
@@ -77,7 +78,7 @@ pub(crate) fn header(
     Ok((text, places.iter().map(|place| base + place).collect(), base + at))
 }
 
-/// An error for a header that readers refuse.
+/// Returns an error for a header that readers refuse.
 fn check_length(bytes: u64, tensors: usize) -> Result<(), Error> {
     if bytes <= LONGEST {
         return Ok(());
@@ -88,7 +89,7 @@ fn check_length(bytes: u64, tensors: usize) -> Result<(), Error> {
     Err(Error::new("limit", format!("{legal}; {less}")))
 }
 
-/// What a header says of no tensor: the metadata, and the notes of layouts and fingerprints.
+/// Returns the metadata of a header: that of the checkpoint, and the layouts and fingerprints of tensors.
 fn said(entries: &[Entry<'_>], metadata: &[(String, String)]) -> Map<String, Value> {
     let mut said = Map::new();
     said.insert("format".into(), "pt".into());

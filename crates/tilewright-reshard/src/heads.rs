@@ -1,4 +1,4 @@
-//! The heads of fused tensors as rules state them, compared with those of the `config.json` beside the input.
+//! Compares the heads of fused tensors that rules state with those of the `config.json` next to the input.
 //!
 //! A rule with other heads may fit the rows of a tensor, and then cuts through heads.
 
@@ -16,8 +16,8 @@ use crate::{
 /// The key of the number of query heads.
 const QUERIES: &str = "num_attention_heads";
 
-/// An error where a rule of the request states other heads than the configuration, unless the request trusts
-/// its own extents.
+/// Returns an error if a rule of the request states other heads than the configuration, unless the request trusts its
+/// own extents.
 pub(crate) fn check(request: &Request, arrays: &[Array]) -> Result<(), Error> {
     if request.trusts_extents {
         return Ok(());
@@ -42,8 +42,8 @@ pub(crate) fn check(request: &Request, arrays: &[Array]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns how these heads contradict a configuration. Its sections count too, and one that agrees is enough: a model with
-/// several parts has other heads in each.
+/// Returns the contradiction between these heads and a configuration. Sections of the configuration are compared too,
+/// and one that agrees is enough: a model with several parts has different heads in each.
 fn contradiction(heads: &Heads, config: &Value) -> Option<String> {
     let sections = config.as_object().into_iter().flat_map(|root| root.values());
     let all = std::iter::once(config).chain(sections);
@@ -52,11 +52,11 @@ fn contradiction(heads: &Heads, config: &Value) -> Option<String> {
     (!first.is_empty() && all.all(|other| !other.is_empty())).then(|| first.join("; "))
 }
 
-/// Returns the numbers of one section that are not those of the heads.
+/// Returns the numbers of one section that differ from those of the heads.
 fn against(heads: &Heads, section: &Value) -> Vec<String> {
     let number = |key: &str| section.get(key).and_then(Value::as_u64);
     let queries = number(QUERIES);
-    // In some families a model without this number has a key for each query.
+    // In some families, a model without this number has one key for each query.
     let groups = || queries.filter(|_| model::is_known(section));
     let rows = || number("hidden_size")?.checked_div(queries?);
     let derived = format!("hidden_size / {QUERIES}");

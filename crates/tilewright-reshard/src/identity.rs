@@ -1,4 +1,4 @@
-//! What a source is known by: length, time and a hash of its header. And the hash.
+//! The identity of a source file (its length, time and a hash of its header), and the hash function.
 
 use std::{
     fs::{self, File},
@@ -28,7 +28,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// That of a file whose tensors begin at byte `begin`.
+    /// Returns the identity of a file whose tensors begin at byte `begin`.
     pub(crate) fn of(path: &Path, begin: u64) -> Result<Identity, Error> {
         let failed = |cause| Error::io(path, "read", &cause);
         let (bytes, changed) = facts(path)?;
@@ -38,13 +38,13 @@ impl Identity {
         Ok(Identity { path: path.to_owned(), bytes, changed, header: hash(&head) })
     }
 
-    /// That of a file whose bytes before the tensors are those of `known`.
+    /// Returns the identity of a file whose bytes before the tensors equal those of `known`.
     pub(crate) fn like(path: &Path, known: &Identity) -> Result<Identity, Error> {
         let (bytes, changed) = facts(path)?;
         Ok(Identity { path: path.to_owned(), bytes, changed, header: known.header.clone() })
     }
 
-    /// An error if the file has another length or time than when `then` was.
+    /// Returns an error if the length or time of the file changed since `then`.
     pub(crate) fn check(&self, then: &str) -> Result<(), Error> {
         let (bytes, changed) = facts(&self.path)?;
         match (bytes, changed) == (self.bytes, self.changed) {
@@ -54,7 +54,7 @@ impl Identity {
     }
 }
 
-/// What each file of an input is known by.
+/// Returns the identity of each file of an input.
 pub(crate) fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
     let begin = |file: usize| {
         let pieces = input.tensors().iter().flat_map(Tensor::pieces);
@@ -76,7 +76,7 @@ fn facts(path: &Path) -> Result<(u64, u64), Error> {
     Ok((facts.len(), time.map_or(0, |since| since.as_nanos() as u64)))
 }
 
-/// FNV-1a in 128 bits, in hexadecimal: it tells accidents apart, not forgeries.
+/// FNV-1a in 128 bits, in hexadecimal. It detects accidental changes, not forgeries.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     let (basis, prime) = (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, (1 << 88) + 0x13b);
     let step = |hash: u128, byte: &u8| (hash ^ u128::from(*byte)).wrapping_mul(prime);

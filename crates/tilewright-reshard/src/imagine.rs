@@ -1,4 +1,4 @@
-//! Jobs over checkpoints that are not there: tensors by their names and extents, and the rules of both sides.
+//! Jobs over checkpoints that do not exist: tensors by their names and extents, and the rules of both sides.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::{
 
 use std::{collections::HashMap, sync::Arc};
 
-/// The array that a tensor would be.
+/// Makes the array of a described tensor.
 fn array(tensor: &Tensor) -> Result<Array, Error> {
     let Elements { dtype, bits } = Elements::of(&tensor.dtype)
         .map_err(|error| error.about(&format!("tensor {:?}", tensor.name)))?;
@@ -23,8 +23,8 @@ fn array(tensor: &Tensor) -> Result<Array, Error> {
 }
 
 impl Job {
-    /// The job of a request whose input is not there, but would hold these tensors by the request's rules. It can be asked
-    /// everything, and not be run.
+    /// Makes the job of a request whose input does not exist, but would hold these tensors by the request's rules. It
+    /// answers every question, but cannot be run.
     ///
     /// # Errors
     /// As [`Job::prepare`], without those of files.
@@ -44,7 +44,7 @@ impl Job {
         let source = Request { to: request.from.clone(), ..Request::new("", "") };
         let source = match &source.to {
             Some(_) => source.form(Form::Ranks),
-            // Files of whole tensors have about this length, as those of the hub.
+            // Files of whole tensors have about this length, as on the Hugging Face hub.
             None => source.shard_size(5 << 30),
         };
         let held = target::output(&source, &arrays, &std::collections::BTreeMap::new())?;
@@ -63,7 +63,7 @@ impl Job {
             };
             Ok(Array { held, ..array })
         };
-        // The ways to hold arrays stay alive while their addresses are keys.
+        // The pieces stay alive while their addresses are keys.
         let kept = held.arrays.clone();
         let arrays = held.arrays.into_iter().map(settled).collect::<Result<_, Error>>()?;
         drop(kept);

@@ -1,4 +1,4 @@
-//! [`Job`]: a request with its sources opened, as tasks.
+//! [`Job`]: a request with its sources opened, split into tasks.
 
 use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
@@ -15,13 +15,13 @@ use crate::{
     target::{self, Output},
 };
 
-/// The most tasks of a job: their numbers, and what journals promise of them, are held in memory.
+/// The most tasks of a job: their numbers and their journal entries are held in memory.
 const MOST: u64 = 1 << 28;
 
-/// The version of what data and journals mean; a folder that was begun under another one is not gone on with.
+/// The version of the meaning of data and journals. A folder that was begun under another version is not resumed.
 const PROTOCOL: u32 = 1;
 
-/// Everything that is decided before data move: sources, output files and tasks.
+/// All decisions that are made before data move: sources, output files and tasks.
 ///
 /// ```
 /// use tilewright_reshard::{Job, Request, Rules};
@@ -37,7 +37,7 @@ pub struct Job {
     pub(crate) source: Checkpoint,
     pub(crate) output: Output,
     pub(crate) cuts: Vec<Arc<Cut>>,
-    /// The number of the first task of each array, and that of all tasks.
+    /// The number of the first task of each array, and at the end the number of all tasks.
     first: Vec<u64>,
     pub(crate) id: String,
 }
@@ -54,24 +54,24 @@ pub struct Job {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Which array.
+    /// The number of the array.
     pub(crate) array: usize,
     /// The name of the array.
     pub tensor: String,
-    /// The first index of each dim.
+    /// The first index along each dim.
     pub start: Vec<u64>,
     /// The extents of the box.
     pub extents: Vec<u64>,
 }
 
 impl Job {
-    /// Reads the headers of the sources and decides every output file and every task. Nothing is written.
+    /// Reads the headers of the sources, and decides every output file and every task. It writes nothing.
     ///
     /// # Errors
-    /// `io`, `corrupt` and `unsupported` for sources that cannot be read; `mismatch` for a hole, an overlap, or shards that
-    /// are not those of their rule; `same-file` for a result inside of its source; `limit` for more than 2²⁸ tasks, or a header
-    /// beyond the 100,000,000 bytes that the format allows; `usage`, and the kinds of notations, for a request that does
-    /// not fit them.
+    /// `io`, `corrupt` and `unsupported` for sources that cannot be read; `mismatch` for a hole, an overlap, or shards
+    /// that do not follow their rule; `same-file` for a result inside of its source; `limit` for more than 2²⁸ tasks,
+    /// or a header beyond the 100,000,000 bytes that the format allows; `usage`, and the kinds of notations, for a
+    /// request that does not fit the sources.
     ///
     /// ```
     /// use tilewright_reshard::{Form, Job, Request};
@@ -84,10 +84,11 @@ impl Job {
         Job::survey(request)
     }
 
-    /// The same for a job that is asked and not run: its result has no place, and may lie inside of its source.
+    /// Makes a job that is only queried, and never run: its result is not written, so its path may be inside of the
+    /// source.
     ///
     /// # Errors
-    /// As [`Job::prepare`], but for `same-file`.
+    /// As [`Job::prepare`], except `same-file`.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request};
@@ -102,7 +103,7 @@ impl Job {
         Job::assemble(request, source)
     }
 
-    /// The job of a request whose sources are known.
+    /// Makes the job of a request whose sources are open.
     pub(crate) fn assemble(request: Request, source: Checkpoint) -> Result<Job, Error> {
         let output = target::output(&request, &source.arrays, &source.beside.metadata)?;
         let cuts = cuts(&source, &output, request.memory / 2);
@@ -115,7 +116,7 @@ impl Job {
         Ok(Job { request, source, output, cuts, first, id })
     }
 
-    /// The name of the job: it is another where the request or a source is.
+    /// Returns the name of the job. It changes with the request and with the sources.
     ///
     /// ```
     /// # use tilewright_reshard::{Form, Job, Request};
@@ -127,7 +128,7 @@ impl Job {
         &self.id
     }
 
-    /// The number of tasks.
+    /// Returns the number of tasks.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -138,7 +139,7 @@ impl Job {
         self.first.last().copied().unwrap_or(0)
     }
 
-    /// A task by its number.
+    /// Returns a task by its number.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -153,13 +154,13 @@ impl Job {
         Some(Task { array, tensor: of.name.to_string(), start, extents })
     }
 
-    /// The array of a task, and which of its boxes.
+    /// Returns the array of a task, and the number of its box.
     pub(crate) fn place(&self, number: u64) -> Option<(usize, u64)> {
         let array = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
         (array < self.cuts.len()).then_some((array, number - self.first.get(array)?))
     }
 
-    /// The tasks of one of several processes: neighbours, as even as can be.
+    /// Returns the tasks of one of several processes: consecutive numbers, divided as evenly as possible.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -173,7 +174,7 @@ impl Job {
         edge(rank).min(self.tasks())..edge(rank.saturating_add(1)).min(self.tasks())
     }
 
-    /// The number of tensors.
+    /// Returns the number of tensors.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -184,7 +185,7 @@ impl Job {
         self.source.arrays.len()
     }
 
-    /// The bytes of all tensors, each once.
+    /// Returns the number of bytes of all tensors, each counted once.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -195,7 +196,7 @@ impl Job {
         self.source.arrays.iter().fold(0, |sum, array| sum.saturating_add(array.bytes()))
     }
 
-    /// The names of the files of the result.
+    /// Iterates over the names of the files of the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -208,7 +209,7 @@ impl Job {
         self.output.files.iter().map(|file| file.name.as_str()).chain(index)
     }
 
-    /// The bytes of the files of the result.
+    /// Returns the number of bytes of the files of the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -220,7 +221,7 @@ impl Job {
         self.output.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
     }
 
-    /// The form of the result.
+    /// Returns the form of the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Form, Job, Request};
@@ -231,7 +232,7 @@ impl Job {
         self.request.asked_form()
     }
 
-    /// Where the result goes.
+    /// Returns the path of the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -243,7 +244,7 @@ impl Job {
     }
 }
 
-/// An error for more tasks than a job has.
+/// Returns an error for more tasks than a job may have.
 fn check_count(tasks: u64, memory: u64) -> Result<(), Error> {
     if tasks <= MOST {
         return Ok(());
@@ -252,7 +253,7 @@ fn check_count(tasks: u64, memory: u64) -> Result<(), Error> {
     Err(Error::new("limit", format!("{said}: at most {MOST} are legal; give more memory")))
 }
 
-/// The cut of each array; arrays that are held alike on both sides share one.
+/// Returns the cut of each array; arrays with equal pieces on both sides share one.
 fn cuts(source: &Checkpoint, output: &Output, most: u64) -> Vec<Arc<Cut>> {
     let mut alike = HashMap::new();
     let pairs = source.arrays.iter().zip(&output.arrays);
@@ -269,9 +270,10 @@ fn cuts(source: &Checkpoint, output: &Output, most: u64) -> Vec<Arc<Cut>> {
     pairs.map(cut).collect()
 }
 
-/// A hash of everything that decides: the request, the files, which of their bytes are which arrays, and what goes along.
+/// Returns a hash of everything that determines the result: the request, the files, the bytes of each array, and the
+/// other contents.
 fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
-    // What may be replaced in the end decides nothing of what is written.
+    // `force` decides which folder may be replaced at the end. It does not change the data.
     let request = request.clone().force(false);
     let outline = Outline::of(&source.arrays, &source.places).sum()?;
     let version = (env!("CARGO_PKG_VERSION"), PROTOCOL);

@@ -1,14 +1,15 @@
-//! The journal: which tasks are on the disk.
+//! The journal: the list of tasks that are on the disk.
 //!
 //! ```text
 //! line = JSON [[task, CRC-32 of its box], …] " " CRC-32 of the JSON in hexadecimal "\n"
 //! ```
 //!
-//! Behind the sum of a task stands the fingerprint of its box where one is recorded of its array: those of all boxes add
-//! up to that of the array.
+//! If the fingerprint of an array is recorded, the fingerprint of the box follows the sum of the task: the fingerprints
+//! of all boxes add up to that of the array.
 //!
-//! A line is a promise: it is written when the data of its tasks are synced, and is synced itself. A torn line says nothing.
-//! Each process writes a file of its own. One task with two different sums means that the source changed in between.
+//! A line is a promise: it is written after the data of its tasks are synced, and is then synced itself. A torn line
+//! counts as missing. Each process writes its own file. If one task has two different sums, the source changed in
+//! between.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +23,7 @@ use tilewright_files::{Fingerprint, disk};
 
 use crate::Error;
 
-/// What is promised of a task.
+/// The promise that a task is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Promise {
     pub(crate) task: u64,
@@ -66,7 +67,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// A new file in the folder of journals.
+    /// Creates a new file in the folder of journals.
     pub(crate) fn create(folder: &Path, who: &str) -> Result<Journal, Error> {
         let pid = std::process::id();
         for number in 0..=u32::MAX {
@@ -80,7 +81,7 @@ impl Journal {
         Err(Error::new("io", "no name is left for a journal"))
     }
 
-    /// Promises these tasks.
+    /// Appends a line with these tasks, and syncs it.
     pub(crate) fn promise(&mut self, done: &[Promise]) -> io::Result<()> {
         let text = serde_json::to_string(&done.iter().map(Entry::of).collect::<Vec<_>>())?;
         let line = format!("{text} {:08x}\n", crc(text.as_bytes()));
@@ -89,10 +90,10 @@ impl Journal {
     }
 }
 
-/// The tasks that the journals of a folder promise, with their sums.
+/// Returns the tasks that the journals of a folder name, with their sums.
 ///
 /// # Errors
-/// `io` for a folder that cannot be read; `changed` for a task with two sums.
+/// `io` for a folder that cannot be read; `changed` for a task with two different sums.
 ///
 /// ```
 /// let folder = tempfile::tempdir().unwrap();
@@ -105,7 +106,7 @@ pub fn done(folder: &Path) -> Result<BTreeMap<u64, u32>, Error> {
     Ok(promises(folder)?.into_iter().map(|(task, promise)| (task, promise.sum)).collect())
 }
 
-/// The same with fingerprints.
+/// Returns the promises of the journals of a folder, with fingerprints.
 pub(crate) fn promises(folder: &Path) -> Result<BTreeMap<u64, Promise>, Error> {
     let failed = |cause| Error::io(folder, "list", &cause);
     let listed = match fs::read_dir(folder) {
@@ -128,7 +129,7 @@ pub(crate) fn promises(folder: &Path) -> Result<BTreeMap<u64, Promise>, Error> {
     Ok(done)
 }
 
-/// What a line promises; `None` for one that is torn.
+/// Returns the promises of a line; `None` for a torn line.
 fn promised(line: &[u8]) -> Option<Vec<Promise>> {
     let text = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     let (text, sum) = text.rsplit_once(' ')?;
@@ -138,7 +139,7 @@ fn promised(line: &[u8]) -> Option<Vec<Promise>> {
     entries.iter().map(Entry::promise).collect()
 }
 
-/// The CRC-32 of some bytes.
+/// Returns the CRC-32 of some bytes.
 pub(crate) fn crc(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }

@@ -1,16 +1,16 @@
-//! Extents of whole tensors as the metadata of files hold them, and the numbers of arrays whose extents nothing states.
+//! Extents of whole tensors in the metadata of files, and the set of arrays whose extents no file states.
 
 use std::collections::BTreeMap;
 
 use crate::Error;
 
-/// Under this key of its metadata a file says the extents of the whole tensors of which it holds a part.
+/// The key of metadata under which a file states the extents of the whole tensors of which it holds a part.
 pub(crate) const EXTENTS: &str = "tilewright.extents";
 
 /// Extents by the names of tensors.
 pub(crate) type Named = BTreeMap<String, Vec<u64>>;
 
-/// Takes what one more file says of whole tensors.
+/// Adds the extents of whole tensors that one more file states.
 pub(crate) fn noted(known: &mut Named, file: &str, text: &str) -> Result<(), Error> {
     let said = |why: String| Error::new("corrupt", format!("{file}: {EXTENTS}: {why}"));
     let own: Named = serde_json::from_str(text).map_err(|error| said(error.to_string()))?;
@@ -24,7 +24,7 @@ pub(crate) fn noted(known: &mut Named, file: &str, text: &str) -> Result<(), Err
     Ok(())
 }
 
-/// The numbers of some arrays, ascending, as ranges: the first, and the one behind the last.
+/// The numbers of some arrays, ascending, as half-open ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Numbers(Vec<[usize; 2]>);
 

@@ -1,4 +1,4 @@
-//! How a local array of a result lies: by the SPEC that is asked for, where it fits.
+//! Computes the layout of a local array of a result: the requested SPEC, if it fits, or row-major.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     array::{Array, Laid},
 };
 
-/// The layout of all shards that is asked for.
+/// Returns the layout that is requested for all shards.
 pub(crate) fn spec(request: &Request) -> Result<Option<Spec>, Error> {
     let Some(text) = &request.layout else { return Ok(None) };
     if request.asked_form() == Form::Dcp {
@@ -20,7 +20,7 @@ pub(crate) fn spec(request: &Request) -> Result<Option<Spec>, Error> {
     Ok(Some(spec))
 }
 
-/// A local array of these extents.
+/// Makes a local array of these extents.
 pub(crate) fn laid(
     array: &Array,
     extents: &[u64],
@@ -39,7 +39,7 @@ pub(crate) fn laid(
     }
 }
 
-/// The layout of a local array, its stored shape, and the SPEC that says it where it is not row-major.
+/// Returns the layout of a local array, its stored shape, and its SPEC if it is not row-major.
 fn layout(
     array: &Array,
     extents: &[u64],

@@ -1,17 +1,18 @@
 //! Checkpoints in shards, rewritten in other shards with bounded memory.
 //!
 //! ```text
-//! Request   what is asked: a checkpoint, the rules of its shards, the rules and the form of the result
+//! Request   the input: a checkpoint, the rules of its shards, the rules and the form of the result
 //! Job       the request with the headers of the sources read: every array, every output file, every task
 //! task i    a box of one array, at most half the memory: read from the pieces of the source, written to the shards
 //! ```
 //!
-//! Law: the boxes of an array partition its coordinates. So no two tasks write one byte, no task needs another, and a
-//! task that is done twice writes the same bytes. A [`Job`] is a function of the request and the headers, so processes
-//! that share a file system make it for themselves, and each runs its [share](Job::share) of the tasks.
+//! Law: the boxes of an array partition its coordinates. Therefore no two tasks write the same byte, no task depends on
+//! another, and a task that runs twice writes the same bytes. A [`Job`] is a function of the request and the headers,
+//! so each of several processes that share a file system computes it alone, and runs its [share](Job::share) of the
+//! tasks.
 //!
-//! Results grow in a folder beside their place. A [journal](mod@journal) says which tasks are on the disk, and
-//! [`Job::finish`] renames the folder once, when all of them are.
+//! A result is written to a folder next to its destination. A [journal](mod@journal) lists the tasks that are on the
+//! disk, and [`Job::finish`] renames the folder once, after the last of them.
 //!
 //! ```
 //! use tilewright_reshard::{Form, Job, Request, Rules};

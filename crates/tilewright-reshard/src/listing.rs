@@ -1,4 +1,4 @@
-//! What a job does, tensor by tensor, and what it leaves.
+//! Lists what a job does, tensor by tensor, and what it does not copy.
 
 use tilewright_core::{Counted, Dtype};
 
@@ -7,7 +7,7 @@ use crate::{Error, Job, numbers};
 /// The most tensors that a sentence names.
 const NAMED: usize = 4;
 
-/// What becomes of one tensor.
+/// The plan for one tensor.
 ///
 /// ```
 /// use tilewright_reshard::{Job, Request, Rules};
@@ -28,25 +28,25 @@ pub struct Planned {
     pub extents: Vec<u64>,
     /// The bytes of its elements.
     pub bytes: u64,
-    /// The bytes of copies that are read besides, to be compared.
+    /// The bytes of further copies that are read and compared.
     pub compared: u64,
     /// The bytes of its elements in the result, copies included.
     pub written: u64,
-    /// The boxes of the source and of the result, copies included.
+    /// The number of boxes in the source and in the result, copies included.
     pub pieces: [usize; 2],
     /// The number of tasks.
     pub tasks: u64,
-    /// The rule by which it is read, as it was written; empty where there is none.
+    /// The rule by which it is read, as it was written; empty if there is none.
     pub from: String,
-    /// The rule by which it is written.
+    /// The rule by which it is written; empty if there is none.
     pub to: String,
 }
 
 impl Job {
-    /// What becomes of each tensor.
+    /// Returns the plan for each tensor.
     ///
     /// # Errors
-    /// `usage` for a pattern that is none.
+    /// `usage` for a pattern that cannot be read.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -78,7 +78,7 @@ impl Job {
         planned.collect()
     }
 
-    /// The bytes of copies that are read to be compared with the one that is moved.
+    /// Returns the bytes of copies that are read and compared with the copy that is moved.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -92,7 +92,7 @@ impl Job {
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// Returns true if each task reads its result back and compares it.
+    /// Returns whether each task reads its result back and compares it.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -103,8 +103,8 @@ impl Job {
         self.request.verified
     }
 
-    /// What is to be known of the source, in sentences without an end: what stays there, and what nothing says. And the
-    /// folders of other runs beside the result.
+    /// Iterates over remarks about the source, as sentences without a full stop: items that are not copied, facts that
+    /// no file states, and folders of other runs next to the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -116,8 +116,8 @@ impl Job {
         left.chain(self.left_by_others())
     }
 
-    /// The tensors whose extents nothing states, with those that their shards imply. A shard file that is missing at their
-    /// end makes them smaller, and cannot be seen.
+    /// Iterates over the tensors whose extents no file states, with the extents that their shards imply. If the last
+    /// shard of a tensor is missing, these are too small, and nothing shows it.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -131,8 +131,9 @@ impl Job {
         assumed.map(|array| (&*array.name, array.shape()))
     }
 
-    /// The same as a sentence without an end, for a person who may know better; `None` where there are none, or where the
-    /// request trusts them. [`Remedy::Extents`](tilewright_core::Remedy::Extents) is what to do about it.
+    /// Describes the assumed extents in a sentence without a full stop, for a person who may know better; `None` if
+    /// nothing is assumed, or if the request trusts the shards. [`Remedy::Extents`](tilewright_core::Remedy::Extents)
+    /// is the remedy.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -167,14 +168,14 @@ impl Job {
         Some(format!("{said}: {named}. {which} them smaller"))
     }
 
-    /// The name of a file of a rank before the first, where one may be missing. Torch's files begin at 1.
+    /// Returns the name of a rank's file before the first, if one may be missing. Torch's files begin at 1.
     fn before_first(&self) -> Option<String> {
         self.request.from.as_ref()?;
         let files: Vec<_> = self.source.files.iter().map(|file| file.path.clone()).collect();
         numbers::before_first(&files)
     }
 
-    /// The names of the files beside its tensors that go along.
+    /// Iterates over the names of the other files that are copied to the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};

@@ -1,4 +1,4 @@
-//! The tensors that files hold. Files with the same header share one list, and lists are read by several threads.
+//! The tensors that files contain. Files with equal headers share one list, and several threads read headers.
 
 use std::{
     collections::HashMap,
@@ -21,10 +21,11 @@ use crate::{
     known_extents::{EXTENTS, Named, noted},
 };
 
-/// Under this key of its metadata a file of a distributed checkpoint says where its tensors begin.
+/// The key of metadata under which a file of a distributed checkpoint states the offsets of its tensors in the whole
+/// arrays.
 pub(crate) const PLACES: &str = "DCP_SHARDING_INFO";
 
-/// The longest header that is compared with the one of the file before, in bytes.
+/// The longest header, in bytes, that is compared with that of the previous file.
 const LONGEST: u64 = 256 << 20;
 
 /// The most threads that read headers.
@@ -35,14 +36,14 @@ const THREADS: usize = 8;
 pub(crate) struct Entry {
     pub(crate) name: Arc<str>,
     pub(crate) laid: Arc<Laid>,
-    /// Its first byte, and the number of the file of its input.
+    /// Its first byte, and the number of its file among those of the input.
     pub(crate) at: u64,
     pub(crate) file: usize,
-    /// Where it begins in the whole array, if its file says so.
+    /// The offset in the whole array, if its file states it.
     pub(crate) start: Option<Vec<u64>>,
 }
 
-/// What is common to the tensors of many files, kept once.
+/// Values that the tensors of many files share, stored once.
 #[derive(Default)]
 pub(crate) struct Common {
     laid: HashMap<(String, Vec<u64>), Vec<Arc<Laid>>>,
@@ -59,7 +60,7 @@ impl Common {
         name
     }
 
-    /// The local array of a tensor.
+    /// Returns the local array of a tensor.
     fn laid(&mut self, tensor: &Tensor) -> Result<Arc<Laid>, Error> {
         let (file_dtype, dims) = (tensor.file_dtype().to_owned(), tensor.dims().to_vec());
         let known = self.laid.entry((file_dtype, dims)).or_default();
@@ -80,9 +81,9 @@ pub(crate) struct Lists {
     pub(crate) of: Vec<usize>,
     /// The tensors of each list, by name.
     pub(crate) lists: Vec<Vec<Entry>>,
-    /// What the files of each list say of no tensor.
+    /// The metadata of the files of each list that is not about a tensor.
     pub(crate) metadata: Vec<Metadata>,
-    /// What the files say of the extents of whole tensors.
+    /// The extents of whole tensors that the files state.
     pub(crate) extents: Named,
 }
 
@@ -119,7 +120,7 @@ impl Lists {
         Ok(Lists { files, of, lists, metadata, extents })
     }
 
-    /// Every name in order, with what each list says of it.
+    /// Iterates over every name in order, with the tensor of this name in each list.
     pub(crate) fn names(&self) -> impl Iterator<Item = (Arc<str>, Vec<Option<&Entry>>)> {
         let mut rest: Vec<&[Entry]> = self.lists.iter().map(Vec::as_slice).collect();
         std::iter::from_fn(move || {
@@ -140,7 +141,7 @@ impl Lists {
     }
 }
 
-/// The length of a file and the bytes before its tensors, as one list of bytes; empty where these are not known.
+/// Returns the length of a file and the bytes before its tensors, in one list of bytes; empty if they are unknown.
 fn head(path: &Path) -> Vec<u8> {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
@@ -158,17 +159,17 @@ fn head(path: &Path) -> Vec<u8> {
     read().unwrap_or_default()
 }
 
-/// What the header of a file says.
+/// The contents of the header of a file.
 struct Parsed {
     entries: Vec<Entry>,
     identity: Identity,
-    /// What it says of no tensor.
+    /// The metadata that is not about a tensor.
     said: Metadata,
-    /// What it says of the extents of whole tensors.
+    /// The extents of whole tensors.
     extents: Option<String>,
 }
 
-/// The lists of the files of these numbers, in their order.
+/// Reads the lists of the files of these numbers, in their order.
 fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Result<Parsed, Error>> {
     let common = Mutex::new(Common::default());
     let paths = Pieces::new(numbers.iter().filter_map(|number| paths.get(*number)));
@@ -182,7 +183,7 @@ fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Result<Parsed, Error>> {
     done.into_iter().map(|(_, list)| list).collect()
 }
 
-/// The tensors of one file, by name.
+/// Reads the tensors of one file, by name.
 fn list(path: &Path, common: &Mutex<Common>) -> Result<Parsed, Error> {
     let input = tilewright_files::open(path, &Reading::default())?;
     let said = |name| input.metadata().find(|(key, _)| *key == name).map(|(_, text)| text);
@@ -204,7 +205,7 @@ fn list(path: &Path, common: &Mutex<Common>) -> Result<Parsed, Error> {
     Ok(Parsed { entries, identity, said, extents })
 }
 
-/// The tensors of an input, in its order.
+/// Returns the tensors of an input, in its order.
 pub(crate) fn entries(input: &Input, common: &Mutex<Common>) -> Result<Vec<Entry>, Error> {
     if !input.format().ends_with("safetensors") {
         let (path, format) = (input.path().display(), input.format());
@@ -228,7 +229,7 @@ fn refused<T>(name: &str, why: &str) -> Result<T, Error> {
     Err(Error::new("unsupported", format!("tensor {name:?}: {why}")))
 }
 
-/// An error for a tensor whose elements cannot be cut apart.
+/// Returns an error for a tensor whose elements cannot be split.
 fn check(tensor: &Tensor) -> Result<(), Error> {
     let (name, named) = (tensor.name(), tensor.layout());
     if let Some(why) = tensor.refusal() {
@@ -239,7 +240,7 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
     }
     let bits = named.element_bits().unwrap_or(0);
     if bits % 8 != 0 {
-        // What is copied whole needs no cut.
+        // A tensor that is copied whole need not be split.
         return match is_packed(tensor)? {
             true => Ok(()),
             false => refused(name, &uncut(bits)),
@@ -257,14 +258,14 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
     Ok(())
 }
 
-/// Why elements of these bits are not cut.
+/// Returns the reason why elements of this width cannot be split.
 pub(crate) fn uncut(bits: u32) -> String {
     format!(
         "its elements have {bits} bits, and shards begin at bytes; keep it whole, or unpack it first"
     )
 }
 
-/// Whether elements narrower than a byte lie row-major, packed, with nothing beside them.
+/// Returns whether elements narrower than a byte are stored row-major and packed, without padding.
 fn is_packed(tensor: &Tensor) -> Result<bool, Error> {
     let named = tensor.layout();
     let bits = tensor.dtype().bits();
@@ -276,7 +277,7 @@ fn is_packed(tensor: &Tensor) -> Result<bool, Error> {
         && bytes(tensor.dims(), tensor.dtype()).is_some())
 }
 
-/// The bytes of packed elements; `None` where they are no whole number.
+/// Returns the number of bytes of packed elements; `None` if it is not a whole number.
 pub(crate) fn bytes(shape: &[u64], dtype: Dtype) -> Option<u64> {
     let size = shape.iter().try_fold(1u64, |size, extent| size.checked_mul(*extent))?;
     let bits = size.checked_mul(dtype.bits()?.into())?;
@@ -301,7 +302,7 @@ fn made(tensor: &Tensor) -> Result<Laid, Error> {
     Ok(Laid { file_dtype, dtype, bits, layout, shape, spec, packed: false })
 }
 
-/// Where a tensor of a distributed checkpoint begins; one that is not named is whole.
+/// Returns the offset of a tensor of a distributed checkpoint in its array; a tensor without an entry is refused.
 fn offsets(places: &Value, entry: &Entry) -> Result<Option<Vec<u64>>, Error> {
     let (name, rank) =
         (&entry.name, entry.laid.packed().map_or(entry.laid.dims().len(), |it| it.len()));
@@ -324,7 +325,7 @@ fn offsets(places: &Value, entry: &Entry) -> Result<Option<Vec<u64>>, Error> {
     })
 }
 
-/// The name of a file without its folder.
+/// Returns the name of a file without its folder.
 pub(crate) fn shown(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,10 +1,11 @@
-//! [`Model`]: the tensors of a transformer by its numbers, under the names that the Hugging Face hub gives them.
+//! [`Model`]: the tensors of a transformer, computed from its numbers, under the names of the Hugging Face hub.
 
 use serde::Deserialize;
 
 use crate::{Error, tensor::Tensor};
 
-/// The numbers of a model of Llama's kind, as `config.json` names them; with experts as Mixtral's and DeepSeek's have.
+/// The numbers of a model similar to Llama, as `config.json` names them, optionally with experts as in Mixtral and
+/// DeepSeek.
 ///
 /// ```
 /// use tilewright_reshard::Model;
@@ -22,25 +23,26 @@ pub struct Model {
     pub intermediate_size: u64,
     /// The number of layers.
     pub num_hidden_layers: u64,
-    /// The heads of queries.
+    /// The number of query heads.
     pub num_attention_heads: u64,
-    /// The heads of keys and values; those of queries without it.
+    /// The number of key and value heads; by default that of query heads.
     pub num_key_value_heads: Option<u64>,
-    /// The width of a head; the model's by its heads without it.
+    /// The width of a head; by default the width of the model divided by its heads.
     pub head_dim: Option<u64>,
     /// The number of words.
     pub vocab_size: u64,
-    /// Whether the last layer is the embedding.
+    /// True if the last layer is the embedding.
     #[serde(default)]
     pub tie_word_embeddings: bool,
-    /// The experts of a layer; none without it.
+    /// The number of experts of a layer; by default none.
     #[serde(alias = "n_routed_experts", alias = "num_experts")]
     pub num_local_experts: Option<u64>,
-    /// The width within an expert; that of a feed-forward layer without it.
+    /// The width within an expert; by default that of a feed-forward layer.
     pub moe_intermediate_size: Option<u64>,
 }
 
-/// Parameters, width, width within, layers, heads, of Llama 3; all have 8 heads of keys and 128256 words.
+/// The number of parameters, width, inner width, layers and heads of the models of Llama 3. All have 8 heads of keys
+/// and 128256 words.
 const LLAMA: [(f64, [u64; 4]); 5] = [
     (1.5e9, [2048, 8192, 16, 32]),
     (3.6e9, [3072, 8192, 28, 24]),
@@ -49,14 +51,14 @@ const LLAMA: [(f64, [u64; 4]); 5] = [
     (405.8e9, [16384, 53248, 126, 128]),
 ];
 
-/// The last layer, which has a tensor of its own unless it is the embedding.
+/// The last layer, which has its own tensor unless it is the embedding.
 const LAST: &str = "lm_head.weight";
 
-/// The most tensors that are thought of.
+/// The most tensors of a model.
 const MOST: u64 = 1 << 22;
 
-/// The families whose tensors have the names and extents of [`Model::tensors`], as far as they have tensors of these names;
-/// and whether each has all of them, but for the last layer, which may be the embedding.
+/// The families whose tensors have the names and extents of [`Model::tensors`], as far as they have tensors of these
+/// names. The flag is true if each model has all of them, except the last layer, which may be the embedding.
 const FAMILIES: [(&str, bool); 12] = [
     ("llama", true),
     ("mistral", true),
@@ -80,14 +82,14 @@ pub(crate) fn is_known(config: &serde_json::Value) -> bool {
 /// The tensors of a model of a known family.
 pub(crate) struct Known {
     pub(crate) tensors: Vec<Tensor>,
-    /// The names of those that every such model has.
+    /// The names of the tensors that every such model has.
     pub(crate) needed: Vec<String>,
-    /// Whether a model of the family has no other weights, so that `needed` lists what no file may lack.
+    /// True if a model of the family has no other weights, so `needed` is the complete list.
     pub(crate) is_complete: bool,
 }
 
 impl Model {
-    /// The tensors of a `config.json`, where it is of a known family.
+    /// Returns the tensors of a `config.json` of a known family.
     pub(crate) fn known(text: &str) -> Option<Known> {
         #[derive(Deserialize)]
         struct Config {
@@ -102,14 +104,14 @@ impl Model {
             return None;
         }
         let tensors = Model::of_config(text).ok()?.tensors("BF16");
-        // Without a word on tying, the output may be the embeddings.
+        // If the config does not mention tying, the output layer may be the embedding.
         let is_untied = config.tie_word_embeddings == Some(false);
         let is_needed = |tensor: &&Tensor| is_complete && (is_untied || tensor.name != LAST);
         let needed = tensors.iter().filter(is_needed).map(|tensor| tensor.name.clone()).collect();
         Some(Known { tensors, needed, is_complete })
     }
 
-    /// The model of Llama 3 whose parameters are nearest to these, with the layers that these ask for.
+    /// Returns the model of Llama 3 with the nearest number of parameters, with the number of layers adapted to it.
     ///
     /// ```
     /// # use tilewright_reshard::Model;
@@ -139,7 +141,7 @@ impl Model {
         model
     }
 
-    /// The model of a `config.json`.
+    /// Reads the model of a `config.json`.
     ///
     /// # Errors
     /// `corrupt` for a text without these numbers; `limit` for more than 2²² tensors or numbers that multiply beyond 63
@@ -174,7 +176,7 @@ impl Model {
         Ok(model)
     }
 
-    /// The tensors, of one element type.
+    /// Returns the tensors, with one element type.
     ///
     /// ```
     /// # use tilewright_reshard::Model;
@@ -198,7 +200,7 @@ impl Model {
         tensors
     }
 
-    /// The names and extents of one layer.
+    /// Iterates over the names and extents of one layer.
     fn layer(&self) -> impl Iterator<Item = (String, Vec<u64>)> {
         let (hidden, heads) = (self.hidden_size, self.num_attention_heads);
         let head = self.head_dim.unwrap_or(hidden / heads.max(1));
@@ -230,10 +232,10 @@ impl Model {
         layer.into_iter()
     }
 
-    /// A number of equal tensors, of rows of 16384 elements, with at least these bytes together.
+    /// Makes a number of equal tensors, in rows of 16384 elements, which together have at least this many bytes.
     ///
     /// # Errors
-    /// `limit` for more than 2²² tensors or none, `usage` for an element type that is none.
+    /// `limit` for more than 2²² tensors or none, `usage` for an unknown element type.
     ///
     /// ```
     /// # use tilewright_reshard::Model;
@@ -248,7 +250,7 @@ impl Model {
         if row == 0 {
             return Err(Error::usage(format!("{dtype:?} is not an element type of whole bytes")));
         }
-        // Rows are even for 128 devices.
+        // 128 devices have equal numbers of rows.
         let rows = bytes.div_ceil(count).div_ceil(row).max(1).next_multiple_of(128);
         let tensor = |n| Tensor::new(&format!("layers.{n}.weight"), dtype, &[rows, 16384]);
         Ok((0..count).map(tensor).collect())

@@ -1,7 +1,7 @@
-//! A box of an array in memory, read from the pieces that files hold, and written to them.
+//! A box of an array in memory, read from pieces in files, and written to pieces in files.
 //!
 //! Both directions are programs of parts between the layout of a local array and the row-major box, run by a [`Stage`].
-//! What is called follows from layouts alone: [`reads`] and [`writes`] say it, so what a job costs is known before data
+//! The calls follow from layouts alone. [`reads`] and [`writes`] list them, so the cost of a job is known before data
 //! move.
 
 use std::{fs::File, io};
@@ -15,7 +15,7 @@ use crate::{Error, array::Meet};
 /// The error of a move of a box: of the engine, of memory, or of the system about the file.
 pub(crate) type Failed = transfer::Failed<io::Error>;
 
-/// The error of a move that is not about a file.
+/// Converts the error of a move that is not about a file.
 pub(crate) fn about(failed: Failed, tensor: &str) -> Error {
     let error = match failed {
         Failed::Program(error) => Error::from(error),
@@ -30,7 +30,8 @@ pub(crate) fn about(failed: Failed, tensor: &str) -> Error {
 /// A callback that takes the steps of a move.
 type Take<'t> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed>;
 
-/// Calls `take` with the steps that read what a local array has of a box, with buffers of at most `most` bytes.
+/// Calls `take` with the steps that read the intersection of a local array and a box, with buffers of at most `most`
+/// bytes.
 pub(crate) fn reads(
     from: &TensorLayout,
     bits: u32,
@@ -41,7 +42,8 @@ pub(crate) fn reads(
     transfer::reads(&plan((from, &meet.local), (size, &meet.within), meet, bits)?, most, take)
 }
 
-/// Calls `take` with the steps that write what a local array has of a box, with buffers of at most `most` bytes.
+/// Calls `take` with the steps that write the intersection of a local array and a box, with buffers of at most `most`
+/// bytes.
 pub(crate) fn writes(
     to: &TensorLayout,
     bits: u32,
@@ -72,13 +74,13 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// An empty box, with two buffers of at most `most` bytes beside it.
+    /// Makes an empty box, with two further buffers of at most `most` bytes.
     pub(crate) fn new(budget: &Budget, most: u64) -> Result<Room, Error> {
         let (layout, stage) = (TensorLayout::row_major(&[0])?, Stage::new(budget, most));
         Ok(Room { layout, bits: 8, bytes: None, len: 0, budget: budget.clone(), stage })
     }
 
-    /// Makes the box that of a task, with what is in it unspecified.
+    /// Makes the box that of a task. Its contents are unspecified.
     pub(crate) fn begin(&mut self, extents: &[u64], bits: u32, bytes: u64) -> Result<(), Failed> {
         (self.layout, self.bits) = (TensorLayout::row_major(extents)?, bits);
         self.len = bytes as usize;
@@ -86,12 +88,12 @@ impl Room {
         Ok(())
     }
 
-    /// The elements of the box, row-major.
+    /// Returns the elements of the box, row-major.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.as_ref().and_then(|bytes| bytes.get(..self.len)).unwrap_or_default()
     }
 
-    /// Reads what a local array, which begins at byte `at` of a file, has of the box.
+    /// Reads the intersection of the box and a local array, which begins at byte `at` of a file.
     pub(crate) fn read(
         &mut self,
         file: &File,
@@ -105,7 +107,7 @@ impl Room {
         })
     }
 
-    /// Writes what a local array, which begins at byte `at` of a file, has of the box.
+    /// Writes the intersection of the box and a local array, which begins at byte `at` of a file.
     pub(crate) fn write(
         &mut self,
         file: &File,

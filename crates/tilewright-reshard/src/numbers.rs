@@ -1,12 +1,12 @@
-//! The numbers in the names of the files of a checkpoint: their order, and which of them are missing.
+//! The numbers in the names of the files of a checkpoint: they give the order, and show missing files.
 //!
 //! ```text
-//! k-of-n    beside it lie all of 1 to n, or of 0 to n - 1
-//! k         where it differs from file to file, none between the least and the largest is missing: if most of these are
-//!           there, or all files are numbered
+//! k-of-n    the folder has all of 1 to n, or of 0 to n - 1
+//! k         if it differs from file to file, no number between the smallest and the largest is missing: checked if most
+//! of these are present, or all files are numbered
 //! ```
 //!
-//! A last one of files without `-of-` that is missing cannot be seen. A first one may be, where numbers do not begin at 0.
+//! Without `-of-`, a missing last file cannot be detected. A first file may be missing if numbers do not begin at 0.
 
 use std::{
     collections::BTreeMap,
@@ -17,10 +17,10 @@ use tilewright_core::Counted;
 
 use crate::{Error, lists::shown};
 
-/// Between the number of a file and how many there are.
+/// The text between the number of a file and the number of files.
 const OF: &str = "-of-";
 
-/// A name as texts and the numbers behind them, so that 10 stands behind 9.
+/// Splits a name into texts and the numbers after them, so that 10 sorts after 9.
 pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     let mut parts = Vec::new();
     let mut rest = name;
@@ -35,21 +35,21 @@ pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// Numbers of files whose names are the same before them and say the same number of all.
+/// The numbers of files whose names are equal before the number and state the same number of files.
 struct Column<'a> {
     before: &'a [(String, u64)],
     of: Option<u64>,
-    /// Each with the name of a file that has it.
+    /// Each number with the name of a file that has it.
     numbers: BTreeMap<u64, String>,
 }
 
-/// The names of files as texts and numbers.
+/// Splits the names of files into texts and numbers.
 fn parts(files: &[PathBuf]) -> Vec<(String, Vec<(String, u64)>)> {
     let named = |path: &PathBuf| (shown(path), natural(&shown(path)));
     files.iter().map(named).collect()
 }
 
-/// The numbers at each place of names.
+/// Returns the numbers at each position of the names.
 fn columns(names: &[(String, Vec<(String, u64)>)]) -> Vec<Column<'_>> {
     let most = names.iter().map(|(_, parts)| parts.len()).max().unwrap_or(0);
     let mut columns = Vec::new();
@@ -57,7 +57,7 @@ fn columns(names: &[(String, Vec<(String, u64)>)]) -> Vec<Column<'_>> {
         let mut alike = BTreeMap::<_, BTreeMap<u64, String>>::new();
         for (name, parts) in names {
             let Some((text, number)) = parts.get(place) else { continue };
-            // The end of a name has no number.
+            // The text after the last number of a name.
             if text == OF || *number == u64::MAX {
                 continue;
             }
@@ -74,8 +74,8 @@ fn columns(names: &[(String, Vec<(String, u64)>)]) -> Vec<Column<'_>> {
     columns
 }
 
-/// An error where the names of the files show that one is missing. Where they are not `dense`, numbers of which most are
-/// missing count something else.
+/// Returns an error if the names of the files show that one is missing. Unless they are `dense`, numbers most of which
+/// are missing count something else.
 pub(crate) fn check(folder: &Path, files: &[PathBuf], dense: bool) -> Result<(), Error> {
     for column in columns(&parts(files)) {
         let missing = column.missing(dense);
@@ -92,8 +92,8 @@ pub(crate) fn check(folder: &Path, files: &[PathBuf], dense: bool) -> Result<(),
     Ok(())
 }
 
-/// The name of the file before the first, where numbers from file to file do not begin at 0 and nothing says how many there
-/// are.
+/// Returns the name of the file before the first, if the numbers do not begin at 0 and no name states the number of
+/// files.
 pub(crate) fn before_first(files: &[PathBuf]) -> Option<String> {
     let names = parts(files);
     let counts = |column: &&Column<'_>| {
@@ -106,28 +106,28 @@ pub(crate) fn before_first(files: &[PathBuf]) -> Option<String> {
 }
 
 impl Column<'_> {
-    /// Returns true if the numbers count the files: if that is `known`, or if at least half of them are there.
+    /// Returns whether the numbers count the files: if that is `known`, or if at least half of them are present.
     fn is_dense(&self, known: bool) -> bool {
         let (least, most) = (self.numbers.keys().next(), self.numbers.keys().next_back());
         let span = most.zip(least).map_or(0, |(most, least)| most - least);
         known || span / 2 < self.numbers.len() as u64
     }
 
-    /// The first number that is missing. Where it may be that of the first or that of the last, both.
+    /// Returns the first missing number. If the first or the last may be missing, it returns both.
     fn missing(&self, dense: bool) -> Vec<u64> {
         let (least, most) = (self.numbers.keys().next(), self.numbers.keys().next_back());
         let Some((&least, &most)) = least.zip(most) else { return Vec::new() };
-        // A number above the count after `-of-` means that this is not a count.
+        // If a number is above the one after `-of-`, the latter is not a count.
         let of = self.of.filter(|of| most <= *of && *of > 0);
         let (first, last) = match of {
             Some(of) if least == 0 => (0, of - 1),
             Some(of) if most == of => (1, of),
-            // Those that are missing whether numbers begin at 0 or at 1.
+            // The numbers that are missing whether numbers begin at 0 or at 1.
             Some(of) => (1, of - 1),
             None if self.is_dense(dense) => (least, most),
             None => return Vec::new(),
         };
-        // The search ends after at most one step more than there are numbers.
+        // The search takes at most one step more than there are numbers.
         let gone = (first..=last).find(|number| !self.numbers.contains_key(number));
         match (gone, of) {
             (Some(gone), _) => vec![gone],
@@ -166,7 +166,8 @@ mod tests {
         check(Path::new("in"), &paths, true).err().map(|error| error.to_string())
     }
 
-    /// Every set of up to six files of each kind: what is missing is seen, but for the last where nothing says how many.
+    /// Over every set of up to six files of each kind: a missing file is detected, except the last if no name states
+    /// the count.
     #[test]
     fn a_missing_number_is_seen() {
         for count in 1..=6u64 {
@@ -187,7 +188,7 @@ mod tests {
                 assert_eq!(wrong(&of(1)), gone != 0, "{count} {gone:b}");
                 let hole = kept.windows(2).any(|pair| pair[1] != pair[0] + 1);
                 assert_eq!(wrong(&bare), hole, "{count} {gone:b}");
-                // From 0 on the first that is missing makes 1 the first, and then the last is missing.
+                // From 0 on, if the first is missing, 1 becomes the first, and then the last is missing.
                 assert_eq!(wrong(&of(0)), gone != 0, "{count} {gone:b}");
             }
         }

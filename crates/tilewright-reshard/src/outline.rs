@@ -1,15 +1,16 @@
-//! The arrays of a checkpoint as a plan keeps them: what is alike stands once.
+//! The arrays of a checkpoint as a plan stores them: equal values are stored once.
 //!
 //! ```text
-//! laid     local arrays: element type, extents, SPEC where they are not row-major
-//! held     ways to hold an array: its extents, the files with their local arrays, the boxes in them
-//! arrays   names, each with the number of how it is held
-//! columns  where arrays begin in files that begin alike
-//! files    where the first array begins in each file, and its column
+//! laid     local arrays: element type, extents, SPEC if they are not row-major
+//! held     pieces of an array: its extents, the files with their local arrays, the boxes in them
+//! arrays   names, each with the number of its pieces
+//! columns  offsets of arrays in a file, relative to the first; files with equal ones share a column
+//! files    the offset of the first array in each file, and the number of its column
 //! ```
 //!
-//! So a plan grows with the tensors and the files, and not with their product, and who reads it opens no header. What is read
-//! is checked as headers are: boxes lie within their arrays and cover the whole.
+//! Therefore a plan grows with the number of tensors plus the number of files, not with their product, and its readers
+//! open no header. The arrays that are read are checked as headers are: boxes are within their arrays and cover the
+//! whole.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -25,7 +26,7 @@ use crate::{
     lists,
 };
 
-/// The arrays, with what is alike once.
+/// The arrays, with equal values stored once.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outline {
     laid: Vec<LaidText>,
@@ -38,7 +39,7 @@ pub(crate) struct Outline {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LaidText {
     dtype: String,
-    /// The width of an element in bits: a byte for BOOL, whose values take one bit.
+    /// The width of an element in bits: a byte for BOOL, whose values need one bit.
     bits: u32,
     dims: Vec<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,17 +52,17 @@ struct LaidText {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct HeldText {
     extents: Vec<u64>,
-    /// Files, and numbers of local arrays.
+    /// The numbers of files and of local arrays.
     stored: Vec<(usize, usize)>,
-    /// Which of `stored`, then the first index, the extents, and the first index in the local array.
+    /// For each box: an index into `stored`, the first index, the extents, and the first index in the local array.
     pieces: Vec<Vec<u64>>,
 }
 
-/// Values by their address, in the order in which they were first seen.
+/// The numbers of values by their address, in the order in which they were first seen.
 struct Numbers<T>(HashMap<*const T, usize>);
 
 impl<T> Numbers<T> {
-    /// The number of a value, and whether it is new.
+    /// Returns the number of a value, and whether it is new.
     fn of(&mut self, value: &Arc<T>) -> (usize, bool) {
         let next = self.0.len();
         let number = *self.0.entry(Arc::as_ptr(value)).or_insert(next);
@@ -70,7 +71,7 @@ impl<T> Numbers<T> {
 }
 
 impl Outline {
-    /// That of these arrays.
+    /// Makes the outline of these arrays.
     pub(crate) fn of(arrays: &[Array], places: &Places) -> Outline {
         let mut outline = Outline::default();
         let (mut laid, mut held) = (Numbers(HashMap::new()), Numbers(HashMap::new()));
@@ -93,7 +94,7 @@ impl Outline {
         outline
     }
 
-    /// The hash of all that it says.
+    /// Returns the hash of the whole outline.
     pub(crate) fn sum(&self) -> Result<String, Error> {
         let text = serde_json::to_string(self);
         text.map(|text| hash(text.as_bytes())).map_err(|error| Error::usage(error.to_string()))
@@ -120,7 +121,7 @@ impl Outline {
         HeldText { extents: array.extents.clone(), stored, pieces }
     }
 
-    /// The arrays, checked, of this number of files.
+    /// Returns the arrays, after checks against this number of files.
     pub(crate) fn arrays(self, files: usize) -> Result<(Vec<Array>, Places), Error> {
         let laid = self.laid.into_iter().map(|text| Ok(Arc::new(text.laid()?)));
         let laid: Vec<Arc<Laid>> = laid.collect::<Result<_, Error>>()?;

@@ -1,11 +1,11 @@
-//! What a job comes to before it runs: its tasks, calls, files and plan, and the shares of workers.
+//! An estimate of a job before it runs: its tasks, calls, files and plan, and the shares of workers.
 
 use crate::{Calls, Error, Job, plan};
 
-/// The most files that a process may open where nothing else is said, on Linux and macOS.
+/// The number of files that a process may open by default on Linux and macOS.
 const DESCRIPTORS: u64 = 256;
 
-/// What a job comes to.
+/// An estimate of a job.
 ///
 /// ```
 /// use tilewright_reshard::{Job, Outlook, Request};
@@ -19,15 +19,15 @@ const DESCRIPTORS: u64 = 256;
 pub struct Outlook {
     /// The number of tensors.
     pub tensors: u64,
-    /// What all tasks take.
+    /// The reads and writes of all tasks.
     pub calls: Calls,
-    /// The most that one task takes, number by number.
+    /// The maximum over all tasks of each number.
     pub task: Calls,
-    /// The files of the source, and their bytes.
+    /// The number of files of the source.
     pub inputs: u64,
     /// The bytes of the files of the source.
     pub bytes_in: u64,
-    /// The files of the result.
+    /// The number of files of the result.
     pub outputs: u64,
     /// The bytes of the files of the result.
     pub bytes_out: u64,
@@ -37,7 +37,7 @@ pub struct Outlook {
     pub plan: u64,
     /// The most bytes of buffers in one process.
     pub memory: u64,
-    /// The bytes of journals, about: what promises of all tasks take.
+    /// The approximate bytes of journals with entries for all tasks.
     pub journal: u64,
     /// The shares for each number of workers.
     pub workers: Vec<Workers>,
@@ -54,24 +54,24 @@ pub struct Outlook {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workers {
-    /// How many workers.
+    /// The number of workers.
     pub count: u64,
-    /// The least of any share, number by number.
+    /// The minimum over all shares of each number.
     pub least: Calls,
-    /// The most of any share, number by number.
+    /// The maximum over all shares of each number.
     pub most: Calls,
-    /// Workers without a task.
+    /// The number of workers without a task.
     pub idle: u64,
-    /// The bytes of plans that are read, one by each worker.
+    /// The bytes of plans that all workers together read; each reads one.
     pub plans: u64,
-    /// How often files of the source are looked at before a task runs, by all workers together.
+    /// The number of checks of source files before tasks run, by all workers together.
     pub looks: u64,
-    /// How often files of the result are opened before a task runs, by all workers together.
+    /// The number of result files that are opened before tasks run, by all workers together.
     pub opens: u64,
 }
 
 impl Outlook {
-    /// That of a job, for these numbers of workers.
+    /// Estimates a job for these numbers of workers.
     ///
     /// # Errors
     /// As [`Job::calls`].
@@ -110,7 +110,7 @@ impl Outlook {
         })
     }
 
-    /// What passes a bound that systems have, in words; nothing where all is well.
+    /// Describes the estimates that exceed limits of common systems; empty if none does.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Outlook, Request, Tensor};
@@ -146,7 +146,7 @@ impl Outlook {
     }
 }
 
-/// The bytes of a promise in a journal: `[task,sum],` with a sum of ten digits.
+/// Returns the bytes of a task in a journal: `[task,sum],` with a sum of ten digits.
 fn promise(task: u64) -> u64 {
     u64::from(task.checked_ilog10().unwrap_or(0)) + 1 + 14
 }
@@ -167,7 +167,7 @@ impl Shares {
         Shares { workers, rank: 0, held: Calls::default() }
     }
 
-    /// Adds a task, behind all shares that end before it.
+    /// Adds a task, after closing all shares that end before it.
     fn add(&mut self, job: &Job, number: u64, calls: Calls) {
         while number >= job.share(self.rank, self.workers.count).end
             && self.rank < self.workers.count
@@ -177,7 +177,7 @@ impl Shares {
         self.held = self.held.and(calls);
     }
 
-    /// Ends the share of a worker.
+    /// Closes the share of a worker.
     fn close(&mut self) {
         let held = std::mem::take(&mut self.held);
         let first = self.rank == 0;

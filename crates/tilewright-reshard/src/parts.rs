@@ -1,20 +1,20 @@
-//! The parts in which a task is moved: each is written while what was read of it is in the cache.
+//! Splits a task into the parts in which it is moved: each part is written while its data are still in the cache.
 //!
-//! A box of a task may have half of the memory. Between its read and its write it would leave every cache, and each byte
-//! would come from main memory again. So a box passes in parts of at most [`LEAST`] bytes where both sides keep long
-//! calls; where they do not, as between rows and columns, the bound is doubled until they do, up to the whole box. Parts are a
-//! function of the plan and the task alone, so who verifies a task reads the parts that were written.
+//! A box of a task may use half of the memory. Between its read and its write it would leave every cache, and each byte
+//! would come from main memory again. So a box is moved in parts of at most [`LEAST`] bytes if both sides keep long
+//! calls. If they do not, as between rows and columns, the bound is doubled until they do, up to the whole box. Parts
+//! are a function of the plan and the task alone, so a later verification reads the parts that were written.
 
 use crate::{
     Job, Task,
     cut::{Cut, Side},
 };
 
-/// The least bound of a part in bytes: a part, and what is read and written for it, fit in a cache of 1 MiB.
+/// The smallest bound of a part in bytes: a part and the data that are read and written for it fit in a cache of 1 MiB.
 const LEAST: u64 = 512 << 10;
 
 impl Job {
-    /// The parts of a task, as tasks: they partition its box.
+    /// Returns the parts of a task, as tasks: they partition its box.
     pub(crate) fn parts(&self, task: &Task) -> impl Iterator<Item = Task> {
         let held = [&self.source.arrays, &self.output.arrays].map(|all| all.get(task.array));
         let (place, bits) = ((&*task.start, &*task.extents), held[0].map_or(8, |array| array.bits));
@@ -56,7 +56,7 @@ mod tests {
         (job.tasks(), all.len(), bytes.max().unwrap())
     }
 
-    /// With a lower bound a small box passes in several parts, and a plan keeps the bound.
+    /// With a lower bound a small box has several parts, and a plan keeps the bound.
     #[test]
     fn the_bound_of_parts_is_part_of_the_plan() {
         let rules = Rules::new("tp=2").unwrap().rule("*", "[Shard(1)]").unwrap();
@@ -78,9 +78,9 @@ mod tests {
     fn parts_are_small_where_calls_stay_long() {
         assert_eq!(parts("tp=8", "[Shard(0)]", None), (2, 128, LEAST));
         assert_eq!(parts("tp=8", "[Shard(1)]", None), (2, 64, 2 * LEAST));
-        // Of 128 ways a call of a small part would write little.
+        // A call that is one of 128 would write little for a small part.
         assert_eq!(parts("tp=128", "[Shard(1)]", None), (2, 4, 16 << 20));
-        // A transposition has no long calls in any part.
+        // A transpose has short calls in every part.
         assert_eq!(parts("tp=1", "[Shard(0)]", Some("col-major")), (2, 2, 32 << 20));
     }
 }

@@ -1,7 +1,8 @@
 //! A plan: a job as a file, for processes that share a file system.
 //!
-//! It holds the request, what the sources are known by, and the outline of their arrays. So a process that reads it opens no
-//! header; it looks at the length and the time of each source, and the hash of its header is part of the plan's name.
+//! It contains the request, the identities of the sources, and the outline of their arrays. A process that reads it
+//! opens no header: it checks the length and the time of each source. The hash of each header is part of the name of
+//! the plan.
 
 use std::{fs, path::Path};
 
@@ -16,7 +17,7 @@ use crate::{
     outline::Outline,
 };
 
-/// What stands in the file.
+/// The contents of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plan {
@@ -25,7 +26,7 @@ struct Plan {
     tasks: u64,
     request: Request,
     sources: Vec<Identity>,
-    /// The hash of all of this text, in which it is empty.
+    /// The hash of the whole text with this field empty.
     sum: String,
     outline: Outline,
     beside: Beside,
@@ -35,7 +36,7 @@ struct Plan {
 const VERSION: u32 = 3;
 
 impl Job {
-    /// Writes the plan to a new file, which appears whole.
+    /// Writes the plan to a new file, which appears complete.
     ///
     /// # Errors
     /// `exists`, `io`.
@@ -59,10 +60,10 @@ impl Job {
         })
     }
 
-    /// The plan as the bytes of its file, for processes that get it by a message.
+    /// Returns the plan as the bytes of its file, for processes that receive it in a message.
     ///
     /// # Errors
-    /// `usage` for a path that is no text.
+    /// `usage` for a path that is not text.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -74,10 +75,10 @@ impl Job {
         Ok((text(self)? + "\n").into_bytes())
     }
 
-    /// The job of a plan.
+    /// Reads the job of a plan.
     ///
     /// # Errors
-    /// As [`Job::prepare`]; `corrupt` for a file that is no plan; `changed` with the source that is not as it was.
+    /// As [`Job::prepare`]; `corrupt` for a file that is not a plan; `changed` for a source that was changed.
     ///
     /// ```
     /// # use tilewright_reshard::Job;
@@ -91,7 +92,7 @@ impl Job {
         Plan::read(&bytes, &path.display().to_string())?.job()
     }
 
-    /// The job of a plan's [bytes](Job::plan).
+    /// Reads the job of a plan's [bytes](Job::plan).
     ///
     /// # Errors
     /// As [`Job::of_plan`].
@@ -111,7 +112,7 @@ impl Plan {
         serde_json::to_string(self).map_err(|error| Error::usage(error.to_string()))
     }
 
-    /// The plan that bytes are, which messages call `name`.
+    /// Reads a plan from bytes, which messages call `name`.
     fn read(bytes: &[u8], name: &str) -> Result<Plan, Error> {
         let wrong = |said: String| Error::new("corrupt", format!("{name} is not a plan: {said}"));
         let mut plan: Plan =
@@ -127,7 +128,7 @@ impl Plan {
         }
     }
 
-    /// Its job, where the sources are as they were.
+    /// Makes its job, if the sources are unchanged.
     fn job(self) -> Result<Job, Error> {
         self.sources.iter().try_for_each(|source| source.check("the plan was made"))?;
         let files = self.sources;
@@ -146,7 +147,7 @@ impl Plan {
     }
 }
 
-/// The plan of a job as text.
+/// Returns the plan of a job as text.
 pub(crate) fn text(job: &Job) -> Result<String, Error> {
     let outline = Outline::of(&job.source.arrays, &job.source.places);
     let plan = Plan {

@@ -1,13 +1,13 @@
-//! A checkpoint with a file for each position of a mesh: rules say which box of an array each file holds.
+//! A checkpoint with a file for each position of a mesh. Rules state which box of an array each file holds.
 //!
 //! ```text
-//! files     stand in the order of the numbers in their names: file n is that of position n
-//! extents   where nothing says them: along each dim the sum over the parts into which the rule cuts it
-//! offsets   where a file says where its box begins (`DCP_SHARDING_INFO`), the rule has to say the same
+//! files     are sorted by the numbers in their names: file n is that of position n
+//! extents   if they are not stated: along each dim the sum over the parts into which the rule cuts it
+//! offsets   if a file states the offset of its box (`DCP_SHARDING_INFO`), it must equal that of the rule
 //! ```
 //!
-//! A tensor that a file does not hold is a part of unknown length. It is refused, unless another position holds the same
-//! part or the extents are said: then the pieces cover the array without it.
+//! A tensor that a file does not contain is a part of unknown length. It is refused, unless another position holds the
+//! same part or the extents are stated: then the pieces cover the array without it.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -28,7 +28,7 @@ use crate::{
     numbers,
 };
 
-/// The checkpoint of a folder with a file for each position of a mesh.
+/// Opens the checkpoint of a folder with a file for each position of a mesh.
 pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let (paths, mesh) = (listed(path)?, rules.mesh()?);
     if paths.is_empty() {
@@ -73,15 +73,15 @@ pub(crate) fn ranks(path: &Path, rules: &Rules, stated: Stated<'_>) -> Result<Ch
     Ok(checkpoint)
 }
 
-/// How the positions hold an array.
+/// An array with its pieces at the positions.
 struct Ranked {
     extents: Vec<u64>,
-    /// Whether nothing states the extents, and the shards are parts.
+    /// True if no source states the extents, and the shards are parts.
     assumed: bool,
     held: Arc<Held>,
 }
 
-/// What is known of all arrays: the rules, the extents that are said, the mesh, and the names of its files.
+/// The facts about all arrays: the rules, the stated extents, the mesh, and the names of its files.
 struct Ranks<'a> {
     rules: &'a Rules,
     stated: &'a Stated<'a>,
@@ -90,10 +90,10 @@ struct Ranks<'a> {
 }
 
 impl Ranks<'_> {
-    /// How an array is held of which the positions hold these.
+    /// Returns the pieces of an array from its local arrays at the positions.
     fn held(&self, first: &Entry, found: &[Option<&Entry>]) -> Result<Ranked, Error> {
         let name = &*first.name;
-        // Every position has all bytes of elements that are not cut.
+        // Elements that are not split are complete at every position.
         if first.laid.packed {
             return self.held_of(first, found, first.laid.dims().to_vec(), false);
         }
@@ -111,7 +111,7 @@ impl Ranks<'_> {
         }
     }
 
-    /// The same of an array of these extents.
+    /// Returns the pieces of an array of these extents.
     fn held_of(
         &self,
         first: &Entry,
@@ -147,8 +147,8 @@ impl Ranks<'_> {
         Ok(Ranked { extents, assumed, held })
     }
 
-    /// The extents of an array whose shards are these: along each dim the sum over the parts into which it is cut. And
-    /// whether any dim is cut: shards that are copies of the whole state its extents.
+    /// Returns the extents of an array with these shards: along each dim the sum over the parts into which it is cut.
+    /// The flag is true if any dim is cut: shards that are copies of the whole state its extents.
     fn extents(&self, first: &Entry, found: &[Option<&Entry>]) -> Result<(Vec<u64>, bool), Error> {
         let rank = first.laid.dims().len();
         let trial = self.trial(&first.name, first.laid.dtype, rank, found)?;
@@ -159,7 +159,7 @@ impl Ranks<'_> {
         Ok((extents.collect::<Result<_, _>>()?, cutting.iter().any(is_cut)))
     }
 
-    /// The sharding of larger extents, which every number of parts divides: it says which axes cut a dim.
+    /// Returns the sharding of larger extents, which every number of parts divides: it shows which axes cut a dim.
     fn trial(
         &self,
         name: &str,
@@ -173,7 +173,7 @@ impl Ranks<'_> {
             .map(|dim| most(dim).copied().unwrap_or(0).max(1).saturating_mul(self.mesh.count()))
             .collect();
         self.rules.sharded(name, &trial, Some(dtype)).map_err(|error| {
-            // The extents are tried ones: what does not fit them may fit those of the whole.
+            // These extents are only a trial: an error about them may not apply to the real ones.
             match error.kind() {
                 "mismatch" => {
                     Error::new(error.kind(), format!("{error}; {}", self.hint(name, rank)))
@@ -183,7 +183,8 @@ impl Ranks<'_> {
         })
     }
 
-    /// The extent of a dim that these axes cut. Positions that differ along other axes hold the same part of it.
+    /// Returns the extent of a dim that these axes cut. Positions that differ along other axes hold the same part of
+    /// it.
     fn extent(
         &self,
         dim: usize,
@@ -203,7 +204,7 @@ impl Ranks<'_> {
         })
     }
 
-    /// No file holds the part of a tensor that a position should.
+    /// Returns the error for a position whose file lacks its part of a tensor.
     fn absent(&self, position: usize, found: &[Option<&Entry>]) -> Error {
         let name = found.iter().flatten().next().map_or("", |entry| &*entry.name);
         let file = self.files.get(position).map_or("", String::as_str);
@@ -214,7 +215,7 @@ impl Ranks<'_> {
         Error::mismatch(format!("{said}; where that part is empty, {hint}"))
     }
 
-    /// How extents are said, for a tensor of this rank.
+    /// Describes how to state the extents of a tensor of this rank.
     fn hint(&self, name: &str, rank: usize) -> String {
         let dims = (0..rank).map(|dim| format!("D{dim}")).collect::<Vec<_>>().join(",");
         let rule = self.rules.said(name).unwrap_or("RULE");
@@ -222,7 +223,8 @@ impl Ranks<'_> {
     }
 }
 
-/// An error unless the tensor of a file is the shard of its position: its extents, and where it begins if the file says so.
+/// Returns an error unless the tensor of a file is the shard of its position: its extents, and its offset if the file
+/// states it.
 fn fits(entry: &Entry, sharded: &Sharded, position: u64, pieces: &[Piece]) -> Result<(), Error> {
     let (name, stored) = (&entry.name, sharded.shard(position)?.stored().to_vec());
     let extents = sharded.extents();
@@ -245,7 +247,7 @@ fn fits(entry: &Entry, sharded: &Sharded, position: u64, pieces: &[Piece]) -> Re
     }
 }
 
-/// The axes of the mesh that cut a dim.
+/// Returns the axes of the mesh that cut a dim.
 fn cutting(sharded: &Sharded, dim: usize) -> BTreeSet<usize> {
     let splits = sharded.splits().iter().filter(|split| split.dim == dim);
     splits.flat_map(|split| split.parts.iter().map(|part| part.axis)).collect()

@@ -1,22 +1,23 @@
-//! The fingerprints of arrays: those that sources record are compared with what is read, and results record theirs.
+//! The fingerprints of arrays: recorded ones are compared with the data that are read, and results record theirs.
 //!
-//! A fingerprint is a sum over the elements of an array by their coordinates, so those of the boxes of tasks add up to that
-//! of the whole. Whole arrays alone have one: a local array counts its coordinates from its own first element.
+//! A fingerprint is a sum over the elements of an array by their coordinates, so the fingerprints of the boxes of tasks
+//! add up to that of the whole. Only whole arrays have one: a local array counts its coordinates from its own first
+//! element.
 
 use tilewright_files::Fingerprint;
 
 use crate::{Error, Job, journal};
 
 impl Job {
-    /// Whether the data of an array are summed while they are read.
+    /// Returns whether the data of an array are summed while they are read.
     pub(crate) fn sums(&self, array: usize) -> bool {
         self.output.records(array) || self.source.beside.recorded(array).is_some()
     }
 
-    /// The fingerprint of every array that is summed, of what all tasks have promised.
+    /// Returns the fingerprint of every array that is summed, from the journal entries of all tasks.
     ///
     /// # Errors
-    /// `corrupt` where a source records another one.
+    /// `corrupt` if a source records another one.
     pub(crate) fn fingerprints(&self) -> Result<Vec<Option<Fingerprint>>, Error> {
         let arrays = self.source.arrays.len();
         let mut sums = vec![None; arrays];

@@ -1,7 +1,8 @@
-//! Several pieces that hold one box: the first is read, and the others are compared with it, element by element.
+//! Several pieces that are copies of one box: the first is read, and the others are compared with it, element by
+//! element.
 //!
-//! A rule that says too much, as `[Replicate()]` of what ranks hold different parts of, would else drop data without a
-//! word: shapes and lengths fit.
+//! Without the comparison, a wrong rule would drop data without an error: with `[Replicate()]` for ranks that hold
+//! different parts, shapes and lengths fit.
 
 use std::fs::File;
 
@@ -19,7 +20,7 @@ use crate::{
 /// Buffers in which a piece is compared with a box in memory, part by part.
 pub(crate) struct Replica {
     room: Room,
-    /// The same part of the box.
+    /// The corresponding part of the box.
     known: Option<Buffer>,
     budget: Budget,
     /// The most bytes of a part.
@@ -27,12 +28,12 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Buffers of at most four times this many bytes.
+    /// Makes buffers of at most four times this many bytes together.
     pub(crate) fn new(budget: &Budget, most: u64) -> Result<Replica, Error> {
         Ok(Replica { room: Room::new(budget, most)?, known: None, budget: budget.clone(), most })
     }
 
-    /// The first element of the box `known` of which the piece in this file holds something else.
+    /// Returns the first element at which the piece in this file differs from the box `known`.
     pub(crate) fn difference(
         &mut self,
         known: &Room,
@@ -69,7 +70,7 @@ impl Replica {
     }
 }
 
-/// The parts in which a copy is compared, each of at most this many bytes.
+/// Splits a copy into the parts in which it is compared, each of at most this many bytes.
 pub(crate) fn parts(meet: &Meet, bits: u32, most: u64) -> impl Iterator<Item = Meet> {
     let cut = Cut::new(&meet.extents, u64::from(bits / 8), most, &[]);
     (0..cut.count()).map(move |number| {
@@ -79,7 +80,7 @@ pub(crate) fn parts(meet: &Meet, bits: u32, most: u64) -> impl Iterator<Item = M
     })
 }
 
-/// The index of an element of a row-major box.
+/// Returns the index of an element of a row-major box.
 fn digits(mut element: u64, extents: &[u64]) -> Vec<u64> {
     let mut digits: Vec<u64> = Vec::new();
     for extent in extents.iter().rev() {

@@ -1,4 +1,4 @@
-//! [`Request`]: what is asked.
+//! [`Request`]: the input of a job.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Rules, known_extents::Named, rules::pattern};
 
-/// The bytes of memory that are used where nothing else is said: 256 MiB.
+/// The default limit of memory: 256 MiB.
 pub const DEFAULT_MEMORY: u64 = 256 << 20;
 
-/// The form of a result: which files hold what.
+/// The form of a result: the division of tensors into files.
 ///
 /// ```
 /// use tilewright_reshard::Form;
@@ -21,14 +21,14 @@ pub const DEFAULT_MEMORY: u64 = 256 << 20;
 pub enum Form {
     /// Whole tensors in files of a bounded length with an index, as on the Hugging Face hub.
     Hf,
-    /// What torch's distributed checkpoint loads: each box once, with its place in the metadata.
+    /// The form that torch's distributed checkpoint loads: each box once, with its offset in the metadata.
     Dcp,
-    /// A file for each position of the mesh with all that it holds.
+    /// A file for each position of the mesh with all its shards.
     Ranks,
 }
 
 impl Form {
-    /// The form of this name.
+    /// Returns the form of this name.
     ///
     /// ```
     /// assert_eq!(tilewright_reshard::Form::parse("zip"), None);
@@ -37,7 +37,7 @@ impl Form {
         [Form::Hf, Form::Dcp, Form::Ranks].into_iter().find(|form| form.name() == name)
     }
 
-    /// The name.
+    /// Returns the name.
     ///
     /// ```
     /// assert_eq!(tilewright_reshard::Form::Hf.name(), "hf");
@@ -51,7 +51,7 @@ impl Form {
     }
 }
 
-/// What is read, and what is to become of it.
+/// The checkpoint that is read, and the result that is made of it.
 ///
 /// ```
 /// use tilewright_reshard::{Form, Request, Rules};
@@ -78,7 +78,7 @@ pub struct Request {
     /// The extents of tensors by their names.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub(crate) listed: Named,
-    /// Whether the extents of shards are taken as they are.
+    /// True if the extents of shards are trusted.
     #[serde(default)]
     pub(crate) trusts_extents: bool,
     #[serde(default)]
@@ -87,13 +87,13 @@ pub struct Request {
     pub(crate) verified: bool,
     #[serde(default)]
     pub(crate) force: bool,
-    /// The least bytes of a part in which a box is moved, where a test says other ones.
+    /// The smallest bound of a part in bytes, if a test sets another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) part: Option<u64>,
 }
 
 impl Request {
-    /// A checkpoint, rewritten as whole tensors in a new folder.
+    /// Requests that a checkpoint is rewritten as whole tensors in a new folder.
     ///
     /// ```
     /// use tilewright_reshard::{DEFAULT_MEMORY, Request};
@@ -120,7 +120,7 @@ impl Request {
         }
     }
 
-    /// The rules by which the files of the input, one a position, hold their tensors.
+    /// Sets the rules by which the files of the input, one for each position, hold their tensors.
     ///
     /// ```
     /// # use tilewright_reshard::{Request, Rules};
@@ -132,7 +132,7 @@ impl Request {
         self
     }
 
-    /// The rules of the result.
+    /// Sets the rules of the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Form, Request, Rules};
@@ -144,7 +144,7 @@ impl Request {
         self
     }
 
-    /// The form of the result; without it a file for each position where there are rules, else whole tensors.
+    /// Sets the form of the result. The default is a file for each position if there are rules, else whole tensors.
     ///
     /// ```
     /// # use tilewright_reshard::{Form, Request};
@@ -155,7 +155,7 @@ impl Request {
         self
     }
 
-    /// The layout of each shard, a SPEC; row-major without it.
+    /// Sets the layout of each shard, a SPEC. The default is row-major.
     ///
     /// ```
     /// # use tilewright_reshard::Request;
@@ -166,7 +166,7 @@ impl Request {
         self
     }
 
-    /// The most bytes of tensors in a file of whole tensors; a longer tensor has a file of its own.
+    /// Sets the most bytes of tensors in a file of whole tensors; a longer tensor has its own file.
     ///
     /// ```
     /// # use tilewright_reshard::Request;
@@ -177,7 +177,7 @@ impl Request {
         self
     }
 
-    /// The bytes of memory for buffers, at least 64 KiB.
+    /// Sets the bytes of memory for buffers, at least 64 KiB.
     ///
     /// ```
     /// # use tilewright_reshard::Request;
@@ -188,10 +188,11 @@ impl Request {
         self
     }
 
-    /// The extents of the whole tensors whose names match: those of files that do not say them, and a check of others.
+    /// Sets the extents of the whole tensors whose names match. They are needed for files that do not state them, and
+    /// are checked against others.
     ///
     /// # Errors
-    /// `usage` for a pattern that is none.
+    /// `usage` for a pattern that cannot be read.
     ///
     /// ```
     /// # use tilewright_reshard::Request;
@@ -204,11 +205,12 @@ impl Request {
         Ok(self)
     }
 
-    /// The extents of whole tensors by their names, as a text in JSON or TOML: an object of names with lists of extents. In
-    /// TOML, tables are parts of names. A tensor that is named has to be there, and its shards have to cover these extents.
+    /// Sets the extents of whole tensors by their names, from a text in JSON or TOML: an object of names with lists of
+    /// extents. In TOML, tables are prefixes of names. A tensor that is named must exist, and its shards must cover
+    /// these extents.
     ///
     /// # Errors
-    /// `usage` for a text that is no such list, with what was read instead.
+    /// `usage` for a text that is not such a list, with what was found instead.
     ///
     /// ```
     /// # use tilewright_reshard::Request;
@@ -224,7 +226,7 @@ impl Request {
         Ok(self)
     }
 
-    /// Whether the extents that the shards imply are taken, whatever files say of them.
+    /// Sets whether the extents that the shards imply are used, regardless of those that files state.
     ///
     /// ```
     /// # use tilewright_reshard::Request;
@@ -235,7 +237,7 @@ impl Request {
         self
     }
 
-    /// Whether one of several copies of a box is read, and the others are not compared with it.
+    /// Sets whether one of several copies of a box is read, and the others are not compared with it.
     ///
     /// ```
     /// # use tilewright_reshard::Request;
@@ -246,7 +248,7 @@ impl Request {
         self
     }
 
-    /// Whether what is written is read back and compared with what was read.
+    /// Sets whether the result is read back and compared with the data that were read.
     ///
     /// ```
     /// # use tilewright_reshard::Request;
@@ -257,7 +259,8 @@ impl Request {
         self
     }
 
-    /// Whether the result may replace a checkpoint: a folder of files alone, one of them safetensors.
+    /// Sets whether the result may replace a checkpoint: a folder that contains only files, at least one of them
+    /// safetensors.
     ///
     /// ```
     /// # use tilewright_reshard::Request;
@@ -268,14 +271,14 @@ impl Request {
         self
     }
 
-    /// The least bytes of a part in which a box is moved, for tests: so a small box has several.
+    /// Sets the smallest bound of a part in bytes, for tests: a small box then has several parts.
     #[doc(hidden)]
     pub fn part(mut self, bytes: u64) -> Request {
         self.part = Some(bytes.max(1));
         self
     }
 
-    /// The form of the result.
+    /// Returns the form of the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Form, Request};

@@ -1,4 +1,4 @@
-//! [`Rules`]: a mesh, and which tensors are cut over it how.
+//! [`Rules`]: a mesh, and shardings for tensors by their names.
 
 use serde::{Deserialize, Serialize};
 use tilewright_core::Dtype;
@@ -10,11 +10,11 @@ use crate::{Error, array::Array, lists::uncut};
 /// The rule of a tensor, and the extents in it.
 type Said<'a> = (&'a str, Option<Vec<u64>>);
 
-/// A mesh and a sharding for tensors by their names: the first pattern that matches wins, and what none matches is whole
-/// on every position.
+/// A mesh and shardings for tensors by their names: the first pattern that matches is used, and a tensor that no
+/// pattern matches is whole on every position.
 ///
-/// A sharding is a text in any notation of `tilewright_sharded`, with the extents of the whole tensor before it where
-/// shards do not say them: `[50257,64] @ megatron:vocab(pad=128)`.
+/// A sharding is a text in any notation of `tilewright_sharded`. If shards do not imply the extents of the whole
+/// tensor, they precede it: `[50257,64] @ megatron:vocab(pad=128)`.
 ///
 /// ```
 /// use tilewright_reshard::Rules;
@@ -31,7 +31,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Rules over a mesh: `a=2,b=4`, or sizes alone, `2,4`.
+    /// Makes rules over a mesh: `a=2,b=4`, or sizes alone, `2,4`.
     ///
     /// # Errors
     /// As the parser of meshes.
@@ -47,10 +47,10 @@ impl Rules {
         Ok(rules)
     }
 
-    /// The same rules with one more, which stands behind those there are.
+    /// Adds a rule after the existing ones.
     ///
     /// # Errors
-    /// `usage` for a pattern that is none.
+    /// `usage` for a pattern that cannot be read.
     ///
     /// ```
     /// use tilewright_reshard::Rules;
@@ -64,7 +64,7 @@ impl Rules {
         Ok(self)
     }
 
-    /// The number of positions of the mesh.
+    /// Returns the number of positions of the mesh.
     ///
     /// # Errors
     /// As [`Rules::new`].
@@ -76,11 +76,11 @@ impl Rules {
         Ok(self.mesh()?.count())
     }
 
-    /// The sharding of a tensor of this name.
+    /// Returns the sharding of a tensor of this name.
     ///
     /// # Errors
-    /// What the notation refuses, with the tensor and the rule; `mismatch` for a rule over another number of positions,
-    /// or with other extents.
+    /// The errors of the notation, with the tensor and the rule; `mismatch` for a rule over another number of
+    /// positions, or with other extents.
     ///
     /// ```
     /// use tilewright_reshard::Rules;
@@ -117,7 +117,7 @@ impl Rules {
         }
     }
 
-    /// The sharding of an array; elements narrower than a byte are whole on every position, or refused.
+    /// Returns the sharding of an array; elements narrower than a byte must be whole on every position.
     pub(crate) fn of_array(&self, array: &Array) -> Result<Sharded, Error> {
         let sharded = self.sharded(&array.name, array.shape(), Some(array.dtype))?;
         if array.packed.is_none() {
@@ -132,22 +132,22 @@ impl Rules {
         }
     }
 
-    /// The rule of a tensor as it was written; nothing where none matches.
+    /// Returns the rule of a tensor as it was written; empty if no pattern matches.
     pub(crate) fn said(&self, name: &str) -> Result<&str, Error> {
         Ok(self.of(name)?.map_or("", |(rule, _)| rule))
     }
 
-    /// The extents that the rule of a tensor says, where it does.
+    /// Returns the extents in the rule of a tensor, if any.
     pub(crate) fn extents(&self, name: &str) -> Result<Option<Vec<u64>>, Error> {
         Ok(self.of(name)?.and_then(|(_, extents)| extents))
     }
 
-    /// Whether a rule says how a tensor is cut; over one position there is nothing to say.
+    /// Returns whether a rule matches a tensor; a mesh with one position needs none.
     pub(crate) fn names(&self, name: &str) -> Result<bool, Error> {
         Ok(self.count()? == 1 || self.of(name)?.is_some())
     }
 
-    /// The rule of a tensor, and the extents in it.
+    /// Returns the rule of a tensor, and the extents in it.
     fn of(&self, name: &str) -> Result<Option<Said<'_>>, Error> {
         let matched = self.matcher()?.of(name).and_then(|number| self.rules.get(number));
         let Some((_, rule)) = matched else { return Ok(None) };
@@ -159,12 +159,12 @@ impl Rules {
         Ok(Some((rule, Some(dims))))
     }
 
-    /// The patterns, compiled once for many names.
+    /// Returns the patterns, compiled once for many names.
     pub(crate) fn matcher(&self) -> Result<Matcher, Error> {
         Matcher::new(self.rules.iter().map(|(glob, _)| &**glob))
     }
 
-    /// Of each rule the first array that it cuts.
+    /// Returns, for each rule, the first array that it applies to.
     pub(crate) fn firsts<'a>(&self, arrays: &'a [Array]) -> Result<Vec<&'a Array>, Error> {
         let (matcher, mut firsts) = (self.matcher()?, vec![None; self.rules.len()]);
         for array in arrays {
@@ -174,45 +174,45 @@ impl Rules {
         Ok(firsts.into_iter().flatten().collect())
     }
 
-    /// The mesh.
+    /// Returns the mesh.
     pub(crate) fn mesh(&self) -> Result<Mesh, Error> {
         let any = Sharded::parse(&format!("[1] @ mesh({}) [{}]", self.mesh, self.nothing()))?;
         Ok(any.mesh().clone())
     }
 
-    /// Placements that cut nothing.
+    /// Returns placements that cut nothing.
     fn nothing(&self) -> String {
         let axes = self.mesh.split(';').next().unwrap_or_default().split(',').count();
         vec!["Replicate()"; axes].join(", ")
     }
 
-    /// An error for a pattern that none of `names` matches.
+    /// Returns an error for a pattern that none of `names` matches.
     pub(crate) fn check(&self, names: &[&str]) -> Result<(), Error> {
         self.rules.iter().try_for_each(|(glob, _)| check(glob, names))
     }
 }
 
-/// Which rule is that of a name.
+/// The compiled patterns of rules: finds the rule of a name.
 pub(crate) struct Matcher(Vec<Pattern>);
 
 impl Matcher {
-    /// The patterns, compiled.
+    /// Compiles the patterns.
     pub(crate) fn new<'a>(globs: impl Iterator<Item = &'a str>) -> Result<Matcher, Error> {
         Ok(Matcher(globs.map(pattern).collect::<Result<_, Error>>()?))
     }
 
-    /// The number of the first rule that matches.
+    /// Returns the number of the first pattern that matches.
     pub(crate) fn of(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|pattern| pattern.matches(name))
     }
 }
 
-/// An error for a pattern that none of `names` matches.
+/// Returns an error for a pattern that none of `names` matches.
 pub(crate) fn check(glob: &str, names: &[&str]) -> Result<(), Error> {
     Ok(pattern(glob)?.check(names.iter().copied())?)
 }
 
-/// A pattern such as `*.weight`; a `*` also matches dots and slashes.
+/// Compiles a pattern such as `*.weight`; a `*` also matches dots and slashes.
 pub(crate) fn pattern(text: &str) -> Result<Pattern, Error> {
     Ok(Pattern::new(text)?)
 }

@@ -1,4 +1,4 @@
-//! Tasks run: a batch of them, then a sync of the files, then a line of the journal.
+//! Runs tasks in batches: after each batch it syncs the files, then appends a line to the journal.
 
 use std::collections::BTreeSet;
 
@@ -16,19 +16,19 @@ use crate::{
     table::Table,
 };
 
-/// A line of the journal promises about this many times the memory, at most [`MOST`] bytes.
+/// A line of the journal covers tasks of about this many times the memory, at most [`MOST`] bytes.
 const BATCH: u64 = 8;
 
-/// The bytes of tasks after which a line of the journal is due.
+/// The bytes of tasks after which a line of the journal is written.
 const MOST: u64 = 512 << 20;
 
 impl Job {
-    /// Runs what is missing of these tasks, as the process `who`.
+    /// Runs those of these tasks that are not done, as the process `who`.
     ///
     /// # Errors
-    /// `exists` where the result is there already, `busy` where another job works on it, `replicas` where pieces that hold
-    /// one box differ, `corrupt` where what was written is not what was read, `io`, `changed`, `cancelled` where `watch`
-    /// says so, `usage` for a number that is no task's.
+    /// `exists` if the result exists already, `busy` if another job holds its name, `replicas` if copies of one box
+    /// differ, `corrupt` if the data that were written differ from those that were read, `io`, `changed`, `cancelled`
+    /// if `watch` requests it, `usage` for a number without a task.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -49,7 +49,7 @@ impl Job {
         done.map_err(|error| self.leaving(error))
     }
 
-    /// The same, for one of the threads of who has the claim.
+    /// Runs tasks in one thread of a process that holds the claim.
     pub(crate) fn work(
         &self,
         tasks: impl IntoIterator<Item = u64>,
@@ -91,7 +91,7 @@ impl Job {
         Ok(todo.len() as u64)
     }
 
-    /// Runs all that is missing, and makes the result visible.
+    /// Runs all tasks that are not done, and makes the result visible.
     ///
     /// # Errors
     /// As [`Job::run`] and [`Job::finish`].
@@ -108,7 +108,7 @@ impl Job {
         self.run_all_threads(1, watch)
     }
 
-    /// The same in several threads, which share the request's memory.
+    /// Runs all tasks in several threads, which share the request's memory, and makes the result visible.
     ///
     /// # Errors
     /// As [`Job::run_all`].
@@ -132,7 +132,7 @@ impl Job {
         done.map_err(|error| self.leaving(error))
     }
 
-    /// Syncs the data of a batch, reads them back where that is asked, and then writes its line.
+    /// Syncs the data of a batch, verifies them if requested, and then writes the line of the journal.
     fn promise(
         &self,
         hands: &mut Hands<'_>,
@@ -152,17 +152,17 @@ impl Job {
         Ok(())
     }
 
-    /// The most bytes of each of two buffers beside the box.
+    /// Returns the most bytes of each of the two buffers of a move.
     pub(crate) fn buffers(&self) -> u64 {
         (self.request.memory / 8).clamp(8 << 10, 8 << 20)
     }
 
-    /// The most bytes of a copy that are compared at once.
+    /// Returns the most bytes of a copy that are compared at once.
     pub(crate) fn compared_at_once(&self) -> u64 {
         self.buffers() / 2
     }
 
-    /// The most bytes of all buffers beside the box: two, and four where copies are compared.
+    /// Returns the most bytes of all buffers other than the box: two, and four more if copies are compared.
     pub(crate) fn beside_box(&self) -> u64 {
         let replicated = |arrays: &[Array]| arrays.iter().any(|it| it.held.replicated() > 0);
         let result = self.request.verified && replicated(&self.output.arrays);
@@ -171,21 +171,21 @@ impl Job {
         2 * self.buffers() + compared
     }
 
-    /// The bytes of the box of a task.
+    /// Returns the bytes of the box of a task.
     pub(crate) fn bytes_of(&self, task: &Task) -> u64 {
         let bits = self.source.arrays.get(task.array).map_or(0, |array| array.bits);
         task.extents.iter().fold(u64::from(bits / 8), |size, n| size.saturating_mul(*n))
     }
 }
 
-/// Which side of a job.
+/// One side of a job.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Source,
     Result,
 }
 
-/// Open files and the memory, which the threads of a run share.
+/// The open files and the memory that the threads of a run share.
 pub(crate) struct Shared {
     reads: Table,
     writes: Table,
@@ -204,7 +204,7 @@ impl Shared {
     }
 }
 
-/// What runs tasks one after another: buffers, and the files that it has written to.
+/// A worker that runs tasks one after another: its buffers, and the files that it has written to.
 struct Hands<'j> {
     job: &'j Job,
     shared: &'j Shared,
@@ -219,7 +219,7 @@ impl<'j> Hands<'j> {
         Ok(Hands { job, shared, room, replica, written: BTreeSet::new() })
     }
 
-    /// Takes the memory of a task, where threads share it; buffers of the task before are given back first.
+    /// Takes the memory of a task if threads share it; the buffers of the previous task are returned first.
     fn share(&mut self, task: &Task) -> Result<(), Error> {
         if self.shared.threads > 1 {
             let part = self.job.parts(task).map(|part| self.job.bytes_of(&part)).max();
@@ -230,7 +230,7 @@ impl<'j> Hands<'j> {
         Ok(())
     }
 
-    /// Gives the memory of the last task to other threads.
+    /// Returns the memory of the last task to other threads.
     fn release(&mut self) -> Result<(), Error> {
         if self.shared.threads > 1 {
             (self.room, self.replica) = rooms(self.job, &Budget::new(0))?;
@@ -238,12 +238,12 @@ impl<'j> Hands<'j> {
         Ok(())
     }
 
-    /// Brings what was written to the disk.
+    /// Syncs the written files to the disk.
     fn sync(&mut self) -> Result<(), Error> {
         self.shared.writes.sync(&mut self.written)
     }
 
-    /// Runs a task part by part, and gives what is promised of it when it is on the disk.
+    /// Runs a task part by part, and returns its journal entry, which holds once the data are on the disk.
     fn run(&mut self, number: u64, task: &Task) -> Result<Promise, Error> {
         self.share(task)?;
         let (mut sum, mut data) =
@@ -263,7 +263,7 @@ impl<'j> Hands<'j> {
         Ok(Promise { task: number, sum: sum.finalize(), data })
     }
 
-    /// Writes the box to every file that holds something of it.
+    /// Writes the box to every file with a piece that intersects it.
     fn scatter(&mut self, to: &Array, task: &Task) -> Result<(), Error> {
         for (stored, meet) in to.held.meets(&task.start, &task.extents) {
             let at = self.job.output.places.at(stored.file, task.array);
@@ -278,7 +278,7 @@ impl<'j> Hands<'j> {
         Ok(())
     }
 
-    /// An error if the result holds something else than what was read.
+    /// Returns an error if the result differs from the data that were read.
     fn verify(&mut self, promise: &Promise) -> Result<(), Error> {
         let Some(task) = self.job.task(promise.task) else { return Ok(()) };
         self.share(&task)?;
@@ -295,7 +295,7 @@ impl<'j> Hands<'j> {
         Err(Error::new("corrupt", format!("{said}: the result differs from the source")))
     }
 
-    /// Reads the box of a task from one side. Pieces that hold what another one holds are compared with it.
+    /// Reads the box of a task from one side. Further copies of a piece are compared with the first.
     fn gather(&mut self, side: Side, task: &Task) -> Result<(), Error> {
         let Hands { job, shared, room, replica, .. } = self;
         let (arrays, places, files) = match side {
@@ -329,12 +329,12 @@ impl<'j> Hands<'j> {
     }
 }
 
-/// A job that was read from a plan names a file for a tensor and no place in it.
+/// Returns the error for a job from a plan that names a file for a tensor without an offset in it.
 fn absent(tensor: &str) -> Error {
     Error::new("corrupt", format!("tensor {tensor:?}: it is missing in a file of the job"))
 }
 
-/// Two files hold different elements where both hold one box.
+/// Returns the error for two files with different elements in copies of one box.
 fn differ(side: Side, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error {
     let [first, second] = files;
     let said = format!("tensor {:?}: {first} and {second} hold the same box", task.tensor);
@@ -348,7 +348,7 @@ fn differ(side: Side, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error
     }
 }
 
-/// A box, and what compares copies with it.
+/// Makes a box, and the buffers for the comparison of copies.
 fn rooms(job: &Job, budget: &Budget) -> Result<(Room, Replica), Error> {
     Ok((Room::new(budget, job.buffers())?, Replica::new(budget, job.compared_at_once())?))
 }

@@ -1,10 +1,10 @@
-//! What is read: the arrays of a checkpoint, from the headers of its files.
+//! Opens the source: it reads the arrays of a checkpoint from the headers of its files.
 //!
-//! | a checkpoint | where its pieces lie |
+//! | a checkpoint | its pieces |
 //! |---|---|
 //! | any file of tensors, an index, a folder of one of these | whole tensors, in the layouts that the files note |
-//! | a folder of torch's distributed checkpoint in safetensors | `DCP_SHARDING_INFO` says where each begins; the extents are the largest ends, or what the caller says |
-//! | a folder with a file for each position of a mesh | rules say it (`ranks.rs`) |
+//! | a folder of torch's distributed checkpoint in safetensors | `DCP_SHARDING_INFO` states the offset of each; the extents are the largest ends, or those that the caller states |
+//! | a folder with a file for each position of a mesh | boxes by rules (`ranks.rs`) |
 //!
 //! Equal boxes in several files are replicas: all are kept, and compared when they are read.
 
@@ -43,7 +43,7 @@ pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     Ok(checkpoint)
 }
 
-/// Returns true for the folder of a distributed checkpoint of torch without an index.
+/// Returns whether a path is the folder of a distributed checkpoint of torch without an index.
 fn is_distributed(path: &Path) -> Result<bool, Error> {
     if !path.is_dir() || names(path)?.iter().any(|path| is_index(path)) {
         return Ok(false);
@@ -53,12 +53,12 @@ fn is_distributed(path: &Path) -> Result<bool, Error> {
     Ok(says_places(&tilewright_files::open(first, &Reading::default())?))
 }
 
-/// Returns true if the files state that their tensors are boxes of arrays.
+/// Returns whether the files state that their tensors are boxes of arrays.
 fn says_places(input: &Input) -> bool {
     input.metadata().any(|(key, _)| key == PLACES)
 }
 
-/// The files of a folder, those beside an index, or the one file.
+/// Returns the files of a folder, those next to an index, or the one file.
 fn parts(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match (path.is_dir(), is_index(path)) {
@@ -72,7 +72,7 @@ fn is_index(path: &Path) -> bool {
     path.to_string_lossy().ends_with(".index.json")
 }
 
-/// Whole tensors, in the order of the file.
+/// Opens whole tensors, in the order of the file.
 fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let input = tilewright_files::open(path, &Reading::default())?;
     // An index names each tensor once, and other files may hold more of it.
@@ -105,7 +105,7 @@ fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
     beside.left.splice(0..0, input.warnings());
     for (number, tensor) in input.tensors().iter().enumerate() {
-        // The bytes of elements that are not cut have no sum by elements.
+        // Fingerprints are sums over elements; arrays that are handled as bytes have none.
         let is_packed = arrays.get(number).is_some_and(|array| array.packed.is_some());
         let recorded = tensor.recorded().filter(|_| !is_packed);
         recorded.into_iter().for_each(|data| beside.record(number, data));
@@ -115,7 +115,8 @@ fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     Ok(Checkpoint { files, arrays, places: known, beside })
 }
 
-/// Takes the extents that are stated of a tensor; of elements narrower than a byte, which are not cut, they are a check.
+/// Applies the stated extents of a tensor. For elements narrower than a byte, which are not split, they are only
+/// checked.
 fn state(extents: &mut [u64], entry: &Entry, stated: &Stated<'_>) -> Result<(), Error> {
     let name = &*entry.name;
     let Some(said) = stated.of(name) else { return Ok(()) };
@@ -134,7 +135,7 @@ fn state(extents: &mut [u64], entry: &Entry, stated: &Stated<'_>) -> Result<(), 
     }
 }
 
-/// The boxes of a distributed checkpoint.
+/// Opens the boxes of a distributed checkpoint.
 fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let paths = parts(path)?;
     let mut lists = Lists::read(&paths)?;
@@ -174,7 +175,7 @@ fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
         arrays.push(array(first, whole.clone(), held.clone()));
         alike.insert(key, (whole, held));
     }
-    // A process that has nothing to write writes no file: that is known where all extents are said.
+    // A process without data writes no file. If all extents are stated, its absence is not an error.
     if is_open || assumed.iter().next().is_some() {
         check_numbers(path, &paths)?;
     }
@@ -186,7 +187,7 @@ fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     Ok(checkpoint)
 }
 
-/// An error where the numbers of torch's files, from 1 on, show that one is missing.
+/// Returns an error if the numbers of torch's files, from 1 on, show that one is missing.
 fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
     let why =
         "a process that wrote nothing leaves no file; if so, give the extents of every tensor";
@@ -203,7 +204,7 @@ fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
     }
 }
 
-/// How an array is held whose local arrays are boxes of it, each with its file and first index.
+/// Returns the pieces of an array whose local arrays are boxes of it, each with its file and first index.
 fn boxes(
     name: &str,
     extents: &[u64],

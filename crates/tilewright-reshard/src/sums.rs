@@ -6,7 +6,7 @@ use tilewright_fingerprint::Array;
 
 use crate::Error;
 
-/// The fingerprint of a box in memory, row-major, of an array of this type.
+/// Returns the fingerprint of a row-major box in memory, of an array of this type.
 pub(crate) fn of_box(
     (start, extents): (&[u64], &[u64]),
     (dtype, bits): (Dtype, u32),
@@ -20,7 +20,7 @@ pub(crate) fn of_box(
     sum().map_err(|error| Error::new(error.kind(), error.to_string()))
 }
 
-/// Whether arrays of this type have fingerprints.
+/// Returns whether arrays of this type have fingerprints.
 pub(crate) fn is_summed(dtype: Dtype, bits: u32) -> bool {
     let layout = TensorLayout::row_major(&[1]);
     let summed = |layout: &TensorLayout| {

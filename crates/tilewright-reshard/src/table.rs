@@ -1,4 +1,4 @@
-//! Files that are opened when they are needed, by all threads of a run.
+//! A table of files, which all threads of a run share and which are opened when they are needed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,10 +11,10 @@ use tilewright_files::disk;
 
 use crate::{Error, lists::shown};
 
-/// The most files that are open in a table.
+/// The most files of a table that are open at a time.
 const OPEN: usize = 256;
 
-/// The files of one side, by their numbers. Bytes are read and written at positions, so threads share a file.
+/// The files of one side, by their numbers. Reads and writes are positional, so threads share a file.
 pub(crate) struct Table {
     paths: Vec<PathBuf>,
     open: Mutex<BTreeMap<usize, Arc<File>>>,
@@ -26,12 +26,13 @@ impl Table {
         Table { paths, open: Mutex::default(), written }
     }
 
-    /// The name of a file, without its folder.
+    /// Returns the name of a file, without its folder.
     pub(crate) fn name(&self, number: usize) -> String {
         self.paths.get(number).map_or_else(String::new, |path| shown(path))
     }
 
-    /// A file, opened if it is not. Where too many are open, another one is closed as soon as nobody uses it.
+    /// Returns a file, and opens it if necessary. If too many are open, the table drops another one, which closes after
+    /// its last use.
     pub(crate) fn open(&self, number: usize) -> Result<(Arc<File>, &Path), Error> {
         let path = self.paths.get(number).ok_or_else(|| Error::new("io", "no such file"))?;
         let mut open = self.open.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -47,7 +48,7 @@ impl Table {
         Ok((file, path))
     }
 
-    /// Brings what was written to these files to the disk. What another handle wrote goes along, also where it is closed.
+    /// Syncs these files to the disk. This includes writes through other handles, even closed ones.
     pub(crate) fn sync(&self, numbers: &mut BTreeSet<usize>) -> Result<(), Error> {
         for number in std::mem::take(numbers) {
             let (file, path) = self.open(number)?;

@@ -1,4 +1,4 @@
-//! What is written: every output file with its header, and the pieces of every array in them. No data are needed for it.
+//! Decides what is written: every output file with its header, and the pieces of every array in them. It needs no data.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -26,11 +26,11 @@ use crate::{
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) bytes: u64,
-    /// Which content it has.
+    /// The number of its content.
     content: usize,
 }
 
-/// What files hold that are alike but for the elements: arrays, each with one of its local arrays.
+/// The content of files that differ only in their elements: arrays, each with one of its local arrays.
 #[derive(Clone, Debug, Default)]
 struct Content {
     locals: Vec<(usize, usize)>,
@@ -42,20 +42,20 @@ pub(crate) struct Output {
     pub(crate) files: Vec<File>,
     pub(crate) arrays: Vec<Array>,
     pub(crate) places: Places,
-    /// The index beside the files: its name and text.
+    /// The index of the files: its name and text.
     pub(crate) index: Option<(String, String)>,
     contents: Vec<Content>,
-    /// Whether files say where their boxes begin.
+    /// True if files state the offsets of their boxes.
     boxes: bool,
-    /// What every file says of no tensor.
+    /// The metadata of every file that is not about a tensor.
     metadata: Metadata,
-    /// Whether files hold whole arrays.
+    /// True if files contain whole arrays.
     wholes: bool,
 }
 
 /// Decides every file of a result.
 ///
-/// Each says `metadata`.
+/// Each file has the metadata `metadata`.
 pub(crate) fn output(
     request: &Request,
     sources: &[Array],
@@ -86,7 +86,7 @@ pub(crate) fn output(
     }
 }
 
-/// Whole tensors, one after another, in files of a bounded length.
+/// Plans whole tensors, one after another, in files of a bounded length.
 fn whole(
     request: &Request,
     spec: Option<&Spec>,
@@ -139,7 +139,7 @@ fn whole(
     Ok(Output { index, ..placed(names, contents, arrays, (false, metadata))? })
 }
 
-/// The shards of a mesh: a file for each position, or each box once.
+/// Plans the shards of a mesh: a file for each position, or each box once.
 fn cut(
     form: Form,
     rules: &Rules,
@@ -187,7 +187,7 @@ fn cut(
     placed(names, contents, arrays, (true, metadata))
 }
 
-/// The positions that hold the same, but for the elements.
+/// Groups the positions whose files differ only in their elements.
 fn of_positions(count: usize, distinct: &[Arc<Held>], arrays: usize) -> Vec<(Vec<usize>, Content)> {
     let mut alike = BTreeMap::<Vec<usize>, Vec<usize>>::new();
     for position in 0..count {
@@ -204,7 +204,7 @@ fn of_positions(count: usize, distinct: &[Arc<Held>], arrays: usize) -> Vec<(Vec
     alike.into_values().map(content).collect()
 }
 
-/// How the positions of a mesh hold an array.
+/// Returns the pieces of an array at the positions of a mesh.
 fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held, Error> {
     let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
@@ -226,14 +226,14 @@ fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held,
     Ok(held)
 }
 
-/// How files hold the boxes of an array, each once.
+/// Returns the pieces of an array in files that hold each box once.
 fn boxes(source: &Array, rules: &Rules, count: usize) -> Result<Held, Error> {
     let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
     let _ = pieces.cover(&source.name)?;
     let mut held = Held::default();
     if source.extents.contains(&0) {
-        // No box has elements; one says the extents.
+        // No box of an array without elements exists; one local array states the extents.
         let laid = laid(source, &source.extents, None)?;
         held.stored.push(Stored { file: 0, laid });
         return Ok(held);
@@ -247,7 +247,7 @@ fn boxes(source: &Array, rules: &Rules, count: usize) -> Result<Held, Error> {
     Ok(held)
 }
 
-/// Each box once, with its file. A file names an array once: further boxes of a position go to further files.
+/// Returns each box once, with its file. A file names an array once: further boxes of a position go to further files.
 fn once(pieces: Vec<Piece>, count: usize) -> Vec<(usize, Piece)> {
     let mut seen = BTreeMap::new();
     for piece in pieces {
@@ -262,7 +262,8 @@ fn once(pieces: Vec<Piece>, count: usize) -> Vec<(usize, Piece)> {
     seen.into_values().map(file).collect()
 }
 
-/// Gives every local array its place: in each file the widest elements first, then by name. Each content has its files.
+/// Assigns an offset to every local array: in each file the widest elements first, then by name. Each content has its
+/// files.
 fn placed(
     names: Vec<String>,
     contents: Vec<(Vec<usize>, Content)>,
@@ -283,7 +284,7 @@ fn placed(
             content.locals.iter().map(|(array, _)| *array).zip(places).collect();
         for file in files {
             if let Some(of) = of.get_mut(file) {
-                // The first file of a content has its places, and the others are as that one.
+                // The first file of a content has its offsets, and the others copy them.
                 *of = (number, bytes, std::mem::take(&mut places));
             }
         }
@@ -300,11 +301,11 @@ fn placed(
     Ok(output)
 }
 
-/// Takes the bytes before the data of a file.
+/// A callback that takes the bytes before the data of a file.
 type Each<'e> = &'e mut dyn FnMut(&File, &[u8]) -> Result<(), Error>;
 
 impl Output {
-    /// Whether the fingerprint of an array is recorded: beside the note of its layout, as in converted files.
+    /// Returns whether the fingerprint of an array is recorded, with its layout, as in converted files.
     pub(crate) fn records(&self, array: usize) -> bool {
         let of = self.arrays.get(array).filter(|_| self.wholes);
         let noted = of.and_then(|array| Some((array, array.held.stored.first()?)));
@@ -313,9 +314,9 @@ impl Output {
         })
     }
 
-    /// The bytes before the data of every file, with its number; files that are alike stand together.
+    /// Iterates over the bytes before the data of every file; files with equal content are consecutive.
     ///
-    /// `data` says which fingerprint is recorded of an array; the length of a header does not depend on which.
+    /// `data` returns the fingerprint to record for an array; the length of a header does not depend on its value.
     pub(crate) fn heads(
         &self,
         data: &dyn Fn(usize) -> Option<Fingerprint>,
@@ -329,7 +330,7 @@ impl Output {
         Ok(())
     }
 
-    /// The bytes before the data, where each local array begins in the file, and the length of the file.
+    /// Returns the bytes before the data, the offset of each local array in the file, and the length of the file.
     fn header(
         &self,
         content: &Content,
@@ -359,7 +360,7 @@ impl Output {
         };
         let places: serde_json::Map<_, _> = locals().filter(|_| self.boxes).map(begin).collect();
         let mut metadata: Vec<(String, String)> = self.metadata.clone().into_iter().collect();
-        // Of tensors that are cut, a file says the extents of the whole.
+        // For tensors that are split, a file states the extents of the whole.
         let is_part =
             |array: &Array| array.held.stored.iter().any(|it| it.laid.dims() != array.extents);
         let parts = locals().map(|(array, ..)| array).filter(|array| is_part(array));

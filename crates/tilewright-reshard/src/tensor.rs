@@ -1,10 +1,10 @@
-//! A tensor by its name, element type and extents, and the element types that have whole bytes.
+//! A tensor by its name, element type and extents, and the element types whose elements are whole bytes.
 
 use tilewright_core::{Dtype, TensorLayout};
 
 use crate::{Error, array::Laid};
 
-/// A tensor of a checkpoint that is not there.
+/// A tensor of a checkpoint that need not exist.
 ///
 /// ```
 /// use tilewright_reshard::Tensor;
@@ -21,7 +21,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor of this name, element type and extents.
+    /// Makes a tensor of this name, element type and extents.
     ///
     /// ```
     /// # use tilewright_reshard::Tensor;
@@ -31,7 +31,7 @@ impl Tensor {
         Tensor { name: name.to_owned(), dtype: dtype.to_owned(), extents: extents.to_vec() }
     }
 
-    /// The bytes of its elements; 0 for an element type that is none.
+    /// Returns the bytes of its elements; 0 for an unknown element type.
     ///
     /// ```
     /// # use tilewright_reshard::Tensor;
@@ -44,7 +44,7 @@ impl Tensor {
     }
 }
 
-/// The type of elements, of whole bytes, and their width.
+/// An element type of whole bytes, and its width.
 pub(crate) struct Elements {
     pub(crate) dtype: Dtype,
     pub(crate) bits: u32,
@@ -54,7 +54,7 @@ impl Elements {
     pub(crate) fn of(name: &str) -> Result<Elements, Error> {
         let dtype = tilewright_notation::dtype(name)
             .map_err(|error| Error::new(error.kind(), error.to_string()))?;
-        // A truth value has a byte; other types narrower than that are packed.
+        // A Boolean is stored in a byte; other types narrower than a byte are packed.
         let is_whole = |bits: &u32| bits.is_multiple_of(8);
         let bits = match dtype {
             Dtype::Pred => dtype.storage_bits(),
@@ -65,7 +65,7 @@ impl Elements {
         Ok(Elements { dtype, bits: bits.ok_or_else(none)? })
     }
 
-    /// Such elements, row-major.
+    /// Makes a row-major local array of such elements.
     pub(crate) fn laid(&self, file_dtype: &str, shape: &[u64]) -> Result<Laid, Error> {
         let layout = TensorLayout::row_major(shape)?;
         let (file_dtype, shape, spec) = (file_dtype.to_owned(), shape.to_vec(), None);

@@ -1,4 +1,4 @@
-//! Tasks shared by threads of one process: each has buffers and a journal of its own, as a process has.
+//! Shares tasks between threads of one process: each thread has its own buffers and journal, as a process has.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -10,7 +10,7 @@ use tilewright_transfer::together;
 
 use crate::{Error, Job, run::Shared};
 
-/// What all threads are watched by: their bytes together, and an end for all where one of them fails.
+/// A watch that all threads share: it adds up their bytes, and stops all if one of them fails.
 struct Together<'w> {
     watch: &'w (dyn Watch + Sync),
     total: Mutex<u64>,
@@ -19,7 +19,7 @@ struct Together<'w> {
 
 impl Watch for Together<'_> {
     fn total(&self, bytes: u64) {
-        // Sums are said in their order: a later one that is less would let progress pass it.
+        // The lock keeps totals in order: a smaller total that arrives later would be exceeded by the progress.
         let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         *total = total.saturating_add(bytes);
         self.watch.total(*total);
@@ -35,10 +35,10 @@ impl Watch for Together<'_> {
 }
 
 impl Job {
-    /// Runs what is missing of these tasks in several threads, which share the request's memory.
+    /// Runs those of these tasks that are not done in several threads, which share the request's memory.
     ///
     /// # Errors
-    /// As [`Job::run`]; where one thread fails, the others end after their task.
+    /// As [`Job::run`]; if one thread fails, the others stop after their current task.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -59,7 +59,7 @@ impl Job {
         self.work_threads(tasks, threads, who, watch).map_err(|error| self.leaving(error))
     }
 
-    /// The same, for who has the claim.
+    /// Runs tasks in several threads of a process that holds the claim.
     pub(crate) fn work_threads(
         &self,
         tasks: &[u64],
@@ -82,7 +82,7 @@ impl Job {
         let shares: Vec<&[u64]> = tasks.chunks(tasks.len().div_ceil(threads)).collect();
         let mut ends =
             together(shares.len(), |number| share(shares.get(number).unwrap_or(&&[][..])));
-        // The error that ended the others is the one that is returned.
+        // The returned error is the one that stopped the other threads.
         let of = |end: &Result<u64, Error>| match end {
             Err(error) if error.kind() != "cancelled" => 0,
             Err(_) => 1,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// What was said, with a pause in which another thread would pass.
+    /// Records totals, with a pause in which another thread could overtake.
     struct Seen(Mutex<Vec<u64>>);
 
     impl Watch for Seen {
