@@ -1,11 +1,12 @@
 //! Writes kernels for compilers and devices, with the data that they move.
 //!
-//! `cargo run -p tilewright-device --example cases -- WHAT FOLDER` writes `cases.jsonl`, a line a case; `NAME.N.cu` and
-//! `NAME.N.cl` for its kernels; and, but for `memory`, two sources, the second the complement of the first, as
-//! `NAME.src0` and `NAME.src1`, with the destinations behind them, `NAME.dst0` and `NAME.dst1`.
+//! `cargo run -p tilewright-device --example cases -- WHAT FOLDER` writes `cases.jsonl`, with a line for each case, and
+//! `NAME.N.cu` and `NAME.N.cl` for its kernels. Except for `memory`, it also writes two sources, the second the
+//! complement of the first, as `NAME.src0` and `NAME.src1`, and their destinations as `NAME.dst0` and `NAME.dst1`.
 //!
 //! WHAT is a size of the benchmark's cases (`small`, `l2`, `memory`); `anywhere`, the small ones between arrays that
-//! begin at any byte; `pairs`, 200 random pairs from the seed `TILEWRIGHT_SEED`; or `tables`, orders by long lists.
+//! begin at any byte; `pairs`, 200 random pairs from the seed `TILEWRIGHT_SEED`; or `tables`, storage orders by long
+//! lists.
 
 #[path = "../tests/all/host/dice.rs"]
 mod dice;
@@ -27,17 +28,17 @@ use tilewright_table::{Along, Table, TabledLayout};
 
 type Answer<T> = Result<T, Box<dyn Error>>;
 
-/// What is moved, by name.
+/// A program with its name, and the alignment of its arrays.
 type Named = (String, Program, Alignment);
 
-/// How many random pairs are written, and the most bytes of one.
+/// The number of random pairs, and the most bytes of one.
 const PAIRS: u64 = 200;
 const MOST_BYTES: u64 = 1 << 14;
 
-/// The entries of long lists: within the memory of constants that OpenCL promises, and beyond.
+/// The entries of long lists: some within the constant memory that OpenCL guarantees, some beyond.
 const LISTS: [u64; 3] = [1 << 10, 1 << 15, 300_007];
 
-/// A kernel's numbers.
+/// Returns the numbers of a kernel as JSON.
 fn numbers(kernel: &Kernel) -> Value {
     json!({
         "way": kernel.way().name(),
@@ -45,24 +46,24 @@ fn numbers(kernel: &Kernel) -> Value {
         "threads": kernel.threads(),
         "blocks": kernel.blocks(),
         "shared": kernel.shared(),
-        // As texts: the numbers of JSON end before those of 64 bits.
+        // As texts, because numbers of JSON cannot represent all integers of 64 bits.
         "params": kernel.params().iter().map(u64::to_string).collect::<Vec<_>>(),
     })
 }
 
-/// The benchmark's cases, between arrays that lie so.
+/// Returns the benchmark's cases, between arrays with these alignments.
 fn cases(size: Size, at: impl Fn(usize) -> Answer<Alignment>) -> Answer<Vec<Named>> {
     let cases = definitions()?.into_iter().enumerate();
     let named = cases.map(|(number, definition)| {
         let case = definition.case(size)?;
         let program = Program::new(case.src(), case.dst(), case.elements(), case.fill())?;
-        // A name is a part of a file's name.
+        // A name is part of a file name.
         Ok((definition.name().replace('/', "-"), program, at(number)?))
     });
     named.collect()
 }
 
-/// Random pairs: every other one like those that people have.
+/// Returns random pairs; every other one resembles layouts in use.
 fn pairs() -> Answer<Vec<Named>> {
     let seed = env::var("TILEWRIGHT_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let pairs = (0..PAIRS).map(|index| {
@@ -80,10 +81,10 @@ fn pairs() -> Answer<Vec<Named>> {
     pairs.collect()
 }
 
-/// Columns in the order of a list.
+/// Returns columns in the order of a list.
 fn tables() -> Answer<Vec<Named>> {
     let tables = LISTS.iter().map(|&count| {
-        // A step that has no divisor of the count visits all.
+        // A step that is coprime to the count visits all entries.
         let list: Vec<_> = (0..count).map(|at| Some((at * 7919 + 13) % count)).collect();
         let extents = [2, count];
         let along = Along::new(&[(1, 1)], &extents, Arc::new(Table::new(count, list)?))?;
@@ -108,7 +109,7 @@ fn named(what: &str) -> Answer<Vec<Named>> {
     }
 }
 
-/// The files of what is moved, and its line.
+/// Writes the files of a case, and returns its line.
 fn write((name, program, at): &Named, plan: &DevicePlan, moves: bool, to: &Path) -> Answer<Value> {
     for (number, kernel) in plan.kernels().iter().enumerate() {
         let file = |end: &str| to.join(format!("{name}.{number}.{end}"));
@@ -119,7 +120,7 @@ fn write((name, program, at): &Named, plan: &DevicePlan, moves: bool, to: &Path)
         let mut source = vec![0; usize::try_from(program.src_bytes())?];
         data::fill(&mut source);
         for which in 0..2 {
-            // What a part leaves alone.
+            // Bytes that a part does not write.
             let mut wanted = vec![0xEE; usize::try_from(program.dst_bytes())?];
             Plan::of(program.clone()).run(&source, &mut wanted, 1)?;
             fs::write(to.join(format!("{name}.src{which}")), &source)?;
@@ -135,7 +136,7 @@ fn write((name, program, at): &Named, plan: &DevicePlan, moves: bool, to: &Path)
         "dst_bytes": program.dst_bytes(),
         "src_at": at.src(),
         "dst_at": at.dst(),
-        // Kernels before which all others wait.
+        // The number of kernels that must complete before the others begin.
         "first": if plan.fills_first() { fills } else { 0 },
         "kernels": kernels,
     }))

@@ -1,7 +1,7 @@
 //! Writes the code of some conversions as files, for compilers and for reading.
 //!
-//! `cargo run -p tilewright-device --example sources -- FOLDER` writes `NAME.cu`, `NAME.cl` and `NAME.txt`, which says how
-//! it is launched: threads, blocks, bytes of source and destination, and the numbers.
+//! `cargo run -p tilewright-device --example sources -- FOLDER` writes `NAME.cu`, `NAME.cl` and `NAME.txt`. The latter
+//! describes the launch: threads, blocks, bytes of source and destination, and the numbers.
 
 use std::{error::Error, fs, path::PathBuf};
 use tilewright_core::{Digit, Fractal, Layout, Pattern, TensorLayout};

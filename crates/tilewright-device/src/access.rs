@@ -1,12 +1,12 @@
-//! How many bytes go together: in one access, and in one sector.
+//! The number of bytes that move together: in one access, and in one sector.
 
-/// The widest access, in bytes.
+/// The bytes of the widest access.
 pub(crate) const VECTOR: u64 = 16;
 
-/// The bytes that memory moves together.
+/// The bytes of a sector, which memory transfers together.
 pub(crate) const SECTOR: u64 = 32;
 
-/// The largest power of two that divides both, of which the first is one.
+/// Returns the largest power of two that divides both; the first argument is a power of two.
 pub(crate) fn common(power: u64, number: u64) -> u64 {
     match number {
         0 => power,

@@ -1,9 +1,9 @@
-//! Where the first bytes of both arrays lie.
+//! The alignment of the first bytes of both arrays.
 
 use crate::Error;
 
-/// How many bytes the first byte of either array is behind a multiple of 16: 0 for whole allocations, anything for
-/// views.
+/// The distance of the first byte of either array from the previous multiple of 16: 0 for whole allocations, any value
+/// for views.
 ///
 /// ```
 /// use tilewright_device::Alignment;
@@ -21,7 +21,7 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// The bytes of source and destination, from 0 to 15.
+    /// Makes an alignment from the distances of source and destination, each from 0 to 15 bytes.
     ///
     /// # Errors
     /// [Mismatch](Error::is_mismatch) for more than 15.
@@ -38,7 +38,7 @@ impl Alignment {
         Ok(Alignment { src, dst })
     }
 
-    /// The alignment of two addresses.
+    /// Returns the alignment of two addresses.
     ///
     /// ```
     /// let at = tilewright_device::Alignment::of_addresses(256, 257);
@@ -48,7 +48,7 @@ impl Alignment {
         Alignment { src: (src % 16) as u8, dst: (dst % 16) as u8 }
     }
 
-    /// The bytes of the source.
+    /// Returns the distance of the source.
     ///
     /// ```
     /// assert_eq!(tilewright_device::Alignment::default().src(), 0);
@@ -57,7 +57,7 @@ impl Alignment {
         self.src
     }
 
-    /// The bytes of the destination.
+    /// Returns the distance of the destination.
     ///
     /// ```
     /// assert_eq!(tilewright_device::Alignment::default().dst(), 0);

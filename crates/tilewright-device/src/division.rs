@@ -1,12 +1,13 @@
-//! Division by a number that is not known to the compiler, as a multiplication.
+//! Division by a number that is unknown to the compiler, as a multiplication.
 //!
-//! Law: for all `n` below 2³¹ and all `d` from 1 to 2³¹ − 1, `n · m >> s` is `n / d`, where `m` are the low 32 bits of
-//! `magic(d)` and `s` the rest.
+//! Law: for all `n` below 2³¹ and all `d` from 1 to 2³¹ − 1, `n · m >> s` is `n / d`, where `m` is the low 32 bits of
+//! `magic(d)` and `s` the high ones.
 
-/// The multiplier for a division by `d`, and above it the shift.
+/// Returns the multiplier for a division by `d` in the low 32 bits, and the shift above it.
 ///
-/// With `2^(l−1) < d ≤ 2^l`, the multiplier is `2^(31+l) / d` rounded up: below 2³², and above the quotient by less than
-/// one, so that `n` below 2³¹ brings the product above the true one by less than `2^31`, which is at most `2^(31+l) / d`.
+/// With `2^(l−1) < d ≤ 2^l`, the multiplier is `2^(31+l) / d` rounded up. It is below 2³², and exceeds the exact
+/// quotient by less than one. So for `n` below 2³¹ the product exceeds the exact one by less than `2^31`, which is at
+/// most `2^(31+l) / d`.
 pub(crate) fn magic(d: u32) -> u64 {
     let d = u64::from(d.max(1));
     let l = d.next_power_of_two().trailing_zeros();

@@ -1,8 +1,8 @@
-//! Why there is no device code.
+//! The reason why device code for a program cannot be made.
 
 use std::fmt;
 
-/// What went wrong, in a sentence that says what would be legal.
+/// The reason of a failure, as a sentence that says what would be legal.
 ///
 /// ```
 /// use tilewright_device::Alignment;
@@ -35,7 +35,7 @@ impl Error {
         Error { kind: Kind::Overflow, text }
     }
 
-    /// A stable word for machines: `mismatch`, `unsupported` or `overflow`.
+    /// Returns a stable word for machines: `mismatch`, `unsupported` or `overflow`.
     ///
     /// ```
     /// assert_eq!(tilewright_device::Alignment::new(0, 99).unwrap_err().kind(), "mismatch");
@@ -48,7 +48,7 @@ impl Error {
         }
     }
 
-    /// Whether numbers of the call do not fit what is asked.
+    /// Returns whether the numbers of a call do not fit the program.
     ///
     /// ```
     /// assert!(tilewright_device::Alignment::new(0, 99).unwrap_err().is_mismatch());
@@ -57,7 +57,7 @@ impl Error {
         self.kind == Kind::Mismatch
     }
 
-    /// Whether no kernel moves such a program.
+    /// Returns whether no kernel supports the program.
     ///
     /// ```
     /// assert!(!tilewright_device::Alignment::new(0, 99).unwrap_err().is_unsupported());
@@ -66,7 +66,7 @@ impl Error {
         self.kind == Kind::Unsupported
     }
 
-    /// Whether a program is too large for one grid of blocks.
+    /// Returns whether a program is too large for one grid of blocks.
     ///
     /// ```
     /// assert!(!tilewright_device::Alignment::new(0, 99).unwrap_err().is_overflow());

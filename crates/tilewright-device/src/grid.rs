@@ -1,30 +1,30 @@
-//! Tiles of loops as the number of a block: the turns of each loop in tiles, read from one number.
+//! Tiles of loops as the number of a block: the number encodes the tile along each loop.
 //!
-//! Law: the numbers from 0 to the product of the counts, less one, are each combination of turns once.
+//! Law: the numbers from 0 to the product of the counts, less one, are all combinations, each once.
 
 use crate::text::{Numbers, Text};
 
-/// The most tiles of a loop: a number that [`DIV`](crate::division) divides by.
+/// The most tiles of a loop: the largest number that [`DIV`](crate::division) divides by.
 const MOST: u64 = (1 << 31) - 1;
 
-/// Counts with the names that their turns get, the fastest first.
+/// Counts with the names of their variables, the fastest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Grid(Vec<(String, u32)>);
 
 impl Grid {
-    /// Adds a count around those before it; `None` where it is too large for a launch.
+    /// Adds a count outside of the previous ones; `None` if it is too large for a launch.
     pub(crate) fn push(&mut self, name: impl Into<String>, count: u64) -> Option<()> {
         let count = Some(count).filter(|count| (1..=MOST).contains(count))?;
         self.0.push((name.into(), count as u32));
         Some(())
     }
 
-    /// The blocks.
+    /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> u128 {
         self.0.iter().fold(1, |all: u128, (_, count)| all.saturating_mul((*count).into()))
     }
 
-    /// Writes the turns, by their names, of the number of the block.
+    /// Writes the tile along each loop, by its name, computed from the number of the block.
     pub(crate) fn write(&self, text: &mut Text, numbers: &mut Numbers) {
         let Some(((last, _), others)) = self.0.split_last() else { return };
         let mut rest = "BLOCK".to_string();

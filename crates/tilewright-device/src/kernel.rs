@@ -5,13 +5,13 @@ use crate::{
     text::{Numbers, Text},
 };
 
-/// The line of a text that the header of a target takes the place of.
+/// The line of a text that is replaced by the header of a target.
 const INCLUDE: &str = "#include \"tilewright_device.h\"\n";
 
 /// The most blocks of one launch.
 const MAX_BLOCKS: u128 = (1 << 31) - 1;
 
-/// How a kernel moves its elements.
+/// The method by which a kernel moves its elements.
 ///
 /// ```
 /// use tilewright_device::Way;
@@ -23,20 +23,20 @@ pub enum Way {
     Rows,
     /// Vectors of both sides, exchanged in registers and through shared memory.
     Weave,
-    /// A weave whose rows begin anywhere.
+    /// A weave whose rows may have any alignment.
     Realigned,
-    /// Rows as they lie in shared memory, and elements gathered from them.
+    /// Rows copied to shared memory in their order, and elements gathered from them.
     Gather,
-    /// An element a thread.
+    /// One element for each thread.
     Elements,
     /// Elements whose width changes, or that share bytes.
     Widths,
-    /// What padding holds.
+    /// Padding, which gets the fill.
     Fill,
 }
 
 impl Way {
-    /// The word for it.
+    /// Returns its name.
     ///
     /// ```
     /// assert_eq!(tilewright_device::Way::Fill.name(), "fill");
@@ -56,10 +56,10 @@ impl Way {
 
 /// Device code that moves one array, or a part of it, with the numbers of one launch.
 ///
-/// The text depends on the structure alone: how many loops there are, which bits of addresses belong to a tile, how
-/// wide an access is. Extents, strides and origins are [`params`](Kernel::params), but for short
-/// inner extents that a gather takes whole. So kernels of equal texts are one
-/// compiled code, and may share one launch of the entry `tw_move_many`.
+/// The text depends on the structure alone: the number of loops, the bits of addresses that belong to a tile, the width
+/// of an access. Extents, strides and origins are [`params`](Kernel::params), except short inner extents that a gather
+/// takes completely. So kernels of equal texts are the same compiled code, and may share one launch of the entry
+/// `tw_move_many`.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -88,25 +88,25 @@ pub struct Kernel {
     bytes: (u64, u64),
 }
 
-/// What a kernel is launched with, beside its numbers.
+/// The properties of a launch, except its numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launch {
     pub(crate) way: Way,
-    /// Threads of a block.
+    /// The threads of a block.
     pub(crate) threads: u32,
-    /// Blocks that a multiprocessor must be able to hold.
+    /// The number of blocks that a multiprocessor must be able to hold.
     pub(crate) resident: u32,
     pub(crate) blocks: u128,
-    /// Bytes of shared memory of a block.
+    /// The bytes of shared memory of a block.
     pub(crate) shared: u32,
     /// The bytes of source and destination that it may touch.
     pub(crate) bytes: (u64, u64),
 }
 
-/// Whether a launch holds so many blocks.
+/// Checks that a launch can have this number of blocks.
 ///
 /// # Errors
-/// Overflow where it does not.
+/// Overflow if it cannot.
 pub(crate) fn check_blocks(blocks: u128, threads: u32) -> Result<(), Error> {
     if blocks <= MAX_BLOCKS {
         return Ok(());
@@ -117,15 +117,15 @@ pub(crate) fn check_blocks(blocks: u128, threads: u32) -> Result<(), Error> {
 }
 
 impl Launch {
-    /// Whether there are no more blocks than a launch holds.
+    /// Checks that a launch can have this number of blocks.
     pub(crate) fn check(&self) -> Result<(), Error> {
         check_blocks(self.blocks, self.threads)
     }
 }
 
 impl Kernel {
-    /// The kernel of a body, which stands between `KERNEL` and `KERNEL_END`, of the tables and functions before it, and
-    /// of a comment that says what it does.
+    /// Makes the kernel of a body (the text between `KERNEL` and `KERNEL_END`), of the tables and functions before it,
+    /// and of a comment that describes it.
     pub(crate) fn new(
         launch: Launch,
         comment: &str,
@@ -153,7 +153,8 @@ impl Kernel {
         Ok(Kernel { way, text, threads, blocks, shared, params, bytes })
     }
 
-    /// The text in the dialect, without the header of a target. Equal texts are one compiled code.
+    /// Returns the text in the dialect, without the header of a target. Kernels of equal texts are the same compiled
+    /// code.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -169,7 +170,7 @@ impl Kernel {
         &self.text
     }
 
-    /// The text with the header of a target: complete, and compilable.
+    /// Returns the text with the header of a target: complete, and compilable.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -185,9 +186,9 @@ impl Kernel {
         self.text.replacen(INCLUDE, target.header(), 1)
     }
 
-    /// The name of the entry for one array: `name(src, dst, params)`, with the params by value. The entry for many is
-    /// `name_many(jobs, count)`; a job is source, destination, first block and params, and the first job's first block
-    /// is 0.
+    /// Returns the name of the entry for one array: `name(src, dst, params)`, with the params by value. The entry for
+    /// many is `name_many(jobs, count)`. A job is source, destination, first block and params; the first block of the
+    /// first job is 0.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -202,7 +203,7 @@ impl Kernel {
         "tw_move"
     }
 
-    /// How it moves its elements.
+    /// Returns the method by which it moves its elements.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -218,7 +219,7 @@ impl Kernel {
         self.way
     }
 
-    /// The threads of a block.
+    /// Returns the threads of a block.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -233,7 +234,7 @@ impl Kernel {
         self.threads
     }
 
-    /// The blocks of a launch, from 1 to 2³¹ − 1.
+    /// Returns the blocks of a launch, from 1 to 2³¹ − 1.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -248,7 +249,7 @@ impl Kernel {
         self.blocks
     }
 
-    /// The bytes of shared memory that a block declares, at most 48 KiB.
+    /// Returns the bytes of shared memory that a block declares, at most 48 KiB.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -263,7 +264,7 @@ impl Kernel {
         self.shared
     }
 
-    /// The numbers of this array, which the text calls `P(0)`, `P(1)` …: at least one.
+    /// Returns the numbers of this array, which the text names `P(0)`, `P(1)` …: at least one.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -279,7 +280,7 @@ impl Kernel {
         &self.params
     }
 
-    /// The bytes of the source and of the destination that it may touch, from the first on.
+    /// Returns the bytes of the source and of the destination, from the first on, that it may touch.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;

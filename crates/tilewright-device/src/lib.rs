@@ -1,18 +1,18 @@
-//! From a program that moves array data to device code: CUDA, HIP, OpenCL, and C++ on the host for tests.
+//! Generates device code from a program that moves array data: CUDA, HIP, OpenCL, and C++ on the host for tests.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | `plan` | a program as a list of kernels: the list of ways, of which the first that takes a region moves it |
-//! | `area` | a region in bytes between two pointers: what the ways look at |
-//! | `swizzled` | pairs with swizzles as the pairs without, each access at the image of its offset |
-//! | `walk` | loops of any number as a grid of blocks and threads |
-//! | `realign` | transposes whose rows begin anywhere: vectors put straight on both sides of a weave |
-//! | `gather` | few channels, odd inner dims: runs as they lie in shared memory, elements gathered from them |
+//! | `plan` | a program as a list of kernels; the first way that handles a region moves it |
+//! | `area` | a region in bytes between two pointers: the input of the ways |
+//! | `swizzled` | programs with swizzles as programs without them, each access at the image of its offset |
+//! | `walk` | any number of loops as a grid of blocks and threads |
+//! | `realign` | transposes whose rows may have any alignment: a weave that shifts vectors on both sides |
+//! | `gather` | few channels, odd inner dims: runs copied to shared memory, elements gathered from them |
 //! | `widths` | packed elements, and elements whose width changes |
 //! | `grid` | tiles of loops as the number of a block |
-//! | `elements`, `fill` | an element a thread, for any program; what padding holds |
+//! | `elements`, `fill` | one element for each thread, for any program; padding |
 //! | `kernel`, `text`, `division` | text and numbers of a launch |
-//! | `target`, `dialect/` | the macros that make one text compile as three languages |
+//! | `target`, `dialect/` | the macros with which one text compiles as three languages |
 //!
 //! ```
 //! use tilewright_core::TensorLayout;

@@ -1,6 +1,6 @@
-//! What a plan leaves to whoever measures.
+//! Choices of a plan that measurements decide.
 
-/// Choices that change how fast kernels are, never what they write.
+/// Choices that change the speed of kernels, never their results.
 ///
 /// ```
 /// use tilewright_device::Options;
@@ -20,8 +20,9 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Blocks of a weave walk strips of this many tiles: neighbours in the destination first, then in the source, so that
-    /// those of a square run at a time. With 1, they walk all neighbours in the destination first. More than 64 are 64.
+    /// Sets the width of strips of tiles that blocks of a weave walk: neighbours in the destination first, then in the
+    /// source, so that the blocks of a square run at the same time. With 1, they walk all neighbours in the destination
+    /// first. Values above 64 count as 64.
     ///
     /// ```
     /// use tilewright_device::Options;
@@ -31,7 +32,7 @@ impl Options {
         Options { supertile: tiles.clamp(1, 64) }
     }
 
-    /// The tiles across such a strip.
+    /// Returns the number of tiles across such a strip.
     ///
     /// ```
     /// assert_eq!(tilewright_device::Options::default().supertile(), 8);

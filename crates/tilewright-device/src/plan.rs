@@ -1,4 +1,4 @@
-//! Which kernels move a program.
+//! Chooses the kernels that move a program.
 //!
 //! Law: every element of a program is moved by exactly one kernel, and every gap is filled by exactly one.
 
@@ -16,18 +16,18 @@ use crate::{
 use tilewright_core::TensorLayout;
 use tilewright_relayout::{Gap, Loop, Program, Region};
 
-/// A way to move an area: its kernels, or nothing where it does not take the area.
+/// A way to move an area: it returns its kernels, or `None` if it does not handle the area.
 type Take = fn(&Area) -> Option<Result<Vec<Kernel>, Error>>;
 
-/// The ways, the first that takes an area moves it; the last one takes any.
+/// The ways, in order of preference; the last one handles any area.
 const WAYS: [Take; 5] = [rows::take, weave::take, realign::take, gather::take, elements::take];
 
-/// What a program needs on a device: kernels, to be launched in order.
+/// The kernels of a program on a device, which are launched in order.
 ///
-/// Source and destination are apart: no byte of one is a byte of the other, for kernels read as if nobody wrote.
+/// Source and destination must not overlap, because kernels read without regard to writes.
 ///
-/// No two kernels write the same byte, with one exception: where [`fills_first`](DevicePlan::fills_first) says so, the
-/// first kernels fill all of the destination, and the others write over it.
+/// No two kernels write the same byte, with one exception: if [`fills_first`](DevicePlan::fills_first) is true, the
+/// first kernels fill the whole destination, and the others overwrite it.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -49,12 +49,12 @@ pub struct DevicePlan {
 }
 
 impl DevicePlan {
-    /// The kernels of a program between two arrays whose first bytes lie as `pointers` says.
+    /// Makes the kernels of a program between two arrays with the alignment `pointers`.
     ///
     /// # Errors
     /// - [unsupported](Error::is_unsupported) for elements narrower than a byte whose dims interleave in the
     ///   destination, and for index tables of more than 2²⁰ entries;
-    /// - [overflow](Error::is_overflow) for arrays of more blocks than a launch has.
+    /// - [overflow](Error::is_overflow) for arrays of more blocks than a launch can have.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -76,7 +76,7 @@ impl DevicePlan {
         DevicePlan::with(program, pointers, Options::default())
     }
 
-    /// The same, with choices of whoever measures.
+    /// Makes the kernels of a program, with choices that measurements decide.
     ///
     /// # Errors
     /// As [`new`](DevicePlan::new).
@@ -117,7 +117,7 @@ impl DevicePlan {
             None => None,
         };
         if moves.is_none() && program.elements().dst_bits < 8 {
-            // These kernels make whole bytes, what is padding in them too.
+            // These kernels write whole bytes, including their padding.
             return Ok(DevicePlan {
                 kernels: elements::of_bytes(program)?,
                 fills_first: false,
@@ -132,11 +132,10 @@ impl DevicePlan {
         Ok(DevicePlan { kernels, fills_first: gaps.is_none(), title })
     }
 
-    /// The kernels of one way alone, which moves each region even where others are faster: to compare ways. Nothing is
-    /// filled.
-    ///
+    /// Makes a plan that uses one way for all regions, even if others are faster, to compare ways. It does not fill
+    /// gaps.
     /// # Errors
-    /// [Unsupported](Error::is_unsupported) where the way does not move a region, or the program has no regions.
+    /// [Unsupported](Error::is_unsupported) if the way does not handle a region, or the program has no regions.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -168,7 +167,7 @@ impl DevicePlan {
         Ok(DevicePlan { kernels, fills_first: false, title: title(program) })
     }
 
-    /// The kernels, in the order in which they are launched.
+    /// Returns the kernels, in the order in which they are launched.
     ///
     /// ```
     /// use tilewright_core::{Fractal, TensorLayout};
@@ -185,7 +184,8 @@ impl DevicePlan {
         &self.kernels
     }
 
-    /// The plan for reading: both layouts, and each kernel with its launch and its numbers; texts of other kernels once.
+    /// Returns the plan as a text for readers: both layouts, and each kernel with its launch and its numbers. A text
+    /// that several kernels share is printed once.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -221,8 +221,8 @@ impl DevicePlan {
         listing
     }
 
-    /// Whether the first kernels fill all of the destination, so that the others write over it: the program's gaps are
-    /// too many, or lie in no regular way.
+    /// Returns whether the first kernels fill the whole destination, and the others overwrite it, because the program's
+    /// gaps are too many or irregular.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -237,7 +237,7 @@ impl DevicePlan {
     }
 }
 
-/// What a program moves, as a comment.
+/// Returns a comment that describes the move of a program.
 fn title(program: &Program) -> String {
     let (src, dst, elements) = (program.src(), program.dst(), program.elements());
     let widths = match (elements.src_bits, elements.dst_bits) {
@@ -248,12 +248,12 @@ fn title(program: &Program) -> String {
     format!("// From {src}\n// to {dst}, {widths}.\n")
 }
 
-/// A layout and the extents of its array.
+/// Returns a layout and the extents of its array as text.
 fn said(layout: &TensorLayout) -> String {
     format!("{} of {:?}", layout.layout(), layout.extents())
 }
 
-/// The kernels of regions; nothing where a region's elements share bytes with what is beside it.
+/// Makes the kernels of regions; `None` if elements of a region share bytes with other data.
 fn of_regions(
     regions: &[Region],
     program: &Program,
@@ -270,7 +270,7 @@ fn of_regions(
     Ok(Some(kernels))
 }
 
-/// The kernels of a region of whole bytes, or of elements whose width changes by whole bytes.
+/// Makes the kernels of a region of whole bytes, or of elements whose width changes by whole bytes.
 fn of_region(
     region: &Region,
     program: &Program,
@@ -291,7 +291,7 @@ fn of_region(
     (!is_narrow(program)).then(|| widened(region, program, pointers, maps))
 }
 
-/// The kernels of a region whose elements change their width by whole bytes.
+/// Makes the kernels of a region of elements whose width changes by whole bytes.
 fn widened(
     region: &Region,
     program: &Program,
@@ -312,7 +312,7 @@ fn widened(
     elements::of_loops(first, &loops, cell, bytes, maps)
 }
 
-/// What elements consist of that can move by one access: whole elements, where their width changes.
+/// Returns the part of an element that one access can move: the whole element if its width changes.
 fn cell(program: &Program, pointers: Alignment) -> Cell {
     let elements = program.elements();
     let (src, dst) = (u64::from(elements.src_bits / 8), u64::from(elements.dst_bits / 8));
@@ -325,7 +325,7 @@ fn cell(program: &Program, pointers: Alignment) -> Cell {
     Cell::same(unit.into_iter().fold(crate::access::VECTOR, common))
 }
 
-/// The kernels of an area by a way that can move it, worth it or not.
+/// Makes the kernels of an area by a given way, if the way can move it, even if others are faster.
 fn by_way(way: Way, area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     match way {
         Way::Realigned => realign::any(area),
@@ -337,12 +337,12 @@ fn by_way(way: Way, area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     }
 }
 
-/// Whether elements of either side are narrower than a byte.
+/// Returns whether elements of either side are narrower than a byte.
 fn is_narrow(program: &Program) -> bool {
     program.elements().src_bits < 8 || program.elements().dst_bits < 8
 }
 
-/// Whether a gap begins or ends within a byte.
+/// Returns whether a gap begins or ends within a byte.
 fn gap_shares_bytes(program: &Program, gaps: Option<&[Gap]>) -> bool {
     let narrow = program.elements().dst_bits < 8;
     narrow && gaps.is_none_or(|gaps| gaps.iter().any(|gap| gap.packed))

@@ -1,11 +1,11 @@
-//! Swizzled arrays: the same pair without its swizzles, and where bytes lie under them.
+//! Swizzled arrays: the same program without its swizzles, and the positions of bytes under them.
 //!
-//! A swizzle is linear over xor, so it leaves alone whatever lies below the lowest bit that it reads or changes. A kernel
-//! of the pair without swizzles whose accesses are no wider moves the same elements when each access goes to the image
-//! of its offset.
+//! A swizzle is linear over xor, so it does not change bits below the lowest bit that it reads or changes. A kernel of
+//! the program without swizzles, whose accesses are no wider than that, moves the same elements if each access goes to
+//! the image of its offset.
 //!
-//! Laws: element by element, the offset in the swizzled array is the image of the one in the array without; an access of
-//! the bytes that [`Map::granule`] says, at a multiple of them, stays one access.
+//! Laws: element by element, the offset in the swizzled array is the image of the one in the array without swizzle. An
+//! access of [`Map::granule`] bytes, at a multiple of them, stays one access.
 
 use crate::{
     Alignment,
@@ -17,17 +17,18 @@ use tilewright_relayout::{Elements, Gap, Program, Region};
 /// The bits of an offset that a swizzle may read.
 const BITS: u32 = 62;
 
-/// Where the bytes of an array lie: a matrix of bits on their offsets.
+/// The positions of an array's bytes: a matrix of bits that is applied to offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Map {
-    /// What each bit of an offset changes beside itself; the last one changes something.
+    /// For each bit of an offset, the other bits that it changes; the last entry is not 0.
     changes: Vec<u64>,
 }
 
 impl Map {
-    /// The map of an array whose elements have `bits` bits; nothing inside where all stays.
+    /// Returns the map of an array whose elements have `bits` bits; the inner `None` is the identity.
     ///
-    /// `None` where it is no map of bytes: elements are not a power of two of bits, or change places within a byte.
+    /// The outer `None` means that it is not a map of bytes: the width of elements is not a power of two, or they
+    /// change positions within a byte.
     fn of(swizzle: Swizzle, bits: u32) -> Option<Option<Map>> {
         if swizzle.is_identity() {
             return Some(None);
@@ -57,22 +58,22 @@ impl Map {
         fits.then(|| Some(Map { changes: bytes.collect() }))
     }
 
-    /// The most bytes, up to 16, that lie side by side wherever they lie.
+    /// Returns the most bytes, up to 16, that stay contiguous.
     fn granule(&self) -> u64 {
         let moving = self.changes.iter().enumerate().filter(|(_, change)| **change != 0);
         let lowest = moving.map(|(bit, change)| (bit as u32).min(change.trailing_zeros())).min();
         lowest.map_or(VECTOR, |bit| common(VECTOR, 1 << bit))
     }
 
-    /// The offset's image as an expression of `o`, a number of 64 bits: shifts by which several bits go together, or
-    /// what each bit changes, whichever is less.
+    /// Returns the image of an offset as an expression of `o`, a number of 64 bits: by shifts that move several bits
+    /// together, or bit by bit, whichever has fewer terms.
     fn image(&self) -> String {
         let (shifted, single) = (self.shifted(), self.single());
         let terms = if shifted.len() <= single.len() { shifted } else { single };
         format!("o ^ {}", terms.join(" ^ "))
     }
 
-    /// For each distance from a bit to one that it changes: the mask of those changed.
+    /// Returns a term for each distance between a bit and one that it changes: a shift with a mask.
     fn shifted(&self) -> Vec<String> {
         let span = self.changes.iter().fold(1 << (self.changes.len().max(1) - 1), |a, b| a | b);
         let low = if span < 1 << 32 { "(u32)o" } else { "o" };
@@ -92,7 +93,7 @@ impl Map {
         all.map(term).collect()
     }
 
-    /// For each bit that changes others: what it changes.
+    /// Returns a term for each bit that changes others.
     fn single(&self) -> Vec<String> {
         let moving = self.changes.iter().enumerate().filter(|(_, change)| **change != 0);
         let term = |(bit, change): (usize, &u64)| match *change < 1 << 32 && bit < 32 {
@@ -103,7 +104,7 @@ impl Map {
     }
 }
 
-/// A mask as the text has it: structure, no number of the array.
+/// Returns a mask as the text has it: it is part of the structure, not a number of the array.
 fn literal(mask: u64) -> String {
     match u32::try_from(mask) {
         Ok(mask) => format!("{mask:#x}u"),
@@ -111,7 +112,7 @@ fn literal(mask: u64) -> String {
     }
 }
 
-/// The maps of both arrays, where these are swizzled.
+/// The maps of both arrays, if they are swizzled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Maps {
     src: Option<Map>,
@@ -119,18 +120,18 @@ pub(crate) struct Maps {
 }
 
 impl Maps {
-    /// Whether neither side is swizzled.
+    /// Returns whether neither side is swizzled.
     pub(crate) fn are_none(&self) -> bool {
         self.src.is_none() && self.dst.is_none()
     }
 
-    /// Whether the source is swizzled.
+    /// Returns whether the source is swizzled.
     pub(crate) fn has_src(&self) -> bool {
         self.src.is_some()
     }
 
-    /// The most bytes, up to 16, of an access on a side that is swizzled: they divide the pointer too, as bytes change
-    /// places within the array and not within memory.
+    /// Returns the most bytes, up to 16, of an access on a swizzled side. They also divide the pointer, because bytes
+    /// change positions relative to the array, not to memory.
     pub(crate) fn units(&self, pointers: Alignment) -> (u64, u64) {
         let unit = |map: &Option<Map>, pointer: u8| match map {
             Some(map) => common(map.granule(), pointer.into()),
@@ -139,13 +140,13 @@ impl Maps {
         (unit(&self.src, pointers.src()), unit(&self.dst, pointers.dst()))
     }
 
-    /// The same for accesses on both sides.
+    /// Returns the most bytes of accesses that are possible on both sides.
     pub(crate) fn unit(&self, pointers: Alignment) -> u64 {
         let (src, dst) = self.units(pointers);
         src.min(dst)
     }
 
-    /// The address in the source of what would lie at `address` without a swizzle.
+    /// Returns the address in the source of the byte that would be at `address` without a swizzle.
     pub(crate) fn from(&self, address: &str) -> String {
         match self.src {
             Some(_) => format!("src + tw_from({address} - src)"),
@@ -153,7 +154,7 @@ impl Maps {
         }
     }
 
-    /// The same in the destination.
+    /// Returns the address in the destination of the byte that would be at `address` without a swizzle.
     pub(crate) fn to(&self, address: &str) -> String {
         match self.dst {
             Some(_) => format!("dst + tw_to({address} - dst)"),
@@ -161,7 +162,7 @@ impl Maps {
         }
     }
 
-    /// The functions that these addresses call.
+    /// Returns the functions that these addresses call.
     pub(crate) fn functions(&self) -> String {
         let sides = [("from", "source", &self.src), ("to", "destination", &self.dst)];
         let function = |(name, side, map): (&str, &str, &Option<Map>)| {
@@ -174,7 +175,7 @@ impl Maps {
     }
 }
 
-/// A program of arrays without swizzles, and where their bytes lie.
+/// A program of arrays without swizzles, and the positions of their bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Plain {
     program: Program,
@@ -182,7 +183,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// `None` where no side is swizzled, elements change places within a byte, or a side has index tables.
+    /// Returns `None` if no side is swizzled, elements change positions within a byte, or a side has index tables.
     pub(crate) fn of(program: &Program) -> Option<Plain> {
         let Elements { src_bits, dst_bits, .. } = program.elements();
         let swizzle = |side: &TensorLayout| side.layout().swizzle();
@@ -205,8 +206,7 @@ impl Plain {
         Some(Plain { program: plain.ok()?, maps })
     }
 
-    /// The regions of the arrays without swizzles, where they are fewer than those of the program and whole
-    /// bytes.
+    /// Returns the regions of the arrays without swizzles, if they are fewer than those of the program and whole bytes.
     pub(crate) fn regions(&self, program: &Program) -> Option<(&[Region], &Maps)> {
         let regions = self.program.regions()?;
         let shares = is_narrow(program) && regions.iter().any(|region| region.packed);
@@ -214,8 +214,8 @@ impl Plain {
         fewer.then_some((regions, &self.maps))
     }
 
-    /// The gaps of the destination without a swizzle, where they are fewer than those of the program, and all of the
-    /// destination changes places with itself.
+    /// Returns the gaps of the destination without a swizzle, if they are fewer than those of the program, and the
+    /// swizzle permutes the bytes within the destination.
     pub(crate) fn gaps(&self, program: &Program) -> Option<(&[Gap], Maps)> {
         let window = program.dst().layout().swizzle().window();
         if !program.dst().capacity().is_multiple_of(window) {
@@ -229,15 +229,15 @@ impl Plain {
     }
 }
 
-/// Whether elements of either side are narrower than a byte.
+/// Returns whether elements of either side are narrower than a byte.
 fn is_narrow(program: &Program) -> bool {
     program.elements().src_bits.min(program.elements().dst_bits) < 8
 }
 
-/// The same array without its swizzle, in the same storage.
+/// Returns the array without its swizzle, in the same storage.
 fn without(side: &TensorLayout) -> Option<TensorLayout> {
     let layout = side.layout().with_swizzle(Swizzle::IDENTITY).ok()?;
-    // Under a swizzle the last element may lie before the end of what is reached without.
+    // Under a swizzle, the last element may be before the end of the bytes that are used without it.
     let capacity = side.capacity().max(layout.cosize().try_into().ok()?);
     TensorLayout::with_steps(side.extents(), side.steps(), &layout, capacity).ok()
 }

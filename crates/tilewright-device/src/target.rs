@@ -1,6 +1,6 @@
 //! The languages that one text of macros compiles as.
 
-/// What a text compiles as.
+/// The language that a text compiles as.
 ///
 /// ```
 /// use tilewright_device::Target;
@@ -13,12 +13,12 @@ pub enum Target {
     Cuda,
     /// OpenCL C 1.2 and above.
     OpenCl,
-    /// C++ on the host, where threads are loops: for tests.
+    /// C++ on the host, with threads as loops: for tests.
     Host,
 }
 
 impl Target {
-    /// The macros of the target, which stand before every text.
+    /// Returns the macros of the target, which precede every text.
     ///
     /// ```
     /// use tilewright_device::Target;

@@ -14,7 +14,7 @@ impl Text {
         Text { text: String::new(), depth: 1 }
     }
 
-    /// A line; one that ends in `{` or begins with `}` opens or closes a block, as the words for threads do.
+    /// Adds a line. A line that ends in `{` or begins with `}` opens or closes a block, as the macros for threads do.
     pub(crate) fn line(&mut self, line: &str) {
         let closes = line.starts_with('}') || line == "THREADS_END";
         let opens = line.ends_with('{') || line == "THREADS_BEGIN";
@@ -35,28 +35,28 @@ impl Text {
 pub(crate) struct Numbers(Vec<u64>);
 
 impl Numbers {
-    /// A number as the text reads it: 64 bits, unsigned.
+    /// Adds a number, and returns the expression that reads it: 64 bits, unsigned.
     pub(crate) fn add(&mut self, number: u64) -> String {
         self.0.push(number);
         format!("P({})", self.0.len() - 1)
     }
 
-    /// A number with a sign, as the text reads it.
+    /// Adds a signed number, and returns the expression that reads it.
     pub(crate) fn signed(&mut self, number: i64) -> String {
         format!("(i64){}", self.add(number as u64))
     }
 
-    /// A number below 2³², as the text reads it.
+    /// Adds a number below 2³², and returns the expression that reads it.
     pub(crate) fn short(&mut self, number: u32) -> String {
         format!("(u32){}", self.add(number.into()))
     }
 
-    /// The two numbers of a division by `by`, from 1 to 2³¹ − 1: `DIV(n, …)`, and `by` itself.
+    /// Adds the two numbers of a division by `by`, from 1 to 2³¹ − 1: `DIV(n, …)`, and `by` itself.
     pub(crate) fn divisor(&mut self, by: u32) -> (String, String) {
         (self.add(magic(by)), self.short(by))
     }
 
-    /// Never none: a language has no empty arrays.
+    /// Returns the numbers, at least one, because C does not allow empty arrays.
     pub(crate) fn into_params(mut self) -> Vec<u64> {
         if self.0.is_empty() {
             self.0.push(0);

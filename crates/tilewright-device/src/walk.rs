@@ -1,9 +1,9 @@
 //! Loops of any number and extents, as a grid of blocks and threads.
 //!
-//! The inner loops, of at most 2³⁰ turns together, are counted by a number of 32 bits; a block takes a chunk of it, and
-//! the block's number says the turns of the outer loops. The last loop is the one that neighbouring threads differ in.
+//! The inner loops, of at most 2³⁰ iterations together, are counted by a number of 32 bits; a block takes a chunk of
+//! it, and the block's number encodes the iterations of the outer loops. Adjacent threads differ in the last loop.
 //!
-//! Laws: the pieces of some extents visit each combination of turns once; so do the blocks and threads of a piece.
+//! Laws: the walks over some extents visit each combination of iterations once; so do the blocks and threads of a walk.
 
 use crate::{
     Error,
@@ -11,19 +11,19 @@ use crate::{
     text::{Numbers, Text},
 };
 
-/// Threads of a block.
+/// The threads of a block.
 pub(crate) const THREADS: u32 = 256;
 
-/// What a thread moves, at most.
+/// The most cells that a thread moves.
 pub(crate) const EACH: u32 = 4;
 
-/// The most turns that a number of 32 bits counts.
+/// The most iterations that a number of 32 bits counts.
 const COUNTED: u64 = 1 << 30;
 
-/// The least turns of inner loops for which a loop is not split.
+/// The least iterations of inner loops for which a loop is not split.
 const ENOUGH: u64 = 1 << 20;
 
-/// Turns of a loop: `extent` of them from `first` on, `step` apart.
+/// Iterations of a loop: `extent` of them from `first` on, with step `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turns {
     /// The number of the loop.
@@ -33,16 +33,17 @@ pub(crate) struct Turns {
     pub(crate) extent: u64,
 }
 
-/// Loops of a grid.
+/// The loops of a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Walk {
-    /// The outermost first.
+    /// The iterations of each loop, the outermost first.
     pub(crate) turns: Vec<Turns>,
-    /// How many of them the block's number says.
+    /// The number of loops that the block's number encodes.
     pub(crate) outer: usize,
 }
 
-/// The walks over some extents, the outermost first: one, and one more for what each split of a loop leaves.
+/// Returns the walks over some extents, the outermost first: one, and one more for each remainder of a loop that is
+/// split.
 pub(crate) fn walks(extents: &[u64]) -> Vec<Walk> {
     if extents.contains(&0) {
         return Vec::new();
@@ -56,7 +57,7 @@ pub(crate) fn walks(extents: &[u64]) -> Vec<Walk> {
     all
 }
 
-/// The walk over some turns, but for those that the split of a loop leaves.
+/// Returns the walk over some iterations, and stores the remainder of a loop that it splits.
 fn split(mut turns: Vec<Turns>, left: &mut Option<Vec<Turns>>) -> Walk {
     let (mut outer, mut counted) = (turns.len(), 1);
     while outer > 0 && turns[outer - 1].extent <= COUNTED / counted {
@@ -66,7 +67,7 @@ fn split(mut turns: Vec<Turns>, left: &mut Option<Vec<Turns>>) -> Walk {
     if outer == 0 || counted >= ENOUGH {
         return Walk { turns, outer };
     }
-    // The next loop alone is too long: in parts of `each` turns, and what is left.
+    // The next loop alone is too long: it is split into parts of `each` iterations, and a remainder.
     let Turns { of, first, step, extent } = turns[outer - 1];
     let each = COUNTED / counted;
     if extent % each > 0 {
@@ -85,22 +86,22 @@ impl Walk {
         self.turns[self.outer..].iter().map(|turns| turns.extent).product()
     }
 
-    /// What a thread moves.
+    /// Returns the number of cells that a thread moves.
     pub(crate) fn each(&self) -> u32 {
         if self.counted() <= u64::from(THREADS) { 1 } else { EACH }
     }
 
-    /// The blocks.
+    /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> u128 {
         let chunks = self.counted().div_ceil(u64::from(THREADS * self.each()));
         let outer = self.turns[..self.outer].iter();
         outer.fold(chunks.into(), |all: u128, turns| all.saturating_mul(turns.extent.into()))
     }
 
-    /// Writes the turns `x0` … of the outer loops, and the first count of the block.
+    /// Writes the iterations `x0` … of the outer loops, and the first count of the block.
     ///
     /// # Errors
-    /// Overflow where a launch does not hold the blocks.
+    /// Overflow if a launch cannot have the blocks.
     pub(crate) fn begin(&self, text: &mut Text, numbers: &mut Numbers) -> Result<(), Error> {
         check_blocks(self.blocks(), THREADS)?;
         let chunk = THREADS * self.each();
@@ -116,13 +117,13 @@ impl Walk {
         Ok(())
     }
 
-    /// Writes the loop over what a thread moves, and the turns of the inner loops.
+    /// Writes the loop over the cells of a thread, and the iterations of the inner loops.
     pub(crate) fn threads(&self, text: &mut Text, numbers: &mut Numbers) {
         self.threads_with(&[], &[], text, numbers);
     }
 
-    /// The same, where a thread loads all that it moves before it stores: `v[k]` of a type, to `at[k]`, where `whole[k]`
-    /// says so.
+    /// Writes the loop for a thread that loads all its cells before it stores them: `v[k]` of a type, to `at[k]`, if
+    /// `whole[k]` is set.
     pub(crate) fn loads(&self, kind: &str, text: &mut Text, numbers: &mut Numbers) {
         let each = self.each();
         let declared = [
@@ -133,7 +134,7 @@ impl Walk {
         self.threads_with(&declared, &["whole[k] = 0u;"], text, numbers);
     }
 
-    /// Closes what [`loads`](Walk::loads) opened, and writes the stores, of `bytes` bytes.
+    /// Closes the blocks that [`loads`](Walk::loads) opened, and writes the stores, of `bytes` bytes.
     pub(crate) fn stores(&self, bytes: u64, text: &mut Text) {
         ["}", "}", "UNROLL"].iter().for_each(|line| text.line(line));
         text.line(&format!("for (u32 k = 0; k < {}u; k++) {{", self.each()));
@@ -141,7 +142,7 @@ impl Walk {
         ["}", "THREADS_END"].iter().for_each(|line| text.line(line));
     }
 
-    /// Lines before the loop, and at the begin of each of its turns.
+    /// Writes lines before the loop, and at the beginning of each of its iterations.
     fn threads_with(
         &self,
         before: &[String],
@@ -160,12 +161,12 @@ impl Walk {
         self.coordinates(self.outer..self.turns.len(), "n", text, numbers);
     }
 
-    /// Closes what [`threads`](Walk::threads) opened.
+    /// Closes the blocks that [`threads`](Walk::threads) opened.
     pub(crate) fn end(&self, text: &mut Text) {
         ["}", "}", "THREADS_END"].iter().for_each(|line| text.line(line));
     }
 
-    /// Writes the turns of some loops, which a counter says, the last one the fastest.
+    /// Writes the iterations of some loops, which a counter encodes, the last one the fastest.
     fn coordinates(
         &self,
         range: core::ops::Range<usize>,
@@ -187,7 +188,8 @@ impl Walk {
     }
 }
 
-/// A sum of turns times strides from a base, as the text says it: the turns `range` of a walk.
+/// Returns the sum of a base and of iterations times strides, as an expression of the text: the iterations `range` of a
+/// walk.
 pub(crate) fn sum(
     base: &str,
     range: core::ops::Range<usize>,

@@ -1,10 +1,11 @@
-//! Elements narrower than a byte, wherever they lie: a thread makes a byte of the destination.
+//! Elements narrower than a byte, at any offset: each thread makes a byte of the destination.
 //!
-//! The thread goes from each place of its byte back to the digits of the destination, and from these by the program's
-//! operations to the source. Places without an element hold the fill, or in a part what they held.
+//! For each position in its byte, the thread computes the digits of the destination from the offset, and from these, by
+//! the program's operations, the offset in the source. A position without an element gets the fill, or keeps its bits
+//! if the program is a part.
 //!
-//! Law: every byte is written by one thread, in a part every byte that holds an element of it; so neither regions nor
-//! padding need whole bytes.
+//! Law: each byte is written by one thread; in a part, each byte that contains an element of it. Therefore neither
+//! regions nor padding need whole bytes.
 
 use super::{digits, op::Width};
 use crate::{
@@ -17,7 +18,7 @@ use core::ops::Range;
 use tilewright_core::Swizzle;
 use tilewright_relayout::{Digit, Program};
 
-/// The kernels of a program whose destination has elements narrower than a byte.
+/// Makes the kernels of a program whose destination has elements narrower than a byte.
 pub(crate) fn of_bytes(program: &Program) -> Result<Vec<Kernel>, Error> {
     let places = Places::of(program)?;
     let bytes = places.bytes(program);
@@ -26,32 +27,36 @@ pub(crate) fn of_bytes(program: &Program) -> Result<Vec<Kernel>, Error> {
     walks.iter().map(|walk| of_walk(walk, bytes.start, &places, program, &tables)).collect()
 }
 
-/// A digit of the destination on the way back from an offset: its turns from the first, or back from the last.
+/// A digit of the destination, recovered from an offset. Its iteration counts from the first, or backwards from the
+/// last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     /// The position among the program's digits.
     of: usize,
     extent: u64,
-    /// More than all that smaller ones add up to.
+    /// Larger than the sum of all smaller digits.
     stride: u64,
     back: bool,
 }
 
-/// The digits of the destination whose turns differ, the largest stride first, and the offset that all of them begin at.
+/// The digits of the destination with more than one iteration, the largest stride first, and the offset at which all of
+/// them begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Places {
     digits: Vec<Place>,
     /// The least offset of an element, before the swizzle.
     first: i64,
-    /// From the least offset to behind the last; 0 where there is no element.
+    /// The distance from the least offset to the end of the last element; 0 without elements.
     span: u64,
-    /// From an offset of the array back to one before the swizzle.
+    /// Maps an offset of the array back to the offset before the swizzle.
     swizzle: Swizzle,
 }
 
 impl Places {
+    /// Finds the digits of a program's destination.
+    ///
     /// # Errors
-    /// Unsupported where an offset does not say the turns one after another.
+    /// Unsupported if an offset does not determine the iterations one after another.
     fn of(program: &Program) -> Result<Places, Error> {
         let digits = program.digits();
         let swizzle = digits.swizzles().1.inverse();
@@ -81,8 +86,7 @@ impl Places {
         Ok(Places { digits: places, first, span, swizzle })
     }
 
-    /// The bytes that have to be made: of a part, those from its first element to its last, as far as no swizzle says
-    /// otherwise.
+    /// Returns the bytes that must be written: for a part without a swizzle, those from its first element to its last.
     fn bytes(&self, program: &Program) -> Range<u64> {
         if !program.is_part() || !self.swizzle.is_identity() {
             return 0..program.dst_bytes();
@@ -92,7 +96,8 @@ impl Places {
         first / each..(first + self.span).div_ceil(each)
     }
 
-    /// The lines that leave the turns `t0` … of all digits of the offset `o`; the next place where it is no element's.
+    /// Writes the lines that compute the iterations `t0` … of all digits from the offset `o`, and continue with the
+    /// next position if no element has this offset.
     fn write(&self, digits: &[Digit], text: &mut Text, numbers: &mut Numbers) {
         let width = if self.span < 1 << 31 { Width::Short } else { Width::Long };
         let word = width.word();
@@ -105,13 +110,13 @@ impl Places {
             if place.stride > 1 {
                 width.divide(&format!("c{n}"), place.stride, "rest = %;", text, numbers);
             }
-            // The first one is within its extent, as all is within the span.
+            // The first digit is within its extent, because the offset is within the span.
             if n > 0 {
                 let extent = width.number(place.extent, numbers);
                 text.line(&format!("if (c{n} >= {extent}) continue;"));
             }
         }
-        // A stride of 1 leaves no rest.
+        // A stride of 1 leaves no remainder.
         if self.digits.last().is_none_or(|last| last.stride > 1) {
             text.line("if (rest != 0u) continue;");
         }
@@ -165,7 +170,7 @@ fn of_walk(
     Kernel::new(launch, comment, tables, text, numbers)
 }
 
-/// The lines that make the byte `at`, and store it.
+/// Writes the lines that make the byte `at`, and store it.
 fn byte(places: &Places, program: &Program, text: &mut Text, numbers: &mut Numbers) {
     let bits = program.elements().dst_bits;
     let (each, mask) = (8 / bits, (1u32 << bits) - 1);
@@ -175,7 +180,7 @@ fn byte(places: &Places, program: &Program, text: &mut Text, numbers: &mut Numbe
     } else {
         let pattern =
             (0..each).fold(0, |all, n| all | (program.fill() as u32 & mask) << (n * bits));
-        // Places of the last byte that the array has not are 0.
+        // Positions of the last byte beyond the end of the array are 0.
         let kept = (program.dst().capacity() % u64::from(each)) as u32;
         let last = if kept == 0 { pattern } else { pattern & ((1 << (kept * bits)) - 1) };
         let (end, last) = (numbers.add(program.dst_bytes() - 1), numbers.short(last));

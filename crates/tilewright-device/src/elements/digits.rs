@@ -1,4 +1,5 @@
-//! Programs of digits: a thread takes a combination of turns, and the program's operations say where its element is.
+//! Programs of digits: each thread takes one combination of iterations, and the program's operations give the offset of
+//! its element.
 
 use super::{
     Cell,
@@ -13,10 +14,10 @@ use crate::{
 use tilewright_core::Swizzle;
 use tilewright_relayout::{Digits, Elements, Extend, Program};
 
-/// The most entries of index tables that a text holds.
+/// The most entries of index tables in a text.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// The kernels of a program's digits, for a cell that elements consist of one or more of.
+/// Makes the kernels of a program's digits, for elements that consist of one or more of these cells.
 pub(crate) fn of_digits(program: &Program, cell: Cell) -> Result<Vec<Kernel>, Error> {
     let digits = program.digits();
     if digits.is_empty() {
@@ -28,7 +29,7 @@ pub(crate) fn of_digits(program: &Program, cell: Cell) -> Result<Vec<Kernel>, Er
     walks(&extents).iter().map(|walk| of_walk(walk, program, cell, &tables)).collect()
 }
 
-/// The index tables as arrays of the text.
+/// Writes the index tables as arrays of the text.
 pub(super) fn tables(digits: &Digits) -> Result<String, Error> {
     let lists = || (0..).map_while(|number| digits.list(number));
     let entries: usize = lists().map(<[u32]>::len).sum();
@@ -44,10 +45,10 @@ pub(super) fn tables(digits: &Digits) -> Result<String, Error> {
     Ok(too_many(entries * size_of::<u32>()) + &lists().enumerate().map(table).collect::<String>())
 }
 
-/// The most bytes of tables that every dialect has room for.
+/// The most bytes of tables that every target has room for.
 const EVERYWHERE: usize = 64 << 10;
 
-/// What refuses tables where the language has no room for them, which only its compiler knows.
+/// Writes a compile-time error for tables that exceed the limit of the language, which only its compiler knows.
 fn too_many(bytes: usize) -> String {
     if bytes <= EVERYWHERE {
         return String::new();
@@ -98,7 +99,7 @@ fn of_walk(walk: &Walk, program: &Program, cell: Cell, tables: &str) -> Result<K
     Kernel::new(launch, &comment, tables, text, numbers)
 }
 
-/// The registers and operations of all groups, which leave the offset of the source in `s`.
+/// Writes the registers and operations of all groups; afterwards `s` is the offset in the source.
 pub(super) fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
     let width = Width::of(digits);
     let word = width.word();
@@ -115,7 +116,7 @@ pub(super) fn groups(digits: &Digits, text: &mut Text, numbers: &mut Numbers) {
     }
 }
 
-/// The cells of an element, at the offsets `s` and `d` in elements.
+/// Writes the moves of an element's cells, at the offsets `s` and `d` in elements.
 fn cells(program: &Program, cell: Cell, text: &mut Text) {
     let elements = program.elements();
     let (from, to) = (elements.src_bits / 8, elements.dst_bits / 8);
@@ -135,7 +136,8 @@ fn cells(program: &Program, cell: Cell, text: &mut Text) {
     text.line("}");
 }
 
-/// The line for the element of the source at the offset `s`: a `value` of 32 bits, extended to the destination's width.
+/// Writes the line that reads the element at offset `s` of the source: a `value` of 32 bits, extended to the
+/// destination's width.
 pub(super) fn value(elements: Elements, text: &mut Text) {
     let Elements { src_bits, dst_bits, extend } = elements;
     if src_bits < 8 {
@@ -146,7 +148,7 @@ pub(super) fn value(elements: Elements, text: &mut Text) {
             each - 1
         ));
     } else {
-        // Only what the destination keeps is read, by bytes, as an array may begin at any.
+        // Only the bytes that the destination keeps are read, one by one, as an array may have any alignment.
         let bytes = src_bits.min(dst_bits).div_ceil(8);
         let part = |at: u32| match at {
             0 => format!("(u32)LDG1(src + s * {})", src_bits / 8),
@@ -161,7 +163,8 @@ pub(super) fn value(elements: Elements, text: &mut Text) {
     }
 }
 
-/// An offset through a swizzle: a field xored with another, or the bits that move, xored with what they become.
+/// Writes the lines that apply a swizzle to an offset: a bit field xored with another, or the image of the bits that
+/// change.
 pub(super) fn swizzle(variable: &str, swizzle: &Swizzle, text: &mut Text, numbers: &mut Numbers) {
     if swizzle.is_identity() {
         return;

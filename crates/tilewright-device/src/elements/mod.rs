@@ -1,7 +1,7 @@
-//! An element a thread: for any region, and for any program of digits.
+//! A kernel with one element for each thread: for any region, and for any program of digits.
 //!
 //! Law: each element moves once, from its offset in the source to its offset in the destination, by accesses that are
-//! aligned wherever the pointers are as the plan was told.
+//! aligned if the pointers are aligned as the plan assumes.
 
 mod bytes;
 mod digits;
@@ -20,23 +20,23 @@ use tilewright_relayout::{Extend, Loop};
 pub(crate) use bytes::of_bytes;
 pub(crate) use digits::of_digits;
 
-/// What one move reads, and what it writes: bytes, from 1 to 16.
+/// The bytes that one move reads and writes, from 1 to 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     pub(crate) src: u64,
     pub(crate) dst: u64,
     pub(crate) extend: Extend,
-    /// The bytes of an access on either side: fewer than the cell's only where its width changes, up to 4.
+    /// The bytes of an access on either side: fewer than the cell's only if its width changes, up to 4.
     pub(crate) units: (u64, u64),
 }
 
 impl Cell {
-    /// The same on both sides.
+    /// Makes a cell with the same width on both sides.
     pub(crate) fn same(bytes: u64) -> Cell {
         Cell { src: bytes, dst: bytes, extend: Extend::Zero, units: (bytes, bytes) }
     }
 
-    /// The lines that move a cell from one address to another.
+    /// Writes the lines that move a cell from one address to another.
     pub(crate) fn write(self, from: &str, to: &str, text: &mut Text) {
         let Cell { src, dst, extend, units } = self;
         if src == dst {
@@ -56,7 +56,7 @@ impl Cell {
         self.store(to, text);
     }
 
-    /// The lines that store a `value` of 32 bits.
+    /// Writes the lines that store a `value` of 32 bits.
     fn store(self, to: &str, text: &mut Text) {
         let write = self.units.1;
         for at in (0..self.dst).step_by(write as usize) {
@@ -68,7 +68,7 @@ impl Cell {
     }
 }
 
-/// The kernels of an area, which any area has.
+/// Makes the kernels of an area. This way handles every area.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     let unit = area.unit();
     let bytes = unit as i64;
@@ -77,7 +77,7 @@ pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     Some(of_loops((area.src, area.dst), &loops, Cell::same(unit), area.bytes, &area.maps))
 }
 
-/// The kernels that move a cell at each turn of some loops, whose strides are in bytes.
+/// Makes the kernels that move a cell at each iteration of some loops, whose strides are in bytes.
 pub(crate) fn of_loops(
     first: (i64, i64),
     loops: &[Loop],
@@ -144,7 +144,7 @@ fn comment(walk: &Walk, cell: Cell) -> String {
     format!("Elements: {width} a thread, {inner} loops in a block's count and {outer} around it.")
 }
 
-/// The strides of the turns of a walk, on both sides.
+/// Returns the strides of a walk's iterations on both sides.
 fn strides(walk: &Walk, loops: &[Loop]) -> (Vec<i64>, Vec<i64>) {
     let of = |turns: &Turns| {
         let step = turns.step as i64;
@@ -153,7 +153,7 @@ fn strides(walk: &Walk, loops: &[Loop]) -> (Vec<i64>, Vec<i64>) {
     walk.turns.iter().map(of).unzip()
 }
 
-/// Where a walk begins on one side.
+/// Returns the offset at which a walk begins on one side.
 fn base(walk: &Walk, first: i64, stride: impl Fn(&Turns) -> i64) -> i64 {
     let begun = |turns: &Turns| stride(turns).wrapping_mul(turns.first as i64);
     walk.turns.iter().fold(first, |all, turns| all.wrapping_add(begun(turns)))

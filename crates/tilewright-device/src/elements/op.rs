@@ -1,21 +1,21 @@
 //! An operation of a program of digits, as lines of a text.
 //!
-//! Law: the lines leave in the registers, and in `s`, what the operation says.
+//! Law: after the lines, the registers and `s` have the values that the operation defines.
 
 use crate::text::{Numbers, Text};
 use tilewright_relayout::{Digits, Op};
 
-/// How wide the registers are.
+/// The width of registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// Below 2³¹, whatever the turns: divisions are multiplications.
+    /// All values are below 2³¹, so divisions are multiplications.
     Short,
     /// 64 bits.
     Long,
 }
 
 impl Width {
-    /// The type of a register.
+    /// Returns the type of a register.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Width::Short => "u32",
@@ -23,7 +23,7 @@ impl Width {
         }
     }
 
-    /// The width that the registers of a program need: the most that each may hold, operation by operation.
+    /// Returns the width that the registers of a program need, from the largest values after each operation.
     pub(crate) fn of(digits: &Digits) -> Width {
         let fits = |(g, group): (usize, &tilewright_relayout::Group)| {
             let mut most = vec![0u64; group.registers()];
@@ -36,7 +36,7 @@ impl Width {
         if digits.groups().iter().enumerate().all(fits) { Width::Short } else { Width::Long }
     }
 
-    /// A number of the program, as a register is compared with it.
+    /// Returns a number of the program as an operand for comparison with a register.
     pub(super) fn number(self, number: u64, numbers: &mut Numbers) -> String {
         match self {
             Width::Short => format!("({}){}", self.word(), numbers.add(number.min(LIMIT))),
@@ -44,7 +44,7 @@ impl Width {
         }
     }
 
-    /// The lines that leave the quotient by `by` in `from`, and say the remainder.
+    /// Writes the lines that replace `from` by its quotient by `by`, and computes the remainder.
     pub(super) fn divide(
         self,
         from: &str,
@@ -71,10 +71,10 @@ impl Width {
     }
 }
 
-/// What registers of 32 bits stay below.
+/// The upper bound of registers of 32 bits, exclusive.
 const LIMIT: u64 = 1 << 31;
 
-/// The most that registers hold after an operation, from what they held; whether all is below the limit.
+/// Updates the largest values of registers after an operation; returns whether all are below the limit.
 fn after(op: &Op, digits: &Digits, most: &mut [u64]) -> bool {
     let changed = match *op {
         Op::Split { from, by, to } => {
@@ -86,7 +86,7 @@ fn after(op: &Op, digits: &Digits, most: &mut [u64]) -> bool {
             most[minor] = most[major].saturating_mul(extent).saturating_add(most[minor]);
             extent.max(most[minor])
         }
-        // A bound beyond what is held may be any number.
+        // A bound above the largest value may be any number.
         Op::Within { register, extent } => {
             most[register] = most[register].min(extent);
             most[register]
@@ -110,8 +110,8 @@ fn after(op: &Op, digits: &Digits, most: &mut [u64]) -> bool {
     changed < LIMIT
 }
 
-/// Writes an operation on the registers `r<group>_0` …, of which the offset of the source is made in `s`. Where there is
-/// no element, the turn of the innermost loop ends.
+/// Writes an operation on the registers `r<group>_0` …, which computes the offset of the source in `s`. If no element
+/// exists, it continues with the next iteration of the innermost loop.
 pub(crate) fn write(
     group: usize,
     op: &Op,

@@ -1,6 +1,6 @@
-//! What no element is written to gets the fill: boxes of the destination, a vector a thread.
+//! Fills the gaps of the destination, which no element is written to: boxes of vectors, one for each thread.
 //!
-//! Law: each byte of a gap gets the byte of the fill at its place in the element, once.
+//! Law: each byte of a gap is set once, to the corresponding byte of the fill.
 
 mod pattern;
 
@@ -15,7 +15,8 @@ use crate::{
 use pattern::Pattern;
 use tilewright_relayout::{Gap, GapLoop, Program};
 
-/// The kernels that fill gaps, whose boxes are whole bytes: of all of the destination, where there are none to go by.
+/// Makes the kernels that fill gaps, whose boxes are whole bytes. Without a list of gaps, they fill the whole
+/// destination.
 pub(crate) fn of_gaps(
     gaps: Option<&[Gap]>,
     program: &Program,
@@ -69,7 +70,7 @@ fn of_walk(
     pattern.declare(&mut text, &mut numbers);
     walk.threads(&mut text, &mut numbers);
     let to = maps.to(&sum("to", walk.outer..turns.len(), |i| strides[i], &mut numbers));
-    // The word of the element is the turn of the last loop, which a walk leaves out where it has one turn.
+    // The last loop counts words of the element; a walk leaves it out if it has one iteration.
     let word = turns.len().checked_sub(1).filter(|last| turns[*last].of == loops.len() - 1);
     pattern.store(&to, word, &mut text);
     walk.end(&mut text);

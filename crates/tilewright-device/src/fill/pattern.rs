@@ -1,6 +1,6 @@
 //! The bytes of an element of padding, as words that a thread writes.
 //!
-//! Law: the words of a pattern, one behind the other, are whole elements of padding.
+//! Law: consecutive words of a pattern are whole elements of padding.
 
 use crate::{
     access::common,
@@ -8,18 +8,18 @@ use crate::{
 };
 use tilewright_relayout::Program;
 
-/// Words of one width that are an element of padding, or one word of several elements.
+/// Words of one width that make up an element of padding, or one word that contains several elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     /// The bytes of a word, a power of two up to 16.
     unit: u64,
     words: u64,
-    /// The first 16 bytes; behind them are zeros.
+    /// The first 16 bytes; the following ones are zeros.
     low: u128,
 }
 
 impl Pattern {
-    /// The padding of a program in words of at most `unit` bytes.
+    /// Returns the padding of a program in words of at most `unit` bytes.
     pub(crate) fn new(program: &Program, unit: u64) -> Pattern {
         let bits = program.elements().dst_bits;
         let bytes = u64::from(bits / 8).max(1);
@@ -28,12 +28,12 @@ impl Pattern {
             let unit = common(unit, bytes);
             return Pattern { unit, words: bytes / unit, low };
         }
-        // One word of several elements.
+        // One word that contains several elements.
         let repeated = (0..128 / bits).fold(0, |all, i| all | low << (i * bits));
         Pattern { unit, words: 1, low: repeated }
     }
 
-    /// The bytes of a word.
+    /// Returns the bytes of a word.
     pub(crate) fn unit(&self) -> u64 {
         self.unit
     }
@@ -53,7 +53,7 @@ impl Pattern {
         text.line(&format!("const u64 high = {high};"));
     }
 
-    /// Writes the store of a word, whose number is the turn `x<word>`, or 0.
+    /// Writes the store of a word, whose number is the iteration `x<word>`, or 0.
     pub(crate) fn store(&self, to: &str, word: Option<usize>, text: &mut Text) {
         if self.unit == 16 {
             text.line("u128 value;");

@@ -1,10 +1,10 @@
-//! Elements of a run of the destination, read from a tile and put together to words.
+//! Expressions that read the elements of a run of the destination from a tile, and assemble them to words.
 
 use super::{job::Job, place::Place, tile::Tile};
 use crate::access::VECTOR;
 use tilewright_relayout::Extend;
 
-/// The side whose runs lie in the tile as they do in the array.
+/// The side whose order of elements within a run the tile keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lies {
     AsSource,
@@ -19,7 +19,7 @@ impl Lies {
         }
     }
 
-    /// The word for the side.
+    /// Returns the word for the side.
     pub(super) fn word(self) -> &'static str {
         match self {
             Lies::AsSource => "source",
@@ -27,7 +27,7 @@ impl Lies {
         }
     }
 
-    /// Its array, as the text calls it.
+    /// Returns the name of its array in the text.
     pub(super) fn array(self) -> &'static str {
         match self {
             Lies::AsSource => "src",
@@ -36,7 +36,7 @@ impl Lies {
     }
 }
 
-/// Expressions of a tile. Where it lies as the destination does, the job is a mirrored one: its source is the array's
+/// Expressions of a tile. If the tile keeps the destination's order, the job is mirrored: its source is the array's
 /// destination.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fetch<'a> {
@@ -47,8 +47,9 @@ pub(super) struct Fetch<'a> {
 }
 
 impl Fetch<'_> {
-    /// The functions before the kernel: where element `x` of a run is in the tile, counted from the run's first one; how
-    /// far its run of the source begins behind the first one's; and the order of the chunks.
+    /// Returns the functions before the kernel: the position of element `x` of a run in the tile, counted from the
+    /// run's first element; the distance between the beginning of its run of the source and that of the first run; and
+    /// the order of the chunks.
     pub(super) fn functions(self) -> String {
         let mut text = format!(
             "// Where element x of a run of the {} is in the tile, in {}.\n",
@@ -82,12 +83,12 @@ impl Fetch<'_> {
         if self.job.src.bits < 8 { "bits" } else { "bytes" }
     }
 
-    /// The distance of turns of a loop in the tile, in units of the source.
+    /// Returns the distance between iterations of a loop in the tile, in units of the source.
     pub(super) fn step(self, at: usize) -> i64 {
         self.place.step(self.job, self.tile, at)
     }
 
-    /// The sum of turns times some factors, for the turns of the element `x` of a run of the destination.
+    /// Returns the sum of iterations times factors, for the iterations of element `x` of a run of the destination.
     fn sum(self, factor: impl Fn(usize) -> Option<String>) -> String {
         let (mut terms, mut by) = (Vec::new(), 1u64);
         for (i, &at) in self.tile.to.iter().enumerate() {
@@ -107,14 +108,16 @@ impl Fetch<'_> {
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
     }
 
-    /// The loops of a run of the destination whose turns are runs of the source that begin elsewhere in a chunk.
+    /// Returns the loops of a run of the destination whose iterations are runs of the source with different offsets
+    /// within a chunk.
     pub(super) fn leaning(self) -> Vec<usize> {
         let index = self.tile.index_from(self.job);
         let leans = |at: &&usize| self.place.varies && index.contains(at);
         self.tile.to.iter().filter(leans).copied().collect()
     }
 
-    /// The unit of the source at which element `x` begins, as an expression of `home`, and of `lean` where runs vary.
+    /// Returns the unit of the source at which element `x` begins, as an expression of `home`, and of `lean` if offsets
+    /// of runs vary.
     pub(super) fn unit(self, x: &str) -> String {
         let leaning = self.leaning();
         if leaning.is_empty() {
@@ -125,13 +128,13 @@ impl Fetch<'_> {
         format!("home + place({x}) + (lean + leans({x}{arguments}) & {mask}u)")
     }
 
-    /// A byte of the tile as the accesses take it.
+    /// Returns a byte of the tile as accesses address it.
     pub(super) fn spot(self, byte: &str) -> String {
         if self.place.xor.is_some() { format!("spot({byte})") } else { byte.to_string() }
     }
 
-    /// The value of element `x`, as an expression; where a value is narrower than 32 bits, bits above it may be anything
-    /// if `clean` is false.
+    /// Returns the value of element `x` as an expression. If a value is narrower than 32 bits and `clean` is false,
+    /// higher bits may have any value.
     pub(super) fn value(self, x: &str, clean: bool) -> String {
         let Job { src, dst, extend, .. } = *self.job;
         let unit = self.unit(x);
@@ -159,7 +162,7 @@ impl Fetch<'_> {
         format!("({read})")
     }
 
-    /// The word of the elements from `x` on, as an expression.
+    /// Returns the word of the elements from `x` on, as an expression.
     pub(super) fn word(self, x: &str) -> String {
         let element = |i: u64, clean: bool| {
             self.value(&if i == 0 { format!("({x})") } else { format!("({x} + {i}u)") }, clean)
@@ -172,12 +175,12 @@ impl Fetch<'_> {
                     |i| format!("PRMT({}, {}, 0x0040u)", element(i, false), element(i + 1, false));
                 format!("PRMT({}, {}, 0x5410u)", pair(0), pair(2))
             }
-            // The callers put narrower elements together one by one.
+            // The callers assemble narrower elements one by one.
             _ => element(0, true),
         }
     }
 
-    /// The units of a run of the source, as an expression.
+    /// Returns the units of a run of the source, as an expression.
     pub(super) fn length(self) -> String {
         let Fetch { job, tile, .. } = self;
         let reach = |at: &usize| (tile.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
@@ -190,8 +193,8 @@ impl Fetch<'_> {
         }
     }
 
-    /// The condition that a run has all of the vector from byte `x` on: its last byte may have fewer elements than
-    /// others.
+    /// Returns the condition that the vector from byte `x` on is completely within a run. The last byte of a run may
+    /// have fewer elements than others.
     pub(super) fn all_of_vector(self) -> String {
         match self.job.dst.bits {
             bits if bits < 8 => format!("(u32)(x + 4) * {}u <= elements", 8 / bits),
@@ -200,7 +203,7 @@ impl Fetch<'_> {
     }
 }
 
-/// The number of a lane, shifted: what lanes turn their orders by.
+/// Returns the number of a lane, shifted: the rotation of the lane's order of words.
 pub(super) fn lanes(shift: u32) -> String {
     match shift {
         0 => "tid & 31u".into(),

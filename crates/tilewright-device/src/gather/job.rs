@@ -1,6 +1,6 @@
-//! What is gathered: elements of one width into elements of the same or another, at the turns of loops.
+//! A gather: elements of one width moved to elements of the same or another width, at the iterations of loops.
 //!
-//! Positions and strides of a side count its units: bits where its elements are narrower than a byte, else bytes.
+//! Positions and strides of a side count its units: bits if its elements are narrower than a byte, else bytes.
 
 use crate::{access::VECTOR, area::Area};
 use tilewright_relayout::{Extend, Loop};
@@ -14,41 +14,42 @@ pub(crate) struct Side {
     pub(crate) first: i64,
     /// The bytes of the array.
     pub(crate) bytes: u64,
-    /// How far its first byte is behind a multiple of 16.
+    /// The distance of its first byte from the previous multiple of 16.
     pub(crate) phase: u64,
 }
 
 impl Side {
-    /// The units of a byte.
+    /// Returns the units of a byte.
     pub(crate) fn per_byte(self) -> u64 {
         if self.bits < 8 { 8 } else { 1 }
     }
 
-    /// The units of an element.
+    /// Returns the units of an element.
     pub(crate) fn width(self) -> u64 {
         self.bits * self.per_byte() / 8
     }
 
-    /// The units of 16 bytes.
+    /// Returns the units of 16 bytes.
     pub(crate) fn vector(self) -> u64 {
         VECTOR * self.per_byte()
     }
 }
 
-/// Elements to be moved.
+/// Elements that are moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Job {
     pub(crate) src: Side,
     pub(crate) dst: Side,
     pub(crate) extend: Extend,
-    /// Loops around one element, of at least two turns, in the units of either side; destination strides are positive.
+    /// Loops around one element, each of at least two iterations, with strides in the units of either side. Destination
+    /// strides are positive.
     pub(crate) loops: Vec<Loop>,
-    /// Whether the last byte that it writes may hold bits of no element, which become 0.
+    /// True if the last byte that it writes may contain bits of no element, which become 0.
     pub(crate) open: bool,
 }
 
 impl Job {
-    /// The job of an area: elements are as wide as all addresses allow.
+    /// Makes the job of an area: elements are as wide as the alignment of all addresses allows.
     pub(crate) fn of(area: &Area) -> Job {
         let unit = area.unit();
         let mut loops = area.loops.clone();
@@ -69,14 +70,14 @@ impl Job {
         }
     }
 
-    /// The same the other way round.
+    /// Returns the job with source and destination swapped.
     pub(crate) fn mirrored(&self) -> Job {
         let swap = |turn: &Loop| Loop { extent: turn.extent, src: turn.dst, dst: turn.src };
         let loops = self.loops.iter().map(swap).collect();
         Job { src: self.dst, dst: self.src, loops, ..self.clone() }
     }
 
-    /// Whether units are bytes of elements that stay as they are.
+    /// Returns whether units are bytes, and elements keep their width.
     pub(crate) fn is_plain(&self) -> bool {
         self.src.bits == self.dst.bits && self.src.bits >= 8
     }

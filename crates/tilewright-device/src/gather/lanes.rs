@@ -1,7 +1,7 @@
-//! Which vectors of a tile's runs the threads of a block take, in the order of their numbers.
+//! The assignment of vectors of a tile's runs to the threads of a block, in the order of their numbers.
 //!
-//! Laws: each vector of each run is taken once; the vectors of a run begin at multiples of a number of bytes in memory, so
-//! that lanes that go together touch no sector that others of their run touch.
+//! Laws: each vector of each run is taken once. The groups of vectors of a run begin at multiples of a number of bytes
+//! in memory, so no two groups of a run touch the same sector.
 
 use super::{job::Job, tile::Tile};
 use crate::access::{SECTOR, VECTOR, common};
@@ -11,12 +11,12 @@ use crate::access::{SECTOR, VECTOR, common};
 pub(super) struct Lanes {
     /// The bytes of a vector.
     pub(super) vector: u64,
-    /// The power of two of bytes that the first vector of a run begins at a multiple of, at or before the run.
+    /// The first vector of a run begins at a multiple of this power of two, at or before the run.
     pub(super) together: u64,
-    /// The vectors of a run, wherever it begins.
+    /// The number of vectors of a run, for any offset of the run.
     pub(super) vectors: u64,
     pub(super) runs: u64,
-    /// The vectors of a run that go together; those of the next run follow. All of them where there is none.
+    /// The number of vectors of a run in a group; vectors of the next run follow. `None` if all are one group.
     pub(super) group: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Lanes {
         let phase = common(VECTOR, first(job) as u64);
         let together = match group {
             Some(group) => group * vector,
-            // Runs that begin within a sector are taken from its beginning on.
+            // Runs that begin within a sector are taken from the beginning of the sector.
             None if step.min(2 * phase) < SECTOR && bytes >= 4 * SECTOR => SECTOR,
             None => vector,
         };
@@ -38,12 +38,12 @@ impl Lanes {
         Lanes { vector, together, vectors, runs: tile.elements() / elements, group }
     }
 
-    /// The vectors of all runs.
+    /// Returns the number of vectors of all runs.
     pub(super) fn all(&self) -> u64 {
         self.vectors * self.runs
     }
 
-    /// The vector and the run of a number.
+    /// Returns the vector and the run of a number.
     pub(super) fn of_number(&self, number: u64) -> (u64, u64) {
         match self.group {
             None => (number % self.vectors, number / self.vectors),
@@ -54,7 +54,7 @@ impl Lanes {
         }
     }
 
-    /// The same for the number `i`, as a line of the text.
+    /// Returns the line of the text that computes the vector and the run of the number `i`.
     pub(super) fn line(&self) -> String {
         let Lanes { vectors, runs, group, .. } = self;
         match group {
@@ -67,17 +67,17 @@ impl Lanes {
     }
 }
 
-/// The bytes of what one store writes of the destination.
+/// Returns the bytes of the destination that one store writes.
 fn vector(job: &Job) -> u64 {
     if job.dst.bits < 8 { 4 } else { VECTOR }
 }
 
-/// Where the first byte of the destination lies, as far as is known.
+/// Returns the offset of the destination's first byte, as far as it is known.
 pub(super) fn first(job: &Job) -> i64 {
     (job.dst.first / job.dst.per_byte() as i64).wrapping_add(job.dst.phase as i64)
 }
 
-/// The bytes from a run of the destination to others, in this tile and in others.
+/// Iterates over the distances in bytes between runs of the destination, in this tile and in others.
 fn strides(job: &Job, tile: &Tile) -> impl Iterator<Item = u64> {
     let per_byte = job.dst.per_byte() as i64;
     job.loops.iter().enumerate().map(move |(at, turn)| {

@@ -1,16 +1,16 @@
-//! Flat gather: runs of the source lie in shared memory as they do in the array, and elements are gathered from them in
-//! the destination's vectors. For few channels on either side, inner dims of 3 or 14, reversed dims, and elements whose
-//! width changes.
+//! Flat gather: runs of the source are copied to shared memory in their order, and elements are gathered from them in
+//! vectors of the destination. It serves few channels on either side, inner dims of 3 or 14, reversed dims, and
+//! elements whose width changes.
 //!
-//! A block takes a box of turns that makes runs long on both sides. What begins within 16 bytes stays so in the tile,
-//! since a copy without registers has to be aligned; each run's own beginning is added where an element is looked up.
-//! Extents that a tile takes whole are part of the text, so that its divisions are by constants.
+//! A block takes a box of iterations with long runs on both sides. The tile keeps each run's offset within 16 bytes,
+//! because a copy without registers must be aligned; the lookup of an element adds the offset of its run. Extents that
+//! a tile contains completely are constants of the text, so divisions by them are cheap.
 //!
-//! Where that takes fewer turns of the banks, the tile lies as the destination instead: elements of the source's vectors
-//! are scattered over it, and its runs are stored in vectors. Odd numbers of planes are put together so.
+//! If it needs fewer bank cycles, the tile keeps the order of the destination instead: elements of the source's vectors
+//! are scattered to it, and its runs are stored in vectors. Odd numbers of planes are interleaved this way.
 //!
-//! Laws: no byte outside the source is read; each byte of the destination is written once, in a vector where the run has
-//! all of it, else by an element, or by a byte of elements.
+//! Laws: no byte outside the source is read; each byte of the destination is written once, in a vector if the vector is
+//! completely within the run, else with an element, or with a byte of elements.
 
 mod fetch;
 mod job;
@@ -31,13 +31,13 @@ use tile::Tile;
 
 pub(crate) use job::{Job, Side};
 
-/// Threads of a block.
+/// The threads of a block.
 const THREADS: u32 = 256;
 
-/// The least bytes of runs, on either side, that make a tile worth its detour.
+/// The least bytes of a run, on either side, for which a tile is faster than direct accesses.
 const WORTH: u64 = 32;
 
-/// The kernel of an area whose runs are long enough.
+/// Makes the kernel of an area with long enough runs.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     if !area.maps.are_none() {
         return None;
@@ -48,7 +48,7 @@ pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     (from >= WORTH && to >= WORTH).then(|| kernel(&job, &tile))?
 }
 
-/// The kernel of a job, however short its runs are.
+/// Makes the kernel of a job, however short its runs are.
 pub(crate) fn any(job: &Job) -> Option<Result<Vec<Kernel>, Error>> {
     kernel(job, &Tile::of(job)?)
 }

@@ -1,10 +1,10 @@
-//! Where the elements of a tile are in shared memory, and how many turns of the banks their reads take.
+//! Positions of the elements of a tile in shared memory, and the number of bank cycles of their reads.
 //!
-//! A run of the source lies as it does in the array, in chunks of 16 bytes; runs lie a pitch apart. The lowest three bits
-//! of a chunk's number are xored with higher ones where that spreads the reads of a warp over the banks, lanes take the
-//! words of a vector in turned orders, and the lanes of a warp take vectors of one run or of several.
+//! A run of the source keeps its order, in chunks of 16 bytes; the distance between runs is a pitch. The lowest three
+//! bits of a chunk's number are xored with higher ones if that spreads the reads of a warp over the banks; lanes rotate
+//! the order of the words of a vector; and the lanes of a warp take vectors of one run or of several.
 //!
-//! Law: chunks of different numbers lie in different places, below the next multiple of 8 of their number.
+//! Law: chunks of different numbers have different positions, below the next multiple of 8 of their count.
 
 use super::{
     job::Job,
@@ -13,36 +13,36 @@ use super::{
 };
 use crate::access::{VECTOR, common};
 
-/// Turns of the banks for each read, in hundredths, that are not worth a further search.
+/// The bank cycles for each read, in hundredths, below which a further search is not worthwhile.
 const GOOD: u64 = 110;
 
-/// Reads after which a place that is far from the best is left.
+/// The number of reads after which a candidate that is much worse than the best is dropped.
 const TRIED: u64 = 16;
 
-/// Lanes of a warp.
+/// The lanes of a warp.
 const LANES: u64 = 32;
 
-/// Sizes and places of a tile in shared memory.
+/// Sizes and positions of a tile in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Chunks of a run, wherever it begins.
+    /// The chunks of a run, for any offset of the run.
     pub(crate) chunks: u64,
-    /// Chunks from a run to the next.
+    /// The distance from a run to the next, in chunks.
     pub(crate) pitch: u64,
-    /// Runs of the source.
+    /// The number of runs of the source.
     pub(crate) runs: u64,
-    /// Whether the runs of a tile begin at different places of a chunk.
+    /// True if the runs of a tile have different offsets within a chunk.
     pub(crate) varies: bool,
-    /// The shift of a chunk's number whose low bits its own are xored with.
+    /// The shift of a chunk's number, whose low bits are then xored with those of the number.
     pub(crate) xor: Option<u32>,
-    /// The shift of a lane's number by which lanes turn the order of words, or of elements narrower than a byte.
+    /// The shift of a lane's number by which lanes rotate the order of words, or of elements narrower than a byte.
     pub(crate) turned: Option<u32>,
-    /// The vectors of a run that lanes take together; those of the next run follow, and not the others of this one.
+    /// The number of consecutive vectors of a run that lanes take before those of the next run.
     pub(crate) group: Option<u64>,
 }
 
 impl Place {
-    /// The place of a tile whose reads take the fewest turns.
+    /// Returns the positions with the fewest bank cycles for a tile.
     pub(crate) fn of(job: &Job, tile: &Tile) -> Place {
         let vector = job.src.vector();
         let runs = tile.index_from(job);
@@ -65,7 +65,7 @@ impl Place {
         best.1
     }
 
-    /// The same with other choices, those of the fewest instructions first.
+    /// Returns variants with other choices, those with the fewest instructions first.
     fn others(&self, job: &Job, tile: &Tile) -> Vec<Place> {
         let shifts: &[u32] = if job.dst.bits <= 32 { &[3, 2, 4, 1, 0] } else { &[] };
         let turns: Vec<Option<u32>> =
@@ -89,7 +89,7 @@ impl Place {
         others
     }
 
-    /// The numbers of vectors of a run that lanes may take together: all, or a whole sector and more.
+    /// Returns the group sizes for the vectors of a run: all, or sizes of at least a whole sector.
     fn groups(job: &Job, tile: &Tile) -> Vec<Option<u64>> {
         let Lanes { vectors, runs, .. } = Lanes::of(job, tile, None);
         let sizes: &[u64] = if job.dst.bits < 8 { &[8, 16] } else { &[8, 4, 2] };
@@ -97,12 +97,12 @@ impl Place {
         [None].into_iter().chain(sizes.iter().copied().filter(fits).map(Some)).collect()
     }
 
-    /// Bytes of shared memory.
+    /// Returns the bytes of shared memory.
     pub(crate) fn shared(&self) -> u64 {
         (self.runs * self.pitch).next_multiple_of(8) * VECTOR
     }
 
-    /// How far from one turn of a loop to the next in a tile, in units of the source.
+    /// Returns the distance between iterations of a loop in a tile, in units of the source.
     pub(crate) fn step(&self, job: &Job, tile: &Tile, at: usize) -> i64 {
         if tile.from.contains(&at) {
             return job.loops[at].src;
@@ -113,7 +113,7 @@ impl Place {
         if index.contains(&at) { (runs * self.pitch * job.src.vector()) as i64 } else { 0 }
     }
 
-    /// Where a byte of shared memory goes.
+    /// Returns the position of a byte in shared memory after the xor.
     fn spot(&self, byte: u64) -> u64 {
         match self.xor {
             Some(shift) => byte ^ (byte >> shift & 0x70),
@@ -121,12 +121,12 @@ impl Place {
         }
     }
 
-    /// The turns of the banks for each read of a warp, weighted with what the choices cost in instructions.
+    /// Returns the bank cycles for each read of a warp, plus a weight for the instructions of the choices.
     pub(crate) fn cost(&self, job: &Job, tile: &Tile) -> u64 {
         self.cost_below(u64::MAX, job, tile).unwrap_or(u64::MAX)
     }
 
-    /// The same where it is below a limit.
+    /// Returns the cost if it is below a limit.
     fn cost_below(&self, limit: u64, job: &Job, tile: &Tile) -> Option<u64> {
         let chosen = |yes: bool, cost: u64| if yes { cost } else { 0 };
         let more = chosen(self.xor.is_some(), 12)
@@ -135,7 +135,7 @@ impl Place {
         let (mut turns, mut reads) = (0, 0);
         self.each_read(job, tile, |of_read, left| {
             (turns, reads) = (turns + of_read, reads + 1);
-            // Every read that is left takes a turn at least, and hardly fewer than those of some warps.
+            // Every remaining read takes at least one cycle, and rarely fewer than those of the first warps.
             let far = reads >= TRIED && turns * 80 / reads > limit;
             !far && (turns + left) * 100 / (reads + left) + more < limit
         })?;
@@ -143,12 +143,12 @@ impl Place {
         (cost < limit).then_some(cost)
     }
 
-    /// Whether no other place is worth a search.
+    /// Returns whether a further search is not worthwhile.
     pub(crate) fn is_good(&self, job: &Job, tile: &Tile) -> bool {
         self.cost(job, tile) <= GOOD + 20
     }
 
-    /// The first numbers of the warps that are looked at, or of their halves where elements have two words.
+    /// Iterates over the first numbers of the warps that are examined, or of their halves if elements have two words.
     fn warps(job: &Job, lanes: &Lanes) -> impl Iterator<Item = u64> + use<> {
         let wide = (job.src.bits / 32).max(1);
         let all = lanes.all();
@@ -159,8 +159,8 @@ impl Place {
             .filter(move |first| *first < all)
     }
 
-    /// Hands out the turns of the banks for each read of some warps of the first tile, and how many reads are left, while
-    /// more of them are wanted; `None` where the rest is not.
+    /// Calls a function with the bank cycles of each read of some warps of the first tile, and with the number of
+    /// remaining reads, until it returns false; then the result is `None`.
     fn each_read(
         &self,
         job: &Job,
@@ -191,7 +191,7 @@ impl Place {
         Some(())
     }
 
-    /// Turns, steps and phases of some loops.
+    /// Returns iterations, steps and offsets of some loops.
     fn steps(&self, job: &Job, tile: &Tile, loops: &[usize]) -> Vec<Step> {
         let index = tile.index_from(job);
         let step = |at: &usize| {
@@ -204,10 +204,10 @@ impl Place {
         loops.iter().map(step).collect()
     }
 
-    /// The element that a lane reads at its turn.
+    /// Returns the element that a lane reads in an iteration.
     fn turn(&self, job: &Job, lane: u64, element: u64, elements: u64) -> u64 {
         let Some(shift) = self.turned else { return element };
-        // A turn is a word, or an element where a vector is one word.
+        // The rotation is by words, or by elements if a vector is one word.
         let step = if job.dst.bits < 8 { 1 } else { 32 / job.dst.bits };
         (element + ((lane % LANES) >> shift) * step) % elements
     }
@@ -222,13 +222,13 @@ struct Reads<'a> {
     lanes: &'a Lanes,
 }
 
-/// The same with the loops of a run of the destination, and those that count runs.
+/// The reads of a tile, with the loops of a run of the destination, and those that count runs.
 #[derive(Clone, Debug)]
 struct ReadsOfRuns<'a> {
     reads: Reads<'a>,
     run: Vec<Step>,
     index: Vec<Step>,
-    /// The units at which the first run of the source begins.
+    /// The unit at which the first run of the source begins.
     first: i64,
 }
 
@@ -247,7 +247,7 @@ impl<'a> Reads<'a> {
 }
 
 impl ReadsOfRuns<'_> {
-    /// The byte of an element of a vector; none where a run has not all of the vector.
+    /// Returns the byte of an element of a vector; `None` if the vector is not completely within a run.
     fn byte(&self, number: u64, element: u64) -> Option<u64> {
         let Reads { place, job, tile, lanes } = self.reads;
         let (vector, number) = lanes.of_number(number);
@@ -278,20 +278,20 @@ impl ReadsOfRuns<'_> {
     }
 }
 
-/// A loop of a tile as reads see it.
+/// A loop of a tile, as reads see it.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     turns: u64,
-    /// Units of the tile from one turn to the next, and those before the first one.
+    /// The units of the tile from one iteration to the next, and those before the first one.
     step: i64,
     back: i64,
-    /// Units by which the run of the next turn begins elsewhere in a chunk.
+    /// The change of a run's offset within a chunk from one iteration to the next, in units.
     lean: i64,
-    /// Bytes of the destination from one turn to the next.
+    /// The bytes of the destination from one iteration to the next.
     dst: i64,
 }
 
-/// The turns of the banks for some words.
+/// Returns the bank cycles of reads of some words.
 fn banks(words: &mut Vec<u64>) -> u64 {
     words.sort_unstable();
     words.dedup();
@@ -300,7 +300,7 @@ fn banks(words: &mut Vec<u64>) -> u64 {
     counts.into_iter().max().unwrap_or(0)
 }
 
-/// The units of the source that every run of every tile begins at a multiple of, at most 16 bytes.
+/// Returns the number of units, at most 16 bytes, of which the beginning of every run of every tile is a multiple.
 fn phase_unit(job: &Job, tile: &Tile) -> u64 {
     let vector = job.src.vector();
     let first = job.src.first.wrapping_add((job.src.phase * job.src.per_byte()) as i64);
@@ -311,7 +311,7 @@ fn phase_unit(job: &Job, tile: &Tile) -> u64 {
         match (inside, whole, turn.src < 0) {
             (true, true, false) => 0,
             (true, _, false) => turn.src.wrapping_mul(tile.take[at] as i64) as u64,
-            // A run of a reversed loop begins at its last turn.
+            // A run of a reversed loop begins at its last iteration.
             _ => turn.src.unsigned_abs(),
         }
     });

@@ -1,10 +1,10 @@
-//! A tile that lies as the destination does: elements of vectors of the source are scattered over it, and its runs are
-//! stored in vectors. The job is a mirrored one: `x` counts bytes of a run of the array's source.
+//! A tile in the order of the destination: elements of vectors of the source are scattered to it, and its runs are
+//! stored in vectors. The job is mirrored: `x` counts bytes of a run of the array's source.
 
 use super::fetch::{Fetch, lanes};
 use crate::{access::VECTOR, text::Text};
 
-/// A vector of the source, whose elements go to the tile.
+/// Writes the lines that scatter a vector of the source to the tile.
 pub(super) fn elements(fetch: Fetch, text: &mut Text) {
     text.line(&format!("if (x >= 0 && {}) {{", fetch.all_of_vector()));
     whole(fetch, text);
@@ -13,7 +13,7 @@ pub(super) fn elements(fetch: Fetch, text: &mut Text) {
     text.line("}");
 }
 
-/// A vector that a run has all of.
+/// Writes the lines for a vector that is completely within a run.
 fn whole(fetch: Fetch, text: &mut Text) {
     let bits = fetch.job.dst.bits;
     text.line("const u128 q = LDG16(src + (at + x));");
@@ -49,7 +49,7 @@ fn whole(fetch: Fetch, text: &mut Text) {
     text.line("}");
 }
 
-/// The elements at an end of a run, in a vector that it has not all of.
+/// Writes the lines for the elements at an end of a run, in a vector that is partly outside.
 fn ends(fetch: Fetch, text: &mut Text) {
     let bytes = fetch.job.dst.bits / 8;
     text.line(&format!(
@@ -61,7 +61,7 @@ fn ends(fetch: Fetch, text: &mut Text) {
     text.line("}");
 }
 
-/// A chunk of a run of the destination, which other runs may have a part of.
+/// Writes the lines that store a chunk of a run of the destination, which other runs may share.
 pub(super) fn stored(fetch: Fetch, text: &mut Text) {
     let bytes = fetch.job.src.bits / 8;
     text.line(&format!("const u32 till = by + {};", fetch.length()));

@@ -1,5 +1,5 @@
-//! The text of a gather: runs of the source to the tile, and vectors of the destination from it; or, of a mirrored job,
-//! vectors of the source to the tile, and runs of the destination from it.
+//! The text of a gather: it copies runs of the source to the tile, and makes vectors of the destination from it. For a
+//! mirrored job, it scatters vectors of the source to the tile, and stores runs of the destination from it.
 
 use super::{
     fetch::{Fetch, Lies, lanes},
@@ -14,7 +14,7 @@ use crate::{
     text::{Numbers, Text},
 };
 
-/// What stands before the kernel, its body, and its numbers.
+/// Returns the text before the kernel, its body, and its numbers.
 pub(super) fn of(fetch: Fetch, grid: &Grid) -> (String, Text, Numbers) {
     let (mut text, mut numbers) = (Text::new(), Numbers::default());
     text.line(&format!("SHARED(sm, {});", fetch.place.shared()));
@@ -40,10 +40,10 @@ pub(super) fn of(fetch: Fetch, grid: &Grid) -> (String, Text, Numbers) {
     (fetch.functions(), text, numbers)
 }
 
-/// The lines of what a loop does at each of its turns.
+/// A function that writes the lines of a loop's body.
 type Inner = fn(Fetch, &mut Text);
 
-/// The tiles of all loops, the nearest of the destination first; `None` where they are too many.
+/// Returns the tiles of all loops, the nearest in the destination first; `None` if there are too many.
 pub(super) fn grid(job: &Job, tile: &Tile) -> Option<Grid> {
     let mut grid = Grid::default();
     let mut order: Vec<usize> = (0..job.loops.len()).collect();
@@ -54,11 +54,12 @@ pub(super) fn grid(job: &Job, tile: &Tile) -> Option<Grid> {
     Some(grid)
 }
 
-/// What all threads of a block know: the turns of the tile, and where its first element is on both sides.
+/// Writes the values that all threads of a block share: the iterations of the tile, and the offset of its first element
+/// on both sides.
 fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     let Fetch { job, tile, .. } = fetch;
     for at in (0..tile.take.len()).filter(|at| !tile.is_whole(job, *at) && tile.take[*at] > 1) {
-        // The last tile has what the others leave: the extent itself may have more than 32 bits.
+        // The last tile has the remainder, which fits 32 bits; the extent may not.
         let (extent, take) = (job.loops[at].extent, tile.take[at]);
         let last = extent.div_ceil(take) - 1;
         let left = numbers.short((extent - last * take) as u32);
@@ -76,7 +77,7 @@ fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
         "// Counted from the multiple of 16 at or before the first byte of the {side}."
     ));
     text.line(&format!("const u32 begins = PHASE({array}) & 15u;"));
-    // A run of a reversed loop begins at its last turn.
+    // A run of a reversed loop begins at its last iteration.
     let reversed = || tile.from.iter().filter(|at| job.loops[**at].src < 0);
     let back = reversed().filter(|at| tile.is_whole(job, **at));
     let back: i64 = back.map(|at| (taken(*at) - 1) * job.loops[*at].src).sum();
@@ -97,7 +98,7 @@ fn block(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     }
 }
 
-/// The turns `c…` of some loops, which count runs, and the condition that they are in the array.
+/// Writes the iterations `c…` of the loops that count runs, and returns the condition that they are within the array.
 fn turns(fetch: Fetch, loops: &[usize], text: &mut Text) -> String {
     let Fetch { job, tile, .. } = fetch;
     let (mut by, mut inside) = (1, Vec::new());
@@ -118,7 +119,7 @@ fn turns(fetch: Fetch, loops: &[usize], text: &mut Text) -> String {
     inside.join(" && ")
 }
 
-/// Chunks of the runs that lie in the tile as they do in the array.
+/// Writes the loop over chunks of the runs that keep the array's order in the tile.
 fn chunks(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     let Fetch { job, tile, place, .. } = fetch;
     let (per_byte, vector) = (job.src.per_byte(), job.src.vector());
@@ -141,7 +142,7 @@ fn chunks(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     ["}", "}"].iter().for_each(|line| text.line(line));
 }
 
-/// A chunk of the source, copied to the tile.
+/// Writes the copy of a chunk of the source to the tile.
 fn copied(_: Fetch, text: &mut Text) {
     text.line("if (here >= begins && here + 16 <= end) {");
     text.line("CPASYNC16(sm, spot16, src + (here - begins));");
@@ -155,7 +156,7 @@ fn copied(_: Fetch, text: &mut Text) {
     text.line("}");
 }
 
-/// Vectors of the runs that lie otherwise in the tile than in the array.
+/// Writes the loop over vectors of the runs whose order in the tile differs from the array's.
 fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     let Fetch { job, tile, .. } = fetch;
     let (lanes, index) = (Lanes::of(job, tile, fetch.place.group), tile.to_index());
@@ -182,7 +183,7 @@ fn vectors(fetch: Fetch, inner: Inner, text: &mut Text, numbers: &mut Numbers) {
     ["}", "}"].iter().for_each(|line| text.line(line));
 }
 
-/// A vector of the destination, gathered from the tile.
+/// Writes the lines that gather a vector of the destination from the tile.
 fn gathered(fetch: Fetch, text: &mut Text) {
     if fetch.job.dst.bits == 128 {
         let spot = fetch.spot("(home + place((u32)x / 16u))");
@@ -196,7 +197,8 @@ fn gathered(fetch: Fetch, text: &mut Text) {
     text.line("}");
 }
 
-/// The elements and the bytes of a run of the destination, and what its turns add to the beginning of a run of the source.
+/// Writes the numbers of elements and bytes of a run of the destination, and the terms that its iterations add to the
+/// offset of a run of the source.
 fn counts(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     let Fetch { job, tile, place, .. } = fetch;
     let elements = match tile.to.last().filter(|at| !tile.is_whole(job, **at)) {
@@ -222,7 +224,8 @@ fn counts(fetch: Fetch, text: &mut Text, numbers: &mut Numbers) {
     }
 }
 
-/// Where the first element of a run of the destination is in the tile, but for how its run of the source begins.
+/// Writes the position of the first element of a run of the destination in the tile, without the offset of its run of
+/// the source.
 fn home(fetch: Fetch, index: &[usize], text: &mut Text) {
     let Fetch { job, tile, place, .. } = fetch;
     let mut home = Vec::new();
@@ -251,7 +254,7 @@ fn home(fetch: Fetch, index: &[usize], text: &mut Text) {
     text.line(&format!("const u32 home = {};", home.join(" + ")));
 }
 
-/// A vector that a run has all of.
+/// Writes the lines for a vector that is completely within a run.
 fn whole(fetch: Fetch, text: &mut Text) {
     let bits = fetch.job.dst.bits;
     if bits < 8 {
@@ -275,7 +278,7 @@ fn whole(fetch: Fetch, text: &mut Text) {
     text.line("STG16(dst + (at + x), q);");
 }
 
-/// The elements from a byte of the run on, in `value`: those for which a condition holds, the others 0.
+/// Writes the elements from a byte of the run on to `value`: those that satisfy a condition; the others are 0.
 fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text) {
     let bits = fetch.job.dst.bits;
     text.line("u32 value = 0u;");
@@ -297,7 +300,7 @@ fn narrow(fetch: Fetch, byte: &str, count: u64, condition: &str, text: &mut Text
     text.line("}");
 }
 
-/// The four words of a vector, which lanes take in turned orders where the place says so.
+/// Writes the four words of a vector, in an order that lanes rotate if the tile requires it.
 fn words(fetch: Fetch, text: &mut Text) {
     let (each, turned) = (32 / fetch.job.dst.bits, fetch.place.turned);
     let first = if turned.is_some() { "(k + turn & 3u)" } else { "k" };
@@ -317,7 +320,7 @@ fn words(fetch: Fetch, text: &mut Text) {
     text.line("q.x = w[0]; q.y = w[1]; q.z = w[2]; q.w = w[3];");
 }
 
-/// The elements at an end of a run, in a vector that it has not all of.
+/// Writes the elements at an end of a run, in a vector that is partly outside.
 fn ends(fetch: Fetch, text: &mut Text) {
     let bits = fetch.job.dst.bits;
     let bytes = (bits / 8).max(1);

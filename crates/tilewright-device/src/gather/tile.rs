@@ -1,31 +1,32 @@
-//! A tile: how many turns of each loop a block takes, so that runs are long on both sides.
+//! A tile: the number of iterations of each loop that a block takes, chosen for long runs on both sides.
 //!
-//! Laws: the turns of a run, in their order, are contiguous, and all of them but the last loop's are in every tile; a run
-//! of the destination begins at a byte in each tile; a tile and its runs are at most [`MOST`] bytes.
+//! Laws: the iterations of a run, in their order, are contiguous, and all of them except those of the last loop are in
+//! every tile. A run of the destination begins at a whole byte in each tile. A tile has at most [`MOST`] bytes, gaps
+//! between runs included.
 
 use super::job::{Job, Side};
 use crate::access::SECTOR;
 use tilewright_relayout::Loop;
 
-/// The most bytes of a tile, with what lies between its runs.
+/// The most bytes of a tile, gaps between runs included.
 pub(super) const MOST: u64 = 24 << 10;
 
-/// The same where only more turns make runs begin at bytes.
+/// The limit if only more iterations make runs begin at whole bytes.
 const LAST: u64 = 44 << 10;
 
-/// The bytes of a tile that are enough.
+/// The bytes of a tile after which it does not grow further.
 const ENOUGH: u64 = 12 << 10;
 
 /// The bytes of a run of the destination whose ends cost little.
 const LONG: u64 = 512;
 
-/// A loop's turns in a tile may be the source's whole stride apart, where that is at most this number of elements.
+/// The most elements between iterations of the source's innermost loop, so that a run may be sparse.
 const SPARSE: u64 = 4;
 
-/// Turns of loops that a block takes.
+/// The iterations of loops that a block takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tile {
-    /// Turns of each loop of the job.
+    /// The number of iterations of each loop of the job.
     pub(crate) take: Vec<u64>,
     /// The loops of a run of the source, the smallest stride first.
     pub(crate) from: Vec<usize>,
@@ -34,7 +35,7 @@ pub(crate) struct Tile {
 }
 
 impl Tile {
-    /// The tile for a job; `None` where runs of the destination do not begin or end at bytes.
+    /// Returns the tile for a job; `None` if runs of the destination do not begin or end at whole bytes.
     pub(crate) fn of(job: &Job) -> Option<Tile> {
         let from = chain(&job.loops, |turn| turn.src, first_stride(job));
         let to = chain(&job.loops, |turn| turn.dst, job.dst.width());
@@ -60,14 +61,14 @@ impl Tile {
             if tile.bytes(job) > LAST || runs.begins_at_bytes(job) {
                 return (tile.bytes(job) <= LAST).then_some(runs);
             }
-            // Loops taken whole leave fewer runs to begin within a byte.
+            // If loops are taken completely, fewer runs begin within a byte.
             let at = *more.next()?;
             tile.take[at] = job.loops[at].extent;
         }
     }
 
-    /// The same of a mirrored job; `None` where runs of the tile would have elements of others between theirs, or
-    /// elements that move more than once, or backwards.
+    /// Returns the tile of a mirrored job; `None` if runs of the tile would contain elements of others, or elements
+    /// that move more than once, or backwards.
     pub(crate) fn mirrored(&self, job: &Job) -> Option<Tile> {
         let forward = job.loops.iter().all(|turn| turn.src > 0);
         let begins = |chain: &[usize], side: fn(&Loop) -> i64, width: u64| {
@@ -83,39 +84,39 @@ impl Tile {
         })
     }
 
-    /// Whether a loop is in one tile only.
+    /// Returns whether every tile has all iterations of a loop.
     pub(crate) fn is_whole(&self, job: &Job, at: usize) -> bool {
         self.take[at] == job.loops[at].extent
     }
 
-    /// The elements of a tile.
+    /// Returns the number of elements of a tile.
     pub(crate) fn elements(&self) -> u64 {
         self.take.iter().product()
     }
 
-    /// The loops of a tile that count runs of the source, with more than one turn and a stride.
+    /// Returns the loops of a tile that count runs of the source, with more than one iteration and a stride.
     pub(crate) fn index_from(&self, job: &Job) -> Vec<usize> {
         let counts = |at: &usize| self.take[*at] > 1 && job.loops[*at].src != 0;
         (0..self.take.len()).filter(|at| !self.from.contains(at)).filter(counts).collect()
     }
 
-    /// The loops of a tile that count runs of the destination.
+    /// Returns the loops of a tile that count runs of the destination.
     pub(crate) fn to_index(&self) -> Vec<usize> {
         (0..self.take.len()).filter(|at| !self.to.contains(at) && self.take[*at] > 1).collect()
     }
 
-    /// The units of the source from the first element of a run to behind its last.
+    /// Returns the units of the source from the first element of a run to the end of its last.
     pub(crate) fn units_from(&self, job: &Job) -> u64 {
         let reach = |at: &usize| (self.take[*at] - 1) * job.loops[*at].src.unsigned_abs();
         self.from.iter().map(reach).sum::<u64>() + job.src.width()
     }
 
-    /// The elements of a run of the destination.
+    /// Returns the number of elements of a run of the destination.
     pub(crate) fn to_elements(&self) -> u64 {
         self.to.iter().map(|at| self.take[*at]).product()
     }
 
-    /// An estimate of the bytes of shared memory: runs with a vector more.
+    /// Estimates the bytes of shared memory, with one more vector for each run.
     fn bytes(&self, job: &Job) -> u64 {
         let run = Tile { from: self.run(&self.from, job), ..self.clone() };
         let units = run.units_from(job) + job.src.vector();
@@ -123,7 +124,7 @@ impl Tile {
         units.div_ceil(job.src.vector()).saturating_mul(16).saturating_mul(runs)
     }
 
-    /// The loops of a chain that are one run in this tile: all whole but the last.
+    /// Returns the loops of a chain that form one run in this tile: all of them complete except the last.
     fn run(&self, chain: &[usize], job: &Job) -> Vec<usize> {
         let whole = chain.iter().take_while(|at| self.is_whole(job, **at)).count();
         let last = chain.get(whole).filter(|at| self.take[**at] > 1);
@@ -151,8 +152,8 @@ impl Tile {
         }
     }
 
-    /// Doubles the last loop of a run of the destination whose neighbours begin within its sectors: both ends of such a
-    /// run touch sectors that others touch again.
+    /// Doubles the last loop of a run of the destination if adjacent runs begin within its sectors: other runs touch
+    /// the sectors at both ends of such a run again.
     fn lengthen(&mut self, job: &Job) {
         let (sector, per_byte) = (SECTOR * job.dst.per_byte(), job.dst.per_byte() as i64);
         let first = job.dst.first.wrapping_add(job.dst.phase as i64 * per_byte);
@@ -177,7 +178,7 @@ impl Tile {
         }
     }
 
-    /// Takes more turns of the loops whose next tile would begin within a byte.
+    /// Takes more iterations of the loops whose next tile would begin within a byte.
     fn end_at_bytes(&mut self, job: &Job) {
         let per_byte = job.dst.per_byte();
         for (take, turn) in self.take.iter_mut().zip(&job.loops) {
@@ -203,7 +204,7 @@ impl Tile {
     }
 }
 
-/// The first stride of the source's chain: an element, or a small number of them where no loop has that.
+/// Returns the first stride of the source's chain: an element, or a small number of them if no loop has that stride.
 fn first_stride(job: &Job) -> u64 {
     let width = job.src.width();
     let strides = job.loops.iter().map(|turn| turn.src.unsigned_abs()).filter(|src| *src > 0);
@@ -211,7 +212,7 @@ fn first_stride(job: &Job) -> u64 {
     if least <= width.saturating_mul(SPARSE) && least.is_multiple_of(width) { least } else { width }
 }
 
-/// The loops that continue one another on a side, from a stride on.
+/// Returns the loops that continue one another on a side, from a stride on.
 fn chain(loops: &[Loop], side: fn(&Loop) -> i64, first: u64) -> Vec<usize> {
     let (mut chain, mut reach) = (Vec::new(), Some(first));
     while let Some(stride) = reach {
@@ -225,7 +226,7 @@ fn chain(loops: &[Loop], side: fn(&Loop) -> i64, first: u64) -> Vec<usize> {
     chain
 }
 
-/// Takes turns of a chain until a run has some bytes.
+/// Takes iterations of a chain until a run has this number of bytes.
 fn grow(take: &mut [u64], job: &Job, chain: &[usize], side: Side, bytes: u64) {
     let mut got = side.bits;
     for &at in chain {
@@ -242,7 +243,7 @@ fn grow(take: &mut [u64], job: &Job, chain: &[usize], side: Side, bytes: u64) {
     }
 }
 
-/// A power of two of turns, or all where these are fewer than twice as many.
+/// Returns a power of two of iterations, or all if the extent is less than twice that.
 fn up_to(turns: u64, extent: u64) -> u64 {
     if extent < turns * 2 { extent } else { turns }
 }

@@ -1,12 +1,12 @@
-//! The realigned weave: a transpose of two loops whose rows begin anywhere, on both sides.
+//! The realigned weave: a transpose of two loops whose rows may have any alignment, on both sides.
 //!
-//! Rows of the source are read by aligned vectors of 16 bytes, two of which a funnel shift puts straight; squares of
-//! elements are exchanged in registers; a tile of shared memory holds columns. A row of the destination is cut where its
-//! address is a multiple of 16: a tile holds the 16 bytes before its rows as well, so that every vector but the two ends
-//! of a row is whole. It is put together from two neighbouring vectors of the tile by a second shift.
+//! Rows of the source are read in aligned vectors of 16 bytes, and a funnel shift extracts an unaligned vector from two
+//! of them. Squares of elements are exchanged in registers; a tile of shared memory holds columns. A row of the
+//! destination is split at addresses that are multiples of 16: a tile also contains the 16 bytes before its rows, so
+//! every vector except the two ends of a row is whole. A second shift makes it from two adjacent vectors of the tile.
 //!
-//! Laws: no byte outside the source is read, and a vector that reaches beyond it is read by units; each byte of the
-//! destination is written once: in a vector where the row has all of it, else by a unit.
+//! Laws: no byte outside the source is read, and a vector that extends beyond it is read by units. Each byte of the
+//! destination is written once: in a vector if the vector is completely within the row, else by a unit.
 
 mod shape;
 mod text;
@@ -18,10 +18,10 @@ use crate::{
 };
 use shape::Shape;
 
-/// The least bytes of a row, on either side, that make the weave worth its shifts.
+/// The least bytes of a row, on either side, for which the shifts pay off.
 const ENOUGH: u64 = 96;
 
-/// The kernel of an area that has rows of some length on both sides.
+/// Makes the kernel of an area with long enough rows on both sides.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     let shape = Shape::of(area).filter(|_| area.maps.are_none())?;
     let long = |turns: u64| turns.saturating_mul(area.run) >= ENOUGH;
@@ -31,7 +31,7 @@ pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     any(area)
 }
 
-/// The kernel of an area, however short its rows are.
+/// Makes the kernel of an area, however short its rows are.
 pub(crate) fn any(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     let shape = Shape::of(area)?;
     let grid = shape.grid()?;

@@ -1,31 +1,32 @@
-//! What a realigned weave is made for: the two loops of the transpose, the loops around it, and the sizes of a tile.
+//! The dimensions of a realigned weave: the two loops of the transpose, the loops around it, and the sizes of a tile.
 //!
-//! Law: the tiles of the grid cover each row and each column of each turn of the outer loops.
+//! Law: the tiles of the grid cover each row and each column of each iteration of the outer loops.
 
 use crate::{access::VECTOR, area::Area, grid::Grid};
 use tilewright_relayout::Loop;
 
-/// Vectors of a row of a tile in the destination, the one before its first among them.
+/// The vectors of a row of a tile in the destination, including the one before its first.
 pub(super) const VECTORS: u64 = 16;
 
-/// The most blocks beside one another that read the same rows.
+/// The most adjacent blocks that read the same rows.
 const BESIDE: u64 = 8;
 
-/// Bytes of tiles that a multiprocessor must be able to hold: the smallest one has 100 KiB, and a block takes 1 KiB more.
+/// The bytes of tiles that a multiprocessor must be able to hold: the smallest one has 100 KiB, and a block takes 1 KiB
+/// more.
 const TILES: u32 = 96 << 10;
 
-/// Registers of a multiprocessor.
+/// The registers of a multiprocessor.
 const REGISTERS: u32 = 1 << 16;
 
-/// The most bytes of a row: what a number of 32 bits with a sign holds, with room for a tile.
+/// The most bytes of a row: a signed number of 32 bits, with room for a tile.
 const LONGEST: u64 = 1 << 30;
 
 /// A transpose in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Bytes of an element: 1, 2, 4, 8 or 16.
+    /// The bytes of an element: 1, 2, 4, 8 or 16.
     pub(super) element: u64,
-    /// Bytes that every address is a multiple of, at most an element.
+    /// The number of bytes of which every address is a multiple, at most an element.
     pub(super) unit: u64,
     /// The loop along which the destination is contiguous.
     pub(super) rows: Loop,
@@ -35,7 +36,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The transpose that an area is, if it is one.
+    /// Returns the transpose that an area is, if any.
     pub(super) fn of(area: &Area) -> Option<Shape> {
         let element = area.run;
         if !element.is_power_of_two() || element > VECTOR {
@@ -55,17 +56,17 @@ impl Shape {
         Some(Shape { element, unit: area.unit().min(element), rows, columns, outer })
     }
 
-    /// Elements of a vector.
+    /// Returns the elements of a vector.
     pub(super) fn lanes(&self) -> u64 {
         VECTOR / self.element
     }
 
-    /// Vectors of a tile's row in the source.
+    /// Returns the vectors of a tile's row in the source.
     pub(super) fn across(&self) -> u64 {
         if self.element == 1 { 8 } else { 16 }
     }
 
-    /// Squares of a thread, beside one another: enough bytes to make its first steps cheap.
+    /// Returns the number of adjacent squares of a thread: enough bytes to amortize its first instructions.
     pub(super) fn squares(&self) -> u64 {
         match self.element {
             16 => 4,
@@ -74,44 +75,44 @@ impl Shape {
         }
     }
 
-    /// Columns between the squares of a thread.
+    /// Returns the columns between the squares of a thread.
     pub(super) fn apart(&self) -> u64 {
         self.across() * self.lanes()
     }
 
-    /// Columns of a tile.
+    /// Returns the columns of a tile.
     pub(super) fn tile_columns(&self) -> u64 {
         self.squares() * self.apart()
     }
 
-    /// Rows that a tile writes: all it holds but those of its first vector.
+    /// Returns the rows that a tile writes: all that it contains except those of its first vector.
     pub(super) fn tile_rows(&self) -> u64 {
         (VECTORS - 1) * self.lanes()
     }
 
-    /// Threads of a block.
+    /// Returns the threads of a block.
     pub(super) fn threads(&self) -> u32 {
         (self.across() * VECTORS) as u32
     }
 
-    /// Blocks that a multiprocessor must be able to hold: as its shared memory allows, and its registers, of which a
-    /// thread takes twice what its squares take, for the vectors that are shifted, and some more.
+    /// Returns the number of blocks that a multiprocessor must be able to hold. It is limited by shared memory, and by
+    /// registers: a thread needs twice those of its squares, for the shifted vectors, and some more.
     pub(super) fn resident(&self) -> u32 {
         let words = (self.squares() * self.lanes() * VECTOR / 4) as u32;
         (TILES / self.shared()).min(REGISTERS / (self.threads() * (2 * words + 40)))
     }
 
-    /// Bytes of shared memory.
+    /// Returns the bytes of shared memory.
     pub(super) fn shared(&self) -> u32 {
         (self.tile_columns() * VECTORS * VECTOR) as u32
     }
 
-    /// Bytes of a row in the destination.
+    /// Returns the bytes of a row in the destination.
     pub(super) fn row_bytes(&self) -> u64 {
         self.rows.extent * self.element
     }
 
-    /// The tiles of the rows: a row of the destination may begin 15 bytes into its first vector.
+    /// Returns the tiles of the rows: a row of the destination may begin up to 15 bytes after its first vector.
     pub(super) fn tiles_down(&self) -> u64 {
         (self.row_bytes() + VECTOR - self.unit).div_ceil((VECTORS - 1) * VECTOR)
     }
@@ -130,13 +131,13 @@ impl Shape {
         Some(grid)
     }
 
-    /// The blocks of a strip.
+    /// Returns the number of blocks in a strip.
     pub(super) fn beside(&self) -> u64 {
         beside(self.columns.extent.div_ceil(self.tile_columns()))
     }
 }
 
-/// The largest width of a strip, a power of two, that leaves at most an eighth of the blocks without work.
+/// Returns the largest width of a strip, a power of two, with which at most an eighth of the blocks are idle.
 fn beside(across: u64) -> u64 {
     let mut width = BESIDE;
     while width > 1 && across.next_multiple_of(width) - across > across / 8 {

@@ -1,8 +1,8 @@
 //! The text of a realigned weave.
 //!
-//! A square is the elements of one vector of a row, in one row for each of them; a thread moves a few. Cell `(c, t)` of the tile is the
-//! vector of column `c` and rows `t·N` to `t·N + N`, N elements a vector; eight columns of squares lie apart in banks by
-//! an exclusive or of `t` with the square's column.
+//! A square consists of the elements of one vector of a row, in as many rows as a vector has elements; a thread moves a
+//! few squares. Cell `(c, t)` of the tile is the vector of column `c` and rows `t·N` to `t·N + N`, with N elements in a
+//! vector. The xor of `t` with the square's column distributes eight columns of squares over different banks.
 
 use super::shape::{Shape, VECTORS};
 use crate::{
@@ -12,10 +12,10 @@ use crate::{
     text::{Numbers, Text},
 };
 
-/// Bytes of a row of the destination that a tile writes.
+/// The bytes of a row of the destination that a tile writes.
 const TILE: u64 = (VECTORS - 1) * VECTOR;
 
-/// What stands before the kernel, its body, and its numbers.
+/// Returns the text before the kernel, its body, and its numbers.
 pub(super) fn of(shape: &Shape, grid: &Grid, area: &Area) -> (String, Text, Numbers) {
     let (mut text, mut numbers) = (Text::new(), Numbers::default());
     text.line(&format!("SHARED(sm, {});", shape.shared()));
@@ -35,7 +35,7 @@ pub(super) fn of(shape: &Shape, grid: &Grid, area: &Area) -> (String, Text, Numb
     (shifts(shape.unit), text, numbers)
 }
 
-/// The functions that take 16 bytes out of two vectors, for distances that are multiples of `unit`.
+/// Returns the functions that extract 16 bytes from two vectors, for distances that are multiples of `unit`.
 fn shifts(unit: u64) -> String {
     if unit >= VECTOR {
         return String::new();
@@ -60,8 +60,8 @@ fn shifts(unit: u64) -> String {
     text
 }
 
-/// One of them: it moves words by halves of a vector, by single words, and by bytes, the last by `funnels`, as far as
-/// the unit asks; then its result begins at word `first`.
+/// Returns one of these functions: it moves by half a vector, by single words, and, with `funnels`, by bytes, as far as
+/// the unit requires; its result begins at word `first`.
 fn shift(name: &str, unit: u64, words: [&str; 2], first: usize, funnels: &[String]) -> String {
     let mut text = format!("DEVICE u128 {name}(u128 a, u128 b, u32 by) {{\n");
     text.push_str(
@@ -81,7 +81,8 @@ fn shift(name: &str, unit: u64, words: [&str; 2], first: usize, funnels: &[Strin
     text
 }
 
-/// What all threads of a block know: its rows and columns, and where its first element is on both sides.
+/// Writes the values that all threads of a block share: its rows and columns, and the offset of its first element on
+/// both sides.
 fn block(shape: &Shape, area: &Area, text: &mut Text, numbers: &mut Numbers) {
     let (rows, columns) = (shape.rows, shape.columns);
     let beside = numbers.short(shape.beside() as u32);
@@ -123,7 +124,7 @@ fn block(shape: &Shape, area: &Area, text: &mut Text, numbers: &mut Numbers) {
     text.line(&format!("const i32 row = {};", numbers.short(shape.row_bytes() as u32)));
 }
 
-/// Squares of the source, straight and exchanged, to the tile.
+/// Writes the lines that read squares of the source, shift and exchange them, and store them to the tile.
 fn read(shape: &Shape, text: &mut Text) {
     let (across, lanes) = (shape.across(), shape.lanes());
     text.line(&format!("const u32 cv = tid % {across}u, rv = tid / {across}u;"));
@@ -148,7 +149,7 @@ fn read(shape: &Shape, text: &mut Text) {
     text.line("}");
 }
 
-/// All squares of a thread at once.
+/// Writes the lines that read all squares of a thread at once.
 fn squares(shape: &Shape, text: &mut Text) {
     let (lanes, element, squares) = (shape.lanes(), shape.element, shape.squares());
     text.line(&format!("u32 m[{}];", 4 * lanes * squares));
@@ -186,7 +187,7 @@ fn squares(shape: &Shape, text: &mut Text) {
     text.line("}");
 }
 
-/// Exchanges a bit of the place in vectors, of this many bytes, with a bit of the vector's number.
+/// Writes the exchange of a bit of the position in vectors of this many bytes with a bit of the vector's number.
 fn exchange(bit: u32, bytes: u64, lanes: u64, text: &mut Text) {
     text.line("UNROLL");
     text.line(&format!("for (u32 i = 0; i < {lanes}u; i++) if (!(i & {}u)) {{", 1 << bit));
@@ -210,7 +211,8 @@ fn exchange(bit: u32, bytes: u64, lanes: u64, text: &mut Text) {
     text.line("}");
 }
 
-/// The same for squares with rows at the source's ends, a vector at a time: one that is outside is read by units.
+/// Writes the reads of squares with rows at the source's ends, one vector at a time: a vector that is partly outside is
+/// read by units.
 fn slow(shape: &Shape, text: &mut Text) {
     let Shape { element, unit, .. } = *shape;
     let (lanes, squares, units) = (shape.lanes(), shape.squares(), VECTOR / unit);
@@ -250,7 +252,7 @@ fn slow(shape: &Shape, text: &mut Text) {
     text.line("}");
 }
 
-/// An element of the vector `v`.
+/// Returns an element of the vector `v`.
 fn lane_of(lane: u64, element: u64) -> String {
     let word = |at: u64| ["v.x", "v.y", "v.z", "v.w"][at as usize];
     let (at, bit) = (lane * element / 4, lane * element % 4 * 8);
@@ -265,7 +267,7 @@ fn lane_of(lane: u64, element: u64) -> String {
     }
 }
 
-/// The vectors of the destination that rows have all of.
+/// Writes the vectors of the destination that are completely within rows.
 fn vectors(shape: &Shape, text: &mut Text) {
     let (lanes, each) = (shape.lanes(), u64::from(shape.threads()) / 16);
     text.line("const u32 j = tid % 16u, r = tid / 16u;");
@@ -303,7 +305,8 @@ fn vectors(shape: &Shape, text: &mut Text) {
     text.line("}");
 }
 
-/// Both ends of rows of the destination, a unit a lane: in the first blocks of a row, and in the last ones.
+/// Writes both ends of rows of the destination, with one unit for each lane: in the first blocks of a row, and in the
+/// last ones.
 fn ends(shape: &Shape, text: &mut Text) {
     let unit = shape.unit;
     let units = VECTOR / unit;

@@ -1,8 +1,8 @@
-//! Rows: runs of at least 64 bytes that are contiguous on both sides, a vector of the destination at a time, through
-//! registers.
+//! Rows: runs of at least 64 bytes that are contiguous on both sides, moved through registers, one vector of the
+//! destination at a time.
 //!
-//! A row of the destination has a vector for each 16 bytes of addresses that it touches. Where rows begin or end within
-//! such a vector, its bytes move one unit at a time; where the source's rows lie otherwise, two vectors of the source
+//! A row of the destination has a vector for each aligned 16 bytes that it touches. If rows begin or end within such a
+//! vector, its bytes move one unit at a time; if the alignment of the source's rows differs, two vectors of the source
 //! are joined.
 //!
 //! Laws: each byte of each row is written once. No byte outside the source's array is read.
@@ -20,20 +20,20 @@ use tilewright_relayout::Loop;
 /// The least bytes of a row.
 const LEAST: u64 = 64;
 
-/// The kernels of an area of long runs.
+/// Makes the kernels of an area of long runs.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     (area.run >= LEAST && area.keeps_vectors()).then(|| Rows::of(area).kernels())
 }
 
-/// How the rows of an area lie.
+/// The alignment of the rows of an area.
 #[derive(Clone, Debug)]
 struct Rows<'a> {
     area: &'a Area,
-    /// The loops, and the vectors of a row as one more.
+    /// The loops, and one more over the vectors of a row.
     loops: Vec<Loop>,
-    /// Whether rows begin or end within vectors of the destination.
+    /// True if rows begin or end within vectors of the destination.
     ragged: bool,
-    /// Whether some vector of the destination is no vector of the source.
+    /// True if some vector of the destination is not an aligned vector of the source.
     shifted: bool,
 }
 
@@ -45,7 +45,7 @@ impl Rows<'_> {
         let shifted = src != dst || !area.loops.iter().all(apart);
         let alike = area.loops.iter().all(|turn| whole(turn.dst as u64));
         let ragged = !(alike && dst == 0 && whole(area.run));
-        // Where rows begin anywhere, as many vectors as the worst of them touches.
+        // If rows may have any alignment, the largest number of vectors that a row touches.
         let before = if alike { dst } else { VECTOR - 1 };
         let vectors = (area.run + before).div_ceil(VECTOR);
         let mut loops = area.loops.clone();
@@ -84,7 +84,7 @@ impl Rows<'_> {
         Kernel::new(launch, &comment, &self.area.maps.functions(), text, numbers)
     }
 
-    /// Where a block's rows begin. The last loop's turns count vectors, which are added later.
+    /// Writes the offset at which a block's rows begin. The last loop counts vectors, which are added later.
     fn block(&self, walk: &Walk, text: &mut Text, numbers: &mut Numbers) {
         for (name, base, kind, first) in
             [("from", "src", "GSRC", self.area.src), ("to", "dst", "GDST", self.area.dst)]
@@ -107,7 +107,7 @@ impl Rows<'_> {
         of + 1 == self.loops.len()
     }
 
-    /// The stride of a turn: nothing for the vectors of a row.
+    /// Returns the stride of an iteration; 0 for the vectors of a row.
     fn stride(&self, walk: &Walk, i: usize, src: bool) -> i64 {
         let turns = walk.turns[i];
         let turn = self.loops[turns.of];
@@ -117,7 +117,7 @@ impl Rows<'_> {
         }
     }
 
-    /// What a thread does with one vector.
+    /// Writes the work of a thread on one vector.
     fn thread(&self, walk: &Walk, text: &mut Text, numbers: &mut Numbers) {
         let rows = |i: &usize| !self.is_vector(walk.turns[*i].of);
         let inner: Vec<usize> = (walk.outer..walk.turns.len()).filter(rows).collect();
@@ -145,7 +145,7 @@ impl Rows<'_> {
         self.vector(text, numbers);
     }
 
-    /// Loads the vector at `low` of a row, or moves what there is of it.
+    /// Writes the load of the vector at `low` of a row, or the move of its bytes within the row.
     fn vector(&self, text: &mut Text, numbers: &mut Numbers) {
         let maps = &self.area.maps;
         let (from, into) = (maps.from("row + low"), maps.to("into + low"));
@@ -159,12 +159,12 @@ impl Rows<'_> {
             tests.push("end - begin == 16".to_string());
         }
         if self.shifted {
-            // Joined vectors may begin before the row and end behind it, never outside the array.
+            // Joined vectors may begin before the row and end after it, but never outside the array.
             let bytes = numbers.signed(self.area.bytes.0 as i64);
             text.line("const u32 by = PHASE(row + low) & 15u;");
             text.line("GSRC const first = row + low - by;");
             tests.push(match maps.has_src() {
-                // A vector with a byte of the row lies within the array, but for its end.
+                // A vector with a byte of the row is within the array, except at its end.
                 true => format!(
                     "(by == 0u || ((i64)tw_from(first - src) + 16 <= {bytes} && (i64)tw_from(first + 16 - src) + 16 <= {bytes}))"
                 ),

@@ -1,16 +1,16 @@
-//! Bits of the place in a vector, exchanged for bits of the register's number, and put in another order.
+//! Exchanges bits of the position in a vector for bits of the register's number, and reorders vectors.
 //!
-//! Laws: after the exchanges, byte `i` of the vector in registers `4 · r …` is the one whose place and register the
-//! tile's bits say; a vector out of a cell becomes the destination's.
+//! Laws: after the exchanges, byte `i` of the vector in registers `4 · r …` is the one with the position and register
+//! that the tile's bits define; a vector from a cell becomes a vector of the destination.
 
 use super::tile::{Bit, Tile};
 use crate::text::Text;
 
-/// Writes what makes a thread's vectors, in the words `m`, those that it writes: bit `j` of a vector's number is for the
-/// source's bit of pair `j`.
+/// Writes the lines that make the vectors that a thread writes from those that it read, in the words `m`: bit `j` of a
+/// vector's number is the source's bit of pair `j`.
 ///
-/// First the elements of each vector go where they or those that they are exchanged for belong: exchanges of four and
-/// eight bytes are other names of words, so they cost nothing behind it.
+/// First the elements of each vector go to their own position, or to that of the elements for which they are exchanged:
+/// exchanges of four and eight bytes then only rename words, so they cost nothing.
 pub(crate) fn write(tile: &Tile, m: &str, text: &mut Text) {
     if let Some(elements) = placed(tile) {
         for number in 0..1usize << tile.exchanged.len() {
@@ -28,28 +28,28 @@ pub(crate) fn write(tile: &Tile, m: &str, text: &mut Text) {
     }
 }
 
-/// Writes what puts a vector out of a cell, in the words `m`, in the order of the destination.
+/// Writes the lines that put a vector from a cell, in the words `m`, into the order of the destination.
 pub(crate) fn write_held(tile: &Tile, m: &str, text: &mut Text) {
     if let Some(elements) = order(&tile.held(), &tile.dst, |_| false, tile.element) {
         reorder(&elements, tile.element as usize, m, 0, text);
     }
 }
 
-/// Which element of the source's vector each element is before the exchanges.
+/// Returns, for each element of a vector before the exchanges, the element of the source's vector.
 fn placed(tile: &Tile) -> Option<Vec<usize>> {
     let here = |bit: Bit| {
         let pair = tile.exchanged.iter().find(|(_, b)| *b == bit);
         pair.map_or(bit, |(a, _)| *a)
     };
     let wanted: Vec<Bit> = tile.written().into_iter().map(here).collect();
-    // What is not exchanged runs backwards where its loop does.
+    // Bits that are not exchanged run backwards if their loop does.
     let stays = |bit: Bit| tile.exchanged.iter().all(|(a, _)| *a != bit);
     let is_backwards = |bit: Bit| stays(bit) && tile.is_reversed(bit.of);
     order(&tile.src, &wanted, is_backwards, tile.element)
 }
 
-/// Which element of a vector of the bits `now` each element of one of the same bits in another order is; `None` where
-/// all stay.
+/// Returns, for each element of a vector with the bits `wanted`, its element in the vector with the same bits in the
+/// order `now`; `None` if the order does not change.
 fn order(
     now: &[Bit],
     wanted: &[Bit],
@@ -67,7 +67,7 @@ fn order(
     elements.iter().enumerate().any(|(to, from)| to != *from).then_some(elements)
 }
 
-/// Writes the vector at word `first` of `m` in another order of its elements.
+/// Writes the lines that reorder the elements of the vector at word `first` of `m`.
 fn reorder(elements: &[usize], element: usize, m: &str, first: usize, text: &mut Text) {
     let byte = |to: usize| elements[to / element] * element + to % element;
     let words: Vec<Vec<usize>> =
@@ -100,7 +100,7 @@ fn reorder(elements: &[usize], element: usize, m: &str, first: usize, text: &mut
     text.line("}");
 }
 
-/// The words that bytes of a vector are in.
+/// Returns the words that contain bytes of a vector.
 fn sources(bytes: &[usize]) -> Vec<usize> {
     let mut words: Vec<usize> = bytes.iter().map(|byte| byte / 4).collect();
     words.sort_unstable();
@@ -108,14 +108,15 @@ fn sources(bytes: &[usize]) -> Vec<usize> {
     words
 }
 
-/// Whether two words, each of bytes out of more than two words, have their low halves out of two, and their high ones.
+/// Returns whether two words, each with bytes of more than two words, have their low halves from two words, and also
+/// their high halves.
 fn share(one: &[usize], other: &[usize]) -> bool {
     let halves = |from: usize| [&one[from..from + 2], &other[from..from + 2]].concat();
     let is_wide = sources(one).len() > 2 && sources(other).len() > 2;
     is_wide && [0, 2].iter().all(|from| sources(&halves(*from)).len() <= 2)
 }
 
-/// A word of four bytes of a vector.
+/// Returns the expression of a word of four bytes of a vector.
 fn gathered(bytes: &[usize], m: &str, first: usize) -> String {
     if bytes[0].is_multiple_of(4) && (1..4).all(|i| bytes[i] == bytes[0] + i) {
         return format!("{m}[{}]", first + bytes[0] / 4);
@@ -130,7 +131,7 @@ fn gathered(bytes: &[usize], m: &str, first: usize) -> String {
     format!("PRMT({}, {}, 0x5410u)", half(&bytes[..2]), half(&bytes[2..]))
 }
 
-/// Bytes out of two words.
+/// Returns the expression of four bytes from two words.
 fn picked(bytes: &[usize], (one, other): (usize, usize), m: &str, first: usize) -> String {
     let place = |byte: usize| byte % 4 + if byte / 4 == one { 0 } else { 4 };
     let select = bytes.iter().rev().fold(0, |all, byte| all << 4 | place(*byte));

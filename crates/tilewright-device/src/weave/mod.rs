@@ -1,9 +1,9 @@
-//! A weave: vectors of 16 bytes are read as the source has them, exchanged in registers for vectors as the destination
-//! has them, and put in order through a tile in shared memory: but for vectors that both have, in one order, which stay
-//! in registers.
+//! A weave: vectors of 16 bytes are read in the order of the source, exchanged in registers for vectors in the order of
+//! the destination, and reordered through a tile in shared memory. Vectors that both sides have, in the same order,
+//! stay in registers.
 //!
-//! Law: each vector of the destination is written once, with the bytes that the area says. Shared memory is touched
-//! without conflicts.
+//! Law: each vector of the destination is written once, with the bytes that the area defines. Accesses to shared memory
+//! have no bank conflicts.
 
 mod exchange;
 mod order;
@@ -19,7 +19,7 @@ use crate::{
 use terms::{beside, fields, rounds, turns, xored};
 use tile::{Bit, Side, Tile};
 
-/// The kernel of an area whose vectors of both sides are whole.
+/// Makes the kernel of an area whose vectors are whole on both sides.
 pub(crate) fn take(area: &Area) -> Option<Result<Vec<Kernel>, Error>> {
     let tile = Tile::of(area).filter(|_| area.keeps_vectors())?;
     Some(Weave::new(area, tile).kernel().map(|kernel| vec![kernel]))
@@ -64,7 +64,7 @@ impl<'a> Weave<'a> {
         let tile = &self.tile;
         let threads = 1 << tile.threads();
         let vectors = (tile.bytes() / 16) as u32 / threads;
-        // The words of a thread's vectors, and some more, out of the 65536 of a multiprocessor.
+        // A thread needs the words of its vectors, and some more, of the 65536 registers of a multiprocessor.
         let resident = (65536 / (threads * (4 * vectors + 40))).clamp(1, 8);
         Launch {
             way: Way::Weave,
@@ -98,7 +98,7 @@ impl<'a> Weave<'a> {
         )
     }
 
-    /// Where the block's tile begins on both sides, and how many turns of ragged loops it has.
+    /// Writes the offsets of the block's tile on both sides, and the number of iterations of ragged loops in it.
     fn bases(&mut self) {
         let (src, dst) = (self.area.src + self.tile.behind(), self.area.dst);
         let (mut from, mut to) = (self.numbers.signed(src), self.numbers.signed(dst));
@@ -129,7 +129,7 @@ impl<'a> Weave<'a> {
         self.text.line(&format!("GDST const to = dst + ({to});"));
     }
 
-    /// The strides of loops that are not all in a vector, as wide as offsets in a tile are.
+    /// Writes the strides of loops that are not completely in a vector, as wide as offsets in a tile are.
     fn strides(&mut self) {
         for (side, name) in [(Side::Src, "s"), (Side::Dst, "d")] {
             let word = self.word(side);
@@ -141,7 +141,7 @@ impl<'a> Weave<'a> {
         }
     }
 
-    /// The type of offsets in a tile.
+    /// Returns the type of offsets in a tile.
     fn word(&self, side: Side) -> &'static str {
         let reach: u128 = (0..self.tile.loops.len())
             .map(|of| side.step(&self.tile.loops, Bit { of, at: self.tile.bits[of] }))
@@ -149,7 +149,7 @@ impl<'a> Weave<'a> {
         if reach < 1 << 31 { "i32" } else { "i64" }
     }
 
-    /// The loops of which a side's threads or registers have bits.
+    /// Returns the loops with bits in the thread or register numbers of a side.
     fn strided(&self, side: Side) -> Vec<usize> {
         let vector = match side {
             Side::Src => &self.tile.src,
@@ -160,19 +160,20 @@ impl<'a> Weave<'a> {
         (0..self.tile.loops.len()).filter(has).collect()
     }
 
-    /// The bits that a thread's number says on a side.
+    /// Returns the bits that a thread's number encodes on a side.
     fn lanes(&self, side: Side) -> &[Bit] {
         let order = if side == Side::Src { &self.tile.writing } else { &self.tile.reading };
         &order[..self.tile.threads() as usize]
     }
 
-    /// Sets of the bits that a thread goes through on a side, one after the other.
+    /// Returns the sets of bits that a thread iterates over on a side.
     fn rounds(&self, side: Side) -> Vec<Vec<Bit>> {
         let order = if side == Side::Src { &self.tile.writing } else { &self.tile.reading };
         rounds(&order[self.tile.threads() as usize..])
     }
 
-    /// What a bit is xored to where a side touches shared memory: the number of a cell, or of the half of one.
+    /// Returns the xor that a bit contributes to addresses of shared memory on a side: to the number of a cell, or of
+    /// half a cell.
     fn place(&self, side: Side, bit: Bit) -> u32 {
         match (side, self.tile.halved) {
             (Side::Src, Some((_, half))) if half == bit => 1,
@@ -181,7 +182,8 @@ impl<'a> Weave<'a> {
         }
     }
 
-    /// The turns that a thread's number says, how many are left in ragged loops, and the place of its first vector.
+    /// Writes the iterations that a thread's number encodes, the remaining ones in ragged loops, and the position of
+    /// its first vector.
     fn thread(&mut self, side: Side) {
         let lanes = self.lanes(side).to_vec();
         for of in 0..self.tile.loops.len() {
@@ -201,7 +203,7 @@ impl<'a> Weave<'a> {
         self.pointer(side, &lanes);
     }
 
-    /// Where on a side a thread's first vector is.
+    /// Writes the address of a thread's first vector on a side.
     fn pointer(&mut self, side: Side, lanes: &[Bit]) {
         let stride = if side == Side::Src { "s" } else { "d" };
         let terms = (0..self.tile.loops.len()).filter(|of| lanes.iter().any(|bit| bit.of == *of));
@@ -213,7 +215,7 @@ impl<'a> Weave<'a> {
         self.text.line(&format!("{kind} const {name} = {base}{terms};"));
     }
 
-    /// The address of what a thread moves when `bits` are set beside those of its number.
+    /// Returns the address of a thread's vector when `bits` are set in addition to those of its number.
     fn address(&self, side: Side, bits: &[Bit]) -> String {
         let (name, stride) = if side == Side::Src { ("p", "s") } else { ("q", "d") };
         let terms = (0..self.tile.loops.len()).map(|of| (of, turns(bits, of)));
@@ -226,7 +228,7 @@ impl<'a> Weave<'a> {
         }
     }
 
-    /// Whether these bits of a thread lie within the ends of ragged loops; nothing where none is.
+    /// Returns the condition that a vector is within the ends of ragged loops; `None` if it always is.
     fn guard(&self, side: Side, bits: &[Bit]) -> Option<String> {
         let lanes = self.lanes(side);
         let ragged = (0..self.tile.loops.len()).filter(|of| self.tile.is_ragged(*of));
@@ -239,7 +241,7 @@ impl<'a> Weave<'a> {
         (!tests.is_empty()).then(|| tests.join(" && "))
     }
 
-    /// A vector of the words `m` to the destination.
+    /// Writes the store of a vector of the words `m` to the destination.
     fn store(&mut self, m: &str, set: &[Bit]) {
         let address = self.address(Side::Dst, set);
         self.text.line(&match self.guard(Side::Dst, set) {
@@ -248,7 +250,7 @@ impl<'a> Weave<'a> {
         });
     }
 
-    /// Loads the vectors of all rounds, as the source has them, into arrays `m0_` …
+    /// Writes the loads of the vectors of all rounds, in the order of the source, into arrays `m0_` …
     fn load(&mut self, rounds: &[Vec<Bit>]) {
         let tile = self.tile.clone();
         let vectors = 1usize << tile.exchanged.len();
@@ -270,7 +272,8 @@ impl<'a> Weave<'a> {
         }
     }
 
-    /// From the source to the destination, where both have the same vectors in the same order: registers only.
+    /// Writes the move from the source to the destination through registers alone, for sides with the same vectors in
+    /// the same order.
     fn straight(&mut self) {
         let tile = self.tile.clone();
         let rounds = self.rounds(Side::Src);
@@ -286,7 +289,7 @@ impl<'a> Weave<'a> {
         self.text.line("THREADS_END");
     }
 
-    /// From the source to shared memory.
+    /// Writes the move from the source to shared memory.
     fn write_tile(&mut self) {
         let tile = self.tile.clone();
         let vectors = 1usize << tile.exchanged.len();
@@ -304,7 +307,7 @@ impl<'a> Weave<'a> {
         self.text.line("THREADS_END");
     }
 
-    /// A vector of a round, or its halves, to shared memory.
+    /// Writes the store of a vector of a round, or of its halves, to shared memory.
     fn put(&mut self, set: &[Bit], m: &str, vector: usize) {
         let exchanged = self.tile.exchanged.iter().enumerate();
         let bits = exchanged
@@ -327,7 +330,7 @@ impl<'a> Weave<'a> {
         }
     }
 
-    /// From shared memory to the destination.
+    /// Writes the move from shared memory to the destination.
     fn read_tile(&mut self) {
         self.text.line("// Vectors as the destination has them, out of the cells.");
         self.text.line("THREADS_BEGIN");

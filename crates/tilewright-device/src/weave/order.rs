@@ -1,18 +1,18 @@
-//! In which order blocks walk tiles.
+//! The order in which blocks visit tiles.
 //!
-//! Law: the numbers of the blocks are the tiles, each once.
+//! Law: the blocks visit each tile once.
 
 use super::tile::Tile;
 use crate::text::{Numbers, Text};
 
-/// The loops of more than one tile, nearest in the destination first.
+/// Returns the loops of more than one tile, the nearest in the destination first.
 pub(crate) fn outer(tile: &Tile) -> Vec<usize> {
     let mut outer: Vec<usize> = (0..tile.loops.len()).filter(|of| tile.tiles(*of) > 1).collect();
     outer.sort_by_key(|of| tile.loops[*of].dst);
     outer
 }
 
-/// The loop that goes with the first in squares of tiles: the one nearest in the source.
+/// Returns the loop that forms squares of tiles with the first: the nearest in the source.
 fn partner(tile: &Tile, outer: &[usize]) -> Option<usize> {
     let others = outer.iter().skip(1).copied();
     let nearest = |of: &usize| match tile.loops[*of].src.unsigned_abs() {
@@ -56,8 +56,8 @@ pub(crate) fn write(tile: &Tile, supertile: u32, text: &mut Text, numbers: &mut 
     text.line(&format!("const u32 b{last} = {rest};"));
 }
 
-/// Strips of some tiles along the first loop, the last one as wide as is left. In a strip, blocks walk across before they
-/// go on along the second loop: those of a square are neighbours on both sides.
+/// Writes strips of tiles along the first loop; the last strip has the remaining width. In a strip, blocks walk across
+/// before they continue along the second loop, so the blocks of a square are neighbours on both sides.
 fn strips(
     tile: &Tile,
     (x, y): (usize, usize),

@@ -1,8 +1,8 @@
-//! Terms of the bits of a tile: sets of them, the turns that they say, and what a thread's number says of them.
+//! Terms of the bits of a tile: sets of them, the iterations that they encode, and the fields of a thread's number.
 
 use super::tile::Bit;
 
-/// All sets of some bits.
+/// Returns all sets of some bits.
 pub(super) fn rounds(bits: &[Bit]) -> Vec<Vec<Bit>> {
     let set = |number: usize| {
         let set = bits.iter().enumerate().filter(|(i, _)| number >> i & 1 == 1);
@@ -11,12 +11,12 @@ pub(super) fn rounds(bits: &[Bit]) -> Vec<Vec<Bit>> {
     (0..1usize << bits.len()).map(set).collect()
 }
 
-/// The turns of a loop that a set of bits says.
+/// Returns the iterations of a loop that a set of bits encodes.
 pub(super) fn turns(bits: &[Bit], of: usize) -> u64 {
     bits.iter().filter(|bit| bit.of == of).map(|bit| bit.turns()).sum()
 }
 
-/// The turn of a loop that a thread's number says: runs of its bits, each where it belongs.
+/// Returns the iteration of a loop that a thread's number encodes: runs of its bits, each shifted to its position.
 pub(super) fn fields(lanes: &[Bit], of: usize) -> Vec<String> {
     let mut fields = Vec::new();
     let mut i = 0;
@@ -35,8 +35,8 @@ pub(super) fn fields(lanes: &[Bit], of: usize) -> Vec<String> {
     fields
 }
 
-/// A cell beside that of a thread's number: bits that its number can say are xored, the others are added, which an
-/// address does for nothing.
+/// Returns the number of a cell relative to that of a thread: bits that the thread's number can set are xored, the
+/// others are added, which is free in an address.
 pub(super) fn beside(lanes: u32, other: u32) -> String {
     match (other & lanes, other & !lanes) {
         (0, 0) => "cell".to_string(),
@@ -46,7 +46,8 @@ pub(super) fn beside(lanes: u32, other: u32) -> String {
     }
 }
 
-/// What the bits of a thread's number are xored to: runs of bits whose images are shifted ones of the first.
+/// Returns the xor that the bits of a thread's number contribute: consecutive bits whose images are shifted copies of
+/// the first are one term.
 pub(super) fn xored(images: &[u32]) -> String {
     let mut terms = Vec::new();
     let mut i = 0;

@@ -1,18 +1,19 @@
-//! Which bits of the turns of an area's loops are a tile, which of them are the vectors of either side, and where
-//! vectors lie in shared memory.
+//! The bits of the iterations of an area's loops that form a tile, those that form the vectors of either side, and the
+//! positions of vectors in shared memory.
 //!
-//! A tile is a choice of bits: the low bits of each loop's turn. On either side some of them are the element's place in
-//! a vector of 16 bytes. Those of the source's vectors that the destination's do not have are exchanged in registers for
-//! as many that only the destination's have; then vectors of the destination's kind go through shared memory.
+//! A tile is a choice of bits: the low bits of each loop's iteration. On either side, some of them are the element's
+//! position in a vector of 16 bytes. Bits of the source's vectors that the destination's do not have are exchanged in
+//! registers for as many that only the destination's have; then vectors of the destination's kind go through shared
+//! memory.
 //!
-//! A thread that exchanges a bit has the vectors of both its values. That must not be the bit of the source's sector,
-//! which tells apart the two vectors of 32 bytes: neighbouring lanes load these by one instruction. Where the vectors of
-//! the destination have that bit, the source's bit that would be exchanged for it goes to the end of the vector, and the
-//! two halves go to two cells: each lane has one half of what is in a cell.
+//! A thread that exchanges a bit has the vectors of both its values. The bit of the source's sector, which
+//! distinguishes the two vectors of 32 bytes, must not be exchanged: adjacent lanes load these vectors by one
+//! instruction. If the vectors of the destination have that bit, the source's bit that would be exchanged for it moves
+//! to the end of the vector, and the two halves go to two cells: each lane has one half of the contents of a cell.
 //!
-//! Laws: the cells of a tile's vectors are the numbers from 0 to their count − 1, once each; eight neighbouring lanes of
-//! the writing order, and eight of the reading order, have cells in eight different banks of 16 bytes, and so have 16
-//! lanes that write halves, two a bank; on either side, the bit that counts 16 bytes is a lane bit.
+//! Laws: the cells of a tile's vectors are the numbers from 0 to their count − 1, once each; eight adjacent lanes of
+//! the writing order, and eight of the reading order, have cells in eight different banks of 16 bytes, and so do 16
+//! lanes that write halves, two to a bank; on either side, the bit that counts 16 bytes is a lane bit.
 
 use crate::{
     access::{SECTOR, VECTOR, common},
@@ -20,17 +21,17 @@ use crate::{
 };
 use tilewright_relayout::Loop;
 
-/// A bit of the turn of a loop.
+/// A bit of the iteration of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Bit {
     /// The number of the loop.
     pub(crate) of: usize,
-    /// The position in the turn.
+    /// The position in the iteration.
     pub(crate) at: u32,
 }
 
 impl Bit {
-    /// What it counts in turns.
+    /// Returns the number of iterations that it counts.
     pub(crate) fn turns(self) -> u64 {
         1 << self.at
     }
@@ -44,7 +45,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// The stride of a loop on this side.
+    /// Returns the stride of a loop on this side.
     pub(crate) fn of(self, turn: &Loop) -> i64 {
         match self {
             Side::Src => turn.src,
@@ -52,7 +53,7 @@ impl Side {
         }
     }
 
-    /// What a bit adds to the address, whatever its sign.
+    /// Returns the absolute value that a bit adds to the address.
     pub(crate) fn step(self, loops: &[Loop], bit: Bit) -> u128 {
         u128::from(self.of(&loops[bit.of]).unsigned_abs()) << bit.at
     }
@@ -63,46 +64,47 @@ impl Side {
 pub(crate) struct Tile {
     /// The bytes of an element: a power of two up to 16.
     pub(crate) element: u64,
-    /// The loops of the area, and one more where runs are several elements.
+    /// The loops of the area, and one more if runs are several elements.
     pub(crate) loops: Vec<Loop>,
-    /// The bits of each loop's turn.
+    /// The number of bits of each loop's iteration.
     pub(crate) bits: Vec<u32>,
     /// The bits of a vector, the lowest first.
     pub(crate) src: Vec<Bit>,
     pub(crate) dst: Vec<Bit>,
-    /// Bits of the source's vectors, each with the bit of the destination's that it is exchanged for.
+    /// Bits of the source's vectors, each with the bit of the destination's for which it is exchanged.
     pub(crate) exchanged: Vec<(Bit, Bit)>,
-    /// The source's bit that says to which cell a half goes, and the sector's bit, which says to which half of it.
+    /// The source's bit that selects the cell of a half, and the sector's bit, which selects the half of the cell.
     pub(crate) halved: Option<(Bit, Bit)>,
-    /// The bits that are no place in the source's vectors and not exchanged, nearest in the source first: the threads
-    /// that write to shared memory, and behind their number's bits what each of them does one after the other.
+    /// The bits that are not positions in the source's vectors and not exchanged, the nearest in the source first:
+    /// first those of the number of a thread that writes to shared memory, then those that each thread iterates over.
     pub(crate) writing: Vec<Bit>,
-    /// The bits that are no place in the destination's vectors, nearest in the destination first: the threads that
-    /// read.
+    /// The bits that are not positions in the destination's vectors, the nearest in the destination first: those of the
+    /// threads that read.
     pub(crate) reading: Vec<Bit>,
-    /// What each bit of `reading` is xored to the number of a cell.
+    /// The xor that each bit of `reading` contributes to the number of a cell.
     pub(crate) cells: Vec<(Bit, u32)>,
 }
 
-/// The bytes wanted side by side, on either side.
+/// Returns the contiguous bytes that are wanted on either side.
 fn line(element: u64) -> u64 {
     if element == 1 { 128 } else { 256 }
 }
 
-/// The bytes wanted in a tile.
+/// The bytes that are wanted in a tile.
 const WANTED: u64 = 16384;
 
 /// The most bytes of a tile.
 const MOST: u64 = 32768;
 
-/// The most turns of tiles for each turn of the loops, where there is a choice.
+/// The most iterations of tiles for each iteration of the loops, if there is a choice.
 const PADDED: f64 = 1.25;
 
-/// The bits of the number of a thread's vectors, where there are enough: more of them share what a thread begins with.
+/// The bits of the number of a thread's vectors, if there are enough: with more vectors, its first instructions are
+/// amortized.
 const EACH: u32 = 4;
 
 impl Tile {
-    /// The tile of an area; `None` where vectors of either side are not whole, or begin anywhere.
+    /// Returns the tile of an area; `None` if vectors of either side are not whole, or not aligned.
     pub(crate) fn of(area: &Area) -> Option<Tile> {
         let element = common(VECTOR, area.run);
         let mut loops = area.loops.clone();
@@ -130,67 +132,69 @@ impl Tile {
             .then_some(tile)
     }
 
-    /// The bytes of a tile.
+    /// Returns the bytes of a tile.
     pub(crate) fn bytes(&self) -> u64 {
         self.element << self.bits.iter().sum::<u32>()
     }
 
-    /// The bits of a thread's number: 32 to 256 threads.
+    /// Returns the bits of a thread's number: 32 to 256 threads.
     pub(crate) fn threads(&self) -> u32 {
         let each = (self.reading.len() as u32).saturating_sub(EACH);
         each.clamp(5, 8).min(self.writing.len() as u32)
     }
 
-    /// What a bit is xored to the number of a cell: 0 for places in a vector.
+    /// Returns the xor that a bit contributes to the number of a cell: 0 for positions in a vector.
     pub(crate) fn cell(&self, bit: Bit) -> u32 {
         self.cells.iter().find(|(other, _)| *other == bit).map_or(0, |(_, cell)| *cell)
     }
 
-    /// Whether both sides have the same vectors, in the same order: no thread needs what another one reads.
+    /// Returns whether both sides have the same vectors, in the same order: no thread needs data that another one
+    /// reads.
     pub(crate) fn is_in_order(&self) -> bool {
         self.exchanged.is_empty() && self.writing == self.reading
     }
 
-    /// The bits of a vector as threads write it, the lowest first: the last one says to which cells its halves go.
+    /// Returns the bits of a vector as threads write it, the lowest first: the last one selects the cells of its
+    /// halves.
     pub(crate) fn written(&self) -> Vec<Bit> {
         self.with_last(|(a, _)| a)
     }
 
-    /// The bits of a vector in a cell, the lowest first.
+    /// Returns the bits of a vector in a cell, the lowest first.
     pub(crate) fn held(&self) -> Vec<Bit> {
         self.with_last(|(_, b)| b)
     }
 
-    /// The destination's vector, but for the sector's bit: behind the others there is the one that `last` takes.
+    /// Returns the destination's vector without the sector's bit, and with the bit that `last` selects at the end.
     fn with_last(&self, last: fn((Bit, Bit)) -> Bit) -> Vec<Bit> {
         let Some(halved) = self.halved else { return self.dst.clone() };
         let others = self.dst.iter().copied().filter(|bit| *bit != halved.1);
         others.chain([last(halved)]).collect()
     }
 
-    /// Whether a loop runs backwards in the source.
+    /// Returns whether a loop runs backwards in the source.
     pub(crate) fn is_reversed(&self, of: usize) -> bool {
         self.loops[of].src < 0
     }
 
-    /// The bytes from where a vector of the source begins to its first element in turns: vectors of reversed loops
-    /// begin with their last turn.
+    /// Returns the distance in bytes from the beginning of a vector of the source to its first element in iteration
+    /// order: vectors of reversed loops begin with their last iteration.
     pub(crate) fn behind(&self) -> i64 {
         let reversed = self.src.iter().filter(|bit| self.is_reversed(bit.of));
         reversed.map(|bit| self.loops[bit.of].src << bit.at).sum()
     }
 
-    /// Whether the loop's extent is no multiple of the tile's.
+    /// Returns whether the loop's extent is not a multiple of the tile's.
     pub(crate) fn is_ragged(&self, of: usize) -> bool {
         !self.loops[of].extent.is_multiple_of(1 << self.bits[of])
     }
 
-    /// The tiles along a loop.
+    /// Returns the number of tiles along a loop.
     pub(crate) fn tiles(&self, of: usize) -> u64 {
         self.loops[of].extent.div_ceil(1 << self.bits[of])
     }
 
-    /// Whether every vector of both sides begins at a multiple of 16 bytes.
+    /// Returns whether every vector of both sides begins at a multiple of 16 bytes.
     fn is_aligned(&self, area: &Area) -> bool {
         let (src, dst) = area.phases();
         let begins = (src as i64).wrapping_add(self.behind()).rem_euclid(VECTOR as i64);
@@ -200,7 +204,7 @@ impl Tile {
                 let mut others = bits.filter(|bit| !vector.contains(bit));
                 let step =
                     |at: u32| (u128::from(side.of(turn).unsigned_abs()) << at) % u128::from(VECTOR);
-                // Of higher bits, and of the tiles, the steps are multiples of these.
+                // The steps of higher bits, and of the tiles, are multiples of these.
                 others.all(|bit| step(bit.at) == 0)
                     && (self.tiles(of) == 1 || step(self.bits[of]) == 0)
             })
@@ -208,15 +212,15 @@ impl Tile {
         begins == 0 && dst == 0 && whole(Side::Src, &self.src) && whole(Side::Dst, &self.dst)
     }
 
-    /// Whether no vector of either side is cut by the end of a loop.
+    /// Returns whether no vector of either side crosses the end of a loop.
     fn has_whole_vectors(&self) -> bool {
         let mut bits = self.src.iter().chain(&self.dst);
         bits.all(|bit| self.loops[bit.of].extent.is_multiple_of(2 * bit.turns()))
     }
 }
 
-/// How many bits of each loop's turn are the tile's: enough for a line on both sides, and filled up. Where extents just
-/// above powers of two make that too much, lines are shorter.
+/// Chooses the number of bits of each loop's iteration: enough for a line on both sides, then more until the tile is
+/// full. If extents just above powers of two would make that wasteful, lines are shorter.
 fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
     let chains = [chain(loops, element, Side::Src), chain(loops, element, Side::Dst)];
     let size = |bits: &[u32]| u128::from(element) << bits.iter().sum::<u32>();
@@ -229,7 +233,7 @@ fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
         bits
     });
     let grown: Vec<Vec<u32>> = grown.filter(|bits| size(bits) <= u128::from(MOST)).collect();
-    // Rather a shorter line than many turns beyond the ends of loops.
+    // A shorter line is better than many iterations beyond the ends of loops.
     let thrifty = grown.iter().find(|bits| padded(loops, bits) <= PADDED);
     let mut bits = thrifty.or(grown.first())?.clone();
     let mut order: Vec<usize> = chains.concat();
@@ -250,7 +254,7 @@ fn chosen(loops: &[Loop], element: u64) -> Option<Vec<u32>> {
     Some(bits)
 }
 
-/// The turns of all tiles for each turn of the loops, at least 1.
+/// Returns the iterations of all tiles for each iteration of the loops, at least 1.
 fn padded(loops: &[Loop], bits: &[u32]) -> f64 {
     let one = |(turn, bits): (&Loop, &u32)| {
         (turn.extent.div_ceil(1 << bits) as f64) * (1u64 << bits) as f64 / turn.extent as f64
@@ -258,7 +262,7 @@ fn padded(loops: &[Loop], bits: &[u32]) -> f64 {
     loops.iter().zip(bits).map(one).product()
 }
 
-/// The loops in the order in which they go on one behind the other on a side, from the element on.
+/// Returns the loops in the order in which they continue one another on a side, from the element on.
 fn chain(loops: &[Loop], element: u64, side: Side) -> Vec<usize> {
     let mut chain = Vec::new();
     let mut at = u128::from(element);
@@ -273,7 +277,7 @@ fn chain(loops: &[Loop], element: u64, side: Side) -> Vec<usize> {
     chain
 }
 
-/// Takes bits of the loops of a chain until a line is side by side.
+/// Takes bits of the loops of a chain until a line is contiguous.
 fn grow(loops: &[Loop], chain: &[usize], (element, line): (u64, u64), bits: &mut [u32]) {
     let mut got = element;
     for &of in chain {
@@ -291,7 +295,7 @@ fn grow(loops: &[Loop], chain: &[usize], (element, line): (u64, u64), bits: &mut
     }
 }
 
-/// The bits that are the places in a vector of a side; `None` where there are not enough.
+/// Returns the bits that are the positions in a vector of a side; `None` if there are not enough.
 fn vector(loops: &[Loop], all: &[Bit], element: u64, side: Side) -> Option<Vec<Bit>> {
     let levels = (VECTOR / element).trailing_zeros();
     let mut vector: Vec<Bit> = Vec::new();
@@ -303,7 +307,7 @@ fn vector(loops: &[Loop], all: &[Bit], element: u64, side: Side) -> Option<Vec<B
     Some(vector)
 }
 
-/// Pairs of bits that only one side's vectors have: at the same level wherever that can be.
+/// Returns pairs of bits that only one side's vectors have, at the same level if possible.
 fn exchanged(src: &[Bit], dst: &[Bit]) -> Vec<(Bit, Bit)> {
     let mut pairs = Vec::new();
     let (mut from, mut to) = (Vec::new(), Vec::new());
@@ -319,24 +323,24 @@ fn exchanged(src: &[Bit], dst: &[Bit]) -> Vec<(Bit, Bit)> {
     pairs
 }
 
-/// Whether a bit counts the vectors of a sector on a side.
+/// Returns whether a bit counts the vectors of a sector on a side.
 fn is_sector(loops: &[Loop], bit: Bit, side: Side) -> bool {
     side.step(loops, bit) == u128::from(VECTOR)
 }
 
-/// Bits by what they add to the address on a side; those that add nothing last.
+/// Returns bits sorted by the distance that they add to the address on a side; those that add nothing are last.
 fn sorted(bits: impl Iterator<Item = Bit>, loops: &[Loop], side: Side) -> Vec<Bit> {
     let mut bits: Vec<Bit> = bits.collect();
     bits.sort_by_key(|bit| (side.step(loops, *bit) == 0, side.step(loops, *bit), *bit));
     bits
 }
 
-/// The swizzle: what each bit of `reading` is xored to the number of a cell.
+/// Returns the swizzle: the xor that each bit of `reading` contributes to the number of a cell.
 ///
-/// A bank is three bits: each of the lowest three lane bits that both orders have is one, and so is the xor of a bit
-/// that only the writing lanes have and one that only the reading lanes have. The row is all other bits, and the second
-/// ones of those pairs. So the bits of a cell are the bits of a vector's place, some of them xored with others: a
-/// bijection. It takes either three lane bits to the three bits of the bank.
+/// A bank is three bits. Each of the lowest three lane bits that both orders share is one, and so is the xor of a bit
+/// that only the writing lanes have and one that only the reading lanes have. The row consists of all other bits, and
+/// the second bits of those pairs. So the bits of a cell are the bits of a vector's position, some of them xored with
+/// others: a bijection. It maps the three lane bits of either order to the three bits of the bank.
 fn cells(writing: &[Bit], reading: &[Bit]) -> Vec<(Bit, u32)> {
     let lanes = |order: &[Bit]| order.iter().copied().take(3).collect::<Vec<Bit>>();
     let (write, read) = (lanes(writing), lanes(reading));

@@ -1,10 +1,10 @@
-//! Widths: elements narrower than a byte, and elements of one width into those of another.
+//! Widths: elements narrower than a byte, and conversions between elements of different widths.
 //!
-//! A gather whose elements are read from words of 32 bits, widened or cut in registers, and put together to words of the
-//! destination, each of which one thread writes.
+//! A gather whose elements are read from words of 32 bits, widened or truncated in registers, and assembled to words of
+//! the destination, each of which one thread writes.
 //!
-//! Law: a region is taken only where its runs of the destination are whole bytes, so that no other kernel writes any byte
-//! of it; the bits behind the last element of an array are written as 0.
+//! Law: a region is handled only if its runs of the destination are whole bytes, so no other kernel writes any byte of
+//! it. The bits after the last element of an array are written as 0.
 
 use crate::{
     Alignment, Error,
@@ -13,7 +13,7 @@ use crate::{
 };
 use tilewright_relayout::{Loop, Program, Region};
 
-/// The kernel of a region that counts elements; `None` where these share bytes with what other kernels write, or are
+/// Makes the kernel of a region that counts elements; `None` if these share bytes with other kernels' elements, or are
 /// wider than a word.
 pub(crate) fn take(
     region: &Region,
@@ -23,7 +23,7 @@ pub(crate) fn take(
     gather::any(&job(region, program, pointers)?)
 }
 
-/// The job of a region that counts elements.
+/// Returns the job of a region that counts elements.
 fn job(region: &Region, program: &Program, pointers: Alignment) -> Option<Job> {
     let elements = program.elements();
     let side = |bits: u32, first: i64, bytes: u64, phase: u8| {

@@ -7,7 +7,7 @@ fn bits(count: usize) -> Vec<Bit> {
     (0..count).map(|of| Bit { of, at: 0 }).collect()
 }
 
-/// The cell of the place whose bits are the low bits of `place`, in the order of `reading`.
+/// Returns the cell of the position whose bits are the low bits of `place`, in the order of `reading`.
 fn cell_of(cells: &[(Bit, u32)], order: &[Bit], place: u32) -> u32 {
     let at = |bit: Bit| cells.iter().find(|(other, _)| *other == bit).unwrap().1;
     order.iter().enumerate().fold(0, |all, (i, bit)| match place >> i & 1 {
@@ -24,7 +24,7 @@ fn check_cells(writing: &[Bit], reading: &[Bit]) {
         assert!(!std::mem::replace(&mut seen[cell], true), "{writing:?} {reading:?}: {cells:?}");
     }
     for order in [writing, reading] {
-        // Neighbouring lanes, whatever the other bits are.
+        // Adjacent lanes, for all values of the other bits.
         for rest in 0..1u32 << (order.len() - 3) {
             let banks = (0..8).map(|lane| cell_of(&cells, order, rest << 3 | lane) & 7);
             assert_eq!(banks.fold(0, |all, bank| all | 1 << bank), 0xFF, "{writing:?} {reading:?}");
@@ -32,7 +32,7 @@ fn check_cells(writing: &[Bit], reading: &[Bit]) {
     }
 }
 
-/// Calls `f` with every order of `left`, behind `begun`.
+/// Calls `f` with every order of `left`, after `begun`.
 fn orders(begun: &mut Vec<Bit>, left: &[Bit], count: usize, f: &mut dyn FnMut(&[Bit])) {
     if begun.len() == count {
         return f(begun);
@@ -50,7 +50,7 @@ fn the_swizzle_is_a_bijection_without_conflicts_for_any_two_orders() {
     let mut count = 0;
     for all in 3..=7 {
         let reading = bits(all);
-        // Any order of any of the bits: by symmetry, the reading order may be one.
+        // Any order of any of the bits: by symmetry, one reading order is enough.
         for some in 3..=all.min(5) {
             orders(&mut Vec::new(), &reading, some, &mut |writing| {
                 check_cells(writing, &reading);
@@ -97,7 +97,7 @@ fn tiles_of_transposes_are_as_wide_as_said() {
 
 #[test]
 fn extents_just_above_powers_of_two_have_shorter_lines() {
-    // Four dims of 24 in reverse: lines of 256 bytes would be 2^16 elements with what lies beyond the ends.
+    // Four dims of 24 in reverse: lines of 256 bytes would need 2^16 elements, including those beyond the ends.
     let e = 2;
     let loops = [
         (24, e, 24 * 24 * 24 * e),
@@ -165,7 +165,8 @@ fn vectors_that_are_not_whole_or_begin_anywhere_are_left_to_others() {
     assert!(Tile::of(&reversed(64 * 4)).is_none());
 }
 
-/// The laws of a tile of contiguous arrays: sectors are of neighbouring lanes on either side, banks are touched once.
+/// Checks the laws of a tile of contiguous arrays: the lanes of a sector are adjacent on either side, and banks are
+/// used once.
 fn check_sectors(tile: &Tile) {
     let lanes = tile.threads() as usize;
     for (side, order) in [(Side::Src, &tile.writing), (Side::Dst, &tile.reading)] {
