@@ -285,12 +285,12 @@ Examples:
     },
 }
 
-/// A path, which may be no UTF-8. An empty one is refused where it is used, in the same words everywhere.
+/// Parses a path, which may not be UTF-8. The commands refuse an empty path, in the same words everywhere.
 fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
-/// The text of a layout. A word with two dashes before it is an option that is misspelled.
+/// Parses the text of a layout. A word after two dashes is a misspelt option.
 pub(super) fn layout(text: &str) -> Result<String, String> {
     let word = text.strip_prefix("--").filter(|rest| rest.starts_with(char::is_alphabetic));
     match word {

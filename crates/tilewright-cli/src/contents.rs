@@ -1,4 +1,4 @@
-//! Files that an option names, read whole up to a bound.
+//! Files that an option names, read as a whole up to a bound.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// The longest text of a list or a configuration, in bytes.
 pub(crate) const LONGEST: u64 = 16 << 20;
 
-/// Returns all bytes of a file, or of what can only be read from its beginning on; an error for more than `most` bytes.
+/// Returns all bytes of a file, also of one that can only be read in order; an error for more than `most` bytes.
 pub(crate) fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let in_order = path.metadata().is_ok_and(|facts| !facts.is_file() && !facts.is_dir());
     if !in_order {

@@ -1,6 +1,6 @@
-//! The program's exit codes, as numbers: Python calls the program as a function, which must not end the process.
+//! The program's exit codes as numbers. Python calls the program as a function, which must not end the process.
 
-/// How the program ends.
+/// Exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExitCode(pub(crate) u8);
 

@@ -1,4 +1,4 @@
-//! Why the program stops: a message and an exit code.
+//! Failures that stop the program, each with a message and an exit code.
 
 use std::{borrow::Cow, io};
 
@@ -11,28 +11,28 @@ use crate::{
     remedy::{argument, option},
 };
 
-/// An end of the program that is no answer.
+/// End of the program without an answer.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: u8,
     kind: &'static str,
     message: String,
-    /// The message as a person sees it, with a caret under the text where there is one.
+    /// The message as a person sees it, with a caret under the text if there is one.
     rendered: String,
     span: Option<(usize, usize)>,
 }
 
-/// The most characters of a line of a message.
+/// The largest number of characters of a line of a message.
 const LONGEST: usize = 1000;
 /// Bad usage, or a layout that does not parse or is not legal.
 const USAGE: u8 = 2;
 /// Reading or writing failed.
 const IO: u8 = 3;
-/// The kind of an end that is said to nobody: standard output is not read any more.
+/// The kind of a failure that is not printed: the reader of standard output is gone.
 const UNREAD: &str = "unread";
 /// The number of the signal that a closed pipe sends.
 const PIPE: u8 = 13;
-/// Ended by a signal, as shells count it: this and the signal's number.
+/// The base of exit codes after a signal, as in shells: the code is this plus the signal's number.
 const SIGNALLED: u8 = 128;
 
 impl Failure {
@@ -40,17 +40,17 @@ impl Failure {
         Failure { code, kind, rendered: message.clone(), message, span: None }
     }
 
-    /// Nobody reads what is printed, which is no error; or what was converted, which is then lost.
+    /// Returns the failure of output that nobody reads: success for an answer, an error for a converted file, which is lost.
     fn unread(code: u8) -> Failure {
         Failure::new(code, UNREAD, "nobody reads standard output".into())
     }
 
-    /// Bad usage, in words.
+    /// Returns the failure of bad usage, with a message.
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure::new(USAGE, "usage", message.into())
     }
 
-    /// A command line that does not parse: its first sentence, and what clap would try instead.
+    /// Returns the failure of a command line that does not parse, with its first sentence and the suggestions of clap.
     pub(crate) fn command_line(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
         let said = text.split("\n\nUsage:").next().unwrap_or(&text);
@@ -60,12 +60,12 @@ impl Failure {
         Failure::usage(lines.join("; ").replace(":; ", ": "))
     }
 
-    /// A run that a signal ended; nothing of it is left.
+    /// Returns the failure of a run that a signal ended without a result.
     pub(crate) fn interrupted(signal: usize) -> Failure {
         Failure::signalled(signal, "nothing was written")
     }
 
-    /// A run that a signal ended, and that goes on where it was; `kept` says where.
+    /// Returns the failure of a run that a signal ended and that can continue; `kept` says where it continues.
     pub(crate) fn paused(signal: usize, kept: &str) -> Failure {
         Failure::signalled(signal, &format!("the same command does the rest; {kept}"))
     }
@@ -75,7 +75,7 @@ impl Failure {
         Failure::new(code, "cancelled", format!("ended by signal {signal}; {left}"))
     }
 
-    /// An error of the library, what to do about it spelled as options, about the argument at fault.
+    /// Returns the failure of an error of the library, with its remedies as options and the argument at fault.
     pub(crate) fn of(error: impl Into<tilewright::Error>) -> Failure {
         let error: tilewright::Error = error.into();
         let stays = error.is_exists() || error.is_same_file() || error.is_converted();
@@ -93,26 +93,26 @@ impl Failure {
         }
     }
 
-    /// An error that is the answer: no.
+    /// Returns the failure of an error that is the answer no.
     pub(crate) fn no(error: tilewright::Error) -> Failure {
         Failure { code: ExitCode::NO.0, ..Failure::of(error) }
     }
 
-    /// The same failure, about this argument.
+    /// Prefixes the messages with an argument.
     pub(crate) fn about(mut self, what: &str) -> Failure {
         self.message = format!("{what}: {}", self.message);
         self.rendered = format!("{what}: {}", self.rendered);
         self
     }
 
-    /// The same message with more at its end.
+    /// Adds a hint at the end of the messages.
     pub(crate) fn with_hint(mut self, hint: &str) -> Failure {
         self.message += hint;
         self.rendered += hint;
         self
     }
 
-    /// Reports it on stderr and gives the exit code.
+    /// Prints the failure on stderr and returns the exit code.
     pub(crate) fn report(&self, json: bool) -> ExitCode {
         if self.kind == UNREAD {
             return ExitCode::from(self.code);
@@ -131,7 +131,7 @@ impl Failure {
     }
 }
 
-/// A message without the middle of what is too long to be read.
+/// Returns a message without its middle if it is too long.
 fn clipped(line: &str) -> Cow<'_, str> {
     let place = |nth: usize| line.char_indices().nth(nth).map(|(at, _)| at);
     let count = line.chars().count();

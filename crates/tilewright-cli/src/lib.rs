@@ -1,6 +1,6 @@
 //! The program `tilewright` as a function: it parses arguments, calls the library and prints.
 //!
-//! The program itself is `main.rs`; `python -m tilewright` is the other caller.
+//! Its callers are `main.rs`, which is the program itself, and `python -m tilewright`.
 
 #![forbid(unsafe_code)]
 
@@ -29,12 +29,13 @@ use args::Cli;
 use failure::Failure;
 use output::Output;
 
-/// The signal that the system sends where a file grows beyond a limit: `SIGXFSZ`.
+/// The signal that the system sends when a file grows beyond a limit: `SIGXFSZ`.
 #[cfg(unix)]
 const SIZE_LIMIT: i32 = 25;
 
-/// Runs the program with these arguments, the first of which is its name, and gives its exit code: results on
-/// stdout, everything else on stderr.
+/// Runs the program with these arguments, the first of which is its name, and returns its exit code. Results go to stdout,
+/// everything
+/// else to stderr.
 ///
 /// ```
 /// assert_eq!(tilewright_cli::run(["tilewright", "same", "6:1", "(2,3):(1,2)", "-q"]), 0);
@@ -44,7 +45,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     limits_are_errors();
     let mut arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     args::general_first(&mut arguments);
-    // Errors are JSON wherever `--json` stands, also when the arguments do not parse.
+    // Errors are JSON wherever `--json` occurs, also if the arguments do not parse.
     let json = arguments.iter().any(|argument| argument == "--json");
     let command = args::command(screen::width());
     let parsed = command.try_get_matches_from(arguments);
@@ -60,23 +61,23 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     }
 }
 
-/// A file that grows beyond the limit of its user is an error of writing, not the end of the program.
+/// Makes a file that grows beyond the user's limit an error of writing instead of the end of the program.
 fn limits_are_errors() {
     #[cfg(unix)]
     {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
-            // The flag is for nobody: that there is a handler turns the signal into an error.
+            // Nothing reads the flag: the handler alone turns the signal into an error.
             let flag = Arc::new(AtomicBool::new(false));
             let _ = signal_hook::flag::register(SIZE_LIMIT, flag);
         });
     }
 }
 
-/// Prints what clap says of the arguments, which may be the help that was asked for.
+/// Prints the message of clap about the arguments, which may be the requested help.
 fn said(error: &clap::Error) -> u8 {
     match error.print() {
-        // A reader that has gone away is no error.
+        // A reader that closed its end is not an error.
         Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
             Failure::from(cause).report(false).0
         }

@@ -1,4 +1,4 @@
-//! Results on stdout: text, or one JSON object a line.
+//! Results on stdout: text, or JSON objects, one on each line.
 
 use std::io::{self, Write};
 
@@ -10,10 +10,10 @@ use crate::{exit::ExitCode, screen};
 /// The version of the JSON shapes (`docs/reference/json.md`).
 const VERSION: u32 = 1;
 
-/// About how many bytes of a list are put together before they are printed.
+/// The approximate number of bytes of a list that are collected before they are printed.
 const CHUNK: usize = 1 << 16;
 
-/// Where results go.
+/// Writer of results.
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
@@ -29,7 +29,7 @@ impl Output {
         self.json
     }
 
-    /// Prints an answer, its notes on stderr, and gives its exit code.
+    /// Prints an answer, its notes on stderr, and returns its exit code.
     pub(crate) fn say(&mut self, answer: &dyn Answer) -> io::Result<ExitCode> {
         self.notes(answer);
         let text = self.said(answer);
@@ -37,7 +37,7 @@ impl Output {
         Ok(if answer.is_no() { ExitCode::NO } else { ExitCode::SUCCESS })
     }
 
-    /// The same on stderr, where standard output has been given to something else.
+    /// Prints an answer and its notes on stderr, if standard output has other contents.
     pub(crate) fn note(&self, answer: &dyn Answer) {
         self.notes(answer);
         complain(&self.said(answer));
@@ -49,21 +49,21 @@ impl Output {
         answer.notes().iter().for_each(|note| self.remark(note));
     }
 
-    /// Prints a note on stderr, where notes are wanted.
+    /// Prints a note on stderr, unless notes are off.
     pub(crate) fn remark(&self, note: &str) {
         if !self.json && !self.quiet {
             complain(&format!("note: {}\n", printable(note)));
         }
     }
 
-    /// Prints a note that `-q` does not silence; in JSON mode a field says it.
+    /// Prints a note even with `-q`. In JSON mode a field of the answer has it.
     pub(crate) fn warn(&self, note: &str) {
         if !self.json {
             complain(&format!("note: {}\n", printable(note)));
         }
     }
 
-    /// An answer with an end of line.
+    /// Returns an answer with a line end.
     fn said(&self, answer: &dyn Answer) -> String {
         let text = match self.json {
             true => versioned(answer.to_json()).to_string(),
@@ -80,13 +80,12 @@ impl Output {
         self.text(&format!("{}\n", versioned(value)))
     }
 
-    /// Prints `value` as JSON on a line of its own, whatever is asked for: an answer that has no other form.
+    /// Prints `value` as JSON on a line of its own in every mode, for an answer without a text form.
     pub(crate) fn object(&mut self, value: Value) -> io::Result<()> {
         self.text(&format!("{}\n", versioned(value)))
     }
 
-    /// Prints `value`, an object, with a long list as its last member `name`, which is never all in
-    /// memory.
+    /// Prints `value`, an object, with a long list as its last member `name`. The list is never all in memory.
     pub(crate) fn listing(
         &mut self,
         value: Value,
@@ -107,18 +106,18 @@ impl Output {
         self.text(&(text + "]}\n"))
     }
 
-    /// Prints as it is. An error of kind `BrokenPipe` says that nobody reads on.
+    /// Prints a text as it is. An error of kind `BrokenPipe` means that the reader is gone.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush())
     }
 }
 
-/// Prints to stderr. Whoever has closed that hears nothing.
+/// Prints to stderr, and ignores errors of a closed stderr.
 pub(crate) fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// The object with the version of its shape.
+/// Adds the version of its shape to an object.
 fn versioned(value: Value) -> Value {
     let mut versioned = serde_json::json!({ "version": VERSION });
     if let (Value::Object(to), Value::Object(from)) = (&mut versioned, value) {

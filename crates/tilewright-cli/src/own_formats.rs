@@ -1,4 +1,4 @@
-//! A user's own named formats: of `--formats`, or of the user's configuration.
+//! A user's own named formats, from `--formats` or from the user's configuration.
 
 use std::{
     env,
@@ -13,10 +13,10 @@ use crate::{
     failure::Failure,
 };
 
-/// The longest file that is read.
+/// The largest number of bytes of the file.
 const MOST: u64 = 1 << 20;
 
-/// Adds the formats of the file that is named, or else of the configuration, where there is one.
+/// Adds the formats of the file that `--formats` names, else of the configuration, if it exists.
 pub(crate) fn load(cli: &Cli) -> Result<(), Failure> {
     if matches!(cli.command, Command::Completions { .. }) {
         return Ok(());
@@ -28,7 +28,7 @@ pub(crate) fn load(cli: &Cli) -> Result<(), Failure> {
     }
 }
 
-/// `tilewright/formats.toml` in the folder of configurations.
+/// Returns the path `tilewright/formats.toml` in the folder of configurations.
 fn configured() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;

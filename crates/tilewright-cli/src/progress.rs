@@ -17,14 +17,14 @@ use tilewright::{
 
 use crate::failure::Failure;
 
-/// A progress bar (bytes, rate, time left), and which signal asked to stop: 0 for none.
+/// Progress bar (bytes, rate, time left), with the number of the signal that asked to stop; 0 for none.
 pub(crate) struct Bar {
     bar: ProgressBar,
     signal: Arc<AtomicUsize>,
 }
 
 impl Bar {
-    /// A bar on stderr, hidden by `quiet` and where stderr is no terminal.
+    /// Returns a bar on stderr, which is hidden with `quiet` and if stderr is not a terminal.
     pub(crate) fn new(quiet: bool) -> Bar {
         let hidden = quiet || !std::io::stderr().is_terminal();
         let bar = if hidden { ProgressBar::hidden() } else { ProgressBar::new(0) };
@@ -34,13 +34,13 @@ impl Bar {
         }
         let signal = Arc::new(AtomicUsize::new(0));
         for number in caught() {
-            // Where no handler can be set, the signal ends the program as it always did.
+            // If no handler can be set, the signal ends the program as usual.
             let _ = flag::register_usize(number, Arc::clone(&signal), number as usize);
         }
         Bar { bar, signal }
     }
 
-    /// Ends the bar, and says of a cancelled run which signal it was.
+    /// Ends the bar, and reports the signal that cancelled a run.
     pub(crate) fn outcome<T>(&self, result: Result<T, files::Error>) -> Result<T, Failure> {
         self.bar.finish_and_clear();
         result.map_err(|error| match self.signal.load(Ordering::Relaxed) {
@@ -49,7 +49,7 @@ impl Bar {
         })
     }
 
-    /// The same of a run that keeps what is done.
+    /// Ends the bar, and reports the signal that paused a run whose finished work is kept.
     pub(crate) fn kept<T>(&self, result: Result<T, reshard::Error>) -> Result<T, Failure> {
         self.bar.finish_and_clear();
         result.map_err(|error| match self.signal.load(Ordering::Relaxed) {
@@ -59,7 +59,7 @@ impl Bar {
     }
 }
 
-/// The signals that end a run, but those that whoever started the program wants ignored (`nohup`).
+/// Returns the signals that end a run, except those that were ignored when the program started (`nohup`).
 fn caught() -> Vec<i32> {
     let ignored = ignored();
     let hangup = cfg!(unix) && ignored.is_some();
@@ -73,7 +73,7 @@ fn caught() -> Vec<i32> {
 /// The number of the signal that a closed terminal sends.
 const HANGUP: i32 = 1;
 
-/// The signals that were ignored at the start, one bit each, where the system tells.
+/// Returns the signals that were ignored at the start, one bit each, if the system tells.
 fn ignored() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

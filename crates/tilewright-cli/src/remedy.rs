@@ -1,8 +1,8 @@
-//! What is wrong and what to do about it, in the words of the command line.
+//! Remedies and fields of errors in the words of the command line.
 
 use tilewright::Remedy;
 
-/// A remedy as the options that apply it.
+/// Returns a remedy as the options that apply it.
 pub(crate) fn option(remedy: Remedy) -> String {
     match remedy {
         Remedy::Overwrite => "overwriting it needs --force",
@@ -38,7 +38,7 @@ pub(crate) fn option(remedy: Remedy) -> String {
     .to_owned()
 }
 
-/// The argument that a part of a question is given by; `None` where it is the only one.
+/// Returns the argument that gives a part of a question; `None` if it is the only argument.
 pub(crate) fn argument(field: &str) -> Option<&'static str> {
     Some(match field {
         "spec" => "SPEC",

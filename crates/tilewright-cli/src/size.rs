@@ -2,11 +2,11 @@
 
 use crate::{failure::Failure, unit::UNITS};
 
-/// The most threads that are taken.
+/// The largest number of threads.
 const MOST: usize = 4096;
 
-/// Reads a number with an optional unit: K, M, G, T, powers of 1024, also written `KiB` or `KB`. Before a unit the
-/// number may have decimals.
+/// Reads a number with an optional unit: K, M, G, T, powers of 1024, also written `KiB` or `KB`. A number with a unit may have
+/// decimals.
 pub(crate) fn read(what: &str, text: &str) -> Result<u64, Failure> {
     let wrong = || {
         Failure::usage(format!(
@@ -34,7 +34,7 @@ pub(crate) fn read(what: &str, text: &str) -> Result<u64, Failure> {
     whole.checked_add(part as u64).filter(|bytes| *bytes <= i64::MAX as u64).ok_or_else(wrong)
 }
 
-/// Reads a number of things; 0 leaves it to the program.
+/// Reads a number of threads; 0 means all cores.
 pub(crate) fn count(what: &str, text: &str) -> Result<usize, Failure> {
     let number = text.trim().parse::<usize>().ok().filter(|count| *count <= MOST);
     number.ok_or_else(|| {

@@ -4,7 +4,7 @@ use tilewright::{Dtype, Spec, files::Reading, input, layouts::ByteOrder, notatio
 
 use crate::{args::Array, failure::Failure};
 
-/// Reads a SPEC, or the layout an expression evaluates to; `what` names the argument in errors.
+/// Reads a SPEC, or the layout that an expression evaluates to. `what` names the argument in errors.
 pub(crate) fn read(what: &str, text: &str) -> Result<Spec, Failure> {
     input::read(text).map_err(|error| Failure::of(error).about(what))
 }
@@ -15,23 +15,23 @@ pub(crate) fn integers(field: &'static str, text: &str) -> Result<Vec<u64>, Fail
 }
 
 impl Array {
-    /// The array that general SPECs are resolved for; `--dims ''` is a scalar.
+    /// Returns the array for which general SPECs are resolved; `--dims ''` is a scalar.
     pub(crate) fn read(&self) -> Result<input::Array, Failure> {
         Ok(input::Array::read(self.dims.as_deref(), self.dtype.as_deref())?)
     }
 
-    /// The dims of `--dims`.
+    /// Returns the dims of `--dims`.
     pub(crate) fn dims(&self) -> Result<Option<Vec<u64>>, Failure> {
         self.dims.as_deref().map(|text| integers("dims", text)).transpose()
     }
 
-    /// The element type of `--dtype`, of bytes: also `>f4`, whose highest byte comes first.
+    /// Returns the element type of `--dtype` with its byte order: `>f4` has its highest byte first.
     pub(crate) fn dtype_in_order(&self) -> Result<Option<(Dtype, Option<ByteOrder>)>, Failure> {
         let dtype = self.dtype.as_deref().map(notation::dtype_in_order).transpose();
         dtype.map_err(|error| Failure::of(error).about("--dtype"))
     }
 
-    /// How a file without a header is read.
+    /// Returns how to read a file without a header.
     pub(crate) fn reading(&self) -> Result<Reading, Failure> {
         let mut reading = Reading::default();
         if let Some(dims) = self.dims()? {

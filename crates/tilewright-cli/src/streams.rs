@@ -1,4 +1,4 @@
-//! Standard input and output as files: `-`, also with its kind before it.
+//! Standard input and output as files: `-`, also after the prefix of a format.
 
 use std::{
     fs::File,
@@ -23,7 +23,7 @@ pub(crate) fn open(path: &Path, reading: &Reading) -> Result<Input, Error> {
     }
 }
 
-/// A conversion to a file, or to standard output.
+/// Prepares a conversion to a file, or to standard output.
 pub(crate) fn prepare<'a>(
     input: &'a Input,
     out: &Path,
@@ -43,7 +43,7 @@ pub(crate) fn prepare<'a>(
     Ok(Conversion::prepare_stream(input, out, request)?)
 }
 
-/// Standard input, if it is a regular file of which nothing has been read.
+/// Returns standard input, if it is a regular file from which nothing has been read.
 fn standard_file() -> Option<File> {
     use io::Seek as _;
     let mut file = opened(&io::stdin())?;
@@ -51,7 +51,7 @@ fn standard_file() -> Option<File> {
     (regular && file.stream_position().ok()? == 0).then_some(file)
 }
 
-/// The open file that a stream is.
+/// Returns a stream as an open file.
 #[cfg(unix)]
 fn opened(stream: &impl std::os::fd::AsFd) -> Option<File> {
     stream.as_fd().try_clone_to_owned().ok().map(File::from)

@@ -3,7 +3,7 @@
 /// The units, powers of 1024.
 pub(crate) const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
 
-/// A size of at least this many bytes, in the largest unit that it fills, with one decimal.
+/// Prints a size of at least this many bytes, in the largest unit that it fills, with one decimal.
 pub(crate) fn at_least(bytes: u64) -> String {
     let filled = |power: &usize| bytes >= 1 << (10 * power);
     let power = (0..UNITS.len()).rev().find(filled).unwrap_or(0);

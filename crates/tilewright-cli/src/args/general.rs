@@ -1,14 +1,14 @@
-//! General options that stand between a command and its step: `reshard --json plan IN OUT`.
+//! General options between a command and its step: `reshard --json plan IN OUT`.
 //!
-//! What stands between `reshard` and a step is taken for options of a run without steps, which know no step. The general
-//! options mean the same before the command, so they go there.
+//! clap takes words between `reshard` and a step as options of a run without steps, and then refuses the step. General options
+//! have the same meaning before the command, so they are moved there.
 
 use std::ffi::OsString;
 
-/// The one command that has steps.
+/// The only command with steps.
 const WITH_STEPS: &str = "reshard";
 
-/// Brings the general options that follow the command with steps before it. The first argument is the program's name.
+/// Moves the general options after the command with steps to the place before it. The first argument is the program's name.
 pub(crate) fn general_first(arguments: &mut [OsString]) {
     let command = 1 + general(arguments.get(1..).unwrap_or_default());
     if arguments.get(command).is_none_or(|word| word != WITH_STEPS) {
@@ -18,7 +18,7 @@ pub(crate) fn general_first(arguments: &mut [OsString]) {
     arguments[command..=command + count].rotate_left(1);
 }
 
-/// Counts the first words that are general options or their values.
+/// Counts the leading words that are general options or their values.
 fn general(words: &[OsString]) -> usize {
     let mut count = 0;
     while let Some(word) = words.get(count).map(|word| word.to_string_lossy()) {

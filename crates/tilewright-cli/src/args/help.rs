@@ -1,4 +1,4 @@
-//! Help as it fits the place it is printed to, and what options of a conversion mean to `verify`.
+//! Help for the width of the output, and the help of conversion options in `verify`.
 
 use clap::CommandFactory as _;
 
@@ -21,7 +21,7 @@ const VERIFIED: [(&str, &str); 10] = [
     ("memory", "Memory limit for buffers, such as 512M"),
 ];
 
-/// The command line, with help for a terminal of `width` characters.
+/// Returns the command line, with help for a terminal of `width` characters.
 pub(crate) fn command(width: usize) -> clap::Command {
     const WIDEST: usize = 100;
     let verify = |command: clap::Command| {

@@ -1,4 +1,4 @@
-//! The options that say how both sides of `reshard` are cut.
+//! The options for the shards of both sides of `reshard`.
 
 use clap::Args;
 

@@ -28,12 +28,12 @@ pub(super) fn run(args: &Banks, out: &mut Output) -> Result<ExitCode, Failure> {
     Ok(out.say(&Report { report, all: args.all, picture })?)
 }
 
-/// A report with what is printed of it.
+/// Report with the options of its printing.
 struct Report {
     report: BankConflicts,
-    /// Whether lists are whole.
+    /// True to print complete lists.
     all: bool,
-    /// The picture behind it.
+    /// The picture after the report.
     picture: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `completions`: a script for a shell.
+//! `completions`: prints a completion script for a shell.
 
 use clap::CommandFactory as _;
 use clap_complete::{Shell, generate};

@@ -1,4 +1,4 @@
-//! `convert`: a file rewritten in another layout.
+//! `convert`: rewrites a file in another layout.
 
 use tilewright::{
     ask::Converted,
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     })?;
     let done = Converted { conversion: &conversion, report: Some(report) };
     match conversion.is_streamed() {
-        // The result itself went to standard output.
+        // The result itself was written to standard output.
         true if quiet => {}
         true => out.note(&done),
         false => return Ok(out.say(&done)?),
@@ -44,7 +44,7 @@ fn request(args: &Convert) -> Result<Request, Failure> {
             "no layout to convert to; give --to SPEC or --rule GLOB=SPEC, or --recipe R",
         ));
     }
-    // A plan replaces nothing.
+    // A dry run does not replace anything.
     let force = args.force || args.dry_run;
     Ok(super::request(&args.job)?
         .verify(args.verify)

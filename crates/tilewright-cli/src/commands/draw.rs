@@ -1,4 +1,4 @@
-//! `show` into files and in colour: pictures instead of plain text.
+//! `show` with pictures in files or in colour, instead of plain text.
 
 use std::{
     io::IsTerminal as _,
@@ -24,13 +24,13 @@ use crate::{
     screen, spec,
 };
 
-/// What prints a scene.
+/// Printer of a scene.
 type Print = fn(&Scene) -> String;
 
-/// Where a picture goes when it goes to stdout.
+/// The path of a picture that means stdout.
 const STDOUT: &str = "-";
 
-/// Whether a picture is asked for: a file, one of the kinds that plain text has not, or colours.
+/// Returns whether a picture is wanted: a file, a kind of picture that plain text lacks, or colours.
 pub(super) fn wanted(args: &Show, out: &Output) -> bool {
     let files = [&args.svg, &args.html, &args.tikz].into_iter().any(Option::is_some);
     let kinds = args.threads.is_some() || args.tile.is_some() || args.banks.is_some();
@@ -40,7 +40,7 @@ pub(super) fn wanted(args: &Show, out: &Output) -> bool {
     files || kinds || args.color == Colour::Always || (!plain && coloured(args))
 }
 
-/// Draws it where it is asked for, or on stdout.
+/// Draws the picture into the requested files, or on stdout.
 pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
     let wanted: [(&Option<PathBuf>, Print); 3] =
         [(&args.svg, Scene::to_svg), (&args.html, Scene::to_html), (&args.tikz, Scene::to_tikz)];
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The expression that a text is of what is no layout of an array, and has a picture all the same.
+/// Returns the expression in a text, if it is a map that is not a layout of an array but has a picture.
 fn map(text: &str) -> Option<&str> {
     let text = match expression(text) {
         None if Spec::parse(text).is_err() => text,
@@ -86,8 +86,8 @@ fn map(text: &str) -> Option<&str> {
     draw::is_map(text).then_some(text)
 }
 
-/// Who holds what, of a layout that spreads an array over threads so that several hold one element: it has no grid
-/// of offsets.
+/// Returns the map of a layout that spreads an array over threads so that several hold one element. Such a layout lacks a grid of
+/// offsets.
 fn shared(args: &Show) -> Option<LinearLayout> {
     let spec = Spec::parse(&args.spec).ok()?;
     let array = args.array.read().ok()?;
@@ -96,7 +96,7 @@ fn shared(args: &Show) -> Option<LinearLayout> {
     spec.distribution(dims.as_deref(), dtype).ok()?
 }
 
-/// The first place that is named again.
+/// Returns the first path that occurs twice.
 fn twice<'a>(places: impl Iterator<Item = &'a Path> + Clone) -> Option<&'a Path> {
     places
         .clone()
@@ -105,7 +105,7 @@ fn twice<'a>(places: impl Iterator<Item = &'a Path> + Clone) -> Option<&'a Path>
         .map(|found| found.1)
 }
 
-/// Whether text on stdout has colours.
+/// Returns whether text on stdout has colours.
 fn coloured(args: &Show) -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     match args.color {
@@ -118,7 +118,7 @@ fn coloured(args: &Show) -> bool {
     }
 }
 
-/// The scene with the largest number of columns that fits in `width` characters.
+/// Returns the scene with the largest number of columns that fits in `width` characters.
 fn fitted(args: &Show, width: usize) -> Result<Scene, Failure> {
     let rows = screen::terminal().map(|(_, height)| (height as u64).saturating_sub(8).max(4));
     let usual = Limits { panels: 4, ..Limits::default() };
@@ -130,13 +130,13 @@ fn fitted(args: &Show, width: usize) -> Result<Scene, Failure> {
         if widest <= width || limits.columns <= 1 {
             return Ok(scene);
         }
-        // Margins stay, so fewer columns than in proportion may be left out; the next round sees.
+        // Margins keep their width, so this may leave out too few columns; the next iteration leaves out more.
         let fewer = limits.columns * width as u64 / widest as u64;
         limits.columns = fewer.clamp(1, limits.columns - 1);
     }
 }
 
-/// What there is to see, on a screen or in files.
+/// Returns the scene for the arguments, for a screen or for files.
 fn scene(args: &Show, limits: &Limits, on_screen: bool) -> Result<Scene, Failure> {
     if let Some(other) = &args.other {
         let [a, b] = args.array.read()?.layouts(&args.spec, other)?;
@@ -167,7 +167,7 @@ fn scene(args: &Show, limits: &Limits, on_screen: bool) -> Result<Scene, Failure
     of_one(args, &named, &subject(args, &named, on_screen), limits)
 }
 
-/// The kind of picture of one layout that is asked for.
+/// Returns the requested kind of picture of one layout.
 fn of_one(
     args: &Show,
     named: &Named,
@@ -194,8 +194,9 @@ fn of_one(
     })
 }
 
-/// A layout with what is asked for in its cells; on a screen, where plain text has a picture of it too, with
-/// its text and a border round every cell as there.
+/// Returns a layout with the requested contents of its cells. On a screen, if plain text has a picture of it too, the subject has
+/// the
+/// title of that picture and a border round every cell.
 fn subject<'a>(args: &Show, named: &'a Named, on_screen: bool) -> Subject<'a> {
     let mut subject = draw::subject(named);
     let plain = on_screen && args.threads.is_none() && args.banks.is_none();

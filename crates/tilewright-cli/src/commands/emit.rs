@@ -1,4 +1,4 @@
-//! `emit`: a layout as code, or a move between two.
+//! `emit`: prints a layout as code, or a move between two layouts as kernels.
 
 use serde_json::json;
 use tilewright::{
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Emit, out: &mut Output) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Kernels that move an array to the layout `target`.
+/// Prints kernels that move an array to the layout `target`.
 fn moved(args: &Emit, target: &str, out: &mut Output) -> Result<ExitCode, Failure> {
     let runtime: Runtime = args.to.parse()?;
     if args.inverse || !args.assume.is_empty() || args.bits.is_some() {

@@ -1,4 +1,4 @@
-//! `eval`: expressions of the layout algebra, one or a line each.
+//! `eval`: evaluates expressions of the layout algebra, a single one or one on each line.
 
 use std::io::{self, BufRead};
 
@@ -18,7 +18,7 @@ pub(super) fn run(args: &Eval, out: &mut Output) -> Result<ExitCode, Failure> {
     }
 }
 
-/// One answer for each line; an empty line has an empty answer.
+/// Prints one answer for each line; an empty line has an empty answer.
 fn batch(input: &mut impl BufRead, out: &mut Output) -> Result<ExitCode, Failure> {
     let mut failed = false;
     while let Some(line) = lines::next(input, "an expression", MAX_TEXT)? {

@@ -1,4 +1,4 @@
-//! `fingerprint` and `same-data`: the data of files, whatever the layouts.
+//! `fingerprint` and `same-data`: compare the data of files in any layouts.
 
 use tilewright::{
     Error,
@@ -39,14 +39,14 @@ pub(super) fn same(
     Ok(out.say(&SameData(found))?)
 }
 
-/// How tensors are read that do not say it themselves.
+/// Returns how to read tensors whose files do not describe them.
 fn reading(data: &args::Data) -> Result<Reading, Failure> {
     let reading = data.array.reading()?;
     let from = data.from.as_deref().map(|from| spec::read("--from", from)).transpose()?;
     Ok(from.map_or(reading.clone(), |from| reading.from(from)))
 }
 
-/// Tensors with names are read so where no array without one is, which the options are about then.
+/// Applies the options to tensors with names, unless there is an array without a name, which the options describe then.
 fn read_as(tensors: Collection, reading: &Reading, silent: bool) -> Result<Collection, Error> {
     if silent { Ok(tensors) } else { Ok(tensors.read_as(reading)?) }
 }

@@ -1,4 +1,4 @@
-//! What `reshard` and its steps are asked, from their options.
+//! Requests of `reshard` and its steps from their options.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tilewright::{
 
 use crate::{args::How, contents, failure::Failure, output::Output, remedy::option, size};
 
-/// What is asked of an input.
+/// Returns the request for an input.
 pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request, Failure> {
     let mut request = Request::new(input, output);
     if let Some(mesh) = &how.from_mesh {
@@ -39,13 +39,13 @@ pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request,
     Ok(request.trust_replicas(how.trust_replicas).trust_extents(how.trust_extents))
 }
 
-/// A pattern and the extents of what it matches.
+/// Returns a pattern and the extents of the tensors that it matches.
 fn dims(text: &str) -> Option<(&str, Vec<u64>)> {
     let (glob, dims) = text.rsplit_once('=')?;
     Some((glob, serde_json::from_str::<Vec<u64>>(dims.trim()).ok()?))
 }
 
-/// The request with the extents that a file lists.
+/// Adds the extents that a file lists to a request.
 fn listed(request: Request, path: &str) -> Result<Request, Failure> {
     if !Path::new(path).exists() {
         let legal = "expected a file, or GLOB=DIMS such as 'embed.weight=[50257,64]'";
@@ -57,7 +57,7 @@ fn listed(request: Request, path: &str) -> Result<Request, Failure> {
     request.extents_text(&text).map_err(about)
 }
 
-/// The rules of one side. A pattern ends at the first `=`, as those of `convert` do.
+/// Reads the rules of one side. A pattern ends at the first `=`, as in `convert`.
 fn rules(option: &str, mesh: &str, texts: &[String]) -> Result<Rules, Failure> {
     texts.iter().try_fold(Rules::new(mesh)?, |rules, text| {
         let (glob, sharding) = text.split_once('=').ok_or_else(|| {
@@ -68,7 +68,7 @@ fn rules(option: &str, mesh: &str, texts: &[String]) -> Result<Rules, Failure> {
     })
 }
 
-/// Prints what is to be known of a job: what nothing states, also where notes are not wanted, and the rest.
+/// Prints the remarks on a job. An assumption about missing extents is printed even if notes are off.
 pub(super) fn remark(job: &Job, out: &Output) {
     if let Some(said) = job.assumption() {
         out.warn(&format!("{said}; {}", option(Remedy::Extents)));

@@ -1,4 +1,4 @@
-//! `infer`: the layout that maps one file's array to another file's bytes.
+//! `infer`: finds the layout that maps one file's array to another file's bytes.
 
 use tilewright::{
     Named, TensorLayout,
@@ -9,7 +9,7 @@ use tilewright::{
 
 use crate::{args::Infer, exit::ExitCode, failure::Failure, output::Output, streams};
 
-/// The most bytes of one array.
+/// The largest number of bytes of one array.
 const MOST: u64 = 1 << 30;
 
 pub(super) fn run(args: &Infer, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -19,7 +19,7 @@ pub(super) fn run(args: &Infer, out: &mut Output) -> Result<ExitCode, Failure> {
     Ok(out.say(&Inferred::of(&known, &packed(args)?))?)
 }
 
-/// The array as it is known.
+/// The known array.
 struct Original {
     bytes: Vec<u8>,
     dims: Vec<u64>,
@@ -41,7 +41,7 @@ fn original(args: &Infer) -> Result<Original, Failure> {
     Ok(Original { bytes, dims, width, known })
 }
 
-/// Why elements of a tensor cannot be looked for one by one.
+/// Returns why single elements of a tensor cannot be searched for.
 fn why_not(tensor: &Tensor) -> String {
     match (tensor.refusal(), tensor.layout().element_bits()) {
         (Some(refusal), _) => format!("its layout cannot be given: {refusal}"),
@@ -53,7 +53,7 @@ fn why_not(tensor: &Tensor) -> String {
     }
 }
 
-/// The only tensor of a file, or the one that is asked for.
+/// Returns the only tensor of a file, or the requested one.
 fn tensor<'a>(input: &'a Input, args: &Infer) -> Result<&'a Tensor, Failure> {
     let path = input.path().display();
     match (&args.tensor, input.tensors()) {
@@ -70,7 +70,7 @@ fn tensor<'a>(input: &'a Input, args: &Infer) -> Result<&'a Tensor, Failure> {
     }
 }
 
-/// The elements in row-major order.
+/// Returns the elements in row-major order.
 fn row_major(stored: Vec<u8>, layout: &TensorLayout, width: usize) -> Result<Vec<u8>, Failure> {
     if TensorLayout::row_major(layout.extents()).is_ok_and(|rows| rows == *layout) {
         return Ok(stored);
@@ -84,7 +84,7 @@ fn row_major(stored: Vec<u8>, layout: &TensorLayout, width: usize) -> Result<Vec
     Ok(bytes)
 }
 
-/// The bytes in the layout that is wanted: of a file that says where they are, or all.
+/// Returns the bytes in the unknown layout: those of a tensor if the file is a container, else all of the file.
 fn packed(args: &Infer) -> Result<Vec<u8>, Failure> {
     let path = args.packed.as_path();
     let extension = path.extension().and_then(|end| end.to_str());

@@ -1,4 +1,4 @@
-//! `info`: the tensors of a file, or the arrays of an HLO module.
+//! `info`: lists the tensors of a file, or the arrays of an HLO module.
 
 use tilewright::{
     ask::{Info, ModuleInfo},
@@ -21,12 +21,12 @@ pub(super) fn run(args: &args::Info, out: &mut Output) -> Result<ExitCode, Failu
     if !out.is_json() {
         return Ok(out.say(&info)?);
     }
-    // There may be hundreds of thousands of tensors: they are never all in memory as JSON.
+    // There may be hundreds of thousands of tensors, so they are never all in memory as JSON.
     out.listing(info.head(), "tensors", info.tensors())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Only `info` reads modules too: a file that is nothing at all might have been meant as one.
+/// Adds a hint about modules to the error of an unrecognised file, since only `info` reads modules too.
 fn refused(error: Error) -> Failure {
     let hint = "; an HLO module's text begins with `HloModule`, or the file's name ends with .txt, .hlo or .pb";
     let hint = if error.is_unrecognised() { hint } else { "" };
@@ -45,7 +45,7 @@ fn of_module(args: &args::Info, out: &mut Output) -> Result<ExitCode, Failure> {
     if !out.is_json() {
         return Ok(out.say(&info)?);
     }
-    // The arrays may be millions: they are never all in memory as JSON.
+    // There may be millions of arrays, so they are never all in memory as JSON.
     out.listing(info.head(), "arrays", info.arrays())?;
     Ok(ExitCode::SUCCESS)
 }

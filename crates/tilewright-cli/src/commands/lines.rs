@@ -1,16 +1,17 @@
-//! Standard input as lines, each a text of its own.
+//! Standard input as lines, each of them a separate text.
 
 use std::io::{self, BufRead, Read as _};
 
-/// The next line without its end, or why it is no text; `None` behind the last. What is longer than `most` bytes is read
-/// over, not kept; `what` is what a line is.
+/// Returns the next line without its end, or the reason why it is not a text; `None` after the last line. A line of more than
+/// `most`
+/// bytes is skipped, not stored. `what` describes a line in messages.
 pub(super) fn next(
     input: &mut impl BufRead,
     what: &str,
     most: usize,
 ) -> io::Result<Option<Result<String, String>>> {
     let too_long = || format!("{what} of more than {most} bytes of text");
-    // One more than is legal, and the line's end.
+    // One byte more than is legal, and the line end.
     let longest = most as u64 + 2;
     let mut bytes = Vec::new();
     let read = input.by_ref().take(longest).read_until(b'\n', &mut bytes)?;
@@ -42,7 +43,7 @@ mod tests {
         let text = [b"a\r\n\n\xff\n", long.as_bytes(), b"\n", fits.as_bytes(), b"\nlast"].concat();
         let (mut input, mut lines) = (&text[..], Vec::new());
         while let Some(line) = next(&mut input, "an expression", MOST).unwrap() {
-            // What is long is told by its length.
+            // A long text is replaced by its length.
             lines.push(match line {
                 Ok(text) if text.len() > 9 => text.len().to_string(),
                 Ok(text) => text,

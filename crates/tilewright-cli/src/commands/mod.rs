@@ -1,4 +1,4 @@
-//! The commands, a file each.
+//! The commands, one in each file.
 
 mod banks;
 mod bench;
@@ -31,7 +31,7 @@ use crate::{
     size, spec,
 };
 
-/// Runs the command and gives the exit code of its answer.
+/// Runs the command and returns the exit code of its answer.
 pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Convert(args) => convert::run(args, cli.quiet, out),
@@ -64,7 +64,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What a conversion is told, as `convert` and `verify` read it.
+/// Returns the request of a conversion from the options that `convert` and `verify` share.
 fn request(job: &Job) -> Result<Request, Failure> {
     let mut request = Request::new()
         .memory(size::read("--memory", &job.memory)?)

@@ -1,4 +1,4 @@
-//! `explain`, `index`, `same`, `translate`, `recognise` and `formats`: arguments become a question, its answer is printed.
+//! `explain`, `index`, `same`, `translate`, `recognise` and `formats`: make a question from the arguments and print its answer.
 
 use std::fmt;
 
@@ -26,10 +26,10 @@ pub(super) fn explain(args: &Explain, out: &mut Output) -> Result<ExitCode, Fail
     Ok(out.say(&Explained { explained, all: args.all })?)
 }
 
-/// An explanation with the word of how to see what it folds.
+/// Explanation with a hint about the option that prints all of it.
 struct Explained {
     explained: Explanation,
-    /// Whether nothing is folded.
+    /// True to print all of it.
     all: bool,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn same(args: &Same, out: &mut Output) -> Result<ExitCode, Failure> {
     ask(&Question::Same(a, b), out)
 }
 
-/// What the notation has no words for is an answer, and no mistake of the asker.
+/// A layout that the notation cannot express is an answer, not a usage error.
 pub(super) fn translate(args: &Translate, out: &mut Output) -> Result<ExitCode, Failure> {
     let to = notation(&args.to).map_err(|error| Failure::of(error).about("--to"))?;
     let of = args.array.read()?.layout("spec", &args.spec)?;

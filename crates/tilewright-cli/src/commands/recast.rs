@@ -1,4 +1,4 @@
-//! `convert --recipe`: the tensors of a checkpoint as the tensors of another.
+//! `convert --recipe`: makes the tensors of one checkpoint from the tensors of another.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::{
 
 pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     let asked = &args.recast;
-    // A plan replaces nothing.
+    // A dry run does not replace anything.
     let request = super::request(&args.job)?.verify(args.verify).force(args.force || args.dry_run);
     let sizes = sizes(&asked.size)?;
     let input = streams::open(&args.input, request.reading())?;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     Ok(out.say(&Assembled { job: &job, report: Some(report) })?)
 }
 
-/// The recipe that was asked for, or the one that the input records.
+/// Returns the requested recipe, or the one that the input records.
 fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
     let Some(name) = &asked.recipe else {
         return recast::recorded(input).map_err(|error| match error.is_usage() {
@@ -60,7 +60,7 @@ fn recipe(asked: &Recast, input: &Input) -> Result<Recipe, Failure> {
     Ok(if asked.any_config { recipe.for_any_config() } else { recipe })
 }
 
-/// The recipe of this name; where there is none, the failure says what lists the names.
+/// Returns the recipe of this name. If there is none, the failure names the command that lists the names.
 pub(super) fn named(name: &str) -> Result<Recipe, Failure> {
     recast::recipe(name).map_err(|error| match error.is_usage() && !Path::new(name).exists() {
         true => Failure::of(error).with_hint("; `recipe list` has all names"),
@@ -68,7 +68,7 @@ pub(super) fn named(name: &str) -> Result<Recipe, Failure> {
     })
 }
 
-/// Sizes as they are given.
+/// Reads sizes.
 pub(super) fn sizes(given: &[String]) -> Result<Sizes, Failure> {
     let mut sizes = Sizes::new();
     for text in given {

@@ -1,4 +1,4 @@
-//! `recipe`: what a recipe says, whether it fits a checkpoint, and which ones there are.
+//! `recipe`: prints a recipe, checks whether it fits a checkpoint, and lists the shipped recipes.
 
 use tilewright::{
     ask::{Guesses, RecipeFit, RecipeShown, Recipes},

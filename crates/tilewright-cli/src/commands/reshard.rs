@@ -1,4 +1,4 @@
-//! `reshard`: a checkpoint in other shards.
+//! `reshard`: rewrites a checkpoint in other shards.
 
 use std::{env, num::NonZero};
 
@@ -19,7 +19,7 @@ use crate::{
     size,
 };
 
-/// The variables in which launchers say the number of a process, and how many there are.
+/// The variables in which launchers give the number of a process and the number of processes.
 const LAUNCHERS: [[&str; 2]; 4] = [
     ["RANK", "WORLD_SIZE"],
     ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
@@ -74,7 +74,7 @@ fn prepared(asked: &Asked) -> Result<Job, Failure> {
     Ok(Job::prepare(request.verify(asked.verify).force(asked.force))?)
 }
 
-/// A number of threads, where 0 is that of the cores.
+/// Reads a number of threads; 0 means the number of cores.
 fn threads(text: &str) -> Result<usize, Failure> {
     let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
     Ok(match size::count("--threads", text)? {
@@ -83,7 +83,7 @@ fn threads(text: &str) -> Result<usize, Failure> {
     })
 }
 
-/// Which process this is, of how many.
+/// Returns the number of this process and the number of processes.
 fn rank(share: &Run) -> Result<(u64, u64), Failure> {
     let told = || {
         for [rank, world] in LAUNCHERS {
@@ -100,7 +100,7 @@ fn rank(share: &Run) -> Result<(u64, u64), Failure> {
     }
 }
 
-/// The number in a variable, where it is set.
+/// Returns the number in a variable, if it is set.
 fn number(name: &str) -> Result<Option<u64>, Failure> {
     let Some(text) = env::var_os(name) else { return Ok(None) };
     let text = text.to_string_lossy();
@@ -110,7 +110,7 @@ fn number(name: &str) -> Result<Option<u64>, Failure> {
     })
 }
 
-/// A job as a line and as fields.
+/// Returns a job as a line and as fields.
 fn said(job: &Job, state: &str, done: u64) -> (String, Value) {
     let (files, form, folder) = (job.files().count(), job.form().name(), job.output().display());
     let (tensors, bytes, tasks) = (job.tensors(), job.bytes(), job.tasks());
@@ -135,7 +135,7 @@ fn said(job: &Job, state: &str, done: u64) -> (String, Value) {
     (text, value)
 }
 
-/// A tensor with its extents.
+/// Returns a tensor with its extents.
 fn named((name, dims): (&str, &[u64])) -> Value {
     json!({ "name": name, "dims": dims })
 }
@@ -146,7 +146,7 @@ fn say(job: &Job, state: &str, done: u64, out: &mut Output) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// What would become of each tensor.
+/// Lists the planned result of each tensor.
 fn list(job: &Job, out: &mut Output) -> Result<ExitCode, Failure> {
     let (mut text, mut value) = said(job, "planned", 0);
     let planned = job.planned()?;
@@ -157,7 +157,7 @@ fn list(job: &Job, out: &mut Output) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What becomes of a tensor, as a line.
+/// Returns the planned result of a tensor as a line.
 fn line(tensor: &Planned) -> String {
     let Planned { name, dtype, extents, bytes, compared, pieces: [from, to], tasks, .. } = tensor;
     let rule = |text: &str| if text.is_empty() { "whole".to_owned() } else { text.to_owned() };
@@ -172,7 +172,7 @@ fn line(tensor: &Planned) -> String {
     format!("  {name}: {dtype}{extents:?}, {reads} -> {writes}, {count}\n")
 }
 
-/// The same as fields.
+/// Returns the planned result of a tensor as fields.
 fn fields(tensor: &Planned) -> Value {
     json!({
         "name": tensor.name, "dtype": tensor.dtype.name(), "dims": tensor.extents,

@@ -1,4 +1,4 @@
-//! `shards`: who holds what of an array in shards, one or a line each.
+//! `shards`: prints the elements that each device holds of an array in shards, a single one or one on each line.
 
 use std::io::{self, BufRead};
 
@@ -23,17 +23,17 @@ pub(super) fn run(args: &Shards, out: &mut Output) -> Result<ExitCode, Failure> 
     }
 }
 
-/// The explanation of a sharding, where the text is one.
+/// Explains a sharding, if the text is one.
 pub(super) fn explain(args: &Explain, out: &mut Output) -> Option<Result<ExitCode, Failure>> {
     let asked = || ask(&Question::ExplainShards(read(&args.spec)?), out);
     is_sharded(&args.spec).then(asked)
 }
 
-/// A sharding in another notation, where the text is one.
+/// Prints a sharding in another notation, if the text is one.
 pub(super) fn translate(args: &Translate, out: &mut Output) -> Option<Result<ExitCode, Failure>> {
     let asked = || {
         let question = Question::TranslateShards { of: read(&args.spec)?, to: args.to.clone() };
-        // What a notation cannot say is an answer; a name that none has is a mistake.
+        // A sharding that the notation cannot express is an answer; an unknown name of a notation is a usage error.
         let refused = |error: Error| match error.kind() {
             "parse" => Failure::of(error).about("--to"),
             _ => Failure::no(error),
@@ -48,7 +48,7 @@ pub(super) fn read(text: &str) -> Result<InShards, Error> {
     InShards::parse(text).map_err(|error| error.in_field("spec"))
 }
 
-/// One object for each line; an empty line has one too.
+/// Prints one object for each line, also for an empty line.
 fn batch(input: &mut impl BufRead, out: &mut Output) -> Result<ExitCode, Failure> {
     let mut failed = false;
     while let Some(line) = lines::next(input, "an array in shards", MAX_TEXT)? {

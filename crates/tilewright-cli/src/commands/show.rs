@@ -1,4 +1,4 @@
-//! `show`: a layout as a grid, or memory as a line; two layouts side by side.
+//! `show`: prints a layout as a grid, or memory as a line; or two layouts side by side.
 
 use tilewright::ask::{Look, Shown};
 

@@ -1,4 +1,4 @@
-//! `reshard simulate`: what a run would take.
+//! `reshard simulate`: estimates a run.
 
 use std::{env, fmt::Write as _, path::Path};
 
@@ -11,7 +11,7 @@ use tilewright::{
 use super::how::{remark, request};
 use crate::{args::Simulate, contents, exit::ExitCode, failure::Failure, output::Output, size};
 
-/// The most workers that are simulated.
+/// The largest number of workers that are simulated.
 const MOST: u64 = 1 << 20;
 
 pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tensors that the options say.
+/// Returns the tensors that the options describe.
 fn tensors(args: &Simulate) -> Result<Option<Vec<Tensor>>, Failure> {
     if let Some(parameters) = args.params {
         if !(1e6..=1e14).contains(&parameters) {
@@ -89,7 +89,7 @@ fn text(outlook: &Outlook) -> String {
     text
 }
 
-/// What a worker has, at least and at most.
+/// Prints the least and the most of each number for one worker.
 fn table(workers: &[Workers]) -> String {
     let head = ["workers", "tasks", "bytes", "reads", "writes", "plans read", "sources looked at"];
     let mut rows = vec![head.map(str::to_owned)];
@@ -119,7 +119,7 @@ fn table(workers: &[Workers]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Bytes with three digits: `803 GB`.
+/// Prints bytes with three digits: `803 GB`.
 fn short(bytes: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB", "PB"];
     let mut value = bytes as f64;

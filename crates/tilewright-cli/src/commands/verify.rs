@@ -1,4 +1,4 @@
-//! `verify`: a converted file against the file it was made from, or against what it records of its data.
+//! `verify`: checks a converted file against its original, or against the fingerprints that it records.
 
 use tilewright::{
     ask::{Recorded, Verified},
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Verify, quiet: bool, out: &mut Output) -> Result<ExitCo
     Ok(out.say(&Verified(verdict))?)
 }
 
-/// What a file records says nothing of an original.
+/// Refuses options that describe a conversion, since recorded fingerprints do not refer to an original.
 fn check_alone(job: &Job) -> Result<(), Failure> {
     let given = [
         ("--to", job.to.is_some()),

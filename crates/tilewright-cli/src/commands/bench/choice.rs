@@ -1,13 +1,13 @@
-//! What `bench` measures: the cases that are defined, random ones, or one that is given.
+//! The cases that `bench` measures: the defined ones, random ones, or one from the command line.
 
 use tilewright_bench::{Case, Definition, Machine, Offsets, Size, definitions, random};
 
 use crate::{args::Bench, failure::Failure, size};
 
-/// The most random cases at once.
+/// The largest number of random cases at once.
 const MOST: u64 = 100_000;
 
-/// The cases that were asked for, with their offsets.
+/// Returns the requested cases, with their offsets.
 pub(super) fn cases(args: &Bench) -> Result<Vec<Case>, Failure> {
     let cases = match (&args.random, &args.from, &args.to) {
         (Some(count), _, _) => drawn(args, count)?,
@@ -19,7 +19,7 @@ pub(super) fn cases(args: &Bench) -> Result<Vec<Case>, Failure> {
     Ok(cases.into_iter().map(|case| case.at(offsets)).collect())
 }
 
-/// Those of a name, or all; of a size, or all but the small ones.
+/// Returns the cases of a name, or all; of a size, or all except the small ones.
 fn chosen(args: &Bench) -> Result<Vec<Case>, Failure> {
     let sizes = match &args.size {
         Some(size) => vec![size.parse::<Size>()?],
@@ -27,7 +27,7 @@ fn chosen(args: &Bench) -> Result<Vec<Case>, Failure> {
     };
     let all = definitions()?;
     known(&args.names, &all)?;
-    // Who names cases wants them all, quick or not.
+    // If names are given, all of their cases run, also with --quick.
     let wanted = |definition: &&Definition| match args.names.is_empty() {
         true => !args.quick || definition.is_quick(),
         false => args.names.iter().any(|name| definition.name().contains(name.as_str())),
@@ -47,7 +47,7 @@ fn chosen(args: &Bench) -> Result<Vec<Case>, Failure> {
     }
 }
 
-/// Refuses names that are part of no case's name: beside others, such a name would be passed over.
+/// Refuses names that are not part of any case's name. Beside other names, such a name would have no effect.
 fn known(names: &[String], all: &[Definition]) -> Result<(), Failure> {
     let has = |name: &&String| all.iter().any(|one| one.name().contains(name.as_str()));
     let unknown: Vec<&str> = names.iter().filter(|name| !has(name)).map(String::as_str).collect();
@@ -86,7 +86,7 @@ fn given(args: &Bench, from: &str, to: &str) -> Result<Case, Failure> {
     Ok(Case::given(dtype, from, to, &dims)?)
 }
 
-/// The numbers of threads to measure: the one asked for, else one and all cores; tiny cases use only one.
+/// Returns the numbers of threads to measure: the requested one, else one and all cores. Tiny cases use one thread only.
 pub(super) fn threads(args: &Bench) -> Result<Vec<usize>, Failure> {
     let all = Machine::here().cores;
     let Some(text) = &args.threads else {

@@ -1,4 +1,4 @@
-//! `bench --device`: cases on a CUDA device, next to its own copy, compared with the processor.
+//! `bench --device`: measures cases on a CUDA device beside the device's own copy, and compares the results with the CPU's.
 
 use serde_json::{Value, json};
 use tilewright::{cuda::Facts, device::Options};
@@ -8,11 +8,11 @@ use crate::{args::Bench, exit::ExitCode, failure::Failure, output::Output, size}
 
 use super::{json as shapes, words};
 
-/// The least bytes of cases of size memory, unless said: beyond the caches of every device.
+/// The default for the fewest bytes of cases of size memory: more than the caches of any device.
 const BYTES: u64 = 1 << 30;
-/// The most arrays in one launch.
+/// The largest number of arrays in one launch.
 const MANY: u64 = 100_000;
-/// Of the device's free memory, the part that both buffers may take.
+/// The fraction of the device's free memory that both buffers may take.
 const ROOM: (u64, u64) = (4, 5);
 
 pub(super) fn run(
@@ -40,7 +40,7 @@ pub(super) fn run(
     let mut rows = Vec::new();
     for (case, arrays) in jobs {
         let row = bench.measure(&case, Asked { arrays, ..asked });
-        // A case that no kernel moves is an answer about that case.
+        // A case that no kernel moves is an error of that case.
         let row = row.map_err(Failure::from)?;
         if !out.is_json() {
             let what = match case.size() {
@@ -76,8 +76,8 @@ fn asked(args: &Bench) -> Result<Asked, Failure> {
     Ok(Asked { effort: (!args.device.check).then_some(effort), options, ..Asked::default() })
 }
 
-/// Each case as large as was said, with the number of its arrays: more dims where the layouts can be of them, else more
-/// arrays, as far as the device has room.
+/// Returns each case in the requested size, with the number of its arrays. A case gets a longer dim if its layouts allow it, else
+/// more arrays, as far as the device has memory.
 fn sized(
     args: &Bench,
     cases: Vec<Case>,
@@ -133,7 +133,7 @@ fn head(facts: &Facts) -> String {
     )
 }
 
-/// What all cases come to, by way.
+/// Summarises all cases by way.
 fn short(rows: &[(Case, DeviceRow)], wrong: usize) -> String {
     let mut ways: Vec<(&str, Vec<(f64, &str)>)> = Vec::new();
     for (_, row) in rows {

@@ -1,4 +1,4 @@
-//! What `bench` prints for machines (`docs/reference/json.md`).
+//! The JSON of `bench` (`docs/reference/json.md`).
 
 use serde_json::{Value, json};
 use tilewright_bench::{Boxed, Case, Machine, Planning, Row, Size, Summary, Tiny};
@@ -41,7 +41,7 @@ pub(super) fn row(case: &Case, row: &Row) -> Value {
         "on_lines_seconds": row.on_lines_seconds,
         "offset_cost": row.offset_cost(),
     });
-    // What a definition says, `--list` says; a random case is known from here alone.
+    // `--list` prints the definitions of cases; for a random case this row is the only place.
     if let (Size::Random, Value::Object(fields)) = (case.size(), &mut value) {
         let Value::Object(what) = described(case) else { return value };
         let known = ["name", "size", "checksum", "offsets"];
@@ -88,7 +88,7 @@ pub(super) fn planning(planning: &Planning) -> Value {
     })
 }
 
-/// What a case moves, also as boxes with strides for other libraries.
+/// Returns the array that a case moves, also as boxes with strides for other libraries.
 pub(super) fn described(case: &Case) -> Value {
     let boxes: Option<Vec<Value>> = case.boxes().map(|boxes| boxes.iter().map(boxed).collect());
     json!({
@@ -108,7 +108,7 @@ pub(super) fn described(case: &Case) -> Value {
     })
 }
 
-/// Offsets, and loops as `[extent, source stride, destination stride]`, all in elements.
+/// Returns the offsets, and loops as `[extent, source stride, destination stride]`, all in elements.
 fn boxed(boxed: &Boxed) -> Value {
     let turns: Vec<Value> =
         boxed.turns.iter().map(|turn| json!([turn.extent, turn.src, turn.dst])).collect();

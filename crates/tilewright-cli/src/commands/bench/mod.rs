@@ -1,4 +1,4 @@
-//! `bench`: how fast relayout is on this machine, next to memcpy.
+//! `bench`: measures relayout on this machine beside memcpy.
 
 mod choice;
 mod device;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Bench, out: &mut Output) -> Result<ExitCode, Failure> {
     answer(args, &machine, &measured, out)
 }
 
-/// What it came to; wrong bytes are a no.
+/// Prints the summary. Wrong bytes give the exit code of a no.
 fn answer(
     args: &Bench,
     machine: &Machine,
@@ -88,7 +88,7 @@ fn answer(
     Ok(if right { ExitCode::SUCCESS } else { ExitCode::NO })
 }
 
-/// The cases, not measured.
+/// Lists the cases without measuring them.
 fn list(cases: &[Case], out: &mut Output) -> Result<ExitCode, Failure> {
     let line = |case: &Case| format!("{:40} {}\n", case.name(), words::described(case));
     let text: String = cases.iter().map(line).collect();

@@ -1,9 +1,9 @@
-//! What `bench` prints for people.
+//! The text of `bench`.
 
 use tilewright::layouts::Counted;
 use tilewright_bench::{Case, Machine, Row, Size};
 
-/// How many of the slowest random cases are said again.
+/// The number of the slowest random cases that are listed again.
 const WORST: usize = 10;
 
 pub(super) fn head(machine: &Machine) -> String {
@@ -17,8 +17,9 @@ pub(super) fn head(machine: &Machine) -> String {
     )
 }
 
-/// A line of the table: with what offsets cost, where that was measured, and of tiny cases the nanoseconds
-/// over memcpy; what a random case is stands on a line of its own.
+/// Returns a line of the table, with the cost of offsets if it was measured, and for tiny cases the nanoseconds over memcpy. A
+/// random
+/// case has its description on a second line.
 pub(super) fn line(case: &Case, row: &Row) -> String {
     let cost = row.offset_cost().map_or(String::new(), |cost| format!("  {cost:.2} of on lines"));
     match case.size() {
@@ -31,15 +32,15 @@ pub(super) fn line(case: &Case, row: &Row) -> String {
     }
 }
 
-/// What moves: `bf16[100,100]  row-major  ->  zN  at 16,16`.
+/// Describes the move of a case: `bf16[100,100]  row-major  ->  zN  at 16,16`.
 pub(super) fn described(case: &Case) -> String {
     let dims: Vec<String> = case.dims().iter().map(u64::to_string).collect();
     let (dtype, dims) = (case.dtype().name(), dims.join(","));
     format!("{dtype}[{dims}]  {}  ->  {}  at {}", case.from(), case.to(), case.offsets())
 }
 
-/// The slowest random cases of each number of threads, and how to measure one again; `most` is what
-/// `--max-bytes` said, where it did.
+/// Lists the slowest random cases for each number of threads, with the options that measure one again. `most` is the option
+/// `--max-bytes`, if it was given.
 pub(super) fn worst(measured: &[(Case, Row)], most: &str) -> String {
     let drawn = |(case, _): &&(Case, Row)| case.size() == Size::Random;
     let mut threads: Vec<usize> =
@@ -65,10 +66,10 @@ pub(super) fn worst(measured: &[(Case, Row)], most: &str) -> String {
     threads.into_iter().map(list).collect()
 }
 
-/// Below this processor time over time, one thread was kept from its work.
+/// The fraction of processor time in elapsed time below which other work disturbed a single thread.
 const KEPT: f64 = 0.9;
 
-/// What the ratios are by processor time, where other work on the machine took part of one thread's.
+/// Returns the ratios by processor time, if other work on the machine disturbed cases with one thread.
 pub(super) fn disturbed(measured: &[(Case, Row)]) -> String {
     let alone = measured.iter().map(|(_, row)| row).filter(|row| row.threads == 1);
     let ratios: Vec<(f64, &Row)> =
@@ -86,7 +87,7 @@ pub(super) fn disturbed(measured: &[(Case, Row)]) -> String {
     )
 }
 
-/// What offsets cost: mean, most, and whose it is, of each number of threads.
+/// Returns the cost of offsets for each number of threads: the mean, the largest, and its case.
 pub(super) fn costs(measured: &[(Case, Row)]) -> String {
     let mut threads: Vec<usize> = measured.iter().map(|(_, row)| row.threads).collect();
     threads.sort();
