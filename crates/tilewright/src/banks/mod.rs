@@ -13,9 +13,9 @@
 //!
 //! - A distribution of an array over threads, such as `#ttg.blocked<{…}>`.
 //! - A format of the fragments of a matrix unit, such as `MMA_M16N8K16_16BIT_A`, or any other format whose places are thread
-//! after thread, with the number of threads.
+//!   after thread, with the number of threads.
 //! - A layout of threads and values whose offsets count the cells of a tile, the first dim fastest, as CuTe's thread-value
-//! layouts do. The tile is the array, or `over (16,8)`, and repeats over the array.
+//!   layouts do. The tile is the array, or `over (16,8)`, and repeats over the array.
 //!
 //! `32x4` is `nvidia`, `64x4` is `cdna4`.
 //!

@@ -1,4 +1,4 @@
-//! Functions called with values instead of text: values made from what a caller holds.
+//! Calls of functions with values instead of text, and conversions into values.
 
 use tilewright_core::{IntTuple, Layout, Swizzle};
 use tilewright_notation::Named;
@@ -12,10 +12,10 @@ use super::{
     value::{Form, Value},
 };
 
-/// The value of a function of [`functions`](super::functions) for these arguments.
+/// Calls a function of [`functions`](super::functions) with these arguments.
 ///
 /// # Errors
-/// As [`evaluate`](super::evaluate), without a span: there is no text.
+/// As [`evaluate`](super::evaluate), without a span, since there is no text.
 ///
 /// ```
 /// use tilewright::{Layout, eval::{Value, call}};
@@ -36,7 +36,7 @@ pub fn call(name: &str, arguments: Vec<Value>) -> Result<Value, Error> {
     called().map(Value).map_err(Error::without_span)
 }
 
-/// The place of what stands in no text.
+/// The span of a value that does not come from a text.
 const NOWHERE: (usize, usize) = (0, 0);
 
 fn placed(value: Value) -> Argument {
@@ -44,7 +44,7 @@ fn placed(value: Value) -> Argument {
 }
 
 impl Value {
-    /// `_`: all coordinates of an axis.
+    /// Returns `_`: all coordinates of an axis.
     ///
     /// ```
     /// assert_eq!(tilewright::eval::Value::keep().to_string(), "_");
@@ -53,10 +53,10 @@ impl Value {
         Value(Form::Slicer(Items::leaf(None)))
     }
 
-    /// A tuple of integers, tuples and `_`.
+    /// Returns a tuple of integers, tuples and `_`.
     ///
     /// # Errors
-    /// Where a part is something else, and beyond the bounds of a tuple.
+    /// An error for another kind of part, or beyond the bounds of a tuple.
     ///
     /// ```
     /// use tilewright::eval::Value;
@@ -69,10 +69,10 @@ impl Value {
         run::tuple(parts, NOWHERE).map(Value).map_err(Error::without_span)
     }
 
-    /// A tiler: a layout, an extent or `_` for each axis.
+    /// Returns a tiler: a layout, an extent or `_` for each axis.
     ///
     /// # Errors
-    /// Where a part is something else.
+    /// An error for another kind of part.
     ///
     /// ```
     /// use tilewright::{Layout, eval::Value};
@@ -105,7 +105,7 @@ impl From<Swizzle> for Value {
     }
 }
 
-/// The layout of an array; one without dims of its own is just a layout.
+/// The layout of an array; without dims of its own, it is a plain layout.
 impl From<&Named> for Value {
     fn from(named: &Named) -> Value {
         Value(run::named(named.clone()))

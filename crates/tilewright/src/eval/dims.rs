@@ -1,14 +1,14 @@
-//! The names of dims, with or without their sizes, between brackets: `[row,column]`, `[row:8]`.
+//! Names of dims, with or without their sizes, in brackets: `[row,column]`, `[row:8]`.
 
 use crate::Error;
 use std::fmt;
 
-/// Names of the dims of a linear layout, with sizes where they are given.
+/// Names of the dims of a linear layout, with the sizes that are given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dims(Vec<(String, Option<u64>)>);
 
 impl Dims {
-    /// Reads what stands between the brackets, from byte `at` of the expression.
+    /// Reads the text between the brackets, which begins at byte `at` of the expression.
     pub(super) fn parse(text: &str, at: usize) -> Result<Dims, Error> {
         let (mut dims, mut from) = (Vec::new(), at);
         for part in text.split(',') {
@@ -22,17 +22,17 @@ impl Dims {
         Ok(Dims(dims))
     }
 
-    /// The names.
+    /// Returns the names.
     pub(super) fn names(&self) -> Vec<&str> {
         self.0.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Names, and sizes where they are given.
+    /// Iterates over the names, with the sizes that are given.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (&str, Option<u64>)> {
         self.0.iter().map(|(name, size)| (name.as_str(), *size))
     }
 
-    /// Names and sizes, if all are given.
+    /// Returns the names and sizes, if all sizes are given.
     pub(super) fn sizes(&self) -> Option<Vec<(&str, u64)>> {
         self.0.iter().map(|(name, size)| Some((name.as_str(), (*size)?))).collect()
     }

@@ -1,4 +1,4 @@
-//! Why an expression has no value: errors with the bytes of the expression at fault.
+//! Errors of expressions, with the bytes at fault.
 
 use std::borrow::Cow;
 
@@ -8,31 +8,31 @@ use tilewright_notation as notation;
 use crate::Error;
 
 impl Error {
-    /// The text is no expression.
+    /// Returns the error of a text that is not an expression.
     pub(super) fn parse(span: (usize, usize), message: impl Into<String>) -> Error {
         Error::at("parse", span, message)
     }
 
-    /// A parser of core's refused the text that begins at byte `at`.
+    /// Returns the error of a parser of core, which refused the text that begins at byte `at`.
     pub(super) fn core_parse(at: usize, error: &core::ParseError) -> Error {
         let (from, to) = error.span();
         let kind = error.cause().map_or("parse", core::Error::kind);
         Error::at(kind, (at + from, at + to), error.to_string())
     }
 
-    /// Core refused what stands at `span`; `subject` says what that is.
+    /// Returns the error of core about the value at `span`, which `subject` describes.
     pub(super) fn core(span: (usize, usize), subject: &str, error: &core::Error) -> Error {
         let between = if subject.is_empty() { "" } else { ": " };
         Error::at(error.kind(), span, format!("{subject}{between}{error}"))
     }
 
-    /// Core refused the whole of an expression.
+    /// Returns the error of core about a whole expression.
     #[cfg(feature = "draw")]
     pub(crate) fn whole(text: &str, error: &core::Error) -> Error {
         Error::core((0, text.len()), "", error).in_text(text)
     }
 
-    /// A SPEC at `span`, whose own text begins at `at`, was refused.
+    /// Returns the error of a SPEC at `span`, whose own text begins at `at`.
     pub(super) fn spec(span: (usize, usize), at: usize, error: &notation::Error) -> Error {
         let inner = error.span().map(|(from, to)| (at + from, at + to));
         let hint = if error.needs_dims() || error.needs_dtype() {
@@ -44,7 +44,7 @@ impl Error {
     }
 }
 
-/// A name as a message repeats it: it may be as long as the text.
+/// Shortens a name for a message, since it may be as long as the text.
 pub(super) fn shortened(name: &str) -> Cow<'_, str> {
     match name.char_indices().nth(40) {
         Some((end, _)) => format!("{}…", &name[..end]).into(),

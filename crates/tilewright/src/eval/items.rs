@@ -1,16 +1,16 @@
-//! Nested lists of integers and `_`, from which a tuple or a slicer is made.
+//! Nested lists of integers and `_`, which become tuples or slicers.
 
 use tilewright_core::{Error, IntTuple, Profile, Slicer};
 
 use super::part::Part;
 
-/// The leaves of a tuple in the order of its text: brackets opened before, the leaf, brackets closed
-/// behind. `None` is `_`.
+/// Leaves of a tuple in the order of its text. Each has the number of brackets that open before it, its value, and the number of
+/// brackets that close after it. The value `None` is `_`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Items(Vec<(usize, Option<i64>, usize)>);
 
 impl Items {
-    /// A bare integer or `_`.
+    /// Returns a bare integer or `_`.
     pub(super) fn leaf(value: Option<i64>) -> Items {
         Items(vec![(0, value, 0)])
     }
@@ -23,7 +23,7 @@ impl Items {
         Items(tuple.values().iter().enumerate().map(leaf).collect())
     }
 
-    /// The tuple of these parts.
+    /// Returns the tuple of these parts.
     pub(super) fn tuple(parts: Vec<Items>) -> Result<Items, Error> {
         if parts.iter().any(|part| part.0.is_empty()) {
             return Err(Error::illegal(
@@ -42,7 +42,7 @@ impl Items {
         Ok(Items(all))
     }
 
-    /// Whether this is a bare integer or `_`.
+    /// Returns whether this is a bare integer or `_`.
     pub(super) fn is_leaf(&self) -> bool {
         matches!(self.0[..], [(0, _, 0)])
     }
@@ -51,12 +51,12 @@ impl Items {
         self.0.iter().any(|(_, leaf, _)| leaf.is_none())
     }
 
-    /// The tuple, if no leaf is `_`.
+    /// Returns the tuple, if no leaf is `_`.
     pub(super) fn integers(&self) -> Result<Option<IntTuple>, Error> {
         if self.keeps() { Ok(None) } else { self.zeroed().map(Some) }
     }
 
-    /// The tuple with 0 for each `_`.
+    /// Returns the tuple with 0 for each `_`.
     pub(super) fn zeroed(&self) -> Result<IntTuple, Error> {
         let mut profile = Profile::flat(0)?;
         for &(opened, _, closed) in &self.0 {
@@ -74,11 +74,11 @@ impl Items {
 }
 
 impl Items {
-    /// The parts of the tuple; a bare integer or `_` is one part.
+    /// Returns the parts of the tuple; a bare integer or `_` is one part.
     pub(super) fn split(&self) -> Vec<Items> {
         let mut leaves = self.0.clone();
         if !self.is_leaf() {
-            // The first and the last bracket are those of the whole.
+            // The first and the last bracket enclose the whole tuple.
             leaves.first_mut().into_iter().for_each(|(opened, _, _)| *opened -= 1);
             leaves.last_mut().into_iter().for_each(|(_, _, closed)| *closed -= 1);
         }
@@ -93,7 +93,7 @@ impl Items {
         parts
     }
 
-    /// What a tuple says of each axis as a tiler; `None` for an extent below 0.
+    /// Returns the parts of a tuple as a tiler, one for each axis; `None` for an extent below 0.
     pub(super) fn parts(&self) -> Option<Vec<Part>> {
         let mut open: Vec<Vec<Part>> = vec![Vec::new()];
         for &(opened, leaf, closed) in &self.0 {
@@ -108,7 +108,7 @@ impl Items {
                 open.last_mut()?.push(Part::Modes(inner));
             }
         }
-        // The brackets around the whole are those of the tiler.
+        // The brackets around the whole tuple are those of the tiler.
         match open.pop()?.pop() {
             Some(Part::Modes(parts)) => Some(parts),
             Some(part) => Some(vec![part]),

@@ -3,35 +3,35 @@
 use super::limits::MAX_TEXT;
 use crate::Error;
 
-/// One word.
+/// One token, without its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word<'a> {
-    /// `4`, `_4`: digits without their sign.
+    /// `4`, `_4`: digits without a sign.
     Integer(u64),
     /// `_` alone.
     Keep,
     /// A name: of a function, or `o`, `Sw`, `valid`, `capacity`.
     Name(&'a str),
-    /// What stands between two quotes.
+    /// The text between two quotes.
     Quoted(&'a str),
-    /// A linear layout: `{…}`, with `-> (…)` behind it where there is one.
+    /// A linear layout: `{…}`, with the `-> (…)` after it if there is one.
     Linear(&'a str),
-    /// What stands between brackets: the names of dims.
+    /// The text between brackets: the names of dims.
     Dims(&'a str),
     /// One of `( ) < > , : + - @ ;`, or `m` for the minus of `_m4`.
     Sign(char),
-    /// Behind the last word.
+    /// The end of the text.
     End,
 }
 
-/// A word and where it stands.
+/// Word with its span.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
     pub(super) word: Word<'a>,
     pub(super) span: (usize, usize),
 }
 
-/// The words of the text, an [`Word::End`] last.
+/// Splits a text into words; the last one is [`Word::End`].
 pub(super) fn words(text: &str) -> Result<Vec<Token<'_>>, Error> {
     if text.len() > MAX_TEXT {
         let message =
@@ -50,7 +50,7 @@ pub(super) fn words(text: &str) -> Result<Vec<Token<'_>>, Error> {
     }
 }
 
-/// The word at a byte that is no space.
+/// Returns the word at a byte that is not a space.
 fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
     let rest = &text[from..];
     let word = |word, len: usize| Ok(Token { word, span: (from, from + len) });
@@ -101,7 +101,7 @@ fn unclosed(from: usize, text: &str, close: char) -> Error {
     Error::parse((from, text.len()), message)
 }
 
-/// The length of the linear layout a text begins with.
+/// Returns the length of the linear layout with which a text begins.
 fn linear(text: &str) -> Option<usize> {
     let braces = text.find('}')? + 1;
     let behind = text[braces..].trim_start();
@@ -111,7 +111,7 @@ fn linear(text: &str) -> Option<usize> {
     }
 }
 
-/// How many of the first bytes are characters of a kind.
+/// Returns the number of bytes at the start of a text whose characters are of a kind.
 fn span(text: &str, is: impl Fn(char) -> bool) -> usize {
     text.find(|c| !is(c)).unwrap_or(text.len())
 }

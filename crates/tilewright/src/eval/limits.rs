@@ -1,13 +1,13 @@
-//! The bounds of an expression: its text, its nesting, and the lists it answers.
+//! Bounds of an expression: its text, its nesting, and the lists in its value.
 
-/// The longest expression that is read, in bytes.
+/// The largest length of an expression in bytes.
 pub const MAX_TEXT: usize = 16 * 1024;
 
-/// How deep calls, tuples and tilers may stand in one another.
+/// The largest nesting depth of calls, tuples and tilers.
 pub const MAX_NESTING: usize = 48;
 
-/// How many calls, tuples and operands one expression may have.
+/// The largest number of calls, tuples and operands in one expression.
 pub const MAX_NODES: usize = 4096;
 
-/// The longest list that is answered: `offsets`, `swizzle`.
+/// The largest length of a list in a value: `offsets`, `swizzle`.
 pub const MAX_LIST: u64 = 65_536;

@@ -1,24 +1,24 @@
-//! Expressions over layouts: the algebra by name, in text.
+//! Expressions over layouts: the operations of the algebra by name, in text.
 //!
-//! [`evaluate`] reads an expression and gives its [`Value`]; [`functions`] is the table of what can be
-//! called. Values are integers, tuples `(1,(2,3))`, `_`, layouts in CuTe text or as a SPEC in quotes, tilers
-//! `<3:3,(2,4):(1,8)>`, swizzles `Sw<2,0,2>` and `F2<2,1>`, maps to coordinates `(2,2):(1@0,1@1)`, and linear layouts
-//! `{lane=[1,2],warp=[4]} -> (row:8)`. `A o B` is composition, from the left.
+//! [`evaluate`] reads an expression and returns its [`Value`]; [`functions`] lists the functions. Values are integers, tuples
+//! `(1,(2,3))`, `_`, layouts in CuTe text or as a SPEC in quotes, tilers `<3:3,(2,4):(1,8)>`, swizzles `Sw<2,0,2>` and `F2<2,1>`,
+//! maps to coordinates `(2,2):(1@0,1@1)`, and linear layouts `{lane=[1,2],warp=[4]} -> (row:8)`. `A o B` is composition, from the
+//! left.
 //!
-//! - Where a layout is expected, a tuple is the compact layout of that shape, its first mode fastest; a
-//!   SPEC in quotes is the layout of the padded array.
-//! - A SPEC in quotes that spreads an array over threads is a linear layout, from registers, lanes, warps
-//!   and blocks to coordinates.
-//! - Where a tiler is expected, a tuple says something of each axis: an extent, a layout, `_`, or a tuple for
-//!   the modes within the axis. A layout or an integer tiles the layout as a whole.
-//! - Functions that rearrange parts answer a tuple of a tuple: `flatten((4,(2,3)))` is `(4,2,3)`.
-//! - Coordinates are integers (colexicographic), nested as the layout is, or any mixture.
-//! - `_4` is 4, `(3,)` a tuple of one. What CuTe's C++ writes is read as it stands: `cute::`, `Int<4>{}`,
-//!   `make_shape(…)`, `Layout<…>`, `LayoutRight{}`, `size<0>(L)`, `L(_,1)`, a `;` at the end; and TLA's `tla::MakeLayout(…)`.
+//! - In place of a layout, a tuple is the compact layout of that shape, its first mode fastest. A SPEC in quotes is the layout of
+//!   the padded array.
+//! - A SPEC in quotes that spreads an array over threads is a linear layout, from registers, lanes, warps and blocks to
+//!   coordinates.
+//! - In place of a tiler, a tuple has a part for each axis: an extent, a layout, `_`, or a tuple for the modes within the axis. A
+//!   layout or an integer tiles the layout as a whole.
+//! - Functions that rearrange parts return a tuple for a tuple: `flatten((4,(2,3)))` is `(4,2,3)`.
+//! - Coordinates are integers (colexicographic), nested like the layout, or any mixture.
+//! - `_4` is 4, `(3,)` a tuple of one. CuTe's C++ is accepted: `cute::`, `Int<4>{}`, `make_shape(…)`, `Layout<…>`,
+//!   `LayoutRight{}`, `size<0>(L)`, `L(_,1)`, a `;` at the end; and TLA's `tla::MakeLayout(…)`.
 //!
-//! Nothing is canonicalised but by the operations of the algebra, and every question is answered exactly
-//! or refused. Text, nesting and lists are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`],
-//! [`MAX_LIST`].
+//! Only the operations of the algebra canonicalise values, and every question has an exact answer or an error. Text, nesting and
+//! lists
+//! are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`], [`MAX_LIST`].
 //!
 //! ```
 //! use tilewright::eval::evaluate;
@@ -58,11 +58,11 @@ pub use value::Value;
 
 use tilewright_notation::Named;
 
-/// The value of an expression, or of a SPEC without quotes.
+/// Evaluates an expression, or a SPEC without quotes.
 ///
 /// # Errors
-/// An [`Error`] with a span: if the text does not parse, an argument has the wrong type, or no layout is the answer. If the
-/// text is neither an expression nor a SPEC, the error comes from the parser that read further.
+/// An [`Error`] with a span, if the text does not parse, an argument has the wrong type, or the result cannot be a layout. If
+/// the text is neither an expression nor a SPEC, the error comes from the parser that read further.
 ///
 /// ```
 /// use tilewright::eval::evaluate;
@@ -81,7 +81,7 @@ pub fn evaluate(text: &str) -> Result<Value, Error> {
     form.map(Value).map_err(|error| error.in_text(text))
 }
 
-/// Reads a text that is not an expression as a SPEC; `refused` is the parser's error.
+/// Reads a text that is not an expression as a SPEC; `refused` is the error of the parser of expressions.
 fn spelled(text: &str, refused: Error) -> Result<value::Form, Error> {
     if refused.kind() != "parse" || text.contains('"') {
         return Err(refused);
@@ -93,13 +93,13 @@ fn spelled(text: &str, refused: Error) -> Result<value::Form, Error> {
         && text.bytes().all(in_name)
         && !is_function;
     run::spec(text, (0, text.len()), 0).map_err(|error| {
-        // Another kind than `parse`: the text is a SPEC, and something is missing.
+        // An error of another kind than `parse` shows that the text is a SPEC with something missing.
         let is_spec = error.kind() != "parse" || is_name;
         if is_spec || reached(&error) > reached(&refused) { error } else { refused }
     })
 }
 
-/// Returns a text that [`evaluate`] takes in the form that a longer expression needs: in quotes if it is a SPEC.
+/// Returns a text that [`evaluate`] takes in the form for a longer expression: in quotes if it is a SPEC.
 ///
 /// ```
 /// use tilewright::eval::{evaluate, operand_text};
@@ -118,7 +118,7 @@ pub fn operand_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text that is no SPEC is meant as an expression: it calls a function, or composes with `o`.
+/// Returns whether a text that is not a SPEC is meant as an expression: it calls a function, or composes with `o`.
 ///
 /// ```
 /// use tilewright::eval::is_expression;
@@ -143,10 +143,10 @@ pub fn is_expression(text: &str) -> bool {
     call || composed && !swizzle && !text.contains("->")
 }
 
-/// The layout an expression evaluates to, as that of an array.
+/// Returns the layout that an expression evaluates to, as the layout of an array.
 ///
 /// # Errors
-/// As [`evaluate`], and where the value is no layout.
+/// As [`evaluate`], and an error if the value is not a layout.
 ///
 /// ```
 /// use tilewright::eval::layout_of;

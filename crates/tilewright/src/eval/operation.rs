@@ -1,4 +1,4 @@
-//! An expression taken apart: the operation that makes its value, with the operands.
+//! The outermost operation of an expression, with its operands and its value, for pictures.
 
 use crate::Error;
 use tilewright_core::{Layout, LayoutTv, Mode};
@@ -11,7 +11,7 @@ use super::{
     value::{Form, Part, Value},
 };
 
-/// The outermost operation of an expression, and its value.
+/// Outermost operation of an expression, with its value.
 ///
 /// ```
 /// use tilewright::eval::{Operation, operation};
@@ -22,29 +22,29 @@ use super::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A layout by indices of another: compositions and divisions.
+    /// The indices of one layout that another selects: compositions and divisions.
     Composed {
-        /// What is written between the operands.
+        /// The sign between the operands.
         sign: &'static str,
-        /// What is indexed.
+        /// The layout that is indexed.
         a: Layout,
         /// The indices, or the tile.
         b: Layout,
         /// The value.
         result: Layout,
     },
-    /// A layout for each index of another: products.
+    /// A copy of one layout for each index of another: products.
     Copied {
-        /// What is written between the operands.
+        /// The sign between the operands.
         sign: &'static str,
-        /// What is copied.
+        /// The layout that is copied.
         a: Layout,
         /// The order of the copies.
         b: Layout,
         /// The value.
         result: Layout,
     },
-    /// A tile dealt to threads.
+    /// A tile that is distributed over threads.
     Dealt {
         /// (thread, value) → cell of the tile, colexicographic.
         tv: Layout,
@@ -53,7 +53,7 @@ pub enum Operation {
     },
 }
 
-/// The outermost operation of an expression, where it is one of two layouts; `None` for others.
+/// Returns the outermost operation of an expression, if it combines two layouts; `None` for others.
 ///
 /// # Errors
 /// As [`evaluate`](super::evaluate).
@@ -92,7 +92,7 @@ fn taken_apart(expr: &Expr<'_>) -> Result<Option<Operation>, Error> {
     let whole = |form: Form, span| Argument { form, span }.layout(name).ok();
     let (a, b, of_b) = (whole(run::run(a)?, a.span), run::run(b)?, b.span);
     let Some(a) = a else { return Ok(None) };
-    // A product by a tuple gives each axis copies of its own: no one layout says their order.
+    // A product by a tuple copies each axis separately, and a single layout cannot describe their order.
     let tuple = matches!(&b, Form::Tuple(shape) if shape.as_integer().is_none());
     let by_axis = tuple && !matches!(name, "blocked_product" | "raked_product");
     let b = match name.ends_with("_product") {
@@ -114,7 +114,7 @@ fn taken_apart(expr: &Expr<'_>) -> Result<Option<Operation>, Error> {
     })
 }
 
-/// The indices of A that an operand picks: a layout's own, or those of a tiler's first tile.
+/// Returns the indices of A that an operand selects: those of a layout, or those of the first tile of a tiler.
 fn indices(a: &Layout, b: Form) -> Option<Layout> {
     match b {
         Form::Tiler(parts) => first_tile(a, &parts),
@@ -125,7 +125,7 @@ fn indices(a: &Layout, b: Form) -> Option<Layout> {
     }
 }
 
-/// The indices of A within the first tile, a list of modes for each axis.
+/// Returns the indices of A within the first tile, with a list of modes for each axis.
 fn first_tile(a: &Layout, parts: &[Part]) -> Option<Layout> {
     let (mut modes, mut counts, mut step) = (Vec::new(), Vec::new(), 1i64);
     for (axis, part) in parts.iter().enumerate() {
@@ -148,7 +148,7 @@ fn first_tile(a: &Layout, parts: &[Part]) -> Option<Layout> {
     Layout::nested(&modes, &counts).ok()
 }
 
-/// The tile that threads and values, arranged so, make together.
+/// Returns the tile that threads and values make together in this arrangement.
 fn dealt(expr: &Expr<'_>, thr: &Expr<'_>, val: &Expr<'_>, tv: Layout) -> Result<Operation, Error> {
     let name = "make_layout_tv";
     let arranged =

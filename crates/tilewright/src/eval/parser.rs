@@ -1,4 +1,4 @@
-//! The grammar of expressions.
+//! Parser of expressions.
 //!
 //! ```text
 //! expr     := operand { 'o' operand }                        composition, from the left
@@ -13,13 +13,15 @@
 //! call     := name '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! ```
 //!
-//! `(` expr `)` around an integer, a tuple or `_` is a tuple of one; around any other value it groups. A tuple
-//! with a layout in it is a tiler.
+//! `(` expr `)` around an integer, a tuple or `_` is a tuple of one; around any other value it groups. A tuple with a layout in
+//! it is
+//! a tiler.
 //!
-//! CuTe's C++ says some of these with other words, which `cpp.rs` reads.
+//! CuTe's C++ has other words for some of these, which `cpp.rs` reads.
 //!
-//! Strides with `@`, such as `(1@0,1@1)`, are read by core, with the shape before them. Nesting and the
-//! number of nodes are bounded, so that no text exhausts the stack or the memory.
+//! Core reads strides with `@`, such as `(1@0,1@1)`, together with the shape before them. Nesting and the number of nodes are
+//! bounded,
+//! so that no text exhausts the stack or the memory.
 
 mod cpp;
 
@@ -30,14 +32,14 @@ use super::{
 };
 use crate::Error;
 
-/// An expression and the bytes it stands at.
+/// Expression with its span.
 #[derive(Clone, Debug)]
 pub(super) struct Expr<'a> {
     pub(super) node: Node<'a>,
     pub(super) span: (usize, usize),
 }
 
-/// What an expression is made of.
+/// Kinds of expressions.
 #[derive(Clone, Debug)]
 pub(super) enum Node<'a> {
     Integer(i64),
@@ -54,7 +56,7 @@ pub(super) enum Node<'a> {
     Quoted(&'a str),
     /// The text of a linear layout.
     Linear(&'a str),
-    /// What stands between the brackets of dims.
+    /// The text between the brackets of dims.
     Dims(&'a str),
     Call {
         name: &'a str,
@@ -71,14 +73,14 @@ pub(super) enum Node<'a> {
     },
     /// `shape:stride` whose strides name bases: the text itself.
     Basis(&'a str),
-    /// A layout at a coordinate: its offset, or its slice where `_` is in the coordinate.
+    /// A layout at a coordinate: its offset, or its slice if the coordinate has `_`.
     At {
         layout: Box<Expr<'a>>,
         coord: Box<Expr<'a>>,
     },
-    /// A layout moved by some elements.
+    /// A layout moved by an offset in elements.
     Moved(Box<Expr<'a>>, i64),
-    /// A layout with the extents that are valid, and the length of its storage.
+    /// A layout with its valid extents and the length of its storage.
     Valid {
         layout: Box<Expr<'a>>,
         extents: Option<Box<Expr<'a>>>,
@@ -96,7 +98,7 @@ struct Parser<'a> {
     nodes: usize,
 }
 
-/// Reads a whole text.
+/// Parses a whole text.
 pub(super) fn parse(text: &str) -> Result<Expr<'_>, Error> {
     let mut parser = Parser { text, tokens: words(text)?, at: 0, depth: 0, nodes: 0 };
     let expr = parser.expr()?;
@@ -111,7 +113,7 @@ pub(super) fn parse(text: &str) -> Result<Expr<'_>, Error> {
 }
 
 impl<'a> Parser<'a> {
-    /// The next word; the last is the end of the text.
+    /// Returns the next word; the last one is the end of the text.
     fn here(&self) -> Token<'a> {
         self.tokens[self.at]
     }
@@ -181,7 +183,7 @@ impl<'a> Parser<'a> {
         self.valid(expr, from)
     }
 
-    /// What follows the `:` of a layout.
+    /// Parses the strides after the `:` of a layout.
     fn strides(&mut self, shape: Expr<'a>, from: usize, first: usize) -> Result<Expr<'a>, Error> {
         let (open, mut end, mut basis) = (self.at, self.at, false);
         let mut depth = 0usize;
@@ -211,7 +213,7 @@ impl<'a> Parser<'a> {
         self.node(Node::Layout(Box::new(shape), Box::new(stride)), from)
     }
 
-    /// `+3` or `-3` behind a layout.
+    /// Parses `+3` or `-3` after a layout.
     fn step(&mut self) -> Result<Option<i64>, Error> {
         let minus = match self.here().word {
             Word::Sign('+') => false,
@@ -226,7 +228,7 @@ impl<'a> Parser<'a> {
         signed(value, minus, token.span).map(Some)
     }
 
-    /// `valid (2,3) capacity 64`, or nothing.
+    /// Parses `valid (2,3) capacity 64`, or nothing.
     fn valid(&mut self, layout: Expr<'a>, from: usize) -> Result<Expr<'a>, Error> {
         let extents = match self.eat(Word::Name("valid")) {
             true => Some(Box::new(self.primary()?)),
@@ -295,7 +297,7 @@ impl<'a> Parser<'a> {
         Ok(expr)
     }
 
-    /// A function's call, or a swizzle.
+    /// Parses a call of a function, or a swizzle.
     fn named(&mut self, name: &'a str) -> Result<Node<'a>, Error> {
         let name_span = self.take().span;
         if let Some(node) = self.cpp(name)? {
@@ -331,7 +333,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `<2,1>`: a list of images, of any length.
+    /// Parses `<2,1>`: a list of images, of any length.
     fn images(&mut self) -> Result<Node<'a>, Error> {
         let mut images = Vec::new();
         while !self.eat(Word::Sign('>')) {
@@ -353,7 +355,7 @@ impl<'a> Parser<'a> {
         signed(value, minus, (from, to))
     }
 
-    /// `(…)`.
+    /// Parses `(…)`.
     fn brackets(&mut self) -> Result<Node<'a>, Error> {
         let mut list = self.list('(', ')')?;
         let comma = self.tokens[self.at.saturating_sub(2)].word == Word::Sign(',');

@@ -1,10 +1,10 @@
-//! One axis of a tiler.
+//! The part of a tiler for one axis.
 
 use std::cell::{Cell, OnceCell};
 
 use tilewright_core::{Error, IntTuple, Layout, Tiler};
 
-/// What a tiler says of one axis.
+/// Part of a tiler for one axis.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     Layout(Box<Layout>),
@@ -15,7 +15,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// The text of a tiler of these parts.
+    /// Returns the text of a tiler of these parts.
     pub(super) fn text(parts: &[Part]) -> String {
         let part = |part: &Part| match part {
             Part::Layout(layout) => layout.to_string(),
@@ -26,7 +26,7 @@ impl Part {
         format!("<{}>", parts.iter().map(part).collect::<Vec<_>>().join(","))
     }
 
-    /// A tuple with the brackets of these parts, 1 for each.
+    /// Returns a tuple with the brackets of these parts, and 1 for each part.
     pub(super) fn brackets(parts: &[Part]) -> Result<IntTuple, Error> {
         let one = |part: &Part| match part {
             Part::Modes(inner) => Part::brackets(inner),
@@ -36,7 +36,7 @@ impl Part {
         IntTuple::of(&tuples.iter().collect::<Vec<_>>())
     }
 
-    /// How many lists of parts these are, with those within them.
+    /// Returns the number of lists of parts, with the nested ones.
     fn lists(parts: &[Part]) -> usize {
         let within = |part: &Part| match part {
             Part::Modes(inner) => Part::lists(inner),
@@ -46,13 +46,13 @@ impl Part {
     }
 }
 
-/// What `ask` answers for the tilers of these parts.
+/// Calls `ask` with the tilers of these parts and returns its result.
 pub(super) fn with_tilers<T>(parts: &[Part], ask: impl FnOnce(&[Tiler<'_>]) -> T) -> T {
     let lists: Vec<OnceCell<Vec<Tiler<'_>>>> = vec![OnceCell::new(); Part::lists(parts)];
     ask(tilers(parts, &lists, &Cell::new(0)))
 }
 
-/// The tilers of these parts; each list of tilers lives in a cell of `lists`.
+/// Returns the tilers of these parts. Each list of tilers is stored in a cell of `lists`.
 fn tilers<'a>(
     parts: &'a [Part],
     lists: &'a [OnceCell<Vec<Tiler<'a>>>],

@@ -1,4 +1,4 @@
-//! Evaluation: from the tree of an expression to its value.
+//! Evaluation of the tree of an expression to its value.
 
 use crate::Error;
 use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, LinearLayout, Swizzle, TensorLayout};
@@ -12,7 +12,7 @@ use super::{
     value::{Form, Part, Value},
 };
 
-/// The value of an expression.
+/// Evaluates an expression.
 pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
     let refused = |error| Error::core(expr.span, "", &error);
     match &expr.node {
@@ -56,7 +56,7 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
     }
 }
 
-/// The layout of a shape with the strides that a function gives for it.
+/// Returns the layout of a shape with the strides that a function computes for it.
 fn compact(
     span: (usize, usize),
     shape: &Expr<'_>,
@@ -91,17 +91,18 @@ fn layout(layout: Layout) -> Form {
     Form::Layout(Box::new(layout))
 }
 
-/// The arguments of a call.
+/// Evaluates the arguments of a call.
 fn evaluated(name: &str, arguments: &[Expr<'_>]) -> Result<Vec<Argument>, Error> {
     arguments.iter().map(|expr| argument(name, placed(expr)?)).collect()
 }
 
-/// The value of an expression with its place.
+/// Evaluates an expression and attaches its span.
 fn placed(expr: &Expr<'_>) -> Result<Argument, Error> {
     Ok(Argument { form: run(expr)?, span: expr.span })
 }
 
-/// An argument, if it is one of some function: an answer is none, and what stands behind it is not computed.
+/// Returns an argument, or an error for a boolean, a list or padding, which no function takes. The arguments after it are then
+/// not evaluated.
 pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error> {
     match &argument.form {
         form @ (Form::Boolean(_) | Form::List(_) | Form::Padding) => {
@@ -112,7 +113,7 @@ pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error
     }
 }
 
-/// Integers, tuples and `_` under one more bracket; with a layout among them, a tiler.
+/// Returns integers, tuples and `_` under one more bracket; with a layout among them, a tiler.
 pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, Error> {
     let items = |part: &Argument| match &part.form {
         Form::Tuple(tuple) => Some(Items::of(tuple)),
@@ -123,14 +124,14 @@ pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, 
         return parts.into_iter().map(part).collect::<Result<_, _>>().map(Form::Tiler);
     };
     let form = Items::tuple(items).and_then(|items| {
-        // A tuple that has a slicer's brackets and `_` is legal iff its integers are.
+        // A tuple with the brackets of a slicer and `_` is legal if and only if its integers are.
         let _ = items.slicer()?;
         Ok(items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
     });
     form.map_err(|error| Error::core(span, "", &error))
 }
 
-/// `(…)` around one expression: a tuple of one integer, tuple or `_`; of any other value, brackets that group.
+/// Evaluates `(…)` around one expression: a tuple of one integer, tuple or `_`; for any other value, brackets that group.
 fn grouped(inner: &Expr<'_>, span: (usize, usize)) -> Result<Form, Error> {
     let inner = placed(inner)?;
     match &inner.form {
@@ -139,7 +140,7 @@ fn grouped(inner: &Expr<'_>, span: (usize, usize)) -> Result<Form, Error> {
     }
 }
 
-/// What a tiler says of an axis.
+/// Returns a value as the part of a tiler for one axis.
 pub(super) fn part(of: Argument) -> Result<Part, Error> {
     let Argument { form, span } = of;
     match form {
@@ -163,7 +164,7 @@ pub(super) fn part(of: Argument) -> Result<Part, Error> {
     }
 }
 
-/// An extent or `_` for an axis, or a tuple of such for the modes within it.
+/// Returns an extent or `_` for an axis, or a tuple of them for the modes within it.
 fn within(items: &Items, span: (usize, usize)) -> Result<Part, Error> {
     let parts = items
         .parts()
@@ -195,18 +196,18 @@ fn by_images(images: &[i64]) -> Result<Swizzle, tilewright_core::Error> {
     Swizzle::of_images(&images.iter().map(natural).collect::<Result<Vec<u64>, _>>()?)
 }
 
-/// The value of a SPEC whose text begins at byte `at`, within `span`.
+/// Returns the value of a SPEC whose text begins at byte `at`, within `span`.
 pub(super) fn spec(text: &str, span: (usize, usize), at: usize) -> Result<Form, Error> {
     let refused = |error| Error::spec(span, at, &error);
     let spec = Spec::parse(text).map_err(refused)?;
-    // Over threads an element may be in several places: such a SPEC is a map to coordinates.
+    // An array over threads may hold an element in several places: such a SPEC is a map to coordinates.
     if let Some(map) = spec.distribution(None, None).map_err(refused)? {
         return Ok(Form::Linear(Box::new(map)));
     }
     spec.resolve(None, None).map(named).map_err(refused)
 }
 
-/// The layout of an array. A bare layout is just that, wherever its text stood.
+/// Returns the layout of an array as a value. A bare layout is a plain layout, whatever its text was.
 pub(super) fn named(named: Named) -> Form {
     match named.is_bare() {
         true => layout(named.layout().layout().clone()),
@@ -214,7 +215,7 @@ pub(super) fn named(named: Named) -> Form {
     }
 }
 
-/// A tuple of integers, where a layout's text asks for one.
+/// Evaluates an expression that must be a tuple of integers, as a part of a layout's text.
 fn integers(expr: &Expr<'_>, what: &str) -> Result<IntTuple, Error> {
     match run(expr)? {
         Form::Tuple(tuple) => Ok(tuple),
@@ -226,7 +227,7 @@ fn integers(expr: &Expr<'_>, what: &str) -> Result<IntTuple, Error> {
     }
 }
 
-/// `layout + 3`.
+/// Evaluates `layout + 3`.
 fn moved(expr: &Expr<'_>, inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
     let Form::Layout(from) = run(inner)? else {
         let message = "`+` and `-` put an offset behind a layout, such as (4,8):(8,1)+3";
@@ -240,7 +241,7 @@ fn moved(expr: &Expr<'_>, inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
     moved.map(layout).map_err(|error| Error::core(expr.span, "", &error))
 }
 
-/// `layout valid (2,3) capacity 64`.
+/// Evaluates `layout valid (2,3) capacity 64`.
 fn valid(
     expr: &Expr<'_>,
     inner: &Expr<'_>,
@@ -260,7 +261,7 @@ fn valid(
     Ok(Form::Spec(Box::new(named)))
 }
 
-/// The integers of a flat tuple, none below 0.
+/// Returns the integers of a flat tuple, all of them 0 or more.
 fn natural(tuple: &IntTuple, span: (usize, usize)) -> Result<Vec<u64>, Error> {
     let all: Option<Vec<u64>> =
         tuple.values().iter().map(|&value| u64::try_from(value).ok()).collect();
@@ -274,7 +275,7 @@ fn natural(tuple: &IntTuple, span: (usize, usize)) -> Result<Vec<u64>, Error> {
     }
 }
 
-/// `A o B o C`, from the left; `Sw<…> o 16 o L` is L at offset 16 under the swizzle.
+/// Evaluates `A o B o C` from the left. `Sw<…> o 16 o L` is L at offset 16 under the swizzle.
 fn chain(operands: &[Expr<'_>]) -> Result<Form, Error> {
     let first = run(&operands[0])?;
     let (mut value, mut rest) = (Argument { form: first, span: operands[0].span }, &operands[1..]);

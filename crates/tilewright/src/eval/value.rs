@@ -1,4 +1,4 @@
-//! What an expression evaluates to, and its text.
+//! Values of expressions, and their texts.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use tilewright_notation::{self as notation, Named, Spec};
 pub(super) use super::part::Part;
 use super::{dims::Dims, items::Items};
 
-/// The value of an expression. `Display` prints the answer.
+/// Value of an expression. `Display` prints it as the answer.
 ///
 /// ```
 /// use tilewright::eval::evaluate;
@@ -20,28 +20,28 @@ use super::{dims::Dims, items::Items};
 #[derive(Clone, Debug)]
 pub struct Value(pub(super) Form);
 
-/// The forms of a value.
+/// Forms of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
     Boolean(bool),
-    /// An integer or a tuple of such.
+    /// An integer or a tuple of integers.
     Tuple(IntTuple),
-    /// A tuple with `_` in it, or `_`.
+    /// `_`, or a tuple that contains `_`.
     Slicer(Items),
     Layout(Box<Layout>),
-    /// A layout that prints its offset, also where that is 0.
+    /// A layout that prints its offset even if it is 0.
     Cut(Box<Layout>),
     Tile(Box<LayoutTile>),
     Basis(Box<BasisLayout>),
     /// A map that is linear over bits.
     Linear(Box<LinearLayout>),
-    /// Names of a linear layout's dims.
+    /// The names of a linear layout's dims.
     Dims(Dims),
     Tiler(Vec<Part>),
     Swizzle(Swizzle),
     List(Vec<i64>),
     Spec(Box<Named>),
-    /// An offset that holds no element.
+    /// An offset without an element.
     Padding,
 }
 
@@ -52,7 +52,7 @@ impl From<Form> for Value {
 }
 
 impl Form {
-    /// The words for this form in a message.
+    /// Returns a description of the form for messages.
     pub(super) fn described(&self) -> &'static str {
         match self {
             Form::Boolean(_) => "true or false",
@@ -74,9 +74,9 @@ impl Form {
 }
 
 impl Value {
-    /// What kind of value this is: `boolean`, `integer`, `tuple`, `slicer` (with `_`), `layout` (also with
-    /// an offset or valid extents), `basis` (a map to coordinates), `linear` (a linear layout), `dims` (names
-    /// of its dims), `tiler`, `swizzle`, `list`, `padding`.
+    /// The kind of the value: `boolean`, `integer`, `tuple`, `slicer` (with `_`), `layout` (also with an offset or valid
+    /// extents), `basis`
+    /// (a map to coordinates), `linear` (a linear layout), `dims` (names of its dims), `tiler`, `swizzle`, `list`, `padding`.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -101,7 +101,7 @@ impl Value {
         }
     }
 
-    /// The answer of a comparison.
+    /// Returns the result of a comparison.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -115,7 +115,7 @@ impl Value {
         }
     }
 
-    /// An integer, or a tuple of such.
+    /// Returns an integer, or a tuple of integers.
     ///
     /// ```
     /// use tilewright::{layouts::IntTuple, eval::evaluate};
@@ -130,7 +130,7 @@ impl Value {
         }
     }
 
-    /// The integers of a list.
+    /// Returns the integers of a list.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -145,7 +145,7 @@ impl Value {
         }
     }
 
-    /// The swizzle.
+    /// Returns the swizzle.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -159,7 +159,7 @@ impl Value {
         }
     }
 
-    /// The layout: of a tile its own, of a SPEC that of the padded array; a tuple is no layout here.
+    /// Returns the layout: for a tile its own, for a SPEC that of the padded array. A tuple is not a layout here.
     ///
     /// ```
     /// use tilewright::{Layout, eval::evaluate};
@@ -176,7 +176,7 @@ impl Value {
         }
     }
 
-    /// The map to coordinates.
+    /// Returns the map to coordinates.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -191,7 +191,7 @@ impl Value {
         }
     }
 
-    /// The map that is linear over bits.
+    /// Returns the map that is linear over bits.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -206,7 +206,7 @@ impl Value {
         }
     }
 
-    /// The names of dims, each with its size where it is given.
+    /// Returns the names of dims, each with its size if one is given.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -221,7 +221,7 @@ impl Value {
         }
     }
 
-    /// Returns whether it is `_`, all coordinates of an axis.
+    /// Returns whether the value is `_`, all coordinates of an axis.
     ///
     /// ```
     /// use tilewright::eval::{Value, evaluate};
@@ -231,7 +231,7 @@ impl Value {
         matches!(&self.0, Form::Slicer(items) if *items == Items::leaf(None))
     }
 
-    /// The parts of a tiler or of a coordinate with `_`: for each axis a layout, an integer, `_`, or parts again.
+    /// Returns the parts of a tiler or of a coordinate with `_`: for each axis a layout, an integer, `_`, or parts again.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -257,8 +257,7 @@ impl Value {
         }
     }
 
-    /// The value as the layout of an array: what `show`, `explain` and `same` look at. A tuple is the
-    /// compact layout of its shape.
+    /// Returns the value as the layout of an array, for `show`, `explain` and `same`. A tuple is the compact layout of its shape.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -278,11 +277,11 @@ impl Value {
     }
 }
 
-/// The part of a tiler for one axis, as a value.
+/// Returns the part of a tiler for one axis as a value.
 fn of_axis(part: &Part) -> Form {
     match part {
         Part::Layout(layout) => Form::Layout(layout.clone()),
-        // Extents are read as integers of 64 bits, signed.
+        // Extents are read as signed integers of 64 bits.
         Part::Extent(extent) => {
             Form::Tuple(IntTuple::integer(i64::try_from(*extent).unwrap_or(i64::MAX)))
         }
@@ -318,13 +317,13 @@ impl fmt::Display for Value {
     }
 }
 
-/// `layout+offset`, also for an offset of 0.
+/// Prints `layout+offset`, also for an offset of 0.
 fn cut(f: &mut fmt::Formatter<'_>, layout: &Layout) -> fmt::Result {
     let shown = layout.offset() != 0 || !layout.swizzle().is_identity();
     write!(f, "{layout}{}", if shown { "" } else { "+0" })
 }
 
-/// A SPEC's layout in modes and strides, or the SPEC where these cannot say it.
+/// Returns the layout of a SPEC in modes and strides, or the SPEC if these cannot express it.
 fn spec(named: &Named) -> String {
     let modes = notation::notations().iter().find(|notation| notation.name() == "cute");
     modes.and_then(|modes| modes.print(named).ok()).unwrap_or_else(|| named.to_spec())

@@ -1,4 +1,4 @@
-//! The operations of the algebra on one layout, and composition.
+//! Functions for the operations of the algebra on one layout, and for composition.
 
 use tilewright_core::{Layout, Swizzle};
 
@@ -117,13 +117,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The number of coordinates of an integer or shape.
+/// Returns the number of coordinates of an integer or shape.
 pub(super) fn extent(call: &Call<'_>, i: usize) -> Result<u64, Refusal> {
     let size = call.shape(i)?.product()?;
     u64::try_from(size).map_err(|_| Refusal::Said("out-of-range", format!("{size} is below 0")))
 }
 
-/// `A o B`; A may be a swizzle.
+/// Evaluates `A o B`; A may be a swizzle.
 pub(in crate::eval) fn composition(call: &Call<'_>) -> Answer {
     if let Form::Swizzle(outer) = call.form(0)? {
         return match call.form(1)? {
@@ -136,7 +136,7 @@ pub(in crate::eval) fn composition(call: &Call<'_>) -> Answer {
     }
     let a = call.layout(0)?;
     if let Form::Swizzle(inner) = call.form(1)? {
-        // Of the layout's own indices.
+        // The swizzle acts on the layout's own indices.
         let indices = Layout::compact_col_major(&a.shape())?;
         return layout(a.composition(&indices.with_swizzle(*inner)?)?);
     }

@@ -1,4 +1,4 @@
-//! What a function is called with, and why it refuses.
+//! Arguments of functions, and refusals.
 
 use crate::Error;
 use tilewright_core::{self as core, BasisLayout, IntTuple, Layout, LinearLayout, Slicer, Swizzle};
@@ -9,14 +9,14 @@ use crate::eval::{
     value::{Form, Part, Value},
 };
 
-/// An evaluated argument and where it stands.
+/// Evaluated argument with its span.
 #[derive(Clone, Debug)]
 pub(in crate::eval) struct Argument {
     pub(in crate::eval) form: Form,
     pub(in crate::eval) span: (usize, usize),
 }
 
-/// A call under evaluation.
+/// Call under evaluation.
 #[derive(Debug)]
 pub(in crate::eval) struct Call<'a> {
     name: &'a str,
@@ -24,14 +24,14 @@ pub(in crate::eval) struct Call<'a> {
     span: (usize, usize),
 }
 
-/// Why a call has no value.
+/// Reason why a call has no value.
 #[derive(Debug)]
 pub(in crate::eval) enum Refusal {
-    /// The library says no.
+    /// The error of the library.
     Core(core::Error),
-    /// An argument is not what it should be.
+    /// An argument of the wrong kind.
     Argument(Error),
-    /// A kind and a sentence.
+    /// A kind of error and a sentence.
     Said(&'static str, String),
 }
 
@@ -48,7 +48,7 @@ impl From<Error> for Refusal {
 }
 
 impl Refusal {
-    /// The refusal as an error of the call at `span`.
+    /// Returns the refusal as an error of the call at `span`.
     pub(in crate::eval) fn at(self, name: &str, span: (usize, usize)) -> Error {
         match self {
             Refusal::Core(error) => Error::core(span, name, &error),
@@ -58,19 +58,18 @@ impl Refusal {
     }
 }
 
-/// What a layout is composed with or divided by.
+/// Operand by which a layout is composed or divided.
 pub(super) enum By {
     Layout(Layout),
     Modes(Vec<Part>),
-    /// A map to coordinates, which picks modes.
+    /// A map to coordinates, which selects modes.
     Basis(BasisLayout),
-    /// `_` alone: all of it.
+    /// `_` alone, which selects everything.
     Keep,
 }
 
 impl Argument {
-    /// The argument as a layout: a tuple is the compact layout of its shape, a SPEC the layout of the
-    /// padded array.
+    /// Returns the argument as a layout. A tuple is the compact layout of its shape, a SPEC the layout of the padded array.
     pub(in crate::eval) fn layout(&self, caller: &str) -> Result<Layout, Error> {
         match &self.form {
             Form::Tuple(shape) => Layout::compact_col_major(shape)
@@ -89,7 +88,7 @@ impl Argument {
         }
     }
 
-    /// The error of an argument that is something else than `expected`.
+    /// Returns the error of an argument that is not `expected`.
     fn is_not(&self, caller: &str, expected: &str) -> Error {
         let message = format!("{caller}: {} where {expected} is expected", self.form.described());
         Error::at("arguments", self.span, message)
@@ -105,7 +104,7 @@ impl<'a> Call<'a> {
         Call { name, arguments, span }
     }
 
-    /// How many arguments there are.
+    /// Returns the number of arguments.
     pub(super) fn count(&self) -> usize {
         self.arguments.len()
     }
@@ -121,7 +120,7 @@ impl<'a> Call<'a> {
         Ok(&self.argument(i)?.form)
     }
 
-    /// The refusal of argument `i`.
+    /// Returns the refusal of argument `i`.
     pub(super) fn is_not<T>(&self, i: usize, expected: &str) -> Result<T, Refusal> {
         Err(Refusal::Argument(self.argument(i)?.is_not(self.name, expected)))
     }
@@ -130,7 +129,7 @@ impl<'a> Call<'a> {
         self.argument(i)?.layout(self.name).map_err(Refusal::Argument)
     }
 
-    /// An integer or a tuple of such.
+    /// Returns an integer or a tuple of integers.
     pub(super) fn tuple(&self, i: usize) -> Result<IntTuple, Refusal> {
         match self.form(i)? {
             Form::Tuple(tuple) => Ok(tuple.clone()),
@@ -138,7 +137,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A tuple, or the shape of a layout.
+    /// Returns a tuple, or the shape of a layout.
     pub(super) fn shape(&self, i: usize) -> Result<IntTuple, Refusal> {
         match self.form(i)? {
             Form::Tuple(tuple) => Ok(tuple.clone()),
@@ -156,25 +155,25 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An integer from 0 on.
+    /// Returns an integer from 0 on.
     pub(super) fn natural(&self, i: usize) -> Result<u64, Refusal> {
         let value = self.integer(i)?;
         u64::try_from(value)
             .map_err(|_| Refusal::Said("out-of-range", format!("{value} is below 0")))
     }
 
-    /// A position, such as that of an axis.
+    /// Returns a position, such as that of an axis.
     pub(super) fn position(&self, i: usize) -> Result<usize, Refusal> {
-        // No layout has that many positions; what is larger is out of range wherever it is used.
+        // A layout has far fewer positions, so a larger number is out of range wherever it is used.
         Ok(usize::try_from(self.natural(i)?).unwrap_or(usize::MAX))
     }
 
-    /// All arguments from `from` on, as positions.
+    /// Returns all arguments from `from` on, as positions.
     pub(super) fn path(&self, from: usize) -> Result<Vec<usize>, Refusal> {
         (from..self.count()).map(|i| self.position(i)).collect()
     }
 
-    /// A coordinate in which `_` keeps a position.
+    /// Returns a coordinate in which `_` keeps a position.
     pub(super) fn slicer(&self, i: usize) -> Result<Slicer, Refusal> {
         match self.form(i)? {
             Form::Slicer(items) => Ok(items.slicer()?),
@@ -183,7 +182,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A linear layout; a layout that is linear over bits is one.
+    /// Returns a linear layout, also from a layout that is linear over bits.
     pub(super) fn linear(&self, i: usize) -> Result<LinearLayout, Refusal> {
         match self.form(i)? {
             Form::Linear(map) => Ok(LinearLayout::clone(map)),
@@ -191,7 +190,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The names of dims.
+    /// Returns the names of dims.
     pub(super) fn dims(&self, i: usize) -> Result<&'a Dims, Refusal> {
         match self.form(i)? {
             Form::Dims(dims) => Ok(dims),
@@ -206,7 +205,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The brackets of a shape, a tiler or a coordinate with `_`, as a tuple that has them.
+    /// Returns a tuple with the brackets of a shape, a tiler or a coordinate with `_`.
     pub(super) fn profile(&self, i: usize) -> Result<IntTuple, Refusal> {
         match self.form(i)? {
             Form::Slicer(items) => Ok(items.zeroed()?),
@@ -215,7 +214,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What a tuple says of each axis as a tiler.
+    /// Reads a tuple as a tiler, with one part for each axis.
     fn modes(&self, i: usize, items: &Items) -> Result<By, Refusal> {
         match items.parts() {
             Some(parts) => Ok(By::Modes(parts)),
@@ -223,7 +222,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A layout, an integer (that many coordinates), or a tiler: `<…>`, `_`, a tuple by axis.
+    /// Returns a layout, an integer (that many coordinates), or a tiler: `<…>`, `_`, or a tuple with one part for each axis.
     pub(super) fn by(&self, i: usize) -> Result<By, Refusal> {
         match self.form(i)? {
             Form::Tiler(parts) => Ok(By::Modes(parts.clone())),

@@ -1,4 +1,4 @@
-//! Making layouts of shapes, and of other layouts.
+//! Functions that build layouts from shapes and from other layouts.
 
 use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTv, TensorLayout};
 use tilewright_notation::Named;
@@ -81,7 +81,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// Strides times argument 1, if there is one.
+/// Returns the strides times argument 1, if there is one.
 fn from(call: &Call<'_>, strides: &IntTuple) -> Answer {
     if call.count() < 2 {
         return Ok(Form::Tuple(strides.clone()));
@@ -103,7 +103,7 @@ fn identity(call: &Call<'_>) -> Answer {
     }
 }
 
-/// The tile, of which no more is valid than of the whole.
+/// Returns the tile. Its valid extents are at most those of the whole.
 fn tile(call: &Call<'_>) -> Answer {
     let (whole, layout) = (array(call, 0)?, call.layout(0)?);
     let shape = call.tuple(1)?.product_each()?;

@@ -1,4 +1,4 @@
-//! The same memory as larger or smaller elements.
+//! Functions that view the same memory as larger or smaller elements.
 
 use super::{Function, structure::layout};
 

@@ -1,4 +1,4 @@
-//! Comparing layouts and shapes, and shapes divided by shapes.
+//! Functions that compare layouts and shapes, and divide shapes by shapes.
 
 #[cfg(feature = "banks")]
 use tilewright_banks::{Between, Sample, matrix_between};
@@ -112,7 +112,7 @@ fn swizzle_between(call: &Call<'_>) -> Answer {
     }
 }
 
-/// The matrix of bits that turns one layout into another, or why none does, in words.
+/// Describes the matrix of bits that turns one layout into another, or the reason why there is none.
 #[cfg(feature = "banks")]
 fn matrix(from: &TensorLayout, to: &TensorLayout) -> String {
     match matrix_between(from, to) {
@@ -141,7 +141,7 @@ fn matrix(from: &TensorLayout, to: &TensorLayout) -> String {
     }
 }
 
-/// A matrix as the map of its offsets.
+/// Returns a matrix as the map of its offsets.
 #[cfg(feature = "banks")]
 fn offsets(matrix: &Swizzle) -> Result<LinearLayout, tilewright_core::Error> {
     let bases: Vec<[u64; 1]> = matrix.images().iter().map(|&image| [image]).collect();

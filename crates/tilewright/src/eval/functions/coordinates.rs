@@ -1,4 +1,4 @@
-//! Coordinates, indices and offsets; what is left when some coordinates are fixed.
+//! Functions for coordinates, indices and offsets, and for the rest of a layout when some coordinates are fixed.
 
 use tilewright_core::{Coord, IntTuple, Layout, Place, TensorLayout};
 use tilewright_notation::Named;
@@ -105,7 +105,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// What `slice` and `dice` keep: of a tuple, a tuple.
+/// Returns the result of `slice` or `dice`, which is a tuple for a tuple.
 fn kept(call: &Call<'_>, kept: Layout) -> Answer {
     match call.form(1)? {
         Form::Tuple(_) => Ok(Form::Tuple(kept.shape())),
@@ -113,12 +113,12 @@ fn kept(call: &Call<'_>, kept: Layout) -> Answer {
     }
 }
 
-/// Argument `i` as the layout of an array.
+/// Returns argument `i` as the layout of an array.
 pub(super) fn array(call: &Call<'_>, i: usize) -> Result<Named, Refusal> {
     match Value(call.form(i)?.clone()).to_named() {
         Some(named) => Ok(named),
         None => {
-            // A layout that is no array says why.
+            // A layout that is not the layout of an array has its own error.
             let _ = call.layout(i)?;
             call.is_not(i, "a layout")
         }
@@ -141,7 +141,7 @@ fn offset(call: &Call<'_>) -> Result<i64, Refusal> {
     }
 }
 
-/// One integer per dim, from a coordinate that may be nested as the modes are.
+/// Returns one integer for each dim, from a coordinate that may be nested like the modes.
 fn axes(tensor: &TensorLayout, coord: &IntTuple) -> Result<Vec<u64>, Refusal> {
     let shape = tensor.layout().shape();
     let axis = |i: usize| {

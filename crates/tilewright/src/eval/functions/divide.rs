@@ -1,4 +1,4 @@
-//! Division: a layout as tiles of itself.
+//! Functions that divide a layout into tiles.
 
 use tilewright_core::{Error, Layout, Tiler};
 
@@ -44,7 +44,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// A by B: as a whole by a layout, axis by axis by a tiler.
+/// Divides A by B: as a whole by a layout, axis by axis by a tiler.
 pub(super) fn by_layout_or_mode(
     call: &Call<'_>,
     whole: fn(&Layout, &Layout) -> Result<Layout, Error>,

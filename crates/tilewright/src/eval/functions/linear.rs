@@ -1,4 +1,4 @@
-//! Linear layouts: maps between named dims that are linear over bits.
+//! Functions for linear layouts: maps between named dims that are linear over bits.
 
 use tilewright_core::{Error, IntTuple, LinearLayout, Profile};
 
@@ -337,7 +337,7 @@ fn linear(map: LinearLayout) -> Answer {
     Ok(Form::Linear(Box::new(map)))
 }
 
-/// The one name between brackets.
+/// Returns the only name between brackets.
 fn name<'a>(call: &Call<'a>, i: usize) -> Result<&'a str, Refusal> {
     match call.dims(i)?.names()[..] {
         [name] => Ok(name),
@@ -345,7 +345,7 @@ fn name<'a>(call: &Call<'a>, i: usize) -> Result<&'a str, Refusal> {
     }
 }
 
-/// Names and sizes.
+/// Returns names and sizes.
 fn sizes<'a>(call: &Call<'a>, i: usize) -> Result<Vec<(&'a str, u64)>, Refusal> {
     match call.dims(i)?.sizes() {
         Some(sizes) => Ok(sizes),
@@ -362,7 +362,7 @@ fn apply(call: &Call<'_>) -> Answer {
     answer(map.apply(&values?)?.as_slice())
 }
 
-/// An integer for one dim, a tuple for several.
+/// Returns an integer for one dim, a tuple for several.
 fn answer(of_dims: &[u64]) -> Answer {
     // Coordinates have at most 62 bits.
     match of_dims {

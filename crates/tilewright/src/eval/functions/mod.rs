@@ -1,4 +1,4 @@
-//! The functions of expressions: a table of name, arguments, sentence and code, one file a group.
+//! The functions of expressions: a table with name, arguments, description and code. Each file has one group.
 
 mod algebra;
 mod arguments;
@@ -36,17 +36,17 @@ pub struct Function {
     name: &'static str,
     arguments: &'static str,
     doc: &'static str,
-    /// Its parameters and result in Python; empty where Python has it otherwise.
+    /// The parameters and the result in Python; empty if Python has a method instead.
     python: &'static str,
-    /// Arguments to try it with.
+    /// The arguments of an example.
     example: &'static str,
-    /// The fewest and the most arguments.
+    /// The smallest and the largest number of arguments.
     counts: (usize, usize),
     run: fn(&Call<'_>) -> Answer,
 }
 
 impl Function {
-    /// The name, as in CuTe where CuTe has the function.
+    /// The name, which is CuTe's if CuTe has the function.
     ///
     /// ```
     /// use tilewright::eval::functions;
@@ -58,7 +58,7 @@ impl Function {
         self.name
     }
 
-    /// The arguments in their order; those in brackets may be left out.
+    /// The arguments in their order; those in brackets are optional.
     ///
     /// ```
     /// use tilewright::eval::functions;
@@ -69,7 +69,7 @@ impl Function {
         self.arguments
     }
 
-    /// What it answers, in a sentence.
+    /// The description, in a sentence.
     ///
     /// ```
     /// use tilewright::eval::functions;
@@ -82,7 +82,7 @@ impl Function {
         self.doc
     }
 
-    /// Its parameters and result as Python declares them; `None` for what Python's values answer by methods.
+    /// The parameters and the result as Python declares them; `None` if Python's values have a method instead.
     ///
     /// ```
     /// use tilewright::eval::functions;
@@ -93,7 +93,7 @@ impl Function {
         Some(self.python).filter(|text| !text.is_empty())
     }
 
-    /// A call of it that has a value.
+    /// Returns an example: a call that has a value.
     ///
     /// ```
     /// use tilewright::eval::{evaluate, functions};
@@ -105,7 +105,7 @@ impl Function {
         format!("{}({})", self.name, self.example)
     }
 
-    /// The value of a call.
+    /// Evaluates a call.
     pub(super) fn call(&self, arguments: &[Argument], span: (usize, usize)) -> Result<Form, Error> {
         let (least, most) = self.counts;
         if arguments.len() < least || arguments.len() > most {
@@ -152,7 +152,7 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
     groups.into_iter().flatten()
 }
 
-/// The names that Triton's `LinearLayout` gives to functions that are called otherwise here.
+/// The names of Triton's `LinearLayout` for functions with other names here.
 const TRITON: [(&str, &str); 23] = [
     ("concatIns", "concat_ins"),
     ("concatOuts", "concat_outs"),
@@ -179,7 +179,7 @@ const TRITON: [(&str, &str); 23] = [
     ("zeros1D", "zeros"),
 ];
 
-/// The function of this name, or of this name in Triton.
+/// Finds the function of this name, or of this name in Triton.
 pub(super) fn named(name: &str, span: (usize, usize)) -> Result<&'static Function, Error> {
     let own = TRITON.iter().find(|(other, _)| *other == name).map_or(name, |&(_, own)| own);
     functions().find(|function| function.name == own).ok_or_else(|| {
@@ -190,7 +190,7 @@ pub(super) fn named(name: &str, span: (usize, usize)) -> Result<&'static Functio
     })
 }
 
-/// The name with the fewest letters changed, if these are few.
+/// Returns the name with the fewest changed letters, if these are few.
 fn nearest(name: &str) -> Option<&'static str> {
     let limit = (name.len() / 3).max(1);
     let lower = name.to_ascii_lowercase();

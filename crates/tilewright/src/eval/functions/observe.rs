@@ -1,4 +1,4 @@
-//! Functions that answer one question about a layout: its sizes, offsets, properties.
+//! Functions that compute one property of a layout: sizes, offsets, injectivity.
 
 use tilewright_core::{IntTuple, Layout};
 
@@ -105,7 +105,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| {
             let (swizzle, n) = (call.swizzle(0)?, call.natural(1)?);
             bounded(n)?;
-            // Below the limit, so that every image fits.
+            // The bound on the length also bounds every image.
             Ok(Form::List((0..n).map(|offset| swizzle.apply(offset) as i64).collect()))
         },
     },
@@ -115,7 +115,7 @@ pub(super) fn integer(value: i64) -> Answer {
     Ok(Form::Tuple(IntTuple::integer(value)))
 }
 
-/// The shape of the part of argument 0 at the path that the others are.
+/// Returns the shape of the part of argument 0 at the path that the other arguments give.
 fn part(call: &Call<'_>) -> Result<IntTuple, Refusal> {
     Ok(call.shape(0)?.get(&call.path(1)?)?)
 }

@@ -1,4 +1,4 @@
-//! Products: a layout repeated as another layout says.
+//! Functions for products: a layout repeated according to another layout.
 
 use tilewright_core::{Error, Layout};
 

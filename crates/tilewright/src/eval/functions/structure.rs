@@ -1,4 +1,4 @@
-//! Taking layouts apart and putting them together; no offset changes.
+//! Functions that take layouts apart and put them together, without a change of offsets.
 
 use tilewright_core::{IntTuple, Layout, LayoutPart};
 
@@ -116,7 +116,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| match (parts(call)?, call.position(1)?, call.form(2)?) {
             (Some(parts), axis, Form::Tuple(one)) => {
                 at(&parts, axis)?;
-                // An integer has no brackets that stay.
+                // An integer lacks brackets around its part.
                 if matches!(call.form(0)?, Form::Tuple(whole) if whole.as_integer().is_some()) {
                     return Ok(Form::Tuple(one.clone()));
                 }
@@ -140,7 +140,7 @@ pub(super) fn layout(layout: Layout) -> Answer {
     Ok(Form::Layout(Box::new(layout)))
 }
 
-/// The parts of a tuple; one of an integer, none of a layout.
+/// Returns the parts of a tuple, the only part of an integer, or `None` for a layout.
 fn parts(call: &Call<'_>) -> Result<Option<Vec<IntTuple>>, Refusal> {
     match call.form(0)? {
         Form::Tuple(tuple) => parts_of(tuple).map(Some),
@@ -148,7 +148,7 @@ fn parts(call: &Call<'_>) -> Result<Option<Vec<IntTuple>>, Refusal> {
     }
 }
 
-/// The parts of a tuple; one of an integer.
+/// Returns the parts of a tuple, or the only part of an integer.
 pub(super) fn parts_of(tuple: &IntTuple) -> Result<Vec<IntTuple>, Refusal> {
     match tuple.as_integer() {
         Some(_) => Ok(vec![tuple.clone()]),
@@ -156,7 +156,7 @@ pub(super) fn parts_of(tuple: &IntTuple) -> Result<Vec<IntTuple>, Refusal> {
     }
 }
 
-/// CuTe's `append<n>(A, B)`, or with `before` its `prepend<n>`.
+/// Evaluates CuTe's `append<n>(A, B)`, or `prepend<n>` if `before` is set.
 fn grown(call: &Call<'_>, before: bool) -> Answer {
     let n = call.position(1)?;
     let one = if call.count() == 3 { Some(call.form(2)?) } else { None };
@@ -178,12 +178,12 @@ fn grown(call: &Call<'_>, before: bool) -> Answer {
     layout(whole)
 }
 
-/// `1:0`.
+/// Returns `1:0`.
 fn unit() -> Result<Layout, Refusal> {
     Ok(Layout::from_shape_stride(&IntTuple::integer(1), &IntTuple::integer(0))?)
 }
 
-/// Refuses a number of axes below those that there are.
+/// Returns an error if there are already more than `n` axes.
 fn longer(rank: usize, n: usize) -> Result<(), Refusal> {
     if rank <= n {
         return Ok(());
@@ -209,7 +209,7 @@ fn range(parts: &[IntTuple], from: usize, to: usize) -> Result<&[IntTuple], Refu
     })
 }
 
-/// The tuple of these parts.
+/// Returns the tuple of these parts.
 fn of<'a>(parts: impl Iterator<Item = Result<&'a IntTuple, Refusal>>) -> Answer {
     let parts: Vec<&IntTuple> = parts.collect::<Result<_, _>>()?;
     Ok(Form::Tuple(IntTuple::of(&parts)?))

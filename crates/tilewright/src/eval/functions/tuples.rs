@@ -112,7 +112,7 @@ fn tuple(tuple: IntTuple) -> Form {
     Form::Tuple(tuple)
 }
 
-/// Returns argument 0, an integer as a tuple of one.
+/// Returns argument 0, with an integer as a tuple of one.
 fn wrapped(call: &Call<'_>) -> Result<IntTuple, Refusal> {
     let whole = call.tuple(0)?;
     match whole.as_integer() {
@@ -182,7 +182,7 @@ fn round_up(a: &IntTuple, b: &IntTuple) -> Result<IntTuple, Refusal> {
     }
 }
 
-/// The least multiple of `step` from `value` on.
+/// Returns the smallest multiple of `step` that is at least `value`.
 fn multiple(value: i64, step: i64) -> Result<i64, Refusal> {
     if step < 1 {
         let message = format!("{value} up to a multiple of {step}; give a step of 1 or more");

@@ -1,4 +1,4 @@
-//! Reads the C++ of CuTe and TLA (CATLASS) in expressions, as it is copied from a kernel.
+//! Parser of the C++ of CuTe and TLA (CATLASS) in expressions, as it is copied from a kernel.
 //!
 //! ```text
 //! primary  := [ ('cute' | 'tla') '::' ] word [ '{' '}' ]
@@ -14,7 +14,7 @@
 //! order    := ('LayoutLeft' | 'GenColMajor' | 'LayoutRight' | 'GenRowMajor') [ '{' '}' ]
 //! ```
 //!
-//! TLA's names are CuTe's with capitals: `MakeLayout`, `MakeShape`, `MakeStride`, `MakeCoord`, `MakeTile`, and `MakeLayoutTile`,
+//! TLA's names are CuTe's in camel case: `MakeLayout`, `MakeShape`, `MakeStride`, `MakeCoord`, `MakeTile`, and `MakeLayoutTile`,
 //! which is `tile`. A `;` may end the text.
 
 use super::{Error, Expr, Node, Parser, Word};
@@ -25,7 +25,7 @@ const TEMPLATES: [&str; 16] = [
     "replace", "upcast", "downcast", "cosize", "append", "prepend",
 ];
 
-/// The function that compact strides in this order are asked from.
+/// Returns the name of the function that computes the compact strides of this order.
 fn order(name: &str) -> Option<&'static str> {
     match name {
         "LayoutLeft" | "GenColMajor" => Some("compact_col_major"),
@@ -35,7 +35,7 @@ fn order(name: &str) -> Option<&'static str> {
 }
 
 impl<'a> Parser<'a> {
-    /// `cute::` or `tla::`, passed over.
+    /// Skips `cute::` or `tla::`.
     pub(super) fn qualifier(&mut self) {
         let ahead = self.tokens.get(self.at..self.at + 3);
         let words = ahead.map(|tokens| [tokens[0].word, tokens[1].word, tokens[2].word]);
@@ -44,7 +44,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `{}`, which makes a value of a type, passed over.
+    /// Skips `{}`, which makes a value of a type.
     pub(super) fn braces(&mut self) {
         if let Word::Linear(text) = self.here().word
             && text.bytes().all(|byte| b"{} ".contains(&byte))
@@ -53,7 +53,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What a name of C++ begins, if it is one; the name is taken already.
+    /// Parses the construct that a name of C++ begins, if it is one. The name is already taken.
     pub(super) fn cpp(&mut self, name: &'a str) -> Result<Option<Node<'a>>, Error> {
         let node = match (name, self.here().word) {
             ("Int" | "C", Word::Sign('<')) => self.constant()?,
@@ -81,7 +81,7 @@ impl<'a> Parser<'a> {
         Ok(Some(node))
     }
 
-    /// `<8>` of `Int<8>`, and the brackets that make a value of it.
+    /// Parses the `<8>` of `Int<8>`, and the brackets that make a value of it.
     fn constant(&mut self) -> Result<Node<'a>, Error> {
         self.take();
         let value = self.integer()?;
@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
         Ok(Node::Integer(value))
     }
 
-    /// `<0>(L)` of `size<0>(L)`.
+    /// Parses the `<0>(L)` of `size<0>(L)`.
     fn template(&mut self, name: &'a str) -> Result<Node<'a>, Error> {
         let name_span = self.tokens[self.at - 1].span;
         let integers = self.list('<', '>')?;
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
         let behind = arguments.len().min(1);
         arguments.splice(behind..behind, integers);
         let name = match name {
-            // CuTe's `layout<i>(L)` is the part that `get` gives.
+            // CuTe's `layout<i>(L)` is the part that `get` returns.
             "layout" => "get",
             "append" => "append_to",
             "prepend" => "prepend_to",
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         Ok(Node::At { layout: Box::new(layout), coord: Box::new(coord) })
     }
 
-    /// The call of `make_layout`, or a shape with an order.
+    /// Parses the call of `make_layout`, or a shape with an order.
     fn made(&mut self, (open, close): (char, char)) -> Result<Node<'a>, Error> {
         let name_span = self.tokens[self.at - 1].span;
         self.eat(Word::Sign(open));
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
         Ok(Node::Call { name: "make_layout", name_span, arguments })
     }
 
-    /// The function of an order, taken, and where the order stands.
+    /// Takes an order, and returns its function and its span.
     fn order(&mut self) -> Option<(&'static str, (usize, usize))> {
         let from = self.at;
         self.qualifier();
@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// `_m4` is an integer and no difference: it takes nothing away from an offset.
+    /// `_m4` is an integer, not a difference: it is not subtracted from an offset.
     #[test]
     fn a_negative_constant_is_an_integer_alone() {
         assert_eq!(evaluate("(8:-1)+7").unwrap().to_string(), "8:-1+7");
