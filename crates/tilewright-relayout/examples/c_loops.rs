@@ -1,13 +1,13 @@
 //! Prints a program as a function in C: a nest of loops for each region and each gap, or one over digits.
 //!
-//! `cargo run -p tilewright-relayout --example c_loops` prints three of them. Everything is said by the
-//! public data of a [`Program`]; a generator for another machine begins like this one.
+//! `cargo run -p tilewright-relayout --example c_loops` prints three of them. It uses only the public data of a
+//! [`Program`]; a generator for another machine would begin in the same way.
 
 use std::fmt::{Error, Write};
 use tilewright_core::{Fractal, Layout, Step, Swizzle, TensorLayout};
 use tilewright_relayout::{Elements, Extend, Gap, Op, Program, Region};
 
-/// What every function below calls: some bits of packed elements, and a fill.
+/// Helper functions that the printed functions call: copies of bits of packed elements, and fills.
 pub(crate) const PRELUDE: &str = "\
 #include <stdint.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void put(unsigned char *p, uint64_t at, unsigned bits, uint64_t value) {
 }
 ";
 
-/// The function `name(src, dst)` that does what a program says.
+/// Returns the function `name(src, dst)` that is equivalent to a program.
 pub(crate) fn function(name: &str, program: &Program) -> Result<String, Error> {
     let mut c = C { text: String::new(), depth: 1, elements: program.elements() };
     writeln!(c.text, "void {name}(const unsigned char *src, unsigned char *dst) {{")?;
@@ -42,7 +42,7 @@ pub(crate) fn function(name: &str, program: &Program) -> Result<String, Error> {
     Ok(c.text)
 }
 
-/// A text that grows, and how deep in braces it is.
+/// A growing text and its current depth of braces.
 struct C {
     text: String,
     depth: usize,
@@ -69,12 +69,12 @@ impl C {
         })
     }
 
-    /// What no element is written to.
+    /// Prints the fill of the gaps.
     fn fill(&mut self, program: &Program) -> Result<(), Error> {
         let fill = Fill::of(program);
         match program.gaps() {
             Some(gaps) => gaps.iter().try_for_each(|gap| self.gap(gap, &fill)),
-            // All of the destination, before the elements.
+            // The whole destination, before the elements.
             None => {
                 let capacity = program.dst().capacity();
                 let all = Gap { packed: true, dst: 0, run: capacity, loops: Vec::new() };
@@ -135,7 +135,7 @@ impl C {
         self.line(&format!("put(dst, (uint64_t){d} * {dst_bits}, {dst_bits}, x);"))
     }
 
-    /// A loop for each digit; in it, what the groups add to the offset of the source.
+    /// Prints a loop for each digit, and in it the parts that the groups add to the offset of the source.
     fn digits(&mut self, program: &Program) -> Result<(), Error> {
         let digits = program.digits();
         if digits.is_empty() {
@@ -221,7 +221,7 @@ impl C {
         })
     }
 
-    /// The bits that move, taken out and xored with the image of each.
+    /// Extracts the bits that move, and xors with the image of each.
     fn matrix(&mut self, variable: &str, swizzle: &Swizzle) -> Result<(), Error> {
         let moving = swizzle.images().iter().enumerate().filter(|(bit, image)| **image != 1 << bit);
         let bit = |(bit, image): (usize, &u64)| {
@@ -231,7 +231,7 @@ impl C {
         self.line(&format!("{variable} ^= {};", all.join(" ^ ")))
     }
 
-    /// Packed elements may leave bits of the last byte, which are 0.
+    /// Packed elements may leave bits of the last byte, which become 0.
     fn tail(&mut self, program: &Program) -> Result<(), Error> {
         let bits = u64::from(self.elements.dst_bits);
         let (all, bytes) = (program.dst().capacity().saturating_mul(bits), program.dst_bytes());
@@ -242,7 +242,7 @@ impl C {
     }
 }
 
-/// The bytes of one element of padding; packed, the bits of one.
+/// The bytes of one element of padding; for packed elements, its bits.
 struct Fill {
     bytes: Vec<u8>,
 }

@@ -1,5 +1,5 @@
-//! Plans in one buffer next to two buffers and to memcpy of the same bytes: medians of interleaved
-//! turns, in milliseconds. Arguments: the threads, 1 unless given.
+//! Speed of plans within one buffer compared with two buffers and with memcpy of the same bytes: medians of interleaved
+//! rounds, in milliseconds. Argument: the number of threads, 1 by default.
 
 use std::time::Instant;
 use tilewright_core::{Digit, Fractal, Pattern, TensorLayout};

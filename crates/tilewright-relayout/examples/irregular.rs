@@ -1,6 +1,5 @@
-//! How fast plans run whose digits do not divide one another: GB/s read and written by one thread, by
-//! two, and in chunks, and the share of memcpy with one thread, next to a regular transpose of the same
-//! number of elements.
+//! Speed of plans whose digits do not divide one another: GB/s read and written by one thread, by two, and in chunks,
+//! and the share of memcpy with one thread, compared with a regular transpose of the same number of elements.
 //!
 //! `cargo run --release -p tilewright-relayout --example irregular [-- --quick]`
 
@@ -50,7 +49,7 @@ fn merged(extents: [u64; 3]) -> TensorLayout {
     TensorLayout::with_steps(&extents, &steps, &layout, extents[0] * inner * 4).unwrap()
 }
 
-/// All dims as one, column by column of fives.
+/// All dims merged, stored in columns of fives.
 fn line(n: u64) -> TensorLayout {
     let steps = [Step::Merge { major: 0, minor: 1 }, Step::Split { axis: 0, by: 5 }];
     let outer = (n * n).div_ceil(5);

@@ -1,5 +1,5 @@
-//! How fast permutations run whose buffers begin within cache lines: the time of memcpy over that of the
-//! plan, in turns, for each case and each pair of offsets.
+//! Speed of permutations whose buffers begin within cache lines: the time of memcpy divided by that of the plan,
+//! measured alternately, for each case and each pair of offsets.
 //!
 //! `cargo run --release -p tilewright-relayout --example phases -- [NAME…] [threads=2] [rounds=5] [mb=128]
 //! [at=0,0/16,16]`
@@ -56,7 +56,7 @@ fn layouts(extents: &[u64], order: &[usize]) -> (TensorLayout, TensorLayout) {
     (TensorLayout::row_major(extents).unwrap(), dst)
 }
 
-/// The lower quartile: what others do on the machine only adds to times.
+/// The lower quartile, because other processes on the machine can only add to times.
 fn quartile(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 4]

@@ -1,8 +1,8 @@
-//! Whether large arrays cost more per byte than small ones, and whether a run needs memory beside its two
-//! buffers: time per byte from 128 MiB up to 4 GiB next to copying, and the peak of resident memory.
+//! Scaling with size: time per byte from 128 MiB up to 4 GiB compared with copying, and the peak of resident memory,
+//! which shows whether a run needs memory besides its two buffers.
 //!
-//! `cargo run --release -p tilewright-relayout --example scale [-- MIB [THREADS]]`, of which MIB is the
-//! largest array, 4096 unless given. Needs twice as much memory.
+//! `cargo run --release -p tilewright-relayout --example scale [-- MIB [THREADS]]`, where MIB is the largest array,
+//! 4096 by default. Needs twice as much memory.
 
 use std::{env, fs, time::Instant};
 
@@ -11,7 +11,7 @@ use tilewright_relayout::{Buffer, Elements, Plan};
 
 const MIB: u64 = 1 << 20;
 
-/// Runs of each size, of which the fastest counts.
+/// The number of runs of each size; the fastest counts.
 const TURNS: usize = 3;
 
 /// A name, the bits of an element, and the layouts of an array of a given number of bytes.
@@ -39,7 +39,7 @@ fn seconds(work: &mut dyn FnMut()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// The peak of resident memory in bytes, where the system tells it.
+/// Returns the peak of resident memory in bytes, if the system reports it.
 fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,17 +1,17 @@
-//! Memory for arrays: zeroed, on a page, and on huge pages where the system has them.
+//! Zeroed memory for arrays, aligned to a page, with huge pages where the system has them.
 //!
-//! A fresh page costs more than what is written to it, and a relayout touches many pages at once: large
-//! buffers ask for pages of 2 MiB before anything touches them. Made once and used again, a buffer costs
-//! nothing.
+//! The first access to a fresh page costs more than the write itself, and a relayout touches many pages at once. So
+//! large buffers ask for pages of 2 MiB before anything touches them. A buffer that is reused does not pay this cost
+//! again.
 
 use crate::Error;
 use core::ops::{Deref, DerefMut};
 use memmap2::MmapMut;
 
-/// The bytes of a huge page. Shorter buffers ask for none.
+/// The bytes of a huge page. Shorter buffers do not ask for huge pages.
 const HUGE: usize = 2 << 20;
 
-/// Bytes that begin on a cache line: of a huge page, if they fill one (2 MiB).
+/// Memory that begins on a cache line, or on a huge page (2 MiB) if it fills at least one.
 ///
 /// ```
 /// use tilewright_relayout::Buffer;
@@ -21,7 +21,7 @@ const HUGE: usize = 2 << 20;
 /// assert!(Buffer::new(u64::MAX).unwrap_err().is_buffer());
 /// ```
 pub struct Buffer {
-    /// None where there are no bytes.
+    /// `None` for a buffer without bytes.
     map: Option<MmapMut>,
     first: usize,
     len: usize,
@@ -46,14 +46,14 @@ impl Buffer {
         if len == 0 {
             return Ok(Buffer { map: None, first: 0, len });
         }
-        // Maps begin at pages, which may be small ones.
+        // Maps begin at a page, which may be smaller than a huge page.
         let spare = if len < HUGE { 0 } else { HUGE };
         let all = len.checked_add(spare).ok_or_else(refused)?;
         let map = MmapMut::map_anon(all).map_err(|_| refused())?;
         let first = if spare == 0 { 0 } else { map.as_ptr().align_offset(HUGE) };
         #[cfg(target_os = "linux")]
         if spare > 0 {
-            // A wish; without huge pages the buffer is slower, and as good otherwise.
+            // This is a hint: without huge pages the buffer is slower but correct.
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         Ok(Buffer { map: Some(map), first, len })

@@ -1,4 +1,4 @@
-//! A plan in words, so that a slow case explains itself.
+//! The text form of a plan, from which a reader sees why a case is slow.
 
 use crate::{
     Plan,
@@ -8,10 +8,9 @@ use crate::{
 use core::fmt;
 
 impl Plan {
-    /// What moves most of the bytes, in a few words: `copy`, `rows`, `transpose 4B`,
-    /// `join 3 rows of 4B`, `every 2nd of 4B`, `unpack 4b to 8b`, `blocks 4B`, `gather 4B`, `bits`; `fill` for an
-    /// array without elements, `tables` where regions are too many and elements are found through tables
-    /// of offsets.
+    /// Returns the name of the kernel that moves most of the bytes: `copy`, `rows`, `transpose 4B`, `join 3 rows of
+    /// 4B`, `every 2nd of 4B`, `unpack 4b to 8b`, `blocks 4B`, `gather 4B`, `bits`; `fill` for an array without
+    /// elements, and `tables` if there are too many regions and elements are found through tables of offsets.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -30,9 +29,9 @@ impl Plan {
         }
     }
 
-    /// The ways that [`run`](Plan::run) and [`run_range`](Plan::run_range) have run since this plan was made, by
-    /// the name that the plan prints, and how often each did; `other` counts what ranges of the destination left of a region that was too small for its
-    /// way.
+    /// Returns the kernels that [`run`](Plan::run) and [`run_range`](Plan::run_range) have run since this plan was
+    /// made, by the name that the plan prints, with the number of runs of each. `other` counts the remainders of
+    /// regions, cut by ranges of the destination, that were too small for the region's kernel.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -59,7 +58,8 @@ impl Plan {
         all
     }
 
-    /// The plan in words, with how this many threads share each region; 0 for one per core.
+    /// Returns the text of the plan for this many threads, with how they share each region; 0 means one thread per
+    /// core.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -90,7 +90,7 @@ impl Plan {
         self.0.program.write_region(f, region, &way)
     }
 
-    /// The plan, with what `also` says of each region.
+    /// Writes the plan; `also` adds a text to each region.
     fn write(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -114,7 +114,7 @@ impl Plan {
     }
 }
 
-/// A plan that some threads share.
+/// A plan and the number of threads that share it.
 struct Shared<'a> {
     plan: &'a Plan,
     threads: usize,

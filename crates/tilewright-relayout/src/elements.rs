@@ -1,8 +1,8 @@
-//! The width of the elements on either side.
+//! The width of the elements in the source and in the destination.
 
 use crate::Error;
 
-/// What the added high bits hold when elements become wider.
+/// The value of the added high bits when elements become wider.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -25,9 +25,9 @@ pub enum Extend {
 
 /// The widths of the elements in the source and in the destination, in bits.
 ///
-/// Elements of 1, 2 and 4 bits are packed, element 0 in the low bits of byte 0. Wider elements are
-/// little-endian where their width changes, and opaque where it does not. A wider destination unpacks by
-/// [`Extend`], a narrower one packs by dropping the high bits.
+/// Elements of 1, 2 and 4 bits are packed; element 0 is in the low bits of byte 0. Elements of 8 bits and more are
+/// little-endian if their width changes, and opaque if it does not. A wider destination unpacks by [`Extend`]; a
+/// narrower one packs by dropping the high bits.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -46,9 +46,9 @@ pub enum Extend {
 pub struct Elements {
     /// The width of a source element: 1, 2, 4, or a multiple of 8 up to 2048.
     pub src_bits: u32,
-    /// The width of a destination element: the same, or both out of 1, 2, 4, 8, 16 and 32.
+    /// The width of a destination element: equal to the source's, or both widths are among 1, 2, 4, 8, 16 and 32.
     pub dst_bits: u32,
-    /// What the added bits hold where the destination is wider.
+    /// The value of the added bits if the destination is wider.
     pub extend: Extend,
 }
 
@@ -68,7 +68,7 @@ impl Elements {
         self.src_bits == self.dst_bits
     }
 
-    /// Checks the widths against the list.
+    /// Checks that the widths are supported.
     pub(crate) fn check(self) -> Result<(), Error> {
         let Elements { src_bits, dst_bits, .. } = self;
         let converts = |bits| matches!(bits, 1 | 2 | 4 | 8 | 16 | 32);
@@ -84,7 +84,7 @@ impl Elements {
         )))
     }
 
-    /// The destination bytes that one element occupies alone: 1 for packed elements.
+    /// The bytes that a single destination element occupies: 1 for packed elements.
     pub(crate) fn dst_align(self) -> u64 {
         u64::from(self.dst_bits / 8).max(1)
     }
@@ -93,7 +93,7 @@ impl Elements {
 /// The bytes that `capacity` elements of `bits` bits occupy.
 pub(crate) fn bytes(what: &str, capacity: u64, bits: u32) -> Result<u64, Error> {
     let all = u128::from(capacity) * u128::from(bits);
-    // Offsets are counted in bits where elements are packed.
+    // Offsets of packed elements are counted in bits.
     let limit = if bits < 8 { i64::MAX as u128 } else { i64::MAX as u128 * 8 };
     let bytes = all.div_ceil(8);
     if all > limit || usize::try_from(bytes).is_err() {

@@ -1,8 +1,8 @@
-//! The error of this crate: one small opaque value with predicates and numbers.
+//! The error of this crate: a small opaque value with predicates.
 
 use core::fmt;
 
-/// What went wrong, as far as a caller decides by it.
+/// The kind of an error, by which callers decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Buffer,
@@ -14,10 +14,10 @@ enum Kind {
     Unsupported,
 }
 
-/// Why a plan could not be made or run.
+/// The reason why a plan could not be made or run.
 ///
-/// The message states what was asked, with its numbers, and what would be legal. Decide by the
-/// predicates, never by the message.
+/// The message states what was requested, with its numbers, and what would be legal. Programs decide by the predicates,
+/// never by the message.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -55,7 +55,7 @@ impl Error {
         Error { kind: Kind::Unsupported, message }
     }
 
-    /// The error of the core, of which `what` was asked.
+    /// Wraps an error of the core; `what` names the object that the core was asked about.
     pub(crate) fn of(what: &str, error: &tilewright_core::Error) -> Error {
         let kind = if error.is_undecided() {
             Kind::Undecided
@@ -71,7 +71,7 @@ impl Error {
         Error { kind, message: format!("{what}: {error}") }
     }
 
-    /// A stable word for machines: `buffer`, `mismatch`, `out-of-range`, `overflow`, `second-buffer`,
+    /// Returns a stable word for programs: `buffer`, `mismatch`, `out-of-range`, `overflow`, `second-buffer`,
     /// `undecided` or `unsupported`.
     ///
     /// ```
@@ -93,7 +93,7 @@ impl Error {
         }
     }
 
-    /// Whether a buffer or a byte range does not fit the plan.
+    /// Returns whether a buffer or a byte range does not fit the plan.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -107,7 +107,7 @@ impl Error {
         self.kind == Kind::Buffer
     }
 
-    /// Whether source and destination differ in what must agree: the logical extents.
+    /// Returns whether the logical extents of source and destination differ.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -122,7 +122,7 @@ impl Error {
         self.kind == Kind::Mismatch
     }
 
-    /// Whether a part reaches beyond an array.
+    /// Returns whether a part reaches beyond an array.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -138,7 +138,7 @@ impl Error {
         self.kind == Kind::OutOfRange
     }
 
-    /// Whether a size leaves the range of this machine.
+    /// Returns whether a size exceeds what this machine can address.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -153,7 +153,7 @@ impl Error {
         self.kind == Kind::Overflow
     }
 
-    /// Whether a plan does not go in place: it needs a second buffer.
+    /// Returns whether a plan cannot run in place and needs a second buffer.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -167,7 +167,7 @@ impl Error {
         self.kind == Kind::SecondBuffer
     }
 
-    /// Whether it was not decided within the stated budget that the destination is injective.
+    /// Returns whether the stated budget did not suffice to decide that the destination is injective.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -183,8 +183,8 @@ impl Error {
         self.kind == Kind::Undecided
     }
 
-    /// Whether the layouts or widths are of a kind that cannot be moved: a destination in which
-    /// elements share storage, negative offsets, an element width outside the list.
+    /// Returns whether the layouts or widths cannot be moved: a destination in which elements share storage, negative
+    /// offsets, or an element width outside the list.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;

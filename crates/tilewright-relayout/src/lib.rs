@@ -1,27 +1,27 @@
 //! Moves array data from any layout to any other.
 //!
-//! A [`Plan`] is made from two [`TensorLayout`](tilewright_core::TensorLayout)s over the same logical
-//! extents and the width of the [`Elements`]. It is pure: it can be printed, kept and sent to other
-//! threads. Running it writes every byte of the destination: the elements, and the fill wherever the
-//! destination has padding.
+//! A [`Plan`] is made from two [`TensorLayout`](tilewright_core::TensorLayout)s with the same logical extents and from
+//! the widths of the [`Elements`]. Making it reads and writes no array data; a plan can be printed, kept and sent to
+//! other threads. Running it writes every byte of the destination: the elements, and the fill wherever the destination
+//! has padding.
 //!
-//! | want | call |
+//! | task | call |
 //! |---|---|
 //! | the whole array, in memory | [`Plan::run`] |
 //! | a byte range of the destination, the source in memory | [`Plan::run_range`] |
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
-//! | boxes of elements, where neither reads nor writes would be long | [`Plan::tiles`] |
-//! | what padding holds, before parts are moved | [`Plan::pad`] |
-//! | within one buffer | [`Plan::in_place`] |
-//! | strided arrays, as other libraries have them | [`Plan::of_strides`] |
-//! | whether elements fit in fewer bits | [`Elements::first_cut`] |
+//! | boxes of elements, when neither long reads nor long writes are possible | [`Plan::tiles`] |
+//! | the fill of the padding, before parts are moved | [`Plan::pad`] |
+//! | a relayout within one buffer | [`Plan::in_place`] |
+//! | strided arrays, as NumPy, torch and DLPack describe them | [`Plan::of_strides`] |
+//! | a test whether elements fit in fewer bits | [`Elements::first_cut`] |
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
 //! | weighted sums of numbers in memory | [`fn@sums`] |
 //!
-//! The instructions are those of the machine, found out at run time. The environment variable
-//! `TILEWRIGHT_ISA` (`avx512`, `avx2`, `neon`, `generic`) asks for others that it has, to compare or to
-//! test; whatever else it holds is ignored.
+//! Plans use the vector instructions that the machine has; they are detected at run time. The environment variable
+//! `TILEWRIGHT_ISA` (`avx512`, `avx2`, `neon`, `generic`) selects another instruction set that the machine has, for
+//! comparisons and tests. Other values are ignored.
 //!
 //! ```
 //! use tilewright_core::TensorLayout;

@@ -1,13 +1,13 @@
-//! Whether elements keep their values where they are stored in fewer bits.
+//! The test whether elements keep their values when they are stored in fewer bits.
 //!
-//! Law: an element is cut where widening it again, by the same [`Extend`](crate::Extend), gives another element.
-//! What no element lies at, padding among it, is never cut.
+//! Law: an element loses its value if and only if widening it again, by the same [`Extend`](crate::Extend), gives
+//! another element. Storage that holds no element, padding included, is not tested.
 
 use tilewright_core::{Coord, TensorLayout};
 
 use crate::{Elements, Extend};
 
-/// The bytes that are looked at between two answers.
+/// The bytes that are tested before an early exit is possible.
 const BLOCK: usize = 1 << 12;
 
 /// An element that does not fit in the bits of the destination.
@@ -22,9 +22,9 @@ const BLOCK: usize = 1 << 12;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Where it is, in logical coordinates.
+    /// Its logical coordinate.
     pub coord: Coord,
-    /// Its value: of signed elements by two's complement.
+    /// Its value; two's complement for signed elements.
     pub value: i64,
     /// The least value that fits.
     pub least: i64,
@@ -33,9 +33,9 @@ pub struct Cut {
 }
 
 impl Elements {
-    /// The first element, in row-major order of the coordinates, that loses its value in the bits of the destination.
-    /// `None` where all keep theirs, and where the destination is as wide as the source or wider. Elements behind the
-    /// end of `src` are not looked at.
+    /// Returns the first element, in row-major order of the coordinates, that loses its value in the bits of the
+    /// destination. Returns `None` if all elements keep their values, and if the destination is at least as wide as the
+    /// source. Elements beyond the end of `src` are skipped.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -62,14 +62,15 @@ impl Elements {
         })
     }
 
-    /// Whether every element that these bytes can be keeps its value; of widths that are no whole bytes not known.
+    /// Returns whether every element keeps its value wherever in these bytes elements are stored. Returns `false`, not
+    /// known, if the width is not a whole number of bytes.
     fn keeps_all(self, src: &[u8]) -> bool {
         let shift = 32 - self.dst_bits;
         let keeps = |wide: i32, unsigned: u32| match self.extend {
             Extend::Sign => wide << shift >> shift == wide,
             Extend::Zero => unsigned << shift >> shift == unsigned,
         };
-        // Without a way out in the loop, which would keep it from the registers.
+        // The loop over a block does not exit early, which would prevent vectorisation.
         let all = |one: &dyn Fn(&[u8]) -> bool| src.chunks(BLOCK).all(one);
         match self.src_bits {
             8 => all(&|block| {
@@ -112,7 +113,7 @@ mod tests {
 
     const WIDTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-    /// Nothing is cut exactly where narrowing and widening again gives the source.
+    /// No element is reported if and only if narrowing and widening again gives the source.
     #[test]
     fn what_is_not_cut_comes_back() {
         let narrowed = |layout: &TensorLayout, pack: Elements, src: &[u8]| {
@@ -137,7 +138,7 @@ mod tests {
                         let len = (count * u64::from(src_bits)).div_ceil(8) as usize;
                         let mut next = || {
                             state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
-                            // Small values are among them, so that some fit.
+                            // Small values are included, so that some elements fit.
                             [(state >> 56) as u8, (state >> 60) as u8, 0, 0xFF][round % 4]
                         };
                         let mut src: Vec<u8> = (0..len).map(|_| next()).collect();

@@ -1,9 +1,9 @@
-//! Numbers in memory, and rows of them with weights: what [`sums`](fn@crate::sums) adds up.
+//! Formats of numbers in memory, and weighted rows of them: the input of [`sums`](fn@crate::sums).
 
-/// The numbers of a row.
+/// The count of numbers in a row.
 pub const LANES: usize = 16;
 
-/// How numbers lie in memory, at most 16 bits each.
+/// The format of numbers in memory, each of at most 16 bits.
 ///
 /// ```
 /// use tilewright_relayout::{Numbers, Row, sums};
@@ -23,22 +23,22 @@ pub const LANES: usize = 16;
 pub enum Numbers {
     /// Packed numbers of 1 bit, the low bit of a byte first.
     Bits1,
-    /// Packed numbers of 2 bits, the low ones first.
+    /// Packed numbers of 1 bit, the lowest bit of a byte first.
     Bits2,
-    /// Packed numbers of 4 bits, the low ones first.
+    /// Packed numbers of 2 bits, the lowest bits of a byte first.
     Bits4,
-    /// Bytes.
+    /// Packed numbers of 4 bits, the lowest bits of a byte first.
     Bytes,
-    /// Two bytes each, little-endian.
+    /// Numbers of one byte.
     Little,
-    /// Two bytes each, big-endian.
+    /// Numbers of two bytes, little-endian.
     Big,
 }
 
-/// The bits of half a weight.
+/// The bits of one half of a weight.
 pub(crate) const HALF: u32 = 31;
 
-/// A row of [`LANES`] neighbours, and what they are multiplied with.
+/// A row of [`LANES`] consecutive numbers, and the weight that they are multiplied with.
 ///
 /// ```
 /// use tilewright_relayout::{Numbers, Row, sums};
@@ -51,13 +51,13 @@ pub(crate) const HALF: u32 = 31;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub(crate) at: u64,
-    /// The weight's low bits and its high ones, [`HALF`] each.
+    /// The low bits and the high bits of the weight, [`HALF`] each.
     pub(crate) low: u32,
     pub(crate) high: u32,
 }
 
 impl Row {
-    /// A row whose first number is number `at`, with a weight below 2⁶²; higher bits are ignored.
+    /// Returns the row that begins at number `at`. The weight is below 2⁶²; higher bits are ignored.
     ///
     /// ```
     /// use tilewright_relayout::{Numbers, Row, sums};

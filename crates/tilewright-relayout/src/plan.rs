@@ -1,4 +1,4 @@
-//! The plan: two layouts, the regions between them, and what they need.
+//! Plans: two layouts, the regions between them, and a kernel for each region.
 
 use crate::{
     Elements, Error, Program,
@@ -14,7 +14,7 @@ use crate::{
 use std::sync::{Arc, OnceLock};
 use tilewright_core::TensorLayout;
 
-/// How to move the elements of one layout to another: pure, owned and printable.
+/// A prepared move of the elements of one layout to another: immutable, owned and printable.
 ///
 /// ```
 /// use tilewright_core::{Fractal, TensorLayout};
@@ -32,22 +32,22 @@ pub struct Plan(pub(crate) Arc<Inner>);
 #[derive(Clone)]
 pub(crate) struct Inner {
     pub(crate) program: Program,
-    /// The least bytes of a thread's range.
+    /// The minimal number of bytes of a thread's range.
     pub(crate) min_range: u64,
     pub(crate) pool: Pool,
     pub(crate) scratches: Scratches,
     pub(crate) terms: Terms,
-    /// The ways of each region.
+    /// The kernels chosen for each region.
     pub(crate) ways: Vec<Ways>,
-    /// Whether gaps are filled one by one, once that is known.
+    /// True if gaps are filled one by one; set when first needed.
     pub(crate) sparse: OnceLock<bool>,
-    /// How often elements were found through tables.
+    /// The number of runs that found elements through tables.
     pub(crate) tables: Count,
 }
 
 impl Plan {
-    /// The plan that moves the elements of `src` to `dst`; padding of `dst` becomes the low bits of
-    /// `fill` (zeros above bit 127).
+    /// Returns the plan that moves the elements of `src` to `dst`. Padding of `dst` becomes the low bits of `fill`
+    /// (zeros above bit 127).
     ///
     /// # Errors
     /// - [unsupported](Error::is_unsupported) for widths that [`Elements`] does not list, for a
@@ -73,7 +73,7 @@ impl Plan {
         Program::new(src, dst, elements, fill).map(Plan::of)
     }
 
-    /// The plan that runs a program.
+    /// Returns the plan that runs a program.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -90,8 +90,8 @@ impl Plan {
         Plan::reaching(program, reach)
     }
 
-    /// The plan that runs a program whose destination is in no cache: what is written goes past them. Plans that move
-    /// 4 MiB or more do so anyway; small parts of a large array are moved faster so.
+    /// Returns the plan that runs a program and writes past the caches, for a destination that is in no cache. Plans
+    /// that move 4 MiB or more always do so. It makes small parts of a large array faster.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -125,7 +125,7 @@ impl Plan {
         Plan(Arc::new(inner))
     }
 
-    /// What the plan runs.
+    /// Returns the program that the plan runs.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -138,9 +138,9 @@ impl Plan {
         &self.0.program
     }
 
-    /// The same plan, whose threads take ranges of the destination of at least `bytes` bytes; 16 KiB
-    /// unless set. Shorter ranges share small arrays among more threads. Large arrays may be shared along
-    /// another loop, if that keeps all threads busy, whatever is set here.
+    /// Returns this plan with another minimal range: threads take ranges of the destination of at least `bytes` bytes
+    /// (default 16 KiB). Smaller ranges share small arrays among more threads. A large array may still be shared along
+    /// another loop, if that keeps all threads busy.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -157,7 +157,7 @@ impl Plan {
         self
     }
 
-    /// The bytes of the source: capacity × width, rounded up.
+    /// Returns the bytes of the source: capacity × width, rounded up.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -171,7 +171,7 @@ impl Plan {
         self.0.program.src_bytes()
     }
 
-    /// The bytes of the destination: capacity × width, rounded up.
+    /// Returns the bytes of the destination: capacity × width, rounded up.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -185,7 +185,7 @@ impl Plan {
         self.0.program.dst_bytes()
     }
 
-    /// The destination elements that hold no logical element, and get the fill.
+    /// Returns the number of destination elements that hold no logical element and get the fill.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -201,7 +201,7 @@ impl Plan {
         self.0.program.padding()
     }
 
-    /// The widths of the elements.
+    /// Returns the widths of the elements.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -215,7 +215,7 @@ impl Plan {
         self.0.program.elements()
     }
 
-    /// The layout of the source.
+    /// Returns the layout of the source.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -229,7 +229,7 @@ impl Plan {
         self.0.program.src()
     }
 
-    /// The layout of the destination.
+    /// Returns the layout of the destination.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;

@@ -1,16 +1,16 @@
-//! A plan between two strided arrays of one shape, their strides in bytes: as NumPy, torch and DLPack say them.
+//! Plans between two strided arrays of equal shape with strides in bytes, as NumPy, torch and DLPack describe them.
 //!
-//! Law: element `c` of the source, at `Σ c[d] · src[d]` bytes from its first, is written to
-//! `Σ c[d] · dst[d]` bytes from the destination's first, and no other byte is written.
+//! Law: element `c` of the source, `Σ c[d] · src[d]` bytes after the source's first element, is written `Σ c[d] ·
+//! dst[d]` bytes after the destination's first element, and no other byte is written.
 //!
-//! Strides need not be whole elements: a field of a packed structure has strides of any number of bytes. What moves
-//! is counted in *units*, the largest number of bytes up to 16 that divides the element and all strides; an
-//! element of several units is one more dim.
+//! Strides need not be multiples of the element: a field of a packed structure can have a stride of any number of
+//! bytes. So moves are counted in *units*. A unit is the largest number of bytes up to 16 that divides the element and
+//! all strides. An element of several units adds one more dim.
 
 use crate::{Elements, Error, Plan, Program};
 use tilewright_core::{Layout, Mode, TensorLayout};
 
-/// The widest unit, in bytes: the kernels' widest element that moves as one.
+/// The widest unit in bytes: the widest element that the kernels move as one.
 const WIDEST: u64 = 16;
 
 /// A dim of both arrays: its extent, and its strides in bytes.
@@ -22,17 +22,17 @@ struct Dim {
 }
 
 impl Plan {
-    /// The plan that copies one strided array to another of the same extents, of elements of `bytes` bytes.
+    /// Returns the plan that copies one strided array to another with the same extents and elements of `bytes` bytes.
     ///
-    /// Strides are in bytes, of any sign; 0 repeats an element, in the source only. Each buffer begins with the lowest
-    /// byte of its elements, and ends behind the highest. Bytes of the destination between its elements are
-    /// left alone.
+    /// Strides are in bytes and may have any sign. A stride of 0 repeats an element and is allowed in the source only.
+    /// Each buffer begins with the lowest byte of its elements and ends after the highest. Bytes between the elements
+    /// of the destination are not written.
     ///
     /// # Errors
     /// - [mismatch](Error::is_mismatch) where the numbers of extents and strides differ;
-    /// - [unsupported](Error::is_unsupported) for elements of no bytes, and for a destination in which two elements
+    /// - [unsupported](Error::is_unsupported) for elements of 0 bytes, and for a destination in which two elements
     ///   share storage;
-    /// - [undecided](Error::is_undecided) for a destination not proved free of that;
+    /// - [undecided](Error::is_undecided) for a destination that is not proved injective;
     /// - [overflow](Error::is_overflow) for arrays beyond 2⁶³ − 1 bytes.
     ///
     /// ```
@@ -77,7 +77,8 @@ impl Plan {
     }
 }
 
-/// The dims of more than one coordinate, as few as say the same; all of an array without elements is one dim.
+/// Returns the dims with more than one coordinate, merged into as few as possible. An array without elements has one
+/// dim of extent 0.
 fn merged(extents: &[u64], src: &[i64], dst: &[i64]) -> Vec<Dim> {
     if extents.contains(&0) {
         return vec![Dim { extent: 0, src: 0, dst: 0 }];
@@ -98,7 +99,7 @@ fn merged(extents: &[u64], src: &[i64], dst: &[i64]) -> Vec<Dim> {
     kept
 }
 
-/// Two dims as one, where the outer one goes on in both arrays where the inner one ends.
+/// Merges two dims into one, if in both arrays the outer stride continues the inner dim.
 fn continued(outer: Dim, inner: Dim) -> Option<Dim> {
     let steps = i64::try_from(inner.extent).ok()?;
     let goes_on = |outer, inner: i64| inner.checked_mul(steps) == Some(outer);
@@ -107,7 +108,7 @@ fn continued(outer: Dim, inner: Dim) -> Option<Dim> {
     both.then_some(Dim { extent, ..inner })
 }
 
-/// The bytes that move as one.
+/// Returns the bytes of a unit.
 fn unit(bytes: u64, dims: &[Dim]) -> u64 {
     let strides = dims.iter().flat_map(|dim| [dim.src, dim.dst]);
     let common = strides.fold(bytes, |common, stride| gcd(common, stride.unsigned_abs()));
@@ -121,7 +122,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// One array in units, from its lowest byte on.
+/// Returns one array in units, beginning at its lowest byte.
 fn side(
     what: &str,
     dims: &[Dim],
@@ -153,7 +154,7 @@ fn side(
 mod tests {
     use super::*;
 
-    /// The places of all elements, by the definition.
+    /// The byte offsets of all elements, by the definition.
     fn places(extents: &[u64], strides: &[i64]) -> Vec<i64> {
         let mut places = vec![0];
         for (extent, stride) in extents.iter().zip(strides) {
@@ -166,7 +167,7 @@ mod tests {
         places
     }
 
-    /// Runs the plan and a loop, and compares every byte; gives whether there was a plan.
+    /// Runs the plan and a loop over the elements, and compares every byte. Returns whether there was a plan.
     fn same_as_a_loop(extents: &[u64], bytes: u64, src: &[i64], dst: &[i64]) -> bool {
         let (from, to) = (places(extents, src), places(extents, dst));
         let least = |places: &[i64]| places.iter().copied().min().unwrap_or(0);

@@ -1,15 +1,15 @@
-//! Weighted sums of the numbers in memory: what fingerprints of data are made of.
+//! Weighted sums of numbers in memory. Fingerprints of data are made of them.
 
 use crate::{
     cpu::kernel,
     numbers::{LANES, Numbers, Row},
 };
 
-/// Adds to sum `i` of `out` the sum of weight · number `i` over the rows, exactly, with all rows moved by `from`
-/// numbers; group `g` of `out` has the numbers from `g` · [`LANES`] on. Of each number the bits of `mask` count; behind
-/// the end of the bytes numbers are 0.
+/// Adds, exactly, to sum `i` of `out` the sum over all rows of weight · number `i` of the row. All rows are shifted by
+/// `from` numbers. Group `g` of `out` covers the numbers from `g` · [`LANES`] on. Only the bits of `mask` of each
+/// number count. Beyond the end of the bytes, numbers are 0.
 ///
-/// It runs in the registers of the machine, as plans do, and takes the rows in the order given.
+/// It uses the vector instructions that plans use, and reads the rows in the given order.
 ///
 /// ```
 /// use tilewright_relayout::{LANES, Numbers, Row, sums};
@@ -45,7 +45,7 @@ mod tests {
         (Numbers::Big, 16),
     ];
 
-    /// Number `at`, bit by bit.
+    /// Number `at`, read bit by bit.
     fn number((numbers, bits): (Numbers, u64), bytes: &[u8], at: u64) -> u128 {
         let bit = |i: u64| {
             let i = at * bits + if numbers == Numbers::Big { (i + 8) % 16 } else { i };
@@ -54,7 +54,7 @@ mod tests {
         (0..bits).map(|i| bit(i) << i).sum()
     }
 
-    /// The sums of some groups, from 0.
+    /// The sums of the first `groups` groups.
     fn summed(
         numbers: Numbers,
         mask: u16,

@@ -6,11 +6,11 @@ use tilewright_core::{View, ViewMut};
 
 /// Copies every element of `src` to the element of `dst` with the same coordinate.
 ///
-/// A destination view of a whole array is written whole: its padding becomes zero. A view of a part (a
-/// tile, a slice, dims permuted) is written element by element, and nothing around it is touched.
+/// A destination view of a whole array is written completely: its padding becomes zero. A view of a part (a tile, a
+/// slice, permuted dims) is written element by element, and no other element is touched.
 ///
 /// # Errors
-/// As [`Plan::new`].
+/// Those of [`Plan::new`].
 ///
 /// ```
 /// use tilewright_core::{TensorLayout, View, ViewMut};

@@ -1,6 +1,6 @@
-//! A plan that ran once runs again without asking for memory.
+//! Test that a second run of a plan allocates no memory.
 //!
-//! A program of its own: its allocator counts, which would slow down every other test.
+//! It is a separate program because its allocator counts, which would slow down every other test.
 
 use tilewright_core::{Digit, Fractal, Layout, Pattern, TensorLayout};
 use tilewright_relayout::{Elements, Extend, Plan};

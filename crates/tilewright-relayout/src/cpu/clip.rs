@@ -1,4 +1,4 @@
-//! The part of a region that lies in a range of the destination.
+//! The part of a region in a range of the destination.
 //!
 //! Law: the parts of disjoint ranges that cover the destination visit every position of the region once.
 
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::program::region::{Loop, Region, RegionRef};
 
-/// Which turns of a loop meet a range, and which of them lie within.
+/// The iterations of a loop that meet a range, and those that are completely within it.
 pub(crate) struct Met {
     pub(crate) from: u64,
     pub(crate) to: u64,
@@ -14,13 +14,13 @@ pub(crate) struct Met {
 }
 
 impl Met {
-    /// Of the turns from `dst` on, each `inner` units long, those that meet `low..high`.
+    /// Finds the iterations that meet `low..high`. The first iteration begins at `dst`, and each is `inner` units long.
     pub(crate) fn of(turn: &Loop, dst: i64, inner: i64, (low, high): (i64, i64)) -> Met {
         let count = |distance: i64| match distance {
             ..=0 => 0,
             _ => ((distance as u64).div_ceil(turn.dst as u64)).min(turn.extent),
         };
-        // First turn that ends above `low`; first that begins at or above it; and so on.
+        // The first iteration that ends above `low`; the first that begins at or above `high`; and so on.
         let from = count(low - dst - inner + 1);
         let to = count(high - dst);
         let begin = count(low - dst);
@@ -34,8 +34,8 @@ pub(crate) fn clip(region: &Region, range: (i64, i64), f: &mut dyn FnMut(RegionR
     cut(region, range, |met| met.within.clone(), f);
 }
 
-/// Calls `f` with boxes that hold the positions of a region in the destination units `low..high`; of the
-/// turns that meet the range, `whole` says which are taken as they are, at least those within.
+/// Calls `f` with boxes that contain the positions of a region in the destination units `low..high`. Of the iterations
+/// that meet the range, `whole` selects those that are taken whole; it includes all that are within the range.
 pub(crate) fn cut(
     region: &Region,
     range: (i64, i64),
@@ -45,7 +45,7 @@ pub(crate) fn cut(
     cut_job(region.whole(), range, whole, f);
 }
 
-/// Which turns are taken whole: between `from` and `to`, or none.
+/// Selects the iterations that are taken whole: a range within `from..to`, which may be empty.
 pub(crate) type Whole = fn(&Met) -> Range<u64>;
 
 fn cut_job(
@@ -88,7 +88,7 @@ fn cut_job(
     (taken.end..met.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
 }
 
-/// What a range has of a part without loops.
+/// Returns the part of a run that is in a range.
 pub(crate) fn clip_run(part: RegionRef<'_>, low: i64, high: i64) -> RegionRef<'_> {
     let from = low.max(part.dst);
     let to = high.min(part.dst + part.run as i64);

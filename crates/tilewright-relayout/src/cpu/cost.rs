@@ -1,115 +1,116 @@
-//! What the planner knows of memory and caches: the numbers that several ways share, or that say how large a
-//! block is. Numbers that one kernel alone uses stand beside it.
+//! The model of memory and caches: the numbers that several kernels share, and those that decide the size of blocks. A
+//! number that only one kernel uses is defined in that kernel's module.
 //!
-//! DRAM is fast only in long runs: streamed writes in runs of 64, 128 and 256 bytes reach about 0.5, 0.9
-//! and 1.2 of memcpy, gathered reads in runs of 0.5, 1 and 2 KiB about 0.8, 0.9 and 1.0. A block is
-//! therefore as long as that on either side. What is asked for while the block before is moved must
-//! stay in the second-level cache until then, which bounds blocks that are read straight into
-//! registers; a scratch buffer may be larger, at the price of the third-level cache.
+//! DRAM is fast only in long runs. Streamed writes in runs of 64, 128 and 256 bytes reach about 0.5, 0.9 and 1.2 of
+//! memcpy; gathered reads in runs of 0.5, 1 and 2 KiB reach about 0.8, 0.9 and 1.0. A block is therefore at least that
+//! long on both sides. The data that is prefetched while the previous block is moved must stay in the second-level
+//! cache until its use, which limits blocks that are read directly into registers. A scratch buffer may be larger, at
+//! the price of the third-level cache.
 
 /// The bytes of a cache line.
 pub(crate) const LINE: u64 = 64;
 
-/// The bytes that a block writes together.
+/// The contiguous bytes that a block writes.
 pub(crate) const WRITE_RUN: u64 = 512;
 
-/// The same where rows of the source lie a multiple of [`WAY`] bits apart: they share the sets of a
-/// second-level cache.
+/// The contiguous bytes that a block writes if rows of the source are a multiple of [`WAY`] bits apart, so that they
+/// share the sets of a second-level cache.
 pub(crate) const CROWDED_WRITE_RUN: u64 = 256;
 
-/// The bits of a way of a second-level cache.
+/// The bits of one way of a second-level cache.
 pub(crate) const WAY: i64 = 8 << 17;
 
-/// The same where more would make reads too short.
+/// The contiguous bytes that a block writes if more would make reads too short.
 pub(crate) const LEAST_WRITE_RUN: u64 = 128;
 
-/// The most lines that blocks carry to one another along the destination's runs: a mebibyte. On Zen 5 a
-/// prototype lost a tenth where blocks went along the destination first instead; two runs on a
-/// busy Zen 4 do not agree.
+/// The maximal number of lines that blocks carry to other blocks along the destination's runs: a mebibyte. On Zen 5 a
+/// prototype lost a tenth when blocks advanced along the destination first instead; two runs on a busy Zen 4 contradict
+/// each other.
 pub(crate) const CARRIED: u64 = 1 << 14;
 
-/// The bytes that a block reads together.
+/// The contiguous bytes that a block reads.
 pub(crate) const READ_RUN: u64 = 4096;
 
-/// What a block reads together at least, if it can: from here on, longer writes are worth more.
+/// The contiguous bytes that a block reads at least, if possible. Beyond them, longer writes are worth more than longer
+/// reads.
 pub(crate) const LEAST_READ_RUN: u64 = 1024;
 
-/// About the most bytes of a block that is read straight into registers: it and the next one, which is
-/// asked for meanwhile, are a quarter of a second-level cache. Rows that lie a power of two apart share
-/// its sets, and find no more room there.
+/// The approximate maximum of bytes of a block that is read directly into registers: the block and the next one, which
+/// is prefetched meanwhile, fill a quarter of a second-level cache. Rows that are a power of two apart share the sets
+/// of the cache and have no more space than that.
 pub(crate) const BLOCK: u64 = 128 << 10;
 
-/// About the most bytes of a block that goes through a scratch buffer: it is read but once, in the order
-/// of the source, so long reads are worth more than a second-level cache.
+/// The approximate maximum of bytes of a block that goes through a scratch buffer. It is read only once, in the order
+/// of the source, so long reads are worth more than staying within a second-level cache.
 pub(crate) const SCRATCH_BLOCK: u64 = 1 << 20;
 
-/// The most bytes to which a block of two hops is lengthened: it and what the next one reads stay in a
-/// second-level cache.
+/// The maximum of bytes to which a block of a two-pass move is extended: the block and the data that the next one reads
+/// stay in a second-level cache.
 pub(crate) const HOP_BLOCK: u64 = 512 << 10;
 
-/// The same of two hops of which the second only copies runs: with 32 KiB to 512 KiB five cases of short runs
-/// are within 10 % of one another, planning is faster with less.
+/// The maximum of bytes of a two-pass block whose second pass only copies runs. With 32 KiB to 512 KiB, five cases of
+/// short runs are within 10 % of one another; less makes planning faster.
 pub(crate) const STAGED_BLOCK: u64 = 128 << 10;
 
 /// The bytes of a block that is short on one side.
 pub(crate) const LEAST_BLOCK: u64 = 64 << 10;
 
-/// The bytes of a block where all data lies in caches, half a first one.
+/// The bytes of a block if all data is in caches: half a first-level cache.
 pub(crate) const NEAR_BLOCK: u64 = 16 << 10;
 
-/// The same through a scratch buffer, or a unit if that is more.
+/// The bytes of a block through a scratch buffer if all data is in caches, or one unit if that is more.
 pub(crate) const NEAR_SCRATCH_BLOCK: u64 = 2 << 10;
 
-/// Where a register size moves this multiple of the data, registers of half the size cost less.
+/// If registers of some size move this multiple of the data, registers of half the size cost less.
 pub(crate) const BADLY: f64 = 1.25;
 
-/// Runs of this many bytes fill the shortest registers.
+/// Runs of this many bytes fill the smallest registers.
 pub(crate) const LANE: u64 = 16;
 
-/// Runs of more bytes than this are copied one by one.
+/// Runs of more bytes are copied one by one.
 pub(crate) const MAX_LANE: u64 = 32;
 
 /// Destinations of fewer bytes are written through the caches.
 pub(crate) const STREAM: u64 = 4 << 20;
 
-/// The lines asked for ahead of their use, into the second-level cache, or the first where that is faster.
+/// The number of lines that are prefetched, into the second-level cache, or the first-level cache if that is faster.
 pub(crate) const AHEAD: u64 = 128;
 
-/// Jobs of fewer bytes are not worth tables.
+/// Regions of fewer bytes do not justify the cost of tables.
 pub(crate) const LEAST: u64 = 2 << 10;
 
-/// The same of the short tables of a panel.
+/// The units of a region below which the short tables of a tiled transpose do not pay.
 pub(crate) const LEAST_PANEL: u64 = 64;
 
-/// The bytes that a block of runs writes in one piece. With [`ROWS_READ`] this is on a plain: on a Zen 4,
-/// 256 B to 1 KiB written and 8 to 32 KiB read are within 10 % of one another, 64 B written and 4 KiB read
-/// a fifth slower. Rows of 2 KiB lose a fifth with 16 of them in a block, since they share sets.
+/// The contiguous bytes that a block of runs writes. The optimum of this and [`ROWS_READ`] is flat: on a Zen 4, 256 B
+/// to 1 KiB written and 8 to 32 KiB read are within 10 % of one another; 64 B written and 4 KiB read are a fifth
+/// slower. Rows of 2 KiB lose a fifth with 16 of them in a block, since they share sets.
 pub(crate) const ROWS_WRITE: u64 = 512;
 
-/// The bytes that a block of runs reads in one piece.
+/// The contiguous bytes that a block of runs reads.
 pub(crate) const ROWS_READ: u64 = 16 << 10;
 
-/// Runs that continue one another in the destination stay together within a block up to this many bytes.
+/// Runs that continue one another in the destination stay in one block up to this many bytes.
 pub(crate) const ROWS_CHAIN: u64 = 2 << 10;
 
-/// The least bytes of a block of runs: 8 KiB are a tenth slower.
+/// The minimal bytes of a block of runs: 8 KiB are a tenth slower.
 pub(crate) const LEAST_ROWS: u64 = 16 << 10;
 
-/// About the most bytes of a block of runs: a first-level cache.
+/// The approximate maximum of bytes of a block of runs: a first-level cache.
 pub(crate) const MOST_ROWS: u64 = 32 << 10;
 
-/// The most lines that blocks of runs carry for one another: a quarter of a second-level cache.
+/// The maximal number of lines that blocks of runs carry for one another: a quarter of a second-level cache.
 pub(crate) const MOST_CARRIED: usize = 4 << 10;
 
-/// Runs of at least this many bytes are blocks of their own.
+/// Runs of at least this many bytes are blocks by themselves.
 pub(crate) const LONG_RUN: u64 = 8 << 10;
 
-/// Runs of fewer bytes with gaps behind them in the destination are written through the caches: streamed,
-/// 0.36 and 0.50 of memcpy in runs of 200 and 500 B, 0.55 and 0.80 through the caches, as much from 4 KB on.
+/// Runs of fewer bytes that are followed by gaps in the destination are written through the caches. Runs of 200 and 500
+/// B reach 0.36 and 0.50 of memcpy when streamed and 0.55 and 0.80 through the caches; from 4 KB on both are equal.
 pub(crate) const STREAMED_RUN: u64 = 4 << 10;
 
-/// The same of several runs that continue one another: they are joined.
+/// The limit for several runs that continue one another, which are joined.
 pub(crate) const STREAMED_CHAIN: u64 = 1 << 10;
 
-/// No range is smaller than this, in bytes, unless the plan says otherwise.
+/// The minimal bytes of a thread's range, unless the plan sets another minimum.
 pub(crate) const MIN_RANGE: u64 = 1 << 14;

@@ -1,14 +1,14 @@
-//! A region cut along one of its loops, so that threads move its parts at the same time.
+//! The partition of a region along one of its loops, so that threads move its parts at the same time.
 //!
-//! Parts along the outermost loop are ranges of the destination. Where that loop has too few blocks for all
-//! threads, as when it is the source's innermost, each thread would read a part of every run or have nothing
-//! to do: another loop is cut then, if the region's way can share a destination.
+//! Parts along the outermost loop are ranges of the destination. That loop can have too few blocks for all threads, for
+//! instance if it is the source's innermost: each thread would read a part of every run or be idle. Then another loop
+//! is cut, if the region's kernel lets threads share a destination.
 //!
 //! Law: the parts of a region hold each of its elements once.
 
 use crate::program::region::{Loop, RegionRef};
 
-/// What a cut goes along.
+/// The direction of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Along {
     Loop(usize),
@@ -16,8 +16,8 @@ pub(crate) enum Along {
     Run,
 }
 
-/// How a region is cut: along what, the whole blocks along it and the turns of each, and how many parts
-/// share them. What is left goes with the last part.
+/// A partition of a region: its direction, the number of whole blocks in that direction, their size, and the number of
+/// parts that share them. The remainder belongs to the last part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) along: Along,
@@ -26,20 +26,19 @@ pub(crate) struct Cut {
     parts: u64,
 }
 
-/// Parts per thread, so that threads that are slowed down do not hold up the rest.
+/// Parts per thread; several, so that slow threads do not delay the others.
 pub(crate) const PER_THREAD: u64 = 4;
 
-/// Another loop than the outermost is cut if that keeps threads busy for so much more of the time, in
-/// thousandths.
+/// Another loop than the outermost is cut if that keeps threads busy for this much more of the time, in thousandths.
 const WORTH: u64 = 150;
 
-/// The bytes of a run that stay together.
+/// The bytes of a run that are not cut.
 const RUN: u64 = 1 << 14;
 
 impl Cut {
-    /// How threads share a region of which blocks of this shape, no longer than its loops, stay together, in
-    /// at most `most` parts; `None` where it stays whole. Only the outermost loop is cut unless
-    /// `any` may be.
+    /// Returns the partition of a region among threads into at most `most` parts. Blocks of this shape, which are no
+    /// longer than the loops, are not cut. Returns `None` if the region stays whole. Only the outermost loop is cut
+    /// unless `any` is set.
     pub(crate) fn of(
         region: &RegionRef<'_>,
         shape: &dyn Fn(usize) -> u64,
@@ -57,13 +56,13 @@ impl Cut {
             false => along(0),
         };
         let others = (1..if any { region.loops.len() } else { 0 }).map(along);
-        // Of those that are equal, the one that is the furthest out.
+        // Among equal cuts, the outermost loop wins.
         let other = others.rev().max_by_key(busy);
         let worth = |cut: &Cut| busy(cut) >= busy(&first) + WORTH;
         Some(other.filter(worth).unwrap_or(first)).filter(|cut| cut.parts > 1)
     }
 
-    /// The turns that it goes along.
+    /// Returns the number of iterations in the direction of the cut.
     fn extent(&self, region: &RegionRef<'_>) -> u64 {
         match self.along {
             Along::Loop(i) => region.loops[i].extent,
@@ -71,20 +70,20 @@ impl Cut {
         }
     }
 
-    /// The cut along `extent` turns, in whole blocks of `shape`.
+    /// Returns the partition of `extent` iterations into whole blocks of `shape`.
     fn along(along: Along, extent: u64, shape: u64, (threads, most): (u64, u64)) -> Cut {
         let blocks = extent / shape;
         let shared = (1..=PER_THREAD).rev().filter_map(|each| threads.checked_mul(each));
         let few = blocks.clamp(1, threads.saturating_mul(PER_THREAD));
         let cuts = shared.filter(|parts| *parts <= blocks).chain([few]);
         let cuts = cuts.map(|parts| Cut { along, shape, blocks, parts: parts.min(most).max(1) });
-        // Of those that are equal, the one of more parts.
+        // Among equal partitions, the one with more parts wins.
         let whole = Cut { along, shape, blocks, parts: 1 };
         let busy = |cut: &Cut| cut.busy(extent, threads);
         cuts.fold(whole, |best, cut| if busy(&cut) > busy(&best) { cut } else { best })
     }
 
-    /// The share of the threads' time in which they do what one would, in thousandths.
+    /// Returns the share of all threads' time that is useful work, in thousandths.
     fn busy(&self, extent: u64, threads: u64) -> u64 {
         let last = self.blocks / self.parts + u64::from(!extent.is_multiple_of(self.shape));
         let longest = self.blocks.div_ceil(self.parts).max(last);
@@ -93,7 +92,7 @@ impl Cut {
         (all * 1000 / (time * u128::from(threads)).max(1)) as u64
     }
 
-    /// The units of the destination from one place where it may be cut to the next.
+    /// Returns the units of the destination between two possible cuts.
     pub(crate) fn step(&self, region: &RegionRef<'_>) -> u64 {
         match self.along {
             Along::Loop(i) => region.loops[i].dst.unsigned_abs().saturating_mul(self.shape),
@@ -101,12 +100,12 @@ impl Cut {
         }
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub(crate) fn parts(&self) -> u64 {
         self.parts
     }
 
-    /// A part of the region that this was made for, whose loops are kept in `loops`.
+    /// Returns a part of the region for which this was made; `loops` stores its loops.
     pub(crate) fn part<'t>(
         &self,
         region: &RegionRef<'_>,
@@ -213,19 +212,19 @@ mod tests {
         };
         assert_eq!(along(&[12, 3, 96], 2, true), Some((Along::Loop(0), 8)));
         assert_eq!(along(&[96, 3, 96], 1, true), None);
-        // One block of the outermost: the next one has enough, in parts of whole blocks.
+        // The outermost loop has one block; the next loop has enough, in parts of whole blocks.
         assert_eq!(along(&[96, 3, 96], 2, true), Some((Along::Loop(1), 8)));
         assert_eq!(along(&[96, 3, 96], 2, false), None);
-        // No loop has enough blocks for four threads; the one with the most is cut.
+        // No loop has enough blocks for four threads; the loop with the most is cut.
         assert_eq!(along(&[96, 96, 32], 4, true), Some((Along::Loop(2), 3)));
-        // Parts that would be too small are fewer.
+        // A minimal size of parts reduces their number.
         let few = Cut::of(&bytes(&loops), &|i| [1, 1, 96][i], (2, 3), true);
         assert_eq!(few.map(|cut| cut.parts()), Some(2));
     }
 
     #[test]
     fn a_cut_gives_every_thread_its_share() {
-        // The extents of a region, the shape of its blocks, and the threads.
+        // The extents of a region, the shape of its blocks, and the number of threads.
         let cases = [
             ([64, 15, 2000], [64, 8, 64], 2),
             ([48, 11, 5000], [48, 6, 128], 2),
@@ -245,7 +244,7 @@ mod tests {
             assert!(cut.parts() >= threads, "{cut:?}");
             assert!(rounds * longest * threads <= all + all / 4 + threads, "{cut:?}");
         }
-        // A batch of transposes has enough of them for all threads.
+        // The batch has enough transposes for all threads.
         let batch = [15, 249, 284].map(|extent| Loop { extent, src: 1, dst: 1 });
         let cut = cut(&bytes(&batch), &[1, 249, 64], 2, true).unwrap();
         assert_eq!(cut.along, Along::Loop(0));

@@ -1,11 +1,11 @@
-//! Tests of plans that use tables instead of boxes, in threads and in chunks, against a naive loop.
+//! Tests of plans that find elements through tables, in threads and in chunks, against a naive loop.
 
 use crate::{Elements, Extend, Plan};
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilewright_core::{Digit, Layout, Pattern, Step, Swizzle, TensorLayout};
 
-/// The plan, its elements found through tables although there may be few boxes, in tiny ranges.
+/// Returns the plan, forced to find its elements through tables in tiny ranges, even if there are few boxes.
 fn forced(src: &TensorLayout, dst: &TensorLayout, elements: Elements) -> Plan {
     let mut plan = Plan::new(src, dst, elements, FILL).unwrap().with_min_range(3);
     Arc::make_mut(&mut plan.0).program.forget_regions();
@@ -40,7 +40,7 @@ fn naive(src: &TensorLayout, dst: &TensorLayout, elements: Elements, source: &[u
     out
 }
 
-/// Runs a plan whole, by ranges and by chunks that see only what they asked for.
+/// Runs a plan whole, by ranges, and by chunks that see only the bytes that they asked for.
 fn check(src: &TensorLayout, dst: &TensorLayout, elements: Elements, cuts: &[u64]) {
     let plan = forced(src, dst, elements);
     let source: Vec<u8> =
@@ -74,7 +74,7 @@ fn check(src: &TensorLayout, dst: &TensorLayout, elements: Elements, cuts: &[u64
     }
 }
 
-/// A layout of any kind: digits in any storage order, strides of either sign, steps, swizzles.
+/// A layout of any kind: digits in any storage order, strides of both signs, steps, swizzles.
 fn layout(extents: [u64; 3]) -> impl Strategy<Value = TensorLayout> {
     let order = Just((0..9usize).collect::<Vec<_>>()).prop_shuffle();
     let sizes = prop::array::uniform6(1u64..6);
@@ -116,7 +116,7 @@ fn layout(extents: [u64; 3]) -> impl Strategy<Value = TensorLayout> {
         TensorLayout::with_steps(&extents, &steps, &Layout::parse(&text).unwrap(), all).unwrap()
     });
     let strided = prop::array::uniform3(-4i64..5).prop_map(move |signs| {
-        // Dense but for the signs and a gap, which keep elements apart.
+        // Dense except for the signs and a gap, so that elements do not overlap.
         let (a, b) = (extents[2] as i64 + signs[0].abs(), extents[1] as i64);
         let strides = [a * b, a, 1].map(|stride| stride);
         let mut modes = [tilewright_core::Mode::new(1, 0); 3];
@@ -180,7 +180,7 @@ fn tables_of_degenerate_arrays() {
     check(&of(&[], "()", 2), &of(&[], "()", 5), Elements::same(8), &[1, 3]);
 }
 
-/// Scattered reads far apart, more of them than their list may hold.
+/// Scattered reads that are far apart, more than their list may hold.
 #[test]
 fn tables_of_long_arrays_with_distant_reads() {
     let of = |text: &str, capacity| {

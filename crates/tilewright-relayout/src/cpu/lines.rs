@@ -1,6 +1,6 @@
-//! Lists the cache lines of the source that a region reads.
+//! The list of cache lines of the source that a region reads, for prefetching.
 //!
-//! Law: every byte that a region reads lies on a line of the list, wherever the source begins.
+//! Law: every byte that a region reads is on a line of the list, for any alignment of the source.
 
 use crate::{
     cpu::cost::{self, MAX_LANE},
@@ -9,17 +9,17 @@ use crate::{
 
 const LINE: usize = cost::LINE as usize;
 
-/// The lines of a region's source, from its first byte, in the source's order.
+/// Returns the lines of a region's source, relative to its first byte, in the order of the source.
 pub(crate) fn lines(region: &Region) -> Vec<i64> {
     let mut lines = Vec::new();
     list(region.run, &mut region.loops.clone(), &mut lines);
     lines
 }
 
-/// The same of runs within loops, which are put into another order, behind what is listed already.
+/// Appends the lines of runs within loops. Reorders `loops`.
 pub(crate) fn list(run: u64, loops: &mut [Loop], lines: &mut Vec<i64>) {
     tilewright_core::sort_short(loops, |turn| turn.src.unsigned_abs());
-    // What lies together, but for gaps of less than a line.
+    // The stretch that is contiguous, except for gaps of less than a line.
     let (mut low, mut high) = (0, run as i64);
     let near = |turn: &&Loop| {
         let near = turn.src.unsigned_abs() < (high - low) as u64 + cost::LINE;
@@ -34,7 +34,7 @@ pub(crate) fn list(run: u64, loops: &mut [Loop], lines: &mut Vec<i64>) {
     for_each(&loops[together..], low, 0, &mut |src, _| {
         let end = src + high - low;
         lines.extend((src..end).step_by(LINE));
-        // What begins within a line may end in one more, unless it is one element.
+        // A stretch that begins within a line may end in one more line, unless it is one element.
         lines.extend((together > 0 || run > MAX_LANE).then_some(end - 1));
     });
 }
@@ -69,7 +69,7 @@ mod tests {
     fn every_line_of_a_source_is_listed() {
         for region in regions() {
             let listed = lines(&region);
-            // A base that suits the elements, wherever in a line.
+            // A base that is aligned for the elements, anywhere in a line.
             let step = region.run.next_power_of_two().min(LINE as u64) as usize;
             for base in (0..cost::LINE as i64).step_by(step) {
                 let of = |at: &i64| (base + at).div_euclid(cost::LINE as i64);

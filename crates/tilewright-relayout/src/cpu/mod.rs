@@ -1,4 +1,4 @@
-//! How this machine moves what a program says.
+//! Execution of programs on the CPU: the choice of a kernel for each region, the kernels, and the threads.
 
 pub(crate) mod clip;
 pub(crate) mod cost;

@@ -1,4 +1,4 @@
-//! Fills the padding: the places of the destination that hold no element.
+//! The fill of the padding: the positions of the destination that hold no element.
 
 use crate::{Elements, Gap, Program, cpu::cost};
 use core::ops::Range;
@@ -23,7 +23,7 @@ fn repeat(pattern: &[u8], start: u64, out: &mut [u8]) {
     }
 }
 
-/// Fills what the gaps have in the destination bytes `range`, which `out` holds, and nothing else.
+/// Fills the parts of the gaps in the destination bytes `range`, which `out` holds, and nothing else.
 pub(crate) fn fill_gaps(
     elements: Elements,
     fill: u128,
@@ -52,9 +52,9 @@ pub(crate) fn fill_gaps(
     }
 }
 
-/// Whether it is less work to fill the gaps of a destination of `bytes` bytes than to fill all of it before
-/// its elements are written. A run shorter than a line costs the line twice: it is read to be written, and
-/// the elements beside it come later.
+/// Returns whether filling the gaps of a destination of `bytes` bytes is less work than filling the whole destination
+/// before its elements are written. A run shorter than a line costs the line twice: the line is read before the write,
+/// and its elements are written later.
 pub(crate) fn are_sparse(gaps: &[Gap], elements: Elements, bytes: u64) -> bool {
     let line = u128::from(cost::LINE);
     let cost = |gap: &Gap| {
@@ -66,7 +66,7 @@ pub(crate) fn are_sparse(gaps: &[Gap], elements: Elements, bytes: u64) -> bool {
     gaps.iter().map(cost).sum::<u128>() < u128::from(bytes)
 }
 
-/// Sets some bits to those of `byte` at the same places.
+/// Sets some bits to the bits of `byte` at the same positions.
 fn put_bits(byte: u8, bits: Range<usize>, out: &mut [u8]) {
     let mut at = bits.start;
     while at < bits.end {
@@ -81,7 +81,7 @@ fn put_bits(byte: u8, bits: Range<usize>, out: &mut [u8]) {
 /// The bytes of the widest element.
 const WIDEST: usize = 256;
 
-/// The bytes of one element, or one byte of packed elements.
+/// Returns the bytes of one element, or one byte of packed elements.
 fn pattern(bits: u32, fill: u128, room: &mut [u8; WIDEST]) -> &[u8] {
     if bits >= 8 {
         let bytes = fill.to_le_bytes();
@@ -93,7 +93,7 @@ fn pattern(bits: u32, fill: u128, room: &mut [u8; WIDEST]) -> &[u8] {
     &room[..1]
 }
 
-/// Clears the bits behind the last element, if `out` ends the destination and that is written whole.
+/// Clears the bits after the last element, if `out` ends the destination and the whole destination is written.
 pub(crate) fn clear_tail(program: &Program, end: u64, out: &mut [u8]) {
     let (bits, capacity) = (program.elements().dst_bits, program.dst().capacity());
     if bits >= 8 || program.is_part() {
@@ -123,7 +123,7 @@ mod tests {
                 let fill = 0x0123_4567_89AB_CDEF_1122_3344_5566_77E5;
                 let program = Program::new(&src, &dst, Elements::same(bits), fill).unwrap();
                 let gaps = program.gaps().unwrap();
-                // Elements of ones: what filling gaps leaves of an array of ones.
+                // The expected result: an array of ones whose gaps are filled.
                 let mut ones = vec![0; program.dst_bytes() as usize];
                 let plan = crate::Plan::new(&src, &dst, Elements::same(bits), fill).unwrap();
                 plan.run(&vec![0xFF; program.src_bytes() as usize], &mut ones, 1).unwrap();
@@ -150,7 +150,7 @@ mod tests {
             loops: vec![GapLoop { extent, stride }],
         };
         let sparse = |gap: Gap, bytes| are_sparse(&[gap], Elements::same(8), bytes);
-        // A fourth byte behind every three; half of every line; a tenth of every row; half of all pages.
+        // The gaps: a fourth byte after every three; half of every line; a tenth of every row; half of all pages.
         assert!(!sparse(gap(1000, 4, 1), 4000));
         assert!(!sparse(gap(1000, 64, 32), 64_000));
         assert!(sparse(gap(1000, 1000, 100), 1_000_000));

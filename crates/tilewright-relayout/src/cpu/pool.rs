@@ -1,45 +1,45 @@
-//! The threads of a plan: started when a run first asks for them, shared by all later runs and chunks,
-//! gone with the plan.
+//! The threads of a plan. They start when a run first needs them, are shared by all later runs and chunks, and end with
+//! the plan.
 
 use crate::{Error, cpu::scratch::Scratch};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// More threads than this are not started.
+/// The maximal number of threads.
 const MOST: usize = 1024;
 
-/// The number of threads that a caller means, at most [`MOST`]: 0 is one per core.
+/// Returns the number of threads that a caller means, at most [`MOST`]: 0 means one per core.
 pub(crate) fn wanted(threads: usize) -> usize {
     if threads == 0 { shared() } else { threads.min(MOST) }
 }
 
-/// The number of threads that all plans share: one, the caller's, where the system starts no others. They
-/// must be asked for here first, for the library that keeps them ends the program where it cannot start them.
+/// Returns the number of threads that all plans share: only the caller's if the system starts no others. They must be
+/// started here, because rayon ends the program if it cannot start them itself.
 fn shared() -> usize {
     static STARTED: OnceLock<bool> = OnceLock::new();
     let started = *STARTED.get_or_init(|| match ThreadPoolBuilder::new().build_global() {
         Ok(()) => true,
-        // Somebody else has started them, or the system would not.
+        // Either other code has started them already, or the system refused.
         Err(error) => std::error::Error::source(&error).is_none(),
     });
     if started { rayon::current_num_threads() } else { 1 }
 }
 
-/// The threads that a plan started so far.
+/// The threads that a plan has started.
 #[derive(Default)]
 pub(crate) struct Pool(Mutex<Option<Arc<ThreadPool>>>);
 
 impl Clone for Pool {
-    /// A changed copy of a plan starts its own.
+    /// A changed copy of a plan starts its own threads.
     fn clone(&self) -> Pool {
         Pool::default()
     }
 }
 
 impl Pool {
-    /// Calls `work` with every number below `count`, in this many threads, of which the caller's is one; 0
-    /// for one per core. A thread takes the next number when it is done with one.
+    /// Calls `work` with every number below `count`, in this many threads including the caller's; 0 means one per core.
+    /// A thread takes the next number when it has finished one.
     pub(crate) fn each(
         &self,
         threads: usize,
@@ -56,7 +56,7 @@ impl Pool {
                 work(i);
             }
         };
-        // Those of a run are started at once, however few the first of its numbers are.
+        // All threads of a run are started at once, even if its first calls have few numbers.
         let (all, others) = (wanted(threads) - 1, wanted(threads).min(count).saturating_sub(1));
         if others == 0 {
             go();
@@ -89,13 +89,13 @@ impl Pool {
     }
 }
 
-/// Does work in the thread of the caller and in others.
+/// Runs `go` in the caller's thread and in others.
 fn together<'s>(scope: &Scope<'s>, others: usize, go: &'s (dyn Fn() + Sync)) {
     (0..others).for_each(|_| scope.spawn(move |_| go()));
     go();
 }
 
-/// Buffers for blocks, kept from run to run.
+/// Buffers for blocks, reused from run to run.
 #[derive(Default)]
 pub(crate) struct Scratches(Mutex<Vec<Scratch>>);
 
@@ -106,7 +106,7 @@ impl Clone for Scratches {
 }
 
 impl Scratches {
-    /// Calls `f` with buffers that no one else uses, which are kept for later runs.
+    /// Calls `f` with buffers that nothing else uses, and keeps them for later runs.
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut Scratch) -> T) -> T {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut scratch = held.unwrap_or_default();

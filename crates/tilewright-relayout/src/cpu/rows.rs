@@ -1,31 +1,31 @@
-//! The order in which runs are copied: in blocks that read long stretches of the source and write long
-//! stretches of the destination.
+//! The order in which runs are copied: in blocks that read long stretches of the source and write long stretches of the
+//! destination.
 //!
-//! Runs that continue one another in the destination are a *chain*. Some loops make it, the innermost of the
-//! destination. A block is a box of the loops; what it has of a chain in one piece is a *segment*: the
-//! innermost loops of the chain in full and some turns of the next one, along which segments of one block
-//! go on in another. Blocks follow one another in the order of the source.
+//! Runs that continue one another in the destination form a *chain*, along the innermost loops of the destination. A
+//! block is a box of the loops. The contiguous part of a chain in a block is a *segment*: the innermost loops of the
+//! chain in full and some iterations of the next loop, along which segments of one block continue in another. Blocks
+//! are ordered by the source.
 //!
-//! Law: the segments of all blocks visit every run once, and each segment but those that end a chain is
-//! continued by one that begins where it ends.
+//! Law: the segments of all blocks visit every run once. The end of each segment, except those that end a chain, is the
+//! start of another.
 
 use crate::{
     cpu::{cost, lines, shape::even},
     program::region::{Loop, RegionRef},
 };
 
-/// One loop of the runs.
+/// One loop over the runs.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     of: Loop,
-    /// The turns in one block.
+    /// The iterations in one block.
     block: u64,
-    /// Its place in the chain, the innermost 0.
+    /// The position in the chain, 0 for the innermost loop.
     link: Option<u32>,
 }
 
 impl Turn {
-    /// The blocks along it.
+    /// Returns the number of blocks along the loop.
     fn count(&self) -> u64 {
         self.of.extent.div_ceil(self.block)
     }
@@ -34,35 +34,35 @@ impl Turn {
 /// A segment of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
-    /// Where it begins, from the first byte of its block.
+    /// The first byte, relative to the first byte of the block.
     pub(crate) src: i64,
     pub(crate) dst: i64,
-    /// The links of the chain beyond those of a segment whose first turn in the block this is not, as bits.
+    /// A bit for each link of the chain, beyond those of a segment, that is not in its first iteration of the block.
     begun: u64,
-    /// The same, of the last turn.
+    /// A bit for each such link that is not in its last iteration of the block.
     unfinished: u64,
 }
 
-/// The blocks of a part, with lists that are kept for other parts.
+/// The blocks of a part, with lists that are reused for other parts.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     run: u64,
-    /// The largest destination stride first.
+    /// The loops, by descending destination stride.
     turns: Vec<Turn>,
-    /// The turns that have several blocks, the outermost first, as places in `turns`.
+    /// The loops that have several blocks, the outermost first, as positions in `turns`.
     order: Vec<usize>,
-    /// Which block this is along each of them.
+    /// The index of the current block along each of them.
     index: Vec<u64>,
-    /// The turn that segments end within, if any.
+    /// The loop within which segments end, if any.
     along: Option<usize>,
-    /// The turns that the lists below were made for.
+    /// The extents for which the lists below were made.
     shape: Vec<u64>,
     /// The loops of a block.
     loops: Vec<Loop>,
-    /// Where the runs of a segment lie in the source, from its first.
+    /// The positions of the runs of a segment in the source, relative to the first.
     pub(crate) rows: Vec<i64>,
     pub(crate) segments: Vec<Segment>,
-    /// The lines of the source, from the first byte of a block.
+    /// The lines of the source to prefetch, relative to the first byte of a block.
     pub(crate) asked: Vec<i64>,
 }
 
@@ -73,25 +73,25 @@ pub(crate) struct Block {
     pub(crate) dst: i64,
     /// The first of the lines that its segments carry.
     pub(crate) carried: usize,
-    /// Whether its segments continue those of a block before, and others continue them.
+    /// True if its segments continue those of a previous block, and whether others continue them.
     pub(crate) goes_on: bool,
     pub(crate) is_continued: bool,
     begun: u64,
     unfinished: u64,
 }
 
-/// What lies before a segment, in its chain.
+/// The predecessor of a segment in its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
     Nothing,
-    /// A segment of a block before, whose last part of a line was kept.
+    /// A segment of a previous block, whose last partial line was kept.
     Carried,
     /// A run that begins this number of bytes from the segment in the source.
     Run(i64),
 }
 
 impl Blocks {
-    /// Makes them the blocks of a part.
+    /// Changes these to the blocks of a part.
     pub(crate) fn set(&mut self, part: &RegionRef<'_>) {
         self.run = part.run;
         self.turns.clear();
@@ -113,18 +113,18 @@ impl Blocks {
         }
     }
 
-    /// Whether a run alone is a block, read ahead within itself.
+    /// Returns whether a single run is a block, which is then prefetched within itself.
     pub(crate) fn is_long(&self) -> bool {
         self.run >= cost::LONG_RUN
     }
 
-    /// The bytes of a chain.
+    /// Returns the bytes of a chain.
     pub(crate) fn chain(&self) -> u64 {
         let links = self.turns.iter().filter(|turn| turn.link.is_some());
         links.fold(self.run, |bytes, turn| bytes.saturating_mul(turn.of.extent))
     }
 
-    /// How many lines are carried at the same time.
+    /// Returns the number of lines that are carried at the same time.
     pub(crate) fn carried(&self) -> usize {
         match self.along {
             Some(along) => self.inside(along) as usize * self.most_segments(),
@@ -146,7 +146,7 @@ impl Blocks {
         }
     }
 
-    /// Chooses the turns of a block.
+    /// Chooses the extents of a block.
     fn grow(&mut self) {
         if self.is_long() {
             return;
@@ -172,7 +172,7 @@ impl Blocks {
         }
     }
 
-    /// Lengthens what a block reads together.
+    /// Extends the contiguous reads of a block.
     fn grow_reads(&mut self) {
         let mut nearest: [Option<(u64, usize)>; 4] = [None; 4];
         let mut read = self.run;
@@ -197,12 +197,12 @@ impl Blocks {
         }
     }
 
-    /// The bytes of a block.
+    /// Returns the bytes of a block.
     fn bytes(&self) -> u64 {
         self.turns.iter().map(|turn| turn.block).product::<u64>() * self.run
     }
 
-    /// Puts the blocks in order: that of the source, unless that has too many lines carried.
+    /// Orders the blocks as in the source, unless too many lines would be carried.
     fn arrange(&mut self) {
         let Blocks { order, turns, along, .. } = self;
         order.clear();
@@ -218,25 +218,25 @@ impl Blocks {
         self.index.resize(self.order.len(), 0);
     }
 
-    /// The blocks from one turn of this to the next.
+    /// Returns the number of blocks between two iterations of this loop.
     fn inside(&self, turn: usize) -> u64 {
         let inner = self.order.iter().rev().take_while(|i| **i != turn);
         inner.fold(1, |all, i| all.saturating_mul(self.turns[*i].count()))
     }
 
-    /// Whether a turn is one that segments lie beside or follow one another along.
+    /// Returns whether a loop separates segments, rather than runs within a segment.
     fn is_across(&self, i: usize) -> bool {
         self.along
             .map_or(self.turns[i].link.is_none(), |along| i < along || self.turns[i].link.is_none())
     }
 
-    /// The segments of a block that no end cuts.
+    /// Returns the number of segments of a full block.
     fn most_segments(&self) -> usize {
         let across = (0..self.turns.len()).filter(|i| self.is_across(*i));
         across.map(|i| self.turns[i].block).product::<u64>() as usize
     }
 
-    /// Lists the lines of a block.
+    /// Lists the lines of a block to prefetch.
     fn ask(&mut self) {
         let several = self.turns.iter().filter(|turn| turn.block > 1);
         self.loops.clear();
@@ -244,13 +244,13 @@ impl Blocks {
         lines::list(self.run, &mut self.loops, &mut self.asked);
     }
 
-    /// The first block of a part.
+    /// Returns the first block of a part.
     pub(crate) fn first(&mut self, part: &RegionRef<'_>) -> Block {
         self.index.fill(0);
         self.block(part)
     }
 
-    /// The next one, unless there is none.
+    /// Returns the next block, if there is one.
     pub(crate) fn next(&mut self, part: &RegionRef<'_>) -> Option<Block> {
         for (index, turn) in self.index.iter_mut().zip(&self.order).rev() {
             *index += 1;
@@ -262,7 +262,7 @@ impl Blocks {
         None
     }
 
-    /// The block that it is.
+    /// Returns the current block.
     fn block(&self, part: &RegionRef<'_>) -> Block {
         let mut block = Block {
             src: part.src,
@@ -294,7 +294,7 @@ impl Blocks {
         block
     }
 
-    /// Makes the lists those of the block that it is: at the end of a loop blocks are shorter.
+    /// Updates the lists for the current block, because blocks at the end of a loop are shorter.
     pub(crate) fn list(&mut self) {
         let mut is_new = self.segments.is_empty();
         self.shape.resize(self.turns.len(), 0);
@@ -352,12 +352,12 @@ impl Blocks {
         }
     }
 
-    /// What lies before a segment of a block.
+    /// Returns the predecessor of a segment of a block.
     pub(crate) fn before(&self, block: &Block, segment: &Segment) -> Before {
         if block.goes_on {
             return Before::Carried;
         }
-        // The innermost loop that has turns before; those further in were at their ends there.
+        // The innermost loop that has previous iterations; loops further in were at their ends there.
         let begun = block.begun | segment.begun;
         if begun == 0 {
             return Before::Nothing;
@@ -368,7 +368,7 @@ impl Blocks {
         Before::Run(chain.clone().nth(link).map_or(0, |turn| inner - turn.of.src))
     }
 
-    /// Whether a segment of a block ends its chain.
+    /// Returns whether a segment of a block ends its chain.
     pub(crate) fn is_end(block: &Block, segment: &Segment) -> bool {
         !block.is_continued && (block.unfinished | segment.unfinished) == 0
     }

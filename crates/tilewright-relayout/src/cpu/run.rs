@@ -1,4 +1,4 @@
-//! Running a plan: all of it, or a range of the destination.
+//! Runs of a plan: the whole destination, or a range of it.
 
 use crate::{
     Error, Gap, Plan,
@@ -10,12 +10,12 @@ use core::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 impl Plan {
-    /// Moves all elements from `src` to `dst`, with this many threads; 0 for one per core.
+    /// Moves all elements from `src` to `dst` with this many threads; 0 means one thread per core.
     ///
-    /// Of each buffer the first [`src_bytes`](Plan::src_bytes) and [`dst_bytes`](Plan::dst_bytes) are
-    /// read and written; bytes behind them are left alone. Every one of those destination bytes is
-    /// written: padding holds the fill, and bits behind the last packed element are 0. What a plan needs
-    /// beside its buffers it keeps: with one thread, its later runs ask for no memory.
+    /// The first [`src_bytes`](Plan::src_bytes) of `src` are read and the first [`dst_bytes`](Plan::dst_bytes) of `dst`
+    /// are written; bytes after them are not touched. Every one of these destination bytes is written: padding holds
+    /// the fill, and bits after the last packed element are 0. The plan keeps its working memory, so later runs with
+    /// one thread allocate nothing.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if a buffer is too short, before a byte is written;
@@ -41,8 +41,8 @@ impl Plan {
     /// Writes the destination bytes `range` to `out`, from the whole source in memory.
     ///
     /// # Errors
-    /// [buffer](Error::is_buffer) if the source is too short, the range leaves the destination, or
-    /// `out` is not as long as the range; nothing is written then.
+    /// [buffer](Error::is_buffer) if the source is too short, the range exceeds the destination, or `out` is not as
+    /// long as the range; nothing is written then.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -63,11 +63,11 @@ impl Plan {
         Ok(())
     }
 
-    /// Writes the padding of `dst`, and with it whatever else that makes less work: elements are written later, for
-    /// instance part by part by [`Program::of_part`](crate::Program::of_part). 0 threads stand for one per core.
+    /// Writes the padding of `dst`. It may overwrite elements too, if that is less work, so elements are written later,
+    /// for instance part by part by [`Program::of_part`](crate::Program::of_part). 0 threads means one per core.
     ///
     /// # Errors
-    /// As [`Plan::run`].
+    /// Those of [`Plan::run`].
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -88,7 +88,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The bytes that are written, of a buffer that may be longer.
+    /// Returns the bytes that are written, from a buffer that may be longer.
     fn destination<'a>(&self, dst: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (bytes, given) = (self.dst_bytes(), dst.len());
         usize::try_from(bytes).ok().and_then(|bytes| dst.get_mut(..bytes)).ok_or_else(|| {
@@ -106,7 +106,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Refuses ranges that leave the destination.
+    /// Refuses ranges that exceed the destination.
     pub(crate) fn check_range(&self, range: &Range<u64>) -> Result<(), Error> {
         if range.start > range.end || range.end > self.dst_bytes() {
             return Err(Error::buffer(format!(
@@ -120,7 +120,7 @@ impl Plan {
     }
 }
 
-/// Refuses an output of another length than its range.
+/// Refuses an output whose length differs from its range.
 pub(crate) fn check_out(range: &Range<u64>, given: usize) -> Result<(), Error> {
     let needed = range.end - range.start;
     if given as u64 != needed {
@@ -179,13 +179,13 @@ impl Inner {
         })
     }
 
-    /// The bytes of a range, so that `len` bytes keep this many threads busy.
+    /// Returns the bytes of a range such that `len` bytes keep this many threads busy.
     fn grain(&self, len: u64, threads: u64) -> u64 {
         let ranges = threads.max(1).saturating_mul(PER_THREAD);
         let bytes = len.div_ceil(ranges).max(self.min_range);
         let share = len.div_ceil(threads.max(1));
         match self.outer_block() {
-            // Whole blocks, if every thread gets some; else ranges that cut them least.
+            // Whole blocks, if every thread gets some; otherwise ranges that cut the fewest blocks.
             Some(block) if block <= share => self.aligned(
                 bytes.div_ceil(block).saturating_mul(block).min(share).max(self.min_range),
             ),
@@ -194,7 +194,7 @@ impl Inner {
         }
     }
 
-    /// The bytes of the destination from one block to the next along the outermost loop of its main region.
+    /// Returns the bytes of the destination between two blocks along the outermost loop of the main region.
     fn outer_block(&self) -> Option<u64> {
         let (i, region) = self.program.main()?;
         let (elements, turn) = (self.program.elements(), region.loops.first()?);
@@ -204,19 +204,19 @@ impl Inner {
         Some(bits / 8).filter(|bytes| *bytes > 0)
     }
 
-    /// `bytes`, rounded up to where ranges cut few boxes.
+    /// Returns `bytes`, rounded up to a position where ranges cut few boxes.
     fn aligned(&self, bytes: u64) -> u64 {
         let stride = self.stride(bytes);
         bytes.max(1).div_ceil(stride).saturating_mul(stride)
     }
 
-    /// `bytes`, rounded down to where ranges cut few boxes; at least one element.
+    /// Returns `bytes`, rounded down to a position where ranges cut few boxes; at least one element.
     pub(crate) fn rounded(&self, bytes: u64) -> u64 {
         let stride = self.stride(bytes);
         (bytes / stride).max(1) * stride
     }
 
-    /// The largest loop of the destination that is not longer than `bytes`; at least one element.
+    /// Returns the bytes of the largest stride of the destination up to `bytes`; at least one element.
     fn stride(&self, bytes: u64) -> u64 {
         let align = self.program.elements().dst_align();
         let main = self.program.main().map(|(_, region)| region);
@@ -247,7 +247,7 @@ impl Inner {
         });
     }
 
-    /// The destination offsets, in elements, of the elements that a byte range holds or cuts.
+    /// Returns the destination offsets, in elements, of the elements that a byte range contains or cuts.
     pub(crate) fn offsets(&self, bytes: &Range<u64>) -> Range<i64> {
         let bits = u64::from(self.program.elements().dst_bits);
         let (start, end) = if bits < 8 {
@@ -255,13 +255,13 @@ impl Inner {
         } else {
             (bytes.start / (bits / 8), bytes.end.div_ceil(bits / 8))
         };
-        // The last byte of 2^63 bits ends behind the last element that can be counted.
+        // The last byte of 2^63 bits ends after the last element that can be counted.
         let counted = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
         counted(start)..counted(end)
     }
 
-    /// Fills `out` and lets `body` write the elements of `range`; elements that the range cuts are
-    /// written to the side and their bytes taken.
+    /// Fills `out` and lets `body` write the elements of `range`. Elements that the range cuts are written to a
+    /// temporary buffer, from which the bytes in the range are copied.
     pub(crate) fn write(
         &self,
         range: Range<u64>,
@@ -269,7 +269,7 @@ impl Inner {
         body: &dyn Fn(&Range<u64>, &mut [u8]),
     ) {
         let align = self.program.elements().dst_align();
-        // Nests of one width count bytes.
+        // Regions whose elements have equal widths count bytes.
         if align == 1 || self.program.elements().are_same() && self.program.regions().is_some() {
             return self.write_whole(range, out, body);
         }
@@ -291,7 +291,7 @@ impl Inner {
         let first = at / align * align;
         let mut element = [0; 256];
         let element = &mut element[..align as usize];
-        // What is no element of a part stays as it was.
+        // Bytes that belong to no element of a part keep their values.
         let place = (at - first) as usize..(at - first) as usize + part.len();
         element[place.clone()].copy_from_slice(part);
         self.write_whole(first..first + align, element, body);
@@ -312,7 +312,7 @@ impl Inner {
         padding::clear_tail(&self.program, range.end, out);
     }
 
-    /// Moves the part of a region that lies in `range` to `out`.
+    /// Moves the part of a region in `range` to `out`.
     pub(crate) fn run_region(
         &self,
         region: &Region,
@@ -330,8 +330,8 @@ impl Inner {
         });
     }
 
-    /// Fills what no element of a range is written to, or all of it where that is less work: elements are
-    /// written later.
+    /// Fills the positions of a range to which no element is written, or the whole range if that is less work. Elements
+    /// are written later.
     fn fill(&self, range: &Range<u64>, out: &mut [u8]) {
         let (elements, fill) = (self.program.elements(), self.program.fill());
         match self.program.gaps() {
@@ -342,7 +342,7 @@ impl Inner {
         }
     }
 
-    /// Whether gaps are filled one by one, rather than all before elements are written.
+    /// Returns whether gaps are filled one by one, rather than the whole destination before elements are written.
     pub(crate) fn fills_gaps_alone(&self, gaps: &[Gap]) -> bool {
         let (elements, bytes) = (self.program.elements(), self.program.dst_bytes());
         *self.sparse.get_or_init(|| padding::are_sparse(gaps, elements, bytes))

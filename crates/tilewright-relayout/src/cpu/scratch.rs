@@ -1,8 +1,8 @@
-//! Buffers of one thread, kept from run to run.
+//! Buffers of one thread, reused from run to run.
 
 use crate::{cpu::rows::Blocks, program::region::Loop};
 
-/// A buffer for the blocks of one thread.
+/// The buffers that one thread needs for blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     bytes: Vec<u8>,
@@ -11,12 +11,12 @@ pub(crate) struct Scratch {
     rows: Blocks,
 }
 
-/// A buffer for what is on its way, on a line.
+/// A buffer that begins on a cache line.
 #[derive(Debug, Default)]
 pub(crate) struct Block(Vec<u8>);
 
 impl Block {
-    /// `len` bytes, which it was taken for.
+    /// Returns the `len` bytes for which it was taken.
     pub(crate) fn bytes(&mut self, len: usize) -> &mut [u8] {
         let first = self.0.as_ptr().align_offset(64);
         &mut self.0[first..][..len]
@@ -24,7 +24,7 @@ impl Block {
 }
 
 impl Scratch {
-    /// A buffer of this number of bytes, on a line.
+    /// Returns a buffer of this many bytes that begins on a cache line.
     pub(crate) fn lines(&mut self, bytes: usize) -> *mut u8 {
         if self.bytes.len() < bytes + 64 {
             self.bytes.resize(bytes + 64, 0);
@@ -33,7 +33,7 @@ impl Scratch {
         start.wrapping_add(start.align_offset(64))
     }
 
-    /// A buffer of at least `len` bytes, until it is given back.
+    /// Takes a buffer of at least `len` bytes, which the caller gives back.
     pub(crate) fn take_block(&mut self, len: usize) -> Block {
         let mut block = core::mem::take(&mut self.block);
         if block.0.len() < len + 64 {
@@ -46,7 +46,7 @@ impl Scratch {
         self.block = block;
     }
 
-    /// A list that holds these loops, until it is given back.
+    /// Takes a list of these loops, which the caller gives back.
     pub(crate) fn take_loops(&mut self, loops: &[Loop]) -> Vec<Loop> {
         let mut list = core::mem::take(&mut self.loops);
         list.clear();
@@ -58,7 +58,7 @@ impl Scratch {
         self.loops = loops;
     }
 
-    /// Blocks of runs, with what they keep, until they are given back.
+    /// Takes the blocks of runs with their lists, which the caller gives back.
     pub(crate) fn take_rows(&mut self) -> Blocks {
         core::mem::take(&mut self.rows)
     }
@@ -67,7 +67,7 @@ impl Scratch {
         self.rows = blocks;
     }
 
-    /// A buffer of this number of elements.
+    /// Returns a buffer of this many elements.
     pub(crate) fn elements<const W: usize>(&mut self, count: usize) -> &mut [[u8; W]] {
         if self.bytes.len() < count * W {
             self.bytes.resize(count * W, 0);

@@ -1,31 +1,32 @@
-//! How loops are cut into blocks: what all that shapes blocks has in common.
+//! The division of loops into blocks: functions that all choices of blocks share.
 //!
-//! A block takes some turns of each loop. Blocks at the end of a loop that they do not divide begin earlier, and
-//! move some elements twice, so that all blocks are alike.
+//! A block takes some iterations of each loop. If they do not divide the loop, the last block begins earlier and moves
+//! some elements twice, so that all blocks have equal shape.
 
 use crate::program::region::Loop;
 
-/// Which side of a loop a stride is taken from.
+/// The side from which the stride of a loop is taken.
 pub(super) type Side = fn(&Loop) -> i64;
 
 pub(super) const SRC: Side = |turn| turn.src;
 pub(super) const DST: Side = |turn| turn.dst;
 
-/// Fewer blocks than this along a loop are of even size: what the last one moves twice would be much.
+/// If there are fewer blocks than this along a loop, they get equal sizes, since the last one would move much twice.
 pub(super) const FEW: u64 = 8;
 
-/// The turns of a block: at most `wanted`, and nearly the same number in all blocks of `extent` turns.
+/// Returns the iterations of a block: at most `wanted`, and nearly equal in all blocks of `extent` iterations.
 pub(super) fn even(extent: u64, wanted: u64) -> u64 {
     let blocks = extent.div_ceil(wanted.max(1));
     extent.div_ceil(blocks.max(1)).max(1)
 }
 
-/// The turns of a loop of `extent` turns that are moved in blocks of `taken`, some of them twice.
+/// Returns the iterations that blocks of `taken` move of a loop of `extent` iterations, counting those that are moved
+/// twice.
 pub(super) fn moved(extent: u64, taken: u64) -> u64 {
     extent.div_ceil(taken).saturating_mul(taken)
 }
 
-/// The first turn of each block of `taken` turns, at most `extent`; the last block begins earlier.
+/// Returns the first iteration of each block of `taken` iterations, at most `extent`; the last block begins earlier.
 pub(super) fn firsts(extent: u64, taken: u64) -> impl Iterator<Item = i64> {
     let last = extent.saturating_sub(taken);
     (0..extent.div_ceil(taken)).map(move |n| (n * taken).min(last) as i64)

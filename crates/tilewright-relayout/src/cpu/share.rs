@@ -1,8 +1,8 @@
-//! A plan shared among threads: its regions in parts, each a task with a part of the destination of its own.
+//! The distribution of a plan among threads: its regions in parts, each a task that owns a part of the destination.
 //!
-//! Regions whose parts of the destination do not overlap are shared at the same time; others one after the
-//! other. A region is cut along its outermost loop into tasks that have slices of the destination, or along
-//! another loop into parts that write different bytes of one slice, where its kernel can do that.
+//! Regions whose parts of the destination do not overlap are shared at the same time, others one after the other. A
+//! region is cut along its outermost loop into tasks that own slices of the destination. It is cut along another loop
+//! into parts that write different bytes of one slice, if its kernel can do that.
 
 use crate::{
     Error,
@@ -23,18 +23,18 @@ struct Task<'a> {
     ways: &'a Ways,
     region: &'a Region,
     cut: Option<Cut>,
-    /// Which part of the cut.
+    /// The number of the part.
     part: u64,
     /// The first byte of the slice.
     at: u64,
     out: &'a mut [u8],
 }
 
-/// The bytes of the destination that a region lies in, `from..to`.
+/// The range of destination bytes that contains a region, `from..to`.
 type Bytes = (u64, u64);
 
 impl Inner {
-    /// Moves all regions, in `threads` threads.
+    /// Moves all regions in `threads` threads.
     pub(crate) fn share(
         &self,
         regions: &[Region],
@@ -46,7 +46,7 @@ impl Inner {
         each.iter().try_for_each(|batch| self.batch(regions, batch, threads, src, out))
     }
 
-    /// The regions in batches of those that lie behind one another in the destination.
+    /// Returns the regions in batches; those of a batch do not overlap in the destination.
     fn batches(&self, regions: &[Region]) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..regions.len()).collect();
         let bytes: Vec<Bytes> =
@@ -69,7 +69,7 @@ impl Inner {
         batches
     }
 
-    /// Moves regions that lie behind one another in the destination.
+    /// Moves regions that do not overlap in the destination.
     fn batch(
         &self,
         regions: &[Region],
@@ -119,7 +119,7 @@ impl Inner {
         });
     }
 
-    /// How a region is cut among threads; along any loop, or the outermost.
+    /// Returns the partition of a region among threads, along any loop or only along the outermost.
     pub(crate) fn cut(
         &self,
         region: &Region,
@@ -139,7 +139,7 @@ impl Inner {
         Cut::of(&whole, &shape, threads, any).filter(|cut| is_in_bytes(cut, region, unit))
     }
 
-    /// How each region is cut among threads, if it is.
+    /// Returns the partition of each region among threads, if it is cut.
     pub(crate) fn cuts(&self, threads: usize) -> Vec<Option<Cut>> {
         let regions = self.program.regions().unwrap_or_default();
         let mut cuts = vec![None; regions.len()];
@@ -156,12 +156,13 @@ impl Inner {
         cuts
     }
 
-    /// Whether there is too little for two threads.
+    /// Returns whether the plan moves too few bytes for two threads.
     pub(crate) fn is_small(&self) -> bool {
         self.program.moved_bytes() / 2 < self.min_range
     }
 
-    /// How threads share one slice of the destination; `None` where parts of the outermost loop serve as well.
+    /// Returns the move in which threads share one slice of the destination; `None` if parts of the outermost loop are
+    /// as good.
     fn together<'a>(
         &self,
         region: &'a Region,
@@ -176,7 +177,7 @@ impl Inner {
         }
     }
 
-    /// The bytes of the destination from the first to behind the last of a part; whole bytes where packed.
+    /// Returns the range of destination bytes that contains a part; packed elements are extended to whole bytes.
     fn bytes_of(&self, part: &RegionRef<'_>) -> Bytes {
         let unit = part.dst_unit(self.program.elements());
         let bits = |units: i64| units as u128 * u128::from(unit);
@@ -185,7 +186,7 @@ impl Inner {
     }
 }
 
-/// A part of a region, or all of it.
+/// Returns a part of a region, or all of it.
 fn part_of<'t>(
     region: &'t Region,
     cut: Option<Cut>,
@@ -198,7 +199,7 @@ fn part_of<'t>(
     }
 }
 
-/// Whether parts begin with bytes.
+/// Returns whether parts begin at whole bytes.
 fn is_in_bytes(cut: &Cut, region: &Region, unit: u64) -> bool {
     let whole = |units: u64| (u128::from(units) * u128::from(unit)).is_multiple_of(8);
     whole(region.dst as u64) && whole(cut.step(&region.whole()))
@@ -217,11 +218,11 @@ mod tests {
             let [region] = plan.program().regions().unwrap() else { panic!("one region") };
             plan.0.together(region, &plan.0.ways[0], threads).is_some()
         };
-        // The innermost loop of the source, of one block, is the outermost of the destination.
+        // The innermost loop of the source has one block and is the outermost loop of the destination.
         let long = [40, 60, 9, 52];
         assert!(shared(&TensorLayout::col_major(&long).unwrap(), &long, 2));
         assert!(!shared(&TensorLayout::col_major(&long).unwrap(), &long, 1));
-        // Enough transposes for all threads, and nothing to transpose.
+        // One case has enough transposes for all threads, the other has nothing to transpose.
         let batch = [15, 249, 284];
         assert!(!shared(&TensorLayout::ordered(&batch, &[1, 2, 0]).unwrap(), &batch, 2));
         assert!(!shared(&row(&long), &long, 2));

@@ -1,8 +1,8 @@
-//! A region of a plan with its way, and the ways of the parts of it that a range of the destination cuts off.
+//! A region of a plan with its way, and the ways of the parts that a range of the destination cuts from it.
 //!
-//! A range of the destination cuts a region into parts that go along the last loops only, all of them, the
-//! first of which may be shorter. So there is a way for each number of last loops, chosen when a part first
-//! needs it, and [`Way::plain`] for a part that is shorter than its way needs.
+//! A range of the destination cuts a region into parts along its last loops. The first of these loops may be shorter,
+//! the others are complete. So there is a way for each number of last loops, chosen when a part first needs it, and
+//! [`Way::plain`] for a part that is too short for its way.
 
 use crate::{
     cpu::{
@@ -19,12 +19,12 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug)]
 pub(crate) struct Ways {
     terms: Terms,
-    /// The way of the region, and how often it ran.
+    /// The way of the region, and the number of its runs.
     first: Way,
     ran: Count,
-    /// By the loops left out, from one on.
+    /// The ways of parts, by the number of omitted loops, from one on.
     inner: OnceLock<Box<[OnceLock<Way>]>>,
-    /// How often another way ran.
+    /// The number of runs of other ways.
     others: Count,
 }
 
@@ -43,14 +43,14 @@ impl Count {
 }
 
 impl Clone for Count {
-    /// A copy of a plan has not run.
+    /// A copy of a plan has not run yet.
     fn clone(&self) -> Count {
         Count::default()
     }
 }
 
 impl Ways {
-    /// The ways of a region.
+    /// Chooses the way of a region.
     pub(crate) fn of(region: &Region, terms: Terms) -> Ways {
         Ways {
             terms,
@@ -61,39 +61,39 @@ impl Ways {
         }
     }
 
-    /// The way of the whole region.
+    /// Returns the way of the whole region.
     pub(crate) fn first(&self) -> &Way {
         &self.first
     }
 
-    /// The name of the way of the whole region, which they were made for.
+    /// Returns the name of the way of the whole region, for which these were made.
     pub(crate) fn name(&self, region: &Region) -> String {
         self.first.name(&region.whole(), self.terms)
     }
 
-    /// What runs them, beside the data.
+    /// Returns the inputs of a run other than the data.
     pub(crate) fn tools<'a>(&self, scratch: &'a mut Scratch) -> Tools<'a> {
         let Terms { elements, isa, reach } = self.terms;
         Tools { elements, isa, reach, ask: None, ahead: 0, scratch }
     }
 
-    /// What they depend on.
+    /// Returns the conditions for which the ways were chosen.
     pub(crate) fn terms(&self) -> Terms {
         self.terms
     }
 
-    /// Counts a run of the whole region, or of a part of it along all loops, by what did it.
+    /// Counts a run of the whole region, or of a part along all loops, by the kind that ran.
     pub(crate) fn add(&self, ran: Kind) {
         let count = if ran == self.first.kind() { &self.ran } else { &self.others };
         count.add();
     }
 
-    /// How often the way of the whole region ran, and how often another did.
+    /// Returns the numbers of runs of the way of the whole region and of other ways.
     pub(crate) fn ran(&self) -> (u64, u64) {
         (self.ran.get(), self.others.get())
     }
 
-    /// Moves all of the region these were made for.
+    /// Moves the whole region for which these were made.
     pub(crate) fn run_all(
         &self,
         region: &Region,
@@ -104,7 +104,7 @@ impl Ways {
         self.add(self.first.run(tools, &region.whole(), src, out));
     }
 
-    /// Moves a part of the region these were made for: its last loops, the first of which may be cut.
+    /// Moves a part of the region for which these were made: its last loops, the first of which may be shorter.
     pub(crate) fn run(
         &self,
         region: &Region,

@@ -1,6 +1,6 @@
-//! Chunks of the buffer that exchange nothing: each is copied to the scratch buffer and moved back.
+//! Chunks of the buffer that exchange no elements: each is copied to the scratch buffer and moved back.
 //!
-//! Law: a chunk is closed if every element that it holds before is in it after.
+//! Law: a chunk is closed if every element that it holds before the move is in it after the move.
 
 use super::work::{Work, Works};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use core::{fmt, ops::Range};
 use rayon::prelude::*;
 
-/// Small chunks are moved together, in groups of about this size in bytes.
+/// Small chunks are moved together, in groups of about this many bytes.
 const TOGETHER: u64 = 1 << 15;
 
 /// The buffer in chunks of one size.
@@ -19,22 +19,22 @@ const TOGETHER: u64 = 1 << 15;
 pub(super) struct Chunks {
     /// The bytes of the smallest closed chunks.
     closed: u64,
-    /// Where the first whole one begins.
+    /// The byte at which the first whole chunk begins.
     phase: u64,
-    /// The bytes that are moved at a time: some chunks.
+    /// The bytes that are moved at a time, a multiple of a chunk.
     block: u64,
-    /// The elements, if not those of the plan.
+    /// The regions to move, if they differ from those of the plan.
     own: Option<Vec<Region>>,
-    /// The ways of the regions.
+    /// The kernels of the regions.
     ways: Vec<Ways>,
 }
 
-/// Whether no byte of the buffer changes.
+/// Returns whether no byte of the buffer changes.
 pub(super) fn stays(inner: &Inner) -> bool {
     let still = |region: &Region| region.src == region.dst && region.loops.iter().all(is_common);
     inner.program.dst().padding() == 0
         && inner.program.regions().is_some_and(|regions| regions.iter().all(still))
-        // Bits behind the last packed element become 0.
+        // The bits after the last packed element become 0.
         && (inner.program.dst().capacity() * u64::from(inner.program.elements().dst_bits % 8)).is_multiple_of(8)
 }
 
@@ -43,7 +43,7 @@ fn is_common(turn: &Loop) -> bool {
 }
 
 impl Chunks {
-    /// The smallest closed chunks of at most `most` bytes.
+    /// Returns the smallest closed chunks of at most `most` bytes.
     pub(super) fn of(inner: &Inner, most: u64) -> Option<Chunks> {
         let whole = (inner.program.dst_bytes() <= most).then_some((inner.program.dst_bytes(), 0));
         let Some(regions) = inner.program.regions() else {
@@ -77,7 +77,7 @@ impl Chunks {
         Some(Chunks::new(inner, closed.or(whole)?, most, None))
     }
 
-    /// Chunks in which elements stay and padding gets the fill.
+    /// Returns chunks in which elements keep their positions and padding gets the fill.
     pub(super) fn padding(inner: &Inner, most: u64) -> Option<Chunks> {
         let align = inner.program.elements().dst_align();
         if align > most {
@@ -112,12 +112,12 @@ impl Chunks {
         self.own.as_deref().or(inner.program.regions())
     }
 
-    /// The bytes of a closed chunk.
+    /// Returns the bytes of a closed chunk.
     pub(super) fn closed(&self) -> u64 {
         self.closed
     }
 
-    /// The bytes of scratch.
+    /// Returns the bytes of scratch.
     pub(super) fn scratch(&self) -> u64 {
         self.block
     }
@@ -170,7 +170,7 @@ impl Chunks {
     }
 }
 
-/// The sizes in bytes that chunks could have: what the loops that both sides share step over.
+/// Iterates over the possible sizes of chunks in bytes: the strides of loops that are equal on both sides.
 fn sizes(inner: &Inner, region: &Region) -> impl Iterator<Item = u64> {
     let bits = u64::from(region.dst_unit(inner.program.elements()));
     let common = region.loops.iter().filter(|turn| is_common(turn));
@@ -180,7 +180,7 @@ fn sizes(inner: &Inner, region: &Region) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Whether the elements of a region stay within the chunks of `size` bytes from `phase` on.
+/// Returns whether the elements of a region stay within chunks of `size` bytes that begin at `phase`.
 fn closed(inner: &Inner, region: &Region, size: u64, phase: u64) -> bool {
     if region.src == region.dst && region.loops.iter().all(is_common) {
         return true;

@@ -1,4 +1,4 @@
-//! The blocks of a swap in some range of its loops, and how two of them change places.
+//! The exchange of blocks of a swap with their images, within a range of its loops.
 
 use super::{
     swap::Swap,
@@ -16,17 +16,17 @@ use crate::{
 };
 use core::ops::Range;
 
-/// A swap with what it needs to run.
+/// A swap and the buffers with which it runs.
 pub(super) struct Tasks<'a> {
     pub(super) swap: &'a Swap,
     inner: &'a Inner,
     works: &'a Works,
-    /// The ways of whole blocks, with what they were chosen for.
+    /// The kernels of whole blocks, with the regions for which they were chosen.
     ways: Vec<(Region, Way)>,
 }
 
-/// The part of the buffer in which blocks lie, with the byte it begins at; and that of their images, if
-/// it is another.
+/// The part of the buffer that contains the blocks, with the byte at which it begins; and the part that contains their
+/// images, if it is a different one.
 pub(super) struct Parts<'a> {
     pub(super) blocks: (&'a mut [u8], i64),
     pub(super) images: Option<(&'a mut [u8], i64)>,
@@ -43,7 +43,7 @@ impl Parts<'_> {
     }
 }
 
-/// A block: its turns, and how many bytes from the beginning of its runs.
+/// A block: the loop indices at which it begins, and the piece of its runs.
 struct Block<'a> {
     at: &'a [u64],
     ranges: &'a [Range<u64>],
@@ -52,7 +52,7 @@ struct Block<'a> {
 }
 
 impl Swap {
-    /// The swap, ready to run.
+    /// Prepares the swap for running.
     pub(super) fn tasks<'a>(&'a self, inner: &'a Inner, works: &'a Works) -> Tasks<'a> {
         let at = vec![0; self.loops.len()];
         let ranges: Vec<_> = self.loops.iter().map(|turn| 0..turn.extent).collect();
@@ -76,8 +76,8 @@ impl Swap {
         Tasks { swap: self, inner, works, ways }
     }
 
-    /// The loops of a block from where it is to where it goes, or the other way, in the order of the
-    /// latter.
+    /// Collects the loops of a block from its place to its image, or back if `back`, ordered by the stride of the
+    /// destination.
     fn loops(&self, block: &Block<'_>, back: bool, loops: &mut Vec<Loop>) {
         loops.clear();
         for (i, turn) in self.loops.iter().enumerate() {
@@ -88,7 +88,7 @@ impl Swap {
         tilewright_core::sort_short(loops, |turn| core::cmp::Reverse(turn.dst.unsigned_abs()));
     }
 
-    /// Where a block and its image begin.
+    /// Returns the positions at which a block and its image begin.
     fn places(&self, block: &Block<'_>) -> (i64, i64) {
         let add = |(src, dst): (i64, i64), (turn, &at): (&Loop, &u64)| {
             (src + at as i64 * turn.src, dst + at as i64 * turn.dst)
@@ -98,7 +98,7 @@ impl Swap {
     }
 }
 
-/// The loops of a block from where it is into dense scratch.
+/// Changes the loops of a block so that they write to dense scratch.
 fn gathered(piece: u64, loops: &mut [Loop]) {
     let mut dense = piece as i64;
     for turn in loops.iter_mut().rev() {
@@ -107,7 +107,8 @@ fn gathered(piece: u64, loops: &mut [Loop]) {
     }
 }
 
-/// The loops of a block from dense scratch to where it goes, around runs of `piece` bytes.
+/// Changes the loops of a block so that they read from dense scratch, around runs of `piece` bytes. Returns the length
+/// of the merged runs.
 fn scattered(piece: u64, loops: &mut Vec<Loop>) -> u64 {
     let (mut dense, mut run) = (piece as i64, piece);
     for turn in loops.iter_mut().rev() {
@@ -124,7 +125,7 @@ fn scattered(piece: u64, loops: &mut Vec<Loop>) -> u64 {
 }
 
 impl Tasks<'_> {
-    /// Swaps the blocks of these turns; `once` where their images are among them.
+    /// Swaps the blocks in these ranges. With `once`, images are in the ranges too, and each pair is swapped once.
     pub(super) fn run(&self, ranges: &[Range<u64>], once: bool, parts: &mut Parts<'_>) {
         let swap = self.swap;
         self.works.with(swap.scratch(), |work| {
@@ -173,7 +174,7 @@ impl Tasks<'_> {
         work.loops = loops;
     }
 
-    /// Gathers a block that begins at a byte of the buffer.
+    /// Gathers the block that begins at a byte of the buffer.
     fn take(
         &self,
         tools: (Terms, &mut Scratch),
@@ -186,7 +187,7 @@ impl Tasks<'_> {
         self.move_block(tools, &block, part, scratch);
     }
 
-    /// Writes a block to where it goes.
+    /// Writes a block to its destination.
     fn put(
         &self,
         tools: (Terms, &mut Scratch),
@@ -199,7 +200,7 @@ impl Tasks<'_> {
         self.move_block(tools, &block, scratch, part);
     }
 
-    /// Moves a block in the way of whole ones, if it is large enough.
+    /// Moves a block with the kernel of whole blocks, if it is large enough for that kernel.
     fn move_block(
         &self,
         (terms, scratch): (Terms, &mut Scratch),
@@ -222,7 +223,7 @@ impl Tasks<'_> {
     }
 }
 
-/// Moves on to the next block; whether there is one.
+/// Advances to the next block. Returns whether there is one.
 fn advance(at: &mut [u64], ranges: &[Range<u64>], shape: &[u64]) -> bool {
     for i in (0..at.len()).rev() {
         at[i] += shape[i];

@@ -1,11 +1,10 @@
-//! A plan within one buffer, which holds the source before and the destination after.
+//! Plans within one buffer, which holds the source before the run and the destination after it.
 //!
-//! Two kinds of moves need no second buffer. Where the buffer falls into chunks that exchange nothing
-//! with one another, each chunk is moved through a scratch buffer ([`chunks`]). Where the loops of the
-//! plan are swapped in pairs, as in a square transpose, two blocks at a time change places through it
-//! ([`swap`]). Everything else is refused.
+//! Two kinds of moves need no second buffer. If the buffer divides into chunks that exchange no elements, each chunk is
+//! moved through a scratch buffer ([`chunks`]). If the loops of the plan swap in pairs, as in a square transpose, pairs
+//! of blocks are exchanged through the scratch buffer ([`swap`]). Everything else is refused.
 //!
-//! Law: the buffer holds afterwards what [`Plan::run`] would have written to another.
+//! Law: the buffer ends with the bytes that [`Plan::run`] would have written to a second buffer.
 
 mod chunks;
 mod exchange;
@@ -19,10 +18,10 @@ use core::fmt;
 use swap::Swap;
 use work::Works;
 
-/// The scratch of a thread, unless the caller says otherwise: within the second-level cache.
+/// The default scratch of a thread, which fits the second-level cache.
 const SCRATCH: u64 = 1 << 20;
 
-/// Chunks of at most this size, in bytes, stay in the first caches: no other way is better.
+/// Chunks of at most this many bytes stay in the first-level caches and are always preferred.
 const SMALL_CHUNK: u64 = 1 << 16;
 
 /// A plan that moves its elements within one buffer.
@@ -42,17 +41,17 @@ const SMALL_CHUNK: u64 = 1 << 16;
 pub struct InPlace {
     plan: Plan,
     swaps: Vec<Swap>,
-    /// After the swaps: chunks that are moved, or filled where they are padding.
+    /// The chunks that are moved after the swaps, or filled if they are padding.
     chunks: Option<Chunks>,
     works: Works,
 }
 
 impl Plan {
-    /// The same plan within one buffer, with at most 1 MiB of scratch for each thread.
+    /// Returns this plan within one buffer, with at most 1 MiB of scratch for each thread.
     ///
     /// # Errors
-    /// [second buffer](Error::is_second_buffer) if source and destination have different sizes, and
-    /// where elements wander further than blocks that change places, or fit the scratch, can follow.
+    /// [second buffer](Error::is_second_buffer) if source and destination differ in size, or if neither closed chunks
+    /// within the scratch nor swaps of blocks can move the elements.
     ///
     /// ```
     /// use tilewright_core::{Digit, Pattern, TensorLayout};
@@ -74,10 +73,10 @@ impl Plan {
         self.in_place_within(SCRATCH)
     }
 
-    /// The same plan within one buffer, with at most `scratch` bytes of scratch for each thread.
+    /// Returns this plan within one buffer, with at most `scratch` bytes of scratch for each thread.
     ///
     /// # Errors
-    /// As [`in_place`](Plan::in_place).
+    /// Those of [`in_place`](Plan::in_place).
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -98,7 +97,7 @@ impl Plan {
     }
 }
 
-/// The swaps and the chunks of a plan whose sides have one size.
+/// Returns the swaps and the chunks of a plan whose sides have equal size.
 fn moves(inner: &Inner, scratch: u64) -> Option<(Vec<Swap>, Option<Chunks>)> {
     if inner.program.dst_bytes() == 0 || chunks::stays(inner) {
         return Some((Vec::new(), None));
@@ -133,7 +132,7 @@ fn same_sizes(inner: &Inner) -> Result<(), Error> {
     )))
 }
 
-/// Why elements do not go in place.
+/// Returns the error that explains why elements cannot move in place.
 fn refused(inner: &Inner, scratch: u64) -> Error {
     let far = |turn: &&Loop| turn.extent.saturating_mul(turn.src.abs_diff(turn.dst));
     let why = match (inner.program.regions(), inner.program.main()) {
@@ -158,12 +157,12 @@ fn refused(inner: &Inner, scratch: u64) -> Error {
 }
 
 impl InPlace {
-    /// Moves the elements of the buffer, with this many threads; 0 for one per core.
+    /// Moves the elements of the buffer with this many threads; 0 means one thread per core.
     ///
-    /// Of the buffer the first [`dst_bytes`](Plan::dst_bytes) of the plan are read and written.
+    /// The first [`dst_bytes`](Plan::dst_bytes) bytes of the buffer are read and written.
     ///
     /// # Errors
-    /// [buffer](Error::is_buffer) if it is too short, before a byte is written;
+    /// [buffer](Error::is_buffer) if the buffer is too short, before a byte is written;
     /// [unsupported](Error::is_unsupported) if the system refuses to start threads.
     ///
     /// ```
@@ -204,7 +203,7 @@ impl InPlace {
         Ok(())
     }
 
-    /// The bytes of scratch that a thread takes, beside a few KiB for the kernels.
+    /// Returns the bytes of scratch that a thread uses, without a few KiB for the kernels.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;

@@ -1,8 +1,8 @@
-//! Shares a swap among threads: at any time, each has parts of the buffer that no other has.
+//! Distribution of a swap among threads: at any time, each thread owns parts of the buffer that no other thread has.
 //!
-//! Where the outermost loop stays, its turns are parts that exchange nothing. Where it swaps with
-//! another, the buffer is cut into panels of it: a thread takes two panels and swaps what each has of
-//! the other. All pairs meet in rounds, in each of which a panel has one partner.
+//! If the outermost loop keeps its stride, its iterations are parts that exchange nothing. If it swaps with another
+//! loop, the buffer is cut into panels along it. A thread takes two panels and swaps the blocks that each has in the
+//! other. All pairs of panels meet in rounds, and a panel has one partner in each round.
 
 use super::exchange::{Parts, Tasks};
 use crate::program::region::Loop;
@@ -10,10 +10,10 @@ use core::ops::Range;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// Panels for each thread, so that threads that are slowed down do not hold up the rest.
+/// The number of panels for each thread; several, so that slow threads do not delay the others.
 const PANELS_PER_THREAD: u64 = 4;
 
-/// Parts are not smaller than this, in bytes.
+/// The minimal bytes of a part.
 const LEAST: u64 = 1 << 14;
 
 /// Runs a swap over the whole buffer.
@@ -36,7 +36,7 @@ fn spread(tasks: &Tasks<'_>, ranges: &[Range<u64>], part: (&mut [u8], i64), thre
     }
 }
 
-/// The loop of the largest source stride, if the others stay within its turns on both sides.
+/// Returns the loop with the largest source stride, if the other loops stay within one of its iterations on both sides.
 fn outermost(tasks: &Tasks<'_>, ranges: &[Range<u64>]) -> Option<usize> {
     let swap = tasks.swap;
     let partners = swap.partners.as_ref()?;
@@ -47,13 +47,13 @@ fn outermost(tasks: &Tasks<'_>, ranges: &[Range<u64>]) -> Option<usize> {
         let others = (0..swap.loops.len()).filter(|i| *i != skip && free(i));
         swap.src + others.map(|i| reach(&swap.loops[i])).sum::<i64>() + swap.run as i64
     };
-    // A region that swaps with itself begins at one place on both sides.
+    // A region that swaps with itself begins at the same position on both sides.
     let within =
         length(outer, Loop::src_reach) <= step && length(partners[outer], Loop::dst_reach) <= step;
     within.then_some(outer)
 }
 
-/// Some turns of a loop that stays for each thread.
+/// Distributes the iterations of a loop that keeps its stride.
 fn stays(
     tasks: &Tasks<'_>,
     ranges: &[Range<u64>],
@@ -75,7 +75,7 @@ fn stays(
     });
 }
 
-/// Two panels of a pair of loops for each thread.
+/// Distributes pairs of panels of a pair of loops.
 fn panels(
     tasks: &Tasks<'_>,
     ranges: &[Range<u64>],
@@ -121,7 +121,8 @@ fn panels(
     }
 }
 
-/// Who meets at a table in a round, the smaller first, when an even number of players all meet once.
+/// Returns the two players at a table in a round, the smaller first. Over all rounds, an even number of players all
+/// meet once.
 fn meeting(players: usize, round: usize, table: usize) -> (usize, usize) {
     let others = players - 1;
     let seat = |i: usize| (round + i) % others;

@@ -1,8 +1,8 @@
-//! Loops that swap in pairs: the elements of a block and of its image change places.
+//! Swaps: loops that swap in pairs, so that a block and its image exchange their elements.
 //!
-//! A region swaps with another if it goes where that one comes from and the other way round, and with
-//! itself if each of its loops has a partner of the same extent with the strides exchanged, or is its
-//! own partner. So the block at some indices goes where the block at the partners' indices lies.
+//! A region swaps with another region if each goes where the other comes from. A region swaps with itself if each of
+//! its loops has a partner of equal extent with the strides exchanged, or is its own partner. So the block at some
+//! indices moves to the place of the block at the partners' indices.
 //!
 //! Law: of a block and its image, one is visited; together the blocks hold every element once.
 
@@ -12,10 +12,10 @@ use crate::{
 };
 use core::fmt;
 
-/// The bytes of a block: two of them and what they come from stay in the first cache or near it.
+/// The bytes of a block: two blocks and their sources stay in or near the first-level cache.
 const BLOCK: u64 = 1 << 14;
 
-/// A region that swaps with itself or with another.
+/// A region that swaps with itself or with another region.
 #[derive(Clone, Debug)]
 pub(super) struct Swap {
     pub(super) src: i64,
@@ -25,13 +25,13 @@ pub(super) struct Swap {
     pub(super) loops: Vec<Loop>,
     /// The partner of each loop, if the region swaps with itself.
     pub(super) partners: Option<Vec<usize>>,
-    /// The turns of each loop that a block takes.
+    /// The extent of a block in each loop.
     pub(super) shape: Vec<u64>,
     /// The bytes of a run that are moved at a time.
     pub(super) piece: u64,
 }
 
-/// The swaps that make up a plan, if there are such.
+/// Returns the swaps that are equivalent to a plan, if it has any.
 pub(super) fn swaps(inner: &Inner, scratch: u64) -> Option<Vec<Swap>> {
     let regions = inner.program.regions()?;
     let half = (scratch / 2).min(BLOCK);
@@ -55,10 +55,10 @@ fn stays(region: &Region) -> bool {
     region.loops.iter().all(|turn| turn.src == turn.dst)
 }
 
-/// Where a region comes from and goes: two regions of one key are one.
+/// The source, the destination and the loops of a region: equal keys mean equal regions.
 type Key = (i64, i64, u64, Vec<(u64, i64, i64)>);
 
-/// The key of a region, and of what it swaps with.
+/// Returns the key of a region, and the key of the region it swaps with.
 fn keys(region: &Region) -> (Key, Key) {
     let mut there: Vec<_> =
         region.loops.iter().map(|turn| (turn.extent, turn.src, turn.dst)).collect();
@@ -68,8 +68,8 @@ fn keys(region: &Region) -> (Key, Key) {
     ((region.src, region.dst, region.run, there), (region.dst, region.src, region.run, back))
 }
 
-/// The partner of each loop of a region that swaps with itself; destination strides differ, so there is
-/// one.
+/// Returns the partner of each loop of a region that swaps with itself. Partners are unique, since destination strides
+/// differ.
 fn partners(region: &Region) -> Vec<usize> {
     let of = |turn: &Loop| region.loops.iter().position(|other| other.dst == turn.src);
     region.loops.iter().enumerate().map(|(i, turn)| of(turn).unwrap_or(i)).collect()
@@ -83,17 +83,17 @@ impl Swap {
         Swap { src: region.src, dst: region.dst, run: region.run, loops, partners, shape, piece }
     }
 
-    /// The bytes of scratch: a block and its image.
+    /// Returns the bytes of scratch: a block and its image.
     pub(super) fn scratch(&self) -> u64 {
         2 * self.block()
     }
 
-    /// The bytes of a block.
+    /// Returns the bytes of a block.
     pub(super) fn block(&self) -> u64 {
         self.shape.iter().product::<u64>() * self.piece
     }
 
-    /// Whether the block that begins at these turns is visited, rather than its image.
+    /// Returns whether the block that begins at these indices is visited, rather than its image.
     pub(super) fn is_first(&self, at: &[u64]) -> bool {
         let Some(partners) = &self.partners else { return true };
         let image = partners.iter().map(|&partner| &at[partner]);
@@ -101,8 +101,7 @@ impl Swap {
     }
 }
 
-/// The turns of each loop in a block of at most `room` runs: square in loops that swap, the loops of
-/// small strides first.
+/// Returns the extents of a block of at most `room` runs: square in loops that swap, loops with small strides first.
 fn shape(loops: &[Loop], partners: Option<&[usize]>, room: u64) -> Vec<u64> {
     let mut shape = vec![1; loops.len()];
     let mut room = room.max(1);
@@ -126,7 +125,7 @@ fn shape(loops: &[Loop], partners: Option<&[usize]>, room: u64) -> Vec<u64> {
     shape
 }
 
-/// The loop nearest to contiguous on either side, as a pair.
+/// Returns the loops with the smallest stride on each side, as a pair.
 fn nearest(loops: &[Loop]) -> Vec<(usize, usize)> {
     let loops = || loops.iter().enumerate();
     let src = loops().min_by_key(|(_, turn)| turn.src.unsigned_abs());

@@ -1,4 +1,4 @@
-//! The scratch buffers of a thread, which are kept from run to run.
+//! The scratch buffers of a thread, which are reused from run to run.
 
 use crate::{cpu::scratch::Scratch, program::region::Loop};
 use std::sync::{Mutex, PoisonError};
@@ -6,16 +6,16 @@ use std::sync::{Mutex, PoisonError};
 /// The buffers of a thread.
 #[derive(Default)]
 pub(super) struct Work {
-    /// What is between source and destination.
+    /// The bytes on their way from source to destination.
     pub(super) bytes: Vec<u8>,
     /// The loops of a block.
     pub(super) loops: Vec<Loop>,
-    /// Of the kernels.
+    /// The scratch of the kernels.
     pub(super) scratch: Scratch,
 }
 
 impl Work {
-    /// Makes the scratch buffer hold at least `bytes` bytes.
+    /// Grows the scratch buffer to at least `bytes` bytes.
     pub(super) fn reserve(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         if self.bytes.len() < bytes {
@@ -24,7 +24,7 @@ impl Work {
     }
 }
 
-/// The buffers that no thread uses now.
+/// The buffers that no thread uses at present.
 #[derive(Default)]
 pub(super) struct Works(Mutex<Vec<Work>>);
 
@@ -35,7 +35,7 @@ impl Clone for Works {
 }
 
 impl Works {
-    /// Calls `f` with buffers that no one else uses, of at least `bytes` bytes.
+    /// Calls `f` with buffers of at least `bytes` bytes that nothing else uses.
     pub(super) fn with(&self, bytes: u64, f: impl FnOnce(&mut Work)) {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = held.unwrap_or_default();

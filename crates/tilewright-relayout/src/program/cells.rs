@@ -1,4 +1,4 @@
-//! Boxes of cells on one side, source or destination: loops around runs, with strides of that side only.
+//! Boxes of cells on one side, source or destination: loops around runs, with the strides of that side only.
 
 use crate::program::MAX_REGIONS;
 use tilewright_core::{Block, Refinement};
@@ -16,13 +16,13 @@ use tilewright_core::{Block, Refinement};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GapLoop {
-    /// The number of turns, at least 2.
+    /// The number of iterations, at least 2.
     pub extent: u64,
-    /// The distance between turns: positive.
+    /// The stride, always positive.
     pub stride: u64,
 }
 
-/// Loops around runs of cells, the largest stride first.
+/// Loops around runs of cells, by descending stride.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cells {
     pub(crate) at: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// The cells that a block has in the destination.
+    /// Returns the cells that a block occupies in the destination.
     pub(crate) fn of(block: &Block) -> Option<Cells> {
         let (mut at, mut loops) = (block.dst(), Vec::with_capacity(block.loops().len()));
         for turn in block.loops() {
@@ -46,12 +46,12 @@ impl Cells {
         Some(cells)
     }
 
-    /// Joins loops that continue one another.
+    /// Merges each loop with the next if it continues that loop.
     pub(crate) fn merge(&mut self) {
         while let Some(last) = self.loops.last()
             && last.stride <= self.run
         {
-            // Turns that begin within the one before make the run longer, too.
+            // Iterations that begin within or directly after the previous one extend the run as well.
             self.run += (last.extent - 1) * last.stride;
             self.loops.pop();
         }
@@ -67,7 +67,7 @@ impl Cells {
         }
     }
 
-    /// From the first cell to behind the last.
+    /// Returns the distance from the first cell to the end of the last run.
     pub(crate) fn span(&self) -> u64 {
         self.loops.iter().map(|turn| (turn.extent - 1) * turn.stride).sum::<u64>() + self.run
     }
@@ -76,12 +76,13 @@ impl Cells {
         self.at + self.span()
     }
 
-    /// The largest stride; 0 for a run.
+    /// Returns the largest stride; 0 for a single run.
     pub(crate) fn stride(&self) -> u64 {
         self.loops.first().map_or(0, |turn| turn.stride)
     }
 
-    /// Takes in `cells` with a loop around them, if these are further turns of this box.
+    /// Extends this box by `cells` with the loop `turn` around them, if these are its next iterations. Returns whether
+    /// it did.
     pub(crate) fn goes_on(&mut self, cells: &Cells, turn: GapLoop) -> bool {
         if self.run != cells.run {
             return false;
@@ -100,7 +101,7 @@ impl Cells {
         false
     }
 
-    /// This box with an equal one behind it taken in, as the second turn of a loop, or a run that goes on.
+    /// Extends this box by an equal one that follows it, as the second iteration of a loop or a longer run.
     pub(crate) fn paired(&mut self, cells: &Cells) -> Option<&mut Cells> {
         if self.loops != cells.loops || self.end() > cells.at {
             return None;
@@ -115,13 +116,13 @@ impl Cells {
         Some(self)
     }
 
-    /// One turn of the outermost loop, moved to `at`.
+    /// Returns one iteration of the outermost loop, moved to `at`.
     pub(crate) fn turn(&self, at: u64) -> Cells {
         Cells { at, run: self.run, loops: self.loops.get(1..).unwrap_or(&[]).to_vec() }
     }
 }
 
-/// The boxes that a refinement has in the destination; `None` where they are too many.
+/// Returns the boxes of a refinement in the destination; `None` if there are too many.
 pub(crate) fn boxes_of(refinement: &Refinement<'_>) -> Option<Vec<Cells>> {
     let mut boxes = Vec::new();
     for block in refinement.blocks() {

@@ -1,4 +1,4 @@
-//! A program in words: what moves, what is filled, and what finding elements by digits costs.
+//! The text form of a program: its moves, its fill, and the cost of finding elements by digits.
 
 use crate::{Digits, Gap, Op, Program, Region};
 use core::fmt;
@@ -20,7 +20,7 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// The extents, the widths, and what is padding.
+    /// Writes the extents, the widths and the padding.
     pub(crate) fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let elements = self.elements();
         write!(f, "{:?}", self.extents())?;
@@ -41,7 +41,7 @@ impl Program {
         if padding > 0 { write!(f, " of {:#x}", self.fill()) } else { Ok(()) }
     }
 
-    /// The loops of a region behind the words of its way.
+    /// Writes the loops of a region after the name of its kernel.
     pub(crate) fn write_region(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -57,7 +57,7 @@ impl Program {
         if src != dst { write!(f, "\n    the source counts{}", unit(src)) } else { Ok(()) }
     }
 
-    /// What is filled.
+    /// Writes the gaps that are filled.
     pub(crate) fn write_gaps(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.gaps() {
             Some(gaps) => gaps.iter().try_for_each(|gap| self.write_gap(f, gap)),
@@ -163,7 +163,7 @@ mod tests {
         let (bytes, steps) = (digits.table_bytes(), digits.steps());
         assert!(said.contains(&format!("tables of {bytes} bytes, {steps} steps")), "{said}");
         assert!(said.contains("\n      source += r0 % 3 · 4, r0 /= 3\n"), "{said}");
-        // Kilobytes, however large the array; an element is a step, and tables are little more.
+        // Tables take kilobytes for any size of array; an element takes a step, and tables add little.
         assert!(bytes < 1 << 16 && (1_000_000..1_100_000).contains(&steps), "{said}");
     }
 }

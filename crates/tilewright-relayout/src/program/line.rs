@@ -1,4 +1,4 @@
-//! A number that grows evenly, as a loop goes on.
+//! A number as a linear function of the input.
 
-/// A number and by how much it grows with the input that is walked.
+/// The first value and the growth per step of the input.
 pub(crate) type Line = (u64, u64);

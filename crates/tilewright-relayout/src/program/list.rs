@@ -1,16 +1,16 @@
-//! One direction of an index table, looked up for numbers that grow evenly.
+//! Lookup in one direction of an index table, for arithmetic progressions of numbers.
 
 use super::line::Line;
 use std::sync::Arc;
 use tilewright_table::Table;
 
-/// What an index table says at a number that nothing is stored for.
+/// The entry of an index table for a number that has none.
 const NOTHING: u32 = u32::MAX;
 
 /// A direction of a table.
 #[derive(Clone, Debug)]
 pub(crate) enum List {
-    /// From a place to the index it holds.
+    /// From a place to the index stored there.
     Indices(Arc<Table>),
     /// From an index to its place.
     Places(Arc<Table>),
@@ -24,8 +24,8 @@ impl List {
         }
     }
 
-    /// What stands at a number that grows, and by how much that grows; `len` is cut where it no longer grows so. `None`
-    /// where nothing stands, for `len` numbers.
+    /// Looks up a progression of numbers and returns the progression of the entries. Shortens `len` to the first number
+    /// where the entries stop growing evenly. Returns `None` for `len` numbers without an entry.
     pub(crate) fn look(&self, (at, growth): Line, len: &mut u64) -> Option<Line> {
         let entries = self.entries();
         let entry = |turn: u64| {
@@ -37,7 +37,7 @@ impl List {
             return first.map(|first| (first.into(), 0));
         }
         let step = match (first, entry(1)) {
-            // Behind the end, the run has ended.
+            // The run ends at the end of the list.
             (Some(first), Some(second)) => {
                 u64::from(second).checked_sub(first.into()).filter(|step| *step > 0)
             }

@@ -1,9 +1,11 @@
-//! What moves: the elements of two layouts as regions, or as digits where regions are too many, and the gaps
-//! between them. Nothing here knows a processor.
+//! Programs: the elements of two layouts as regions, or as digits if there are too many regions, and the gaps between
+//! them. Nothing here depends on a processor.
 //!
-//! Laws: the regions of a program, or the leaves of its digits, visit every logical element once, at its
-//! offset in the source and in the destination; regions and gaps together cover the destination once; the
-//! programs of the parts of a partition, in any order, are the program of the whole.
+//! Laws:
+//! - The regions of a program, or the leaves of its digits, visit every logical element once, at its offset in the
+//!   source and in the destination.
+//! - Regions and gaps together cover the destination once.
+//! - The programs of the parts of a partition, in any order, have the effect of the program of the whole.
 
 pub(crate) mod cells;
 pub(crate) mod digits;
@@ -32,20 +34,20 @@ use straight::straight;
 use tabled::Tables;
 use tilewright_core::{Refinement, TensorLayout};
 
-/// A program of more regions than this has digits instead.
+/// A program with more regions than this uses digits instead.
 pub(crate) const MAX_REGIONS: usize = 1024;
 
-/// What moves from one layout to another: pure, owned and public, for whoever generates code from it or
-/// asks what a conversion is. [`Plan`](crate::Plan) runs it on this machine.
+/// The moves from one layout to another as data, for callers that generate code or inspect a conversion.
+/// [`Plan`](crate::Plan) runs it on this machine.
 ///
-/// A program is walked like this:
-/// 1. [`gaps`](Program::gaps) get the [`fill`](Program::fill); where they are too many, all of the
-///    destination does, before the elements.
-/// 2. The elements move, by [`regions`](Program::regions) or, where these are too many, by
-///    [`digits`](Program::digits), in any order.
-/// 3. Behind the last packed element, the bits of the last byte become 0. A part leaves them alone.
+/// A program runs in these steps:
+/// 1. The [`gaps`](Program::gaps) get the [`fill`](Program::fill). If there are too many gaps, the whole destination is
+///    filled before elements are written.
+/// 2. The elements move, by [`regions`](Program::regions) or, if there are too many, by [`digits`](Program::digits), in
+///    any order.
+/// 3. The bits of the last byte after the last packed element become 0. A part does not change them.
 ///
-/// The example `c_loops` of this crate prints the nest of loops in C that does so, for any program.
+/// The example `c_loops` of this crate prints the nest of loops in C for any program.
 ///
 /// ```
 /// use tilewright_core::{Fractal, TensorLayout};
@@ -67,18 +69,18 @@ pub struct Program {
     src_bytes: u64,
     dst_bytes: u64,
     part: Part,
-    /// The index tables of either side, where there are such.
+    /// The index tables of both sides, if either side has any.
     tables: Option<Tables>,
-    /// `None` where there are too many.
+    /// `None` if there are too many.
     regions: Option<Vec<Region>>,
     digits: OnceLock<Box<Digits>>,
-    /// `None` inside where there are too many.
+    /// The inner `None` means too many.
     gaps: OnceLock<Option<Vec<Gap>>>,
 }
 
 impl Program {
-    /// The program that moves the elements of `src` to `dst`; padding of `dst` becomes the low bits of
-    /// `fill` (zeros above bit 127).
+    /// Returns the program that moves the elements of `src` to `dst`. Padding of `dst` becomes the low bits of `fill`
+    /// (zeros above bit 127).
     ///
     /// # Errors
     /// - [unsupported](Error::is_unsupported) for widths that [`Elements`] does not list, for a
@@ -108,18 +110,18 @@ impl Program {
         Program::made(&refinement, (src, dst), Part::whole(src), elements, fill)
     }
 
-    /// The program that moves a part of one array to a part of another: element `c` of the part, with `c`
-    /// below `extents`, lies at `src_origin + c` in the source and at `dst_origin + c` in the destination.
+    /// Returns the program that moves a part of one array to a part of another: element `c` of the part, with `c` below
+    /// `extents`, is at coordinate `src_origin + c` of the source and `dst_origin + c` of the destination.
     ///
-    /// The origins may lie anywhere, at edges of tiles or not. Bytes of the destination outside the part
-    /// are left alone, so a part has neither gaps nor fill. Several sources or destinations are a list of
-    /// programs, which run in any order.
+    /// The origins may be anywhere, at edges of tiles or not. Bytes of the destination outside the part are not
+    /// written, so a part has neither gaps nor fill. Several sources or destinations need a list of programs, which run
+    /// in any order.
     ///
     /// # Errors
-    /// As [`Program::new`], with [mismatch](Error::is_mismatch) if the layouts, the origins and the
-    /// extents differ in rank, and
+    /// Those of [`Program::new`], [mismatch](Error::is_mismatch) if the layouts, the origins and the extents differ in
+    /// rank, and
     /// - [out of range](Error::is_out_of_range) for a part that reaches beyond either array;
-    /// - [overflow](Error::is_overflow) for one that reaches beyond 2⁶³ − 1.
+    /// - [overflow](Error::is_overflow) for a part that reaches beyond 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_core::{Fractal, TensorLayout};
@@ -194,7 +196,7 @@ impl Program {
         })
     }
 
-    /// The extents of what moves: those of the arrays, or of the part.
+    /// Returns the extents that are moved: those of the arrays, or of the part.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -207,7 +209,7 @@ impl Program {
         self.part.extents()
     }
 
-    /// Where what moves begins in the source and in the destination.
+    /// Returns the first coordinate that is moved, in the source and in the destination.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -220,7 +222,7 @@ impl Program {
         (self.part.src.as_slice(), self.part.dst.as_slice())
     }
 
-    /// Whether it moves a part, and leaves the other bytes of the destination alone.
+    /// Returns whether the program moves a part and leaves the other bytes of the destination unchanged.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -234,7 +236,7 @@ impl Program {
         self.part.is_part()
     }
 
-    /// The layout of the source.
+    /// Returns the layout of the source.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -247,7 +249,7 @@ impl Program {
         &self.src
     }
 
-    /// The layout of the destination.
+    /// Returns the layout of the destination.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -260,7 +262,7 @@ impl Program {
         &self.dst
     }
 
-    /// The widths of the elements.
+    /// Returns the widths of the elements.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -273,7 +275,7 @@ impl Program {
         self.elements
     }
 
-    /// The bits of an element of padding: the low bits count.
+    /// Returns the bits of an element of padding; the low bits count.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -285,7 +287,7 @@ impl Program {
         self.fill
     }
 
-    /// The bytes of the source: capacity × width, rounded up.
+    /// Returns the bytes of the source: capacity × width, rounded up.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -297,7 +299,7 @@ impl Program {
         self.src_bytes
     }
 
-    /// The bytes of the destination: capacity × width, rounded up.
+    /// Returns the bytes of the destination: capacity × width, rounded up.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -309,7 +311,7 @@ impl Program {
         self.dst_bytes
     }
 
-    /// The regions, or `None` where they would be more than 1024: the program is one of digits then.
+    /// Returns the regions, or `None` if there would be more than 1024; such a program uses digits.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -323,12 +325,12 @@ impl Program {
         self.regions.as_deref()
     }
 
-    /// What no element is written to, which gets the fill; `None` where that is more than 1024 boxes or
-    /// lies between elements in no regular way: everything that no region writes.
+    /// Returns the boxes of the destination that hold no element and get the fill. Returns `None` if there are more
+    /// than 1024 boxes, or if they follow no regular pattern; then everything that no region writes gets the fill.
     ///
-    /// Regions and gaps together cover the elements of the destination exactly once. Behind the last
-    /// element, packed ones may leave bits of the last byte, which become 0. Gaps depend on the
-    /// destination alone, so a program of digits may have them, too. A part has none.
+    /// Regions and gaps together cover the elements of the destination exactly once. After the last element, packed
+    /// elements may leave bits of the last byte, which become 0. Gaps depend on the destination alone, so a program of
+    /// digits may have them too. A part has none.
     ///
     /// ```
     /// use tilewright_core::{Fractal, TensorLayout};
@@ -342,14 +344,14 @@ impl Program {
     pub fn gaps(&self) -> Option<&[Gap]> {
         let found = || match self.is_part() {
             true => Some(Vec::new()),
-            // Holes lie where the table says, in no regular way.
+            // The table decides where holes are; they follow no regular pattern.
             false if self.holes() > 0 => None,
             false => gaps_of(&self.dst, self.elements),
         };
         self.gaps.get_or_init(found).as_deref()
     }
 
-    /// The elements of the destination that the program fills: those of all gaps together; 0 for a part.
+    /// Returns the number of destination elements that the program fills: the sum over all gaps; 0 for a part.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -362,10 +364,10 @@ impl Program {
         if self.is_part() { 0 } else { self.dst.padding().saturating_add(self.holes()) }
     }
 
-    /// The byte ranges of the source that hold elements, in ascending order, joined where they touch: what
-    /// a run reads, and no more. Packed elements share bytes.
+    /// Iterates over the byte ranges of the source that hold elements, in ascending order, joined where they touch. A
+    /// run reads exactly these bytes. Packed elements share bytes.
     ///
-    /// It takes bounded memory, however large the arrays.
+    /// The iterator uses bounded memory for arrays of any size.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -384,8 +386,8 @@ impl Program {
         }
     }
 
-    /// The byte ranges of the destination that hold elements, as for the source: what a run writes beside
-    /// the fill.
+    /// Iterates over the byte ranges of the destination that hold elements, ordered and joined as those of the source.
+    /// A run writes them in addition to the fill.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -403,8 +405,8 @@ impl Program {
         }
     }
 
-    /// Both offsets as sums over digits of the destination, which any program has; one without
-    /// [regions](Program::regions) runs by these.
+    /// Returns both offsets as sums over digits of the destination. Every program has this form; a program without
+    /// [regions](Program::regions) runs by it.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -429,13 +431,13 @@ impl Program {
         self.digits.get_or_init(|| Box::new(made()))
     }
 
-    /// Finds elements by digits, as if regions were too many.
+    /// Drops the regions, so that elements are found by digits.
     #[cfg(test)]
     pub(crate) fn forget_regions(&mut self) {
         self.regions = None;
     }
 
-    /// The bytes of the destination that are written: all of an array, or the elements of a part.
+    /// Returns the bytes of the destination that are written: the whole array, or the elements of a part.
     pub(crate) fn moved_bytes(&self) -> u64 {
         if !self.is_part() {
             return self.dst_bytes;
@@ -445,14 +447,15 @@ impl Program {
         elements.saturating_mul(u64::from(self.elements.dst_bits)).div_ceil(8)
     }
 
-    /// The region that moves most, and its number; `None` for an empty array, or where regions are too many.
+    /// Returns the region that moves most, with its number; `None` for an empty array, or if there are too many
+    /// regions.
     pub(crate) fn main(&self) -> Option<(usize, &Region)> {
         let regions = self.regions.as_ref()?.iter().enumerate();
         regions.max_by_key(|(_, region)| region.dst_bits(self.elements))
     }
 }
 
-/// The regions, if they are few.
+/// Collects the regions, if there are at most [`MAX_REGIONS`].
 fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Region>> {
     let mut regions = Vec::new();
     for block in refinement.blocks() {
@@ -464,7 +467,7 @@ fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Region
     Some(regions)
 }
 
-/// Refuses offsets below 0, which no buffer has.
+/// Refuses offsets below 0, since buffers begin at offset 0.
 fn check_low(what: &str, layout: &TensorLayout) -> Result<(), Error> {
     match layout.layout().bounds() {
         Some((low, _)) if low < 0 => Err(Error::unsupported(format!(

@@ -1,12 +1,12 @@
-//! From digits of the destination to an offset of the source: a short program of multiplications and
-//! divisions on a few registers.
+//! Operations that compute an offset of the source from digits of the destination: a short program of multiplications
+//! and divisions on a few registers.
 //!
-//! Law: a [`Run`] is what the program says at each of its inputs.
+//! Law: a [`Run`] predicts the result of the program at each of its inputs.
 
 use super::{line::Line, list::List};
 use tilewright_table::TABLES;
 
-/// One operation on the registers of a [`Group`](crate::Group), which hold numbers from 0 on.
+/// One operation on the registers of a [`Group`](crate::Group), which hold numbers ≥ 0.
 ///
 /// ```
 /// use tilewright_core::{Fractal, TensorLayout};
@@ -24,7 +24,7 @@ use tilewright_table::TABLES;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Register `from` keeps its quotient by `by`; register `to` gets the remainder.
+    /// Divides register `from` by `by`: `from` keeps the quotient and `to` gets the remainder.
     Split {
         /// The register that is divided.
         from: usize,
@@ -33,24 +33,24 @@ pub enum Op {
         /// The register of the remainder.
         to: usize,
     },
-    /// Register `minor` becomes `major · extent + minor`.
+    /// Sets register `minor` to `major · extent + minor`.
     Merge {
-        /// The register of the more significant part, which keeps it.
+        /// The register of the more significant part, which is unchanged.
         major: usize,
-        /// The register that becomes both.
+        /// The register of the less significant part, which gets the result.
         minor: usize,
         /// The extent of the less significant part.
         extent: u64,
     },
-    /// Where a register is not below `extent`, there is no element, and the rest does not count.
+    /// There is no element if the register is not below `extent`; the remaining operations do not count then.
     Within {
         /// The register.
         register: usize,
         /// Its bound.
         extent: u64,
     },
-    /// Where a register is none of the `extent` numbers from `from` on, there is no element; those become
-    /// the numbers from `to` on.
+    /// There is no element unless the register is one of the `extent` numbers from `from` on. These numbers become the
+    /// numbers from `to` on.
     Move {
         /// The register.
         register: usize,
@@ -58,28 +58,28 @@ pub enum Op {
         from: u64,
         /// The count of numbers.
         extent: u64,
-        /// What the first number becomes.
+        /// The value that replaces the first number.
         to: u64,
     },
-    /// The remainder of register `from` by `by`, times `stride`, is a part of the source's offset; the
-    /// quotient stays in the register.
+    /// Adds the remainder of register `from` by `by`, times `stride`, to the source's offset. The register keeps the
+    /// quotient.
     Digit {
         /// The register that is divided.
         from: usize,
         /// The divisor, at least 1.
         by: u64,
-        /// In elements of the source.
+        /// The stride, in elements of the source.
         stride: i64,
     },
-    /// What is left of register `from`, times `stride`, is a part of the source's offset.
+    /// Adds the remaining value of register `from`, times `stride`, to the source's offset.
     Rest {
         /// The register.
         from: usize,
-        /// In elements of the source.
+        /// The stride, in elements of the source.
         stride: i64,
     },
-    /// The register becomes what a list says at it; where the list says [`u32::MAX`], and behind its end, there is no
-    /// element.
+    /// Replaces the register by its entry in a list. There is no element where the entry is [`u32::MAX`] or beyond the
+    /// end of the list.
     Look {
         /// The register.
         register: usize,
@@ -88,7 +88,7 @@ pub enum Op {
     },
 }
 
-/// A part of an offset that is arithmetic for `len` inputs, or padding for `len` inputs.
+/// A part of an offset over `len` inputs: an arithmetic progression, or padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) offset: i64,
@@ -97,7 +97,7 @@ pub(crate) struct Run {
     pub(crate) padding: bool,
 }
 
-/// Runs a program on registers that hold its inputs; the input that grows does so `limit` times.
+/// Runs a program on registers that hold its inputs. The growing input takes `limit` values.
 pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Line]) -> Run {
     let mut run = Run { offset: 0, stride: 0, len: limit, padding: false };
     for op in ops {
@@ -155,13 +155,13 @@ pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Line]
 
 impl Run {
     fn add(&mut self, (at, growth): Line, stride: i64) {
-        // Within the extents the layout bounds the offset; beyond, the run has ended.
+        // Within the extents the layout bounds the offset; beyond them the run has ended.
         self.offset += at as i64 * stride;
         self.stride = self.stride.wrapping_add((growth as i64).wrapping_mul(stride));
     }
 }
 
-/// The quotient and the remainder of a growing number; `len` is cut where they stop growing evenly.
+/// Returns the quotient and the remainder of a growing number. Shortens `len` to where both stop growing evenly.
 fn divide((at, growth): Line, by: u64, len: &mut u64) -> (Line, Line) {
     let (quotient, rest) = (at / by, at % by);
     if growth == 0 {

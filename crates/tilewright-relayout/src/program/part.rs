@@ -1,8 +1,8 @@
-//! What of two arrays a program moves: all of it, or a box of coordinates with an origin on either side.
+//! The part of two arrays that a program moves: all of it, or a box of coordinates with an origin in each array.
 
 use tilewright_core::{Coord, TensorLayout};
 
-/// Element `c` of the part, below the extents, has coordinate `src + c` in the source and `dst + c` in the
+/// A box: element `c` of the part, below the extents, has coordinate `src + c` in the source and `dst + c` in the
 /// destination.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
@@ -13,12 +13,12 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// All of an array.
+    /// A whole array.
     pub(crate) fn whole(tensor: &TensorLayout) -> Part {
         Part::array(tensor.extents())
     }
 
-    /// All of an array of these extents.
+    /// A whole array with these extents.
     pub(crate) fn array(extents: &[u64]) -> Part {
         let (zeros, extents) = (vec![0; extents.len()], of(extents));
         Part { src: of(&zeros), dst: of(&zeros), extents, is_part: false }
@@ -33,7 +33,7 @@ impl Part {
         self.extents.as_slice()
     }
 
-    /// Whether bytes outside the elements are left alone.
+    /// Returns whether bytes outside the elements are left unchanged.
     pub(crate) fn is_part(&self) -> bool {
         self.is_part
     }
@@ -43,7 +43,7 @@ impl Part {
     }
 }
 
-/// A coordinate of no more numbers than an array has dims.
+/// Returns a coordinate; arrays never have more dims than a coordinate has room for.
 fn of(axes: &[u64]) -> Coord {
     Coord::new(axes).unwrap_or(Coord::EMPTY)
 }

@@ -1,6 +1,6 @@
-//! Which bytes of one side hold elements: ranges in ascending order, in bounded memory.
+//! The bytes of one side that hold elements: ranges in ascending order, in bounded memory.
 //!
-//! Law: a byte lies in a range if and only if it holds a part of an element, and ranges do not touch.
+//! Law: a byte is in a range if and only if it holds a part of an element, and ranges do not touch.
 
 use crate::program::{
     Program,
@@ -15,31 +15,31 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 use tilewright_core::{Coord, Refinement, TensorLayout};
 use tilewright_table::Along;
 
-/// The elements that are looked at together where boxes are too many.
+/// The elements of one window, for the case that there are too many boxes.
 const WINDOW: i64 = 1 << 14;
 
 /// The byte ranges of one side.
 pub(crate) struct Ranges {
     bits: u64,
     found: Found,
-    /// In bytes: what may go on in the next run.
+    /// The last range in bytes, which the next run may extend.
     held: Option<Range<u64>>,
 }
 
-/// Where runs of elements come from.
+/// The source of the runs of elements.
 enum Found {
-    /// Boxes, and for each that has one, its next run.
+    /// Boxes, and a heap with the next run of each box that has one left.
     Boxes(Vec<Cells>, BinaryHeap<Reverse<(u64, u64, usize)>>),
-    /// Windows of digits from `next` on, and the runs of the last window, the first one last.
+    /// Windows of digits from `next` on, and the runs of the last window in reverse order.
     Windows { digits: Box<Digits>, next: i64, end: i64, runs: Vec<Range<u64>> },
 }
 
 impl Ranges {
-    /// The ranges of a part of a layout, whose elements have `bits` bits.
+    /// Returns the ranges of a part of a layout with elements of `bits` bits.
     pub(crate) fn of(side: &TensorLayout, origin: &Coord, extents: &[u64], bits: u32) -> Ranges {
         let whole = extents == side.extents();
         if let Some((_, plain)) = whole.then(|| straight(side, side)).flatten() {
-            // The same offsets, without a swizzle.
+            // The pair has the same offsets, without a swizzle.
             let zeros = vec![0; plain.rank()];
             let origin = Coord::new(&zeros).unwrap_or(Coord::EMPTY);
             return Ranges::of(&plain, &origin, plain.extents(), bits);
@@ -62,7 +62,7 @@ impl Ranges {
         Ranges { bits: u64::from(bits), found, held: None }
     }
 
-    /// The ranges of all of an array whose index tables store what `side` places.
+    /// Returns the ranges of a whole array whose axes are permuted by index tables before `side` places them.
     pub(crate) fn of_tabled(side: &TensorLayout, tables: &[Along], bits: u32) -> Ranges {
         if tables.iter().all(|along| along.table().holes() == 0) {
             let zeros = vec![0; side.rank()];
@@ -77,7 +77,7 @@ impl Ranges {
         Ranges { bits: u64::from(bits), found, held: None }
     }
 
-    /// The next run of elements: none begins before it, but one may end before it does.
+    /// Returns the next run of elements. Runs are ordered by their start; a run may end before an earlier one does.
     fn run(&mut self) -> Option<Range<u64>> {
         match &mut self.found {
             Found::Boxes(boxes, heap) => {
@@ -100,20 +100,21 @@ impl Ranges {
     }
 }
 
-/// The bytes that a run of elements of `bits` bits touches.
+/// Returns the bytes that a run of elements of `bits` bits touches.
 fn bytes(run: &Range<u64>, bits: u64) -> Range<u64> {
     let bits = |element: u64| u128::from(element) * u128::from(bits);
     (bits(run.start) / 8) as u64..bits(run.end).div_ceil(8) as u64
 }
 
-/// A part of a layout as boxes, if they are few.
+/// Returns a part of a layout as boxes, if there are few.
 fn boxes_of_part(side: &TensorLayout, origin: &Coord, extents: &[u64]) -> Option<Vec<Cells>> {
     let origin = origin.as_slice();
     boxes_of(&Refinement::of_part(side, origin, side, origin, extents).ok()?)
 }
 
 impl Program {
-    /// Bytes of the destination outside of which a part has no element; all bytes of a whole array.
+    /// Returns the bytes of the destination that a part may write: a range that contains all its elements; for a whole
+    /// array, all bytes.
     pub(crate) fn span(&self) -> Range<u64> {
         if !self.is_part() {
             return 0..self.dst_bytes();
@@ -148,14 +149,14 @@ impl Iterator for Ranges {
     }
 }
 
-/// The first run of a box that has a cell from `from` on, without what lies before.
+/// Returns the first run of a box that has a cell at `from` or later, without the cells before `from`.
 fn next_run(cells: &Cells, from: u64) -> Option<Range<u64>> {
     let (mut best, run) = (None, cells.run);
     seek(&cells.loops, cells.at, run, from, &mut best);
     best.map(|start: u64| start.max(from)..start + run)
 }
 
-/// Finds the least start of a run that ends above `from`.
+/// Finds the lowest start of a run that ends above `from`.
 fn seek(loops: &[GapLoop], at: u64, run: u64, from: u64, best: &mut Option<u64>) {
     let Some((turn, rest)) = loops.split_first() else {
         if at + run > from && best.is_none_or(|best| at < best) {
@@ -167,7 +168,7 @@ fn seek(loops: &[GapLoop], at: u64, run: u64, from: u64, best: &mut Option<u64>)
     let first = (from + 1).saturating_sub(at + reach + run).div_ceil(turn.stride);
     for i in first..turn.extent {
         let at = at + i * turn.stride;
-        // A turn that begins behind a run that was found has no earlier one.
+        // If an iteration begins after a run that was found, neither it nor a later one has an earlier run.
         if best.is_some_and(|best| best <= at || best <= from) {
             return;
         }
@@ -175,7 +176,7 @@ fn seek(loops: &[GapLoop], at: u64, run: u64, from: u64, best: &mut Option<u64>)
     }
 }
 
-/// The runs of a window, the last one first.
+/// Returns the runs of a window in reverse order.
 fn runs_of(digits: &Digits, window: Range<i64>) -> Vec<Range<u64>> {
     let (start, mut holds) = (window.start, [false; WINDOW as usize]);
     digits.walk(window, &mut |leaf| {

@@ -1,6 +1,6 @@
-//! Boxes of elements: loops around runs that are contiguous on both sides.
+//! Regions: boxes of elements, as loops around runs that are contiguous on both sides.
 //!
-//! Law: the region of a block visits the positions that the block visits, in the order of the destination.
+//! Law: the region of a block visits the positions of the block, in the order of the destination.
 
 use crate::Elements;
 use tilewright_core::Block;
@@ -14,16 +14,16 @@ use tilewright_core::Block;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The number of turns, at least 2.
+    /// The number of iterations, at least 2.
     pub extent: u64,
-    /// The distance between turns in the source.
+    /// The stride in the source.
     pub src: i64,
-    /// The distance between turns in the destination: positive.
+    /// The stride in the destination, always positive.
     pub dst: i64,
 }
 
 impl Loop {
-    /// The distance from the first turn to the last, in the destination.
+    /// Returns the distance from the first iteration to the last, in the destination.
     ///
     /// ```
     /// assert_eq!(tilewright_relayout::Loop { extent: 5, src: -2, dst: 3 }.dst_reach(), 12);
@@ -32,7 +32,7 @@ impl Loop {
         (self.extent as i64 - 1) * self.dst
     }
 
-    /// The distance from the first turn to the last, in the source.
+    /// Returns the distance from the first iteration to the last, in the source.
     ///
     /// ```
     /// assert_eq!(tilewright_relayout::Loop { extent: 5, src: -2, dst: 3 }.src_reach(), -8);
@@ -44,9 +44,9 @@ impl Loop {
 
 /// A box of elements: loops around runs that are contiguous on both sides.
 ///
-/// Positions, strides and runs count bytes; in a packed region they count elements of either side, whose
-/// widths [`Program::elements`](crate::Program::elements) says. The element at indices `i` of the loops
-/// and place `u` of the run moves from `src + Σ i·loop.src + u` to `dst + Σ i·loop.dst + u`.
+/// Positions, strides and runs count bytes. In a packed region they count elements, whose widths on each side are
+/// [`Program::elements`](crate::Program::elements). Unit `u` of the run at loop indices `i` moves from `src + Σ
+/// i·loop.src + u` to `dst + Σ i·loop.dst + u`.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -62,20 +62,21 @@ impl Loop {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Whether positions count elements rather than bytes.
+    /// True if positions count elements rather than bytes.
     pub packed: bool,
     /// The first position in the source.
     pub src: i64,
     /// The first position in the destination.
     pub dst: i64,
-    /// The units of one run, at least 1.
+    /// The units in one run, at least 1.
     pub run: u64,
-    /// The loops, the largest stride of the destination first.
+    /// The loops, by descending stride in the destination.
     pub loops: Vec<Loop>,
 }
 
 impl Region {
-    /// Returns where the runs begin, in the source and in the destination, in the order of the destination.
+    /// Iterates over the first positions of all runs, in the source and in the destination, in the order of the
+    /// destination.
     ///
     /// ```
     /// use tilewright_relayout::{Loop, Region};
@@ -97,7 +98,7 @@ impl Region {
     }
 }
 
-/// A region whose loops are borrowed: all of one, or what a cut leaves of it.
+/// A region with borrowed loops: a whole region, or a part cut from one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegionRef<'a> {
     pub(crate) packed: bool,
@@ -108,22 +109,22 @@ pub(crate) struct RegionRef<'a> {
 }
 
 impl RegionRef<'_> {
-    /// The units moved.
+    /// Returns the number of units moved.
     pub(crate) fn size(&self) -> u64 {
         self.loops.iter().fold(self.run, |all, turn| all.saturating_mul(turn.extent))
     }
 
-    /// The bits of one unit of the destination.
+    /// Returns the bits of one unit of the destination.
     pub(crate) fn dst_unit(&self, elements: Elements) -> u32 {
         if self.packed { elements.dst_bits } else { 8 }
     }
 
-    /// The units from the first position to behind the last, in the destination.
+    /// Returns the units from the first position to the end of the last run, in the destination.
     pub(crate) fn dst_length(&self) -> i64 {
         self.loops.iter().map(Loop::dst_reach).sum::<i64>() + self.run as i64
     }
 
-    /// Whether every unit lies within the first `src` units of the source and `dst` of the destination.
+    /// Returns whether all units are within the first `src` units of the source and the first `dst` of the destination.
     pub(crate) fn is_within(&self, src: usize, dst: usize) -> bool {
         let stays = |first: i64, reach: fn(&Loop) -> i64, len: usize| {
             let sum = |part: fn(i128) -> i128| {
@@ -138,8 +139,8 @@ impl RegionRef<'_> {
 }
 
 impl Region {
-    /// The region of a block: strides of the destination made positive, loops merged, and counted in
-    /// bytes wherever runs are whole bytes.
+    /// Returns the region of a block. Strides of the destination are made positive, loops are merged, and positions
+    /// count bytes if all runs are whole bytes.
     pub(crate) fn of(block: &Block, elements: Elements) -> Region {
         let mut region =
             Region { packed: true, src: block.src(), dst: block.dst(), run: 1, loops: Vec::new() };
@@ -154,7 +155,7 @@ impl Region {
         region
     }
 
-    /// Adds a loop, walked from its lower end in the destination.
+    /// Adds a loop, reversed if it descends in the destination.
     fn push(&mut self, mut turn: Loop) {
         if turn.dst < 0 {
             self.src += turn.src_reach();
@@ -164,7 +165,7 @@ impl Region {
         self.loops.push(turn);
     }
 
-    /// Joins loops that continue one another on both sides.
+    /// Merges each loop with the next if it continues that loop on both sides.
     pub(crate) fn merge(&mut self) {
         while let Some(last) = self.loops.last()
             && last.src == self.run as i64
@@ -187,7 +188,7 @@ impl Region {
         }
     }
 
-    /// Counts in bytes, if everything is a whole number of them.
+    /// Changes the unit to bytes, if all positions and strides are whole bytes.
     fn count_bytes(&mut self, bits: u32) {
         let whole = |units: i64| bits >= 8 || (units * i64::from(bits)) % 8 == 0;
         let aligned = whole(self.src) && whole(self.dst) && whole(self.run as i64);
@@ -205,17 +206,17 @@ impl Region {
         }
     }
 
-    /// The bits of one unit of the source.
+    /// Returns the bits of one unit of the source.
     pub(crate) fn src_unit(&self, elements: Elements) -> u32 {
         if self.packed { elements.src_bits } else { 8 }
     }
 
-    /// The bits of one unit of the destination.
+    /// Returns the bits of one unit of the destination.
     pub(crate) fn dst_unit(&self, elements: Elements) -> u32 {
         if self.packed { elements.dst_bits } else { 8 }
     }
 
-    /// The destination units of a byte range; a packed range begins and ends between elements.
+    /// Converts a byte range to units of the destination. A packed range begins and ends between elements.
     pub(crate) fn dst_range(
         &self,
         bytes: &core::ops::Range<u64>,
@@ -232,29 +233,29 @@ impl Region {
         }
     }
 
-    /// The units moved.
+    /// Returns the number of units moved.
     pub(crate) fn size(&self) -> u64 {
         self.loops.iter().map(|turn| turn.extent).product::<u64>() * self.run
     }
 
-    /// The bits that it writes.
+    /// Returns the number of bits that the region writes.
     pub(crate) fn dst_bits(&self, elements: Elements) -> u128 {
         u128::from(self.size()) * u128::from(self.dst_unit(elements))
     }
 
-    /// The same with borrowed loops.
+    /// Borrows the whole region.
     pub(crate) fn whole(&self) -> RegionRef<'_> {
         let Region { packed, src, dst, run, ref loops } = *self;
         RegionRef { packed, src, dst, run, loops }
     }
 
-    /// The lowest position in the source.
+    /// Returns the lowest position in the source.
     pub(crate) fn src_low(&self) -> i64 {
         self.src + self.loops.iter().map(|turn| turn.src_reach().min(0)).sum::<i64>()
     }
 }
 
-/// Calls `f` with the first position of each combination of turns, the first turn outermost.
+/// Calls `f` with the first position of each combination of iterations; the first loop is outermost.
 pub(crate) fn for_each(loops: &[Loop], src: i64, dst: i64, f: &mut dyn FnMut(i64, i64)) {
     match loops.split_first() {
         None => f(src, dst),

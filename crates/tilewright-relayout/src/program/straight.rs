@@ -1,20 +1,20 @@
-//! Two layouts that are linear over bits, as two others of which the destination has no swizzle.
+//! A pair of layouts that are linear over bits, rewritten so that the destination has no swizzle.
 //!
-//! Law: the pairs of offsets of the elements, in the source and in the destination, are the same.
+//! Law: the pairs of offsets of the elements, in the source and in the destination, are unchanged.
 //!
-//! The map from the offsets of the destination to those of the source is one matrix, S·D⁻¹. Written as strides under a
-//! swizzle it is the source of an array whose coordinates are the offsets of the destination.
+//! The map from offsets of the destination to offsets of the source is one matrix, S·D⁻¹. Written as strides under a
+//! swizzle, it is the source of an array whose coordinates are the offsets of the destination.
 
 use tilewright_core::{Layout, LinearLayout, MAX_MODES, Mode, Swizzle, TensorLayout};
 
-/// A mode of this extent is long enough for the table within a row.
+/// A mode of at least this extent is long enough for the inner table of offsets.
 const NEAR: u64 = 64;
 
-/// The bits of the first dim, and of those that follow.
+/// The bits of the first dim, and of each following dim.
 const FIRST: u32 = 8;
 const MORE: u32 = 6;
 
-/// `None` where neither side has a swizzle, or the two are not linear over bits on all of the destination.
+/// Returns `None` if neither side has a swizzle, or if the two are not linear over bits on the whole destination.
 pub(crate) fn straight(
     src: &TensorLayout,
     dst: &TensorLayout,
@@ -30,8 +30,8 @@ pub(crate) fn straight(
     Some((TensorLayout::of(&from), TensorLayout::row_major(&extents).ok()?))
 }
 
-/// The source over the offsets of the destination: strides where these alone say it, or go on for long; else all offsets
-/// as one mode under the matrix, so that a table of its first entries has many.
+/// Returns the source over the offsets of the destination: as strides if they need no swizzle or their first mode is
+/// long. Otherwise all offsets are one mode under the matrix, so that a table of its first entries is large.
 fn source(moves: &LinearLayout) -> Option<Layout> {
     let strided = moves.to_swizzled_layout().ok()?;
     let long = strided.modes().first().is_some_and(|mode| mode.extent() >= NEAR);
@@ -47,7 +47,7 @@ fn source(moves: &LinearLayout) -> Option<Layout> {
     Some(square.unwrap_or(strided))
 }
 
-/// The modes cut into dims, of which a leaf takes the first whole, and some turns of the others.
+/// Cuts the modes into dims. A leaf takes the first dim whole, and some iterations of the others.
 fn dims(modes: &[Mode]) -> Vec<Mode> {
     let (mut all, mut bit) = (Vec::new(), 0);
     for mode in modes {
@@ -62,7 +62,7 @@ fn dims(modes: &[Mode]) -> Vec<Mode> {
     if all.len() > MAX_MODES { modes.to_vec() } else { all }
 }
 
-/// The map from coordinates to offsets, if it is linear over bits on all that the layout has.
+/// Returns the map from coordinates to offsets, if it is linear over bits on the whole layout.
 fn bits(side: &TensorLayout) -> Option<LinearLayout> {
     let layout = side.layout();
     let whole = side.is_strided()
@@ -107,7 +107,7 @@ mod tests {
             found += 1;
             plain += u32::from(from.layout().swizzle().is_identity());
         }
-        // All but those of two layouts without a swizzle.
+        // All pairs but the four of two layouts without a swizzle.
         assert!(found == 100 - 4 && plain >= 8, "{found} {plain}");
         let padded = TensorLayout::new(&[7, 16], all[2].layout(), 128).unwrap();
         assert!(straight(&padded, &padded).is_none());

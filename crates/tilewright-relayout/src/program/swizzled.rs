@@ -1,24 +1,24 @@
-//! Sums of two tables under a swizzle, as sums again.
+//! Sums of two tables under a swizzle, rewritten as sums.
 //!
-//! Law: where entries of the two tables have no bit in common, [`Side::outer`] of the one plus [`Side::inner`]
-//! of the image of the other is the swizzle of their sum.
+//! Law: if entries of the two tables share no bit, the swizzle of their sum is [`Side::outer`] of the outer entry plus
+//! [`Side::image`] of the inner entry xored with [`Side::key`] of the outer entry.
 //!
-//! A swizzle is linear over xor, and sums without a carry are xors. So an entry of the outer table changes the
-//! images of all entries of the inner one by the same bits, its key; the bits of its own image that no image of the
-//! inner table has are added.
+//! A swizzle is linear over xor, and sums without a carry are xors. So an entry of the outer table changes the images
+//! of all entries of the inner table by the same bits, its key. The remaining bits of its own image, which no image of
+//! the inner table has, are added.
 
 use tilewright_core::Swizzle;
 
-/// How the entries of two tables come under a swizzle, on one side.
+/// The swizzle of one side, applied to sums of an outer and an inner table.
 #[derive(Clone, Copy)]
 pub(crate) struct Side<'a> {
     swizzle: &'a Swizzle,
-    /// The bits that images of the inner table have; none where sums stay sums.
+    /// The bits that occur in images of the inner table; 0 if the swizzle is the identity.
     within: i64,
 }
 
 impl<'a> Side<'a> {
-    /// `None` where sums carry.
+    /// Returns `None` if some sums carry.
     pub(crate) fn of(
         swizzle: &'a Swizzle,
         outer: impl Iterator<Item = i64>,
@@ -37,7 +37,7 @@ impl<'a> Side<'a> {
         (outer >= 0 && all >= 0 && outer & all == 0).then_some(side)
     }
 
-    /// What an entry of the outer table changes in the images of the inner one.
+    /// Returns the bits that an entry of the outer table changes in the images of the inner table.
     pub(crate) fn key(self, outer: i64) -> i64 {
         self.image(outer) & self.within
     }
@@ -46,7 +46,7 @@ impl<'a> Side<'a> {
         self.image(outer) & !self.within
     }
 
-    /// The image of an entry, to be changed by keys.
+    /// Returns the image of an entry, before keys are applied.
     pub(crate) fn image(self, offset: i64) -> i64 {
         if self.swizzle.is_identity() { offset } else { self.swizzle.apply(offset as u64) as i64 }
     }
@@ -71,7 +71,7 @@ mod tests {
         ];
         let matrices = matrices.map(|images| Swizzle::of_images(images).unwrap());
         for swizzle in family.chain(matrices) {
-            // Bits of the outer table: all subsets of ten, some of two.
+            // Outer tables have a subset of ten bits; only some of the subsets are tested.
             for mask in (0..1i64 << 10).step_by(7) {
                 let within = |mask: i64| (0..1i64 << 10).filter(move |x| x & !mask == 0);
                 let (outer, inner) = (within(mask), within(1023 ^ mask));

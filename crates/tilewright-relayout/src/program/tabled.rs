@@ -1,11 +1,11 @@
-//! Programs of arrays whose storage order needs index tables: always by digits.
+//! Programs of arrays whose storage order needs index tables. They always use digits.
 
 use super::{Program, check_injective, check_low, part::Part};
 use crate::{Elements, Error, elements};
 use std::sync::OnceLock;
 use tilewright_table::{Along, TABLES, TabledLayout};
 
-/// The index tables of either side.
+/// The index tables of both sides.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
     pub(crate) src: Vec<Along>,
@@ -14,15 +14,15 @@ pub(crate) struct Tables {
 }
 
 impl Program {
-    /// The program that moves the elements of `src` to `dst`, either of which may have index tables; padding of `dst`,
-    /// holes among it, becomes the low bits of `fill`.
+    /// Returns the program that moves the elements of `src` to `dst`, both of which may have index tables. Padding of
+    /// `dst`, including holes, becomes the low bits of `fill`.
     ///
-    /// [`Program::src`] and [`Program::dst`] are the layouts of what the tables store, whose extents may differ; those of
-    /// the array are [`Program::extents`]. Where neither side has a table that shape and strides do not say, the program
-    /// is that of [`Program::new`].
+    /// [`Program::src`] and [`Program::dst`] are the layouts below the tables, whose extents may differ from those of
+    /// the array, [`Program::extents`]. If shape and strides can express all tables of both sides, the program is that
+    /// of [`Program::new`].
     ///
     /// # Errors
-    /// As [`Program::new`].
+    /// Those of [`Program::new`].
     ///
     /// ```
     /// use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Program {
         })
     }
 
-    /// Whether an index table of either side is looked up.
+    /// Returns whether the program looks up index tables.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -100,7 +100,7 @@ impl Program {
         if TABLES { self.tables.as_ref() } else { None }
     }
 
-    /// The elements of what is stored that hold none of the array.
+    /// Returns the number of stored elements that hold no element of the array.
     pub(crate) fn holes(&self) -> u64 {
         let Some(tables) = self.tables() else { return 0 };
         let all = tables.extents.iter().fold(1, |all: u64, extent| all.saturating_mul(*extent));

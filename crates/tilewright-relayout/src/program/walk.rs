@@ -1,6 +1,6 @@
-//! The elements of a range of the destination, found without walking what lies before it: boxes of
-//! digits are halved until they are small, and those whose bounds miss the range are left out.
-//! What is left are leaves, a table of offsets around another.
+//! Walks the elements of a range of the destination without walking what precedes the range. It halves boxes of digits
+//! until they are small and skips boxes whose bounds miss the range. The remaining boxes are leaves: an inner table of
+//! offsets within an outer table.
 //!
 //! Law: the leaves of disjoint ranges that cover the destination visit every element once.
 
@@ -12,19 +12,19 @@ use crate::{
 use core::ops::Range;
 use tilewright_core::Swizzle;
 
-/// Where the range cuts a box, digits that reach no further than this, in elements, are not halved.
+/// In a box that the range cuts, digits that reach at most this many elements are not halved.
 const CUT: u64 = 64;
 
-/// Elements whose offsets differ in their last bits only are said to be in one line.
+/// Elements whose offsets differ only in this many last bits are in one line.
 const LINE: u32 = 4;
 
-/// The most boxes that are halved to find where elements go on.
+/// The maximal number of halvings in a search for the next elements.
 const SEEK: u32 = 10_000;
 
-/// An offset on either side, in elements.
+/// The offsets of an element in the source and in the destination, in elements.
 pub(crate) type Pair = (i64, i64);
 
-/// The elements `outer[i] + inner[j]`, and `run` from each on.
+/// The elements at `outer[i] + inner[j]`, each followed by the rest of a run of `run` elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf<'a> {
     pub(crate) outer: &'a [Pair],
@@ -32,13 +32,13 @@ pub(crate) struct Leaf<'a> {
     pub(crate) run: u64,
 }
 
-/// A walk through the elements whose destination offsets lie in a range.
+/// A walk through the elements whose destination offsets are in a range.
 struct Walk<'a> {
     groups: &'a Digits,
     range: Range<i64>,
-    /// The range of unswizzled offsets around it.
+    /// The smallest range of unswizzled offsets that contains `range`.
     around: Range<i64>,
-    /// The turns of each digit in the box.
+    /// The values of each digit in the current box.
     loops: Vec<Range<u64>>,
     registers: Vec<Line>,
 }
@@ -48,15 +48,15 @@ struct Walk<'a> {
 struct Tables {
     outer: Vec<Pair>,
     inner: Vec<Pair>,
-    /// One group's part.
+    /// The part of one group.
     part: Vec<Pair>,
-    /// The inner table of one row, as far as it is needed.
+    /// The part of the inner table that a row needs.
     row: Vec<Pair>,
     atoms: Vec<Pair>,
 }
 
 impl Digits {
-    /// Calls `f` with the elements of the destination offsets `range`, in leaves.
+    /// Calls `f` with the elements whose destination offsets are in `range`, as leaves.
     pub(crate) fn walk(&self, range: Range<i64>, f: &mut dyn FnMut(&Leaf<'_>)) {
         if range.is_empty() || self.empty {
             return;
@@ -73,7 +73,7 @@ impl Digits {
 }
 
 impl Digits {
-    /// Offsets of the destination below `capacity` outside of which there is no element.
+    /// Returns a range of destination offsets below `capacity` that contains all elements.
     pub(crate) fn span(&self, capacity: u64) -> Range<u64> {
         let reach = |digit: &Digit| {
             let turns = digit.turns();
@@ -89,8 +89,8 @@ impl Digits {
         low as u64 / window * window..end.min(capacity)
     }
 
-    /// No element of the destination lies from `from` to below this offset; `None` if none lies from
-    /// `from` on.
+    /// Returns an offset such that no element of the destination is between `from` and it. Returns `None` if there is
+    /// no element at `from` or later.
     pub(crate) fn next_box(&self, from: i64) -> Option<i64> {
         if self.empty {
             return None;
@@ -108,7 +108,7 @@ impl Digits {
 }
 
 impl Walk<'_> {
-    /// Finds the least offset above the start of the range at which a box begins.
+    /// Finds the lowest offset, at or after the start of the range, at which a box begins.
     fn seek(&mut self, best: &mut Option<i64>, steps: &mut u32) {
         let ((low, high), start) = (self.bounds(), self.around.start);
         if high < start || best.is_some_and(|best| best <= low.max(start)) {
@@ -134,7 +134,7 @@ impl Walk<'_> {
         self.loops[widest] = whole;
     }
 
-    /// Halves the box until it is a leaf: no deeper than the digits have bits.
+    /// Halves the box until it is a leaf. The recursion is no deeper than the digits have bits.
     fn visit(&mut self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
         let (low, high) = self.bounds();
         if high < self.around.start || low >= self.around.end {
@@ -155,7 +155,7 @@ impl Walk<'_> {
         self.loops[widest] = whole;
     }
 
-    /// The least and the greatest offset of the box in the destination, before its swizzle.
+    /// Returns the lowest and the highest offset of the box in the destination, before its swizzle.
     fn bounds(&self) -> (i64, i64) {
         let (mut low, mut high) = (self.groups.base.1, self.groups.base.1);
         for (loops, digit) in self.loops.iter().zip(&self.groups.digits) {
@@ -166,8 +166,8 @@ impl Walk<'_> {
         (low, high)
     }
 
-    /// The digit that reaches furthest among those with more turns than a leaf holds or, in a box
-    /// that the range cuts, with more than a small part of the range.
+    /// Returns the digit with the largest reach among those that have more values than a leaf holds. In a box that the
+    /// range cuts, digits that reach further than a small part of the range count too.
     fn widest(&self, inside: bool) -> Option<usize> {
         let part = ((self.around.end - self.around.start) as u64 / 8).max(CUT);
         let each = self.loops.iter().zip(&self.groups.digits).enumerate();
@@ -197,7 +197,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The elements of a group in the box, in the order of the destination.
+    /// Collects the elements of a group in the box, in the order of the destination.
     fn part(&mut self, group: &Group, part: &mut Vec<Pair>) {
         part.clear();
         let digits = &self.groups.digits;
@@ -206,7 +206,7 @@ impl Walk<'_> {
             let row = group.digits.iter().zip(&at);
             let dst = row.map(|(&i, &turn)| turn as i64 * digits[i].stride).sum();
             self.row(group, &at, dst, part);
-            // The last digit was walked; the others count on.
+            // The last digit was walked; the others are counted up.
             let mut place = at.len().saturating_sub(1);
             loop {
                 if place == 0 {
@@ -223,7 +223,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the elements along the last digit of a group, from the turns `at` and the offset `dst` on.
+    /// Adds the elements along the last digit of a group, for the values `at` of its digits and from offset `dst` on.
     fn row(&mut self, group: &Group, at: &[u64], dst: i64, part: &mut Vec<Pair>) {
         let digits = &self.groups.digits;
         let last = group.digits.last().map(|&i| (&digits[i], self.loops[i].clone()));
@@ -248,7 +248,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Hands out what of a leaf lies in the range: whole rows together, others one by one.
+    /// Passes on the elements of a leaf that are in the range: rows completely in the range together, other rows one by
+    /// one.
     fn clip(&self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
         let Tables { outer, inner, row, atoms, .. } = tables;
         let range = &self.range;
@@ -268,8 +269,8 @@ impl Walk<'_> {
         hand_out(outer, inner, atoms, f);
     }
 
-    /// Hands out what of a leaf lies in the range, at its swizzled offsets: rows that the swizzles change
-    /// alike together, or row by row.
+    /// Passes on the elements of a leaf that are in the range, at their swizzled offsets. Rows with equal swizzle keys
+    /// are passed on together, if the whole leaf is in the range; otherwise row by row.
     fn swizzle(&self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
         let Tables { outer, inner, row, atoms, .. } = tables;
         let (src, dst) = (&self.groups.swizzles.0, &self.groups.swizzles.1);
@@ -292,7 +293,7 @@ impl Walk<'_> {
             return;
         }
         for at in outer.iter() {
-            // An affine offset under a swizzle is not negative.
+            // An affine offset under a swizzle is never negative.
             let each =
                 inner.iter().map(|pair| (applied(src, at.0 + pair.0), applied(dst, at.1 + pair.1)));
             row.clear();
@@ -301,7 +302,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether all of a leaf lies in the range, whatever the swizzle makes of it.
+    /// Returns whether the whole leaf is in the range, for any permutation by the swizzle.
     fn holds(&self, outer: &[Pair], inner: &[Pair]) -> bool {
         let window = self.groups.swizzles.1.window() as i64;
         let ends = |table: &[Pair]| {
@@ -314,14 +315,14 @@ impl Walk<'_> {
     }
 }
 
-/// Each entry becomes its sums with a group's part.
+/// Replaces each entry by its sums with the entries of a group's part.
 fn extend(table: &mut Vec<Pair>, part: &[Pair]) {
     let (old, count) = (table.len(), part.len());
     table.resize(old * count, (0, 0));
     if count == 0 {
         return;
     }
-    // From the last entry on: an entry is read before it is overwritten.
+    // The loop runs from the last entry to the first, so that each entry is read before it is overwritten.
     for i in (0..old).rev() {
         let (src, dst) = table[i];
         for (to, add) in table[i * count..][..count].iter_mut().zip(part) {
@@ -334,14 +335,14 @@ fn applied(swizzle: &Swizzle, offset: i64) -> i64 {
     if swizzle.is_identity() { offset } else { swizzle.apply(offset as u64) as i64 }
 }
 
-/// Hands out a leaf, its inner table shortened to runs where all runs are equally long.
+/// Passes on a leaf. The inner table is shortened to the starts of runs if all runs have equal length.
 fn hand_out(outer: &[Pair], inner: &[Pair], atoms: &mut Vec<Pair>, f: &mut dyn FnMut(&Leaf<'_>)) {
     if outer.is_empty() || inner.is_empty() {
         return;
     }
     let run = run_of(inner);
     if run == 1 {
-        // The table whose entries lie closer together is walked for each entry of the other.
+        // The table whose entries are closer together becomes the inner one.
         let closer = outer.len() > 8 && jumps(outer) * inner.len() < jumps(inner) * outer.len();
         let (outer, inner) = if closer { (inner, outer) } else { (outer, inner) };
         return f(&Leaf { outer, inner, run: 1 });
@@ -351,14 +352,14 @@ fn hand_out(outer: &[Pair], inner: &[Pair], atoms: &mut Vec<Pair>, f: &mut dyn F
     f(&Leaf { outer, inner: atoms, run: run as u64 });
 }
 
-/// How often a table goes on to another line, on either side.
+/// Counts the steps of a table from one line to another, on both sides.
 fn jumps(table: &[Pair]) -> usize {
     let line = |pair: &Pair| (pair.0 >> LINE, pair.1 >> LINE);
     let each = table.windows(2).map(|pair| (line(&pair[0]), line(&pair[1])));
     each.map(|(a, b)| usize::from(a.0 != b.0) + usize::from(a.1 != b.1)).sum()
 }
 
-/// The largest number of entries that a table is cut into without cutting off a neighbour.
+/// Returns the largest length of runs into which a table can be cut without separating entries that are not adjacent.
 fn run_of(table: &[Pair]) -> usize {
     let mut run = table.len();
     for (i, pair) in table.windows(2).enumerate() {
@@ -433,7 +434,7 @@ mod tests {
             stepped(&[merge(1, 2), split(1, 4)], "(3,5,4):(4,12,1)"),
             stepped(&[merge(2, 0), split(0, 4)], "(4,(2,2),4):(1,(64,128),16)"),
             stepped(&[merge(0, 1), merge(0, 1), split(0, 7), split(1, 2)], "(9,4,2):(8,2,1)"),
-            // A remainder that its dim never fills, merged and cut again.
+            // A remainder that never takes all its values, merged and split again.
             stepped(&[split(0, 8), merge(3, 1), split(1, 3)], "(1,11,5,3):(1,15,3,1)"),
             stepped(&[split(0, 8), merge(1, 3), split(2, 5)], "(1,5,7,5):(1,35,5,1)"),
         ]

@@ -1,6 +1,6 @@
-//! A region cut into boxes whose stretches are about equally long in the source and in the destination.
+//! A region cut into boxes whose contiguous stretches have about equal length in the source and in the destination.
 //!
-//! Law: the boxes hold every position of the region once.
+//! Law: each position of the region is in one box.
 
 use crate::{
     Elements,
@@ -9,19 +9,19 @@ use crate::{
 };
 use core::ops::Range;
 
-/// The boxes of a region, one after the other.
+/// An iterator over the boxes of a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
     region: Region,
-    /// The loops, and the run as the last one.
+    /// The loops of the region, with the run as the last loop.
     loops: Vec<Loop>,
     sides: Vec<u64>,
-    /// The first turns of the next box.
+    /// The indices at which the next box begins.
     next: Option<Vec<u64>>,
 }
 
 impl Cut {
-    /// Boxes of at most `most` units.
+    /// Cuts a region into boxes of at most `most` units.
     pub(crate) fn new(region: &Region, elements: Elements, most: u64) -> Cut {
         // Elements are not cut.
         let bytes = u64::from(elements.src_bits / 8).max(1);
@@ -35,14 +35,14 @@ impl Cut {
         Cut { region: region.clone(), loops, sides, next }
     }
 
-    /// The number of boxes.
+    /// Returns the number of boxes.
     pub(crate) fn len(&self) -> u64 {
         let counts =
             self.loops.iter().zip(&self.sides).map(|(turn, side)| turn.extent.div_ceil(*side));
         counts.fold(1, u64::saturating_mul)
     }
 
-    /// A box of turns as a region of its own.
+    /// Returns a box of indices as a region.
     pub(crate) fn region(&self, area: &[Range<u64>]) -> Region {
         let Region { packed, mut src, mut dst, .. } = self.region;
         let (mut run, mut loops) = (1, Vec::with_capacity(area.len()));
@@ -63,7 +63,7 @@ impl Cut {
 impl Iterator for Cut {
     type Item = Vec<Range<u64>>;
 
-    /// The loops are in the order of the destination: the last one changes first.
+    /// Loops are in the order of the destination: the last one changes fastest.
     fn next(&mut self) -> Option<Vec<Range<u64>>> {
         let low = self.next.take()?;
         let end = |i: usize| (low[i] + self.sides[i]).min(self.loops[i].extent);
@@ -81,7 +81,7 @@ impl Iterator for Cut {
     }
 }
 
-/// The two halves of a box; `None` for a single position.
+/// Returns the two halves of a box; `None` for a single position.
 pub(crate) fn halves(area: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
     let len = |i: &usize| area[*i].end - area[*i].start;
     let longest = (0..area.len()).max_by_key(len).filter(|i| len(i) > 1)?;
@@ -92,7 +92,7 @@ pub(crate) fn halves(area: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
     Some([low, high])
 }
 
-/// The sides of a box of at most `most` units.
+/// Returns the extents of a box of at most `most` units.
 fn sides(loops: &[Loop], most: u64) -> Vec<u64> {
     let extents: Vec<u64> = loops.iter().map(|turn| turn.extent).collect();
     let by = |stride: fn(&Loop) -> i64| {
@@ -120,9 +120,9 @@ mod tests {
         };
         let transposed = [(4096, 4, 16384), (4096, 16384, 4)];
         assert_eq!(sides(&transposed, 4, 1 << 14), [64, 64, 1]);
-        // As far as there is room, by whole grains.
+        // A box grows while there is room, by whole grains.
         assert_eq!(sides(&transposed, 4, 28 << 10), [112, 64, 1]);
-        // What is long on both sides is not cut before the bound is.
+        // A loop that is contiguous on both sides is not cut before the bound requires it.
         assert_eq!(sides(&[(100, 400, 800)], 400, 1 << 20), [100, 100]);
     }
 

@@ -1,5 +1,5 @@
-//! One byte range of the destination, and exactly which source bytes it needs: how arrays larger than
-//! memory are moved.
+//! Chunks: one byte range of the destination and exactly the source bytes that it needs. Arrays larger than memory are
+//! moved by chunks.
 
 use crate::{
     Error, Plan,
@@ -10,7 +10,7 @@ use crate::{
 };
 use core::ops::Range;
 
-/// A read that a [`Chunk`] asks for.
+/// A read that a [`Chunk`] needs.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -26,14 +26,14 @@ pub struct Read {
     pub src: u64,
     /// The number of bytes.
     pub len: usize,
-    /// Where they go in the buffer.
+    /// The position of the bytes in the buffer.
     pub at: usize,
 }
 
-/// A byte range of the destination: what of a program lies in it, the reads that this needs, and the means to
-/// make the range from them. It keeps the plan alive, and nothing else.
+/// A byte range of the destination: the part of a program in it, the reads that it needs, and the kernels that make the
+/// range from them. It keeps the plan alive, and nothing else.
 ///
-/// Of a part, the rest of the range is left alone: chunks of several parts may be run into one output.
+/// In the chunk of a part, bytes outside the part are not written, so chunks of several parts may write to one output.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -61,7 +61,7 @@ pub struct Chunk {
     buffer: usize,
 }
 
-/// What a chunk reads.
+/// The source bytes that a chunk reads.
 #[derive(Clone)]
 enum Needs {
     Pieces(Vec<Piece>),
@@ -69,19 +69,21 @@ enum Needs {
 }
 
 impl Plan {
-    /// The destination bytes `range` as a chunk.
+    /// Returns the destination bytes `range` as a chunk.
     ///
-    /// Reads are as long as the layouts permit, at the price of bytes that are not needed. Where the
-    /// plan keeps its boxes, the buffer holds at most four times the bytes of the source elements that
-    /// the range needs; more, at most 128 times, only where reads would be shorter than 64 bytes and a
-    /// step between them is no more than 4 KiB. Packed elements are read in whole bytes. Where boxes are
-    /// too many, gaps of up to 24 bytes are always read (an entry in the list takes as much), gaps of
-    /// up to 4 KiB if that at most doubles the buffer or reads are as short, and longer ones if the
-    /// list would pass the bound of [`Plan::list_bytes`]. Ranges from [`Plan::ranges`] read least.
+    /// Reads are as long as the layouts permit, at the price of bytes that are not needed:
+    /// - If the plan has regions, the buffer holds at most four times the bytes of the source elements that the range
+    ///   needs. It holds more, at most 128 times, only if reads would be shorter than 64 bytes and the step between
+    ///   them is at most 4 KiB. Packed elements are read in whole bytes.
+    /// - If there are too many regions, gaps of up to 24 bytes are always read, because an entry in the list takes as
+    ///   much. Gaps of up to 4 KiB are read if that at most doubles the buffer or if reads are that short. Longer gaps
+    ///   are read if the list would exceed the bound of [`Plan::list_bytes`].
+    ///
+    /// Ranges from [`Plan::ranges`] need the fewest reads.
     ///
     /// # Errors
-    /// [buffer](Error::is_buffer) if the range leaves the destination,
-    /// [overflow](Error::is_overflow) if the buffer has more bytes than this machine addresses.
+    /// [buffer](Error::is_buffer) if the range exceeds the destination, [overflow](Error::is_overflow) if the buffer
+    /// has more bytes than this machine addresses.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -108,8 +110,8 @@ impl Plan {
         Ok(Chunk { plan: self.clone(), range, needs, buffer })
     }
 
-    /// The destination as ranges of about `bytes` bytes, cut where chunks read least; of a part, those from
-    /// its first byte to its last.
+    /// Iterates over ranges of about `bytes` bytes that cover the destination, cut where chunks read least. For a part,
+    /// they cover the bytes from its first to its last.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -127,9 +129,9 @@ impl Plan {
             .map(move |i| (i * step).max(low)..(i * step).saturating_add(step).min(high))
     }
 
-    /// The most memory, in bytes, that the list of reads of a chunk of `range` bytes may take where its
-    /// length depends on the range: four times the range, at least 3 KiB. 0 where it depends on the
-    /// layouts alone.
+    /// Returns the maximal memory, in bytes, of the list of reads of a chunk of `range` bytes, if the length of the
+    /// list depends on the range: four times the range, at least 3 KiB. Returns 0 if the length depends on the layouts
+    /// alone.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -146,7 +148,7 @@ impl Plan {
         if even { 0 } else { scattered::list_bytes(range) }
     }
 
-    /// The pieces of a range; `None` where stretches are needed.
+    /// Returns the pieces of a range; `None` if stretches are needed.
     fn pieces(&self, range: &Range<u64>) -> Result<Option<Vec<Piece>>, Error> {
         let Some(regions) = self.0.program.regions() else { return Ok(None) };
         let (mut pieces, mut at, mut refused) = (Vec::new(), 0, None);
@@ -181,7 +183,7 @@ impl Plan {
         stretches
     }
 
-    /// The range, extended to whole elements where widths change.
+    /// Returns the range, extended to whole elements if widths change.
     fn whole_elements(&self, range: &Range<u64>) -> Range<u64> {
         let align = if self.0.program.elements().are_same() {
             1
@@ -193,7 +195,7 @@ impl Plan {
 }
 
 impl Chunk {
-    /// The destination bytes.
+    /// Returns the destination bytes of the chunk.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -207,7 +209,7 @@ impl Chunk {
         self.range.clone()
     }
 
-    /// The bytes of the buffer that the reads fill.
+    /// Returns the bytes of the buffer that the reads fill.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -222,9 +224,9 @@ impl Chunk {
         self.buffer
     }
 
-    /// The bytes of memory that the chunk itself takes: mostly the list of its reads.
+    /// Returns the bytes of memory that the chunk itself takes, mostly for the list of its reads.
     ///
-    /// Where boxes are too many to keep, that is at most [`Plan::list_bytes`].
+    /// If there are too many boxes to keep, these are at most [`Plan::list_bytes`].
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -245,7 +247,7 @@ impl Chunk {
         }
     }
 
-    /// The reads: each goes to a place of its own in the buffer, and together they fill it.
+    /// Iterates over the reads. Their places in the buffer are disjoint and fill it.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -276,8 +278,8 @@ impl Chunk {
         regular.chain(scattered)
     }
 
-    /// What moves most of the bytes, in the words of [`Plan::kernel_name`]: the range is cut from the
-    /// regions of the plan, and what is left of them may be moved another way.
+    /// Returns the kernel that moves most of the bytes, named as in [`Plan::kernel_name`]. The range is cut from the
+    /// regions of the plan, and the cut regions may need another kernel.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -298,8 +300,8 @@ impl Chunk {
         main.map_or_else(|| "fill".to_string(), name)
     }
 
-    /// Writes the destination bytes to `out`, from the buffer that the reads filled, with this many
-    /// threads; 0 for one per core.
+    /// Writes the destination bytes to `out` from the buffer that the reads filled, with this many threads; 0 means one
+    /// thread per core.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if the buffer is too short or `out` is not as long as the range,

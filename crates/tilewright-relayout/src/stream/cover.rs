@@ -1,10 +1,10 @@
-//! What a range of the destination reads: the source bytes of a box, as few long reads, and the same
-//! box over a buffer that holds just those.
+//! The reads of a range of the destination: the source bytes of a box, as few long reads, and the same box over a
+//! buffer that holds exactly those bytes.
 //!
-//! Laws: the positions of the boxes that [`cover`] yields include those of `clip`, and are at most twice
-//! their number; the reads of a [`Piece`] hold at most twice the units of its box, or 64 times where they
-//! would be shorter than 64 bytes. So a range reads at most four times what it needs where it needs 64 bytes
-//! together, and packed elements up to two bytes more for each read.
+//! Laws: the boxes that [`cover`] yields contain the positions of `clip`, and at most twice as many. The reads of a
+//! [`Piece`] hold at most twice the units of its box, or 64 times if they would be shorter than 64 bytes. So a range
+//! reads at most four times the bytes that it needs if these are contiguous by 64 bytes or more. Packed elements need
+//! up to two bytes more for each read.
 
 use crate::{
     Elements,
@@ -18,8 +18,8 @@ use std::sync::OnceLock;
 
 /// Calls `f` with boxes around the positions of a region in the destination units `low..high`.
 ///
-/// A turn at the edge that is only partly needed is taken whole where it stands beside full ones: its
-/// reads then extend theirs, instead of being short ones of their own.
+/// An iteration at the edge of the range that is partly needed is taken whole if it is adjacent to full iterations: it
+/// extends their reads, instead of needing short reads of its own.
 pub(crate) fn cover(region: &Region, range: (i64, i64), f: &mut dyn FnMut(RegionRef<'_>)) {
     let whole = |met: &Met| {
         let within = met.within.end - met.within.start;
@@ -28,22 +28,22 @@ pub(crate) fn cover(region: &Region, range: (i64, i64), f: &mut dyn FnMut(Region
     cut(region, range, whole, f);
 }
 
-/// Reads of fewer bytes are extended across longer gaps: a read costs as much as some kilobytes.
+/// Reads of fewer bytes are extended across longer gaps, because a read costs as much as some kilobytes.
 pub(crate) const SHORT: u64 = 64;
 
-/// How many times what is needed short reads may become.
+/// The maximal ratio of read bytes to needed bytes, for short reads.
 pub(crate) const STRETCH: u64 = 64;
 
-/// Which turns of a part lie in one dense stretch of the source, and how long that is, in units.
+/// The loops of a part that one dense stretch of the source contains, and the length of that stretch in units.
 pub(crate) struct Dense {
-    /// Whether each turn lies within the stretch.
+    /// For each loop, whether it is within the stretch.
     pub(crate) inside: Vec<bool>,
     pub(crate) span: u64,
 }
 
 impl Dense {
-    /// Takes turns from the smallest source stride on, as long as the stretch holds no more than as
-    /// many units again as are needed, or is short. `unit` is the bits of a unit.
+    /// Takes loops in ascending order of source stride, while the stretch holds at most twice the needed units, or is
+    /// short. `unit` is the bits of a unit.
     pub(crate) fn of(part: &RegionRef<'_>, unit: u64) -> Dense {
         let mut dense = Dense { inside: vec![false; part.loops.len()], span: part.run };
         let mut size = part.run;
@@ -64,7 +64,7 @@ impl Dense {
     }
 }
 
-/// The positions of turns, the smallest source stride first.
+/// Returns the positions of loops in ascending order of source stride.
 fn ascending(loops: &[Loop]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..loops.len()).collect();
     tilewright_core::sort_short(&mut order, |&i| loops[i].src.unsigned_abs());
@@ -78,7 +78,7 @@ struct Step {
     bytes: u64,
 }
 
-/// Why a box is no [`Piece`].
+/// The reason why a box cannot become a [`Piece`].
 pub(crate) enum Refused {
     /// Packed elements begin at different bits from read to read.
     Uneven,
@@ -86,32 +86,32 @@ pub(crate) enum Refused {
     TooLong(u128),
 }
 
-/// The most bytes of a buffer: positions in it are counted in bits.
+/// The maximal bytes of a buffer: positions in it are counted in bits.
 pub(crate) const MAX_BUFFER: u128 = isize::MAX as u128 / 8;
 
-/// The reads of one box, and the box over the buffer they fill.
+/// The reads of one box, and the box over the buffer that they fill.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
-    /// Where the first read begins in the source, in bytes.
+    /// The byte of the source at which the first read begins.
     first: u64,
-    /// The smallest distance first.
+    /// The loops over reads, by ascending distance.
     steps: Vec<Step>,
     pub(crate) count: u64,
     pub(crate) len: usize,
-    /// Where the first read goes in the buffer.
+    /// The position of the first read in the buffer.
     at: usize,
     pub(crate) region: Region,
-    /// How the region is moved, once it is.
+    /// The kernels of the region, chosen when first needed.
     ways: OnceLock<Box<Ways>>,
 }
 
 impl Piece {
-    /// How its region is moved.
+    /// Returns the kernels of the region.
     pub(crate) fn ways(&self, terms: Terms) -> &Ways {
         self.ways.get_or_init(|| Box::new(Ways::of(&self.region, terms)))
     }
 
-    /// The reads of a part, to the buffer from byte `at` on.
+    /// Returns the reads of a part, which fill the buffer from byte `at` on.
     pub(crate) fn of(
         part: &RegionRef<'_>,
         elements: Elements,
@@ -154,19 +154,19 @@ impl Piece {
         Ok(Piece { first, steps, count, len: len as usize, at, region, ways: OnceLock::new() })
     }
 
-    /// The bytes of the buffer.
+    /// Returns the bytes of the buffer.
     pub(crate) fn bytes(&self) -> usize {
         self.count as usize * self.len
     }
 
-    /// The bytes of memory that the piece takes.
+    /// Returns the bytes of memory that the piece takes.
     pub(crate) fn overhead(&self) -> usize {
         let lists = self.steps.capacity() * size_of::<Step>()
             + self.region.loops.capacity() * size_of::<Loop>();
         size_of::<Piece>() + lists
     }
 
-    /// Read `i`: its byte offset in the source and its position in the buffer.
+    /// Returns the byte offset of read `i` in the source and its position in the buffer.
     pub(crate) fn read(&self, i: u64) -> (u64, usize) {
         let (mut src, mut rest) = (self.first, i);
         for step in &self.steps {
@@ -177,7 +177,7 @@ impl Piece {
     }
 }
 
-/// The byte in which a unit begins, and the bits before it in that byte.
+/// Returns the byte in which a unit begins, and the number of bits before the unit in that byte.
 pub(crate) fn split(position: u64, unit: u64) -> (u64, u64) {
     if unit >= 8 { (position * (unit / 8), 0) } else { (position * unit / 8, position * unit % 8) }
 }
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::cpu::clip::clip;
 
-    /// Nests of up to three loops that store their runs apart, in any order in the source.
+    /// Nests of up to three loops whose runs are apart, in any order in the source.
     fn regions() -> Vec<Region> {
         let mut all = Vec::new();
         for (a, b, c) in
@@ -243,7 +243,7 @@ mod tests {
                 }
             }
         }
-        // The bounds are not loose by much.
+        // The bounds are nearly reached.
         assert!(most.0 > 1.5 && most.1 > 2.0, "{most:?}");
     }
 }

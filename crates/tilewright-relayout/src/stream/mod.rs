@@ -1,9 +1,9 @@
-//! Ranges of the destination and what they read: arrays larger than memory.
+//! Streaming: ranges of the destination and their reads, for arrays larger than memory.
 //!
-//! A chunk is the program of its plan within a byte range: regions clipped to it, with the same boxes over a
-//! buffer that holds what they read, or digits, whose elements are found in a list of stretches. How far reads
-//! are joined across bytes that nobody needs is the policy of [`cover`] and [`scattered`]. A tile is a box of the
-//! elements instead, with its writes as well.
+//! A chunk is the program of its plan within a byte range. It holds regions clipped to the range, over a buffer of the
+//! bytes that they read, or digits, whose elements are found in a list of stretches. [`cover`] and [`scattered`] decide
+//! how far reads are joined across bytes that are not needed. A tile is a box of elements with its reads and its
+//! writes.
 
 mod boxes;
 mod chunk;
@@ -16,7 +16,7 @@ pub use chunk::{Chunk, Read};
 pub use sides::{DimDigit, box_extents};
 pub use tiles::{Tile, Tiles, Write};
 
-/// A read or write of a file costs as much as this number of bytes: shorter gaps between reads are read.
+/// The cost of a read or write of a file, as a number of bytes: shorter gaps between reads are read.
 ///
 /// ```
 /// assert_eq!(tilewright_relayout::CALL, 4096);

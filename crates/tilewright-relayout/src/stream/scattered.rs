@@ -1,8 +1,8 @@
-//! What a range of the destination reads where its boxes are too many or their bits too uneven to keep:
-//! a sorted list of stretches of the source, in which each leaf finds its elements.
+//! The reads of a range of the destination whose boxes are too many, or too uneven in their bits, to keep: a sorted
+//! list of stretches of the source, in which each leaf finds its elements.
 //!
-//! Laws: after [`Stretches::add`] of a leaf, each of its elements lies within one stretch, whichever
-//! leaf it comes in later; the list never takes more than a stated share of the range.
+//! Laws: after [`Stretches::add`] of a leaf, each of its elements is within one stretch, even if another leaf contains
+//! it later. The list never takes more than a stated share of the range.
 
 use crate::{
     program::walk::{Leaf, Pair},
@@ -12,20 +12,20 @@ use crate::{
     },
 };
 
-/// The list holds at most one stretch for this number of bytes of the range, and half of that after joining.
+/// The list holds at most one stretch for this many bytes of the range, and half of that after joining.
 const BYTES_PER_STRETCH: u64 = 6;
 
-/// The stretches that any list may hold.
+/// The number of stretches that any list may hold.
 const LEAST: usize = 64;
 
 /// Gaps that take no more bytes than a stretch in the list are always read.
 const GAP: u64 = size_of::<Stretch>() as u64;
 
-/// Longer gaps, in bytes, are read if that at most doubles the buffer, or where reads are short on
-/// average: one long read costs less than many short ones.
+/// Longer gaps, in bytes, are read if that at most doubles the buffer, or if reads are short on average: one long read
+/// costs less than many short ones.
 const GAPS: [u64; 3] = [CALL, CALL / 4, CALL / 16];
 
-/// Elements of the source, and where they are in the buffer, all counted in elements.
+/// A range of elements of the source and its position in the buffer, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Stretch {
     from: u64,
@@ -33,32 +33,32 @@ struct Stretch {
     at: u64,
 }
 
-/// Stretches of the source, packed one after the other in a buffer.
+/// Stretches of the source, stored one after the other in a buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Stretches {
     all: Vec<Stretch>,
     /// The bits of an element.
     bits: u64,
-    /// The most stretches after joining.
+    /// The maximal number of stretches after joining.
     most: usize,
-    /// The gaps that are joined, in bytes.
+    /// The length of gaps that are joined, in bytes.
     gap: u64,
 }
 
-/// The most bytes of the list of a range of `range` bytes.
+/// Returns the maximal bytes of the list for a range of `range` bytes.
 pub(crate) fn list_bytes(range: u64) -> u64 {
     (range / BYTES_PER_STRETCH).max(2 * LEAST as u64).saturating_mul(GAP)
 }
 
 impl Stretches {
-    /// No stretches yet, for elements of `bits` bits and a range of `bytes` bytes.
+    /// An empty list, for elements of `bits` bits and a range of `bytes` bytes.
     pub(crate) fn new(bits: u32, bytes: u64) -> Stretches {
         let most = usize::try_from(bytes / BYTES_PER_STRETCH / 2).unwrap_or(usize::MAX / 64);
         let bits = u64::from(bits);
         Stretches { all: Vec::new(), bits, most: most.clamp(LEAST, usize::MAX / 64), gap: GAP }
     }
 
-    /// Adds the elements that a leaf reads, and those between them where these are no more than its own.
+    /// Adds the elements that a leaf reads, and those between them if they are no more than the leaf's own.
     pub(crate) fn add(&mut self, leaf: &Leaf<'_>) {
         let (outer, inner) = (Bounds::of(leaf.outer), Bounds::of(leaf.inner));
         let (rows, cells, run) = (outer.count, inner.count, leaf.run);
@@ -78,7 +78,7 @@ impl Stretches {
 
     /// Adds the elements from `first` to `last`, and the rest of the run at `last`.
     fn push(&mut self, first: i64, last: i64, run: u64) {
-        // Whole bytes: the elements of a byte are read together.
+        // Reads cover whole bytes, so the elements of a byte are read together.
         let grain = (8 / self.bits).max(1);
         let (from, to) =
             (first as u64 / grain * grain, (last as u64 + run).next_multiple_of(grain));
@@ -117,12 +117,12 @@ impl Stretches {
         });
     }
 
-    /// The elements in `bytes` bytes.
+    /// Returns the number of elements in `bytes` bytes.
     fn elements(&self, bytes: u64) -> u64 {
         bytes.saturating_mul(8) / self.bits
     }
 
-    /// Joins stretches across long gaps, and gives each its place in the buffer.
+    /// Joins stretches across long gaps, and assigns their positions in the buffer.
     pub(crate) fn finish(&mut self) {
         self.join();
         let held: u64 = self.all.iter().map(|stretch| stretch.to - stretch.from).sum();
@@ -143,13 +143,13 @@ impl Stretches {
         }
     }
 
-    /// The bytes of the buffer.
+    /// Returns the bytes of the buffer.
     pub(crate) fn bytes(&self) -> u128 {
         let end = self.all.last().map_or(0, |stretch| stretch.at + (stretch.to - stretch.from));
         u128::from(end) * u128::from(self.bits) / 8
     }
 
-    /// The bytes of the list itself.
+    /// Returns the bytes of the list itself.
     pub(crate) fn overhead(&self) -> u64 {
         (self.all.capacity() * size_of::<Stretch>()) as u64
     }
@@ -158,15 +158,15 @@ impl Stretches {
         self.all.len()
     }
 
-    /// Stretch `i`: its byte offset in the source, its length, and its position in the buffer.
+    /// Returns stretch `i`: its byte offset in the source, its length, and its position in the buffer.
     pub(crate) fn read(&self, i: usize) -> (u64, u64, u64) {
         let Stretch { from, to, at } = self.all[i];
         let bytes = |elements: u64| (u128::from(elements) * u128::from(self.bits) / 8) as u64;
         (bytes(from), bytes(to - from), bytes(at))
     }
 
-    /// Calls `f` with the leaves that a leaf falls into, and the distance from their source offsets to
-    /// those of the buffer.
+    /// Splits a leaf by stretches. Calls `f` with each part and with the distance from its source offsets to those of
+    /// the buffer.
     pub(crate) fn place(&self, leaf: &Leaf<'_>, f: &mut dyn FnMut(&Leaf<'_>, i64)) {
         let (outer, inner) = (Bounds::of(leaf.outer), Bounds::of(leaf.inner));
         let mut finder = Finder { stretches: self, last: 0 };
@@ -194,15 +194,15 @@ impl Stretches {
     }
 }
 
-/// The stretches, and the one found last.
+/// A search in the stretches that begins with the one found last.
 struct Finder<'a> {
     stretches: &'a Stretches,
     last: usize,
 }
 
 impl Finder<'_> {
-    /// How far the buffer's offsets are from the source's, if all elements from `first` to the run at
-    /// `last` are in one stretch.
+    /// Returns the distance from source offsets to buffer offsets, if all elements from `first` to the run at `last`
+    /// are in one stretch.
     fn shift(&mut self, first: i64, last: i64, run: u64) -> Option<i64> {
         let (from, to) = (first as u64, last as u64 + run);
         let all = &self.stretches.all;
@@ -214,14 +214,14 @@ impl Finder<'_> {
         (to <= stretch.to).then(|| stretch.at as i64 - stretch.from as i64)
     }
 
-    /// Places each element for itself.
+    /// Places each element separately.
     fn one_by_one(&mut self, leaf: &Leaf<'_>, f: &mut dyn FnMut(&Leaf<'_>, i64)) {
         let mut placed: Vec<Pair> = Vec::new();
         for row in leaf.outer {
             placed.clear();
             placed.extend(leaf.inner.iter().filter_map(|cell| {
                 let at = row.0 + cell.0;
-                // Every element was added, and a run lies within the stretches it touches, joined.
+                // Every element was added, and the stretches that a run touches were joined.
                 let shift = self.shift(at, at, leaf.run)?;
                 Some((at + shift, row.1 + cell.1))
             }));
@@ -230,7 +230,7 @@ impl Finder<'_> {
     }
 }
 
-/// The least and the greatest source offset of a table, and how many there may be between.
+/// The lowest and the highest source offset of a table, and the maximal number of distinct offsets between them.
 struct Bounds {
     low: i64,
     high: i64,
@@ -271,9 +271,9 @@ mod tests {
         };
         assert_eq!(reads(&[9, 3, 2]), [(8, 32, 0)]);
         assert_eq!(reads(&[10_000, 0, 5_000]), [(0, 4, 0), (20_000, 4, 4), (40_000, 4, 8)]);
-        // Short reads, not far apart.
+        // Short reads that are close together.
         assert_eq!(reads(&[100, 0, 150]), [(0, 604, 0)]);
-        // A gap of 1200 bytes among 1600 that are needed.
+        // A gap of 1200 bytes between 1600 needed bytes.
         let cells: Vec<i64> = (0..200).chain(500..700).chain(1 << 30..(1 << 30) + 1).collect();
         assert_eq!(reads(&cells), [(0, 2800, 0), (1 << 32, 4, 2800)]);
     }

@@ -1,8 +1,8 @@
-//! The extents of boxes whose stretches are about equally long in two layouts.
+//! The extents of boxes whose contiguous stretches have about equal length in two layouts.
 //!
-//! Law: a box has at most the stated number of elements. Its shape is a matter of speed alone.
+//! Law: a box has at most the stated number of elements. Its shape affects speed only.
 
-/// A digit of a dim in the order of some memory: its values step over `place` coordinates of the dim `axis`.
+/// A digit of a dim in the storage order of an array: its values step over `place` coordinates of the dim `axis`.
 ///
 /// ```
 /// // The rows within a tile of 8 rows, and the tiles.
@@ -23,14 +23,14 @@ pub struct DimDigit {
 /// A box that cannot double grows to a multiple of this, which kernels move best.
 const GRAIN: u64 = 16;
 
-/// Returns the extents of a box of at most `most` elements, or of one. `stored` has the digits of each of two memories,
-/// the neighbours first. The box begins as one element; the memory whose stretches are shorter grows along its next
-/// digit, up to twice as far.
+/// Returns the extents of a box of at most `most` elements, at least one. `stored` has the digits of two storage
+/// orders, the contiguous ones first. The box begins as one element. Then it grows along the next digit of the order
+/// with the shorter stretches, up to twice as far.
 ///
 /// ```
 /// use tilewright_relayout::{DimDigit, box_extents};
 /// let (rows, columns) = (DimDigit { axis: 0, place: 1, extent: 3001 }, DimDigit { axis: 1, place: 1, extent: 7007 });
-/// // By rows in the one, by columns in the other.
+/// // One is stored by rows, the other by columns.
 /// assert_eq!(box_extents(&[3001, 7007], [&[columns, rows], &[rows, columns]], 4096), [64, 64]);
 /// ```
 pub fn box_extents(extents: &[u64], stored: [&[DimDigit]; 2], most: u64) -> Vec<u64> {
@@ -52,12 +52,12 @@ pub fn box_extents(extents: &[u64], stored: [&[DimDigit]; 2], most: u64) -> Vec<
     }
 }
 
-/// Returns the coordinates that a digit reaches along its dim.
+/// Returns the number of coordinates that a digit reaches along its dim.
 fn end(digit: &DimDigit, extents: &[u64]) -> u64 {
     digit.place.saturating_mul(digit.extent).min(extents[digit.axis])
 }
 
-/// Returns the elements of a box that follow each other in memory.
+/// Returns the number of elements of a box that are contiguous in memory.
 fn stretch(stored: &[DimDigit], sides: &[u64], extents: &[u64]) -> u64 {
     let mut run = 1u64;
     for digit in stored {
@@ -71,7 +71,7 @@ fn stretch(stored: &[DimDigit], sides: &[u64], extents: &[u64]) -> u64 {
     run
 }
 
-/// Returns the dim that makes stretches longer, and its next extent; `None` where the box holds all of it.
+/// Returns the dim that extends the stretches, and its next extent; `None` if the box contains the whole array.
 fn growth(stored: &[DimDigit], sides: &[u64], extents: &[u64]) -> Option<(usize, u64)> {
     let digit = stored.iter().find(|digit| sides[digit.axis] < end(digit, extents))?;
     let twice = sides[digit.axis].max(digit.place).saturating_mul(2) / digit.place * digit.place;

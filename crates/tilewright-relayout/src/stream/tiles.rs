@@ -1,8 +1,8 @@
-//! Boxes of the elements that move, each with its reads and its writes: arrays larger than memory of which neither
-//! side is long where the other is.
+//! Tiles: boxes of elements, each with its reads and its writes, for arrays larger than memory that are not contiguous
+//! along the same dims on both sides.
 //!
-//! Laws: the tiles of a plan hold every element once; the writes of a tile are the bytes of its elements and no
-//! others; its buffers stay within the bound, unless it is a single element.
+//! Laws: the tiles of a plan hold every element once. The writes of a tile are the bytes of its elements and no others.
+//! Its buffers stay within the bound, unless it is a single element.
 
 use crate::{
     Error, Plan,
@@ -17,7 +17,7 @@ use crate::{
 use core::ops::Range;
 use std::sync::Arc;
 
-/// A write that a [`Tile`] asks for.
+/// A write that a [`Tile`] needs.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -33,12 +33,11 @@ pub struct Write {
     pub dst: u64,
     /// The number of bytes.
     pub len: usize,
-    /// Where they are in the buffer.
+    /// The position of the bytes in the buffer.
     pub at: usize,
 }
 
-/// A box of elements: what it reads, how it moves, and what it writes. Padding of the destination is part of no
-/// tile.
+/// A box of elements: its reads, its kernels and its writes. Padding of the destination belongs to no tile.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -74,15 +73,14 @@ pub struct Tile {
 #[derive(Clone)]
 struct Writes {
     first: u64,
-    /// Turns and distances in bytes, the smallest distance first.
+    /// Extents and distances in bytes, by ascending distance.
     steps: Vec<(u64, u64)>,
     count: u64,
     len: usize,
 }
 
 impl Writes {
-    /// The writes of a region, whose destination becomes the buffer that they are taken from; `unit` is the
-    /// bytes of a unit.
+    /// Returns the writes of a region, whose destination becomes the dense buffer; `unit` is the bytes of a unit.
     fn of(region: &mut Region, unit: u64) -> Writes {
         let (first, mut len, mut pitch) = (region.dst as u64 * unit, region.run, region.run);
         let mut steps = Vec::new();
@@ -111,7 +109,7 @@ impl Writes {
 }
 
 impl Tile {
-    /// The bytes of the buffer that the reads fill.
+    /// Returns the bytes of the buffer that the reads fill.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -124,7 +122,7 @@ impl Tile {
         self.piece.bytes()
     }
 
-    /// The bytes of the buffer that the writes take.
+    /// Returns the bytes of the buffer that the writes take.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -137,7 +135,7 @@ impl Tile {
         self.writes.count as usize * self.writes.len
     }
 
-    /// The reads, which together fill the buffer.
+    /// Iterates over the reads, which together fill the buffer.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -154,7 +152,7 @@ impl Tile {
         })
     }
 
-    /// The writes, which together take all of the buffer.
+    /// Iterates over the writes, which together take the whole buffer.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -168,7 +166,7 @@ impl Tile {
         (0..self.writes.count).map(|i| self.writes.write(i))
     }
 
-    /// Moves the elements from the buffer that the reads filled to that of the writes.
+    /// Moves the elements from the buffer that the reads filled to the buffer of the writes.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if a buffer is too short; nothing is written then.
@@ -205,7 +203,7 @@ impl core::fmt::Debug for Tile {
     }
 }
 
-/// The tiles of a plan, in the order of the destination as far as tiles go.
+/// An iterator over the tiles of a plan, in the order of the destination as far as possible.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -219,25 +217,25 @@ impl core::fmt::Debug for Tile {
 #[must_use]
 pub struct Tiles {
     plan: Plan,
-    /// The most bytes of a buffer.
+    /// The maximal bytes of a buffer.
     most: u64,
     /// The region that is cut next.
     region: usize,
     cut: Option<Cut>,
-    /// What is left of a box that was too large.
+    /// The remaining parts of a box that was too large.
     pending: Vec<Vec<Range<u64>>>,
-    /// The shapes that were met last, of which most tiles are.
+    /// The shapes seen last, which most tiles share.
     shapes: Vec<Arc<Shape>>,
 }
 
-/// The shapes that are kept.
+/// The number of shapes that are kept.
 const SHAPES: usize = 8;
 
 impl Plan {
-    /// The elements as tiles, of which neither buffer passes `bytes` bytes, and whose reads and writes are about
-    /// equally long. `None` where the plan keeps no boxes, or where elements are not whole bytes.
+    /// Returns the elements as tiles. Neither buffer of a tile exceeds `bytes` bytes, and reads and writes have about
+    /// equal length. Returns `None` if the plan has no regions, or if elements are not whole bytes.
     ///
-    /// Padding is not written: whoever writes tiles fills the destination before.
+    /// Padding is not written: callers that write tiles fill the destination first.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -261,8 +259,8 @@ impl Plan {
 }
 
 impl Tiles {
-    /// The reads and writes of all tiles, and the bytes that they read, judged by the first tile of each box
-    /// of the plan.
+    /// Estimates the number of reads and writes of all tiles, and the bytes that they read, from the first tile of each
+    /// region of the plan.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -288,7 +286,7 @@ impl Tiles {
         (calls, bytes)
     }
 
-    /// What moves most of the bytes, in the words of [`Plan::kernel_name`].
+    /// Returns the kernel that moves most of the bytes, named as in [`Plan::kernel_name`].
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -317,7 +315,7 @@ impl Tiles {
         self.plan.program().regions().unwrap_or_default()
     }
 
-    /// How a region is cut: into boxes of which the first stays within the bound.
+    /// Cuts a region into boxes, the first of which stays within the bound.
     fn cut_of(&self, number: usize) -> Option<Cut> {
         let (region, elements) = (self.regions().get(number)?, self.plan.elements());
         let widest = region.src_unit(elements).max(region.dst_unit(elements)) / 8;
@@ -333,7 +331,7 @@ impl Tiles {
         }
     }
 
-    /// The reads and writes of a box, if there is room for them on this machine.
+    /// Returns the reads and writes of a box, if this machine can address them.
     fn made(&self, region: &Region) -> Option<Made> {
         let elements = self.plan.elements();
         let piece = Piece::of(&region.whole(), elements, 0).ok()?;
@@ -344,7 +342,7 @@ impl Tiles {
         Some(Made { piece, writes, region })
     }
 
-    /// How boxes of this shape are moved.
+    /// Returns the shape with its kernels, from the kept shapes if possible.
     fn shape(&self, region: Region) -> Arc<Shape> {
         if let Some(known) = self.shapes.iter().find(|shape| shape.region == region) {
             return known.clone();
@@ -355,7 +353,7 @@ impl Tiles {
         Arc::new(Shape { region, ways })
     }
 
-    /// The next box and its region.
+    /// Returns the next box and its region.
     fn area(&mut self) -> Option<(Vec<Range<u64>>, Region)> {
         loop {
             if self.cut.is_none() {
@@ -372,7 +370,7 @@ impl Tiles {
     }
 }
 
-/// A box over both buffers, and how it is moved.
+/// A box over both buffers, with its kernels.
 struct Shape {
     region: Region,
     ways: Ways,
@@ -405,7 +403,7 @@ impl Iterator for Tiles {
                 self.pending.extend([high, low]);
                 continue;
             }
-            // A single element has room on every machine.
+            // A single element fits on every machine.
             let Made { piece, writes, region } = made?;
             let shape = self.shape(region);
             if !self.shapes.iter().any(|known| Arc::ptr_eq(known, &shape)) {
@@ -429,7 +427,7 @@ mod tests {
     use crate::Elements;
     use tilewright_core::{Fractal, Layout, TensorLayout};
 
-    /// A plan run by its tiles next to the plan: every byte that is no padding is written once.
+    /// Compares a run by tiles with a run of the plan: every byte that is not padding is written once.
     fn check(src: &TensorLayout, dst: &TensorLayout, elements: Elements, most: u64) {
         let plan = Plan::new(src, dst, elements, 0).unwrap();
         let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (i * 7 + i / 251) as u8).collect();

@@ -1,4 +1,4 @@
-//! Arrays too large for the caches, at bases that begin on no line and on no page.
+//! Tests of arrays too large for the caches, at addresses that are not aligned to lines or pages.
 
 use tilewright_core::{Digit, Pattern, TensorLayout};
 use tilewright_relayout::{Elements, Plan};

@@ -1,4 +1,4 @@
-//! The example that prints programs in C says what they do: its functions, compiled, against the engine.
+//! Test of the example that prints programs in C: its functions, compiled, against the engine.
 
 #[path = "../../examples/c_loops.rs"]
 #[allow(dead_code, reason = "the example has a main function")]
@@ -12,7 +12,7 @@ use std::{
 use tilewright_core::TensorLayout;
 use tilewright_relayout::{Elements, Extend, Plan, Program};
 
-/// How many functions a file has: compilers take longer than in proportion.
+/// The number of functions in a file: compile time grows faster than the number.
 const IN_A_FILE: usize = 100;
 
 const FILL: u128 = 0x0123_4567_89AB_CDEF_1122_3344_5566_77ED;
@@ -72,7 +72,7 @@ fn program(numbers: &mut Numbers, i: usize) -> Program {
     Program::of_part((&src, &a), (&dst, &b), &room.collect::<Vec<_>>(), elements).unwrap()
 }
 
-/// What the engine writes over bytes of noise.
+/// The bytes that the engine leaves when it writes over bytes of noise.
 fn engine(program: &Program) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let source = noise(program.src_bytes() as usize, 1);
     let before = noise(program.dst_bytes() as usize, 2);
@@ -81,8 +81,8 @@ fn engine(program: &Program) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     (source, before, out)
 }
 
-/// A program in C that runs each function over what a file holds: source, bytes before, bytes after. It
-/// prints the position of the first function that writes something else.
+/// A program in C that runs each function on the contents of a file: source, bytes before, bytes after. It prints the
+/// position of the first function that writes something else.
 fn file(programs: &[Program]) -> (String, Vec<u8>) {
     let (mut text, mut table, mut data) = (example::PRELUDE.to_string(), String::new(), vec![]);
     for (i, program) in programs.iter().enumerate() {
@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// Whether there is a C compiler; in CI there is.
+/// Returns whether there is a C compiler; in CI there is one.
 fn has_compiler() -> bool {
     let mut asked = Command::new("cc");
     let found = asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();

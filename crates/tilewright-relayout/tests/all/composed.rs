@@ -1,5 +1,5 @@
-//! Laws of moves as maps of bytes: one after another is one, the source's permutation alone decides, padding is
-//! what was asked, and neither threads nor cuts are seen in the result.
+//! Laws of moves as maps of bytes: moves compose, a destination depends only on the source's permutation, padding holds
+//! the given fill, and neither threads nor cuts change the result.
 
 use proptest::prelude::*;
 use tilewright_core::{Digit, Pattern, TensorLayout};
@@ -92,7 +92,7 @@ proptest! {
         let mut out = vec![0; whole.len()];
         plan.run(&source, &mut out, threads).unwrap();
         prop_assert_eq!(&out, &whole);
-        // Ranges in any order, each from what it says that it reads.
+        // Ranges in any order, each from the bytes that it lists.
         let ranges: Vec<_> = plan.ranges(range).collect();
         prop_assert_eq!(ranges.iter().map(|range| range.end - range.start).sum::<u64>(), whole.len() as u64);
         prop_assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
@@ -117,7 +117,7 @@ proptest! {
     }
 }
 
-/// Orders of three dims are a group: moving by each and back is the identity, at every width of whole bytes.
+/// Orders of three dims are a group: moving by each and back is the identity, for every width of whole bytes.
 #[test]
 fn every_order_and_back() {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];

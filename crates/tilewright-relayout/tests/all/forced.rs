@@ -1,4 +1,4 @@
-//! What the environment asks for: the test starts itself again with `TILEWRIGHT_ISA` set.
+//! Test of the environment variable `TILEWRIGHT_ISA`: the test starts itself again with the variable set.
 
 use std::process::Command;
 use tilewright_core::TensorLayout;
@@ -10,7 +10,7 @@ fn plan() -> Plan {
     Plan::new(&src, &dst, Elements::same(32), 0).unwrap()
 }
 
-/// Run by the other test: says which instruction set its plan names, after using it.
+/// Run by the other test: prints the instruction set that its plan names, after using it.
 #[test]
 fn says_its_own() {
     let plan = plan();
@@ -38,7 +38,7 @@ fn the_environment_names_the_instruction_set_and_is_ignored_where_it_cannot() {
     if is_x86_feature_detected!("avx2") {
         assert!(says("avx2").contains(" in avx2,"));
     }
-    // Names that no machine has, or not this one: the best it has, as without a name.
+    // For names that no machine has, or not this one, the best instruction set is used, as without a name.
     let best = says("");
     for isa in
         ["AVX2", "sse9", "generic ", if cfg!(target_arch = "x86_64") { "neon" } else { "avx2" }]

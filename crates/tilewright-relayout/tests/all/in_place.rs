@@ -1,4 +1,4 @@
-//! Plans within one buffer: against the oracle, and what is refused.
+//! Tests of plans within one buffer: against the oracle, and what is refused.
 
 use crate::common::{cubes, layout, noise, oracle, pattern};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn plan(src: &TensorLayout, dst: &TensorLayout, bits: u32) -> Plan {
     Plan::new(src, dst, Elements::same(bits), FILL).unwrap().with_min_range(7)
 }
 
-/// Checks a way to go in place against the oracle, and that bytes behind the buffer are left alone.
+/// Checks a plan within one buffer against the oracle, and that bytes after the buffer are unchanged.
 fn check(plan: &Plan, in_place: &InPlace) {
     let bytes = noise(plan.src_bytes() as usize, plan.src().size() + 1);
     let expected = oracle(plan.src(), plan.dst(), plan.elements(), FILL, &bytes);
@@ -36,7 +36,7 @@ fn check(plan: &Plan, in_place: &InPlace) {
     }
 }
 
-/// Checks every way to go in place that some scratch allows; returns how many there are.
+/// Checks a plan within one buffer with different amounts of scratch; returns how many succeeded.
 fn check_all(src: &TensorLayout, dst: &TensorLayout, bits: u32) -> usize {
     let plan = plan(src, dst, bits);
     let check = |scratch: &u64| match plan.in_place_within(*scratch) {
@@ -73,7 +73,7 @@ fn square_transposes_of_all_sizes() {
         let (src, dst) = (row(&[n, n]), TensorLayout::col_major(&[n, n]).unwrap());
         for bits in WIDTHS {
             let ways = check_all(&src, &dst, bits);
-            // With next to no scratch, if bytes move; packed elements through a whole copy.
+            // With almost no scratch, if bytes move; packed elements need a whole copy.
             assert!(ways == 6 || bits < 8 && ways >= 1, "{n} {bits}");
         }
     }
@@ -107,7 +107,7 @@ fn padding_of_swaps_is_filled() {
             assert!(check_all(&src, &dst, bits) >= 4);
         }
     }
-    // Where every element has padding around it.
+    // Every element has padding around it.
     let src = layout(&[6, 6], "(6,6):(20,3)", 130);
     let dst = layout(&[6, 6], "(6,6):(3,20)", 130);
     assert_eq!(check_all(&src, &dst, 8), 6);

@@ -1,4 +1,4 @@
-//! Layouts under matrices of bits: moved whole, in chunks, in parts and within one buffer, against the oracle.
+//! Tests of layouts under matrices of bits: moved whole, in chunks, in parts and within one buffer, against the oracle.
 
 use crate::common::{noise, oracle, run_chunk};
 use tilewright_core::{Layout, Swizzle, TensorLayout};
@@ -15,7 +15,7 @@ impl Dice {
         (self.0 >> 20) % n
     }
 
-    /// An invertible matrix of this many bits, moved about by additions and exchanges of columns.
+    /// An invertible matrix of this many bits, made by additions and exchanges of columns.
     fn matrix(&mut self, bits: usize) -> Vec<u64> {
         let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
         for _ in 0..self.below(4) * bits as u64 {
@@ -135,7 +135,7 @@ fn parts_batches_and_padding_under_a_matrix() {
     }
 }
 
-/// Larger than what regions hold, and a matrix that mixes the highest bits with the lowest.
+/// Arrays too large for regions, and a matrix that mixes the highest bits with the lowest.
 #[test]
 fn a_large_array_under_a_dense_matrix() {
     let mut dice = Dice(0x7777_1234_5678_9ABC);

@@ -1,5 +1,5 @@
-//! Every way to run a plan against a naive loop over the elements: whole, by destination ranges, by
-//! chunks that see only the source bytes they asked for, on one thread and on several.
+//! Tests of every way to run a plan against a naive loop over the elements: whole, by destination ranges, and by chunks
+//! that see only the source bytes they asked for, on one thread and on several.
 
 use crate::naive::{bytes_of, filled, layouts, naive};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ const FILL: u128 = 0x0123_4567_89AB_CDEF_FEDC_BA98_7654_3210;
 
 /// Runs a plan in every way and compares with the oracle.
 fn check(src: &TensorLayout, dst: &TensorLayout, elements: Elements, cuts: &[u64]) {
-    // Tiny ranges, so that small arrays are cut among threads, too.
+    // Tiny ranges, so that small arrays are cut among threads too.
     let plan = Plan::new(src, dst, elements, FILL).unwrap().with_min_range(5);
     let source = filled(bytes_of(src.capacity(), elements.src_bits));
     let expected = naive(src, dst, elements, FILL, &source);
@@ -28,7 +28,7 @@ fn check(src: &TensorLayout, dst: &TensorLayout, elements: Elements, cuts: &[u64
         let at = range.start as usize..range.end as usize;
         plan.run_range(range.clone(), &source, &mut by_range[at.clone()]).unwrap();
         let chunk = plan.chunk(range).unwrap();
-        // What is not read is poison.
+        // Bytes that are not read hold noise.
         let mut buffer = vec![0xEE; chunk.buffer_len()];
         for read in chunk.reads() {
             let from = read.src as usize;

@@ -1,4 +1,4 @@
-//! Packed elements in arrays that are large enough for registers, from any offset, forward and backward.
+//! Tests of packed elements in arrays that are large enough for registers, from any offset, forward and backward.
 
 use crate::common::check;
 use tilewright_core::{Layout, TensorLayout};

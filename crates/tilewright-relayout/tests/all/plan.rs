@@ -1,4 +1,4 @@
-//! What plans refuse, what they say of themselves, and what chunks of large arrays need.
+//! Tests of plans: refusals, printed texts, and the needs of chunks of large arrays.
 
 use crate::common::{layout, noise, oracle, pattern, run_chunk};
 use tilewright_core::{Fractal, Layout, Swizzle, TensorLayout};
@@ -64,7 +64,7 @@ fn spans_near_the_limit_are_errors_or_plans_and_no_overflow() {
     let huge = row(&[1 << 62]);
     let plan = Plan::new(&huge, &huge, Elements::same(8), 0).unwrap();
     assert!(plan.chunk(0..1 << 62).unwrap_err().is_overflow());
-    // Strides of which the product with an extent is beyond 2⁶³.
+    // Strides whose product with an extent exceeds 2⁶³.
     let far = layout(&[2, 2], "(2,2):(1,4611686018427387904)", (1 << 62) + 2);
     assert_eq!(Plan::new(&far, &row(&[2, 2]), Elements::same(8), 0).unwrap().dst_bytes(), 4);
 }
@@ -86,7 +86,7 @@ fn plans_are_values() {
     value(&plan.chunk(0..8).unwrap());
 }
 
-/// The name that a plan prints, when it is all that the plan has run.
+/// The name that a plan prints, if it is the only kernel that the plan has run.
 fn ran(src: &TensorLayout, dst: &TensorLayout, elements: Elements) -> String {
     let plan = Plan::new(src, dst, elements, 0).unwrap();
     let source = vec![1; plan.src_bytes() as usize];
@@ -122,7 +122,7 @@ fn a_plan_runs_what_it_prints() {
     assert_eq!(same(&nhwc, &blocks, 8), "transpose 4B");
 }
 
-/// Registers that pick bytes from a table are those of some machines.
+/// Only some machines have registers that pick bytes from a table.
 #[test]
 fn picks_are_called_so_where_the_machine_has_them() {
     let channels = |dst: &TensorLayout| ran(&row(&[64, 3, 100]), dst, Elements::same(32));
@@ -142,7 +142,7 @@ fn a_plan_prints_its_loops() {
     let text = plan.to_string();
     for part in [
         "[32, 64]: 16 bits, 4096 bytes to 4096 bytes, 0 of 2048 elements padding",
-        // In which registers is the machine's affair.
+        // The choice of registers depends on the machine.
         "transpose 32B",
         "runs of 32 bytes",
         "4× source 32, destination 1024",
@@ -192,7 +192,7 @@ fn ranges_cut_between_columns_and_reads_are_long() {
         (reads, bytes) = (reads + 1, bytes + read.len as u64);
     }
     assert_eq!((reads, bytes), (40_000, ranges[1].end - ranges[1].start));
-    // A range that cuts columns reads their rows in one piece, too.
+    // A range that cuts columns reads their rows in one piece too.
     let chunk = plan.chunk(1_000_000..65_000_000).unwrap();
     assert!(chunk.reads().all(|read| read.len >= 1024));
 }
@@ -230,7 +230,7 @@ fn many_threads_give_the_bytes_of_one() {
 
 #[test]
 fn boxes_without_number_are_no_trouble() {
-    // Each of 16 dims of 3 in digits of 2: 2^16 boxes, of which none is kept.
+    // Each of 16 dims of 3 in digits of 2: 2^16 boxes, none of which is kept.
     let modes = vec!["(2,2)"; 16].join(",");
     let strides: Vec<String> =
         (0..16).map(|i| format!("({},{})", 1u64 << (2 * i + 1), 1u64 << (2 * i))).collect();

@@ -1,5 +1,5 @@
-//! The laws of programs, by their public data alone: regions and gaps cover the destination exactly once,
-//! digits say the same as regions, and parts of a partition, in any order, are the whole.
+//! Tests of the laws of programs, by their public data alone: regions and gaps cover the destination exactly once,
+//! digits agree with regions, and parts of a partition, in any order, are the whole.
 
 use crate::common::{broadcasts, cubes, layout, noise, oracle, pattern};
 use core::ops::Range;
@@ -9,7 +9,7 @@ use tilewright_relayout::{Digits, Elements, Extend, Gap, Op, Plan, Program, Regi
 
 const FILL: u128 = 0x0123_4567_89AB_CDEF_1122_3344_5566_77ED;
 
-/// Calls `f` with all sums of one turn of each loop.
+/// Calls `f` with all sums of one iteration of each loop.
 fn sums(loops: &[(u64, i64, i64)], (src, dst): (i64, i64), f: &mut dyn FnMut(i64, i64)) {
     let Some((&(extent, from, to), rest)) = loops.split_first() else { return f(src, dst) };
     for i in 0..extent as i64 {
@@ -17,7 +17,7 @@ fn sums(loops: &[(u64, i64, i64)], (src, dst): (i64, i64), f: &mut dyn FnMut(i64
     }
 }
 
-/// The elements of a region, as offsets on either side, in elements.
+/// The elements of a region, as offsets on both sides, in elements.
 fn elements_of(region: &Region, elements: Elements, f: &mut dyn FnMut(i64, i64)) {
     let loops: Vec<_> = region.loops.iter().map(|turn| (turn.extent, turn.src, turn.dst)).collect();
     assert!(loops.iter().all(|turn| turn.0 > 1 && turn.2 > 0));
@@ -31,7 +31,7 @@ fn elements_of(region: &Region, elements: Elements, f: &mut dyn FnMut(i64, i64))
     });
 }
 
-/// The elements that the digits of a program say.
+/// The elements that the digits of a program visit.
 fn elements_by_digits(program: &Program, f: &mut dyn FnMut(i64, i64)) {
     let digits = program.digits();
     if digits.is_empty() {
@@ -154,7 +154,7 @@ fn bytes_of(places: impl Iterator<Item = i64>, bits: u32, len: u64) -> Vec<Range
     ranges
 }
 
-/// Checks everything a program says against its layouts; the sorted pairs of offsets.
+/// Checks all data of a program against its layouts; returns the sorted pairs of offsets.
 fn check_data(program: &Program) -> Vec<(i64, i64)> {
     let (elements, expected) = (program.elements(), expected(program));
     let mut said = Vec::new();
@@ -230,7 +230,7 @@ fn partition(extents: &[u64], cuts: &[Vec<u64>]) -> Vec<(Vec<u64>, Vec<u64>)> {
     boxes
 }
 
-/// Runs the parts of a partition in an order of their own, and compares what comes out with the whole.
+/// Runs the parts of a partition in a random order, and compares the result with the whole.
 fn check_parts(src: &TensorLayout, dst: &TensorLayout, elements: Elements, cuts: &[Vec<u64>]) {
     let whole = Program::new(src, dst, elements, FILL).unwrap();
     let source = noise(whole.src_bytes() as usize, 3);
@@ -252,12 +252,12 @@ fn check_parts(src: &TensorLayout, dst: &TensorLayout, elements: Elements, cuts:
     assert!(out == over(&whole, &source, &before), "{src:?} {dst:?} {elements:?} {cuts:?}");
 }
 
-/// What a whole program writes over bytes, where padding stays.
+/// The bytes that a whole program leaves if padding keeps its bytes.
 fn over(program: &Program, source: &[u8], before: &[u8]) -> Vec<u8> {
     let elements = program.elements();
     let of = |fill| oracle(program.src(), program.dst(), elements, fill, source);
     let (ones, zeros) = (of(u128::MAX), of(0));
-    // Bits that the fill does not change are elements'.
+    // Bits that the fill does not change belong to elements.
     let bits = u64::from(elements.dst_bits);
     let mut mask = vec![0u8; before.len()];
     for (_, dst) in expected(program) {
@@ -369,7 +369,7 @@ fn check_one(program: Program) {
     assert!(chunks == wanted, "{:?} in chunks", plan.program());
 }
 
-/// Runs a plan chunk by chunk, from no more of the source than each asks for.
+/// Runs a plan chunk by chunk, with only the source bytes that each asks for.
 fn in_chunks(plan: &Plan, source: &[u8], out: &mut [u8]) {
     let touched: Vec<_> = plan.program().destination_ranges().collect();
     if let (Some(first), Some(last)) = (touched.first(), touched.last()) {
@@ -401,7 +401,7 @@ fn parts_of_digits_write_their_elements_and_nothing_else() {
         };
         let program = part([13, 20], [31, 3], [120, 130]);
         assert!(program.regions().is_none());
-        // Ranges that cut elements, too.
+        // Ranges that cut elements too.
         let plan = Plan::of(program.clone());
         let source = noise(plan.src_bytes() as usize, 7);
         let (mut out, mut parts) = (noise(plan.dst_bytes() as usize, 9), vec![]);
@@ -424,7 +424,7 @@ fn a_part_of_a_large_array_touches_what_it_needs() {
     let rows = TensorLayout::row_major(&[1 << 20, 1 << 20]).unwrap();
     let tiles = pattern(2, &[(0, 1, 0), (1, 1, 0), (0, 0, 3), (1, 0, 5)]);
     let tiles = tiles.layout(&[1 << 20, 1 << 20]).unwrap();
-    // Digits that do not divide: found without walking what lies before them.
+    // Digits that do not divide: found without walking what precedes them.
     let origin = [700_001, 900_001];
     let part =
         Program::of_part((&tiles, &origin), (&rows, &origin), &[100, 100], Elements::same(8));
@@ -445,7 +445,7 @@ fn a_part_of_a_large_array_touches_what_it_needs() {
     assert!(part.regions().is_none());
     assert_eq!(bytes(&mut part.source_ranges()), 160_000);
     assert_eq!(bytes(&mut part.destination_ranges()), 160_000);
-    // The combinations of turns are less than four times the elements.
+    // The combinations of values are less than four times the elements.
     let turns = part.digits().digits().iter().map(|digit| digit.turns().end - digit.turns().start);
     assert!(turns.product::<u64>() < 4 * 160_000);
 }

@@ -1,4 +1,4 @@
-//! Every small pair of layouts, at every width, against the oracle.
+//! Tests of every small pair of layouts, at every width, against the oracle.
 
 use crate::common::{broadcasts, check, cubes, layout, pattern};
 use tilewright_core::TensorLayout;

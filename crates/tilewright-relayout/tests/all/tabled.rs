@@ -1,5 +1,5 @@
-//! Programs and plans of arrays with index tables: what they write is what the offsets say, in one run, in chunks, with
-//! threads, for elements of all kinds of widths.
+//! Tests of programs and plans of arrays with index tables: they write what the offsets say, in one run, in chunks, and
+//! with threads, for elements of all kinds of widths.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tilewright_core::{Fractal, Layout, Step, TensorLayout};
 use tilewright_relayout::{Elements, Plan, Program};
 use tilewright_table::{Along, Table, TabledLayout};
 
-/// Numbers that depend on a seed alone.
+/// Numbers that depend only on a seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -27,7 +27,7 @@ fn shuffled(all: u64, holes: u64, numbers: &mut Numbers) -> Arc<Table> {
     Arc::new(Table::new(all, list).unwrap())
 }
 
-/// A layout of what is stored: plain, tiled, padded, swizzled, or with merged dims.
+/// A layout below the tables: plain, tiled, padded, swizzled, or with merged dims.
 fn stored(extents: &[u64], kind: u64) -> TensorLayout {
     let rows = || TensorLayout::row_major(extents).unwrap();
     match (kind % 6, extents) {
@@ -106,7 +106,7 @@ fn next(coord: &mut [u64], extents: &[u64]) -> bool {
     false
 }
 
-/// What the offsets say.
+/// The result according to the offsets.
 fn expected(
     src: &TabledLayout,
     dst: &TabledLayout,
@@ -131,7 +131,7 @@ fn noise(len: u64, numbers: &mut Numbers) -> Vec<u8> {
     (0..len).map(|_| numbers.below(256) as u8).collect()
 }
 
-/// A run, a run with threads, and chunks that read only what they say.
+/// Checks a run, a run with threads, and chunks that read only the bytes that they list.
 fn check(src: &TabledLayout, dst: &TabledLayout, bits: u32, numbers: &mut Numbers) {
     let fill = u128::from(numbers.below(1 << 31));
     let program = Program::tabled(src, dst, Elements::same(bits), fill).unwrap();
@@ -161,7 +161,7 @@ fn check(src: &TabledLayout, dst: &TabledLayout, bits: u32, numbers: &mut Number
         chunk.run(&read, &mut out, 1).unwrap();
         assert!(out == part, "{src:?} to {dst:?} from {from} by what is read");
     }
-    // What holds elements, on either side.
+    // The bytes that hold elements, on either side.
     for (ranges, side) in [
         (program.source_ranges().collect::<Vec<_>>(), src),
         (program.destination_ranges().collect(), dst),

@@ -1,4 +1,4 @@
-//! Prefetches lines of a source while another part is moved.
+//! Prefetching of source lines while another part is moved.
 
 use super::{
     enter::{Work, enter},
@@ -10,34 +10,34 @@ use core::cell::Cell;
 
 const LINE: usize = cost::LINE as usize;
 
-/// Lines that are asked for by and by, in the order of a list, as evenly as what is moved meanwhile.
+/// A list of lines that are prefetched in order, spread evenly over the bytes that are moved meanwhile.
 pub(crate) struct Ask<'a> {
-    /// The first byte, from which the lines are counted.
+    /// The byte from which the lines are counted.
     from: *const u8,
     lines: &'a [i64],
-    /// For each byte moved, in parts of 2²⁰.
+    /// The lines for each byte moved, as a fraction with denominator 2²⁰.
     rate: u64,
     moved: Cell<u64>,
     done: Cell<usize>,
 }
 
 impl<'a> Ask<'a> {
-    /// The lines of these bytes behind byte `at` of a source, to be asked for while `moved` bytes are moved.
+    /// Returns the prefetch of the lines relative to byte `at` of a source, spread over a move of `moved` bytes.
     pub(crate) fn of(src: &[u8], at: i64, lines: &'a [i64], moved: usize) -> Ask<'a> {
         let from = src.as_ptr().wrapping_offset(at as isize);
         let rate = ((lines.len() as u64) << 20).div_ceil(moved.max(1) as u64);
         Ask { from, lines, rate, moved: Cell::new(0), done: Cell::new(0) }
     }
 
-    /// Asks for all of them.
+    /// Prefetches all remaining lines.
     pub(crate) fn all(&self, isa: Isa) {
         let lines = &self.lines[self.done.get().min(self.lines.len())..];
-        // SAFETY: the work only asks for lines; the machine has the instruction set, as `Isa::chosen` and its
-        // callers make sure.
+        // SAFETY: the work only prefetches lines; the machine has the instruction set, as `Isa::chosen` and its callers
+        // make sure.
         unsafe { enter(isa, isa.register(), All { from: self.from, lines }) };
     }
 
-    /// The next lines, while `bytes` bytes are moved.
+    /// Returns the lines that are due while `bytes` bytes are moved.
     #[inline(always)]
     fn next(&self, bytes: usize) -> &'a [i64] {
         self.moved.set(self.moved.get() + bytes as u64);
@@ -55,7 +55,7 @@ struct All<'a> {
 }
 
 impl Work for All<'_> {
-    /// Nothing more: lines that are asked for need not be mapped.
+    /// Nothing further is required: prefetched lines need not be mapped.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         for line in self.lines {
@@ -64,9 +64,9 @@ impl Work for All<'_> {
     }
 }
 
-/// What is asked for while something is written.
+/// The prefetches that accompany writes.
 pub(super) struct Requests<'a> {
-    /// Lines that another region reads, rather than those behind an address.
+    /// Lines that another region reads; they replace `lines`.
     other: Option<&'a Ask<'a>>,
     from: *const u8,
     lines: core::slice::Iter<'a, i64>,
@@ -77,7 +77,7 @@ impl<'a> Requests<'a> {
         Requests { other: None, from: core::ptr::null(), lines: [].iter() }
     }
 
-    /// The lines so far behind `from`, if no other ones are given.
+    /// Returns prefetches of `other`, or of the lines relative to `from`.
     #[inline(always)]
     pub(super) fn of(
         other: Option<&'a Ask<'a>>,
@@ -87,7 +87,7 @@ impl<'a> Requests<'a> {
         Requests { other, from, lines: lines.iter() }
     }
 
-    /// Asks for some of them while `lines` lines are written.
+    /// Prefetches the lines that are due while `lines` lines are written.
     #[inline(always)]
     pub(super) fn some<V: Vector>(&mut self, lines: usize) {
         if let Some(ask) = self.other {
@@ -101,7 +101,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Asks for what is left.
+    /// Prefetches the remaining lines.
     #[inline(always)]
     pub(super) fn rest<V: Vector>(&mut self) {
         if self.other.is_none() {

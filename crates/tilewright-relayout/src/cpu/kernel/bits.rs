@@ -1,4 +1,4 @@
-//! Runs of bits: whole bytes where source and destination are in phase, shifted bytes elsewhere.
+//! Copies of bit runs: whole bytes if source and destination have equal bit positions, shifted bytes otherwise.
 
 use crate::{program::region::RegionRef, program::region::for_each};
 
@@ -33,7 +33,7 @@ fn copy_bytes(src: &[u8], phase: u32, target: &mut [u8]) {
     }
 }
 
-/// Up to 8 bits from bit `at` on.
+/// Returns up to 8 bits from bit `at` on.
 #[inline]
 pub(super) fn get(src: &[u8], at: u64, len: u64) -> u8 {
     if len == 0 {
@@ -47,7 +47,7 @@ pub(super) fn get(src: &[u8], at: u64, len: u64) -> u8 {
     (bits >> phase) as u8
 }
 
-/// Puts up to 8 bits, all within one byte, at bit `at`.
+/// Writes up to 8 bits, all within one byte, at bit `at`.
 #[inline]
 pub(super) fn put(out: &mut [u8], at: u64, len: u64, bits: u8) {
     if len == 0 {

@@ -1,9 +1,9 @@
-//! Runs generic work in a function that is compiled for an instruction set (`#[target_feature]`). Each kind
-//! of work has a function of its own for each instruction set, so the compiler optimises each kind alone.
+//! Entry of generic work into a function that is compiled for an instruction set (`#[target_feature]`). Each kind of
+//! work has its own function for each instruction set, so the compiler optimises each kind separately.
 
 use super::{isa::Isa, vector::Vector};
 
-/// Optional kinds of registers. [`enter`] compiles work only for those that it asks for.
+/// Optional kinds of registers. [`enter`] compiles work only for the kinds that the work requests.
 #[derive(Clone, Copy)]
 pub(super) struct Kinds {
     /// The words of [`Isa::Generic`].
@@ -12,25 +12,25 @@ pub(super) struct Kinds {
     pub(super) of_32: bool,
 }
 
-/// What can be done with any register.
+/// Work that any register can do.
 pub(super) trait Work {
-    /// The optional kinds that this work is compiled for.
+    /// The optional kinds for which this work is compiled.
     const KINDS: Kinds = Kinds { words: true, of_32: true };
 
-    /// Does it. Implementations are inlined, and so is all they call with `V`.
+    /// Does the work. Implementations are inlined, and so are all functions that they call with `V`.
     ///
     /// # Safety
-    /// The machine has the instruction set of `V`, and what the implementor asks for holds.
+    /// The machine has the instruction set of `V`, and the requirements of the implementor hold.
     unsafe fn with<V: Vector>(self);
 }
 
-/// Does work with registers of `register` bytes. Returns whether the instruction set has such.
+/// Does work with registers of `register` bytes. Returns whether the instruction set has such registers.
 ///
 /// # Safety
-/// The machine has the instruction set, and what the work asks for holds.
+/// The machine has the instruction set, and the requirements of the work hold.
 pub(super) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool {
-    // SAFETY: `# Safety` of `enter`: the machine has the instruction set `isa`, which each arm has matched,
-    // and what the work asks for holds. AVX-512 is used only where AVX2 is, too (`Isa::is_here`).
+    // SAFETY: `# Safety` of `enter`: the machine has the instruction set `isa`, which each arm has matched, and the
+    // requirements of the work hold. AVX-512 is used only where AVX2 is present too (`Isa::is_here`).
     unsafe {
         match (isa, register) {
             #[cfg(target_arch = "x86_64")]
@@ -49,31 +49,31 @@ pub(super) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool 
 }
 
 /// # Safety
-/// As for [`Work::with`]; the machine has AVX-512 with BW, VL, VBMI and IFMA.
+/// Those of [`Work::with`]; the machine has AVX-512 with BW, VL, VBMI and IFMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512ifma")]
 unsafe fn avx512<W: Work>(work: W) {
-    // SAFETY: `# Safety` of `avx512`: what `Work::with` asks for holds, and the machine has the instructions
-    // of `Zmm`.
+    // SAFETY: `# Safety` of `avx512`: the requirements of `Work::with` hold, and the machine has the instructions of
+    // `Zmm`.
     unsafe { work.with::<super::x86_64::avx512::Zmm>() }
 }
 
 /// # Safety
-/// As for [`Work::with`]; the machine has AVX2.
+/// Those of [`Work::with`]; the machine has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn avx2<W: Work>(work: W) {
-    // SAFETY: `# Safety` of `avx2`: what `Work::with` asks for holds, and the machine has the instructions of
+    // SAFETY: `# Safety` of `avx2`: the requirements of `Work::with` hold, and the machine has the instructions of
     // `Ymm`.
     unsafe { work.with::<super::x86_64::avx2::Ymm>() }
 }
 
 /// # Safety
-/// As for [`Work::with`]; the machine has AVX2.
+/// Those of [`Work::with`]; the machine has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn xmm<W: Work>(work: W) {
-    // SAFETY: `# Safety` of `xmm`: what `Work::with` asks for holds, and the machine has the instructions of
+    // SAFETY: `# Safety` of `xmm`: the requirements of `Work::with` hold, and the machine has the instructions of
     // `Xmm`.
     unsafe { work.with::<super::x86_64::xmm::Xmm>() }
 }

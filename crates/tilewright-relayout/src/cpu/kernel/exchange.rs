@@ -1,17 +1,17 @@
-//! Registers of a unit, and the exchanges between them. Everything is inlined into a function that has
-//! the instruction set, and every loop is of constant length, so that registers stay registers.
+//! Loads of the registers of a unit, and the exchanges between them. Everything is inlined into a function that has the
+//! instruction set, and every loop has a constant length, so that the values stay in registers.
 #![allow(clippy::needless_range_loop)]
 
 use super::vector::Vector;
 use crate::cpu::weave::NONE;
 
-/// The first `N` of a list of at least `N`.
+/// Returns the first `N` items of a list that has at least `N`.
 #[inline(always)]
 pub(super) fn exact<T, const N: usize>(list: &[T]) -> &[T; N] {
     list.first_chunk().expect("the registers of a step fill the array")
 }
 
-/// Registers of a step.
+/// Loads the registers of a step.
 ///
 /// # Safety
 /// The machine has the instruction set; a register at each of these offsets from `from` is readable.
@@ -28,7 +28,7 @@ pub(super) unsafe fn load<V: Vector, const N: usize>(from: *const u8, at: &[i64;
     }
 }
 
-/// Registers one behind the other.
+/// Loads `N` consecutive registers.
 ///
 /// # Safety
 /// The machine has the instruction set; `N` registers are readable.
@@ -45,13 +45,13 @@ pub(super) unsafe fn load_lines<V: Vector, const N: usize>(from: *const u8) -> [
     }
 }
 
-/// The level of the bit of the register index of weight `bit`, in a transpose of `all` registers.
+/// Returns the level that is exchanged with bit `bit` of the register index, in a transpose of `all` registers.
 const fn level_of<V: Vector>(all: usize, bit: u32) -> u8 {
     ((8 * V::BYTES / all).ilog2() + bit) as u8
 }
 
-/// Does the exchanges of all bits of a register index but the highest, of weight `after` in all, which
-/// were done before.
+/// Exchanges all bits of a register index except the highest ones, which have weight `AFTER` together and were
+/// exchanged before.
 ///
 /// # Safety
 /// The machine has the instruction set of `V`, and every level is below log₂(8 · `V::BYTES`).
@@ -62,8 +62,8 @@ pub(super) unsafe fn exchange<V: Vector, const T: bool, const N: usize, const AF
 ) {
     let of =
         |bit: u32| if T { [level_of::<V>(N * AFTER, bit), NONE] } else { levels[bit as usize] };
-    // SAFETY: `# Safety` of `exchange`: the machine has the instruction set, and every level is one of `V`,
-    // which is all that `bit` asks for.
+    // SAFETY: `# Safety` of `exchange`: the machine has the instruction set, and every level is a level of `V`, which
+    // is all that `bit` requires.
     unsafe {
         if N >= 2 {
             bit::<V, T, N, 1>(held, of(0));
@@ -83,7 +83,7 @@ pub(super) unsafe fn exchange<V: Vector, const T: bool, const N: usize, const AF
 /// Does the exchanges of the bit of weight `S`.
 ///
 /// # Safety
-/// As for [`exchange`].
+/// Those of [`exchange`].
 #[inline(always)]
 unsafe fn bit<V: Vector, const T: bool, const N: usize, const S: usize>(
     held: &mut [V; N],
@@ -101,10 +101,10 @@ unsafe fn bit<V: Vector, const T: bool, const N: usize, const S: usize>(
     }
 }
 
-/// One exchange between all registers that differ in the bit of weight `S`.
+/// Exchanges a level between all registers that differ in the bit of weight `S`.
 ///
 /// # Safety
-/// As for [`exchange`].
+/// Those of [`exchange`].
 #[inline(always)]
 unsafe fn level<V: Vector, const N: usize, const S: usize>(held: &mut [V; N], level: u8) {
     // SAFETY: `# Safety` of `exchange`: `level` is below log₂(8 · `V::BYTES`), which is at most 9, so the
@@ -125,7 +125,7 @@ unsafe fn level<V: Vector, const N: usize, const S: usize>(held: &mut [V; N], le
 }
 
 /// # Safety
-/// As for [`exchange`].
+/// Those of [`exchange`].
 #[inline(always)]
 unsafe fn pairs<V: Vector, const N: usize, const S: usize>(held: &mut [V; N], level: u8) {
     for i in 0..N / 2 {

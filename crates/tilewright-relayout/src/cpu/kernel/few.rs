@@ -1,6 +1,6 @@
-//! Kernels for 3, 5, 6 or 7 rows: the rows are interleaved element by element into one row (*join*), or one
-//! row is split into them (*deal*). The bytes of `n` registers that are read are the bytes of `n` registers
-//! that are written. Each register written takes its bytes from each register read by a table.
+//! Interleaving of 3, 5, 6 or 7 rows, element by element, into one row (*join*), and deinterleaving of one row into
+//! that many (*deal*). The bytes of `n` registers that are read are the bytes of `n` registers that are written. A
+//! table for each pair of a written and a read register selects the bytes.
 
 use super::{
     Tools,
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::{cpu::cost, cpu::weave::Reach, program::region::Loop, program::region::RegionRef};
 
-/// For each register out and each register in, where its bytes come from; [`KEPT`] where from elsewhere.
+/// For each written register and each read register, the source of each byte; [`KEPT`] for bytes from other registers.
 pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];
 
-/// A byte of no register, as [`Vector::pick`] has it.
+/// The mark of a byte that comes from another register, for [`Vector::pick`].
 pub(super) const KEPT: u8 = 0x80;
 
-/// For registers of `register` bytes with elements of `width`: the elements of `n` rows in turn, or, if not
-/// `joins`, every `n`th element. The tables of the first register out come first.
+/// Returns the tables for registers of `register` bytes with elements of `width` bytes: they interleave the elements of
+/// `n` rows or, unless `joins`, collect every `n`th element. The tables of the first written register come first.
 pub(super) fn tables(n: usize, width: usize, register: usize, joins: bool) -> Box<[[u8; 64]]> {
     let mut tables = vec![[KEPT; 64]; n * n];
     for to in 0..n * register {
@@ -32,20 +32,20 @@ pub(super) fn tables(n: usize, width: usize, register: usize, joins: bool) -> Bo
         let table = to / register * n + from / register;
         tables[table][to % register] = (from % register) as u8;
     }
-    // The first register is arranged, so that it has a byte everywhere.
+    // The first register is rearranged, so its table needs a source for every byte.
     for table in tables.iter_mut().step_by(n) {
         table.iter_mut().filter(|byte| **byte == KEPT).for_each(|byte| *byte = 0);
     }
     tables.into_boxed_slice()
 }
 
-/// The first `N * N` tables that [`tables`] made, as an array of `N` rows of `N`.
+/// Returns the first `N * N` tables of [`tables`] as an array of `N` rows of `N`.
 pub(super) fn sized<const N: usize>(tables: &[[u8; 64]]) -> &Tables<N> {
     let rows = tables.as_chunks::<N>().0;
     rows.first_chunk().expect("there is a table for each register out and each register in")
 }
 
-/// The registers out.
+/// Returns the written registers.
 ///
 /// # Safety
 /// The tables were made for registers of `V`; the machine has the instruction set.
@@ -60,10 +60,10 @@ pub(super) unsafe fn spread<V: Vector, const N: usize>(rows: [V; N], tables: &Ta
     out
 }
 
-/// One register out.
+/// Returns one written register.
 ///
 /// # Safety
-/// As for [`spread`].
+/// Those of [`spread`].
 #[inline(always)]
 pub(super) unsafe fn pick_all<V: Vector, const N: usize>(
     rows: [V; N],
@@ -82,7 +82,7 @@ pub(super) unsafe fn pick_all<V: Vector, const N: usize>(
 /// Reads a register of each of `N` rows.
 struct Rows<'a, const N: usize> {
     tables: &'a Tables<N>,
-    /// The distance between rows; a register's if there is but one.
+    /// The distance between rows; the bytes of a register if there is only one row.
     apart: isize,
 }
 
@@ -90,7 +90,7 @@ impl<const N: usize> Make<N> for Rows<'_, N> {
     /// Reads a register at each of the distances from `from`.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; N] {
-        // SAFETY: `# Safety` of `Make::make`: what this step reads is readable, a register at each multiple
+        // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, a register at each multiple
         // of `apart` below `N`. The tables were made for registers of `V`: `Few::of` makes both of `register`
         // bytes.
         unsafe {
@@ -110,33 +110,33 @@ impl<const N: usize> Make<N> for Rows<'_, N> {
     }
 }
 
-/// A region of a few rows.
+/// The parameters of a region of a few rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Few {
-    /// The rows.
+    /// The number of rows.
     n: usize,
-    /// Into one row, or out of one.
+    /// True if rows are joined into one, rather than dealt out of one.
     joins: bool,
     /// The distance between rows, and the bytes of each.
     apart: i64,
     len: usize,
     register: usize,
-    /// Which loop is the rows' own, beside the last.
+    /// The position of the loop that runs along the rows besides the last loop.
     minor: usize,
-    /// That loop and the last one, and the run.
+    /// That loop, the last loop, and the run.
     loops: (Loop, Loop),
     run: u64,
     tables: Box<[[u8; 64]]>,
 }
 
 impl Few {
-    /// What a region is; `None` where it is none of a few rows, or too small for tables.
+    /// Returns the parameters for a region; `None` if it does not have a few rows, or is too small for tables.
     pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Few> {
         let (d, rest) = region.loops.split_last()?;
         let run = i64::try_from(region.run).ok().filter(|run| !region.packed && *run <= 32)?;
         let minor = rest.iter().position(|turn| turn.src == run)?;
         let s = rest[minor];
-        // Powers of two are permutations of address bits.
+        // Powers of two are permutations of address bits and need no tables.
         let few = |turn: &Loop| matches!(turn.extent, 3 | 5 | 6 | 7);
         let joins = few(d) && d.dst == run && s.dst == run * d.extent as i64;
         let deals = few(&s) && d.dst == run && d.src == run * s.extent as i64;
@@ -160,18 +160,18 @@ impl Few {
         Some(Few { n, joins, apart, len, register, minor, loops, run: region.run, tables })
     }
 
-    /// The rows, and whether they are joined into one rather than dealt out of one.
+    /// Returns the number of rows, and whether they are joined into one rather than dealt out of one.
     pub(crate) fn rows(&self) -> (usize, bool) {
         (self.n, self.joins)
     }
 
-    /// Whether a part needs all turns of loop `i` of `rank`.
+    /// Returns whether a part needs all iterations of loop `i` of `rank`.
     pub(crate) fn needs_all(&self, i: usize, rank: usize) -> bool {
         i == self.minor || i + 1 == rank
     }
 
-    /// Moves a region that this was made for, or a part of it along other loops. Returns whether it did:
-    /// not if a byte lies outside the slices.
+    /// Moves the region for which this was made, or a part of it along other loops. Returns whether it did; it does
+    /// nothing if a byte is outside the slices.
     pub(crate) fn run(
         &self,
         tools: &mut Tools<'_>,
@@ -223,7 +223,7 @@ impl Few {
                 len: outs * len,
                 ahead,
             };
-            // SAFETY: every byte of the region lies within the slices, one of which is exclusive, as
+            // SAFETY: every byte of the region is within the slices, one of which is exclusive, as
             // `is_within` found. A step reads `N` registers, one of each row or all of the one row, and
             // writes `N`, all into the one row or one into each; the last step ends where the rows end, and
             // rows are no shorter than a register. The machine has the instruction set, as `Isa::chosen` and
@@ -232,7 +232,7 @@ impl Few {
         };
         strip::each(around, (region.src, region.dst), &mut one);
         if let Some(stage) = stage {
-            // SAFETY: what is left in the stage is the region's.
+            // SAFETY: all bytes left in the stage are the region's.
             unsafe { strip::finish(tools.isa, stage) };
         }
     }
@@ -250,7 +250,7 @@ pub(super) mod tests {
         program::region::for_each,
     };
 
-    /// Runs a part with every instruction set, near and far, from and to any phase of a line.
+    /// Runs a part with every instruction set, near and far, from and to any alignment within a line.
     pub(in super::super) fn check(part: &RegionRef<'_>, src: usize, out: usize) {
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
             let near = [(Reach::Near, 0), (Reach::Coming, 1)];
@@ -283,7 +283,7 @@ pub(super) mod tests {
                     let (n, w, count) = (n as i64, width as i64, count as i64);
                     let row = count * w + gap;
                     let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
-                    // Elements side by side, and in rows with gaps behind them.
+                    // Elements next to one another, and in rows that are followed by gaps.
                     let (flat, all) = (n * count * w + 7 * gap, n * row);
                     let sides = (outer * flat + 16, outer * all + 16);
                     let joined = [turn(outer, all, flat), turn(count, w, n * w), turn(n, row, w)];

@@ -1,8 +1,8 @@
-//! Elements of 1, 2 or 4 bits unpacked into bytes, and bytes packed into such elements, in registers.
+//! Packing of bytes into elements of 1, 2 or 4 bits, and unpacking of such elements into bytes, in registers.
 //!
-//! With `F` elements to a byte, a register of packed elements is `F` registers of bytes, one for each
-//! place within a byte: exchanges of address bits below a byte's tell the places apart, and joining the
-//! registers byte by byte brings the elements into order. Packing goes the other way.
+//! With `F` elements in a byte, a register of packed elements becomes `F` registers of bytes, one for each position
+//! within a byte. Exchanges of address bits within a byte separate the positions, and interleaving the registers byte
+//! by byte puts the elements in order. Packing does the reverse.
 
 use super::{
     Codec, Tools,
@@ -20,16 +20,16 @@ use crate::{
 /// A register of zeros.
 static ZEROS: [u8; 64] = [0; 64];
 
-/// The address bits below a byte's that tell `F` places apart: those of most weight.
+/// The address bits within a byte that select one of `F` positions: those of highest weight.
 #[inline(always)]
 fn levels<const F: usize>() -> core::ops::Range<u8> {
     3 - F.ilog2() as u8..3
 }
 
-/// Unpacks.
+/// Unpacks a register.
 struct Unpack<'a, const F: usize> {
     tables: &'a Tables<F>,
-    /// The sign bit of an element, or 0.
+    /// The sign bit of an element, or 0 for unsigned elements.
     sign: u8,
 }
 
@@ -37,14 +37,14 @@ impl<const F: usize> Make<F> for Unpack<'_, F> {
     /// Reads one register.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; F] {
-        // SAFETY: `# Safety` of `Make::make`: what this step reads is readable, one register at `from`.
+        // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, one register at `from`.
         // `ZEROS` holds a register of any size, and `levels` are below 3, so levels of any register. The
         // tables were made for registers of `V`: `Field::of` makes both of `register` bytes.
         unsafe {
             let zeros = V::load(ZEROS.as_ptr());
             let mut places = [zeros; F];
             places[0] = V::load(from);
-            // Place `i` is told from `i + apart` by the level of weight `apart`, the highest first.
+            // The level of weight `apart` separates position `i` from `i + apart`; the highest level comes first.
             for level in levels::<F>().rev() {
                 let apart = F >> (3 - level);
                 for i in (0..F).step_by(2 * apart) {
@@ -66,7 +66,7 @@ impl<const F: usize> Make<F> for Unpack<'_, F> {
     }
 }
 
-/// Packs.
+/// Packs registers.
 struct Pack<'a, const F: usize> {
     tables: &'a Tables<F>,
     register: usize,
@@ -76,7 +76,7 @@ impl<const F: usize> Make<1> for Pack<'_, F> {
     /// Reads `F` registers.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
-        // SAFETY: `# Safety` of `Make::make`: what this step reads is readable, `F` registers from `from` on.
+        // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, `F` registers from `from` on.
         // `levels` are below 3, so levels of any register. The tables were made for registers of `V`:
         // `Field::of` makes both of `register` bytes.
         unsafe {
@@ -85,7 +85,7 @@ impl<const F: usize> Make<1> for Pack<'_, F> {
                 *place = V::load(from.add(i * V::BYTES));
             }
             let mut places = spread(places, self.tables);
-            // The lowest first: what each level drops are the high bits that elements do not have.
+            // The lowest level comes first: each level drops the high bits, which elements do not have.
             for level in levels::<F>() {
                 let apart = F >> (3 - level);
                 for i in (0..F).step_by(2 * apart) {
@@ -104,7 +104,7 @@ impl<const F: usize> Make<1> for Pack<'_, F> {
     }
 }
 
-/// A packed region whose elements become bytes, or the other way round.
+/// The parameters of a packed region whose elements become bytes, or the reverse.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     register: usize,
@@ -112,7 +112,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// What a region is; `None` where its runs are shorter than registers, or its widths are others.
+    /// Returns the parameters for a region; `None` if its runs are shorter than registers, or its widths are others.
     pub(crate) fn of(elements: Elements, isa: Isa, region: &RegionRef<'_>) -> Option<Field> {
         let Elements { src_bits, dst_bits, .. } = elements;
         let narrow = src_bits.min(dst_bits);
@@ -125,13 +125,13 @@ impl Field {
         Some(Field { register, tables })
     }
 
-    /// The elements of `narrow` bits that a run has at least: up to a byte of them, less one, lie before the
-    /// first whole byte.
+    /// Returns the minimal length of a run of `narrow`-bit elements: up to a byte of them, less one, precede the first
+    /// whole byte.
     fn long(register: usize, narrow: u32) -> u64 {
         (register as u64 + 1) * 8 / u64::from(narrow)
     }
 
-    /// The least elements of a run.
+    /// Returns the minimal length of a run.
     pub(crate) fn least(&self, elements: Elements) -> u64 {
         Field::long(self.register, elements.src_bits.min(elements.dst_bits))
     }
@@ -182,8 +182,7 @@ impl Field {
     }
 }
 
-/// Converts the runs of a part: whole packed bytes in registers, what lies around them element by
-/// element.
+/// Converts the runs of a part: whole packed bytes in registers, the elements before and after them one by one.
 fn runs<M: Make<O>, const O: usize, const F: usize>(
     tools: &mut Tools<'_>,
     part: &RegionRef<'_>,
@@ -193,7 +192,7 @@ fn runs<M: Make<O>, const O: usize, const F: usize>(
     unpacks: bool,
 ) {
     let run = part.run as usize;
-    // The elements before the first whole byte, and the whole bytes.
+    // The number of elements before the first whole byte, and the number of whole bytes.
     let middle = |from: i64, to: i64| {
         let head = ((if unpacks { from } else { to }) as usize).wrapping_neg() % F;
         (head, (run - head) / F)
@@ -232,7 +231,7 @@ fn runs<M: Make<O>, const O: usize, const F: usize>(
         unsafe { strip::run((isa, register), make, &strip, stage.as_mut()) };
     });
     if let Some(stage) = stage {
-        // SAFETY: what is left in the stage is the part's.
+        // SAFETY: all bytes left in the stage are the part's.
         unsafe { strip::finish(isa, stage) };
     }
 }

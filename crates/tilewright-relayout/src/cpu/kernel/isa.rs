@@ -1,8 +1,8 @@
-//! Instruction sets: which this machine has, and which one to use.
+//! Instruction sets: detection of those that this machine has, and the choice of one.
 
 use std::sync::OnceLock;
 
-/// An instruction set with kernels of its own.
+/// An instruction set that has its own kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Isa {
     /// Registers of 64 bytes: AVX-512 with BW, VL, VBMI and IFMA.
@@ -22,7 +22,7 @@ pub(crate) enum Isa {
 const VARIABLE: &str = "TILEWRIGHT_ISA";
 
 impl Isa {
-    /// All that this machine could have, the best first.
+    /// All instruction sets of this architecture, the best first.
     pub(crate) const ALL: &[Isa] = &[
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512,
@@ -33,7 +33,7 @@ impl Isa {
         Isa::Generic,
     ];
 
-    /// As the environment variable and plans spell it.
+    /// Returns the name, as in the environment variable and in plans.
     pub(crate) fn name(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -46,7 +46,7 @@ impl Isa {
         }
     }
 
-    /// The bytes of a register.
+    /// Returns the bytes of a register.
     pub(crate) fn register(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -59,12 +59,12 @@ impl Isa {
         }
     }
 
-    /// Whether this machine has it.
+    /// Returns whether this machine has the instruction set.
     pub(crate) fn is_here(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => {
-                // What is narrower than its registers runs in those of AVX2.
+                // Data that is narrower than its registers uses those of AVX2.
                 is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
@@ -80,8 +80,8 @@ impl Isa {
         }
     }
 
-    /// The one that the environment names, if this machine has it, or else the best it has. Decided
-    /// once.
+    /// Returns the instruction set that the environment names, if this machine has it, or else the best that it has. It
+    /// is chosen once.
     pub(crate) fn chosen() -> Isa {
         static CHOSEN: OnceLock<Isa> = OnceLock::new();
         *CHOSEN.get_or_init(|| {

@@ -1,15 +1,15 @@
-//! Dispatch on the width of a lane: the bytes that one element occupies between reading and writing.
+//! Dispatch on the width of a lane: the bytes of one element between reading and writing.
 
 use super::{Codec, line, tile};
 use crate::cpu::scratch::Scratch;
 use crate::{program::region::Loop, program::region::RegionRef};
 
-/// Whether runs of `run` bytes have a kernel of their own.
+/// Returns whether there is a specialised kernel for runs of `run` bytes.
 pub(crate) fn is_lane(run: u64) -> bool {
     matches!(run, 1 | 2 | 3 | 4 | 6 | 8 | 12 | 16 | 24 | 32)
 }
 
-/// The lane of a run: its bytes, or those of the wider packed element.
+/// Returns the bytes of a lane: those of the run, or those of the wider packed element.
 pub(super) fn width(codec: Codec, run: u64) -> usize {
     match codec {
         Codec::Bytes => run as usize,
@@ -52,7 +52,7 @@ fn elements(codec: Codec, part: &RegionRef<'_>, src: &[u8], out: &mut [u8], scra
     }
 }
 
-/// Moves a part in blocks of its turn `minor` and its last.
+/// Moves a part in blocks of its loop `minor` and its last loop.
 pub(super) fn tile(
     codec: Codec,
     part: &RegionRef<'_>,

@@ -1,14 +1,14 @@
-//! Moves rows element by element: a row is read from the source at one stride, decoded where it is packed,
-//! and written to the destination at another stride.
+//! Moves of rows element by element: a row is read from the source with one stride, decoded if it is packed, and
+//! written to the destination with another stride.
 
 use super::Codec;
 use crate::cpu::scratch::Scratch;
 use crate::{Elements, Extend, program::region::RegionRef, program::region::for_each};
 
-/// The elements decoded at once.
+/// The number of elements that are decoded at once.
 const CHUNK: usize = 2048;
 
-/// Moves a part along its last turn.
+/// Moves a part along its last loop.
 pub(super) fn line<const W: usize>(
     codec: Codec,
     part: &RegionRef<'_>,
@@ -52,7 +52,7 @@ fn gather<const W: usize>(
     }
 }
 
-/// Reads a row of elements, `step` units apart.
+/// Reads a row of elements that are `step` units apart.
 pub(super) fn load<const W: usize>(
     codec: Codec,
     src: &[u8],
@@ -78,7 +78,7 @@ fn load_strided<const W: usize>(src: &[u8], from: i64, step: i64, row: &mut [[u8
     }
 }
 
-/// Writes a row of elements, `step` units apart.
+/// Writes a row of elements that are `step` units apart.
 pub(super) fn store<const W: usize>(
     codec: Codec,
     out: &mut [u8],
@@ -128,7 +128,7 @@ fn unpack<const W: usize>(
     }
 }
 
-/// The little-endian element `at` of `N` bytes.
+/// Returns the little-endian element `at` of `N` bytes.
 fn word<const N: usize>(src: &[u8], at: usize) -> u32 {
     let mut bytes = [0; 4];
     bytes[..N].copy_from_slice(&src[at * N..][..N]);

@@ -1,8 +1,7 @@
-//! Kernels: what moves the elements of one box.
+//! Kernels: functions that move the elements of one box.
 //!
-//! Kernels know run lengths, strides and element widths, never dtypes. Every kernel
-//! re-derives its bounds from the slices it is given; those of an instruction set have a folder of
-//! their own beside the generic ones.
+//! Kernels know run lengths, strides and element widths, but not element types. Every kernel derives its bounds again
+//! from the slices that it gets. The registers of each instruction set are in a separate folder.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -54,7 +53,7 @@ pub(crate) use table::table;
 pub(crate) use thin::Thin;
 pub(crate) use together::{Together, keeps_apart};
 
-/// How the units of a region are read and written.
+/// The representation of the units of a region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Codec {
     /// Units are bytes.
@@ -63,21 +62,21 @@ pub(crate) enum Codec {
     Packed(Elements),
 }
 
-/// What runs a region, beside the data.
+/// The inputs of a kernel other than the data.
 pub(crate) struct Tools<'a> {
     pub(crate) elements: Elements,
     pub(crate) isa: Isa,
     pub(crate) reach: Reach,
-    /// What to ask for meanwhile, rather than what the region itself reads.
+    /// The lines to prefetch meanwhile, instead of those that the region itself reads.
     pub(crate) ask: Option<&'a Ask<'a>>,
-    /// How far behind the region in the source, in bytes, that lies whose lines are asked for meanwhile, by
-    /// kernels that can; 0 where nothing is.
+    /// The distance in the source, in bytes, to the next data, which kernels prefetch if they can; 0 if nothing is to
+    /// be prefetched.
     pub(crate) ahead: i64,
     pub(crate) scratch: &'a mut Scratch,
 }
 
 impl Tools<'_> {
-    /// The same, for a while.
+    /// Reborrows the tools.
     pub(crate) fn again(&mut self) -> Tools<'_> {
         Tools { scratch: self.scratch, ..*self }
     }
@@ -86,7 +85,7 @@ impl Tools<'_> {
         if region.packed { Codec::Packed(self.elements) } else { Codec::Bytes }
     }
 
-    /// The bits of a unit of the source.
+    /// Returns the bits of a unit of the source.
     fn unit(&self, region: &RegionRef<'_>) -> u32 {
         if region.packed { self.elements.src_bits } else { 8 }
     }
@@ -109,7 +108,7 @@ pub(crate) fn copy_rows(
     true
 }
 
-/// Runs a weave. Returns whether it did: not if a byte lies outside the slices.
+/// Runs a register transpose. Returns whether it did; it does nothing if a byte is outside the slices.
 pub(crate) fn weave_blocks(
     tools: &mut Tools<'_>,
     weave: &Weave,
@@ -155,7 +154,7 @@ pub(crate) fn move_elements(
     true
 }
 
-/// The turns that a block of [`move_blocks`] takes of loop `minor` and of the last loop.
+/// Returns the extents of a block of [`move_blocks`] in loop `minor` and in the last loop.
 pub(crate) fn block_size(region: &RegionRef<'_>, elements: Elements, minor: usize) -> (u64, u64) {
     let codec = if region.packed { Codec::Packed(elements) } else { Codec::Bytes };
     let width = lane::width(codec, region.run);

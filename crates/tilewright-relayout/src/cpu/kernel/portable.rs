@@ -1,8 +1,8 @@
-//! Registers of 16 bytes on any machine: two words, and shifts under masks.
+//! Registers of 16 bytes for any machine: two words, with shifts and masks.
 
 use super::vector::Vector;
 
-/// Two words, the lower bytes in the first.
+/// Two words; the first holds the lower bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words([u64; 2]);
 
@@ -16,13 +16,13 @@ const LOW: [u64; 6] = [
     0x0000_0000_FFFF_FFFF,
 ];
 
-// SAFETY: loads and stores move arrays of 16 bytes; nothing needs an instruction set.
+// SAFETY: loads and stores move arrays of 16 bytes; no instruction set is needed.
 unsafe impl Vector for Words {
     const BYTES: usize = 16;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Words {
-        // SAFETY: `# Safety` of `Vector::load`: 16 bytes at `from` are readable. An array of bytes has no
+        // SAFETY: `# Safety` of `Vector::load`: 16 bytes at `from` are readable. An array of bytes needs no
         // alignment.
         let bytes = unsafe { from.cast::<[[u8; 8]; 2]>().read() };
         Words(bytes.map(u64::from_le_bytes))
@@ -30,15 +30,14 @@ unsafe impl Vector for Words {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: `# Safety` of `Vector::store`: 16 bytes at `to` are writable. An array of bytes has no
+        // SAFETY: `# Safety` of `Vector::store`: 16 bytes at `to` are writable. An array of bytes needs no
         // alignment.
         unsafe { to.cast::<[[u8; 8]; 2]>().write(self.0.map(u64::to_le_bytes)) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
-        // SAFETY: `# Safety` of `Vector::stream`: 16 bytes at `to` are writable, which is what `store` asks
-        // for.
+        // SAFETY: `# Safety` of `Vector::stream`: 16 bytes at `to` are writable, which is what `store` requires.
         unsafe { self.store(to) }
     }
 
@@ -55,7 +54,7 @@ unsafe impl Vector for Words {
 
     #[inline(always)]
     unsafe fn arrange(self, table: *const u8) -> Words {
-        // SAFETY: `# Safety` of `Vector::arrange`: 16 bytes at `table` are readable. An array of bytes has no
+        // SAFETY: `# Safety` of `Vector::arrange`: 16 bytes at `table` are readable. An array of bytes needs no
         // alignment.
         let table = unsafe { table.cast::<[u8; 16]>().read() };
         let bytes: [u8; 16] = bytemuck::cast(self.0.map(u64::to_le_bytes));
@@ -66,7 +65,7 @@ unsafe impl Vector for Words {
 
     #[inline(always)]
     unsafe fn pick(self, Words(from): Words, table: *const u8) -> Words {
-        // SAFETY: `# Safety` of `Vector::pick`: 16 bytes at `table` are readable. An array of bytes has no
+        // SAFETY: `# Safety` of `Vector::pick`: 16 bytes at `table` are readable. An array of bytes needs no
         // alignment.
         let table = unsafe { table.cast::<[u8; 16]>().read() };
         let mut bytes: [u8; 16] = bytemuck::cast(self.0.map(u64::to_le_bytes));
@@ -88,7 +87,7 @@ unsafe impl Vector for Words {
     #[inline(always)]
     unsafe fn extend(self, sign: u8) -> Words {
         let (sign, top) = (u64::from_ne_bytes([sign; 8]), u64::from_ne_bytes([0x80; 8]));
-        // The top bit, clear but for an extended sign of 8 bits, lends to its own byte only.
+        // The top bit is clear except for an extended sign of 8 bits, and borrows from its own byte only.
         Words(self.0.map(|word| ((word ^ sign | top) - sign) ^ top))
     }
 

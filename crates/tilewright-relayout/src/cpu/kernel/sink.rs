@@ -1,10 +1,10 @@
-//! Where registers go: to their places in the destination, or first into a stage, from which whole lines of
-//! the destination are written.
+//! The destination of registers: their positions in the destination, or first a stage, from which whole lines of the
+//! destination are written.
 //!
-//! The stage is several small buffers in turn. A filling is written while later ones are filled: its
-//! stores have left the processor's queue by then, so that a load may span two of them. Lines
-//! straddle the runs of fillings, so the end of each run is carried to before the run that goes on there, in
-//! the same block or in another one. Every line is then one load, at any address, and one streamed store.
+//! The stage consists of several small buffers that are used in turn. A filling is written while later ones are filled.
+//! Its stores have left the processor's queue by then, so that a load may span two of them. Lines cross the runs of
+//! fillings, so the end of each run is carried to the place before the run that continues it, in the same block or in
+//! another one. Every line is then one load, at any address, and one streamed store.
 #![allow(clippy::needless_range_loop)]
 
 mod fillings;
@@ -18,10 +18,11 @@ use fillings::{Filled, Fillings};
 
 const LINE: usize = cost::LINE as usize;
 
-/// Where the registers of blocks go, `W` at a time; with `CACHED`, straight to their places, through the caches.
+/// The destination of the registers of blocks, `W` at a time. With `CACHED`, registers are written directly to their
+/// positions, through the caches.
 pub(super) struct Sink<'a, const W: usize, const CACHED: bool> {
     run: &'a Run<'a>,
-    /// The first byte of the current block, and how its registers go there.
+    /// The first byte of the current block, and the way to write its registers.
     first: *mut u8,
     block: Block,
     stage: Option<&'a Stage>,
@@ -31,7 +32,7 @@ pub(super) struct Sink<'a, const W: usize, const CACHED: bool> {
 }
 
 impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
-    /// Where the registers of a run's blocks go.
+    /// Returns the destination of the registers of a run's blocks.
     #[inline(always)]
     pub(super) fn new(run: &'a Run<'a>) -> Self {
         let fillings = Fillings::new();
@@ -40,7 +41,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         Sink { run, first, block, stage: None, streamed: false, at, fillings }
     }
 
-    /// Goes on with a block. Returns the writing steps that go on together.
+    /// Starts a block. Returns the writing steps in groups that are written together.
     #[inline(always)]
     pub(super) fn begin<V: Vector>(&mut self, block: &Block) -> core::slice::Chunks<'a, Write> {
         let steps = &self.run.weave.steps;
@@ -60,17 +61,17 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         steps.write.chunks(together.max(1))
     }
 
-    /// Prepares for the steps of filling `number`. Returns the place that stands for the first byte of the
-    /// block: a step with `dst` writes `dst` bytes behind it.
+    /// Prepares for the steps of filling `number`. Returns the address that represents the first byte of the block: a
+    /// step with `dst` writes at `dst` bytes after it.
     ///
     /// # Safety
-    /// As for [`Run::all`], of the fillings so far; the steps are those of the filling.
+    /// Those of [`Run::all`], for the fillings so far; the steps are those of the filling.
     #[inline(always)]
     pub(super) unsafe fn open<V: Vector>(&mut self, number: usize, steps: &[Write]) -> *mut u8 {
         let stage = self.stage.filter(|_| !CACHED);
         let (Some(stage), Some(first)) = (stage, steps.first()) else { return self.first };
-        // SAFETY: `# Safety` of `open`: the fillings lie in the destination, and the machine has the
-        // instruction set. `close` counts only fillings whose steps were run.
+        // SAFETY: `# Safety` of `open`: the fillings are in the destination, and the machine has the instruction set.
+        // `close` counts only fillings whose steps were run.
         unsafe { self.fillings.make_room::<V>(stage) };
         let (buffer, filling) =
             (self.run.buffer(stage, self.fillings.filled), &stage.fillings[number]);
@@ -79,7 +80,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         let to = self.first.wrapping_offset(first.dst as isize);
         let carried = self.run.carried(stage, self.block.place, filling.carried);
         self.fillings.open(stage, Filled { buffer, to, again, last, carried });
-        // What the filling after next carries, which may lie in a cache further away.
+        // The lines that the filling after the next one carries, which may be in a more distant cache.
         for k in 0..stage.dst.len() {
             V::prefetch_to_write(carried.wrapping_add((2 * stage.dst.len() + k) * LINE));
         }
@@ -93,10 +94,10 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         self.fillings.filled += usize::from(!CACHED && self.stage.is_some());
     }
 
-    /// Writes the registers of a step, to where it was [opened](Sink::open).
+    /// Writes the registers of a step to where it was [opened](Sink::open).
     ///
     /// # Safety
-    /// As for [`Run::all`], of this step.
+    /// Those of [`Run::all`], for this step.
     #[inline(always)]
     pub(super) unsafe fn put<V: Vector>(
         &mut self,
@@ -114,8 +115,8 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         let to = open.wrapping_offset(step.dst as isize);
         for k in 0..W {
             let to = to.wrapping_offset(self.at[k] as isize);
-            // SAFETY: `# Safety` of `Run::all`: every byte that the step writes lies in the destination.
-            // Where there is a stage, `open` lies in a buffer that holds what the steps of a filling write
+            // SAFETY: `# Safety` of `Run::all`: every byte that the step writes is in the destination.
+            // Where there is a stage, `open` is in a buffer that holds what the steps of a filling write
             // (`Stage::bytes`). `begin` sets `streamed` only where registers are lines, the block begins on a
             // line, and so does every register of it (`Steps::aligned`).
             unsafe {
@@ -127,28 +128,28 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
             }
         }
         match self.stage.filter(|_| !CACHED) {
-            // SAFETY: `# Safety` of `Run::all`: what was opened before this filling lies in the destination,
+            // SAFETY: `# Safety` of `Run::all`: all fillings opened before this one are in the destination,
             // and its buffer is full.
             Some(stage) => unsafe { self.fillings.go_on::<V>(stage, W * V::BYTES, requests) },
             None => requests.some::<V>(W * V::BYTES / LINE),
         }
     }
 
-    /// Writes all that is left.
+    /// Writes everything that is left.
     ///
     /// # Safety
-    /// As for [`Run::all`].
+    /// Those of [`Run::all`].
     #[inline(always)]
     pub(super) unsafe fn end<V: Vector>(&mut self) {
         if let Some(stage) = self.run.weave.steps.stage.as_ref().filter(|_| !CACHED) {
-            // SAFETY: `# Safety` of `Run::all`: every filling lies in the destination. `close` counts only
+            // SAFETY: `# Safety` of `Run::all`: every filling is in the destination. `close` counts only
             // those whose steps were run.
             unsafe { self.fillings.end::<V>(stage) };
         }
     }
 }
 
-/// Asks for the lines of which a filling writes only a part: where its runs begin, and where they end.
+/// Prefetches the lines of which a filling writes only a part: at the start and at the end of its runs.
 #[inline(always)]
 fn ask_to_write<V: Vector>(stage: &Stage, to: *mut u8, (begins, ends): (bool, bool)) {
     if !begins && !ends {

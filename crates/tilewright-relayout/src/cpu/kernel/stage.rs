@@ -1,6 +1,5 @@
-//! The stage of a strip: a small buffer for each row of the destination, with the alignment that the row has
-//! to cache lines. When a buffer is full its whole lines are written past the caches; its last, partial line
-//! stays.
+//! The stage of a strip: a small buffer for each row of the destination, with the alignment of that row to cache lines.
+//! When a buffer is full, its whole lines are written past the caches; the partial last line stays.
 
 use super::{
     enter::{Work, enter},
@@ -11,21 +10,21 @@ use crate::cpu::{cost, scratch::Scratch};
 
 const LINE: usize = cost::LINE as usize;
 
-/// The bytes of a row in the stage: few, since nothing is read while they are written.
+/// The bytes of a row in the stage; small, since nothing is read while they are written.
 pub(super) const PITCH: usize = (1 << 10) + 2 * LINE;
 
-/// The most rows of a strip.
+/// The maximal number of rows of a strip.
 pub(super) const ROWS: usize = 8;
 
-/// What is written past the caches, before it is.
+/// Data that will be written past the caches.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// Behind a line that is read, but not used.
+    /// The buffer of the rows, after a line that is read but not used.
     pub(super) buffer: *mut u8,
     pub(super) rows: [Held; ROWS],
 }
 
-/// A stretch of a row: `fill` bytes from the line `line` on, of which the first `skip` are not the row's.
+/// A stretch of a row: `fill` bytes from the line `line` on, the first `skip` of which are not the row's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     line: *mut u8,
@@ -34,25 +33,25 @@ pub(super) struct Held {
 }
 
 impl Stage {
-    /// An empty one.
+    /// Returns an empty stage.
     pub(super) fn new(scratch: &mut Scratch) -> Stage {
         let none = Held { line: core::ptr::null_mut(), skip: 0, fill: 0 };
         let buffer = scratch.lines(LINE + ROWS * PITCH).wrapping_add(LINE);
         Stage { buffer, rows: [none; ROWS] }
     }
 
-    /// Makes row `k` begin, or go on, at `to`.
+    /// Makes row `k` begin, or continue, at `to`.
     ///
     /// # Safety
-    /// As for [`super::strip::run`], of what the row held before.
+    /// Those of [`super::strip::run`], for what the row held before.
     #[inline(always)]
     pub(super) unsafe fn begin<V: Vector>(&mut self, k: usize, to: *mut u8) {
         let held = &mut self.rows[k];
         if held.line.wrapping_add(held.fill) == to && held.fill > held.skip {
             return;
         }
-        // SAFETY: `# Safety` of `begin`: what the row held before lies in the destination, and the machine
-        // has the instruction set, which is what `finish` asks for.
+        // SAFETY: `# Safety` of `begin`: all bytes that the row held before are in the destination, and the machine has the
+        // instruction set, which is what `finish` requires.
         unsafe { self.finish::<V>(k) };
         let phase = to.addr() % LINE;
         self.rows[k] = Held { line: to.wrapping_sub(phase), skip: phase, fill: phase };
@@ -61,7 +60,7 @@ impl Stage {
     /// Writes the whole lines of row `k`; the rest moves to the front.
     ///
     /// # Safety
-    /// The row's bytes lie in the destination; the machine has the instruction set.
+    /// The row's bytes are in the destination; the machine has the instruction set.
     #[inline(always)]
     pub(super) unsafe fn flush<V: Vector>(&mut self, k: usize) {
         let Held { line, skip, fill } = self.rows[k];
@@ -71,7 +70,7 @@ impl Stage {
         }
         let buffer = self.buffer.wrapping_add(k * PITCH);
         // SAFETY: `skip` is below a line, and bytes `skip..fill` of the buffer are those of the row;
-        // lines are aligned on both sides. The moved line begins behind the first one and ends within
+        // lines are aligned on both sides. The moved line begins after the first one and ends within
         // the row's part of the buffer, two lines longer than what it is filled with.
         unsafe {
             let mut at = 0;
@@ -93,10 +92,10 @@ impl Stage {
     /// Writes all of row `k`.
     ///
     /// # Safety
-    /// As for [`Stage::flush`].
+    /// Those of [`Stage::flush`].
     #[inline(always)]
     unsafe fn finish<V: Vector>(&mut self, k: usize) {
-        // SAFETY: `# Safety` of `flush`, which `finish` shares: the row's bytes lie in the destination.
+        // SAFETY: `# Safety` of `flush`, which `finish` shares: the row's bytes are in the destination.
         // `flush` leaves fewer of them than a line, which `copy_short` can copy.
         unsafe {
             self.flush::<V>(k);
@@ -113,9 +112,9 @@ impl Stage {
 /// Writes what the stage still holds.
 ///
 /// # Safety
-/// As for [`super::strip::run`].
+/// Those of [`super::strip::run`].
 pub(super) unsafe fn finish(isa: Isa, mut stage: Stage) {
-    // SAFETY: `# Safety` of `finish`: what the stage holds lies in the destination, and the machine has the
+    // SAFETY: `# Safety` of `finish`: all bytes that the stage holds are in the destination, and the machine has the
     // instruction set. Any register divides a line, so `Stage::flush` can copy lines in registers of any
     // size.
     unsafe { enter(isa, isa.register(), Finish(&mut stage)) };
@@ -125,24 +124,23 @@ pub(super) unsafe fn finish(isa: Isa, mut stage: Stage) {
 struct Finish<'a>(&'a mut Stage);
 
 impl Work for Finish<'_> {
-    /// As for [`finish`].
+    /// The requirements are those of [`finish`].
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         for k in 0..ROWS {
-            // SAFETY: `# Safety` of `Work::with`: what each row holds lies in the destination, as `finish`
-            // asks for.
+            // SAFETY: `# Safety` of `Work::with`: all bytes that each row holds are in the destination, as `finish` requires.
             unsafe { self.0.finish::<V>(k) };
         }
         V::fence();
     }
 }
 
-/// The bytes of registers turned round, from any byte on.
+/// The byte numbers of a register, repeated, so that a table may begin at any byte.
 static ROUND_16: [u8; 32] = round(16);
 static ROUND_32: [u8; 64] = round(32);
 static ROUND_64: [u8; 128] = round(64);
 
-/// Nothing of a register, then its bytes.
+/// No byte for a register's length, then its byte numbers.
 static NEXT: [u8; 128] = {
     let mut table = round(64);
     let mut i = 0;
@@ -153,7 +151,7 @@ static NEXT: [u8; 128] = {
     table
 };
 
-/// Numbers below `of`, again and again.
+/// Returns the numbers below `of`, repeated.
 const fn round<const N: usize>(of: u8) -> [u8; N] {
     let mut table = [0; N];
     let mut i = 0;
@@ -164,8 +162,8 @@ const fn round<const N: usize>(of: u8) -> [u8; N] {
     table
 }
 
-/// The tables, for [`Vector::arrange`] and [`Vector::pick`], of the last `phase` bytes of a register and then
-/// the first ones of the next.
+/// Returns the tables, for [`Vector::arrange`] and [`Vector::pick`], of the last `phase` bytes of a register followed
+/// by the first bytes of the next register.
 #[inline(always)]
 pub(super) fn turned<V: Vector>(phase: usize) -> (*const u8, *const u8) {
     const { assert!(matches!(V::BYTES, 16 | 32 | 64)) };

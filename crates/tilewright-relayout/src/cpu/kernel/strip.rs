@@ -1,8 +1,7 @@
-//! Strips: kernels that read a few registers, write a few, and move a register further on, until the end of a
-//! row.
+//! Strips: kernels that read a few registers, write a few, and advance, until the end of a row.
 //!
-//! What is written past the caches goes through a [stage](Stage). Loops over arrays of registers count: iterators of arrays
-//! were a quarter of what the compiler had to make of this crate.
+//! Data that is written past the caches goes through a [stage](Stage). Loops over arrays of registers use counters,
+//! because iterators of arrays caused a quarter of the code that the compiler generated for this crate.
 #![allow(clippy::needless_range_loop)]
 
 pub(super) use super::stage::{Stage, finish};
@@ -18,58 +17,57 @@ use crate::{
     program::region::{Loop, for_each},
 };
 
-/// What is made of a few registers.
+/// The computation of a step from a few registers.
 pub(super) trait Make<const O: usize> {
-    /// The registers of one step, whose source begins at `from`.
+    /// Returns the registers of one step, whose source begins at `from`.
     ///
     /// # Safety
-    /// What the step reads is readable, which the implementor says in registers of `V`; the machine has
-    /// the instruction set.
+    /// What the step reads is readable, which the implementor states in registers of `V`; the machine has the
+    /// instruction set.
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; O];
 
-    /// Asks for the lines of a step.
+    /// Prefetches the lines of a step.
     fn ask<V: Vector>(&self, from: *const u8);
 }
 
-/// Rows that are written side by side: each step reads `step` bytes further on, and writes `O` registers
-/// either into one row or each into a row of its own.
+/// Rows that are written in parallel: each step advances by `step` bytes in the source, and writes `O` registers either
+/// into one row or each into its own row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strip {
     pub(super) from: *const u8,
-    /// Where the next strip begins.
+    /// The source of the next strip.
     pub(super) next: *const u8,
     pub(super) step: usize,
-    /// Where the last step begins, in bytes behind `from`; steps overlap there.
+    /// The source of the last step, in bytes after `from`; the last steps overlap.
     pub(super) last: usize,
     pub(super) to: *mut u8,
-    /// The distance between rows, or 0 if there is one.
+    /// The distance between rows, or 0 if there is one row.
     pub(super) apart: isize,
     /// The bytes of each row: at least those that a step writes there.
     pub(super) len: usize,
-    /// The bytes asked for ahead, or 0.
+    /// The distance in bytes by which prefetches are ahead, or 0.
     pub(super) ahead: usize,
 }
 
 const LINE: usize = cost::LINE as usize;
 
-/// Runs a strip with registers of `register` bytes, one of [`registers`]; past the caches where there is a stage.
+/// Runs a strip with registers of `register` bytes, one of [`registers`]; past the caches if there is a stage.
 ///
 /// # Safety
-/// Of every step, also of the last, what `make` reads is readable, and what it writes lies in the
-/// destination, which no one else uses; so does what the stage was given before. The machine has the
-/// instruction set.
+/// For every step, including the last, what `make` reads is readable, and what it writes is in the destination, which
+/// no one else uses; so is what the stage was given before. The machine has the instruction set.
 pub(super) unsafe fn run<M: Make<O>, const O: usize>(
     (isa, register): (Isa, usize),
     make: &M,
     strip: &Strip,
     stage: Option<&mut Stage>,
 ) {
-    // SAFETY: `# Safety` of `run` is what `Steps` asks for.
+    // SAFETY: `# Safety` of `run` is what `Steps` requires.
     let entered = unsafe { enter(isa, register, Steps { make, strip, stage }) };
     debug_assert!(entered, "strips have the registers of `registers`");
 }
 
-/// A strip, what is made of it, and where it goes.
+/// A strip, its computation, and its stage.
 struct Steps<'a, M, const O: usize> {
     make: &'a M,
     strip: &'a Strip,
@@ -77,15 +75,15 @@ struct Steps<'a, M, const O: usize> {
 }
 
 impl<M: Make<O>, const O: usize> Work for Steps<'_, M, O> {
-    /// Those of [`registers`].
+    /// The kinds of [`registers`].
     const KINDS: Kinds = Kinds { words: false, of_32: false };
 
-    /// As for [`run`].
+    /// The requirements are those of [`run`].
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Steps { make, strip, stage } = self;
-        // SAFETY: `# Safety` of `Work::with`: what `run` asks for holds, and so it does for the part of it
-        // that each way does.
+        // SAFETY: `# Safety` of `Work::with`: the requirements of `run` hold, and so they do for the part of it that
+        // each arm does.
         unsafe {
             match (stage, strip.apart == 0) {
                 (None, _) => strip.cached::<V, M, O>(make),
@@ -96,7 +94,8 @@ impl<M: Make<O>, const O: usize> Work for Steps<'_, M, O> {
     }
 }
 
-/// Calls `one` with where each strip begins on either side, and where the next one begins in the source.
+/// Calls `one` with the start of each strip in the source and in the destination, and the start of the next strip in
+/// the source.
 pub(super) fn each(around: &[Loop], first: (i64, i64), one: &mut dyn FnMut(i64, i64, i64)) {
     let mut waiting: Option<(i64, i64)> = None;
     for_each(around, first.0, first.1, &mut |from, to| {
@@ -109,7 +108,7 @@ pub(super) fn each(around: &[Loop], first: (i64, i64), one: &mut dyn FnMut(i64, 
     }
 }
 
-/// The registers that strips have, the widest first.
+/// Returns the sizes of registers that strips use, the largest first.
 pub(super) fn registers(isa: Isa) -> &'static [usize] {
     match isa {
         #[cfg(target_arch = "x86_64")]
@@ -122,8 +121,8 @@ pub(super) fn registers(isa: Isa) -> &'static [usize] {
     }
 }
 
-/// How far ahead a row of `row` bytes is asked for, where `side` rows lie side by side: not beyond the next
-/// row, and not at all in a cache.
+/// Returns the distance by which a row of `row` bytes is prefetched, if `side` rows are read in parallel: not beyond
+/// the next row, and 0 for data in a cache.
 pub(super) fn ahead(reach: Reach, row: usize, side: usize) -> usize {
     match reach {
         Reach::Far | Reach::Coming => (cost::AHEAD as usize / side).min(row / LINE) * LINE,
@@ -131,7 +130,7 @@ pub(super) fn ahead(reach: Reach, row: usize, side: usize) -> usize {
     }
 }
 
-/// Writes registers, each `apart` from the last.
+/// Writes registers that are `apart` bytes apart.
 ///
 /// # Safety
 /// They are writable; the machine has the instruction set.
@@ -144,12 +143,12 @@ unsafe fn put<V: Vector, const O: usize>(held: [V; O], to: *mut u8, apart: isize
 }
 
 impl Strip {
-    /// The bytes that a step writes in each row.
+    /// Returns the bytes that a step writes in each row.
     fn width<V: Vector, const O: usize>(&self) -> usize {
         if self.apart == 0 { O * V::BYTES } else { V::BYTES }
     }
 
-    /// While the step at `from` runs, asks for one further on, in the next row if this one `end`s before.
+    /// Prefetches for a later step while the step at `from` runs; if this row `end`s before that, in the next row.
     #[inline(always)]
     fn ask<V: Vector, M: Make<O>, const O: usize>(&self, make: &M, from: usize, end: usize) {
         if self.ahead > 0 {
@@ -161,18 +160,17 @@ impl Strip {
         }
     }
 
-    /// Through the caches.
+    /// Runs the strip through the caches.
     ///
     /// # Safety
-    /// As for [`run`].
+    /// Those of [`run`].
     #[inline(always)]
     unsafe fn cached<V: Vector, M: Make<O>, const O: usize>(&self, make: &M) {
         let width = self.width::<V, O>();
         let apart = if self.apart == 0 { V::BYTES as isize } else { self.apart };
         let end = self.len / width * self.step;
-        // SAFETY: `# Safety` of `run`: what each step, and the last one at `last`, reads is readable, and
-        // what it writes lies in the rows. `len` is at least `width`, so the last step begins within the
-        // rows.
+        // SAFETY: `# Safety` of `run`: what each step, and the last one at `last`, reads is readable, and what it
+        // writes is in the rows. `len` is at least `width`, so the last step begins within the rows.
         unsafe {
             for i in 0..self.len / width {
                 self.ask::<V, M, O>(make, i * self.step, end);
@@ -186,10 +184,10 @@ impl Strip {
         }
     }
 
-    /// Past the caches, `R` rows through the stage.
+    /// Runs the strip past the caches, `R` rows through the stage.
     ///
     /// # Safety
-    /// As for [`run`].
+    /// Those of [`run`].
     #[inline(always)]
     unsafe fn staged<V: Vector, M: Make<O>, const O: usize, const R: usize>(
         &self,
@@ -198,28 +196,27 @@ impl Strip {
     ) {
         let width = self.width::<V, O>();
         let (steps, rest) = (self.len / width, self.len % width);
-        // What the rows of the stage have room for behind a partial line, in whole steps.
+        // The capacity of the rows of the stage after a partial line, in whole steps.
         let room = (PITCH - 2 * LINE) / width;
         for k in 0..R {
             let to = self.to.wrapping_offset(k as isize * self.apart);
-            // SAFETY: `# Safety` of `run`: what the stage was given before lies in the destination, which
-            // `begin` asks for.
+            // SAFETY: `# Safety` of `run`: all bytes that the stage got before are in the destination, which `begin`
+            // requires.
             unsafe { stage.begin::<V>(k, to) };
         }
         let mut done = 0;
         while done < steps {
             let count = room.min(steps - done);
-            // SAFETY: `# Safety` of `run` holds for these steps. Every row of the stage holds less than a
-            // line, since `begin` and `flush` leave no more, and `room` steps fit behind that.
+            // SAFETY: `# Safety` of `run` holds for these steps. Every row of the stage holds less than a line, since
+            // `begin` and `flush` leave no more, and `room` steps fit after that.
             unsafe { self.fill::<V, M, O, R>(make, stage, done, count) };
             done += count;
         }
         if rest > 0 {
             let mut last = [0; 512];
-            // SAFETY: `# Safety` of `run`: what the step at `last` reads is readable, and what it writes lies
-            // in the rows. `O` is at most 8 and a register has at most 64 bytes, so `last` holds all
-            // registers. `rest` is below `width`, which is at most 512, and a row of the stage has room for
-            // it behind less than a line.
+            // SAFETY: `# Safety` of `run`: every byte that the step at `last` reads is readable, and what it writes is in the
+            // rows. `O` is at most 8 and a register has at most 64 bytes, so `last` holds all registers. `rest` is
+            // below `width`, which is at most 512, and a row of the stage has room for it after less than a line.
             unsafe {
                 let held = make.make::<V>(self.from.add(self.last));
                 for k in 0..O {
@@ -236,10 +233,10 @@ impl Strip {
         }
     }
 
-    /// `count` steps from step `done` on, through the stage.
+    /// Runs `count` steps from step `done` on, through the stage.
     ///
     /// # Safety
-    /// As for [`run`]; the rows of the stage have room for them.
+    /// Those of [`run`]; the rows of the stage have room for them.
     #[inline(always)]
     unsafe fn fill<V: Vector, M: Make<O>, const O: usize, const R: usize>(
         &self,
@@ -249,8 +246,8 @@ impl Strip {
         count: usize,
     ) {
         let is_phased = |held: &Held| !held.fill.is_multiple_of(V::BYTES);
-        // SAFETY: `# Safety` of `fill` is what `steps` asks for: the steps may be run, and the rows have room
-        // for them. `staged` asks for at least one step.
+        // SAFETY: `# Safety` of `fill` is what `steps` requires: the steps may be run, and the rows have room for them.
+        // `staged` passes at least one step.
         unsafe {
             if stage.rows[..R].iter().any(is_phased) {
                 self.steps::<V, M, O, R, true>(make, stage, done, count);
@@ -260,17 +257,17 @@ impl Strip {
         }
         for k in 0..R {
             stage.rows[k].fill += count * self.width::<V, O>();
-            // SAFETY: `# Safety` of `run`: what `steps` wrote to the row lies in the destination.
+            // SAFETY: `# Safety` of `run`: the bytes that `steps` wrote to the row are in the destination.
             unsafe { stage.flush::<V>(k) };
         }
     }
 
-    /// The steps of a filling. Rows that are `PHASED` are filled within registers of the stage: each takes
-    /// the end of one made and the beginning of the next, so that what is read back soon after was written
-    /// by one store, not by two.
+    /// Runs the steps of a filling. Rows that are `PHASED` are filled at multiples of a register of the stage: each
+    /// store takes the end of one made register and the start of the next, so that a load soon after it reads the bytes
+    /// of one store, not of two.
     ///
     /// # Safety
-    /// As for [`Strip::fill`]; `count` is at least 1.
+    /// Those of [`Strip::fill`]; `count` is at least 1.
     #[inline(always)]
     unsafe fn steps<V: Vector, M: Make<O>, const O: usize, const R: usize, const PHASED: bool>(
         &self,
@@ -282,9 +279,9 @@ impl Strip {
         const { assert!(R == 1 || R == O) };
         let width = self.width::<V, O>();
         let end = self.len / width * self.step;
-        // SAFETY: the stage's buffer lies behind a line (`Stage::new`), so a register before the end of each
-        // row is readable. `# Safety` of `fill`: each row has room for `count` steps, and what `make` reads
-        // for them is readable.
+        // SAFETY: the stage's buffer follows a line (`Stage::new`), so a register before the end of each row is
+        // readable. `# Safety` of `fill`: each row has room for `count` steps, and what `make` reads for them is
+        // readable.
         unsafe {
             let mut rows = [Filled::<V>::of::<PHASED>(stage, 0); R];
             for k in 1..R {
@@ -313,7 +310,7 @@ impl Strip {
 struct Filled<V> {
     /// The end of the row before the filling.
     end: *mut u8,
-    /// The beginning of the first register that is written. It holds `end`.
+    /// The start of the first register that is written. It contains `end`.
     to: *mut u8,
     /// The tables of [`turned`].
     tables: (*const u8, *const u8),
@@ -322,7 +319,7 @@ struct Filled<V> {
 }
 
 impl<V: Vector> Filled<V> {
-    /// Row `k` of a stage.
+    /// Returns row `k` of a stage.
     ///
     /// # Safety
     /// A register before the end of the row is readable; the machine has the instruction set.
@@ -335,11 +332,11 @@ impl<V: Vector> Filled<V> {
         Filled { end, to: end.wrapping_sub(phase), tables: turned::<V>(phase), last }
     }
 
-    /// Adds a register to the row, by a store `at` bytes after `to`. In a phased row the store begins before the end of the
-    /// row, and repeats bytes of `last` there.
+    /// Adds a register to the row, by a store `at` bytes after `to`. In a phased row the store begins before the end of
+    /// the row, and repeats bytes of `last` there.
     ///
     /// # Safety
-    /// A register at that place lies in the row's part of the stage; the machine has the instruction set.
+    /// A register at that place is in the row's part of the stage; the machine has the instruction set.
     #[inline(always)]
     unsafe fn put<const PHASED: bool>(&mut self, register: V, at: usize) {
         let to = self.to.wrapping_add(at);

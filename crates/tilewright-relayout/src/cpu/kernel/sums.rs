@@ -1,6 +1,6 @@
 //! Weighted sums of rows of numbers, 16 of them at a time.
 //!
-//! Law: sum `i` is the sum of weight · number `i` over the rows, exactly. The loops are plain ones over arrays of 16,
+//! Law: sum `i` is the sum of weight · number `i` over the rows, exactly. The loops are simple loops over arrays of 16,
 //! which the compiler turns into the registers of each instruction set.
 
 use super::{
@@ -10,17 +10,17 @@ use super::{
 };
 use crate::numbers::{HALF, LANES, Numbers, Row};
 
-/// Each half of a weight has 31 bits, a number 16: the sum of 2¹⁶ products is below 2⁶³.
+/// The maximal number of rows: each half of a weight has 31 bits, a number 16, so the sum of 2¹⁶ products is below 2⁶³.
 const MOST: usize = 1 << 16;
 
-/// The groups of numbers beside each other that are summed together.
+/// The number of adjacent groups of numbers that are summed together.
 const GROUPS: usize = 8;
 
-/// The sums of a group over a row that are added before the next group has its turn: what they read stays in the
+/// The number of rows that are added for one group before the next group follows: the data that they read stays in the
 /// fastest cache until then.
 const BLOCK: usize = 256;
 
-/// What half a weight is at most.
+/// The maximum of half a weight.
 const FACTOR: u32 = (1 << HALF) - 1;
 
 /// The sums of both halves of the weights.
@@ -58,7 +58,7 @@ pub(crate) fn sums(
     }
 }
 
-/// What is summed, and where the sums go: those of each group of [`LANES`] numbers behind the last.
+/// The inputs of a sum, and its outputs: the sums of each group of [`LANES`] numbers, one group after the other.
 struct Task<'a> {
     mask: u16,
     bytes: &'a [u8],
@@ -73,12 +73,12 @@ fn run<R: Read>(isa: Isa, read: R, task: Task<'_>) {
     debug_assert!(entered, "every instruction set has its registers");
 }
 
-/// How 16 numbers are read.
+/// The format of 16 numbers.
 trait Read: Copy {
     /// The bits of a number.
     const BITS: usize;
 
-    /// The numbers from number `at` on; `None` if the bytes end before the last of them.
+    /// Returns the numbers from number `at` on; `None` if the bytes end before the last of them.
     fn read(self, bytes: &[u8], at: usize) -> Option<[u16; LANES]>;
 }
 
@@ -96,7 +96,7 @@ impl Read for Bytes {
     }
 }
 
-/// Numbers of two bytes, big-endian or not.
+/// Numbers of two bytes, big-endian or little-endian.
 #[derive(Clone, Copy)]
 struct Pairs<const BIG: bool>;
 
@@ -111,7 +111,7 @@ impl<const BIG: bool> Read for Pairs<BIG> {
     }
 }
 
-/// Packed numbers of `BITS` bits, those of the low bits of a byte first.
+/// Packed numbers of `BITS` bits, the lowest bits of a byte first.
 #[derive(Clone, Copy)]
 struct Bits<const BITS: usize>;
 
@@ -154,7 +154,7 @@ impl<R: Read> Work for Sum<'_, R> {
     }
 }
 
-/// Adds rows up to the first that reaches to the end of the bytes; gives how many.
+/// Adds rows up to the first that reaches the end of the bytes; returns their number.
 #[inline(always)]
 fn whole<R: Read>(
     read: R,
@@ -164,7 +164,7 @@ fn whole<R: Read>(
     rows: &[Row],
     out: &mut Halves,
 ) -> usize {
-    // What is local stays in registers.
+    // Local variables stay in registers.
     let ([mut low, mut high], mut done) = (*out, 0);
     for row in rows {
         let at = usize::try_from(from.saturating_add(row.at)).unwrap_or(usize::MAX);
@@ -177,9 +177,9 @@ fn whole<R: Read>(
     done
 }
 
-/// Sums with the products of numbers and half a weight added. That both are narrow is said here, for some machines
-/// multiply such and add in one instruction; and that these are 16 sums beside each other, for the compiler is to see
-/// no others.
+/// Returns the sums plus the products of numbers and half a weight. The mask of `half` shows the compiler that both
+/// factors are narrow, because some machines multiply and add such factors in one instruction. The separate function
+/// shows it 16 adjacent sums and no others.
 #[inline(always)]
 fn added(mut sums: [u64; LANES], numbers: [u16; LANES], mask: u16, half: u32) -> [u64; LANES] {
     let half = u64::from(half & FACTOR);
@@ -189,7 +189,7 @@ fn added(mut sums: [u64; LANES], numbers: [u16; LANES], mask: u16, half: u32) ->
     sums
 }
 
-/// Adds a row that reaches to the end of the bytes or beyond.
+/// Adds a row that reaches the end of the bytes or beyond.
 #[cold]
 #[inline(never)]
 fn last<R: Read>(read: R, mask: u16, bytes: &[u8], at: u64, row: &Row, out: &mut Halves) {
@@ -199,7 +199,7 @@ fn last<R: Read>(read: R, mask: u16, bytes: &[u8], at: u64, row: &Row, out: &mut
     *high = added(*high, numbers, mask, row.high);
 }
 
-/// Numbers of which some lie behind the end, or near it, those behind as 0.
+/// Reads numbers at or beyond the end of the bytes; numbers beyond it are 0.
 fn short<R: Read>(read: R, bytes: &[u8], at: u64) -> [u16; LANES] {
     let bit = u128::from(at) * R::BITS as u128;
     let first = usize::try_from(bit / 8).ok();

@@ -1,4 +1,4 @@
-//! Moves elements one by one: tables say the offset of each in the source and in the destination.
+//! Moves of single elements by tables of their offsets in the source and in the destination.
 
 use super::{Codec, bits, line};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     program::walk::{Leaf, Pair},
 };
 
-/// Moves a leaf from `src` to `out`, its offsets, in elements, shifted on either side.
+/// Moves a leaf from `src` to `out`; `shift` is added to its offsets on each side, in elements.
 pub(crate) fn table(elements: Elements, leaf: &Leaf<'_>, shift: Pair, src: &[u8], out: &mut [u8]) {
     let Elements { src_bits, dst_bits, .. } = elements;
     let leaf = &Shifted { leaf: *leaf, shift };
@@ -17,7 +17,7 @@ pub(crate) fn table(elements: Elements, leaf: &Leaf<'_>, shift: Pair, src: &[u8]
     if src_bits < 8 {
         let bits = u64::from(dst_bits);
         if run == 1 {
-            // An element lies within one byte.
+            // An element is within one byte.
             return each(leaf, |from, to| {
                 bits::put(out, to as u64 * bits, bits, bits::get(src, from as u64 * bits, bits));
             });
@@ -45,7 +45,7 @@ pub(crate) fn table(elements: Elements, leaf: &Leaf<'_>, shift: Pair, src: &[u8]
     }
 }
 
-/// A leaf, and by how much its offsets are shifted on either side.
+/// A leaf, and the shifts of its offsets on each side.
 struct Shifted<'a> {
     leaf: Leaf<'a>,
     shift: Pair,
@@ -65,7 +65,7 @@ fn each(shifted: &Shifted<'_>, mut f: impl FnMut(i64, i64)) {
 
 /// Moves `N` bytes for each entry.
 fn lanes<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], out: &mut [u8]) {
-    // For few rows, looking at the ends of both tables takes longer than looking at each entry's.
+    // For few rows, checking the bounds of both tables takes longer than checking each entry.
     if leaf.leaf.outer.len() < 4 || !leaf.is_within(width, N, src.len(), out.len()) {
         return each(leaf, |from, to| {
             let (from, to) = (from as usize * width, to as usize * width);
@@ -78,7 +78,7 @@ fn lanes<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], out: &mut
     }
 }
 
-/// Moves `N` bytes for each entry, without a look at the ends of the buffers.
+/// Moves `N` bytes for each entry, without checking the ends of the buffers.
 ///
 /// # Safety
 /// From each entry on, scaled by `width`, there are `N` bytes in `src` and in `out`.
@@ -91,8 +91,8 @@ unsafe fn moved<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], ou
         let to = to.wrapping_offset(scaled(dst + leaf.shift.1));
         for &(src, dst) in leaf.leaf.inner {
             let (from, to) = (from.wrapping_offset(scaled(src)), to.wrapping_offset(scaled(dst)));
-            // SAFETY: `# Safety` of `moved`: `N` bytes lie in `src` and in `out` from the sum of both entries
-            // on. The sides are a shared and an exclusive slice, so they do not overlap.
+            // SAFETY: `# Safety` of `moved`: there are `N` bytes in `src` and in `out` from the sum of both entries on.
+            // The sides are a shared and an exclusive slice, so they do not overlap.
             unsafe {
                 to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned())
             };
@@ -101,7 +101,7 @@ unsafe fn moved<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], ou
 }
 
 impl Shifted<'_> {
-    /// Whether `bytes` bytes from each entry on lie within buffers of these lengths.
+    /// Returns whether `bytes` bytes from each entry on are within buffers of these lengths.
     fn is_within(&self, width: usize, bytes: usize, src: usize, dst: usize) -> bool {
         let (outer, inner) = (Bounds::of(self.leaf.outer), Bounds::of(self.leaf.inner));
         let fits = |low: i128, high: i128, len: usize| {
@@ -114,7 +114,7 @@ impl Shifted<'_> {
     }
 }
 
-/// The least and the greatest offset of a table on either side.
+/// The lowest and the highest offset of a table on each side.
 struct Bounds {
     low: Pair,
     high: Pair,
@@ -134,7 +134,7 @@ impl Bounds {
     }
 }
 
-/// Unpacks and packs elements, whose widths differ.
+/// Unpacks or packs elements whose widths differ.
 fn convert(elements: Elements, leaf: &Shifted<'_>, src: &[u8], out: &mut [u8]) {
     let (codec, mut row) = (Codec::Packed(elements), [[0; 4]]);
     each(leaf, |from, to| {

@@ -1,5 +1,5 @@
-//! Packs every `n`th element of a row, in registers: each register written takes its bytes from `n` registers
-//! read, by a table for each of them.
+//! Strided pack: every `n`th element of a row, in registers. Each written register takes its bytes from `n` read
+//! registers, by a table for each of them.
 
 use super::{
     Isa, Tools,
@@ -13,13 +13,13 @@ use crate::{
     program::region::{Loop, RegionRef},
 };
 
-/// The most elements of which one is taken: of more, hardly two lie on a line.
+/// The maximal `n`; with more, two taken elements are rarely in one line.
 const MOST: i64 = 8;
 
-/// A region that takes one of a few elements.
+/// The parameters of a region that takes one of every `n` elements.
 #[derive(Clone, Debug)]
 pub(crate) struct Thin {
-    /// Of how many elements one is taken.
+    /// The number of elements of which one is taken.
     n: usize,
     /// The bytes of an element.
     run: u64,
@@ -27,8 +27,8 @@ pub(crate) struct Thin {
     tables: Box<[[u8; 64]]>,
 }
 
-/// Of how many elements side by side a region takes one, along a loop that is contiguous in the
-/// destination; `None` if it is no such region, or if it takes others of them elsewhere.
+/// Returns the number of adjacent elements of which a region takes one, along a loop that is contiguous in the
+/// destination; `None` if there is no such loop, or if the region takes others of them elsewhere.
 fn one_of(region: &RegionRef<'_>) -> Option<usize> {
     let (last, rest) = region.loops.split_last()?;
     let run = i64::try_from(region.run).ok().filter(|run| !region.packed && *run <= 16)?;
@@ -39,29 +39,30 @@ fn one_of(region: &RegionRef<'_>) -> Option<usize> {
 }
 
 impl Thin {
-    /// What a region is; `None` where it takes no element of a few, or its rows are shorter than registers.
+    /// Returns the parameters for a region; `None` if it does not take one of every few elements, or its rows are
+    /// shorter than registers.
     pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Thin> {
         let n = one_of(region)?;
         let (last, width) = (region.loops.last()?, region.run as usize);
         let len = usize::try_from(last.extent.checked_mul(region.run)?).ok()?;
-        // The last element of a row may have none behind it.
+        // The last element of a row may be the last of the source.
         let long = |size: &&usize| **size + width <= len;
         let register = *strip::registers(isa).iter().find(long)?;
         Some(Thin { n, run: region.run, register, tables: few::tables(n, width, register, false) })
     }
 
-    /// Of how many elements one is taken.
+    /// Returns the number of elements of which one is taken.
     pub(crate) fn one_of(&self) -> usize {
         self.n
     }
 
-    /// The least turns of the last loop, of runs of `run` bytes.
+    /// Returns the minimal extent of the last loop, for runs of `run` bytes.
     pub(crate) fn least(&self, run: u64) -> u64 {
         (self.register as u64).div_ceil(run) + 1
     }
 
-    /// Moves a region that this was made for, or a part of it whose last loop is long enough. Returns
-    /// whether it did: not if a byte lies outside the slices.
+    /// Moves the region for which this was made, or a part of it whose last loop is long enough. Returns whether it
+    /// did; it does nothing if a byte is outside the slices.
     pub(crate) fn run(
         &self,
         tools: &mut Tools<'_>,
@@ -118,12 +119,11 @@ impl Thin {
                 len: part,
                 ahead: strip::ahead(tools.reach, N * part, 1),
             };
-            // SAFETY: every byte of the region lies within the slices, one of which is exclusive, as
-            // `is_within` found. A step reads `N` registers one behind the other and writes one; the last
-            // one ends `N * part` bytes behind the row's first, which lies in the source: either that
-            // was found, or the row's last element, which does, begins there. Rows are no shorter than a
-            // register and an element, as `least` says. The machine has the instruction set, as
-            // `Isa::chosen` and its callers make sure.
+            // SAFETY: every byte of the region is within the slices, one of which is exclusive, as `is_within` found. A
+            // step reads `N` consecutive registers and writes one; the last one ends `N * part` bytes after the row's
+            // first byte. This is in the source: either that was found, or the row's last element, which is in it,
+            // begins there. Rows are no shorter than a register and an element, as `least` says. The machine has the
+            // instruction set, as `Isa::chosen` and its callers make sure.
             unsafe {
                 strip::run((tools.isa, register), &make, &strip, stage.as_mut());
                 let (from, to) = (strip.from.wrapping_add(N * part), strip.to.wrapping_add(part));
@@ -131,13 +131,13 @@ impl Thin {
             }
         });
         if let Some(stage) = stage {
-            // SAFETY: what is left in the stage is the region's.
+            // SAFETY: all bytes left in the stage are the region's.
             unsafe { strip::finish(tools.isa, stage) };
         }
     }
 }
 
-/// Reads `N` registers one behind the other.
+/// Reads `N` consecutive registers.
 struct Nth<'a, const N: usize> {
     tables: &'a [[u8; 64]; N],
 }
@@ -145,7 +145,7 @@ struct Nth<'a, const N: usize> {
 impl<const N: usize> Make<1> for Nth<'_, N> {
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
-        // SAFETY: `# Safety` of `Make::make`: what this step reads is readable, `N` registers from `from` on.
+        // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, `N` registers from `from` on.
         // The tables were made for registers of `V`: `Thin::of` makes both of `register` bytes.
         unsafe {
             let mut held = [V::load(from); N];

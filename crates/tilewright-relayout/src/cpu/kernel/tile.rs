@@ -1,6 +1,5 @@
-//! Blocked transpose: rows of the source into a scratch buffer, columns of it into rows of the
-//! destination. Strides that are powers of two do no harm, since every
-//! cache line is read and written once per block.
+//! Blocked transpose: rows of the source are read into a scratch buffer, whose columns become rows of the destination.
+//! Strides that are powers of two do no harm, since every cache line is read and written once per block.
 
 use super::{Codec, line};
 use crate::{
@@ -8,11 +7,11 @@ use crate::{
     program::region::{Loop, RegionRef, for_each},
 };
 
-/// Two loops and how many turns of each are taken.
+/// Two loops and the extents of a block in them.
 struct Pair<'a> {
-    /// The loop that is nearest to contiguous in the source.
+    /// The loop with the smallest stride in the source.
     s: &'a Loop,
-    /// The loop that is innermost in the destination.
+    /// The innermost loop of the destination.
     d: &'a Loop,
     count: (usize, usize),
 }
@@ -29,8 +28,8 @@ const WRITE: usize = 256;
 /// Bytes between rows of the scratch buffer, so that rows do not share cache sets.
 const SKEW: usize = 64;
 
-/// The elements of a block along the source's contiguous loop and along the destination's. What one
-/// loop is too short for is left to the other.
+/// Returns the extents of a block in the source's contiguous loop and in the destination's. If one loop is short, the
+/// other gets more.
 pub(super) fn block_size(width: usize, s_extent: u64, d_extent: u64) -> (usize, usize) {
     let least = |extent: u64, limit: usize| extent.min(limit.max(1) as u64) as usize;
     let room = SCRATCH / width;
@@ -39,7 +38,7 @@ pub(super) fn block_size(width: usize, s_extent: u64, d_extent: u64) -> (usize, 
     (s, least(d_extent, (room / s).min(4 * WRITE.max(READ * 64 / (s * width)) / width).max(d)))
 }
 
-/// Moves a part in blocks of its turn `minor` and its last.
+/// Moves a part in blocks of its loop `minor` and its last loop.
 pub(super) fn tile<const W: usize>(
     codec: Codec,
     part: &RegionRef<'_>,
@@ -55,7 +54,7 @@ pub(super) fn tile<const W: usize>(
     let whole = (s.extent as usize, d.extent as usize);
     let size = block_size(W, s.extent, d.extent);
     for_each(&outer, part.src, part.dst, &mut |from, to| {
-        // Down the destination's rows first: the pages of one block's rows stay in reach.
+        // Blocks advance along the destination's rows first, so that the pages of their rows stay in the TLB.
         for s0 in (0..whole.0).step_by(size.0) {
             for d0 in (0..whole.1).step_by(size.1) {
                 let from = from + s0 as i64 * s.src + d0 as i64 * d.src;

@@ -1,5 +1,5 @@
-//! Moves parts of one region in several threads at the same time, where it is proved that they write
-//! different bytes.
+//! Moves of the parts of one region in several threads at the same time, if it is proved that they write different
+//! bytes.
 
 use super::{Isa, weave};
 use crate::{
@@ -12,8 +12,8 @@ use crate::{
     program::region::{Loop, RegionRef},
 };
 
-/// What moves the parts of a region of bytes: no two of its elements share a byte of the destination, and
-/// the cut is its own.
+/// A partitioned region of bytes: no two of its elements share a byte of the destination, and the partition was made
+/// for it.
 pub(crate) struct Together<'a> {
     isa: Isa,
     weave: &'a Weave,
@@ -21,20 +21,20 @@ pub(crate) struct Together<'a> {
     cut: Cut,
 }
 
-/// A destination that threads write parts of.
+/// A destination of which threads write parts.
 #[derive(Clone, Copy)]
 struct Shared(*mut u8, usize);
 
-// SAFETY: `Shared` gives out no access of its own. Every write through it is in an `unsafe` block, which says
-// why no other thread has the same bytes.
+// SAFETY: `Shared` itself gives no access to the bytes. Every write through it is in an `unsafe` block, which proves
+// that no other thread writes the same bytes.
 unsafe impl Sync for Shared {}
 
-/// What calls a function with every number below another, in threads.
+/// A function that calls another with every number below a count, in threads.
 pub(crate) type Each<'a> = dyn Fn(usize, &(dyn Fn(usize) + Sync)) -> Result<(), Error> + 'a;
 
 impl<'a> Together<'a> {
-    /// The parts of a region that is this weave; `None` if its elements might share a byte of the
-    /// destination.
+    /// Returns the parts of a region that this register transpose serves; `None` if its elements might share a byte of
+    /// the destination.
     pub(crate) fn of(
         isa: Isa,
         weave: &'a Weave,
@@ -46,8 +46,8 @@ impl<'a> Together<'a> {
         (fits && apart).then_some(Together { isa, weave, region, cut })
     }
 
-    /// Moves all parts, in threads of `each`; each with buffers of `scratches`. Returns whether it did: not
-    /// if a part is not woven or leaves the slices.
+    /// Moves all parts in threads of `each`, with buffers of `scratches`. Returns whether it did; it does nothing if
+    /// the register transpose does not serve a part, or a part exceeds the slices.
     ///
     /// # Errors
     /// Those of `each`.
@@ -72,11 +72,11 @@ impl<'a> Together<'a> {
                 let mut loops = scratch.take_loops(&[]);
                 let part = self.cut.part(&self.region, i as u64, &mut loops);
                 if let Some(blocks) = self.blocks(&part, src, &target) {
-                    // SAFETY: the blocks of a part read within `src` and write within `out`, as was
-                    // found, and what they write are elements of the part: no other part has them, since
-                    // the cut is the region's own, and no two elements of the region share a byte, as
-                    // `keeps_apart` found. `out` is held exclusively meanwhile. The machine has the
-                    // instruction set, as `Isa::chosen` and its callers make sure.
+                    // SAFETY: the blocks of a part read within `src` and write within `out`, as was found, and what
+                    // they write are elements of the part. No other part has them, since the cut was made for this
+                    // region, and no two elements of the region share a byte, as `keeps_apart` found. `out` is held
+                    // exclusively meanwhile. The machine has the instruction set, as `Isa::chosen` and its callers make
+                    // sure.
                     let is_done = unsafe {
                         weave::run(self.isa, self.weave, blocks, (src, None), target.0, scratch)
                     };
@@ -89,14 +89,14 @@ impl<'a> Together<'a> {
         Ok(true)
     }
 
-    /// The blocks of a part, if they stay within the slices.
+    /// Returns the blocks of a part, if they stay within the slices.
     fn blocks(&self, part: &RegionRef<'_>, src: &[u8], out: &Shared) -> Option<Blocks> {
         weave::blocks(self.weave, part, (src, part.src), ((out.0, out.1), part.dst))
     }
 }
 
-/// Whether each loop strides over all that lies further in, so that no two runs share a unit; those of
-/// the largest stride first.
+/// Returns whether each loop strides over everything that is further in, so that no two runs share a unit. Loops are
+/// ordered by descending stride.
 pub(crate) fn keeps_apart(loops: &[Loop], run: u64) -> bool {
     let mut span = i64::try_from(run).ok();
     for turn in loops.iter().rev() {
@@ -161,7 +161,7 @@ mod tests {
                     |src: &[u8], out: &mut [u8]| together.run(src, out, &scratches, &each).unwrap();
                 assert!(run(&source, &mut out), "{} {width}", isa.name());
                 assert!(out == expected, "{} {width}", isa.name());
-                // Nothing is written if any part would leave either slice.
+                // Nothing is written if any part would exceed either slice.
                 out.fill(0xA5);
                 assert!(!run(&source[..source.len() - 1], &mut out));
                 let short = src as usize + 69;

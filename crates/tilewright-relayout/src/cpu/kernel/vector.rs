@@ -1,10 +1,9 @@
-//! Registers, as the kernels see them.
+//! The register interface that the kernels use.
 //!
-//! One operation moves data between registers: the *exchange* of an address bit inside the register
-//! with the bit that tells two registers apart. Level `j` is the address bit of weight 2ʲ *bits*:
-//! levels 0 to 2 lie within a byte, level 3 tells neighbouring bytes apart, and so on. Every
-//! permutation of the bits of an address is a sequence of exchanges and one rearrangement of bytes
-//! within each register, so this is all that an instruction set has to offer.
+//! One operation moves data between registers: the *exchange* of an address bit within the register with the bit that
+//! selects one of two registers. Level `j` is the address bit of weight 2ʲ *bits*: levels 0 to 2 are within a byte,
+//! level 3 selects one of two adjacent bytes, and so on. Every permutation of the bits of an address is a sequence of
+//! exchanges and one rearrangement of bytes within each register, so an instruction set needs to offer nothing else.
 
 /// A register of `BYTES` bytes.
 ///
@@ -15,19 +14,19 @@ pub(super) unsafe trait Vector: Copy {
     /// The bytes of a register, a power of two of at least 16.
     const BYTES: usize;
 
-    /// Reads a register, of any alignment.
+    /// Loads a register from any alignment.
     ///
     /// # Safety
     /// `BYTES` bytes at `from` are readable; the machine has the instruction set.
     unsafe fn load(from: *const u8) -> Self;
 
-    /// Writes a register, of any alignment.
+    /// Stores a register at any alignment.
     ///
     /// # Safety
     /// `BYTES` bytes at `to` are writable; the machine has the instruction set.
     unsafe fn store(self, to: *mut u8);
 
-    /// Writes the first `len` bytes of the register.
+    /// Stores the first `len` bytes of the register.
     ///
     /// # Safety
     /// `len` is below `BYTES`, and `len` bytes at `to` are writable; the machine has the instruction set.
@@ -43,40 +42,40 @@ pub(super) unsafe trait Vector: Copy {
         }
     }
 
-    /// Writes a register past the caches, where the instruction set can.
+    /// Stores a register past the caches, if the instruction set can.
     ///
     /// # Safety
     /// `BYTES` bytes at `to` are writable and `to` is a multiple of `BYTES`; the machine has the
     /// instruction set.
     unsafe fn stream(self, to: *mut u8);
 
-    /// Exchanges the address bit of weight 2^`level` bits in both registers with the bit that tells
-    /// `a` from `b`: the first result holds what has that bit clear, of `a` and then of `b`.
+    /// Exchanges the address bit of weight 2^`level` bits in both registers with the bit that selects `a` or `b`: the
+    /// first result holds the bits of `a`, and then of `b`, whose address has that bit clear.
     ///
     /// # Safety
     /// The machine has the instruction set. `level` is below log₂(8 · `BYTES`).
     unsafe fn exchange(level: u8, a: Self, b: Self) -> (Self, Self);
 
-    /// The bytes of the register in another order: byte `i` is byte `table[i]`, each below `BYTES`.
+    /// Rearranges the bytes of the register: byte `i` becomes byte `table[i]`, each below `BYTES`.
     ///
     /// # Safety
     /// `BYTES` bytes at `table` are readable; the machine has the instruction set.
     unsafe fn arrange(self, table: *const u8) -> Self;
 
-    /// The register with some bytes replaced: where `table[i]` is below `BYTES`, byte `i` is that byte of
-    /// `from`; where it is 0x80 or more, byte `i` stays.
+    /// Replaces some bytes of the register: if `table[i]` is below `BYTES`, byte `i` becomes that byte of `from`; if it
+    /// is 0x80 or more, byte `i` stays.
     ///
     /// # Safety
     /// `BYTES` bytes at `table` are readable; the machine has the instruction set.
     unsafe fn pick(self, from: Self, table: *const u8) -> Self;
 
-    /// The first `count` bytes of the register, then those of `rest` from there on.
+    /// Returns the first `count` bytes of the register followed by those of `rest` from position `count` on.
     ///
     /// # Safety
     /// `count` is at most `BYTES`; the machine has the instruction set.
     unsafe fn splice(self, rest: Self, count: usize) -> Self;
 
-    /// The sign in every byte extended: from the bit `sign`, a power of two, above which all are clear.
+    /// Extends the sign in every byte from the bit `sign`, a power of two, above which all bits are clear.
     ///
     /// # Safety
     /// The machine has the instruction set.
@@ -104,10 +103,10 @@ pub(super) unsafe trait Vector: Copy {
         }
     }
 
-    /// Asks for the line of an address, which need not be mapped.
+    /// Prefetches the line of an address, which need not be mapped.
     fn prefetch(at: *const u8);
 
-    /// The same of a line that will be written, but not all of it.
+    /// Prefetches a line that will be written in part.
     fn prefetch_to_write(at: *const u8);
 
     /// Orders streamed stores before all later ones.
@@ -122,7 +121,7 @@ pub(super) unsafe trait Vector: Copy {
 #[inline(always)]
 unsafe fn ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: `# Safety` of `ends`: `len` bytes at `from` are readable and at `to` writable, and `len` is at
-    // least `N`. An array of bytes has no alignment.
+    // least `N`. An array of bytes needs no alignment.
     unsafe {
         let first = from.cast::<[u8; N]>().read();
         let last = from.add(len - N).cast::<[u8; N]>().read();

@@ -1,8 +1,8 @@
-//! Runs a [`Weave`]: block after block, its registers read, permuted and written.
+//! The kernel that runs a [`Weave`]: it reads, permutes and writes registers, block after block.
 //!
-//! Where blocks go through a scratch buffer, the steps that read the next block alternate with those
-//! that write the current one, and lines are asked for before they are read: the memory is kept busy in
-//! both directions all the time.
+//! If blocks go through a scratch buffer, the steps that read the next block alternate with those that write the
+//! current one, and lines are prefetched before they are read. This keeps the memory busy in both directions all the
+//! time.
 
 use super::{
     ask::{Ask, Requests},
@@ -20,8 +20,8 @@ use crate::{
     program::region::RegionRef,
 };
 
-/// Runs the blocks of a weave over a part that it fits, whose first unit is at byte `from` of `src` and at
-/// byte `to` of `out`. Returns whether it did: not if any byte that it would read or write lies outside.
+/// Runs the blocks of a register transpose over a part that it serves, whose first unit is at byte `from` of `src` and
+/// at byte `to` of `out`. Returns whether it did; it does nothing if any byte that it would read or write is outside.
 pub(crate) fn weave(
     isa: Isa,
     weave: &Weave,
@@ -38,7 +38,7 @@ pub(crate) fn weave(
     unsafe { run(isa, weave, blocks, (src, ask), target.0, scratch) }
 }
 
-/// The blocks of a part that a weave fits, if all they read lies in `src` and all they write in the bytes
+/// Returns the blocks of a part that a register transpose serves, if all reads are in `src` and all writes in the bytes
 /// of the destination.
 pub(super) fn blocks(
     weave: &Weave,
@@ -54,7 +54,7 @@ pub(super) fn blocks(
 /// Runs blocks. Returns whether the instruction set has their registers.
 ///
 /// # Safety
-/// They are blocks of the weave that [`blocks`] found to read within `src` and to write within a
+/// They are blocks of the register transpose that [`blocks`] found to read within `src` and to write within a
 /// destination at `out`, of which no one else uses what they write; the machine has the instruction set.
 pub(super) unsafe fn run(
     isa: Isa,
@@ -82,16 +82,15 @@ pub(super) unsafe fn run(
 
 const LINE: usize = cost::LINE as usize;
 
-/// Blocks whose registers go straight to the destination, `W` at a time.
+/// Blocks whose registers go directly to the destination, `W` at a time.
 struct Direct<'a, const T: bool, const W: usize>(&'a Run<'a>, Blocks);
 
 impl<const T: bool, const W: usize> Work for Direct<'_, T, W> {
-    /// As for [`Run::all`].
+    /// The requirements are those of [`Run::all`].
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Direct(run, blocks) = self;
-        // SAFETY: `# Safety` of `Work::with`: what `Run::all` asks for holds, which is what `direct` asks
-        // for.
+        // SAFETY: `# Safety` of `Work::with`: the requirements of `Run::all` hold, which are those of `direct`.
         unsafe {
             match run.buffers.store {
                 Store::Cached => run.direct::<V, T, W, true>(blocks),
@@ -106,12 +105,11 @@ impl<const T: bool, const W: usize> Work for Direct<'_, T, W> {
 struct Through<'a, const T: bool, const G: usize, const W: usize>(&'a Run<'a>, Blocks);
 
 impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W> {
-    /// As for [`Run::all`].
+    /// The requirements are those of [`Run::all`].
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Through(run, blocks) = self;
-        // SAFETY: `# Safety` of `Work::with`: what `Run::all` asks for holds, which is what `through` asks
-        // for.
+        // SAFETY: `# Safety` of `Work::with`: the requirements of `Run::all` hold, which are those of `through`.
         unsafe {
             match run.buffers.store {
                 Store::Cached => run.through::<V, T, G, W, true>(blocks),
@@ -126,11 +124,10 @@ impl Run<'_> {
     /// Moves all blocks. Returns whether the instruction set has registers of this size.
     ///
     /// # Safety
-    /// Every byte that a step of a block reads lies in the source and every byte it writes in the
-    /// destination, which no one else uses; the scratch buffer holds two blocks and a stage; the machine
-    /// has the instruction set.
+    /// Every byte that a step of a block reads is in the source and every byte it writes in the destination, which no
+    /// one else uses; the scratch buffer holds two blocks and a stage; the machine has the instruction set.
     unsafe fn all(&self, isa: Isa, blocks: Blocks) -> bool {
-        // SAFETY: `# Safety` of `all` is what `sized` asks for.
+        // SAFETY: `# Safety` of `all` is what `sized` requires.
         unsafe {
             if self.weave.lanes.is_transpose(self.weave.register) {
                 self.sized::<true>(isa, blocks)
@@ -140,16 +137,16 @@ impl Run<'_> {
         }
     }
 
-    /// Moves all blocks; with `T`, by the exchanges of a transpose, which are known beforehand.
+    /// Moves all blocks; with `T`, by the exchanges of a transpose, which are known at compile time.
     ///
     /// # Safety
-    /// As for [`Run::all`].
+    /// Those of [`Run::all`].
     unsafe fn sized<const T: bool>(&self, isa: Isa, blocks: Blocks) -> bool {
         let (steps, register) = (&self.weave.steps, self.weave.register);
         macro_rules! go {
             ($work:expr) => {
-                // SAFETY: `# Safety` of `all`, which `sized` shares: the machine has the instruction set, and
-                // what `Direct` and `Through` ask for holds.
+                // SAFETY: `# Safety` of `all`, which `sized` shares: the machine has the instruction set, and the
+                // requirements of `Direct` and `Through` hold.
                 unsafe { enter(isa, register, $work) }
             };
         }
@@ -159,17 +156,17 @@ impl Run<'_> {
             (4, true) => go!(Direct::<T, 4>(self, blocks)),
             (8, true) => go!(Direct::<T, 8>(self, blocks)),
             (_, true) => go!(Direct::<T, 16>(self, blocks)),
-            // Half of five to seven exchanges are done on the way.
+            // With five to seven exchanges, reading steps do half of them.
             (8, _) if steps.gather_src.len() == 4 => go!(Through::<T, 4, 8>(self, blocks)),
             (8, _) => go!(Through::<T, 8, 8>(self, blocks)),
             _ => go!(Through::<T, 8, 16>(self, blocks)),
         }
     }
 
-    /// Registers from the source to the destination, `W` at a time.
+    /// Moves registers from the source to the destination, `W` at a time.
     ///
     /// # Safety
-    /// As for [`Run::all`].
+    /// Those of [`Run::all`].
     #[inline(always)]
     unsafe fn direct<V: Vector, const T: bool, const W: usize, const CACHED: bool>(
         &self,
@@ -187,8 +184,8 @@ impl Run<'_> {
             let after = self.buffers.src.wrapping_offset(after as isize);
             let mut requests = Requests::of(self.ask, after, &steps.asked);
             for (number, together) in sink.begin::<V>(&block).enumerate() {
-                // SAFETY: registers of a step of a block lie in the source and in the destination;
-                // the machine has the instruction set, and the levels fit the register.
+                // SAFETY: registers of a step of a block are in the source and in the destination; the machine has the
+                // instruction set, and the levels fit the register.
                 unsafe {
                     let open = sink.open::<V>(number, together);
                     for step in together {
@@ -202,11 +199,11 @@ impl Run<'_> {
             }
             requests.rest::<V>();
         }
-        // SAFETY: all blocks lie in the destination.
+        // SAFETY: all blocks are in the destination.
         unsafe { sink.end::<V>() };
     }
 
-    /// Orders what was written past the caches before all that is written later.
+    /// Orders all writes past the caches before all later writes.
     #[inline(always)]
     fn fence<V: Vector>(&self) {
         if self.buffers.store == Store::Streamed {
@@ -214,7 +211,7 @@ impl Run<'_> {
         }
     }
 
-    /// The levels of the bits of a register index from `first` on.
+    /// Returns the levels of the bits of a register index from `first` on.
     #[inline(always)]
     fn levels(&self, first: usize) -> [[u8; 2]; 4] {
         let mut levels = [[NONE; 2]; 4];
@@ -224,20 +221,20 @@ impl Run<'_> {
         levels
     }
 
-    /// Asks for the lines of registers.
+    /// Prefetches the lines of registers.
     #[inline(always)]
     fn ask<V: Vector, const N: usize>(&self, at: i64, registers: &[i64; N]) {
-        // Where they straddle lines, the first line of a row was read with the row before it.
+        // If registers cross lines, the first line of a row was read with the previous row.
         let at = self.buffers.src.wrapping_offset(at as isize + V::BYTES as isize - 1);
         for register in registers {
             V::prefetch(at.wrapping_offset(*register as isize));
         }
     }
 
-    /// Registers through the scratch buffer: read `G` at a time, written `W` at a time.
+    /// Moves registers through the scratch buffer: read `G` at a time, written `W` at a time.
     ///
     /// # Safety
-    /// As for [`Run::all`].
+    /// Those of [`Run::all`].
     #[inline(always)]
     unsafe fn through<
         V: Vector,
@@ -257,8 +254,8 @@ impl Run<'_> {
         let mut next = blocks.next();
         let read = Reading::<G>::new(self, W);
         for step in 0..steps.gather.len() {
-            // SAFETY: `# Safety` of `Run::all`: what step `step` of the block reads lies in the source.
-            // `current` is the first half of the scratch buffer, which holds two blocks.
+            // SAFETY: `# Safety` of `Run::all`: every byte that step `step` of the block reads is in the source. `current` is the
+            // first half of the scratch buffer, which holds two blocks.
             unsafe {
                 let soon = next.map_or(block.src, |next| next.src);
                 read.step::<V, T>(self, block.src, soon, step, current);
@@ -272,15 +269,15 @@ impl Run<'_> {
                 // SAFETY: the filling's steps follow.
                 let open = unsafe { sink.open::<V>(number, together) };
                 for write in together {
-                    // SAFETY: a writing step's lines lie in the scratch buffer and its registers in the
-                    // destination; the machine has the instruction set, and the levels fit the register.
+                    // SAFETY: a writing step's lines are in the scratch buffer and its registers in the destination;
+                    // the machine has the instruction set, and the levels fit the register.
                     unsafe {
                         let mut held = load_lines::<V, W>(current.offset(write.from as isize));
                         exchange::<V, T, W, G>(&mut held, &levels);
                         sink.put::<V>(open, write, &mut held, &mut Requests::none());
                     }
                     written += W;
-                    // For every register written one is read.
+                    // One register is read for every register written.
                     let Some(Block { src, .. }) = next else { continue };
                     let soon = after.map_or(src, |after| after.src);
                     while (step + 1) * G <= written {
@@ -296,17 +293,17 @@ impl Run<'_> {
             (block, next) = (following, after);
             core::mem::swap(&mut current, &mut other);
         }
-        // SAFETY: all blocks lie in the destination.
+        // SAFETY: all blocks are in the destination.
         unsafe { sink.end::<V>() };
     }
 }
 
-/// How a block is read.
+/// The parameters of reading a block.
 struct Reading<const G: usize> {
     registers: [i64; G],
     apart: [usize; G],
     levels: [[u8; 2]; 4],
-    /// Steps asked for ahead, the steps of a block less these, and whether any are.
+    /// The steps by which prefetches are ahead, the steps of a block less these, and whether lines are prefetched.
     ahead: usize,
     turn: usize,
     far: bool,
@@ -327,11 +324,11 @@ impl<const G: usize> Reading<G> {
         }
     }
 
-    /// One reading step of the block at `src`, asking for a later one, of the block at `soon` if need
-    /// be.
+    /// Runs one reading step of the block at `src`, and prefetches for a later one, of the block at `soon` if this
+    /// block ends before.
     ///
     /// # Safety
-    /// As for [`Run::all`], of this step; `scratch` holds a block.
+    /// Those of [`Run::all`], for this step; `scratch` holds a block.
     #[inline(always)]
     unsafe fn step<V: Vector, const T: bool>(
         &self,
@@ -342,9 +339,9 @@ impl<const G: usize> Reading<G> {
         scratch: *mut u8,
     ) {
         let gather = &run.weave.steps.gather;
-        // SAFETY: `# Safety` of `Reading::step`: `step` is one of the reading steps of a block. `later` is
-        // one of them, too: `ahead` is at most their number, and `turn` is their number less `ahead`. What
-        // the step reads lies in the source, and `scratch` holds a block.
+        // SAFETY: `# Safety` of `Reading::step`: `step` is one of the reading steps of a block. `later` is one of them,
+        // too: `ahead` is at most their number, and `turn` is their number less `ahead`. What the step reads is in the
+        // source, and `scratch` holds a block.
         unsafe {
             if self.far {
                 let (block, later) = if step < self.turn {

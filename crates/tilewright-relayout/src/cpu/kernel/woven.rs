@@ -1,4 +1,4 @@
-//! One run of a weave: pointers to its source, its destination and the scratch buffers between them.
+//! One run of a register transpose: pointers to its source, its destination and the scratch buffers between them.
 
 use super::ask::Ask;
 use crate::cpu::{
@@ -8,7 +8,7 @@ use crate::cpu::{
 
 const LINE: usize = cost::LINE as usize;
 
-/// How registers are written.
+/// The way in which registers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Store {
     /// Through the caches.
@@ -17,7 +17,7 @@ pub(super) enum Store {
     Streamed,
 }
 
-/// Where a part's data is, and how it is written.
+/// The addresses of a part's data, and the way in which it is written.
 #[derive(Clone, Copy)]
 pub(super) struct Buffers {
     pub(super) src: *const u8,
@@ -29,21 +29,21 @@ pub(super) struct Buffers {
 pub(super) struct Run<'a> {
     pub(super) weave: &'a Weave,
     pub(super) buffers: Buffers,
-    /// What direct blocks ask for, rather than for the next one.
+    /// The lines that direct blocks prefetch, instead of those of the next block.
     pub(super) ask: Option<&'a Ask<'a>>,
-    /// Two blocks, the buffers of a stage and what is carried, on a line.
+    /// Two blocks, the buffers of a stage and the carried lines, beginning on a line.
     pub(super) scratch: *mut u8,
 }
 
 impl Run<'_> {
-    /// A buffer of a stage, of which those of these numbers take turns.
+    /// Returns the buffer of a stage for filling `number`; the buffers are used in turn.
     #[inline(always)]
     pub(super) fn buffer(&self, stage: &Stage, number: usize) -> *mut u8 {
         let blocks = 2 * self.weave.steps.lines * self.weave.register;
         self.scratch.wrapping_add(blocks + number % stage.buffers * stage.bytes)
     }
 
-    /// The lines that a block carries, from the one of this number on.
+    /// Returns the lines that a block carries, from line `line` on.
     #[inline(always)]
     pub(super) fn carried(&self, stage: &Stage, block: usize, line: usize) -> *mut u8 {
         let blocks = 2 * self.weave.steps.lines * self.weave.register;

@@ -1,4 +1,4 @@
-//! Names a way in words, as plans print it.
+//! The names of ways, as plans print them.
 
 use super::{Terms, Way};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use core::fmt;
 
 impl Way {
-    /// What moves this region, in a word or two with the width of what is moved together.
+    /// Returns the name of the kernel, with the width that it moves as a unit.
     pub(crate) fn name(&self, region: &RegionRef<'_>, Terms { elements, .. }: Terms) -> String {
         let (src, dst) = (elements.src_bits, elements.dst_bits);
         let width = match region.packed {
@@ -35,7 +35,7 @@ impl Way {
         }
     }
 
-    /// Its instructions, its blocks and how it writes.
+    /// Returns the instruction set, the blocks, and the use of caches.
     pub(crate) fn details(&self, region: &RegionRef<'_>, terms: Terms) -> String {
         let isa = terms.isa.name();
         match self {
@@ -70,7 +70,7 @@ impl Way {
     }
 }
 
-/// A number as an ordinal.
+/// Returns a number as an ordinal.
 fn ordinal(n: usize) -> String {
     match n {
         2 => "2nd".to_string(),

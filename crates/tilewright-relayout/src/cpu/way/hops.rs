@@ -1,13 +1,13 @@
-//! A part in two hops: a block of it goes to a buffer that stays in a cache, in an order between those of
-//! the two layouts, and from there to the destination.
+//! Two-pass moves: the first pass moves a block to a buffer that stays in a cache, in an order between those of the two
+//! layouts, and the second pass moves it from there to the destination.
 //!
-//! Registers permute the bits of addresses, which needs powers of two on both sides. Where the innermost
-//! loops of a side are none (the 3 × 3 of a kernel, the 14 × 18 of an image), all of that side's
-//! contiguous loops together are one long row: one hop turns such rows into columns, or columns into such
-//! rows, as they are, and the other hop moves whole columns.
+//! Registers permute the bits of addresses, which needs powers of two on both sides. If the innermost loops of a side
+//! are not powers of two (the 3 × 3 of a convolution kernel, the 14 × 18 of an image), all of that side's contiguous
+//! loops together are one long row. One pass turns such rows into columns, or columns into such rows, without cutting
+//! them, and the other pass moves whole columns.
 //!
-//! Law: the first hop moves every element of a block to its place in the buffer, the second from there
-//! to its place in the destination; the blocks of a part hold every element of it.
+//! Law: the first pass moves every element of a block to its position in the buffer, the second from there to its
+//! position in the destination. The blocks of a part contain every element of it.
 
 use super::{Terms, Way};
 use crate::{
@@ -22,22 +22,22 @@ use crate::{
     program::region::{Loop, Region, RegionRef},
 };
 
-/// How a region is moved in two hops.
+/// A two-pass move of a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Hops {
-    /// The turns of each loop that a block takes.
+    /// The extent of a block in each loop.
     pub(super) taken: Vec<u64>,
     /// The bytes of a block.
     pub(super) bytes: usize,
-    /// From the first byte of a block's source to the buffer, and from there on.
+    /// The pass from the first byte of a block's source to the buffer, and the pass from there to the destination.
     first: Hop,
     second: Hop,
-    /// The lines of a block's source, from its first byte, which the second hop of the block before asks
-    /// for; none if the first asks for what it reads itself.
+    /// The lines of a block's source, relative to its first byte, that the second pass of the previous block
+    /// prefetches; empty if the first pass prefetches its own reads.
     asked: Vec<i64>,
 }
 
-/// One of them: a region, where its source is, and its way.
+/// One pass: a region, the location of its source, and its way.
 #[derive(Clone, Debug)]
 struct Hop {
     region: Region,
@@ -62,7 +62,7 @@ impl Hop {
         Hop { region, reach, way }
     }
 
-    /// Whether registers of at least `least` bytes do it, or it moves long runs.
+    /// Returns whether the pass uses registers of at least `least` bytes, or moves long runs.
     fn is_well_done(&self, least: usize) -> bool {
         match &self.way {
             Way::Weave(weave) => weave.register >= least,
@@ -71,7 +71,7 @@ impl Hop {
         }
     }
 
-    /// About how many instructions a line takes where it is a panel; 0 for all else.
+    /// Returns the approximate number of instructions per line of a tiled transpose, and 0 for other ways.
     fn instructions(&self) -> f64 {
         match &self.way {
             Way::Panel(panel) => panel.instructions(),
@@ -79,7 +79,7 @@ impl Hop {
         }
     }
 
-    /// Whether it asks for what lies ahead.
+    /// Returns whether the pass prefetches by itself.
     fn asks(&self) -> bool {
         matches!(self.way, Way::Panel(_))
     }
@@ -93,18 +93,18 @@ impl Hop {
 /// Runs of at least this many bytes are moved whole.
 const WHOLE: u64 = 64;
 
-/// Runs of at least this many bytes are worth a block, though each is copied by itself.
+/// Runs of at least this many bytes justify a block, even if each is copied separately.
 const SHORT: u64 = 12;
 
-/// Panels of at most this many instructions for a line come before hops of half registers: weights of bytes,
-/// `oihw` to `OIhw4i16o4i`, 0.34 → 0.67 of memcpy with 28 for a line.
+/// A tiled transpose with at most this many instructions per line is preferred to two passes with half registers. With
+/// 28 per line, weights of bytes from `oihw` to `OIhw4i16o4i` went from 0.34 to 0.67 of memcpy with half registers.
 const FEW_INSTRUCTIONS: f64 = 16.0;
 
-/// From this many bytes together in the source on, loops that the destination needs are left to it.
+/// If the source has at least this many contiguous bytes, loops that the destination needs are left to the destination.
 const ENOUGH: u64 = 512;
 
 impl Hops {
-    /// The hops of a region, if they fill registers of this instruction set, or at least half of one.
+    /// Returns the two passes of a region, if they fill registers of this instruction set, or at least half of one.
     pub(super) fn of(region: &RegionRef<'_>, terms: Terms) -> Option<Hops> {
         let large = region.size() >= cost::LEAST && terms.elements.are_same();
         if !large || region.packed || region.run >= WHOLE {
@@ -113,7 +113,7 @@ impl Hops {
         let (loops, run) = (region.loops, region.run);
         let taken_of = |most: u64| {
             let mut taken = vec![1; loops.len()];
-            // What the destination takes leaves room for a row of the source that is worth reading.
+            // The blocks of the destination leave room for a row of the source that is long enough to read.
             let long = (2 * most / cost::LEAST_READ_RUN).max(cost::WRITE_RUN);
             let write = (cost::WRITE_RUN, cost::WRITE_RUN, long);
             let read = (cost::READ_RUN, cost::LEAST_READ_RUN, most);
@@ -142,15 +142,15 @@ impl Hops {
             return Some(whole);
         }
         let staged = Hops::staged(region, &taken_of(cost::STAGED_BLOCK).0, terms);
-        // A panel of single bytes takes more instructions than two weaves of half a register.
+        // A tiled transpose of single bytes takes more instructions than two register transposes with half registers.
         let cheap =
             staged.as_ref().is_some_and(|hops| hops.first.instructions() <= FEW_INSTRUCTIONS);
         let half = || power.then(|| of(isa.register() / 2)).flatten();
         if cheap { staged } else { half().or(staged) }
     }
 
-    /// The hops through a buffer in the order of the destination: all that moves elements apart is done in
-    /// the caches, and what is written is long.
+    /// Returns the passes through a buffer in the order of the destination: elements are scattered only in the caches,
+    /// and writes are long.
     fn staged(whole: &RegionRef<'_>, taken: &[u64], terms: Terms) -> Option<Hops> {
         let Terms { isa, reach, .. } = terms;
         let mut order: Vec<usize> = (0..taken.len()).filter(|i| taken[*i] > 1).collect();
@@ -168,8 +168,8 @@ impl Hops {
         well_done.then_some(Hops { taken, bytes, first, second, asked })
     }
 
-    /// The hops through a buffer in which these loops lie in this order, the innermost first, with
-    /// registers of at least `least` bytes.
+    /// Returns the passes through a buffer with these loops in this order, the innermost first, and with registers of
+    /// at least `least` bytes.
     fn through(
         whole: &RegionRef<'_>,
         taken: &[u64],
@@ -178,20 +178,20 @@ impl Hops {
         reach: Reach,
     ) -> Option<Hops> {
         let (first, second, bytes) = two(whole, taken, order)?;
-        // Neither is what the region itself is.
+        // Neither pass may be the region itself.
         if bytes < cost::LEAST || first.loops.is_empty() || second.loops.is_empty() {
             return None;
         }
         let second = Hop::of(second, isa, reach);
-        // Picks ask for what they read themselves, and scratch buffers leave no time for it.
+        // Kernels that pick elements prefetch their own reads, and scratch buffers leave no time for prefetching.
         let direct = matches!(&second.way, Way::Weave(weave) if weave.steps.gather.is_empty());
         let asks = reach == Reach::Far && direct && Way::picked(&first.whole(), isa).is_none();
         let asked = if asks { lines::lines(&first) } else { Vec::new() };
-        // The first hop finds its source in a cache if the second asks for it meanwhile.
+        // The first pass finds its source in a cache if the second pass of the previous block prefetches it.
         let into = if asked.is_empty() { reach.coming() } else { Reach::Near };
         let first = Hop::of(first, isa, into);
         let well_done = first.is_well_done(least) && second.is_well_done(least);
-        // One hop must be more than the region was.
+        // One pass must do more than the region needs as a whole.
         let woven = [&first, &second].iter().any(|hop| matches!(hop.way, Way::Weave(_)));
         (well_done && woven).then(|| Hops {
             taken: taken.to_vec(),
@@ -202,14 +202,14 @@ impl Hops {
         })
     }
 
-    /// The names of the two ways.
+    /// Returns the names of the two ways.
     pub(super) fn names(&self, terms: Terms) -> (String, String) {
         let name = |hop: &Hop| hop.way.name(&hop.region.whole(), terms);
         (name(&self.first), name(&self.second))
     }
 
-    /// Moves a part of the region that this was made for, with at least the turns of a block: a block
-    /// after the other.
+    /// Moves a part of the region for which this was made, block by block. The part has at least the extents of a
+    /// block.
     pub(super) fn run(
         &self,
         tools: &mut Tools<'_>,
@@ -243,8 +243,8 @@ impl Hops {
         true
     }
 
-    /// Calls `f` with the first bytes of each block of a part that this fits, those of one row of the
-    /// source after another. Blocks at the end of a loop begin earlier.
+    /// Calls `f` with the first bytes of each block of a part that fits, ordered by rows of the source. Blocks at the
+    /// end of a loop begin earlier.
     pub(crate) fn each(&self, part: &RegionRef<'_>, f: &mut dyn FnMut(i64, i64)) {
         self.block(part, 0, (part.src, part.dst), f);
     }
@@ -263,8 +263,8 @@ impl Hops {
     }
 }
 
-/// The regions of two hops through a buffer in which these loops lie in this order, the innermost first, and
-/// the bytes of the buffer.
+/// Returns the regions of two passes through a buffer with these loops in this order, the innermost first, and the
+/// bytes of the buffer.
 fn two(whole: &RegionRef<'_>, taken: &[u64], order: &[usize]) -> Option<(Region, Region, u64)> {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let mut bytes = whole.run;
@@ -277,8 +277,8 @@ fn two(whole: &RegionRef<'_>, taken: &[u64], order: &[usize]) -> Option<(Region,
     Some((region(first, whole.run), region(second, whole.run), bytes))
 }
 
-/// The loops that continue one another on one side, from the run on, or from the shortest stride if all
-/// are longer.
+/// Returns the loops that continue one another on one side, beginning at the run, or at the smallest stride if all
+/// strides are larger than the run.
 fn chain(loops: &[Loop], run: u64, side: Side) -> Vec<usize> {
     let shortest = loops.iter().map(|turn| side(turn).unsigned_abs()).min();
     let (mut chain, mut end) = (Vec::new(), shortest.unwrap_or(run).max(run));
@@ -292,8 +292,8 @@ fn chain(loops: &[Loop], run: u64, side: Side) -> Vec<usize> {
     chain
 }
 
-/// The first loops of a chain, until `target` bytes lie together, or at least `least` where a block has no
-/// room for more, which is `most`; not those that others need, once enough do.
+/// Extends the block along the first loops of a chain, until `target` bytes are contiguous, or at least `least` if a
+/// block has no room for more, which is `most`. Once enough bytes are contiguous, loops in `others` are not extended.
 fn grown(
     (loops, run): (&[Loop], u64),
     side: Side,
@@ -323,13 +323,13 @@ fn grown(
     grown
 }
 
-/// The turns of a loop of this stride that are whole lines.
+/// Returns the iterations of a loop with this stride that fill whole lines.
 fn whole_lines(stride: u64) -> u64 {
     cost::LINE >> stride.trailing_zeros().min(cost::LINE.trailing_zeros())
 }
 
-/// About `wanted` turns of a loop, or a few more, up to `room`. If the parts are few they are of even size,
-/// so that the last one moves few turns twice.
+/// Returns about `wanted` iterations of a loop, or a few more, up to `room`. If there are few blocks, they have equal
+/// sizes, so that the last one moves few iterations twice.
 fn fitting(extent: u64, wanted: u64, room: u64) -> u64 {
     let count = (extent / wanted.max(1)).max(1);
     if count >= FEW {
@@ -342,15 +342,14 @@ fn fitting(extent: u64, wanted: u64, room: u64) -> u64 {
         .unwrap_or(1)
 }
 
-/// The same, or a few more so that they are whole lines, if there is room and not much more is moved twice
-/// for it.
+/// Returns `taken`, or a few more iterations that fill whole lines, if there is room and little more is moved twice.
 fn in_lines(extent: u64, taken: u64, line: u64, room: u64) -> u64 {
     let lines = taken.next_multiple_of(line).min(extent);
     let is_worth = moved(extent, lines) <= moved(extent, taken) + extent / 8;
     if lines <= room && is_worth { lines } else { taken }
 }
 
-/// Lengthens a block along its last loop on either side, as long as it is small.
+/// Extends a small block along its last loop on each side.
 fn enlarge(
     (loops, run): (&[Loop], u64),
     taken: &mut [u64],
@@ -375,7 +374,7 @@ fn enlarge(
     }
 }
 
-/// Loops around runs, in the order of their destination.
+/// Returns a region of loops around runs, in the order of the destination.
 fn region(mut loops: Vec<Loop>, run: u64) -> Region {
     tilewright_core::sort_short(&mut loops, |turn| core::cmp::Reverse(turn.dst));
     let mut region = Region { packed: false, src: 0, dst: 0, run, loops };
@@ -454,7 +453,7 @@ mod tests {
         assert!(found > 1, "{found}");
     }
 
-    /// O rows of I times HW bytes, which become HW times I columns of O bytes, and the loop of I.
+    /// Rows of O × I × HW bytes, which become HW × I columns of O bytes, and the loop over I.
     fn columns(outer: i64, extent: i64, inner: i64) -> [Loop; 3] {
         let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
         [turn(inner, 1, outer * extent), turn(extent, inner, outer), turn(outer, extent * inner, 1)]

@@ -1,9 +1,10 @@
-//! The way a region is moved: chosen once, when a plan is made; running is one match.
+//! Ways to move a region. A way is a kernel with its parameters. It is chosen once, when a plan is made; a run is one
+//! `match`.
 //!
-//! A way serves the region that it was chosen for, and every part of it that has the turns that
-//! [`Way::least`] says of each loop. [`Way::plain`] serves parts of any size.
+//! A way serves the region for which it was chosen, and every part of it that has at least [`Way::least`] iterations of
+//! each loop. [`Way::plain`] serves parts of any size.
 //!
-//! Law: a way moves every element of a part to its place, and writes nothing else.
+//! Law: a way moves every element of a part to its position, and writes nothing else.
 
 mod describe;
 mod hops;
@@ -19,32 +20,32 @@ use crate::{
 };
 use hops::Hops;
 
-/// How a region is moved.
+/// A kernel that moves a region, with its parameters.
 #[derive(Clone, Debug)]
 pub(crate) enum Way {
-    /// Runs of bytes, one or many.
+    /// Copies runs of bytes, one or many.
     Rows,
-    /// A few rows joined into one, or one row dealt out to a few, in registers.
+    /// Interleaves a few rows into one, or deinterleaves one row into a few, in registers.
     Few(Few),
-    /// Every nth element of rows, in registers.
+    /// Packs every nth element of rows, in registers.
     Thin(Thin),
-    /// Loops of any extents transposed in registers, in the caches.
+    /// Transposes tiles of any extents in registers, for data in the caches.
     Panel(Box<Panel>),
-    /// Address bits permuted in registers.
+    /// Permutes address bits in registers.
     Weave(Box<Weave>),
-    /// Two ways, through a block that stays in a cache.
+    /// Uses two ways, through a block that stays in a cache.
     Hops(Box<Hops>),
-    /// Elements of 1, 2 or 4 bits packed from bytes or unpacked into them, in registers.
+    /// Packs bytes to elements of 1, 2 or 4 bits, or unpacks them, in registers.
     Field(Field),
-    /// Runs of packed elements, shifted into phase.
+    /// Copies runs of packed elements, shifted to their bit positions.
     Bits,
-    /// Blocks of two loops, through a scratch buffer, element by element: the last loop and this one.
+    /// Moves blocks of two loops, the last loop and this one, element by element through a scratch buffer.
     Tile { minor: usize },
-    /// Elements one by one along the last loop.
+    /// Moves single elements along the last loop.
     Line,
 }
 
-/// The kind of a way: what ran, said by the arm that ran it.
+/// The kind of a way, which a run returns for what it executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Rows,
@@ -59,7 +60,7 @@ pub(crate) enum Kind {
     Line,
 }
 
-/// What a way depends on, beside its region.
+/// The conditions, apart from its region, on which a way depends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     pub(crate) elements: Elements,
@@ -67,11 +68,11 @@ pub(crate) struct Terms {
     pub(crate) reach: Reach,
 }
 
-/// A source stride of at least this many bytes shares no cache line worth a block.
+/// With a source stride of at least this many bytes, blocks do not reuse cache lines enough.
 const FAR: u64 = 128;
 
 impl Way {
-    /// The best way for a region.
+    /// Returns the best way for a region.
     pub(crate) fn of(region: &RegionRef<'_>, terms: Terms) -> Way {
         let Terms { elements, isa, reach } = terms;
         if reach == Reach::Far && kernel::are_far(region) {
@@ -83,7 +84,7 @@ impl Way {
             .unwrap_or_else(|| Way::plain(region, elements))
     }
 
-    /// The best of weaves, panels and hops, if there is one.
+    /// Returns the best of register transpose, tiled transpose and two passes, if there is one.
     fn exchanged(region: &RegionRef<'_>, terms: Terms) -> Option<Way> {
         let (weave, panel) = (weave(region, terms), panel(region, terms));
         let dense = |panel: &Panel| terms.reach == Reach::Near && panel.is_dense();
@@ -102,13 +103,13 @@ impl Way {
         weave.map(|weave| Way::Weave(Box::new(weave))).or_else(hops).or_else(panel)
     }
 
-    /// The way that picks elements by tables, if there is one.
+    /// Returns the way that picks elements by tables, if there is one.
     fn picked(region: &RegionRef<'_>, isa: Isa) -> Option<Way> {
         let few = || Few::of(isa, region).map(Way::Few);
         few().or_else(|| Thin::of(isa, region).map(Way::Thin))
     }
 
-    /// The way for parts of any size.
+    /// Returns the way for parts of any size.
     pub(crate) fn plain(region: &RegionRef<'_>, elements: Elements) -> Way {
         let (run, loops) = (region.run, region.loops);
         if !region.packed && (loops.is_empty() || run > cost::MAX_LANE || !kernel::is_lane(run)) {
@@ -126,7 +127,7 @@ impl Way {
         nearest(loops).filter(near).map_or(Way::Line, |minor| Way::Tile { minor })
     }
 
-    /// The turns that a part needs of loop `i` of the region that this was chosen for.
+    /// Returns the iterations that a part needs of loop `i` of the region for which this was chosen.
     pub(crate) fn least(&self, whole: &RegionRef<'_>, i: usize) -> u64 {
         let (rank, extent) = (whole.loops.len(), whole.loops[i].extent);
         match self {
@@ -140,7 +141,7 @@ impl Way {
         }
     }
 
-    /// The turns of loop `i` that are best not cut.
+    /// Returns the iterations of loop `i` that are best not cut.
     pub(crate) fn together(&self, whole: &RegionRef<'_>, i: usize, elements: Elements) -> u64 {
         let last = i + 1 == whole.loops.len();
         match self {
@@ -153,7 +154,7 @@ impl Way {
         }
     }
 
-    /// Whether a part of the region that this was chosen for is large enough.
+    /// Returns whether a part of the region for which this was chosen is large enough.
     pub(crate) fn serves(&self, whole: &RegionRef<'_>, part: &RegionRef<'_>, terms: Terms) -> bool {
         let long = |i: usize| part.loops[i].extent >= self.least(whole, i);
         let begins = match self {
@@ -165,7 +166,7 @@ impl Way {
         begins && (0..part.loops.len()).all(long)
     }
 
-    /// What it says that it is.
+    /// Returns the kind of this way.
     pub(crate) fn kind(&self) -> Kind {
         match self {
             Way::Rows => Kind::Rows,
@@ -181,8 +182,8 @@ impl Way {
         }
     }
 
-    /// Moves a part of the region that this was chosen for, which it [serves](Way::serves). Returns what did
-    /// it.
+    /// Moves a part of the region for which this was chosen. The way must [serve](Way::serves) the part. Returns the
+    /// kind that ran.
     pub(crate) fn run(
         &self,
         tools: &mut Tools<'_>,
@@ -207,17 +208,17 @@ impl Way {
     }
 }
 
-/// The loop that is nearest to contiguous in the source.
+/// Returns the loop with the smallest stride in the source.
 fn nearest(loops: &[Loop]) -> Option<usize> {
     (0..loops.len()).min_by_key(|&i| loops[i].src.unsigned_abs())
 }
 
-/// The bits of a unit of a region.
+/// Returns the bits of a unit of a region.
 fn unit(elements: Elements, packed: bool) -> u64 {
     if packed { u64::from(elements.src_bits) } else { 8 }
 }
 
-/// The weave of a region, if it is one and large enough for tables.
+/// Returns the register transpose of a region, if it has one and is large enough for tables.
 fn weave(region: &RegionRef<'_>, Terms { elements, isa, reach }: Terms) -> Option<Weave> {
     let unit = unit(elements, region.packed);
     let large = u128::from(region.size()) * u128::from(unit) / 8 >= u128::from(cost::LEAST);
@@ -226,21 +227,22 @@ fn weave(region: &RegionRef<'_>, Terms { elements, isa, reach }: Terms) -> Optio
     begins(&weave, region, elements).then_some(weave)
 }
 
-/// The panel of a region, if it is one and large enough for tables.
+/// Returns the tiled transpose of a region, if it has one and is large enough for tables.
 fn panel(region: &RegionRef<'_>, Terms { elements, isa, .. }: Terms) -> Option<Panel> {
     let large = region.size() >= cost::LEAST_PANEL && elements.are_same();
     large.then(|| Panel::of(isa, region))?
 }
 
-/// Whether the blocks of a weave move short pieces of memory that hold few runs: a panel takes them as they come
-/// (`zN` of rows of 100 bytes 0.20 → 0.61, every third of 16 bytes reversed 0.41 → 0.62).
+/// Returns whether the blocks of a register transpose move short pieces of memory that hold few runs. A tiled transpose
+/// takes such pieces in their order (`zN` with rows of 100 bytes 0.20 → 0.61, every third of 16 bytes reversed 0.41 →
+/// 0.62).
 fn is_scattered(region: &RegionRef<'_>, weave: &Weave) -> bool {
     let shortest = weave.runs.0.min(weave.runs.1);
     weave.reach == Reach::Far && region.run >= cost::LANE && shortest < cost::LEAST_WRITE_RUN
 }
 
-/// Whether the registers of a weave begin with bytes, and it goes over its blocks in no more loops than are
-/// kept.
+/// Returns whether the registers of a register transpose begin at whole bytes, and its loops over blocks are few enough
+/// to be stored.
 fn begins(weave: &Weave, part: &RegionRef<'_>, elements: Elements) -> bool {
     let first = weave.begins(part, unit(elements, part.packed) as u32);
     first.is_some_and(|(src, dst)| weave.blocks(part, src, dst).is_some())

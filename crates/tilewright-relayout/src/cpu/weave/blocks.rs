@@ -9,26 +9,26 @@ use crate::{
     program::region::Loop,
 };
 
-/// A loop over blocks. The block of turn `i` begins at turn `min(i · step, last)` of the part's loop.
+/// A loop over blocks. The block at index `i` begins at iteration `min(i · step, last)` of the part's loop.
 #[derive(Clone, Copy, Debug, Default)]
 struct Walk {
     count: u64,
     step: i64,
     last: i64,
-    /// Bytes a turn of the part's loop takes on either side.
+    /// The bytes of an iteration of the part's loop on each side.
     src: i64,
     dst: i64,
-    /// Loops of lower rank lie further in.
+    /// Loops of lower rank are further in.
     rank: u8,
-    /// Whether it goes along the destination's runs.
+    /// True if the loop goes along the destination's runs.
     along: bool,
 }
 
-/// The least blocks of a part, if they go through a scratch buffer.
+/// The minimal number of blocks of a part, if they go through a scratch buffer.
 const SOME: u64 = 32;
 
-/// The turns of each loop that a block takes: at least those of a unit, and enough for long runs on both
-/// sides. Strides and runs count bits.
+/// Returns the extents of a block: at least those of a unit, and enough for long runs on both sides. Strides and runs
+/// count bits.
 pub(super) fn shape(
     loops: &[Loop],
     run: u64,
@@ -40,13 +40,13 @@ pub(super) fn shape(
     let (far, near) = match lanes.are_direct() {
         true => (cost::BLOCK, cost::NEAR_BLOCK),
         false => {
-            // Some blocks: the first is read while nothing is written.
+            // Several blocks, since nothing is written while the first is read.
             let bits: u64 = loops.iter().fold(run, |all, turn| all.saturating_mul(turn.extent));
             let some = (bits / 8 / SOME).max(cost::BLOCK);
             (cost::SCRATCH_BLOCK.min(some), cost::NEAR_SCRATCH_BLOCK)
         }
     };
-    // The most rows that leave each of them a stretch of the source that is worth reading.
+    // The maximal number of rows that leaves each of them a stretch of the source long enough to read.
     let rows = far / cost::LEAST_READ_RUN * (run / 8).max(1);
     let crowded = loops.iter().any(|turn| turn.src != 0 && turn.src % cost::WAY == 0);
     let most_write = if crowded { cost::CROWDED_WRITE_RUN } else { cost::WRITE_RUN };
@@ -63,8 +63,8 @@ pub(super) fn shape(
     shape
 }
 
-/// Lengthens a block along the contiguous loops of one side until its runs have `target` bits, as long
-/// as it has about `most`. Runs that end within `whole` bits are not cut in two.
+/// Extends a block along the contiguous loops of one side until its runs have `target` bits, while it has at most about
+/// `most` bits. Runs that end within `whole` bits are not cut in two.
 fn grow(
     loops: &[Loop],
     run: u64,
@@ -97,20 +97,20 @@ fn grow(
     }
 }
 
-/// The turns that a block takes of a loop, about `wanted` or somewhat more than there is `room` for: few
-/// blocks are of even size, since the last one begins early and would move much twice.
+/// Returns the iterations of a loop in a block: about `wanted`, or somewhat more than `room` allows. Few blocks get
+/// equal sizes, since the last one begins earlier and would move much twice.
 fn even(extent: u64, wanted: u64, room: u64, unit: u64) -> u64 {
     let count = (extent / wanted.max(1)).max(1);
     if count >= FEW {
         return wanted;
     }
-    // An even number, which two threads or four share evenly.
+    // An even number of blocks, which two or four threads share evenly.
     let count = if count > 1 { count.next_multiple_of(2) } else { count };
     let size = |count| extent.div_ceil(count).next_multiple_of(unit).min(extent);
     if size(count) <= room + room / 4 { size(count) } else { size(count + 1) }
 }
 
-/// The bytes of a block that lie together on either side.
+/// Returns the contiguous bytes of a block on each side.
 pub(super) fn runs(loops: &[Loop], run: u64, shape: &[u64]) -> (u64, u64) {
     let along = |side: Side| {
         let mut together = run;
@@ -127,35 +127,35 @@ pub(super) fn runs(loops: &[Loop], run: u64, shape: &[u64]) -> (u64, u64) {
     (along(SRC), along(DST))
 }
 
-/// The blocks of a part: where each begins on either side, in bytes.
+/// The blocks of a part: the byte at which each begins on each side.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
     walk: [Walk; Blocks::MOST],
     at: [u64; Blocks::MOST],
     loops: usize,
     next: Option<(i64, i64)>,
-    /// Which loop goes along the destination's runs, where blocks carry lines to one another.
+    /// The loop that goes along the destination's runs, if blocks carry lines to one another.
     along: Option<usize>,
-    /// The bytes of the runs of a block there.
+    /// The bytes of the runs of a block along it.
     chain: i64,
     /// The lines that are carried from all blocks further in than that loop.
     pub(crate) carried: usize,
-    /// The lowest byte that any block touches on either side, and the one behind the last.
+    /// The range of bytes that blocks touch on each side.
     pub(crate) src_reach: (i64, i64),
     pub(crate) dst_reach: (i64, i64),
 }
 
 impl Blocks {
-    /// The most loops over blocks.
+    /// The maximal number of loops over blocks.
     const MOST: usize = 16;
 
-    /// The most lines that blocks carry, a part of a second-level cache; if they would be more, blocks go along
-    /// the destination first.
+    /// The maximal number of lines that blocks carry, a part of a second-level cache. If there would be more, blocks
+    /// advance along the destination first.
     const CARRIED: u64 = if cfg!(test) { 50 } else { cost::CARRIED };
 
-    /// The blocks of loops of these extents, the first at these bytes: along the source's run innermost,
-    /// then along the destination's, then by destination stride. `None` for too many loops, and if
-    /// blocks would begin within a byte.
+    /// Returns the blocks of loops with these extents; the first block begins at these bytes. Blocks advance along the
+    /// source's run innermost, then along the destination's run, then by destination stride. Returns `None` if there
+    /// are too many loops, or if blocks would begin within a byte.
     pub(super) fn of(
         loops: &[Loop],
         extent: &dyn Fn(usize) -> u64,
@@ -168,7 +168,7 @@ impl Blocks {
             let mut together = run;
             loop {
                 let goes_on = |i: &usize| {
-                    // A loop of one turn, which a part may have, goes nowhere.
+                    // A part may have a loop of one iteration, which does not advance.
                     side(&loops[*i]).unsigned_abs() == together && extent(*i) > 1
                 };
                 let i = (0..loops.len()).find(goes_on)?;
@@ -207,7 +207,7 @@ impl Blocks {
         Some(blocks)
     }
 
-    /// Lets each block carry `lines` lines to the block that goes on where its runs of `chain` bytes end.
+    /// Lets each block carry `lines` lines to the block that continues its runs of `chain` bytes.
     fn carry(&mut self, chain: i64, lines: u64) {
         let walks = &mut self.walk[..self.loops];
         let goes_on =
@@ -222,7 +222,7 @@ impl Blocks {
         (self.along, self.chain, self.carried) = (Some(along), chain, carried as usize);
     }
 
-    /// With what a block touches around its first byte; the first source register is `low` below it.
+    /// Adds the bytes that a block touches around its first byte; the first source register is `low` below it.
     pub(super) fn around(mut self, src: (i64, i64), dst: (i64, i64), low: i64) -> Option<Blocks> {
         let add =
             |a: (i64, i64), b: (i64, i64)| Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?));
@@ -233,25 +233,25 @@ impl Blocks {
     }
 }
 
-/// Extends a reach by what a loop adds at its end.
+/// Extends a range by the offset of a loop's end.
 fn reach(reach: &mut (i64, i64), end: i64) -> Option<()> {
     *reach = (reach.0.checked_add(end.min(0))?, reach.1.checked_add(end.max(0))?);
     Some(())
 }
 
 impl Walk {
-    /// The turn of the part's loop at which a block begins.
+    /// Returns the iteration of the part's loop at which a block begins.
     #[inline]
     fn turn(&self, at: u64) -> i64 {
         (at as i64 * self.step).min(self.last)
     }
 
-    /// The loop over blocks of `taken` turns.
+    /// Returns the loop over blocks of `taken` iterations.
     fn of(turn: &Loop, extent: u64, taken: u64, (rank, along): (u8, bool)) -> Option<Walk> {
         let (step, last) = (taken as i64, (extent - taken) as i64);
         let whole = |stride: i64| [step, last].iter().all(|n| n * (stride % 8) % 8 == 0);
         (whole(turn.src) && whole(turn.dst)).then_some(())?;
-        // `unit` turns are whole bytes on both sides.
+        // `unit` iterations are whole bytes on both sides.
         let unit = 8i64 >> (turn.src | turn.dst).trailing_zeros().min(3);
         Some(Walk {
             count: (last as u64).div_ceil(step as u64) + 1,
@@ -265,21 +265,21 @@ impl Walk {
     }
 }
 
-/// Where a block begins, in bytes, and what it writes of each of its runs.
+/// The bytes at which a block begins, and the part of its runs that it writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     pub(crate) src: i64,
     pub(crate) dst: i64,
-    /// The bytes of its runs that the block before wrote already; `None` where runs begin.
+    /// The bytes of its runs that the previous block has written already; `None` if the runs begin here.
     pub(crate) again: Option<i64>,
-    /// Whether no block goes on where its runs end.
+    /// True if the runs end with this block.
     pub(crate) last: bool,
-    /// Which of the blocks that carry lines at the same time it is.
+    /// The position among the blocks that carry lines at the same time.
     pub(crate) place: usize,
 }
 
 impl Blocks {
-    /// The current block, which begins at these bytes.
+    /// Returns the current block, which begins at these bytes.
     #[inline]
     fn here(&self, (src, dst): (i64, i64)) -> Block {
         let Some(along) = self.along else {
@@ -337,7 +337,7 @@ mod tests {
                     let case = (extent, wanted, unit, size);
                     assert!(size == extent || size.is_multiple_of(unit), "{case:?}");
                     assert!(size <= 2 * wanted && size <= extent, "{case:?}");
-                    // What is moved, but for what blocks share and units round up.
+                    // The iterations moved, without those that blocks share and those added by rounding to units.
                     let count = extent.div_ceil(size);
                     let moved = count * size.saturating_sub(unit);
                     assert!(count >= FEW || moved <= extent, "{case:?}");

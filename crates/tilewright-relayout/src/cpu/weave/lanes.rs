@@ -1,27 +1,26 @@
-//! Finds the exchanges of address bits that move a part, from the strides of its loops.
+//! The bit permutation of a register transpose, derived from the strides of a part's loops.
 //!
-//! A *unit* is a few registers of the source that hold the same elements as equally many registers of
-//! the destination. The address of an element within it is a number of bits on either side: those
-//! inside a register, and those that tell its registers apart. So the unit's relayout is a permutation
-//! of bits: those inside a source register that are not inside a destination register are exchanged
-//! with those of which the reverse is true, one exchange each, and the rest is a rearrangement of the
-//! bytes inside each register.
+//! A *unit* is a few registers of the source that contain the same elements as equally many registers of the
+//! destination. On each side, the address of an element within a unit is a number of bits: those within a register, and
+//! those that select the register. So moving a unit is a permutation of address bits. Bits within a source register
+//! that are not within a destination register are exchanged with those for which the reverse is true, one exchange
+//! each. The rest is a rearrangement of the bytes within each register.
 //!
-//! Law: for every index of the unit's registers and every byte of them, the exchanges and the
-//! rearrangement move the element at the source address to its destination address.
+//! Law: for every index of the unit's registers and every byte of them, the exchanges and the rearrangement move the
+//! element at the source address to its destination address.
 
 use crate::program::region::Loop;
 
-/// The exchanges that a writing step does at most.
+/// The maximal number of exchanges of a writing step.
 pub(super) const IN_REGISTERS: usize = 4;
 
-/// The exchanges that a reading step does at most, on the way to a scratch buffer.
+/// The maximal number of exchanges of a reading step, before a scratch buffer.
 const ON_THE_WAY: usize = 3;
 
-/// The most exchanged bits.
+/// The maximal number of exchanged bits.
 pub(super) const MOST: usize = IN_REGISTERS + ON_THE_WAY;
 
-/// No exchange.
+/// The mark for a missing exchange.
 pub(crate) const NONE: u8 = u8::MAX;
 
 /// A bit of the index of a loop.
@@ -31,25 +30,25 @@ struct Bit {
     weight: u32,
 }
 
-/// How the registers of a unit are permuted.
+/// The permutation of the registers of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lanes {
-    /// The exchanges of each bit of the register index: levels (powers of two of bits), in order, up to
-    /// [`NONE`]. Bits that need but one come last.
+    /// The exchanges of each bit of the register index, in order, up to [`NONE`]: levels, which are powers of two of
+    /// bits. Bits that need only one exchange come last.
     pub(crate) levels: Vec<[u8; 2]>,
-    /// Which byte of a register each byte comes from; `None` where all stay.
+    /// For each byte of a register, the byte from which it comes; `None` if no byte moves.
     pub(crate) table: Option<[u8; 64]>,
-    /// What each bit of the register index adds to the source offset.
+    /// The source offset that each bit of the register index adds.
     pub(crate) src: Vec<i64>,
-    /// What each bit adds to the destination offset when clear, and when set.
+    /// The destination offset that each bit adds when clear, and when set.
     pub(crate) dst: Vec<(i64, i64)>,
-    /// How far below the first element of a unit its first source register begins, at most 0.
+    /// The distance from the first element of a unit to the start of its first source register, at most 0.
     pub(crate) src_low: i64,
-    /// The turns of each loop that a unit takes, a power of two.
+    /// The extent of a unit in each loop, a power of two.
     pub(crate) taken: Vec<u64>,
 }
 
-/// The bits inside a register of `2^log` bits on one side; strides and runs count bits.
+/// Returns the bits within a register of `2^log` bits on one side; strides and runs count bits.
 fn inside(loops: &[Loop], run: u64, log: u32, side: fn(&Loop) -> i64) -> Option<Vec<Option<Bit>>> {
     let mut bits: Vec<Option<Bit>> = vec![None; run.trailing_zeros() as usize];
     let mut expected = run;
@@ -67,22 +66,21 @@ fn inside(loops: &[Loop], run: u64, log: u32, side: fn(&Loop) -> i64) -> Option<
 }
 
 impl Lanes {
-    /// Whether registers go straight from the source to the destination: where one step holds all that
-    /// exchange anything. Through a scratch buffer, every line would be written and read once more, and
-    /// while it is, memory waits: with it, transposes of 4 to 16 bytes ran at 0.6 to 0.9 of memcpy, and
-    /// without at 0.7 to 1.2.
+    /// Returns whether registers go directly from the source to the destination: one step then holds all registers that
+    /// exchange bits. A scratch buffer costs another write and read of each line, during which memory is idle: with it,
+    /// transposes of 4 to 16 bytes ran at 0.6 to 0.9 of memcpy, and without it at 0.7 to 1.2.
     pub(super) fn are_direct(&self) -> bool {
         self.levels.len() <= IN_REGISTERS
     }
 
-    /// The exchanges that reading steps do where registers go through a scratch buffer: half of all, so that
-    /// neither side holds many registers at a time.
+    /// Returns the number of exchanges that reading steps do if registers go through a scratch buffer: half of all, so
+    /// that neither side holds many registers at a time.
     pub(super) fn on_the_way(&self) -> usize {
         self.levels.len() / 2
     }
 
-    /// How much units move of loops of these extents, as a multiple of what there is: the last unit of a
-    /// loop begins early.
+    /// Returns the elements that units move of loops with these extents, as a multiple of all elements: the last unit
+    /// of a loop begins earlier.
     pub(super) fn moved(&self, loops: &[Loop]) -> f64 {
         let of = |(turn, &unit): (&Loop, &u64)| {
             turn.extent.next_multiple_of(unit) as f64 / turn.extent as f64
@@ -90,12 +88,12 @@ impl Lanes {
         loops.iter().zip(&self.taken).map(of).product()
     }
 
-    /// The permutation for registers of `2^log` bits, or `None` if the loops do not fill whole registers
-    /// on both sides. The run and the strides count bits; the run is a power of two below the register.
+    /// Returns the permutation for registers of `2^log` bits, or `None` if the loops do not fill whole registers on
+    /// both sides. The run and the strides count bits; the run is a power of two below the register.
     pub(crate) fn of(loops: &[Loop], run: u64, log: u32) -> Option<Lanes> {
         let from = inside(loops, run, log, |turn| turn.src)?;
         let to = inside(loops, run, log, |turn| turn.dst)?;
-        // Loops that lie in registers on both sides and run against each other there.
+        // Loops that are within registers on both sides, in opposite directions.
         let within =
             |bits: &[Option<Bit>], turn: usize| bits.iter().flatten().any(|bit| bit.turn == turn);
         let against = |turn: usize| loops[turn].src < 0 && within(&from, turn);
@@ -126,8 +124,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Whether the highest bits inside a register of `register` bytes are exchanged in order, and nothing
-    /// else is done: the transpose of a square.
+    /// Returns whether the permutation is the transpose of a square: the highest bits within a register of `register`
+    /// bytes are exchanged in order, and nothing else is done.
     pub(crate) fn is_transpose(&self, register: usize) -> bool {
         let low = (8 * register).ilog2() as usize - self.levels.len();
         let exchanged = |(i, level): (usize, &[u8; 2])| *level == [(low + i) as u8, NONE];
@@ -135,18 +133,18 @@ impl Lanes {
     }
 }
 
-/// The exchanges as they are found.
+/// The exchanges found so far.
 struct Work {
     levels: Vec<[u8; 2]>,
     incoming: Vec<Bit>,
     outgoing: Vec<Bit>,
-    /// What each bit inside a register holds after the exchanges.
+    /// The content of each bit position within a register after the exchanges.
     held: Vec<Option<Bit>>,
 }
 
 impl Work {
-    /// Pairs bits that must leave a register with bits that must enter it: with the one that belongs at
-    /// its place, if there is one.
+    /// Pairs bits that must leave a register with bits that must enter it, if possible with the bit that belongs at the
+    /// vacated position.
     fn of(from: &[Option<Bit>], to: &[Option<Bit>], first: usize) -> Option<Work> {
         let leaves = |at: &usize| !to.contains(&from[*at]);
         let places: Vec<usize> = (first..from.len()).filter(leaves).collect();
@@ -177,8 +175,8 @@ impl Work {
         Some(work)
     }
 
-    /// Bits within bytes cannot be rearranged: what belongs there goes there first, and what was there
-    /// goes to the place of its exchange.
+    /// Moves bits into their positions within bytes, which a byte rearrangement cannot do: the bit that belongs there
+    /// goes there first, and the bit that was there goes to the position of its exchange.
     fn fix_within_bytes(&mut self, to: &[Option<Bit>]) -> Option<()> {
         for (place, &wanted) in to.iter().enumerate().take(3) {
             if self.held[place] == wanted {
@@ -189,7 +187,7 @@ impl Work {
                 None => self.pull(wanted, place)?,
             }
         }
-        // Those that need two exchanges first: the others can be done on the way.
+        // Bits that need two exchanges come first; the others can be exchanged by reading steps.
         let mut order: Vec<usize> = (0..self.levels.len()).collect();
         tilewright_core::sort_short(&mut order, |&i| self.levels[i][1] == NONE);
         self.levels = order.iter().map(|&i| self.levels[i]).collect();
@@ -198,7 +196,7 @@ impl Work {
         Some(())
     }
 
-    /// Brings what enters by the exchange `index` to `place`, and what was there to where it entered.
+    /// Moves the bit that enters by exchange `index` to `place`, and the bit at `place` to where it entered.
     fn swap_on_the_way(&mut self, index: usize, place: usize) -> Option<()> {
         let [other, none] = self.levels[index];
         if none != NONE || usize::from(other) < 3 {
@@ -209,7 +207,7 @@ impl Work {
         Some(())
     }
 
-    /// Brings a bit of the register to `place`, whose own bit leaves: what enters takes its place.
+    /// Moves a bit of the register to `place`, whose own bit leaves; the entering bit takes its position.
     fn pull(&mut self, wanted: Option<Bit>, place: usize) -> Option<()> {
         let index = self.levels.iter().position(|level| *level == [place as u8, NONE])?;
         let from = self.held.iter().position(|held| *held == wanted).filter(|from| *from >= 3)?;
@@ -218,8 +216,8 @@ impl Work {
         Some(())
     }
 
-    /// The bytes each byte comes from; `Some(None)` if all stay, `None` if bits would have to move
-    /// within bytes.
+    /// Returns the byte from which each byte comes; `Some(None)` if no byte moves, and `None` if bits would have to
+    /// move within bytes.
     fn table(
         &self,
         from: &[Option<Bit>],

@@ -1,13 +1,13 @@
-//! A *weave*: a part of a region as blocks of register permutations, which the kernel
+//! Register transposes: a part of a region as blocks of bit permutations in registers, which the kernel
 //! [`weave`](crate::cpu::kernel) runs.
 //!
-//! A block fits into a cache and is long enough on both sides for memory to be fast: it is read along the
-//! source's contiguous loops and written along the destination's. Between the two lie [`Lanes`]: the
-//! permutation of address bits that turns a few registers of the source into a few of the destination.
-//! Everything a block does is two lists of steps, the same for every block; blocks at the end of a loop that
-//! they do not divide begin earlier, and move some elements twice.
+//! A block fits into a cache and is long enough on both sides for memory to be fast. It is read along the source's
+//! contiguous loops and written along the destination's. Between the two is a permutation of address bits ([`Lanes`]),
+//! which turns a few registers of the source into a few of the destination. A block is two lists of steps, which are
+//! equal for all blocks. Blocks at the end of a loop that they do not divide begin earlier and move some elements
+//! twice.
 //!
-//! Law: the steps of all blocks move every element of the part to its place, and nothing else.
+//! Law: the steps of all blocks move every element of the part to its position, and nothing else.
 
 mod blocks;
 mod lanes;
@@ -23,7 +23,7 @@ pub(crate) use steps::Steps;
 
 use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
 
-/// How the parts of some loops are woven.
+/// A register transpose of the parts of some loops.
 #[derive(Clone, Debug)]
 pub(crate) struct Weave {
     /// The bytes of a register: 16, 32 or 64.
@@ -31,33 +31,33 @@ pub(crate) struct Weave {
     pub(crate) reach: Reach,
     pub(crate) lanes: Lanes,
     pub(crate) steps: Steps,
-    /// The turns of each loop that a block takes.
+    /// The extent of a block in each loop.
     pub(crate) shape: Vec<u64>,
-    /// The bytes of a block that lie together in the source, and in the destination.
+    /// The contiguous bytes of a block in the source, and in the destination.
     pub(crate) runs: (u64, u64),
-    /// The loops, in bits, and the bits of a run.
+    /// The loops in bits, and the bits of a run.
     loops: Vec<Loop>,
     run: u64,
 }
 
-/// Where the data of a part is assumed to be.
+/// The assumed location of the data of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// In memory: blocks are long, read ahead and written past the caches.
+    /// In memory: blocks are long, prefetched, and written past the caches.
     Far,
-    /// The source in memory, the destination in a cache: blocks are short and read ahead.
+    /// The source in memory, the destination in a cache: blocks are short and prefetched.
     Coming,
     /// In a cache.
     Near,
 }
 
 impl Reach {
-    /// Of a destination of `bytes` bytes.
+    /// Returns the location for a destination of `bytes` bytes.
     pub(crate) fn of(bytes: u64) -> Reach {
         if bytes >= cost::STREAM { Reach::Far } else { Reach::Near }
     }
 
-    /// Of the same source, with a destination in a cache.
+    /// Returns the location with the same source and a destination in a cache.
     pub(crate) fn coming(self) -> Reach {
         match self {
             Reach::Far | Reach::Coming => Reach::Coming,
@@ -67,8 +67,8 @@ impl Reach {
 }
 
 impl Weave {
-    /// The weave of a part of `bits`-bit units (8 where they are bytes) with registers of at most
-    /// `register` bytes; `None` if its loops do not fill registers on both sides.
+    /// Returns the register transpose of a part of `bits`-bit units (8 for bytes) with registers of at most `register`
+    /// bytes; `None` if its loops do not fill registers on both sides.
     pub(crate) fn of(
         part: &RegionRef<'_>,
         bits: u32,
@@ -82,8 +82,8 @@ impl Weave {
         })
     }
 
-    /// The same with blocks of the shape that `shape` makes of the turns of a unit: at least those of each
-    /// loop.
+    /// Returns the register transpose with blocks of the shape that `shape` makes from the extents of a unit; each is
+    /// at least that of the unit.
     #[cfg(test)]
     pub(crate) fn shaped(
         part: &RegionRef<'_>,
@@ -97,7 +97,8 @@ impl Weave {
         Weave::made(&loops, run, reach, filled, &|lanes, _| shape(&lanes.taken))
     }
 
-    /// The weave with the first of these registers that does, in blocks of this shape.
+    /// Returns the register transpose with the first of these registers for which it is possible, in blocks of this
+    /// shape.
     fn made(
         loops: &[Loop],
         run: u64,
@@ -113,20 +114,20 @@ impl Weave {
         })
     }
 
-    /// About how many instructions a line takes: loads, exchanges, rearrangements and stores, with what is
-    /// moved twice.
+    /// Returns the approximate number of instructions per line: loads, exchanges, rearrangements and stores, including
+    /// elements that are moved twice.
     pub(crate) fn instructions(&self) -> f64 {
         let exchanges = self.lanes.levels.iter().flatten().filter(|level| **level != NONE).count();
         let each = 2 + exchanges + usize::from(self.lanes.table.is_some());
         each as f64 * self.moved() * cost::LINE as f64 / self.register as f64
     }
 
-    /// What units move, as a multiple of what there is.
+    /// Returns the elements that units move, as a multiple of all elements.
     pub(crate) fn moved(&self) -> f64 {
         self.lanes.moved(&self.loops)
     }
 
-    /// Whether this is a weave of the part: of the same loops, as long as a block at least.
+    /// Returns whether this serves the part: equal strides, and at least the extents of a block.
     pub(crate) fn fits(&self, part: &RegionRef<'_>, bits: u32, reach: Reach) -> bool {
         let bits = i64::from(bits);
         let alike = |((own, turn), shape): ((&Loop, &Loop), &u64)| {
@@ -139,9 +140,9 @@ impl Weave {
             && self.loops.iter().zip(part.loops).zip(&self.shape).all(alike)
     }
 
-    /// The bytes at which a part of `bits`-bit units that this fits begins on either side, as [`Weave::blocks`]
-    /// counts them; `None` where registers would begin within a byte. Along loops that run backward, the
-    /// last unit of a register comes first in the source: that is the one to begin a byte.
+    /// Returns the bytes at which a part of `bits`-bit units that fits begins on each side, as [`Weave::blocks`] counts
+    /// them; `None` if registers would begin within a byte. Along loops that run backward, the last unit of a register
+    /// comes first in the source, so that unit must begin a byte.
     pub(crate) fn begins(&self, part: &RegionRef<'_>, bits: u32) -> Option<(i64, i64)> {
         let bit = |at: i64| at.checked_mul(i64::from(bits));
         let low = self.lanes.src_low;
@@ -149,8 +150,7 @@ impl Weave {
         (src % 8 == 0 && dst % 8 == 0).then_some((src / 8 - low / 8, dst / 8))
     }
 
-    /// The blocks of a part that this fits, whose first unit is at these bytes of a source and of a
-    /// destination.
+    /// Returns the blocks of a part that fits, whose first unit is at these bytes of the source and the destination.
     pub(crate) fn blocks(&self, part: &RegionRef<'_>, src: i64, dst: i64) -> Option<Blocks> {
         let extents = |i: usize| part.loops[i].extent;
         let chain = self.steps.stage.as_ref().and_then(|stage| Some((stage.chain?, stage.carried)));
@@ -163,7 +163,7 @@ impl Weave {
     }
 }
 
-/// The registers of at most `register` bytes that loops fill, the largest first.
+/// Returns the registers of at most `register` bytes that loops fill, the largest first.
 fn filled(loops: &[Loop], run: u64, register: usize) -> impl Iterator<Item = (usize, Lanes)> {
     let sizes = [64, 32, 16].into_iter().filter(move |size| *size <= register);
     sizes
@@ -171,8 +171,8 @@ fn filled(loops: &[Loop], run: u64, register: usize) -> impl Iterator<Item = (us
         .filter_map(move |size| Some((size, Lanes::of(loops, run, (size * 8).ilog2())?)))
 }
 
-/// The same, but those last of which units cover loops badly where memory is asked for what they move
-/// twice: rows of 96 bytes take two registers of 64, or three of 32.
+/// Returns the registers that loops fill in the order of preference. Those whose units cover the loops badly come last,
+/// if elements that are moved twice come from memory: rows of 96 bytes take two registers of 64, or three of 32.
 fn chosen(
     loops: &[Loop],
     run: u64,
@@ -185,7 +185,7 @@ fn chosen(
         registers.extend(smaller.by_ref());
         let moved = registers.iter().map(|(_, lanes)| lanes.moved(loops));
         let least = moved.fold(f64::INFINITY, f64::min);
-        // In either part, the largest stay first.
+        // Within each group, the largest registers stay first.
         tilewright_core::sort_short(&mut registers, |(_, lanes)| {
             lanes.moved(loops) >= cost::BADLY * least
         });
@@ -193,7 +193,7 @@ fn chosen(
     Some(registers.into_iter().chain(smaller))
 }
 
-/// The loops of a part and its run, counted in bits; `None` for what is no weave at all.
+/// Returns the loops and the run of a part in bits; `None` if it cannot be a register transpose.
 fn scaled(part: &RegionRef<'_>, bits: u32) -> Option<(Vec<Loop>, u64)> {
     let run = part.run.checked_mul(u64::from(bits))?;
     if !run.is_power_of_two() || part.loops.is_empty() {

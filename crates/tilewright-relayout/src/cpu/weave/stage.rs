@@ -1,70 +1,70 @@
-//! The stage of a weave, for registers that are not aligned to lines of the destination. A few steps fill a
-//! small buffer with contiguous runs of the destination; its whole lines are written later.
+//! The stage of a register transpose, for registers that are not aligned to lines of the destination. A few steps fill
+//! a small buffer with contiguous runs of the destination; its whole lines are written later.
 //!
-//! The runs of a filling go on where those of the one before ended, or of another block. What is left of
-//! a line at the end of a run is carried there, so that every line is written whole, and once.
+//! The runs of a filling continue those of the previous filling, or of another block. The partial line at the end of a
+//! run is carried to its continuation, so that every line is written whole, and once.
 
 use super::Write;
 
-/// What some steps fill together.
+/// A buffer that some steps fill together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stage {
     /// The writing steps of one filling.
     pub(crate) steps: usize,
-    /// The bytes of a run, and from one to the next in the buffer, where a line lies before each.
+    /// The bytes of a run, and the distance between runs in the buffer, which has a line before each run.
     pub(crate) run: usize,
     pub(crate) pitch: usize,
-    /// Where each register of a step goes in the buffer.
+    /// The position of each register of a step in the buffer.
     pub(crate) at: Vec<i64>,
-    /// Where each run begins in the destination, from the first step's place.
+    /// The start of each run in the destination, relative to the first step.
     pub(crate) dst: Vec<i64>,
     /// The fillings of a block.
     pub(crate) fillings: Vec<Filling>,
-    /// The bytes of the runs that all fillings of a block make together, if all are as long.
+    /// The bytes of the runs that all fillings of a block make together, if they have equal lengths.
     pub(crate) chain: Option<i64>,
     /// The lines that a block leaves to others.
     pub(crate) carried: usize,
-    /// The bytes of a buffer, and how many take turns.
+    /// The bytes of a buffer, and the number of buffers that are used in turn.
     pub(crate) bytes: usize,
     pub(crate) buffers: usize,
 }
 
-/// How a filling's runs lie to those of others of its block.
+/// The relation of a filling's runs to those of others in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filling {
-    /// The bytes of its runs that the one before wrote already; `None` where its runs begin.
+    /// The bytes of its runs that the previous filling has written already; `None` if its runs begin here.
     pub(crate) again: Option<i64>,
-    /// Whether none goes on where its runs end.
+    /// True if its runs end here.
     pub(crate) last: bool,
-    /// The first of its runs among all lines that are carried.
+    /// The position of its first run among all carried lines.
     pub(crate) carried: usize,
 }
 
 impl Stage {
-    /// The most bytes of a buffer.
+    /// The maximal bytes of a buffer.
     const MOST: usize = 12 << 10;
 
-    /// What is written to a buffer before a load of it is as fast as one from the cache.
+    /// The bytes written to a buffer after which a load from it is as fast as one from the cache.
     const RESTED: usize = 4 << 10;
 
-    /// The most buffers.
+    /// The maximal number of buffers.
     pub(crate) const BUFFERS: usize = 8;
 
-    /// The stage of these steps, each of which writes a register at each offset of `registers` from its
-    /// place, if what some of them write together are a few contiguous runs.
+    /// Returns the stage of these steps, if some of them together write a few contiguous runs. Each step writes a
+    /// register at each offset of `registers` from its position.
     pub(super) fn of(steps: &[Write], registers: &[i64], register: usize) -> Option<Stage> {
         let starts: Vec<i64> = steps.iter().map(|step| step.dst).collect();
         let mut dst = Vec::new();
         let (run_of, within) = joined(registers, register as i64, &mut dst)?;
         let one = (registers.len() / dst.len() * register) as i64;
-        // How many steps go on where the last one ended, give or take an overlap.
+        // The number of steps that continue where the previous one ended, possibly with an overlap.
         let ahead = starts.windows(2).take_while(|pair| (1..=one).contains(&(pair[1] - pair[0])));
         let most = 1 + ahead.count();
         let count = (1..=most).rev().filter(|count| most.is_multiple_of(*count));
         let (count, run, pitch) = count
             .map(|count| {
                 let run = (starts[count - 1] - starts[0] + one) as usize;
-                // The runs of the registers may go on where the last one ended.
+                // The runs of the registers may continue one another.
                 match dst.windows(2).all(|pair| pair[1] - pair[0] == run as i64) {
                     true => (count, run * dst.len(), run),
                     false => (count, run, run.next_multiple_of(64) + 64),
@@ -96,7 +96,7 @@ impl Stage {
     }
 }
 
-/// Whether each group of `count` steps has the distances of the first group.
+/// Returns whether each group of `count` steps has the distances of the first group.
 fn are_alike(starts: &[i64], count: usize) -> bool {
     starts.len().is_multiple_of(count)
         && starts.chunks(count).all(|chunk| {
@@ -104,7 +104,7 @@ fn are_alike(starts: &[i64], count: usize) -> bool {
         })
 }
 
-/// The fillings of a block, and the bytes that their runs make together, if those are alike.
+/// Returns the fillings of a block, and the bytes that their runs make together, if these are equal.
 fn linked(starts: &[i64], count: usize, run: i64, runs: usize) -> (Vec<Filling>, Option<i64>) {
     let mut fillings: Vec<Filling> = Vec::with_capacity(starts.len() / count);
     let (mut begin, mut before, mut carried) = (0, None, 0);
@@ -135,8 +135,8 @@ fn linked(starts: &[i64], count: usize, run: i64, runs: usize) -> (Vec<Filling>,
     (fillings, chain.filter(|_| even))
 }
 
-/// Where registers at these offsets form contiguous runs of equal length: the run of each register and its
-/// place in it, and where the runs begin; `None` if runs are of different lengths.
+/// Joins registers at these offsets to contiguous runs of equal length. Returns the run of each register and its
+/// position in it, and adds the starts of the runs to `runs`; `None` if runs differ in length.
 fn joined(registers: &[i64], register: i64, runs: &mut Vec<i64>) -> Option<(Vec<usize>, Vec<i64>)> {
     let mut order: Vec<usize> = (0..registers.len()).collect();
     tilewright_core::sort_short(&mut order, |&k| registers[k]);
@@ -158,7 +158,7 @@ fn joined(registers: &[i64], register: i64, runs: &mut Vec<i64>) -> Option<(Vec<
 mod tests {
     use super::*;
 
-    /// Fillings of every overlap and gap: each byte of a chain is written once, or again as it says.
+    /// Fillings of every overlap and gap: each byte of a chain is written once, or again where `again` says so.
     #[test]
     fn fillings_go_on_where_those_before_ended() {
         let run = 128;

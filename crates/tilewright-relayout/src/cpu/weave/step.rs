@@ -1,20 +1,20 @@
-//! One step of a block: what it reads, or what it writes.
+//! The steps of a block: reads and writes of registers.
 
-/// Registers read into the scratch buffer, after the exchanges of the highest bits of their index.
+/// Registers that are read into the scratch buffer, after the exchanges of the highest bits of their index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gather {
-    /// Bytes from the block's first.
+    /// The bytes from the block's first byte.
     pub(crate) src: i64,
-    /// Bytes from the first of the scratch buffer, where the first register goes.
+    /// The bytes from the start of the scratch buffer to the position of the first register.
     pub(crate) to: usize,
 }
 
-/// Registers written to the destination, after the exchanges of the lower bits of their index.
+/// Registers that are written to the destination, after the exchanges of the lower bits of their index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Write {
-    /// Bytes from the first of the scratch buffer, or from the block's first where registers are read
-    /// straight from the source.
+    /// The bytes from the start of the scratch buffer, or from the block's first byte if registers are read directly
+    /// from the source.
     pub(crate) from: i64,
-    /// Bytes from the block's first.
+    /// The bytes from the block's first byte.
     pub(crate) dst: i64,
 }

@@ -11,15 +11,15 @@ use crate::{cpu::cost, program::region::Loop};
 /// The steps of every block.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
-    /// Reading steps, in the order of the source; none where writing steps read the source themselves.
+    /// The reading steps, in the order of the source; none if writing steps read the source themselves.
     pub(crate) gather: Vec<Gather>,
-    /// Writing steps, in the order of the destination.
+    /// The writing steps, in the order of the destination.
     pub(crate) write: Vec<Write>,
-    /// Where writing steps read the source themselves and it is far: the registers of a block in the
-    /// order of the source, by which they are asked for a block ahead.
+    /// The registers of a block in the order of the source, by which they are prefetched a block ahead; empty unless
+    /// writing steps read the source themselves and the source is far.
     pub(crate) asked: Vec<i64>,
-    /// Where each register of a reading step begins, and where it goes from where the first one does; where
-    /// those of a writing step begin on either side.
+    /// For each register of a reading step, its start in the source and its distance from the first register in the
+    /// scratch buffer. For each register of a writing step, its start on each side.
     pub(crate) gather_src: Vec<i64>,
     pub(crate) gather_to: Vec<usize>,
     pub(crate) write_src: Vec<i64>,
@@ -27,24 +27,24 @@ pub(crate) struct Steps {
     /// The registers that the scratch buffer holds.
     pub(crate) lines: usize,
     pub(crate) stage: Option<Stage>,
-    /// Whether registers lie on lines of the destination wherever blocks do.
+    /// True if registers are aligned to lines of the destination if blocks are.
     pub(crate) aligned: bool,
 }
 
-/// A loop of steps: over the units of a block along a loop of the part, or over a bit of the index of a
-/// unit's registers.
+/// A loop over steps: over the units of a block along a loop of the part, or over a bit of the index of a unit's
+/// registers.
 struct Digit {
     count: usize,
     src: i64,
     dst: i64,
-    /// The units before that of turn `i` and its offsets: regular but for the last, which ends the loop.
+    /// The index and the offsets of iteration `i` are multiples of `step`, up to `last`, which ends the loop.
     step: i64,
     last: i64,
     role: Role,
 }
 
 impl Digit {
-    /// How far apart its units are on a side where the part's loop has this stride.
+    /// Returns the distance between its units on a side where the part's loop has this stride.
     fn far(&self, stride: i64) -> u64 {
         stride.unsigned_abs().saturating_mul(self.step.unsigned_abs())
     }
@@ -52,14 +52,14 @@ impl Digit {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Counts units: the number of units that one turn passes.
+    /// Counts units: the number of units between two iterations.
     Unit(usize),
-    /// A bit of the register index, of this weight.
+    /// A bit of the register index, with this weight.
     Bit(usize),
 }
 
 impl Steps {
-    /// The steps of blocks of this shape. Strides count bits; steps count bytes.
+    /// Returns the steps of blocks of this shape. Strides count bits; steps count bytes.
     pub(super) fn of(
         loops: &[Loop],
         shape: &[u64],
@@ -105,7 +105,7 @@ impl Steps {
         Some(steps)
     }
 
-    /// The lowest source byte of a block relative to its first register, and the one behind the last.
+    /// Returns the range of source bytes of a block, relative to its first register.
     pub(super) fn src_reach(&self, register: usize) -> Option<(i64, i64)> {
         let reach = match self.gather.is_empty() {
             true => reach(self.write.iter().map(|step| step.from), &self.write_src),
@@ -114,20 +114,20 @@ impl Steps {
         Some((reach.0, reach.1.checked_add(register as i64)?))
     }
 
-    /// The same of the destination.
+    /// Returns the range of destination bytes of a block, relative to its first register.
     pub(super) fn dst_reach(&self, register: usize) -> Option<(i64, i64)> {
         let reach = reach(self.write.iter().map(|step| step.dst), &self.write_dst)?;
         Some((reach.0, reach.1.checked_add(register as i64)?))
     }
 }
 
-/// The least and the greatest sum of a step's offset and a register's.
+/// Returns the lowest and the highest sum of a step's offset and a register's.
 fn reach(steps: impl Iterator<Item = i64> + Clone, registers: &[i64]) -> Option<(i64, i64)> {
     let low = steps.clone().min()?.checked_add(*registers.iter().min()?)?;
     Some((low, steps.max()?.checked_add(*registers.iter().max()?)?))
 }
 
-/// Bits to bytes, if all are whole.
+/// Converts bits to bytes, if all are whole.
 fn whole(bits: impl Iterator<Item = i64>) -> Option<Vec<i64>> {
     bits.map(|bits| (bits % 8 == 0).then_some(bits / 8)).collect()
 }
@@ -138,7 +138,7 @@ fn bit_offsets(lanes: &Lanes) -> Option<Vec<(i64, i64)>> {
     Some(clear.into_iter().zip(set).collect())
 }
 
-/// The offsets of all register indices of these bits.
+/// Returns the offsets of all register indices with these bits.
 fn sums(bits: &[(i64, i64)]) -> Vec<i64> {
     (0..1usize << bits.len())
         .map(|index| {
@@ -148,7 +148,7 @@ fn sums(bits: &[(i64, i64)]) -> Vec<i64> {
         .collect()
 }
 
-/// The loops over the units of a block.
+/// Returns the loops over the units of a block.
 fn units(loops: &[Loop], shape: &[u64], lanes: &Lanes) -> Option<Vec<Digit>> {
     let (mut digits, mut passed) = (Vec::new(), 1usize);
     for ((turn, &taken), &unit) in loops.iter().zip(shape).zip(&lanes.taken) {
@@ -166,11 +166,11 @@ fn units(loops: &[Loop], shape: &[u64], lanes: &Lanes) -> Option<Vec<Digit>> {
     (passed <= 1 << 16).then_some(digits)
 }
 
-/// Registers that a writing step moves at least, if it can.
+/// The number of registers that a writing step moves at least, if possible.
 const LEAST_REGISTERS: usize = 8;
 
-/// Gives writing steps more registers: the units next to one another in the destination become registers
-/// of one, told apart by bits that nothing is exchanged with.
+/// Gives writing steps more registers: units that are adjacent in the destination become registers of one unit,
+/// selected by bits that are not exchanged.
 fn widen(units: &mut [Digit], lanes: &mut Lanes) {
     while 1 << lanes.levels.len() < LEAST_REGISTERS {
         let nearest = units.iter_mut().min_by_key(|digit| digit.dst.unsigned_abs());
@@ -187,8 +187,8 @@ fn widen(units: &mut [Digit], lanes: &mut Lanes) {
     }
 }
 
-/// Calls `f` with the unit, the bits, the source and the destination offset of every combination of
-/// turns, the first digit outermost.
+/// Calls `f` with the unit, the bits, the source offset and the destination offset of every combination of iterations;
+/// the first digit is outermost.
 fn each<F: FnMut(usize, usize, i64, i64)>(digits: &[&Digit], f: &mut F) {
     fn turn<F: FnMut(usize, usize, i64, i64)>(
         digits: &[&Digit],
@@ -213,14 +213,14 @@ fn each<F: FnMut(usize, usize, i64, i64)>(digits: &[&Digit], f: &mut F) {
     turn(digits, (0, 0, 0, 0), f);
 }
 
-/// A bit of the register index as a loop of two turns.
+/// Returns a bit of the register index as a loop of two iterations.
 fn bit(weight: usize, src: i64, dst: i64) -> Digit {
     Digit { count: 2, src: src * 8, dst: dst * 8, step: 1, last: 1, role: Role::Bit(weight) }
 }
 
-/// Writing steps, and where the scratch buffer has the registers of each unit: the first one of those of
-/// which no bit is set that is exchanged before, and how far behind it those are of which some are, in
-/// bytes.
+/// The writing steps, and the positions of each unit's registers in the scratch buffer, in bytes. `place` is the
+/// position of the first register whose index has all bits clear that reading steps exchange; `apart` is the distance
+/// from there for each value of these bits.
 struct Writes {
     steps: Vec<Write>,
     place: Vec<usize>,
@@ -229,8 +229,8 @@ struct Writes {
     lines: usize,
 }
 
-/// The writing steps, by destination: every unit, and every value of the bits exchanged before. They read
-/// the source, or, given the bytes of a register, a scratch buffer.
+/// Returns the writing steps by destination, for every unit and every value of the bits that reading steps exchange.
+/// They read the source or, if `scratch` gives the bytes of a register, a scratch buffer.
 fn write_steps(
     units: &[Digit],
     dst: &[(i64, i64)],
@@ -252,11 +252,11 @@ fn write_steps(
     let mut lines = 0;
     each(&digits, &mut |unit, bits, src, dst| {
         let number = steps.len();
-        // A line more after each innermost loop: lines then do not share cache sets.
+        // One more line after each innermost loop, so that lines do not share cache sets.
         let line = (number << split) + number / inner;
         lines = line + (1 << split);
         let at = line * scratch.unwrap_or(0);
-        // The place is a sum over loops, so what a bit adds is the same for all units.
+        // The position is a sum over loops, so a bit adds the same offset for all units.
         if bits == 0 {
             place[unit] = at;
         }
@@ -269,20 +269,20 @@ fn write_steps(
     Some(Writes { steps, place, apart, lines })
 }
 
-/// Bits of the register index as loops, of the source alone.
+/// Returns bits of the register index as loops over the source alone.
 fn bits_of(src: &[i64]) -> Vec<Digit> {
     src.iter().enumerate().map(|(i, &src)| bit(1 << i, src, 0)).collect()
 }
 
-/// Loops in the order of the source, the outermost first.
+/// Returns loops in the order of the source, the outermost first.
 fn by_source<'a>(units: &'a [Digit], bits: &'a [Digit]) -> Vec<&'a Digit> {
     let mut digits: Vec<&Digit> = units.iter().chain(bits).collect();
     tilewright_core::sort_short(&mut digits, |digit| core::cmp::Reverse(digit.far(digit.src)));
     digits
 }
 
-/// The last bytes of the lines of a block in the order of the source. Where registers straddle lines, the
-/// first line of a row was read with the row before it.
+/// Returns the last bytes of the lines of a block in the order of the source. If registers cross lines, the first line
+/// of a row was read with the previous row.
 fn asked(units: &[Digit], src: &[i64], register: i64) -> Vec<i64> {
     const LINE: i64 = cost::LINE as i64;
     let mut asked: Vec<i64> = Vec::new();
@@ -303,7 +303,7 @@ fn asked(units: &[Digit], src: &[i64], register: i64) -> Vec<i64> {
     asked
 }
 
-/// The reading steps, by source.
+/// Returns the reading steps by source.
 fn gather_steps(
     units: &[Digit],
     src: &[i64],

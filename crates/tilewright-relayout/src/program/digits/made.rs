@@ -1,5 +1,5 @@
-//! Builds the digits of two layouts: the groups of dims, their digits, and the programs that compute offsets
-//! from them.
+//! Construction of the digits of two layouts: the groups of dims, their digits, and the programs that compute source
+//! offsets from them.
 
 use super::{Digit, Digits, Group};
 use crate::program::{
@@ -8,20 +8,20 @@ use crate::program::{
 };
 use tilewright_core::{Coord, Mode, Step, TensorLayout};
 
-/// The most entries of the inner table of a leaf, and of the only one.
+/// The maximal size of the inner table of a leaf, with an outer table and without one.
 const INNER: (u64, u64) = (256, 1024);
 
-/// The most entries of the outer table of a leaf.
+/// The maximal size of the outer table of a leaf.
 const OUTER: u64 = 64;
 
-/// The turns that the nearest digit on either side is given first.
+/// The values that the digit with the smallest step on each side gets first.
 const NEAR: u64 = 64;
 
-/// The most turns of a digit that is the nearest on neither side.
+/// The maximal number of values of a digit that has the smallest step on neither side.
 const FAR: u64 = 16;
 
 impl Digits {
-    /// The groups of a part of two layouts.
+    /// Builds the digits of a part of two layouts.
     pub(crate) fn new(src: &TensorLayout, dst: &TensorLayout, part: &Part) -> Digits {
         let dims: Vec<usize> = (0..src.rank()).collect();
         let mut root = dims.clone();
@@ -47,7 +47,7 @@ impl Digits {
         groups
     }
 
-    /// Gives each group its digits, and leaves their tables.
+    /// Assigns the digits to their groups, and chooses the sizes of the tables of a leaf.
     pub(super) fn finish(&mut self) {
         for i in 0..self.digits.len() {
             self.all[self.digits[i].group].digits.push(i);
@@ -60,7 +60,8 @@ impl Digits {
         self.choose_leaf();
     }
 
-    /// The program from digits of the destination to logical coordinates; returns where these are.
+    /// Adds the operations that compute logical coordinates from digits of the destination, and returns the axes that
+    /// hold them.
     pub(super) fn back(
         &mut self,
         dst: &TensorLayout,
@@ -104,7 +105,7 @@ impl Digits {
         axes
     }
 
-    /// The digits of an axis of the destination, as far as it is reached, read into one register.
+    /// Adds the digits of an axis of the destination that elements reach, and combines them in one register.
     fn read(&mut self, group: usize, size: Size, modes: &[Mode]) -> Axis {
         let (first, mut below, mut all) = (self.register(group), 1u64, 1u64);
         for mode in modes {
@@ -115,7 +116,7 @@ impl Digits {
                     let read = Op::Merge { major: register, minor: first, extent: below };
                     self.all[group].ops.push(read);
                 }
-                // The turns that some element of the part has, as far as one digit tells.
+                // The values that some element of the part has, as far as a single digit tells.
                 let (from, to) = size.digit(below, mode.extent());
                 let origin = size.origin / below % mode.extent();
                 let extent = to.min(loops) - from;
@@ -131,7 +132,7 @@ impl Digits {
         Axis { group, register: first, size }
     }
 
-    /// From coordinates of the destination to those of the source: outside the part is padding.
+    /// Converts coordinates of the destination to those of the source; outside the part is padding.
     fn cross(&mut self, dims: &mut [Axis], sizes: Vec<Size>, part: &Part) {
         let each = dims.iter_mut().zip(sizes).enumerate();
         for (dim, (axis, size)) in each {
@@ -142,7 +143,7 @@ impl Digits {
         }
     }
 
-    /// The program from logical coordinates to the offset of the source.
+    /// Adds the operations that compute the offset of the source from logical coordinates.
     pub(super) fn forth(&mut self, src: &TensorLayout, mut axes: Vec<Axis>) {
         for step in src.steps() {
             match *step {
@@ -174,8 +175,8 @@ impl Digits {
         self.all[group].registers - 1
     }
 
-    /// Gives a leaf long tables: the inner one to the group nearest in the destination, the outer one
-    /// to the others.
+    /// Chooses the sizes of the tables of a leaf. The inner table covers the group with the smallest stride in the
+    /// destination, the outer table covers the others.
     fn choose_leaf(&mut self) {
         let mut order: Vec<usize> = (0..self.digits.len()).collect();
         order.retain(|&i| self.digits[i].extent > 1);
@@ -185,7 +186,8 @@ impl Digits {
         let alone = order.iter().all(|&i| self.digits[i].group == self.digits[near].group);
         let mut room = [OUTER, if alone { INNER.1 } else { INNER.0 }];
         let src = order.iter().copied().min_by_key(|&i| self.src_step(i)).unwrap_or(near);
-        // The nearest on one side only, or on neither, is short: its turns are lines apart on the other.
+        // A digit with the smallest step on one side only, or on neither, stays short: its values are lines apart on
+        // the other side.
         let rest = order.into_iter().filter(|&i| alone || near == src || i != near && i != src);
         let rest = rest.map(|i| (i, if alone || i == near { u64::MAX } else { FAR }));
         for (i, most) in [(near, NEAR), (src, NEAR)].into_iter().chain(rest) {
@@ -196,7 +198,7 @@ impl Digits {
         }
     }
 
-    /// How far a turn of a digit goes in the source.
+    /// Returns the distance in the source between two values of a digit.
     fn src_step(&self, digit: usize) -> u64 {
         let Digit { group, register, origin, .. } = self.digits[digit];
         let group = &self.all[group];
@@ -213,8 +215,8 @@ impl Digits {
     }
 }
 
-/// The extent of a working axis, and which of it coordinates reach: numbers from `low` to below `reach`, the
-/// origin of the part at `origin`.
+/// The extent of a working axis and the coordinates of it that are used: `low` to below `reach`, with the origin of the
+/// part at `origin`.
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) extent: u64,
@@ -224,12 +226,12 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// All of an axis.
+    /// The size of a whole axis.
     pub(super) fn all(extent: u64) -> Size {
         Size { extent, low: 0, reach: extent, origin: 0 }
     }
 
-    /// The size of this axis merged over a minor one.
+    /// Returns the size of this axis merged over a minor one.
     fn over(self, minor: Size) -> Size {
         let merged = |major: u64, by: u64| major * minor.extent + by;
         let reach = merged(self.reach.saturating_sub(1), minor.reach);
@@ -241,7 +243,7 @@ impl Size {
         }
     }
 
-    /// The sizes of the quotient and the remainder.
+    /// Returns the sizes of the quotient and the remainder by `by`.
     fn split(self, by: u64) -> (Size, Size) {
         let quotient = Size {
             extent: self.extent.div_ceil(by),
@@ -253,14 +255,14 @@ impl Size {
         (quotient, Size { extent: by, low, reach, origin: self.origin % by })
     }
 
-    /// The least value, and the one behind the greatest, of the digit of `turns` turns that is cut at `at`.
+    /// Returns the used values of the digit `value / at % turns`, from the first to behind the last.
     fn digit(self, at: u64, turns: u64) -> (u64, u64) {
         let (low, high) = (self.low / at, self.reach.saturating_sub(1) / at);
         if low / turns == high / turns { (low % turns, high % turns + 1) } else { (0, turns) }
     }
 }
 
-/// A working axis: its size, and where it is computed.
+/// A working axis: its size, and the group and register that compute it.
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
     pub(super) group: usize,
@@ -268,14 +270,14 @@ pub(super) struct Axis {
     pub(super) size: Size,
 }
 
-/// The dims of an array, as far as a part from `origin` on goes.
+/// Returns the sizes of the dims of an array, limited to a part that begins at `origin`.
 fn sizes_of(tensor: &TensorLayout, origin: &Coord, part: &Part) -> Vec<Size> {
     let each = tensor.extents().iter().zip(origin.as_slice()).zip(part.extents());
     each.map(|((&extent, &low), &part)| Size { extent, low, reach: low + part, origin: low })
         .collect()
 }
 
-/// Applies a step to sizes and to what each axis belongs to.
+/// Applies a step to the sizes and owners of the axes.
 fn apply(step: Step, sizes: &mut Vec<Size>, owners: &mut Vec<usize>) {
     match step {
         Step::Merge { major, minor } => {
@@ -294,8 +296,8 @@ fn apply(step: Step, sizes: &mut Vec<Size>, owners: &mut Vec<usize>) {
     }
 }
 
-/// Joins the dims that the steps of a layout merge, of axes that belong to these dims; the root of a dim is the first dim
-/// of its group.
+/// Unites the dims that the steps of a layout merge. `axes` names the dim of each axis; the root of a dim is the first
+/// dim of its group.
 pub(super) fn unite(tensor: &TensorLayout, mut axes: Vec<usize>, root: &mut [usize]) {
     for step in tensor.steps() {
         match *step {
@@ -308,13 +310,13 @@ pub(super) fn unite(tensor: &TensorLayout, mut axes: Vec<usize>, root: &mut [usi
     }
 }
 
-/// Joins the groups of two dims; the root is the first dim of all.
+/// Unites the groups of two dims; the root is the lowest dim.
 pub(super) fn join(root: &mut [usize], a: usize, b: usize) {
     let (a, b) = (root[a], root[b]);
     root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
 }
 
-/// Counts the digits of an axis of the source by its modes, as far as its extent reaches.
+/// Adds the digits of an axis of the source by its modes, as far as its extent reaches.
 fn count(ops: &mut Vec<Op>, axis: &Axis, modes: &[Mode]) {
     let (from, mut below) = (axis.register, 1u64);
     for mode in modes {

@@ -1,9 +1,9 @@
-//! Two layouts as sums over groups of dims, by digits of the destination: dims that a step of either
-//! layout merges form a group, and every other dim is a group of its own.
+//! Digits: both offsets as sums over groups of dims, by digits of the destination. Dims that a step of either layout
+//! merges form a group; every other dim is a group of its own.
 //!
-//! Law: over all digits of the destination, each element appears once, at the swizzled sums of the base
-//! and of each group's part: on the destination's side its digits times their strides, on the source's
-//! side what the group's program says. Digits at which a program says "padding" are no element's.
+//! Law: over all digits of the destination, each element appears once. Its offset on each side is the swizzled sum of
+//! the base and the parts of all groups. On the destination's side a part is digits times strides; on the source's side
+//! it is the result of the group's program. Where a program returns padding, there is no element.
 
 mod made;
 mod tabled;
@@ -12,7 +12,7 @@ use crate::program::{list::List, ops::Op};
 use core::ops::Range;
 use tilewright_core::Swizzle;
 
-/// A digit of the destination: a loop over turns, which a register of a [`Group`] gets.
+/// A digit of the destination: a range of values, each of which is loaded into a register of a [`Group`].
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -27,18 +27,18 @@ use tilewright_core::Swizzle;
 pub struct Digit {
     pub(crate) group: usize,
     pub(crate) register: usize,
-    /// Its turns are `extent` numbers from this one on.
+    /// The first value; the values are the `extent` numbers from it on.
     pub(crate) first: u64,
     pub(crate) extent: u64,
-    /// Its turn at the origin of the part.
+    /// The value at the origin of the part.
     pub(crate) origin: u64,
     pub(crate) stride: i64,
-    /// The most turns in a leaf.
+    /// The maximal number of values in a leaf.
     pub(crate) leaf: u64,
 }
 
 impl Digit {
-    /// The position of the group that reads it.
+    /// Returns the position of the group that reads the digit.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -52,7 +52,7 @@ impl Digit {
         self.group
     }
 
-    /// The register of that group which gets the turn.
+    /// Returns the register of that group which gets the value.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -66,7 +66,7 @@ impl Digit {
         self.register
     }
 
-    /// Its turns, which are all that elements have.
+    /// Returns the values of the digit. No element has another value.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -80,7 +80,7 @@ impl Digit {
         self.first..self.first + self.extent
     }
 
-    /// What a turn adds to the offset of the destination, in elements.
+    /// Returns the stride of the digit in the destination, in elements.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -95,8 +95,8 @@ impl Digit {
     }
 }
 
-/// Dims that a step of either layout merges, and what they add to the offset of the source: a program on
-/// registers, which begin as the turns of the group's digits, and as 0 where no digit is read.
+/// Dims that a step of either layout merges, with their part of the source's offset: a program on registers. A register
+/// begins as the value of one of the group's digits, or as 0.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -110,16 +110,16 @@ impl Digit {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// The positions of its digits, the largest stride first.
+    /// The positions of the digits, by descending stride.
     pub(crate) digits: Vec<usize>,
     pub(crate) ops: Vec<Op>,
     pub(crate) registers: usize,
-    /// Whether it belongs to the inner table of a leaf.
+    /// True if the group belongs to the inner table of a leaf.
     pub(crate) inner: bool,
 }
 
 impl Group {
-    /// The operations, in order.
+    /// Returns the operations in order.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -134,7 +134,7 @@ impl Group {
         &self.ops
     }
 
-    /// How many registers they use.
+    /// Returns the number of registers that the operations use.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -149,16 +149,16 @@ impl Group {
     }
 }
 
-/// Both offsets of all elements, over the digits of the destination: what a program is where its regions are
-/// too many.
+/// Both offsets of all elements as functions of the digits of the destination: the form of a program that has too many
+/// regions.
 ///
-/// For each combination of the turns of all digits, with the bases `(s, d)`:
-/// - `d` gets the turn of each digit times its stride;
-/// - each group runs its operations on registers that hold the turns of its digits, and 0 elsewhere. `s`
-///   gets what they count. If one says that there is no element, there is none at this combination;
-/// - the swizzle of either side is applied to its sum.
+/// For each combination of values of all digits, with the bases `(s, d)`:
+/// - The value of each digit times its stride is added to `d`.
+/// - Each group runs its operations on registers that hold the values of its digits, and 0 elsewhere. The result is
+///   added to `s`. If a group finds no element, there is none at this combination.
+/// - The swizzle of each side is applied to its sum.
 ///
-/// The element moves from `s` to `d`, both in elements. Each appears at one combination.
+/// The element moves from `s` to `d`, both in elements. Each element appears at one combination.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -182,19 +182,19 @@ impl Group {
 #[derive(Clone, Debug)]
 pub struct Digits {
     pub(crate) digits: Vec<Digit>,
-    /// By first dim; empty at dims that are not the first of their group.
+    /// The groups, at the position of their first dim; empty at other dims.
     pub(crate) all: Vec<Group>,
-    /// The offset of the first element on either side, before swizzles.
+    /// The offset of the first element on both sides, before swizzles.
     pub(crate) base: (i64, i64),
     pub(crate) swizzles: (Swizzle, Swizzle),
-    /// Whether there are no elements.
+    /// True if there are no elements.
     pub(crate) empty: bool,
-    /// What its operations look up.
+    /// The lists that operations look up.
     pub(crate) lists: Vec<List>,
 }
 
 impl Digits {
-    /// The digits.
+    /// Returns the digits.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -208,7 +208,7 @@ impl Digits {
         &self.digits
     }
 
-    /// The groups, in the order of their first dims; those of other dims have no operations.
+    /// Returns the groups, each at the position of its first dim; groups at other dims have no operations.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -222,7 +222,7 @@ impl Digits {
         &self.all
     }
 
-    /// Where the sums of the source and of the destination begin, in elements.
+    /// Returns the offsets at which the sums of source and destination begin, in elements.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -236,7 +236,7 @@ impl Digits {
         self.base
     }
 
-    /// What is applied to the sums of the source and of the destination.
+    /// Returns the swizzles that are applied to the sums of source and destination.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -250,8 +250,8 @@ impl Digits {
         self.swizzles
     }
 
-    /// A list that [`Op::Look`] looks up: an index, or a place, of an index table; [`u32::MAX`] for a hole. `None` beyond
-    /// the last list.
+    /// Returns a list that [`Op::Look`] looks up: indices or places of an index table, with [`u32::MAX`] for a hole.
+    /// `None` beyond the last list.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -264,7 +264,7 @@ impl Digits {
         self.lists.get(number).map(List::entries)
     }
 
-    /// The entries of the two tables of a leaf.
+    /// Returns the numbers of entries of the outer and the inner table of a leaf.
     pub(crate) fn entries(&self) -> (u64, u64) {
         let size = |inner: bool| -> u64 {
             let digits = self.digits.iter().filter(|digit| self.all[digit.group].inner == inner);
@@ -273,7 +273,7 @@ impl Digits {
         (size(false), size(true))
     }
 
-    /// The bytes of the tables that a run by digits keeps at a time, two offsets of 8 bytes an entry.
+    /// Returns the bytes of the tables that a run by digits keeps at a time: two offsets of 8 bytes for each entry.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -289,7 +289,8 @@ impl Digits {
         16 * (outer + inner)
     }
 
-    /// How many entries a run by digits makes and elements it moves, those of no element among them.
+    /// Returns the number of table entries that a run by digits computes plus the number of elements that it moves,
+    /// padding included.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -310,7 +311,7 @@ impl Digits {
         product(&mut leaves).saturating_mul(outer + inner).saturating_add(turns)
     }
 
-    /// Whether there are no elements, whatever the digits say.
+    /// Returns whether there are no elements at all.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;

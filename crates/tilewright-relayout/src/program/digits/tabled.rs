@@ -1,5 +1,5 @@
-//! The digits of two layouts with index tables: a list is looked up between the digits of the destination and the array's
-//! coordinate, and between that and the source.
+//! The digits of two layouts with index tables. One list is looked up between digits of the destination and the array's
+//! coordinate, another between the coordinate and the source.
 
 use super::{
     Digits, Group,
@@ -11,7 +11,7 @@ use tilewright_core::TensorLayout;
 use tilewright_table::{Along, Axis as Stored, owners};
 
 impl Digits {
-    /// The groups of all of an array, of which the tables store what the layouts place.
+    /// Builds the digits of a whole array; the layouts place what the tables store.
     pub(crate) fn tabled(src: &TensorLayout, dst: &TensorLayout, tables: &Tables) -> Digits {
         let rank = tables.extents.len();
         let mut root: Vec<usize> = (0..rank).collect();
@@ -50,7 +50,7 @@ impl Digits {
         self.lists.len() - 1
     }
 
-    /// From what a table stores to what it acts on.
+    /// Converts the axes after a table to the axes before it.
     fn restore(&mut self, along: &Along, stored: &[Axis]) -> Vec<Axis> {
         let extents = along.extents();
         let mut axes: Vec<Option<Axis>> = vec![None; extents.len()];
@@ -67,7 +67,7 @@ impl Digits {
         self.all[group].ops.push(Op::Look { register, list });
         let blocks: Vec<(usize, u64)> = along.dims().collect();
         for (at, (dim, by)) in blocks.into_iter().enumerate().rev() {
-            // The number of the first dim's block is what is left.
+            // The block number of the first dim is what remains.
             let block = if at == 0 { register } else { self.register(group) };
             if at > 0 {
                 let count = extents[dim] / by;
@@ -86,7 +86,7 @@ impl Digits {
         axes.into_iter().flatten().collect()
     }
 
-    /// From what a table acts on to what it stores.
+    /// Converts the axes before a table to the axes after it.
     fn store(&mut self, along: &Along, axes: &[Axis]) -> Vec<Axis> {
         let (mut rests, mut number) = (vec![None; axes.len()], None);
         for (dim, by) in along.dims() {

@@ -1,34 +1,34 @@
-//! The complement of boxes of cells within a line of cells.
+//! The complement of boxes of cells within a range of cells.
 //!
-//! Law: the boxes given and those that [`complement`] gives cover `0..end` exactly once, if the boxes given
-//! cover no cell twice.
+//! Law: the given boxes and those that [`complement`] returns cover `0..end` exactly once, if the given boxes cover no
+//! cell twice.
 //!
-//! Boxes whose spans overlap are cut into pieces as long as the largest stride among them, at a phase where
-//! none of them straddles a cut. Pieces with the same boxes in them have the same gaps, found by the same
-//! means: their strides are shorter.
+//! Boxes whose spans overlap are cut into pieces. The length of a piece is the largest stride among the boxes, and the
+//! phase is chosen so that no box with that stride crosses a cut. Pieces that contain the same boxes have the same
+//! gaps, which are found recursively, because strides within a piece are shorter.
 
 use crate::program::cells::{Cells, GapLoop};
 use core::ops::Range;
 
-/// The most boxes of the complement.
+/// The maximal number of boxes of the complement.
 const MOST: usize = 1024;
 
-/// The most boxes looked at, all pieces together.
+/// The maximal number of boxes that are examined in all pieces together.
 const WORK: usize = 1 << 16;
 
-/// The most turns of a loop that become boxes of their own.
+/// The maximal number of iterations of a loop that become separate boxes.
 const TURNS: u64 = 256;
 
-/// How many of the last boxes are asked whether the next goes on where they end.
+/// The number of last boxes that a new box may extend.
 const NEAR: usize = 16;
 
-/// How deep pieces are cut into pieces.
+/// The maximal depth of pieces within pieces.
 const DEPTH: usize = 100;
 
-/// The phases that are tried.
+/// The maximal number of phases that are tried.
 const PHASES: usize = 64;
 
-/// The cells of `0..end` that no box has, lowest first; `None` where they are many.
+/// Returns the cells of `0..end` that are in no box, in ascending order; `None` if there are too many.
 pub(super) fn complement(boxes: Vec<Cells>, end: u64) -> Option<Vec<Cells>> {
     let mut finder = Finder { work: WORK, depth: DEPTH };
     let mut gaps = Vec::new();
@@ -37,27 +37,27 @@ pub(super) fn complement(boxes: Vec<Cells>, end: u64) -> Option<Vec<Cells>> {
     Some(gaps)
 }
 
-/// Lowest first; one sort for all.
+/// Sorts by position. There is one such function, so that the sort is compiled once.
 fn sort(cells: &mut [Cells]) {
     cells.sort_by_key(|cells| cells.at);
 }
 
 struct Finder {
-    /// How many more boxes are looked at.
+    /// The number of boxes that may still be examined.
     work: usize,
-    /// How much deeper pieces are cut.
+    /// The depth to which pieces may still be cut.
     depth: usize,
 }
 
-/// A box in each of a range of pieces.
+/// A box that occurs in each of a range of pieces.
 struct Held {
     pieces: Range<u64>,
-    /// Within a piece.
+    /// The box, relative to the start of a piece.
     cells: Cells,
 }
 
 impl Finder {
-    /// The gaps of a window that holds these boxes.
+    /// Finds the gaps of a window that contains these boxes.
     fn window(
         &mut self,
         mut boxes: Vec<Cells>,
@@ -82,7 +82,7 @@ impl Finder {
         push_run(at..window.end, gaps)
     }
 
-    /// The gaps between boxes whose spans overlap and fill a window.
+    /// Finds the gaps between boxes whose spans overlap and fill a window.
     fn cluster(
         &mut self,
         boxes: Vec<Cells>,
@@ -91,10 +91,10 @@ impl Finder {
     ) -> Option<()> {
         let stride = boxes.iter().map(Cells::stride).max()?;
         if stride == 0 {
-            // Of runs, only one is no overlap.
+            // Two single runs in one cluster would overlap.
             return (boxes.len() == 1).then_some(());
         }
-        // Turns that are longer than their stride lie between one another.
+        // Iterations that are longer than their stride interleave with each other.
         let (long, boxes): (Vec<Cells>, Vec<Cells>) = boxes
             .into_iter()
             .partition(|cells| cells.stride() == stride && cells.turn(0).span() > stride);
@@ -110,7 +110,7 @@ impl Finder {
         self.pieces(&held, start, stride, window, gaps)
     }
 
-    /// The turns of the outermost loops as boxes.
+    /// Returns the iterations of the outermost loops as separate boxes.
     fn turns(&mut self, boxes: Vec<Cells>) -> Option<Vec<Cells>> {
         let mut all = Vec::new();
         for cells in boxes {
@@ -124,7 +124,7 @@ impl Finder {
         Some(all)
     }
 
-    /// Finds the pieces that hold a box.
+    /// Finds the pieces that contain a box.
     fn hold(&mut self, cells: Cells, start: i64, stride: u64, held: &mut Vec<Held>) -> Option<()> {
         self.work = self.work.checked_sub(1)?;
         let from = cells.at.checked_add_signed(start.checked_neg()?)?;
@@ -154,7 +154,7 @@ impl Finder {
         Some(())
     }
 
-    /// The gaps of all pieces of a window, those with the same boxes together.
+    /// Finds the gaps of all pieces of a window; pieces with the same boxes are handled together.
     fn pieces(
         &mut self,
         held: &[Held],
@@ -167,7 +167,7 @@ impl Finder {
         let count = high.div_ceil(stride);
         let mut cuts: Vec<u64> = held.iter().flat_map(|h| [h.pieces.start, h.pieces.end]).collect();
         cuts.extend([0, count]);
-        // The first and the last piece may be cut short.
+        // The first and the last piece may be shorter.
         cuts.extend((low > 0).then_some(1));
         cuts.extend((!high.is_multiple_of(stride)).then_some(count - 1));
         cuts.sort_unstable();
@@ -189,17 +189,18 @@ impl Finder {
     }
 }
 
-/// How far `at` is from the start of the first piece, which may lie before 0.
+/// Returns the distance of `at` from the start of the first piece, which may be below 0.
 fn from(at: u64, start: i64) -> Option<u64> {
     at.checked_add_signed(start.checked_neg()?)
 }
 
-/// Where the first piece begins, at or below `first`: no turn of a box with this stride straddles a cut.
+/// Returns the start of the first piece, at or below `first`, such that no iteration of a box with this stride crosses
+/// a cut.
 fn phase(boxes: &[Cells], stride: u64, first: u64) -> Option<i64> {
     let turned = boxes.iter().filter(|cells| cells.stride() == stride);
     let ends: Vec<(u64, u64)> = turned.map(|cells| (cells.at, cells.turn(0).span())).collect();
     let fits = |phase: u64| {
-        // How far a box begins behind a cut.
+        // Returns the distance of a box from the preceding cut.
         let behind = |at: u64| (at % stride + stride - phase) % stride;
         ends.iter().all(|&(at, span)| behind(at) + span <= stride)
     };
@@ -209,7 +210,7 @@ fn phase(boxes: &[Cells], stride: u64, first: u64) -> Option<i64> {
     Some(first as i64 - back as i64)
 }
 
-/// Adds a run, if it is one.
+/// Adds a run, unless it is empty.
 fn push_run(run: Range<u64>, gaps: &mut Vec<Cells>) -> Option<()> {
     if run.is_empty() {
         return Some(());
@@ -218,7 +219,7 @@ fn push_run(run: Range<u64>, gaps: &mut Vec<Cells>) -> Option<()> {
     push(cells, GapLoop { extent: 1, stride: 0 }, gaps)
 }
 
-/// Adds a box with a loop around it; turns that go on where those of a box before it end are added there.
+/// Adds a box with a loop around it, or extends an earlier box if the new one continues it.
 fn push(cells: Cells, turn: GapLoop, gaps: &mut Vec<Cells>) -> Option<()> {
     let near = gaps.iter_mut().rev().take(NEAR).find_map(|gap| {
         let taken = gap.goes_on(&cells, turn);

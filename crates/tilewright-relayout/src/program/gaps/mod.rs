@@ -1,7 +1,7 @@
-//! What no element is written to: the destination without the boxes of its elements, as boxes again.
+//! Gaps: the boxes of the destination to which no element is written.
 //!
-//! Law: the elements of a destination and its gaps together cover `0..capacity` exactly once. Gaps depend
-//! on the destination alone.
+//! Law: the elements of a destination and its gaps together cover `0..capacity` exactly once. Gaps depend on the
+//! destination alone.
 
 mod complement;
 
@@ -13,9 +13,9 @@ use complement::complement;
 use core::ops::Range;
 use tilewright_core::{Refinement, TensorLayout};
 
-/// A box of the destination that no element is written to: loops around runs. It gets the fill.
+/// A box of the destination to which no element is written: loops around runs. It gets the fill.
 ///
-/// Position, strides and run count bytes; in a packed gap they count elements of the destination.
+/// Positions, strides and runs count bytes; in a packed gap they count elements of the destination.
 ///
 /// ```
 /// use tilewright_core::{Layout, TensorLayout};
@@ -28,18 +28,18 @@ use tilewright_core::{Refinement, TensorLayout};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Whether positions count elements rather than bytes.
+    /// True if positions count elements rather than bytes.
     pub packed: bool,
     /// The first position.
     pub dst: u64,
-    /// The units of one run, at least 1.
+    /// The units in one run, at least 1.
     pub run: u64,
-    /// The loops, the largest stride first.
+    /// The loops, by descending stride.
     pub loops: Vec<GapLoop>,
 }
 
 impl Gap {
-    /// The units of all runs.
+    /// Returns the number of units in all runs.
     ///
     /// ```
     /// use tilewright_relayout::{Gap, GapLoop};
@@ -50,8 +50,8 @@ impl Gap {
         self.loops.iter().map(|turn| turn.extent).product::<u64>() * self.run
     }
 
-    /// Calls `f` with the runs, each clipped to the units `range`, in the order of the loops.
-    /// Turns that miss the range cost nothing.
+    /// Calls `f` with the runs, each clipped to the units `range`, in the order of the loops. Iterations that miss the
+    /// range are skipped without cost.
     ///
     /// ```
     /// use tilewright_relayout::{Gap, GapLoop};
@@ -64,7 +64,7 @@ impl Gap {
         runs_in(&self.loops, self.dst, self.run, &range, f);
     }
 
-    /// Cells counted in bytes, if all are whole bytes.
+    /// Converts cells to bytes, if all are whole bytes.
     fn of(cells: Cells, elements: Elements) -> Gap {
         let bits = u64::from(elements.dst_bits);
         let Cells { at, run, loops } = cells;
@@ -101,7 +101,7 @@ fn runs_in(
         return;
     };
     let reach: u64 = rest.iter().map(|turn| (turn.extent - 1) * turn.stride).sum();
-    // The first turn that ends above the start of the range, and the first that begins at its end.
+    // The first iteration that ends after the start of the range, and the first that begins after its end.
     let first = match (range.start + 1).checked_sub(at + reach + run) {
         Some(before) => before.div_ceil(turn.stride),
         None => 0,
@@ -112,7 +112,8 @@ fn runs_in(
     }
 }
 
-/// The gaps of a destination, lowest first; `None` where they are many, or interleave with elements.
+/// Returns the gaps of a destination in ascending order; `None` if there are too many, or if they interleave with
+/// elements.
 pub(crate) fn gaps_of(dst: &TensorLayout, elements: Elements) -> Option<Vec<Gap>> {
     if dst.padding() == 0 {
         return Some(Vec::new());
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
     use tilewright_core::{Digit, Fractal, Layout, Pattern, Step, Swizzle};
 
-    /// How often each element is an element's or a gap's, and the number of gaps.
+    /// Checks that each position belongs to exactly one element or gap; returns the number of gaps.
     fn check(dst: &TensorLayout, bits: u32) -> Option<usize> {
         let elements = Elements::same(bits);
         let gaps = gaps_of(dst, elements)?;
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn every_small_strided_layout_has_gaps() {
-        // Any strides, negative and between one another, as far as no two elements share a place.
+        // All strides, negative and interleaved ones too, for which no two elements share storage.
         let (mut count, mut rest) = (0, 0);
         for (a, b) in (1..=4u64).flat_map(|a| (1..=4u64).map(move |b| (a, b))) {
             for (s, t) in (-9..=9i64).flat_map(|s| (-9..=9i64).map(move |t| (s, t))) {
@@ -225,14 +226,14 @@ mod tests {
         let count = |dst: &TensorLayout| gaps_of(dst, Elements::same(16)).map(|gaps| gaps.len());
         let tiles = |extents: &[u64]| Fractal::ZN.pattern(16, 16).layout(extents).unwrap();
         assert_eq!(count(&tiles(&[1 << 20, 1 << 20])), Some(0));
-        // The last columns of rows, and the rows behind the last.
+        // The last columns of the rows, and the rows after the last one.
         assert_eq!(count(&tiles(&[1 << 20, 100_001])), Some(1));
         assert_eq!(count(&tiles(&[1_000_001, 1 << 20])), Some(1));
         assert!(count(&tiles(&[1_000_001, 1_000_001])).unwrap() <= 3);
-        // Every third element: between them, and behind the last.
+        // Every third position holds an element: gaps are between them, and after the last.
         assert_eq!(count(&of(&[1 << 30], "(1073741824):(3)", 0)), Some(1));
         assert_eq!(count(&of(&[1 << 30], "(1073741824):(3)", 7)), Some(2));
-        // Tiles of a merge with a place between them: rows begin anywhere in one.
+        // Tiles of a merged axis with a gap between them: rows begin anywhere in a tile.
         let merged = |m: u64| {
             let steps = [Step::Merge { major: 0, minor: 1 }, Step::Split { axis: 0, by: 4 }];
             let layout = Layout::parse(&format!("({},4):(5,1)", (m * 13).div_ceil(4))).unwrap();

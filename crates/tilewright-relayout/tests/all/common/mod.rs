@@ -24,7 +24,7 @@ fn put(bytes: &mut [u8], at: u64, value: bool) {
     *byte = *byte & !(1 << (at % 8)) | u8::from(value) << (at % 8);
 }
 
-/// What the destination must hold.
+/// The bytes that the destination must hold.
 pub(crate) fn oracle(
     src: &TensorLayout,
     dst: &TensorLayout,
@@ -55,7 +55,7 @@ pub(crate) fn oracle(
     out
 }
 
-/// What a chunk writes, given only what it asked to read.
+/// The bytes that a chunk writes, given only what it asked to read.
 pub(crate) fn run_chunk(chunk: &Chunk, src: &[u8], threads: usize, before: u8) -> Vec<u8> {
     let mut buffer = vec![0xA5; chunk.buffer_len()];
     let mut filled = vec![false; buffer.len()];
@@ -81,7 +81,7 @@ pub(crate) fn check(
     fill: u128,
     cuts: &[u64],
 ) {
-    // Tiny ranges, so that small arrays are cut among threads, too.
+    // Tiny ranges, so that small arrays are cut among threads too.
     let plan = Plan::new(src, dst, elements, fill).unwrap().with_min_range(7);
     let bytes = noise(plan.src_bytes() as usize, src.size() + 1);
     let expected = oracle(src, dst, elements, fill, &bytes);
@@ -107,7 +107,7 @@ pub(crate) fn check(
     }
 }
 
-/// Checks that a plan of which all was run has run the ways that it prints, and no other.
+/// Checks that a plan that ran completely has run the kernels that it prints, and no others.
 pub(crate) fn runs_what_it_prints(plan: &Plan) {
     let (text, ran) = (plan.to_string(), plan.ways_run());
     let says = |name: &str, end: &str| text.contains(&format!("\n  {name}{end}"));

@@ -1,3 +1,3 @@
-//! Kernels of 64-bit ARM.
+//! Registers of 64-bit ARM.
 
 pub(super) mod neon;

@@ -7,8 +7,8 @@ use core::arch::aarch64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Quad(uint8x16_t);
 
-/// Which bytes of a register stay, for [`Vector::splice`]: those that are set in the register read from this
-/// table `count` bytes before its first 0.
+/// The bytes that [`Vector::splice`] keeps: a register loaded `count` bytes before the first 0 of this table has them
+/// set.
 static SPLICE: [[u8; 16]; 2] = [[0xFF; 16], [0; 16]];
 
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
@@ -91,7 +91,7 @@ unsafe impl Vector for Quad {
     #[inline(always)]
     unsafe fn splice(self, rest: Quad, count: usize) -> Quad {
         // SAFETY: `# Safety` of `Vector::splice`: `count` is at most 16, so the 16 bytes from `16 - count` on
-        // lie within `SPLICE`. NEON is part of 64-bit ARM.
+        // are within `SPLICE`. NEON is part of 64-bit ARM.
         unsafe {
             let own = vld1q_u8(SPLICE.as_flattened().as_ptr().add(16 - count));
             Quad(vbslq_u8(own, self.0, rest.0))

@@ -1,10 +1,10 @@
-//! Rows of the source that become columns of the destination, in loops of any extents and runs of any
+//! Tiled transpose: rows of the source become columns of the destination, in loops of any extents and runs of any
 //! length.
 //!
-//! The loops that continue one another in the destination are the rows of a panel, those that continue one
-//! another in the source its columns. Two tables say where each row begins in the source and each column in
-//! the destination, so that extents need be no powers of two. What is moved at a time is a [`Unit`]: a
-//! square of rows and columns, all of a small panel, or one run.
+//! The loops that continue one another in the destination are the rows of a panel, and the loops that continue one
+//! another in the source are its columns. Two tables have the start of each row in the source and of each column in the
+//! destination, so extents need not be powers of two. One step moves a [`Unit`]: a square of rows and columns, a whole
+//! small panel, or one run.
 
 mod runs;
 mod sides;
@@ -26,28 +26,29 @@ use wholes::Wholes;
 /// The longest runs of a panel.
 const LONGEST: u64 = 64;
 
-/// The most bytes of a compact panel: both sides of it are in a first-level cache.
+/// The maximal bytes of a compact panel: both its sides are in a first-level cache.
 const COMPACT: usize = 16 << 10;
 
-/// Counts of instructions are rough: a weave gives way to a panel that needs fewer by this factor. Of eleven
-/// random cases with compact panels, five were 1.1 to 2.9 times as fast as panels, and these five are taken.
+/// The factor by which a tiled transpose must need fewer instructions than a register transpose to replace it, because
+/// counts of instructions are rough. Of eleven random cases with compact panels, five were 1.1 to 2.9 times as fast as
+/// tiled transposes, and the factor selects these five.
 const SURE: f64 = 1.25;
 
 /// A region of which some loops are rows and others columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
     unit: Unit,
-    /// Where the bytes of each register out come from, of a panel that is moved as a whole.
+    /// The source of the bytes of each written register, for a panel that is moved as a whole.
     tables: Box<[[u8; 64]]>,
     rows: Side,
     columns: Side,
-    /// The loops that are one of them, by their place in the region, and its run.
+    /// For each loop of the region, whether it is a row's or a column's.
     inside: Insides,
     run: u64,
 }
 
 impl Panel {
-    /// The panel of a region; `None` where none of its loops is a row, or none a column.
+    /// Returns the tiled transpose of a region; `None` if none of its loops is a row, or none a column.
     pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Panel> {
         if region.packed || region.run > LONGEST {
             return None;
@@ -58,12 +59,12 @@ impl Panel {
         Some(Panel { unit, tables, rows, columns, inside, run: region.run })
     }
 
-    /// The turns that a part needs of loop `i`.
+    /// Returns the iterations that a part needs of loop `i`.
     pub(crate) fn least(&self, i: usize) -> u64 {
         self.inside[i].map_or(1, |inside| inside.taken)
     }
 
-    /// Whether registers are full of runs that it moves.
+    /// Returns whether registers are full of runs that are moved.
     pub(crate) fn is_dense(&self) -> bool {
         match self.unit {
             Unit::Square { count, .. } => count <= self.rows.len().min(self.columns.len()),
@@ -72,7 +73,8 @@ impl Panel {
         }
     }
 
-    /// Whether it is a few bytes that lie together on both sides: a permutation within a first-level cache.
+    /// Returns whether the panel has few bytes that are contiguous on both sides: a permutation within a first-level
+    /// cache.
     pub(crate) fn is_compact(&self) -> bool {
         let (rows, columns) = (&self.rows, &self.columns);
         let bytes = rows.len() * columns.len() * self.width();
@@ -83,21 +85,21 @@ impl Panel {
             && columns.are_apart(rows.len() * self.width())
     }
 
-    /// Whether a compact panel is faster than a weave of this many instructions for a line, of which units
-    /// move some elements twice or not.
+    /// Returns whether a compact panel is faster than a register transpose with this many instructions per line;
+    /// `twice` tells whether the units of the latter move some elements twice.
     pub(crate) fn beats(&self, instructions: f64, twice: bool) -> bool {
         let whole = matches!(self.unit, Unit::Whole { .. });
         twice && whole || self.instructions() * SURE <= instructions
     }
 
-    /// About how many instructions a line takes.
+    /// Returns the approximate number of instructions per line.
     pub(crate) fn instructions(&self) -> f64 {
         let (rows, columns) = self.size();
         let lines = (rows * columns * self.width()) as f64 / cost::LINE as f64;
         self.unit.instructions(rows, columns) as f64 / lines
     }
 
-    /// Whether a region has the rows and columns of this one.
+    /// Returns whether a region has the rows and columns of this one.
     fn is_of(&self, region: &RegionRef<'_>) -> bool {
         let same = |(inside, turn): (&Option<Inside>, &Loop)| {
             inside.is_none_or(|Inside { turn: own, taken }| {
@@ -110,13 +112,13 @@ impl Panel {
             && self.inside.iter().zip(region.loops).all(same)
     }
 
-    /// The rows and columns.
+    /// Returns the numbers of rows and columns.
     pub(crate) fn size(&self) -> (usize, usize) {
         (self.rows.len(), self.columns.len())
     }
 
-    /// Moves a region that this was made for, or a part of it with at least the turns of a panel. Returns
-    /// whether it did: not if a byte lies outside the slices.
+    /// Moves the region for which this was made, or a part of it with at least the extents of a panel. Returns whether
+    /// it did; it does nothing if a byte is outside the slices.
     pub(crate) fn run(
         &self,
         tools: &mut Tools<'_>,
@@ -131,7 +133,7 @@ impl Panel {
         let mut around = tools.scratch.take_loops(&[]);
         let outer = region.loops.iter().zip(&self.inside).filter(|(_, inside)| inside.is_none());
         around.extend(outer.map(|(turn, _)| *turn));
-        // The last loop around panels is gone through with the instruction set.
+        // The last loop around panels runs within the function that has the instruction set.
         let along = around.pop().unwrap_or(Loop { extent: 1, src: 0, dst: 0 });
         let reads = self.rows.furthest() + self.columns.span(self.width());
         let reads = reads + self.unit.beyond(self.width(), &self.columns);
@@ -143,14 +145,13 @@ impl Panel {
                 from: src.as_ptr().wrapping_offset(from as isize),
                 to: out.as_mut_ptr().wrapping_offset(to as isize),
                 ahead,
-                // Where panels whose units lie within the source begin, from the first.
+                // The bytes after the first panel at which a panel may begin whose units are completely in the source.
                 whole: src.len() as isize - reads as isize - from as isize,
             };
-            // SAFETY: every element of the region lies within the slices, one of which is exclusive, as
-            // `is_within` found; panels read and write elements of `rows` and `columns`, which are turns
-            // of the region's loops that are inside, as `is_of` found, and `whole` says where units lie
-            // within the source. The machine has the instruction set, as `Isa::chosen` and its callers
-            // make sure.
+            // SAFETY: every element of the region is within the slices, one of which is exclusive, as `is_within`
+            // found; panels read and write elements of `rows` and `columns`, which are iterations of the region's loops
+            // that are inside, as `is_of` found, and `whole` says where units are within the source. The machine has
+            // the instruction set, as `Isa::chosen` and its callers make sure.
             done &= unsafe { panels.run(isa) };
         };
         self.each(region.loops, (region.src, region.dst), &mut |from, to| {
@@ -160,7 +161,7 @@ impl Panel {
         done
     }
 
-    /// Calls `f` with the places of each panel of these loops, from a first one on, but not along the loops
+    /// Calls `f` with the positions of each panel of these loops, beginning with a first one, but not along the loops
     /// around them.
     fn each(&self, loops: &[Loop], (from, to): (i64, i64), f: &mut dyn FnMut(i64, i64)) {
         let done = self.inside.len() - loops.len();
@@ -175,7 +176,7 @@ impl Panel {
         }
     }
 
-    /// The bytes of a run.
+    /// Returns the bytes of a run.
     fn width(&self) -> usize {
         self.run as usize
     }
@@ -183,16 +184,15 @@ impl Panel {
 
 /// The panels along one loop.
 ///
-/// Every element of each is readable at its place from `from` on and writable at its place from `to` on; of
-/// panels that begin at most `whole` bytes behind `from`, what units read beyond the end of their row is
-/// readable, too.
+/// Every element of each panel is readable at its place from `from` on and writable at its place from `to` on. For
+/// panels that begin at most `whole` bytes after `from`, what units read beyond the end of their row is readable, too.
 #[derive(Clone, Copy)]
 struct Panels<'a> {
     panel: &'a Panel,
     along: Loop,
     from: *const u8,
     to: *mut u8,
-    /// How far behind it what comes next lies in the source, or 0.
+    /// The distance in the source to the data that comes next, or 0.
     ahead: isize,
     whole: isize,
 }
@@ -201,13 +201,12 @@ impl Panels<'_> {
     /// Moves the panels. Returns whether the instruction set has their registers.
     ///
     /// # Safety
-    /// What `Panels` says holds, and nobody else uses what is written; the machine has the instruction set.
+    /// What `Panels` states holds, and nobody else uses what is written; the machine has the instruction set.
     unsafe fn run(self, isa: Isa) -> bool {
         macro_rules! go {
             ($register:expr, $work:expr) => {
-                // SAFETY: `# Safety` of `Panels::run`: what `Panels` says holds, and the machine has the
-                // instruction set. Each kind of work asks for no more than that and the counts of its unit,
-                // which `Unit::of` chose.
+                // SAFETY: `# Safety` of `Panels::run`: what `Panels` states holds, and the machine has the instruction
+                // set. Each kind of work requires no more than that and the counts of its unit, which `Unit::of` chose.
                 unsafe { enter(isa, $register, $work) }
             };
         }
@@ -236,7 +235,7 @@ impl Panels<'_> {
         }
     }
 
-    /// The places of panel `i`, if its units lie within the source; otherwise its runs are copied one by one.
+    /// Returns the places of panel `i`, if its units are within the source; otherwise copies its runs one by one.
     #[inline(always)]
     fn whole(&self, i: isize) -> Option<(*const u8, *mut u8)> {
         let at = i * self.along.src as isize;
@@ -257,7 +256,7 @@ impl Panels<'_> {
             for (r, row) in rows.table.iter().enumerate() {
                 let from = from.wrapping_offset(*row as isize).wrapping_add(c * columns.step);
                 let to = to.wrapping_offset(*column as isize).wrapping_add(r * rows.step);
-                // SAFETY: every element of a panel is readable and writable, as `Panels` says.
+                // SAFETY: every element of a panel is readable and writable, as `Panels` states.
                 unsafe { core::ptr::copy_nonoverlapping(from, to, self.panel.width()) };
             }
         }
@@ -272,8 +271,8 @@ mod tests {
         cpu::{kernel::suite::some, scratch::Scratch, weave::Reach},
     };
 
-    /// A region of these extents, the outermost of the source first, whose destination has its loops in this
-    /// order; behind each outermost turn lie `gap` bytes that are not used.
+    /// Returns the loops of a region with these extents, the outermost of the source first, whose destination has its
+    /// loops in this order; `gap` unused bytes follow each outermost iteration.
     fn region(extents: &[u64], order: &[usize], width: u64, gap: i64) -> Vec<Loop> {
         let mut loops: Vec<Loop> =
             extents.iter().map(|extent| Loop { extent: *extent, src: 0, dst: 0 }).collect();
@@ -352,7 +351,7 @@ mod tests {
                     // Nothing outside either slice is touched.
                     assert!(!panel.run(&mut tools, &part, &source[..src - 1], &mut out));
                     assert!(!panel.run(&mut tools, &part, &source, &mut out[..dst - 1]));
-                    // Nor is a region of other rows or columns moved.
+                    // A region of other rows or columns is not moved either.
                     let mut other = loops.clone();
                     let i = (0..other.len()).find(|i| panel.least(*i) > 1).unwrap();
                     other[i].extent = panel.least(i) - 1;

@@ -1,4 +1,4 @@
-//! Panels run by run: a load and a store for each, which may go on beyond its end, where the next row of the
+//! Panels run by run: a load and a store for each run. The store may extend beyond the run's end if the next row of the
 //! column is written after it.
 
 use super::{
@@ -7,21 +7,22 @@ use super::{
 };
 use crate::cpu::cost;
 
-/// The rows that are read at a time: their lines stay in the first cache.
+/// The number of rows that are read at a time: their lines stay in the first-level cache.
 const TOGETHER: usize = 256;
 
-/// Panels in single runs, copied by arrays of `N` bytes, which are no shorter.
+/// Panels in single runs, copied by arrays of `N` bytes, at least the length of a run.
 pub(super) struct Runs<'a, const N: usize>(pub(super) Panels<'a>);
 
 impl<const N: usize> Work for Runs<'_, N> {
-    /// What `Panels` says; runs have `N` bytes, or rows lie together and runs have more than half of `N`.
+    /// The requirements are those of `Panels`; runs have `N` bytes, or rows are contiguous and runs have more than half
+    /// of `N`.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Runs(panels) = self;
         for i in 0..panels.along.extent as isize {
             let Some((from, to)) = panels.whole(i) else { continue };
-            // SAFETY: `# Safety` of `Work::with`: what `Runs` asks for holds, and `Panels::whole` found that
-            // the units of panel `i` lie within the source.
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Runs` hold, and `Panels::whole` found that the
+            // units of panel `i` are within the source.
             unsafe { panels.runs::<V, N>(from, to) }
         }
     }
@@ -31,11 +32,11 @@ impl Panels<'_> {
     /// Moves one panel, some rows of all columns at a time.
     ///
     /// # Safety
-    /// As for [`Runs`], of the panel at these places.
+    /// Those of [`Runs`], for the panel at these places.
     #[inline(always)]
     unsafe fn runs<V: Vector, const N: usize>(&self, from: *const u8, to: *mut u8) {
         let (rows, columns) = (&self.panel.rows, &self.panel.columns);
-        // The last row of a column is written exactly; the bytes beyond any other belong to the next one.
+        // The last row of a column is written exactly; the bytes beyond any other row belong to the next one.
         let Some((last, before)) = rows.table.split_last() else { return };
         for (group, table) in before.chunks(TOGETHER).enumerate() {
             let to = to.wrapping_add(group * TOGETHER * rows.step);
@@ -50,10 +51,9 @@ impl Panels<'_> {
                         V::prefetch(from.cast::<u8>().wrapping_offset(self.ahead));
                     }
                     let to = to.wrapping_add(r * rows.step).cast::<[u8; N]>();
-                    // SAFETY: `# Safety` of `runs`: `N` bytes are readable at each run. What is written
-                    // beyond a run is less than another run, and lies in the next row of the column:
-                    // `Unit::of` takes an `N` above the run only where rows lie together, and the last row is
-                    // not among these.
+                    // SAFETY: `# Safety` of `runs`: `N` bytes are readable at each run. What is written beyond a run is
+                    // less than another run, and is in the next row of the column: `Unit::of` takes an `N` above the
+                    // run only if rows are contiguous, and the last row is not among these.
                     unsafe { to.write_unaligned(from.read_unaligned()) };
                 }
             }

@@ -1,8 +1,8 @@
-//! Panels in squares of neighbouring rows and columns, whichever loops they come from.
+//! Panels in squares of adjacent rows and columns, from any loops.
 //!
-//! Squares at the end of either begin earlier, and move some elements twice. Where there are fewer columns than
-//! a register has elements, registers are loaded whole and only the columns that exist are written; where
-//! there are fewer rows, registers are written in part.
+//! The last squares of rows or columns begin earlier and move some elements twice. If there are fewer columns than a
+//! register has elements, registers are loaded whole and only the existing columns are written. If there are fewer
+//! rows, registers are written in part.
 
 use super::{
     super::{
@@ -18,16 +18,16 @@ use crate::cpu::cost;
 pub(super) struct Squares<'a, const N: usize>(pub(super) Panels<'a>);
 
 impl<const N: usize> Work for Squares<'_, N> {
-    /// What `Panels` says; registers have `N` runs.
+    /// The requirements are those of `Panels`; registers have `N` runs.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Squares(panels) = self;
         let (rows, columns) = panels.panel.size();
-        // No closures here: they would be functions without the instruction set.
+        // Closures are not used here: they would be functions without the instruction set.
         for i in 0..panels.along.extent as isize {
             let Some((from, to)) = panels.whole(i) else { continue };
-            // SAFETY: `# Safety` of `Work::with`: what `Squares` asks for holds, and `Panels::whole` found
-            // that the units of panel `i` lie within the source.
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Squares` hold, and `Panels::whole` found that
+            // the units of panel `i` are within the source.
             unsafe {
                 if rows < N || columns < N {
                     panels.squares::<V, N, true>(from, to);
@@ -40,10 +40,10 @@ impl<const N: usize> Work for Squares<'_, N> {
 }
 
 impl Panels<'_> {
-    /// Moves one panel in squares, which are `SHORT` where there are fewer rows or columns than `N`.
+    /// Moves one panel in squares, which are `SHORT` if there are fewer rows or columns than `N`.
     ///
     /// # Safety
-    /// As for [`Squares`], of the panel at these places.
+    /// Those of [`Squares`], for the panel at these places.
     #[inline(always)]
     unsafe fn squares<V: Vector, const N: usize, const SHORT: bool>(
         &self,
@@ -71,10 +71,10 @@ impl Panels<'_> {
                         V::prefetch(from.wrapping_offset(*start as isize + self.ahead));
                     }
                 }
-                // SAFETY: `# Safety` of `squares`: a register at each row is readable, since `Unit::beyond`
-                // counts what it reads behind the columns. `N` runs of a column are writable, or all of its
-                // rows where there are fewer, whose bytes are then fewer than a register's. The levels of a
-                // transpose are below those of a register.
+                // SAFETY: `# Safety` of `squares`: a register at each row is readable, since `Unit::beyond` counts what
+                // it reads after the columns. `N` runs of a column are writable, or all of its rows if there are fewer,
+                // whose bytes are then fewer than a register's. The levels of a transpose are below those of a
+                // register.
                 unsafe {
                     let mut held = load::<V, N>(from, &starts);
                     exchange::<V, true, N, 1>(&mut held, &[[0; 2]; 4]);

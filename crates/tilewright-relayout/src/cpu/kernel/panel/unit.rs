@@ -1,31 +1,30 @@
-//! The unit of a panel, which is what one step of it moves: a square of registers, the whole panel, or one
-//! run.
+//! The unit of a panel, which one step moves: a square of registers, the whole panel, or one run.
 
 use super::{
     super::{few, isa::Isa},
     sides::Side,
 };
 
-/// What is moved at a time.
+/// The elements that one step moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// `count` rows and columns, in registers that hold a run of each.
     Square { register: usize, count: usize },
-    /// All of a panel that lies together on both sides, in `count` registers.
+    /// A whole panel that is contiguous on both sides, in `count` registers.
     Whole { register: usize, count: usize },
     /// One run, by a load and a store of this power of two.
     Run { copied: usize },
 }
 
-/// The most registers that a panel goes through as a whole.
+/// The maximal number of registers of a panel that is moved as a whole.
 const REGISTERS: usize = 4;
 
 impl Unit {
-    /// The unit that takes the fewest instructions, by rough counts; `None` where runs can only be copied
-    /// exactly, one by one.
+    /// Returns the unit that takes the fewest instructions, by rough counts; `None` if runs can only be copied exactly,
+    /// one by one.
     pub(super) fn of(isa: Isa, run: usize, rows: &Side, columns: &Side) -> Option<Unit> {
         let copied = run.next_power_of_two();
-        // What a run writes beyond its end must be written again.
+        // Bytes that a run writes beyond its end must be overwritten.
         let follows = rows.step == run || copied == run;
         let each = follows.then_some(Unit::Run { copied });
         let joined = rows.step == run && columns.step == run;
@@ -36,8 +35,8 @@ impl Unit {
         units.min_by_key(|unit| unit.instructions(rows.len(), columns.len()))
     }
 
-    /// About how many instructions a panel of these rows and columns takes: loads, exchanges or picks, and
-    /// stores.
+    /// Returns the approximate number of instructions for a panel of these rows and columns: loads, exchanges or picks,
+    /// and stores.
     pub(super) fn instructions(self, rows: usize, columns: usize) -> usize {
         match self {
             Unit::Square { count, .. } => {
@@ -51,7 +50,7 @@ impl Unit {
         }
     }
 
-    /// The bytes that it reads of a row beyond its end.
+    /// Returns the bytes that it reads beyond the end of a row.
     pub(super) fn beyond(self, run: usize, columns: &Side) -> usize {
         match self {
             Unit::Square { register, .. } => register.saturating_sub(columns.len() * run),
@@ -60,8 +59,8 @@ impl Unit {
         }
     }
 
-    /// For each register out and each register in of a whole panel, where its bytes come from. The last
-    /// register on either side ends where the panel ends.
+    /// Returns, for each written and each read register of a whole panel, the source of its bytes. The last register on
+    /// each side ends at the end of the panel.
     pub(super) fn tables(self, run: usize, rows: &Side, columns: &Side) -> Box<[[u8; 64]]> {
         let Unit::Whole { register, count } = self else { return Box::default() };
         let bytes = rows.len() * columns.len() * run;
@@ -80,21 +79,21 @@ impl Unit {
                 let k = from / register;
                 tables[k][i] = (from - begins(k)) as u8;
             }
-            // The first register is arranged, so that it has a byte everywhere.
+            // The first register is rearranged, so its table needs a source for every byte.
             tables[0].iter_mut().filter(|byte| **byte == few::KEPT).for_each(|byte| *byte = 0);
         }
         tables.into_boxed_slice()
     }
 }
 
-/// Squares of registers of this size, if there are any.
+/// Returns squares of registers of this size, if there are any.
 fn square(register: usize, run: usize) -> Option<Unit> {
     let count = register / run;
     let is_square = run.is_power_of_two() && matches!(count, 2 | 4 | 8 | 16);
     is_square.then_some(Unit::Square { register, count })
 }
 
-/// The whole panel in registers of this size, if it is small.
+/// Returns the whole panel in registers of this size, if it is small.
 fn whole(register: usize, run: usize, rows: &Side, columns: &Side) -> Option<Unit> {
     let bytes = rows.len() * columns.len() * run;
     let count = bytes.div_ceil(register);

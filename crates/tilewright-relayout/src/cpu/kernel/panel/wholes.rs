@@ -1,5 +1,5 @@
-//! Small panels that are contiguous on both sides, moved as a whole: each register written takes its bytes
-//! from each register read, by a table.
+//! Small panels that are contiguous on both sides, moved as a whole: each written register takes its bytes from each
+//! read register, by a table.
 
 use super::{
     super::{enter::Work, few, vector::Vector},
@@ -10,8 +10,8 @@ use super::{
 pub(super) struct Wholes<'a, const N: usize>(pub(super) Panels<'a>);
 
 impl<const N: usize> Work for Wholes<'_, N> {
-    /// What `Panels` says; panels lie together on both sides, in `N` registers of which the last may overlap
-    /// the one before.
+    /// The requirements are those of `Panels`; panels are contiguous on both sides, in `N` registers, the last of which
+    /// may overlap the one before.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Wholes(panels) = self;
@@ -25,9 +25,9 @@ impl<const N: usize> Work for Wholes<'_, N> {
                     V::prefetch(from.wrapping_offset(panels.ahead).wrapping_add(k * V::BYTES));
                 }
             }
-            // SAFETY: `# Safety` of `Work::with`: what `Wholes` asks for holds, and a panel is no shorter
-            // than a register, as `unit::whole` makes sure. `last` is where the last register that ends
-            // within the panel begins, and none begins behind it.
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Wholes` hold, and a panel is no shorter than a
+            // register, as `unit::whole` makes sure. `last` is where the last register that ends within the panel
+            // begins, and none begins after it.
             unsafe {
                 let mut held = [V::load(from); N];
                 for (k, register) in held.iter_mut().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! Copies contiguous runs: one by one, or in blocks past the caches.
+//! Copies of contiguous runs: one by one, or in blocks past the caches.
 
 mod write;
 
@@ -32,7 +32,7 @@ pub(super) fn rows(isa: Isa, part: &RegionRef<'_>, src: &[u8], out: &mut [u8]) {
     for_each(outer, part.src, part.dst, &mut |from, to| {
         let from = source.wrapping_offset(from as isize);
         let to = target.wrapping_offset(to as isize);
-        // SAFETY: every byte of the part lies within the slices, one of which is exclusive, as `is_within`
+        // SAFETY: every byte of the part is within the slices, one of which is exclusive, as `is_within`
         // found. The machine has the instruction set, as `Isa::chosen` and its callers make sure.
         unsafe { enter(isa, isa.register(), Short { from, to, run, turn }) };
     });
@@ -47,26 +47,26 @@ struct Short<'a> {
 }
 
 impl Work for Short<'_> {
-    /// `run` bytes are readable at every turn from `from` on and writable at every turn from `to` on.
+    /// `run` bytes are readable at every iteration from `from` on and writable at every iteration from `to` on.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Short { from, to, run, turn } = self;
         for i in 0..turn.extent as isize {
             let from = from.wrapping_offset(i * turn.src as isize);
             let to = to.wrapping_offset(i * turn.dst as isize);
-            // SAFETY: `# Safety` of `Work::with`: `run` bytes are readable and writable at every turn, as
-            // `Short` asks for. `rows` makes a `Short` only of runs below a line, 64 bytes.
+            // SAFETY: `# Safety` of `Work::with`: `run` bytes are readable and writable at every iteration, as `Short`
+            // requires. `rows` makes a `Short` only of runs below a line, 64 bytes.
             unsafe { V::copy_short(from, to, run) };
         }
     }
 }
 
-/// Whether runs are long enough to be moved in blocks, far from the caches.
+/// Returns whether runs are long enough to be moved in blocks past the caches.
 pub(crate) fn are_far(part: &RegionRef<'_>) -> bool {
     !part.packed && part.run >= cost::LINE
 }
 
-/// Whether all runs are whole lines of the destination.
+/// Returns whether all runs are whole lines of the destination.
 fn are_lines(part: &RegionRef<'_>, out: &[u8]) -> bool {
     let on_line = |at: u64| at.is_multiple_of(cost::LINE);
     let first = (out.as_ptr().addr() as u64).wrapping_add_signed(part.dst);
@@ -75,14 +75,14 @@ fn are_lines(part: &RegionRef<'_>, out: &[u8]) -> bool {
         && part.loops.iter().all(|turn| on_line(turn.dst.unsigned_abs()))
 }
 
-/// Whether a part is visited in the order of its source by that of its destination.
+/// Returns whether the order of the destination is also the order of the source.
 fn is_in_order(part: &RegionRef<'_>) -> bool {
     part.loops.is_sorted_by(|outer, inner| outer.src >= inner.src)
         && part.loops.iter().all(|turn| turn.src >= part.run as i64)
 }
 
-/// Copies runs of a line or more in [blocks](Blocks): past the caches, unless their ends would be too many
-/// parts of lines. While a block is streamed, the next one is asked for.
+/// Copies runs of a line or more in [blocks](Blocks): past the caches, unless their ends would be too many partial
+/// lines. While a block is streamed, the next one is prefetched.
 pub(super) fn rows_far(
     isa: Isa,
     part: &RegionRef<'_>,
@@ -120,10 +120,9 @@ pub(super) fn rows_far(
             carried: carried.wrapping_add(own.carried * LINE),
             streams,
         };
-        // SAFETY: every byte of the part lies within the slices, one of which is exclusive, as was found
-        // before, and the runs of a block are runs of the part; `carried` has a line for each segment of
-        // all blocks that are on their way. The machine has the instruction set, as `Isa::chosen` and its
-        // callers make sure.
+        // SAFETY: every byte of the part is within the slices, one of which is exclusive, as was found before, and the
+        // runs of a block are runs of the part; `carried` has a line for each segment of all unfinished blocks. The
+        // machine has the instruction set, as `Isa::chosen` and its callers make sure.
         unsafe { enter(isa, isa.register(), write) };
     }
     scratch.give_rows(blocks);

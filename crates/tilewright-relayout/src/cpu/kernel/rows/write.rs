@@ -1,5 +1,5 @@
-//! Writes a block of runs. Whole cache lines are written past the caches. A line with the end of one run and
-//! the beginning of the next is put together from both first.
+//! Writes of a block of runs. Whole cache lines are written past the caches. A line with the end of one run and the
+//! start of the next is first composed from both.
 
 use crate::cpu::{
     cost,
@@ -9,7 +9,7 @@ use crate::cpu::{
 
 const LINE: usize = cost::LINE as usize;
 
-/// The bytes that a long run is asked for ahead.
+/// The distance in bytes by which a long run is prefetched.
 const AHEAD: usize = (cost::AHEAD * cost::LINE) as usize;
 
 /// A block that is to be written.
@@ -18,32 +18,32 @@ pub(super) struct Write<'a> {
     pub(super) block: Block,
     /// The bytes of a run.
     pub(super) run: usize,
-    /// Where the block begins.
+    /// The start of the block in the source and in the destination.
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
     /// The whole source.
     pub(super) source: (*const u8, *const u8),
-    /// Where the next block begins in the source, if there is one.
+    /// The start of the next block in the source, if there is one.
     pub(super) next: Option<*const u8>,
-    /// The lines that segments carry, of which this block's are the first.
+    /// The lines that segments carry, beginning with this block's.
     pub(super) carried: *mut u8,
-    /// Whether lines are written past the caches.
+    /// True if lines are written past the caches.
     pub(super) streams: bool,
 }
 
-/// Where two runs meet in a line: its first bytes are those at `first`, and those from `second` on have the
-/// same place in the line.
+/// The meeting of two runs in a line: the first bytes of the line are those at `first`, and those from `second` on have
+/// the same position in the line.
 #[derive(Clone, Copy)]
 struct Meet {
     first: *const u8,
     second: *const u8,
-    /// The bytes of the first, fewer than a line.
+    /// The bytes of the first run, fewer than a line.
     count: usize,
-    /// Whether there is a whole line at `first`, wherever that is.
+    /// True if a whole line is readable at `first`, even outside the source.
     is_line: bool,
 }
 
-/// What is asked for, line by line.
+/// The lines to prefetch, one by one.
 struct Asking<'a> {
     lines: core::slice::Iter<'a, i64>,
     from: *const u8,
@@ -59,9 +59,9 @@ impl Asking<'_> {
 }
 
 impl Work for Write<'_> {
-    /// What every run of the block reads and writes is readable and writable, and the two do not overlap;
-    /// `source` is readable, and each run lies in it; runs are no shorter than a line; there is a carried
-    /// line for each segment, on a line, and it holds what the block before left there.
+    /// Every byte that a run of the block reads or writes is readable or writable, and the two do not overlap; `source` is
+    /// readable, and each run is in it; runs are no shorter than a line; there is a carried line for each segment, on a
+    /// line, and it holds what the previous block left there.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         const { assert!(V::BYTES >= LINE / 4) };
@@ -69,7 +69,7 @@ impl Work for Write<'_> {
         let from = self.next.unwrap_or(self.from);
         let mut asking = Asking { lines: lines.iter(), from };
         for (i, segment) in self.blocks.segments.iter().enumerate() {
-            // SAFETY: `# Safety` of `Work::with`: what `Write` asks for holds of the block, so of each of its
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Write` hold for the block, so for each of its
             // segments; segment `i` has line `i` of `carried`.
             unsafe {
                 if self.streams {
@@ -79,7 +79,7 @@ impl Work for Write<'_> {
                 }
             }
         }
-        // Runs that straddle lines are on more lines than they fill.
+        // Runs that cross lines touch more lines than they fill.
         while !asking.lines.as_slice().is_empty() {
             asking.one::<V>();
         }
@@ -90,7 +90,7 @@ impl Write<'_> {
     /// Writes the lines that end in a segment.
     ///
     /// # Safety
-    /// As for the block, of one of its segments and its carried line.
+    /// Those of the block, for one of its segments and its carried line.
     #[inline(always)]
     unsafe fn segment<V: Vector>(&self, own: &Segment, carried: *mut u8, asking: &mut Asking<'_>) {
         let from = self.from.wrapping_offset(own.src as isize);
@@ -98,11 +98,10 @@ impl Write<'_> {
         let over = to.addr() % LINE;
         let mut line = to.wrapping_sub(over);
         let mut at = 0;
-        // SAFETY: `# Safety` of `segment`: every byte of its runs is readable and writable, and a run is no
-        // shorter than a line. So the first line of the segment has bytes of one other run at most, the one
-        // before it, and every other line has bytes of two runs at most. `over` and `count` are below a line.
-        // A part of a line is written here only where the chain begins (`Before::Nothing`) or ends (`close`):
-        // nobody else's bytes are touched.
+        // SAFETY: `# Safety` of `segment`: every byte of its runs is readable and writable, and a run is no shorter
+        // than a line. So the first line of the segment has bytes of one other run at most, the one before it, and
+        // every other line has bytes of two runs at most. `over` and `count` are below a line. A part of a line is
+        // written here only if the chain begins (`Before::Nothing`) or ends (`close`): no bytes of others are touched.
         unsafe {
             if over > 0 {
                 let second = from.wrapping_sub(over);
@@ -156,7 +155,7 @@ impl Write<'_> {
     /// Writes the whole lines of a run from byte `at` on; returns where they end.
     ///
     /// # Safety
-    /// As for the segment; the run lies at `row`, and its byte `at` at `line`, which is on a line.
+    /// Those of the segment; the run is at `row`, and its byte `at` belongs at `to`, which is on a line.
     #[inline(always)]
     unsafe fn lines<V: Vector>(
         &self,
@@ -182,10 +181,10 @@ impl Write<'_> {
         at
     }
 
-    /// Writes what is less than a line at the end of a segment, or leaves it to the one that goes on there.
+    /// Writes the partial line at the end of a segment, or leaves it to the segment that continues there.
     ///
     /// # Safety
-    /// As for the segment; the first bytes of `rest` are the end of its last run and belong at `line`.
+    /// Those of the segment; the first bytes of `rest` are the end of its last run and belong at `line`.
     #[inline(always)]
     unsafe fn close<V: Vector>(&self, own: &Segment, rest: Meet, line: *mut u8, carried: *mut u8) {
         if rest.count == 0 {
@@ -202,12 +201,12 @@ impl Write<'_> {
         }
     }
 
-    /// Writes a line over two runs, past the caches or, if not `STREAMS`, to where it is carried.
+    /// Writes a line over two runs, past the caches or, unless `STREAMS`, to where it is carried.
     ///
     /// # Safety
-    /// `count` bytes are readable at `first`. Where `second` is not `first`, the bytes from `count` to the
-    /// end of a line are readable at `second`. Both lie within the source, unless `is_line` says that `first`
-    /// is a carried line. `line` is writable and on a line. The machine has the instruction set of `V`.
+    /// `count` bytes are readable at `first`. If `second` is not `first`, the bytes from `count` to the end of a line
+    /// are readable at `second`. Both are within the source, unless `is_line` says that `first` is a carried line.
+    /// `line` is writable and on a line. The machine has the instruction set of `V`.
     #[inline(always)]
     unsafe fn join<V: Vector, const STREAMS: bool>(&self, meet: Meet, line: *mut u8) {
         let Meet { mut first, mut second, count, is_line } = meet;
@@ -234,7 +233,7 @@ impl Write<'_> {
         }
     }
 
-    /// Whether a line from here on lies within the source.
+    /// Returns whether a line from here on is within the source.
     #[inline(always)]
     fn has_line(&self, at: *const u8) -> bool {
         at >= self.source.0 && at.wrapping_add(LINE) <= self.source.1
@@ -243,14 +242,14 @@ impl Write<'_> {
     /// Copies the runs of a segment through the caches.
     ///
     /// # Safety
-    /// As for the segment.
+    /// Those of the segment.
     #[inline(always)]
     unsafe fn plain<V: Vector>(&self, own: &Segment, asking: &mut Asking<'_>) {
         let mut to = self.to.wrapping_offset(own.dst as isize);
         for row in &self.blocks.rows {
             let from = self.from.wrapping_offset((own.src + *row) as isize);
-            // SAFETY: `# Safety` of `plain`: every run of the segment is readable and writable. `with` asks
-            // for runs that are no shorter than a line.
+            // SAFETY: `# Safety` of `plain`: every run of the segment is readable and writable. `with` requires runs
+            // that are no shorter than a line.
             unsafe { through::<V>(from, to, self.run, asking) };
             to = to.wrapping_add(self.run);
         }
@@ -278,7 +277,7 @@ unsafe fn through<V: Vector>(from: *const u8, to: *mut u8, len: usize, asking: &
     }
 }
 
-/// The bytes of a line over two runs.
+/// Returns the bytes of a line over two runs.
 ///
 /// # Safety
 /// `count` bytes are readable at `first`. Where `second` is not `first`, the bytes from `count` to the end of
@@ -299,7 +298,7 @@ unsafe fn bytes(meet: Meet) -> [u8; LINE] {
     bytes
 }
 
-/// Copies a line past the caches: its parts one right behind the other, so that they are one write.
+/// Copies a line past the caches: its parts directly one after the other, so that they are one write.
 ///
 /// # Safety
 /// A line at `from` is readable, and at `to` writable and on a line; the machine has the instruction set of

@@ -1,4 +1,4 @@
-//! The filled buffers of a stage that are not written yet, and how they are written line by line.
+//! The filled buffers of a stage that are not written yet, and their writing line by line.
 
 use super::LINE;
 use crate::{
@@ -9,13 +9,13 @@ use crate::{
 /// The fillings of a stage that are not yet written.
 pub(super) struct Fillings {
     ring: [Filled; Stage::BUFFERS],
-    /// How many were filled, and how many of these were written.
+    /// The number of fillings so far, and the number of these that were written.
     pub(super) filled: usize,
     written: usize,
-    /// The next run of the first that is not written whole, and what is being written.
+    /// The next run of the first filling that is not completely written, and the lines being written.
     next: usize,
     lines: Lines,
-    /// Bytes that were filled for which none were written.
+    /// The filled bytes for which no line was written yet.
     due: usize,
 }
 
@@ -25,16 +25,16 @@ pub(super) struct Filled {
     pub(super) buffer: *mut u8,
     /// The first byte in the destination.
     pub(super) to: *mut u8,
-    /// The bytes of its runs that were written before, up to where a line was carried from; `None` where
-    /// the runs begin.
+    /// The bytes of its runs that were written before, up to where a line was carried from; `None` if the runs begin
+    /// here.
     pub(super) again: Option<i64>,
-    /// Whether none goes on where its runs end.
+    /// True if the runs end here.
     pub(super) last: bool,
-    /// The lines that were carried to its runs, and that are carried from there.
+    /// The lines that were carried to its runs, and that are carried from them.
     pub(super) carried: *mut u8,
 }
 
-/// Lines that go from a buffer to the destination.
+/// Lines on their way from a buffer to the destination.
 #[derive(Clone, Copy)]
 struct Lines {
     from: *const u8,
@@ -73,15 +73,15 @@ impl Fillings {
         self.ring[self.filled % stage.buffers] = filled;
     }
 
-    /// Writes all that is left.
+    /// Writes everything that is left.
     ///
     /// # Safety
-    /// As for [`Fillings::make_room`].
+    /// Those of [`Fillings::make_room`].
     #[inline(always)]
     pub(super) unsafe fn end<V: Vector>(&mut self, stage: &Stage) {
         while self.written < self.filled {
-            // SAFETY: `# Safety` of `make_room`, which `end` shares, is what `finish` asks for. A filling
-            // waits to be written: `written < filled`.
+            // SAFETY: `# Safety` of `make_room`, which `end` shares, is what `finish` requires. A filling waits to be
+            // written: `written < filled`.
             unsafe { self.finish::<V>(stage) };
         }
     }
@@ -89,25 +89,25 @@ impl Fillings {
     /// Writes what the next buffer still holds.
     ///
     /// # Safety
-    /// As for [`Run::all`], of these fillings.
+    /// Those of [`Run::all`], for these fillings.
     #[inline(always)]
     pub(super) unsafe fn make_room<V: Vector>(&mut self, stage: &Stage) {
         while self.filled - self.written >= stage.buffers {
-            // SAFETY: `# Safety` of `make_room` is what `finish` asks for. A filling waits to be written,
-            // since there are at least two buffers (`Stage::of`).
+            // SAFETY: `# Safety` of `make_room` is what `finish` requires. A filling waits to be written, since there
+            // are at least two buffers (`Stage::of`).
             unsafe { self.finish::<V>(stage) };
         }
     }
 
-    /// Writes what is left of the first buffer that is not written.
+    /// Writes the rest of the first buffer that is not completely written.
     ///
     /// # Safety
-    /// As for [`Fillings::make_room`].
+    /// Those of [`Fillings::make_room`].
     #[inline(always)]
     unsafe fn finish<V: Vector>(&mut self, stage: &Stage) {
         let before = self.written;
         while self.written == before {
-            // SAFETY: `# Safety` of `make_room`, which `finish` shares, is what `write` asks for.
+            // SAFETY: `# Safety` of `make_room`, which `finish` shares, is what `write` requires.
             unsafe { self.write::<V>(stage, usize::MAX, &mut Requests::none()) };
         }
     }
@@ -115,7 +115,7 @@ impl Fillings {
     /// Writes a line for each line that was filled, if all other buffers wait to be written.
     ///
     /// # Safety
-    /// As for [`Fillings::make_room`].
+    /// Those of [`Fillings::make_room`].
     #[inline(always)]
     pub(super) unsafe fn go_on<V: Vector>(
         &mut self,
@@ -125,9 +125,8 @@ impl Fillings {
     ) {
         self.due += bytes;
         while self.due >= LINE && self.filled - self.written + 1 >= stage.buffers {
-            // SAFETY: `# Safety` of `make_room`, which `go_on` shares, is what `write` asks for. A filling
-            // waits to be written, since there are at least two buffers (`Stage::of`) and all but the one
-            // that is filled now wait.
+            // SAFETY: `# Safety` of `make_room`, which `go_on` shares, is what `write` requires. A filling waits to be
+            // written, since there are at least two buffers (`Stage::of`) and all but the one that is filled now wait.
             let lines = unsafe { self.write::<V>(stage, self.due / LINE, requests) };
             self.due -= lines * LINE;
         }
@@ -137,7 +136,7 @@ impl Fillings {
     /// Writes at most `most` lines, fewer if a run ends. Returns their number.
     ///
     /// # Safety
-    /// As for [`Fillings::make_room`].
+    /// Those of [`Fillings::make_room`].
     #[inline(always)]
     unsafe fn write<V: Vector>(
         &mut self,
@@ -145,8 +144,8 @@ impl Fillings {
         most: usize,
         requests: &mut Requests<'_>,
     ) -> usize {
-        // SAFETY: `# Safety` of `make_room`: the fillings lie in the destination, and the machine has the
-        // instruction set. `Filled::lines` gave `count` whole lines and `tail` more bytes that lie in the
+        // SAFETY: `# Safety` of `make_room`: the fillings are in the destination, and the machine has the
+        // instruction set. `Filled::lines` gave `count` whole lines and `tail` more bytes that are in the
         // buffer and in the destination. It put `to` on a line.
         unsafe {
             let lines = &mut self.lines;
@@ -168,16 +167,16 @@ impl Fillings {
         }
     }
 
-    /// Goes on with the next run.
+    /// Continues with the next run.
     ///
     /// # Safety
-    /// As for [`Fillings::make_room`].
+    /// Those of [`Fillings::make_room`].
     #[inline(always)]
     unsafe fn next_run<V: Vector>(&mut self, stage: &Stage) {
         let filled = &self.ring[self.written % stage.buffers];
-        // SAFETY: `# Safety` of `make_room`: the run of `stage.run` bytes at `stage.dst[next]` lies in the
-        // destination. In the buffer it begins a line behind `next * stage.pitch`, and `take` has put what
-        // was carried into that line.
+        // SAFETY: `# Safety` of `make_room`: the run of `stage.run` bytes at `stage.dst[next]` is in the destination.
+        // In the buffer it begins a line after `next * stage.pitch`, and `take` has put what was carried into that
+        // line.
         unsafe {
             match self.next.checked_sub(1) {
                 Some(before) => filled.carry::<V>(stage, before),
@@ -196,7 +195,8 @@ impl Fillings {
 }
 
 impl Filled {
-    /// Takes what was carried to before its runs: at once, since what is stored needs time to be loaded fast.
+    /// Takes the lines that were carried to the places before its runs. It does so at once, since stored bytes need
+    /// time before they can be loaded fast.
     ///
     /// # Safety
     /// The buffer and what is carried are those of the stage; the machine has the instruction set.
@@ -207,8 +207,8 @@ impl Filled {
             if self.to.wrapping_offset(*dst as isize).addr().is_multiple_of(LINE) {
                 continue;
             }
-            // SAFETY: `carried` has a line for each run of a filling, and before each run of a buffer lies a
-            // line. The copy ends `again` bytes into the run, and those bytes of it are already there.
+            // SAFETY: `carried` has a line for each run of a filling, and there is a line before each run of a buffer.
+            // The copy ends `again` bytes into the run, and those bytes of it are already there.
             unsafe {
                 let run = self.buffer.add(k * stage.pitch + again as usize);
                 copy_line::<V>(self.carried.add(k * LINE), run);
@@ -216,17 +216,17 @@ impl Filled {
         }
     }
 
-    /// Carries the end of a run to the one that goes on there.
+    /// Carries the end of a run to the run that continues it.
     ///
     /// # Safety
-    /// As for [`Filled::take`]; there is such a run.
+    /// Those of [`Filled::take`]; there is such a run.
     #[inline(always)]
     unsafe fn carry<V: Vector>(&self, stage: &Stage, run: usize) {
         let end = self.to.wrapping_offset(stage.dst[run] as isize + stage.run as isize);
         if !self.last && !end.addr().is_multiple_of(LINE) {
-            // SAFETY: `# Safety` of `carry`: the buffer and `carried` are those of the stage. A run has at
-            // least a line's bytes (`Stage::of`) and begins a line behind `run * stage.pitch`, so its last
-            // line begins `stage.run` bytes behind that. `carried` has a line for each run.
+            // SAFETY: `# Safety` of `carry`: the buffer and `carried` are those of the stage. A run has at least a
+            // line's bytes (`Stage::of`) and begins a line after `run * stage.pitch`, so its last line begins
+            // `stage.run` bytes after that. `carried` has a line for each run.
             unsafe {
                 let end = self.buffer.add(run * stage.pitch + stage.run);
                 copy_line::<V>(end, self.carried.add(run * LINE));
@@ -234,8 +234,8 @@ impl Filled {
         }
     }
 
-    /// The whole lines of a run of `run` bytes. Where its first line was carried here in part, that line is
-    /// one of them. Where the run begins, its bytes before the first whole line are written at once.
+    /// Returns the whole lines of a run of `run` bytes. If its first line was carried here in part, that line is one of
+    /// them. If the run begins here, its bytes before the first whole line are written at once.
     ///
     /// # Safety
     /// The run is readable at `from`, with a line before it, and writable at `to`; the machine has the

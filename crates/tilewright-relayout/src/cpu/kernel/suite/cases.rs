@@ -1,4 +1,4 @@
-//! Relayouts that meet every kind of step: by hand, and at random.
+//! Relayouts that use every kind of step: written by hand, and random.
 
 use super::{
     guard::Place,
@@ -9,7 +9,7 @@ use crate::cpu::weave::Reach;
 use proptest::prelude::*;
 use tilewright_core::{Digit, Layout, Mode, Pattern, TensorLayout};
 
-/// The random cases of a test: some seconds of work; a few where an interpreter runs them.
+/// The number of random cases of a test: some seconds of work, or a few cases under Miri.
 const CASES: u32 = if cfg!(miri) { 2 } else { 120 };
 
 /// The digits of a pattern, as (axis, level, size), outermost first; size 0 takes the rest.
@@ -42,15 +42,15 @@ fn both_ways(a: &TensorLayout, b: &TensorLayout, bits: u32, blocks: &[Option<u64
 
 const WIDTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/// In blocks as planned, and of other shapes.
+/// Checks blocks as planned, and blocks of other shapes.
 const BLOCKS: [Option<u64>; 3] = [None, Some(1), Some(2)];
 
 #[test]
 fn transposes_of_every_width() {
-    // The bits of the largest register here: elements as wide are moved whole.
+    // The bits of the largest register here: wider elements are moved whole.
     let widest = super::here().map(|isa| 8 * isa.register() as u32).max().unwrap_or_default();
     for bits in some(&WIDTHS, 5) {
-        // Elements in 64 bytes, and numbers around it that are no multiple.
+        // Elements in 64 bytes, and adjacent numbers that are not multiples of it.
         let n = u64::from(512 / bits).max(2);
         let (big, odd) = (n.max(16), n + n / 2 + 1);
         for (rows, columns) in [(big, big), (big + 8, 2 * big), (odd + 8, big + 16)] {
@@ -84,7 +84,7 @@ fn transposes_larger_than_a_block() {
 #[test]
 #[cfg_attr(miri, ignore = "megabytes take hours")]
 fn byte_transposes_through_several_blocks() {
-    // Blocks through the scratch buffer are up to a mebibyte.
+    // Blocks through the scratch buffer have up to a mebibyte.
     for extents in [[600, 5000], [5003, 601]] {
         let row = TensorLayout::row_major(&extents).unwrap();
         let column = TensorLayout::col_major(&extents).unwrap();
@@ -94,7 +94,7 @@ fn byte_transposes_through_several_blocks() {
     }
 }
 
-/// The formats that the issue of speed lists, ragged and not.
+/// The formats that the speed requirements list, ragged and not.
 fn formats(rows: u64, columns: u64) -> Vec<(&'static str, TensorLayout, u32)> {
     let tile = |digits: &[(u8, u8, u64)]| pattern(2, digits).layout(&[rows, columns]).unwrap();
     vec![
@@ -132,7 +132,7 @@ fn formats_of_many_makers() {
             }
         }
         assert!(rows % 64 > 0 || 2 * woven.len() > all.len(), "only {woven:?}");
-        // From tile to tile.
+        // The distance between tiles.
         for (i, (_, layout, bits)) in all.iter().enumerate() {
             both_ways(layout, &all[(i + 5) % all.len()].1, *bits, &[None]);
         }
@@ -180,7 +180,7 @@ fn reversed_and_padded_transposes() {
     }
 }
 
-/// Everywhere that a line can begin.
+/// Every position in memory at which a line can begin.
 #[test]
 fn bases_at_every_byte_of_a_line() {
     let extents = if cfg!(miri) { [32, 64] } else { [96, 320] };
@@ -209,8 +209,8 @@ fn bases_at_every_byte_of_a_line() {
     }
 }
 
-/// Runs of the destination of many lengths, in blocks of many shapes, whose last begins early by fewer bytes
-/// than a line and by more, at every other phase of both sides; with gaps behind the runs and without.
+/// Runs of the destination of many lengths, in blocks of many shapes, the last of which begins early by fewer bytes
+/// than a line or by more, at every other alignment of both sides; with gaps after the runs and without.
 #[test]
 #[cfg_attr(miri, ignore = "takes hours, and other cases run the same kernels")]
 fn lines_are_carried_from_block_to_block() {
@@ -238,7 +238,7 @@ fn lines_are_carried_from_block_to_block() {
     }
 }
 
-/// Extents of up to 6 dims, most of them good for registers.
+/// Extents of up to 6 dims, most of them suitable for registers.
 fn extents() -> impl Strategy<Value = Vec<u64>> {
     let some = vec![1, 2, 3, 4, 4, 7, 8, 8, 10, 16, 16, 17, 32, 32, 33, 64, 96, 100, 128];
     prop::collection::vec(prop::sample::select(some), 2..=6).prop_map(|mut extents| {

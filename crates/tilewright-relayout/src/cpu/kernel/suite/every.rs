@@ -1,8 +1,8 @@
-//! Every way of moving a region, and every table, wherever buffers begin: at each byte of a line on both sides, in
-//! every instruction set, near and far.
+//! Tests of every way of moving a region, and of every table, for all alignments of buffers: at each byte of a line on
+//! both sides, in every instruction set, near and far.
 //!
-//! Law: a way moves every element of a region to its place, and touches nothing else. The cases are small, so that an
-//! interpreter runs all of them. Two hops are two of the other ways, so they are no case.
+//! Law: a way moves every element of a region to its position, and touches nothing else. The cases are small, so that
+//! Miri runs all of them. Two-pass moves consist of two of the other ways, so there is no case for them.
 
 use super::{
     super::{Tools, table},
@@ -24,7 +24,7 @@ use crate::{
 
 const BEFORE: u8 = 0xA5;
 
-/// A region whose lowest unit lies at unit 0 of either side.
+/// A region whose lowest unit is at unit 0 of either side.
 struct Case {
     kind: Kind,
     reach: Reach,
@@ -32,7 +32,7 @@ struct Case {
     packed: bool,
     run: u64,
     loops: Vec<Loop>,
-    /// An interpreter takes every `stride`th phase of a line, each case of a kind from another one on.
+    /// Under Miri, only every `stride`th alignment is tested; each case of a kind begins with another one.
     stride: usize,
 }
 
@@ -48,7 +48,7 @@ fn packed(kind: Kind, elements: Elements, run: u64, loops: &[(u64, i64, i64)]) -
     Case { elements, packed: true, ..bytes(kind, Reach::Far, run, loops) }
 }
 
-/// Cases for each kind of way. The kind is that of registers; those of portable words may have another.
+/// Cases for each kind of way, as registers choose it; portable words may choose another kind.
 fn cases() -> Vec<Case> {
     let field = |src_bits, dst_bits, extend| Elements { src_bits, dst_bits, extend };
     let transposed = |rows: i64, columns: i64, width: i64| {
@@ -87,7 +87,7 @@ fn cases() -> Vec<Case> {
             bytes(Kind::Line, reach, 2, &[(9, 300, 2)]),
         ]);
     }
-    // No more than a kind has cases, so that all of these together are at every phase.
+    // At most the number of cases of a kind, so that these cases together cover every alignment.
     for case in &mut all {
         case.stride = match case.kind {
             Kind::Weave => 7,
@@ -98,7 +98,7 @@ fn cases() -> Vec<Case> {
     all
 }
 
-/// The bits of a unit of either side.
+/// The bits of a unit on either side.
 fn widths(case: &Case) -> (u64, u64) {
     match case.packed {
         true => (case.elements.src_bits.into(), case.elements.dst_bits.into()),
@@ -134,7 +134,7 @@ fn naive(case: &Case, source: &[u8], out: &mut [u8]) {
     });
 }
 
-/// Runs a case in every instruction set at every phase of a line, and says what ran.
+/// Runs a case in every instruction set at every alignment within a line, and returns the kinds that ran.
 fn check((number, case): (usize, &Case)) -> Vec<Kind> {
     let (from, to) = widths(case);
     let reach = |of: fn(&Loop) -> i64, width: u64| {
@@ -226,7 +226,7 @@ mod at_every_byte {
     }
 }
 
-/// Entries at any offsets, so that runs of every length that has code of its own, and of others, lie anywhere.
+/// Entries at any offsets, so that runs of every length with specialised code, and of others, are anywhere.
 #[test]
 fn tables_move_runs_of_every_length_from_and_to_every_byte() {
     let (outer, inner) = ([(0, 4), (9, 0), (5, 9)], [(1, 0), (0, 2)]);
@@ -246,7 +246,7 @@ fn tables_move_runs_of_every_length_from_and_to_every_byte() {
         (4, 7),
         (1, 19),
     ] {
-        // Entries lie whole runs apart.
+        // Entries are whole runs apart.
         let apart = |entry: &(i64, i64)| (entry.0 * run, entry.1 * run);
         let (outer, inner) = (outer.each_ref().map(apart), inner.each_ref().map(apart));
         let leaf = Leaf { outer: &outer, inner: &inner, run: run as u64 };

@@ -1,18 +1,18 @@
-//! Buffers next to unmapped pages, so that an access beyond them faults. The bytes around a buffer on its own
-//! pages are checked, too.
+//! Buffers next to unmapped pages, so that an access beyond them faults. The bytes around a buffer on its own pages are
+//! checked too.
 
-/// Where a buffer lies.
+/// The position of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Behind an unmapped page, so on a line.
+    /// After an unmapped page, so on a line.
     Begins,
     /// Before an unmapped page.
     Ends,
-    /// This number of bytes behind the beginning of a page.
+    /// This number of bytes after the start of a page.
     Behind(usize),
 }
 
-/// What lies around a buffer.
+/// The memory around a buffer.
 const AROUND: u8 = 0xC7;
 
 /// A buffer of exactly `len` bytes.
@@ -45,7 +45,7 @@ impl Guarded {
         &mut self.pages.bytes()[self.at..][..self.len]
     }
 
-    /// Whether nothing beside the buffer was written.
+    /// Returns whether nothing outside the buffer was written.
     pub(super) fn is_intact(&mut self) -> bool {
         let (at, end) = (self.at, self.at + self.len);
         let all = self.pages.bytes();
@@ -57,7 +57,7 @@ impl Guarded {
 #[cfg(all(target_os = "linux", not(miri)))]
 struct Pages {
     first: *mut core::ffi::c_void,
-    /// Of the pages in between.
+    /// The bytes of the pages in between.
     len: usize,
 }
 
@@ -67,7 +67,7 @@ impl Pages {
         use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
         let page = rustix::param::page_size();
         let len = len.next_multiple_of(page);
-        // SAFETY: new pages at a place of the system's choice; what becomes accessible lies among them.
+        // SAFETY: new pages at an address that the system chooses; the bytes that become accessible are among them.
         unsafe {
             let none = ProtFlags::empty();
             let all = len + 2 * page;
@@ -91,7 +91,7 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         let all = self.len + 2 * rustix::param::page_size();
-        // SAFETY: these pages were mapped by `new`, and no borrow of them is left.
+        // SAFETY: these pages were mapped by `new`, and no borrow of them exists any more.
         unsafe { rustix::mm::munmap(self.first, all) }.expect("pages of our own");
     }
 }
@@ -103,7 +103,7 @@ impl Drop for Pages {
 #[allow(dead_code, reason = "its bytes are borrowed as a part of all lines")]
 struct Line([u8; 64]);
 
-/// Elsewhere, memory of its own on a line; the interpreter knows its bounds.
+/// Heap memory on a line, for other systems and Miri, which knows its bounds.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 struct Pages(Vec<Line>);
 

@@ -16,7 +16,7 @@ fn here() -> impl Iterator<Item = Isa> {
     Isa::ALL.iter().copied().filter(|isa| isa.is_here())
 }
 
-/// All of them, or, where an interpreter takes minutes for each, every `of`th one.
+/// All of them, or, under Miri, every `of`th one.
 pub(super) fn some<T: Copy>(all: &[T], of: usize) -> impl Iterator<Item = T> + Clone + '_ {
     let step = if cfg!(miri) { of } else { 1 };
     all.iter().copied().skip(step / 2).step_by(step)

@@ -1,4 +1,4 @@
-//! One relayout in every way that a machine can do it.
+//! Runs of one relayout in every way that a machine supports.
 
 use super::{
     super::{Isa, ask::Ask, bits, weave::weave},
@@ -22,13 +22,13 @@ pub(super) struct Relayout {
     pub(super) bits: u32,
 }
 
-/// How it is done.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     pub(super) isa: Isa,
     pub(super) register: usize,
     pub(super) reach: Reach,
-    /// The shape of blocks: as the planner has it or, with a seed, each loop a random multiple of a unit.
+    /// The shape of blocks: the planner's or, with a seed, a random multiple of a unit for each loop.
     pub(super) blocks: Option<u64>,
     pub(super) src: Place,
     pub(super) dst: Place,
@@ -40,7 +40,7 @@ pub(super) fn registers() -> Vec<(Isa, usize)> {
     here().flat_map(|isa| sizes(isa).map(move |size| (isa, size))).collect()
 }
 
-/// Places that begin and end with memory, on lines and off them.
+/// Positions at the start and the end of memory, on lines and between them.
 pub(super) const PLACES: [(Place, Place); 6] = [
     (Place::Begins, Place::Begins),
     (Place::Ends, Place::Ends),
@@ -64,7 +64,7 @@ fn moved(source: &[u8], from: u64, out: &mut [u8], to: u64, bits: u64) {
     }
 }
 
-/// What the destination holds before.
+/// Returns the bytes of the destination before a run.
 const BEFORE: u8 = 0xA5;
 
 impl Relayout {
@@ -72,7 +72,7 @@ impl Relayout {
         (layout.capacity() * u64::from(self.bits)).div_ceil(8) as usize
     }
 
-    /// What the destination holds afterwards, one element after the other.
+    /// Returns the expected bytes of the destination after a run, made one element after the other.
     fn expected(&self, source: &[u8]) -> Vec<u8> {
         let mut out = vec![BEFORE; self.bytes(&self.dst)];
         let bits = u64::from(self.bits);
@@ -84,7 +84,7 @@ impl Relayout {
         out
     }
 
-    /// Checks all these ways; returns in how many of them registers were woven.
+    /// Checks all these ways; returns the number of those in which register transposes ran.
     pub(super) fn check(&self, ways: impl Iterator<Item = Way>) -> usize {
         let plan = Plan::new(&self.src, &self.dst, Elements::same(self.bits), 0).unwrap();
         let Some(regions) = plan.0.program.regions() else { return 0 };
@@ -113,7 +113,7 @@ impl Relayout {
         woven
     }
 
-    /// Checks every register with these blocks, near and far; the places take turns.
+    /// Checks every register with these blocks, near and far; the positions are used in turn.
     pub(super) fn check_all(&self, blocks: &[Option<u64>]) -> usize {
         let mut places = PLACES.iter().copied().cycle();
         let mut ways = Vec::new();
@@ -126,7 +126,7 @@ impl Relayout {
                     }
                 }
             }
-            // So that ways and places do not keep step.
+            // Ways and positions are combined so that they do not stay in step.
             places.next();
         }
         self.check(ways.into_iter())
@@ -134,7 +134,7 @@ impl Relayout {
 }
 
 impl Way {
-    /// Weaves a part, if it can be.
+    /// Runs a register transpose of a part, if there is one.
     fn weave(
         &self,
         part: &RegionRef<'_>,
@@ -158,7 +158,7 @@ impl Way {
         };
         let Some(made) = made.filter(|made| made.register == self.register) else { return false };
         let Some((from, to)) = made.begins(part, bits) else { return false };
-        // Some ask for other lines meanwhile, which may lie anywhere.
+        // Some runs prefetch other lines meanwhile, which may be anywhere.
         let lines = [0, 64, -4096, i64::MAX, 640];
         let ask = Ask::of(src, 7, &lines, out.len());
         let ask = self.blocks.is_some_and(|seed| seed % 2 == 1).then_some(&ask);

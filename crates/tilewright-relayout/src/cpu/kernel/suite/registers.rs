@@ -24,7 +24,7 @@ fn stored<V: Vector>(register: V, place: Place) -> Vec<u8> {
     to.bytes().to_vec()
 }
 
-/// The element of the pair at `(register, bit)` comes from where the two bits are exchanged.
+/// The element of the pair at `(register, bit)` comes from the position with the two bits exchanged.
 fn exchanges<V: Vector>() {
     for level in 0..(8 * V::BYTES).ilog2() {
         for seed in 0..8 {
@@ -63,7 +63,7 @@ fn arrangements<V: Vector>() {
     }
 }
 
-/// Loads, stores and short copies touch what they should, at the very end of memory, and no more.
+/// Checks that loads, stores and short copies touch the right bytes at the very end of memory, and no others.
 fn bounds<V: Vector>() {
     for place in [Place::Begins, Place::Ends, Place::Behind(1), Place::Behind(33)] {
         let bytes = noise(V::BYTES, 3);
@@ -87,7 +87,7 @@ fn bounds<V: Vector>() {
     }
 }
 
-/// Each count of bytes of one register, and the rest of another.
+/// Checks `count` bytes of one register followed by the rest of another, for each count.
 fn splices<V: Vector>() {
     let (own, rest) = (noise(V::BYTES, 8), noise(V::BYTES, 9));
     for count in 0..=V::BYTES {
@@ -104,7 +104,7 @@ fn all<V: Vector>() {
     arrangements::<V>();
     splices::<V>();
     bounds::<V>();
-    // Hints, of addresses that are not mapped.
+    // Prefetches of addresses that are not mapped.
     V::prefetch(core::ptr::without_provenance(64));
     V::prefetch_to_write(core::ptr::without_provenance(64));
 }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 const BEFORE: u8 = 0xA5;
 
-/// A part that begins at the first byte of either side, with the bytes from the lowest to the highest.
+/// A part that begins at the first byte of both sides, with the bytes from the lowest to the highest.
 #[derive(Clone, Debug)]
 struct Runs {
     run: u64,
@@ -21,9 +21,9 @@ struct Runs {
 }
 
 impl Runs {
-    /// Runs of `run` bytes in loops of these extents, the outermost of the source first; `order` has the
-    /// loops of the destination, the outermost first. `gaps` has the unused bytes behind each loop on either
-    /// side, the innermost first; loops with `back` go backward in the source.
+    /// Runs of `run` bytes in loops of these extents, the outermost of the source first; `order` has the loops of the
+    /// destination, the outermost first. `gaps` has the unused bytes after each loop on both sides, the innermost
+    /// first; loops with `back` run backward in the source.
     fn of(run: u64, extents: &[u64], order: &[usize], gaps: &[(i64, i64)], back: &[bool]) -> Runs {
         let mut loops: Vec<Loop> =
             extents.iter().map(|extent| Loop { extent: *extent, src: 0, dst: 0 }).collect();
@@ -46,7 +46,7 @@ impl Runs {
         RegionRef { packed: false, src, dst: 0, run: self.run, loops: &self.loops }
     }
 
-    /// Moves them from and to these places with every instruction set.
+    /// Moves them from and to these positions with every instruction set.
     fn check(&self, places: impl IntoIterator<Item = (Place, Place)>) {
         let part = self.part();
         let reach = |of: fn(&Loop) -> i64| {
@@ -75,7 +75,7 @@ impl Runs {
     }
 }
 
-/// Every phase of a line on one side, with some of the other.
+/// Every alignment within a line on one side, with some of the other.
 fn phases() -> Vec<(Place, Place)> {
     let step = if cfg!(miri) { 21 } else { 1 };
     let of = |at: usize| {

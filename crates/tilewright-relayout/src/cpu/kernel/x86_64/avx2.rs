@@ -7,8 +7,8 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Ymm(__m256i);
 
-/// Which bytes of a register stay, for [`Vector::splice`]: those that are set in the register read from this
-/// table `count` bytes before its first 0.
+/// The bytes that [`Vector::splice`] keeps: a register loaded `count` bytes before the first 0 of this table has them
+/// set.
 static SPLICE: [[u8; 32]; 2] = [[0xFF; 32], [0; 32]];
 
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
@@ -47,7 +47,7 @@ unsafe impl Vector for Ymm {
         // SAFETY: `# Safety` of `Vector::stream`: 32 bytes at `to` are writable, `to` is a multiple of 32,
         // and the machine has AVX2.
         unsafe {
-            // The interpreter knows no streamed stores; this one has the same bounds and alignment.
+            // Miri does not support streamed stores; this one has the same bounds and alignment.
             match cfg!(miri) {
                 true => _mm256_store_si256(to.cast(), self.0),
                 false => _mm256_stream_si256(to.cast(), self.0),
@@ -90,9 +90,9 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn arrange(self, table: *const u8) -> Ymm {
-        // SAFETY: `# Safety` of `Vector::arrange`: 32 bytes at `table` are readable, and the machine has
-        // AVX2. Shuffles work within lanes of 16 bytes and clear what has the top bit set: one shuffle takes
-        // what stays in its lane, the other, of the register with its lanes swapped, the rest.
+        // SAFETY: `# Safety` of `Vector::arrange`: 32 bytes at `table` are readable, and the machine has AVX2. Shuffles
+        // work within lanes of 16 bytes and clear each byte whose index has the top bit set. One shuffle takes the
+        // bytes that stay in their lane; the other, of the register with its lanes swapped, takes the rest.
         unsafe {
             let table = _mm256_loadu_si256(table.cast());
             let lane = _mm256_set_epi64x(0x1010_1010_1010_1010, 0x1010_1010_1010_1010, 0, 0);
@@ -111,8 +111,8 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn pick(self, from: Ymm, table: *const u8) -> Ymm {
-        // SAFETY: `# Safety` of `Vector::pick`: 32 bytes at `table` are readable, and the machine has AVX2.
-        // What stays has the top bit set, and any byte arranged there is dropped.
+        // SAFETY: `# Safety` of `Vector::pick`: 32 bytes at `table` are readable, and the machine has AVX2. Bytes that
+        // stay have the top bit set, and any byte arranged there is dropped.
         unsafe {
             let taken = from.arrange(table);
             Ymm(_mm256_blendv_epi8(taken.0, self.0, _mm256_loadu_si256(table.cast())))
@@ -122,7 +122,7 @@ unsafe impl Vector for Ymm {
     #[inline(always)]
     unsafe fn splice(self, rest: Ymm, count: usize) -> Ymm {
         // SAFETY: `# Safety` of `Vector::splice`: `count` is at most 32, so the 32 bytes from `32 - count` on
-        // lie within `SPLICE`. The machine has AVX2.
+        // are within `SPLICE`. The machine has AVX2.
         unsafe {
             let own = _mm256_loadu_si256(SPLICE.as_flattened().as_ptr().add(32 - count).cast());
             Ymm(_mm256_blendv_epi8(rest.0, self.0, own))

@@ -7,13 +7,13 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Zmm(__m512i);
 
-/// Bytes moved up by one within each pair, and down; the same for pairs of bytes.
+/// Bytes moved up by one within each pair, and down; then pairs of bytes.
 const UP_8: [u8; 16] = [0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14];
 const DOWN_8: [u8; 16] = [1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 11, 11, 13, 13, 15, 15];
 const UP_16: [u8; 16] = [0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13];
 const DOWN_16: [u8; 16] = [2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15];
 
-/// The same 16 bytes in every lane.
+/// Returns 16 bytes, repeated in every lane.
 #[inline(always)]
 unsafe fn lanes(bytes: &[u8; 16]) -> __m512i {
     // SAFETY: an array of 16 bytes is readable. `exchange` alone calls this, and its `# Safety` says that the
@@ -27,20 +27,20 @@ unsafe fn within<const SHIFT: u32>(low: u8, a: __m512i, b: __m512i) -> (__m512i,
     // SAFETY: `exchange` alone calls this, and its `# Safety` says that the machine has AVX-512.
     unsafe {
         let low = _mm512_set1_epi8(low.cast_signed());
-        // 0xCA: where the first operand is set take the second, else the third.
+        // 0xCA selects the second operand where the first is set, and the third elsewhere.
         let first = _mm512_ternarylogic_epi32::<0xCA>(low, a, _mm512_slli_epi16::<SHIFT>(b));
         let second = _mm512_ternarylogic_epi32::<0xCA>(low, _mm512_srli_epi16::<SHIFT>(a), b);
         (first, second)
     }
 }
 
-/// The bytes of a register at the places in a table, each modulo 64.
+/// Returns the bytes of a register at the positions in a table, each modulo 64.
 #[inline(always)]
 unsafe fn permuted(table: __m512i, from: __m512i) -> __m512i {
     // SAFETY: `arrange` and `pick` alone call this, and their `# Safety` says that the machine has AVX-512 with
     // VBMI.
     unsafe {
-        // The interpreter knows only the permute of two registers. Of one register twice it gives the same.
+        // Miri supports only the permute of two registers. With one register twice it gives the same result.
         match cfg!(miri) {
             true => _mm512_permutex2var_epi8(from, table, from),
             false => _mm512_permutexvar_epi8(table, from),
@@ -66,8 +66,8 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store_first(self, to: *mut u8, len: usize) {
-        // SAFETY: `# Safety` of `Vector::store_first`: `len` is below 64 and `len` bytes at `to` are
-        // writable. The mask keeps all else untouched. The machine has AVX-512 with BW.
+        // SAFETY: `# Safety` of `Vector::store_first`: `len` is below 64 and `len` bytes at `to` are writable. The mask
+        // leaves all other bytes untouched. The machine has AVX-512 with BW.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), (1u64 << len) - 1, self.0) }
     }
 
@@ -76,7 +76,7 @@ unsafe impl Vector for Zmm {
         // SAFETY: `# Safety` of `Vector::stream`: 64 bytes at `to` are writable, `to` is a multiple of 64,
         // and the machine has AVX-512.
         unsafe {
-            // The interpreter knows no streamed stores; this one has the same bounds and alignment.
+            // Miri does not support streamed stores; this one has the same bounds and alignment.
             match cfg!(miri) {
                 true => _mm512_store_si512(to.cast(), self.0),
                 false => _mm512_stream_si512(to.cast(), self.0),
@@ -124,8 +124,8 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn copy_short(from: *const u8, to: *mut u8, len: usize) {
-        // SAFETY: `# Safety` of `Vector::copy_short`: `len` is below 64, and `len` bytes at `from` are
-        // readable and at `to` writable. The mask keeps all else untouched. The machine has AVX-512 with BW.
+        // SAFETY: `# Safety` of `Vector::copy_short`: `len` is below 64, and `len` bytes at `from` are readable and at
+        // `to` writable. The mask leaves all other bytes untouched. The machine has AVX-512 with BW.
         unsafe {
             let mask = (1u64 << len) - 1;
             _mm512_mask_storeu_epi8(to.cast(), mask, _mm512_maskz_loadu_epi8(mask, from.cast()));

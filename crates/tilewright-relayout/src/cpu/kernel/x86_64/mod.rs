@@ -1,4 +1,4 @@
-//! Kernels of x86-64.
+//! Registers of x86-64.
 
 use core::{
     arch::x86_64::{
@@ -11,17 +11,17 @@ pub(super) mod avx2;
 pub(super) mod avx512;
 pub(super) mod xmm;
 
-/// Whether lines are asked for into the first-level cache, not only into the second.
+/// True if prefetches go into the first-level cache, not only into the second.
 static INTO_THE_FIRST: AtomicBool = AtomicBool::new(false);
 
-/// Learns what is known of this processor.
+/// Detects the properties of this processor.
 pub(super) fn learn() {
     INTO_THE_FIRST.store(is_zen_5_or_later(), Ordering::Relaxed);
 }
 
-/// Whether this is a Zen 5 or its successor (family 26 of AMD). Relayout is a tenth faster there with lines
-/// asked for into the first-level cache; on Zen 4, into which fewer can be under way, it is a fifth
-/// slower. Others were not measured.
+/// Returns whether this is a Zen 5 or a later processor (family 26 of AMD). Relayout is a tenth faster there with
+/// prefetches into the first-level cache. On Zen 4, whose first-level cache allows fewer prefetches in flight, it is a
+/// fifth slower. Other processors were not measured.
 fn is_zen_5_or_later() -> bool {
     const AMD: [u8; 12] = *b"AuthenticAMD";
     if cfg!(miri) {
@@ -34,14 +34,14 @@ fn is_zen_5_or_later() -> bool {
     name.as_flattened() == AMD && family == 0xF && family + extended >= 26
 }
 
-/// Asks the processor about itself. Newer compilers take the call for safe.
+/// Asks the processor about itself. Newer compilers consider the call safe.
 #[allow(unused_unsafe)]
 fn cpuid(leaf: u32) -> CpuidResult {
     // SAFETY: every x86-64 processor has the instruction.
     unsafe { __cpuid(leaf) }
 }
 
-/// Asks for a line, into the second-level cache or, where [that is faster](is_zen_5_or_later), the first.
+/// Prefetches a line, into the second-level cache or, where [that is faster](is_zen_5_or_later), the first.
 #[inline(always)]
 fn prefetch(at: *const u8) {
     // SAFETY: a hint that reads nothing; part of SSE, which every x86-64 processor has.
@@ -54,17 +54,17 @@ fn prefetch(at: *const u8) {
     }
 }
 
-/// Asks for a line that will be written in part.
+/// Prefetches a line that will be written in part.
 #[inline(always)]
 fn prefetch_to_write(at: *const u8) {
-    // SAFETY: a hint that reads nothing; where a processor lacks it, it does nothing.
+    // SAFETY: a hint that reads nothing; it does nothing on processors that lack it.
     unsafe { _mm_prefetch::<_MM_HINT_ET0>(at.cast()) }
 }
 
 /// Orders streamed stores before all later ones.
 #[inline(always)]
 pub(super) fn fence() {
-    // Interpreted code knows neither streamed stores nor this.
+    // Miri supports neither streamed stores nor this instruction.
     if cfg!(miri) {
         return;
     }

@@ -7,8 +7,8 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Xmm(__m128i);
 
-/// Which bytes of a register stay, for [`Vector::splice`]: those that are set in the register read from this
-/// table `count` bytes before its first 0.
+/// The bytes that [`Vector::splice`] keeps: a register loaded `count` bytes before the first 0 of this table has them
+/// set.
 static SPLICE: [[u8; 16]; 2] = [[0xFF; 16], [0; 16]];
 
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
@@ -101,7 +101,7 @@ unsafe impl Vector for Xmm {
     #[inline(always)]
     unsafe fn splice(self, rest: Xmm, count: usize) -> Xmm {
         // SAFETY: `# Safety` of `Vector::splice`: `count` is at most 16, so the 16 bytes from `16 - count` on
-        // lie within `SPLICE`. The machine has AVX2.
+        // are within `SPLICE`. The machine has AVX2.
         unsafe {
             let own = _mm_loadu_si128(SPLICE.as_flattened().as_ptr().add(16 - count).cast());
             Xmm(_mm_blendv_epi8(rest.0, self.0, own))
