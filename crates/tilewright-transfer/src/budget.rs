@@ -1,6 +1,6 @@
-//! The bound on buffers: memory of tensors is allocated here, and counted.
+//! Bounds on buffers: the memory of tensors is allocated here, and counted.
 //!
-//! Law: at no time do the counted bytes of a budget and of its shares pass its limit.
+//! Law: the counted bytes of a budget and of its shares never exceed its limit.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use tilewright_relayout::Buffer as Pages;
 
 use crate::Refused;
 
-/// A bound on the bytes of buffers that live at once. Clones count together.
+/// A bound on the bytes of buffers that exist at the same time. Clones share one count.
 ///
 /// ```
 /// use tilewright_transfer::Budget;
@@ -27,7 +27,7 @@ struct Shared {
     limit: u64,
     counts: Mutex<Counts>,
     freed: Condvar,
-    /// The bytes of another budget that this one gives out.
+    /// The bytes that this budget has reserved of another one.
     _of: Option<Held>,
 }
 
@@ -51,7 +51,7 @@ impl Counts {
 }
 
 impl Budget {
-    /// Returns a bound of `limit` bytes.
+    /// Returns a budget with a limit of `limit` bytes.
     ///
     /// ```
     /// assert_eq!(tilewright_transfer::Budget::new(100).limit(), 100);
@@ -65,7 +65,7 @@ impl Budget {
         Budget(Arc::new(Shared { limit, counts, freed: Condvar::new(), _of: of }))
     }
 
-    /// Returns the bound in bytes.
+    /// Returns the limit in bytes.
     ///
     /// ```
     /// assert_eq!(tilewright_transfer::Budget::new(7).limit(), 7);
@@ -74,7 +74,7 @@ impl Budget {
         self.0.limit
     }
 
-    /// Returns the most bytes that lived at once so far.
+    /// Returns the largest number of bytes that existed at the same time so far.
     ///
     /// ```
     /// let budget = tilewright_transfer::Budget::new(100);
@@ -85,10 +85,10 @@ impl Budget {
         self.0.counts().peak
     }
 
-    /// Counts memory that is held elsewhere, until the result is dropped.
+    /// Counts memory that is allocated elsewhere, until the result is dropped.
     ///
     /// # Errors
-    /// [`Refused::Bound`] beyond the bound.
+    /// [`Refused::Bound`] if the limit would be exceeded.
     ///
     /// ```
     /// let budget = tilewright_transfer::Budget::new(100);
@@ -105,8 +105,8 @@ impl Budget {
         Ok(Held { len, of: self.0.clone() })
     }
 
-    /// Waits until there are `len` bytes, at most all, and returns a budget of its own for them. A thread that still holds
-    /// buffers of this budget may wait for itself: it drops them first.
+    /// Waits until `len` bytes, at most the whole limit, are free, and returns a separate budget for them. A thread
+    /// that still holds buffers of this budget could wait for itself, so it must drop them first.
     ///
     /// ```
     /// let budget = tilewright_transfer::Budget::new(100);
@@ -129,7 +129,7 @@ impl Budget {
     /// Returns a buffer of zeros.
     ///
     /// # Errors
-    /// [`Refused::Bound`] beyond the bound, [`Refused::System`] where the system refuses memory.
+    /// [`Refused::Bound`] if the limit would be exceeded, [`Refused::System`] if the system refuses memory.
     ///
     /// ```
     /// let budget = tilewright_transfer::Budget::new(100);
@@ -144,11 +144,12 @@ impl Budget {
         Ok(Buffer { bytes, _held: held })
     }
 
-    /// Returns the buffer that is kept in `room`, of `len` bytes at least. One that is too short is given back first, and
-    /// the new one is as long as a power of two, at most `most` bytes, so that growing buffers are made a few times.
+    /// Returns the buffer that is kept in `room`, with at least `len` bytes. A buffer that is too short is freed first.
+    /// The new one has the next power of two as its length, at most `most` bytes, so that a growing buffer is allocated
+    /// only a few times.
     ///
     /// # Errors
-    /// As [`Budget::buffer`].
+    /// Those of [`Budget::buffer`].
     ///
     /// ```
     /// use tilewright_transfer::Budget;
@@ -175,10 +176,10 @@ impl Budget {
     }
 }
 
-/// Returns `len` zeros that are counted nowhere.
+/// Returns `len` zeros that no budget counts.
 ///
 /// # Errors
-/// [`Refused::System`] where the system refuses memory.
+/// [`Refused::System`] if the system refuses memory.
 ///
 /// ```
 /// assert_eq!(tilewright_transfer::zeros(3).unwrap(), [0; 3]);
@@ -192,7 +193,7 @@ pub fn zeros(len: u64) -> Result<Vec<u8>, Refused> {
     Ok(bytes)
 }
 
-/// Counted bytes that are held elsewhere; given back when dropped.
+/// Counted bytes that are allocated elsewhere; freed when dropped.
 ///
 /// ```
 /// let budget = tilewright_transfer::Budget::new(10);
@@ -213,8 +214,8 @@ impl Drop for Held {
     }
 }
 
-/// Buffers from this length on are given by the system page by page, as they are used: nobody waits for the zeros of
-/// all of it.
+/// Buffers of at least this length get their pages from the system when these are first used, so that no thread waits
+/// until all of it is zeroed.
 const LARGE: u64 = 1 << 20;
 
 /// The memory of a buffer.
@@ -224,7 +225,7 @@ enum Bytes {
     Large(Pages),
 }
 
-/// Counted bytes; given back when dropped.
+/// Counted bytes; freed when dropped.
 ///
 /// ```
 /// let mut buffer = tilewright_transfer::Budget::new(10).buffer(3).unwrap();

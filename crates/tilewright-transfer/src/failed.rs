@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Memory that was not given.
+/// Reasons for which memory is refused.
 ///
 /// ```
 /// use tilewright_transfer::{Budget, Refused};
@@ -12,13 +12,13 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// `len` bytes more than the `used` would pass the bound.
+    /// `len` bytes in addition to the `used` bytes would exceed the limit.
     Bound {
-        /// The bytes asked for.
+        /// The requested bytes.
         len: u64,
         /// The bytes in use.
         used: u64,
-        /// The bound.
+        /// The limit.
         limit: u64,
     },
     /// The system refused a buffer of this number of bytes.
@@ -41,7 +41,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// An error of a move, with `E` that of the file or of whatever else is read and written.
+/// An error of a move; `E` is the error of the file or of the other place that is read or written.
 ///
 /// ```
 /// use tilewright_transfer::{Failed, Refused};
@@ -51,11 +51,11 @@ impl std::error::Error for Refused {}
 /// ```
 #[derive(Debug)]
 pub enum Failed<E> {
-    /// The program is not supported, or a place lies outside its buffer.
+    /// The program is not supported, or a position is outside its buffer.
     Program(tilewright_relayout::Error),
     /// Memory was refused.
     Memory(Refused),
-    /// Bytes `at..at + len` lie outside a buffer.
+    /// Bytes `at..at + len` are outside a buffer.
     Outside {
         /// The first byte.
         at: u64,
@@ -85,8 +85,8 @@ impl<E> From<Refused> for Failed<E> {
 }
 
 impl<E: From<Refused>> Failed<E> {
-    /// Returns the error as one of `E`: `program` makes that of the engine, `outside` that of bytes behind the end of a
-    /// buffer, whose position it is given.
+    /// Converts the error to `E`: `program` converts errors of the engine, and `outside` makes the error for bytes
+    /// beyond the end of a buffer from the position of their end.
     ///
     /// ```
     /// use tilewright_transfer::{Failed, Refused};

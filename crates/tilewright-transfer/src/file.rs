@@ -1,11 +1,12 @@
-//! Bytes of a file at positions. Files are never mapped: one that shrinks while it is read is an error, not a signal.
+//! Positional reads and writes of files. Files are never mapped, so a file that shrinks while it is read causes an
+//! error, not a signal.
 
 use std::{fs::File, io};
 
 /// Fills `bytes` from byte `at` of a file.
 ///
 /// # Errors
-/// Those of the system; `UnexpectedEof` where the file ends before.
+/// Those of the system; `UnexpectedEof` if the file ends before.
 ///
 /// ```
 /// let file = tempfile::tempfile().unwrap();
@@ -20,7 +21,7 @@ pub fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
 }
 
-/// Writes all of `bytes` from byte `at` of a file on; the place of what is written next stays the same.
+/// Writes all of `bytes` from byte `at` of a file on; the file's own position does not change.
 ///
 /// # Errors
 /// Those of the system.
@@ -38,7 +39,7 @@ pub fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 /// Fills `bytes` from byte `at` of a file.
 ///
 /// # Errors
-/// Those of the system; `UnexpectedEof` where the file ends before.
+/// Those of the system; `UnexpectedEof` if the file ends before.
 #[cfg(not(unix))]
 pub fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     use std::io::{Read as _, Seek as _};
@@ -46,7 +47,7 @@ pub fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// Writes all of `bytes` from byte `at` of a file on; the place of what is written next stays the same.
+/// Writes all of `bytes` from byte `at` of a file on; the file's own position does not change.
 ///
 /// # Errors
 /// Those of the system.

@@ -1,6 +1,6 @@
-//! Neighbours among reads, which one call reads together.
+//! Groups of adjacent reads that one call reads together.
 //!
-//! Law: a call reads at most one and a half times the bytes of its reads, which may contain gaps themselves, and every read
+//! Law: a call reads at most one and a half times the bytes of its reads, which may contain gaps themselves. Every read
 //! is part of one call, in its order.
 
 use tilewright_relayout::{CALL, Read};
@@ -19,7 +19,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Takes a read that follows, where the call stays within `most` bytes and the gap costs less than a call.
+    /// Adds a read that follows, if the call stays within `most` bytes and the gap costs less than a call.
     fn joins(&mut self, read: &Read, most: u64) -> bool {
         let (len, needed) = (read.len as u64, self.needed + read.len as u64);
         let Some(from) = read.src.checked_sub(self.src).filter(|from| *from >= self.span) else {
@@ -34,7 +34,7 @@ impl Group {
     }
 }
 
-/// Returns reads in groups of neighbours, in their order, each group of at most `most` bytes or of one read.
+/// Returns reads in groups of adjacent reads, in their order. Each group has at most `most` bytes, or one read.
 pub(crate) fn groups(reads: impl Iterator<Item = Read>, most: u64) -> impl Iterator<Item = Group> {
     let mut reads = reads.peekable();
     std::iter::from_fn(move || {

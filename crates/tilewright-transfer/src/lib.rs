@@ -1,20 +1,20 @@
 //! Moves parts of arrays between files and memory, within a bound on buffers.
 //!
-//! Files and reshard build on it. A move is a [`Plan`](tilewright_relayout::Plan) whose source or destination is in memory,
-//! while the other side
-//! is bytes at positions: a file, a range of one, or a tensor that is gathered. [`reads`] and [`writes`] list the steps
-//! of a move, and a [`Stage`] runs them in buffers. So what a job costs is known before data move.
+//! The crates for files and resharding build on it. A move is a [`Plan`](tilewright_relayout::Plan) whose source or
+//! destination is in memory. The other side is bytes at positions: a file, a range of one, or a tensor that is
+//! gathered. [`reads`] and [`writes`] list the steps of a move, and a [`Stage`] runs them in buffers. So the cost of a
+//! job is known before data moves.
 //!
-//! | want | call |
+//! | task | call |
 //! |---|---|
 //! | bytes of a file at a position | [`read_at`], [`write_at`] |
 //! | buffers that are counted | [`Budget`] |
-//! | the part of an array that a file holds, in memory | [`Stage::read`] |
-//! | a part in memory, written to its places in a file | [`Stage::write`] |
+//! | reading a part of an array from a file into memory | [`Stage::read`] |
+//! | writing a part in memory to its positions in a file | [`Stage::write`] |
 //! | the calls and bytes of such a move | [`reads`], [`writes`], [`Step::calls`] |
-//! | ranges of a destination that stay within a bound | [`chunks`] |
-//! | work shared by threads | [`together`], [`first`] |
-//! | progress, and a way to stop | [`Watch`] |
+//! | cutting a destination into ranges that stay within a bound | [`chunks`] |
+//! | sharing work among threads | [`together`], [`first`] |
+//! | progress and cancellation | [`Watch`] |
 //!
 //! ```
 //! use tilewright_core::TensorLayout;

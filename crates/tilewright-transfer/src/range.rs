@@ -1,7 +1,7 @@
-//! Ranges of a destination, halved until what each needs stays within a bound.
+//! Ranges of a destination, halved until the needs of each stay within a bound.
 //!
-//! Law: the chunks follow each other from the first byte of the range to its last, and none but one of a single unit
-//! passes the bound.
+//! Law: the chunks follow one another from the first byte of the range to its last, and none exceeds the bound except
+//! chunks of a single unit.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use tilewright_relayout::{Chunk, Plan};
 
 use crate::Failed;
 
-/// Calls `take` with chunks that make a range of the destination of a plan, in its order. A range is halved while the
-/// bytes that `held` says of its chunk are more than `most`; units of `unit` bytes are not cut.
+/// Calls `take` with chunks that cover a range of the destination of a plan, in its order. A range is halved while
+/// `held` returns more than `most` bytes for its chunk; units of `unit` bytes are not cut.
 ///
 /// # Errors
 /// Those of the plan and of `take`.

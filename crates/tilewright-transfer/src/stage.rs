@@ -15,7 +15,7 @@ use crate::{
 /// Returns a range of a buffer.
 ///
 /// # Errors
-/// [`Failed::Outside`] where the buffer ends before it.
+/// [`Failed::Outside`] if the buffer ends before it.
 ///
 /// ```
 /// use tilewright_transfer::part;
@@ -35,7 +35,7 @@ type ReadAt<'r, E> = &'r mut dyn FnMut(&mut [u8], u64) -> Result<(), E>;
 /// Writes bytes to a position.
 type WriteAt<'w, E> = &'w mut dyn FnMut(&[u8], u64) -> Result<(), E>;
 
-/// Two buffers that are used again from move to move.
+/// Two buffers that are reused from move to move.
 ///
 /// ```
 /// use tilewright_transfer::{Budget, Stage};
@@ -46,7 +46,7 @@ type WriteAt<'w, E> = &'w mut dyn FnMut(&[u8], u64) -> Result<(), E>;
 #[derive(Debug)]
 pub struct Stage {
     budget: Budget,
-    /// The most bytes of either buffer.
+    /// The maximal bytes of either buffer.
     most: u64,
     threads: usize,
     /// The source bytes of a range, packed.
@@ -56,7 +56,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Returns empty buffers, each of at most `most` bytes where elements are no longer.
+    /// Returns empty buffers, each of at most `most` bytes unless an element is longer.
     ///
     /// ```
     /// let stage = tilewright_transfer::Stage::new(&tilewright_transfer::Budget::new(100), 50);
@@ -65,7 +65,7 @@ impl Stage {
         Stage { budget: budget.clone(), most, threads: 1, needed: None, joined: None }
     }
 
-    /// Moves elements with this number of threads; 0 for one per core.
+    /// Sets the number of threads that move elements; 0 means one per core.
     ///
     /// ```
     /// let budget = tilewright_transfer::Budget::new(100);
@@ -100,7 +100,7 @@ impl Stage {
         reads(plan, self.most, &mut |step| self.step(step, (&mut *out, 0), &mut *read))
     }
 
-    /// Makes a range of the destination of a plan in `out`, of what `read` reads of the source.
+    /// Writes a range of the destination of a plan to `out`, from the bytes of the source that `read` reads.
     ///
     /// # Errors
     /// Those of the plan, of memory, and of `read`.
@@ -133,7 +133,7 @@ impl Stage {
         })
     }
 
-    /// Makes what one step reads; `out` begins at byte `start` of the destination.
+    /// Runs one reading step; `out` begins at byte `start` of the destination.
     fn step<E>(
         &mut self,
         step: Step<'_>,
@@ -204,7 +204,7 @@ impl Stage {
     }
 }
 
-/// Reads a group by one call, and takes its reads to their places.
+/// Reads a group by one call, and copies its reads to their positions.
 fn fetch<E>(
     group: Group,
     reads: &mut impl Iterator<Item = Read>,
@@ -226,7 +226,7 @@ fn fetch<E>(
     Ok(())
 }
 
-/// A range of bytes that are read.
+/// Returns a range of bytes.
 fn given<E>(bytes: &[u8], at: u64, len: u64) -> Result<&[u8], Failed<E>> {
     let end = at.saturating_add(len);
     let range = usize::try_from(at).ok().zip(usize::try_from(end).ok());
@@ -249,7 +249,7 @@ mod tests {
         all
     }
 
-    /// Boxes read from one layout and written to another are what a plan makes, whatever the bound on buffers.
+    /// Boxes that are read from one layout and written to another equal the result of a plan, for any bound on buffers.
     #[test]
     fn boxes_pass_through_memory_unchanged() {
         let layouts = layouts();

@@ -1,8 +1,8 @@
 //! The steps of a move between bytes at positions and a part in memory.
 //!
-//! Runs that are long on both sides go straight. Else ranges of the destination are made one by one, of what each of them
-//! needs. Reads with short gaps between them become one call, if it has at most one and a half times their bytes; writes never cover a
-//! gap, since its bytes may be of another part.
+//! Runs that are long on both sides are moved directly. Otherwise ranges of the destination are made one by one, from
+//! the bytes that each of them needs. Reads with short gaps between them become one call, if it has at most one and a
+//! half times their bytes. Writes never cover a gap, since its bytes may belong to another part.
 //!
 //! Calls follow from layouts alone: [`reads`] and [`writes`] list them, and a [`Stage`](crate::Stage) makes them.
 
@@ -12,13 +12,13 @@ use tilewright_relayout::{CALL, Chunk, Plan, Program, Region};
 
 use crate::{Failed, chunks, groups::groups};
 
-/// Runs of this number of bytes go straight: a call costs an eighth of what they do.
+/// Runs of at least this number of bytes are moved directly: a call costs an eighth of such a run.
 pub const LONG: u64 = 8 * CALL;
 
 /// A step of a move between a part in memory and bytes at positions.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// Bytes that go straight.
+    /// Bytes that are moved directly.
     Run {
         /// The first byte in the file.
         file: u64,
@@ -27,14 +27,14 @@ pub enum Step<'a> {
         /// The number of bytes.
         len: u64,
     },
-    /// A range in memory that is made of reads, which are grouped into calls of at most this number of bytes.
+    /// A range in memory that is made from reads, which are grouped into calls of at most this number of bytes.
     Read(&'a Chunk, u64),
     /// A range of the file that is made in memory, and the ranges in it that are written, one call each.
     Write(Range<u64>, Vec<Range<u64>>, &'a Plan),
 }
 
 impl Step<'_> {
-    /// Returns the calls of this step, and the bytes of all of them.
+    /// Returns the number of calls of this step, and their total bytes.
     ///
     /// ```
     /// use tilewright_transfer::Step;
@@ -52,11 +52,11 @@ impl Step<'_> {
     }
 }
 
-/// A callback that takes a step.
+/// A function that takes a step.
 pub(crate) type Take<'t, E> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed<E>>;
 
 /// Calls `take` with the steps that read the source of a plan into a part in memory, with buffers of at most `most`
-/// bytes where elements are no longer.
+/// bytes unless an element is longer.
 ///
 /// # Errors
 /// Those of the plan and of `take`.
@@ -82,7 +82,7 @@ pub fn reads<E>(plan: &Plan, most: u64, take: Take<'_, E>) -> Result<(), Failed<
             take(Step::Run { file: src, memory: dst, len })
         });
     }
-    // A part that fits is read at once: ranges of the destination would cut its reads, as those of a transposition.
+    // A part that fits is read at once, because ranges of the destination would cut its reads, as in a transpose.
     if let Some(whole) = plan.ranges(u64::MAX).next()
         && plan.list_bytes(whole.end - whole.start) == 0
     {
@@ -105,7 +105,7 @@ pub(crate) fn range_reads<E>(
     chunks(plan, range, (unit, most), &held, &mut |chunk| take(Step::Read(chunk, most)))
 }
 
-/// The bytes of a chunk's source and of the list of its reads.
+/// Returns the bytes of a chunk's source and of its list of reads.
 fn held(chunk: &Chunk) -> u64 {
     (chunk.buffer_len() as u64).saturating_add(chunk.overhead_bytes())
 }
@@ -151,7 +151,8 @@ pub fn writes<E>(plan: &Plan, most: u64, take: Take<'_, E>) -> Result<(), Failed
     Ok(())
 }
 
-/// Returns whether all runs of a program are long on both sides, or there is one run, so that its steps are calls alone.
+/// Returns whether all runs of a program are long on both sides, or there is only one run, so that its steps are direct
+/// calls.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -166,7 +167,7 @@ pub fn is_straight(program: &Program) -> bool {
     straight(program).is_some()
 }
 
-/// The regions, where all their runs are long, or there is one run.
+/// Returns the regions, if all their runs are long, or there is only one run.
 fn straight(program: &Program) -> Option<&[Region]> {
     let regions = program.regions()?;
     let elements = program.elements();

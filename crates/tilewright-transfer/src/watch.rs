@@ -1,9 +1,9 @@
-//! Progress of a long run, and the way to stop it.
+//! Progress of a long run, and its cancellation.
 
 /// Progress and cancellation of a run; every method has a default that does nothing.
 ///
-/// A run calls these at least every few megabytes of reading or writing, from the thread that started it; where it takes a
-/// watcher that is `Sync`, from others too.
+/// A run calls these at least every few megabytes of reading or writing, from the thread that started it. If it takes a
+/// watcher that is `Sync`, it also calls them from other threads.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,21 +20,22 @@
 /// assert!(!counter.cancelled());
 /// ```
 pub trait Watch {
-    /// Takes the number of bytes that the run will report in all; called once, first.
+    /// Receives the total number of bytes that the run will report; called once, first.
     fn total(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// Takes the number of bytes that were done since the last call.
+    /// Receives the number of bytes that were processed since the last call.
     fn advance(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// Returns whether to stop; the run then returns an error that says it was cancelled, and leaves nothing unfinished.
+    /// Returns whether to stop. The run then returns an error that says that it was cancelled, and leaves nothing
+    /// unfinished.
     fn cancelled(&self) -> bool {
         false
     }
 }
 
-/// Nobody watches.
+/// A watcher that does nothing.
 impl Watch for () {}

@@ -1,6 +1,6 @@
-//! Threads that share work. The thread that calls is one of them, so nothing depends on the system starting others.
+//! Threads that share work. The calling thread is one of them, so nothing depends on whether the system starts others.
 //!
-//! Laws: [`together`] runs each number once. What [`first`] finds is of the first piece that has anything, whatever the
+//! Laws: [`together`] runs each number once. [`first`] returns the result of the first piece that has one, for any
 //! number of threads.
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-/// Returns the number of cores of this machine, 1 where the system does not say.
+/// Returns the number of cores of this machine, or 1 if the system does not tell.
 ///
 /// ```
 /// assert!(tilewright_transfer::cores() > 0);
@@ -20,8 +20,8 @@ pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Calls `work` with each of the numbers below `threads`, each from a thread of its own, 0 from this one, and returns the
-/// results in their order. This thread also runs the numbers for which the system starts no thread.
+/// Calls `work` with each of the numbers below `threads`, each in a separate thread, 0 in this one, and returns the
+/// results in order. This thread also runs the numbers for which the system starts no thread.
 ///
 /// ```
 /// assert_eq!(tilewright_transfer::together(3, |number| number * 2), [0, 2, 4]);
@@ -30,7 +30,7 @@ pub fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Ve
     scoped(threads, || work(0), &work)
 }
 
-/// [`together`] with other work for this thread, which need not be fit for others.
+/// Runs [`together`] with other work for this thread, which need not be `Sync`.
 fn scoped<T: Send>(
     threads: usize,
     own: impl FnOnce() -> T,
@@ -57,7 +57,7 @@ fn scoped<T: Send>(
 pub struct Pieces<I>(Mutex<std::iter::Enumerate<I>>);
 
 impl<I: Iterator> Pieces<I> {
-    /// Returns pieces that nobody has taken yet.
+    /// Returns pieces, none of which is taken yet.
     ///
     /// ```
     /// let pieces = tilewright_transfer::Pieces::new("ab".chars());
@@ -78,11 +78,12 @@ impl<I: Iterator> Pieces<I> {
     }
 }
 
-/// Looks through pieces for the first that has something, or fails. Each of `threads` threads begins with `join`, and
-/// calls what that returns with a piece. This thread calls `between` before each of its pieces, which may end the search.
+/// Searches pieces for the first that has a result or fails. Each of `threads` threads first calls `join`, and then
+/// calls the returned function with pieces. This thread calls `between` before each of its pieces, which may end the
+/// search.
 ///
 /// # Errors
-/// The error of the first piece that failed, if no earlier one has something; that of `join` or `between`.
+/// The error of the first piece that failed, if no earlier one has a result; or the error of `join` or `between`.
 ///
 /// ```
 /// use tilewright_transfer::first;
@@ -113,9 +114,9 @@ where
 /// A search that threads share.
 struct Search<I, T, E> {
     pieces: Pieces<I>,
-    /// The find of the smallest number so far, with that number.
+    /// The result with the smallest number so far, with that number.
     found: Mutex<Option<(u64, Result<T, E>)>>,
-    /// The first piece that has something so far: those after it are of no interest.
+    /// The number of the first piece that has a result so far; later pieces are skipped.
     last: AtomicU64,
 }
 
