@@ -1,4 +1,4 @@
-//! What a caller knows of a named extent: `N % 16 == 0`.
+//! Facts that a caller knows about a named extent: `N % 16 == 0`.
 
 use std::str::FromStr;
 
@@ -43,10 +43,10 @@ impl FromStr for Assumption {
 }
 
 impl Assumption {
-    /// The dims with what this says of one.
+    /// Returns the dims with this fact added to the named one.
     ///
     /// # Errors
-    /// `usage` where no dim has the name.
+    /// `usage` if no dim has the name.
     ///
     /// ```
     /// use tilewright_emit::{Assumption, Dim};

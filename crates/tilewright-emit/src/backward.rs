@@ -1,7 +1,7 @@
-//! The inverse: an offset to the coordinate there, or to the answer that there is none.
+//! The inverse function: from an offset to its coordinate, or to the answer that there is none.
 //!
-//! Digits are taken from the largest stride down. That is exact where each stride is at least the span of the digits below
-//! it; other layouts are refused. Tests find padding and gaps; those that cannot fail are left out.
+//! Digits are taken from the largest stride down. That is exact if each stride is at least the span of the digits below
+//! it; other layouts are refused. Tests find padding and gaps; tests that cannot fail are omitted.
 
 use tilewright_core::Step;
 
@@ -16,11 +16,12 @@ use crate::{
 };
 
 impl Digits {
-    /// The coordinate at an offset from 0 to the capacity, as a function. Its arguments are the offset, then the named
-    /// extents. It also says whether the offset holds an element at all.
+    /// Returns the function from an offset, below the capacity, to the coordinate. Its arguments are the offset, then
+    /// the named extents. It also returns whether the offset holds an element.
     ///
     /// # Errors
-    /// `unsupported` where several coordinates share an offset, or digits overlap so that no order of divisions finds them.
+    /// `unsupported` if several coordinates share an offset, or digits overlap so that no order of divisions separates
+    /// them.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -42,7 +43,7 @@ impl Digits {
         }
         taken.rest = taken.rest.sub(Expr::Int(low));
         if low > 0 {
-            // Behind the test it is no less than 0.
+            // After the test the value is not negative.
             let high = high.map(|high| high - i128::from(low));
             taken.rest = taken.rest.known(Facts::up_to(high));
         }
@@ -58,7 +59,7 @@ impl Digits {
         Ok(Function::new("coord", names, coordinates, taken.tests))
     }
 
-    /// The least offset before the swizzle.
+    /// Returns the lowest offset before the swizzle.
     fn low(&self) -> i64 {
         let span = |place: &Place| {
             let (size, stride) = (place.size.number()?, place.stride.number()?);
@@ -67,7 +68,7 @@ impl Digits {
         self.places.iter().filter_map(span).fold(self.base, i64::saturating_sub)
     }
 
-    /// The places from the smallest stride up.
+    /// Returns the places in ascending order of stride.
     fn by_stride(&self) -> Result<Vec<usize>, Error> {
         if let Some(order) = &self.order {
             return Ok(order.clone());
@@ -95,7 +96,7 @@ impl Digits {
         Ok(order)
     }
 
-    /// The digits, in the order of the places.
+    /// Returns the digits, in the order of the places.
     fn digits(&self, taken: &mut Taken) -> Result<Vec<Expr>, Error> {
         let order = self.by_stride()?;
         let mut digits = vec![Expr::Int(0); self.places.len()];
@@ -120,7 +121,7 @@ impl Digits {
         Ok(digits)
     }
 
-    /// The coordinate of these axes, with the tests that say whether there is one.
+    /// Returns the coordinate of these axes, and adds the tests that decide whether there is one.
     fn back(&self, mut x: Vec<Expr>, tests: &mut Vec<Test>) -> Vec<Expr> {
         let known = |dim: &Dim| if let Dim::Known(extent) = dim { *extent } else { 1 };
         let mut before: Vec<Vec<u64>> = vec![self.dims.iter().map(known).collect()];
@@ -142,7 +143,7 @@ impl Digits {
         x
     }
 
-    /// Whether the digits of a dim reach its extent and no further.
+    /// Returns whether the digits of a dim reach its extent exactly.
     fn covers(&self, axis: usize, dim: &Dim) -> bool {
         let own = self.places.iter().filter(|place| place.axis == axis);
         let reach = own.fold(Product::ONE, |all, place| all.times(&place.size));
@@ -152,7 +153,7 @@ impl Digits {
 
 /// An offset while digits are taken from it.
 struct Taken {
-    /// What is left below the last digit whose stride is no multiple of what is below.
+    /// The remainder below the last digit whose stride is not a multiple of the stride below it.
     rest: Expr,
     tests: Vec<Test>,
 }
@@ -162,7 +163,7 @@ impl Taken {
         check(&mut self.tests, test);
     }
 
-    /// The digit of a place, where `above` is that of the next larger stride.
+    /// Returns the digit of a place; `above` is the place with the next larger stride.
     fn digit(&mut self, place: &Place, above: Option<&Place>, capacity: &Product) -> Expr {
         let end = place.stride.times(&place.size);
         let full = match above {
@@ -198,7 +199,7 @@ fn within(x: &[Expr], extents: &[u64], tests: &mut Vec<Test>) {
     }
 }
 
-/// Undoes a step, where these were the extents before it.
+/// Undoes a step; `before` has the extents before it.
 fn undo(step: Step, before: &[u64], x: &mut Vec<Expr>) {
     match step {
         Step::Merge { major, minor } => {

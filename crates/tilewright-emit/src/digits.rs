@@ -1,4 +1,4 @@
-//! A layout as digits: what its offset function and the inverse are made of.
+//! A layout as digits, from which its offset function and the inverse are made.
 //!
 //! ```text
 //! coordinates --steps--> axes --digits--> Σ digit · stride + base --swizzle--> offset
@@ -18,10 +18,10 @@ pub(crate) struct Place {
     /// The product of the sizes of the digits below it.
     pub(crate) below: Product,
     pub(crate) size: Product,
-    /// Whether no digit of its axis is above it.
+    /// True if no digit of its axis is above it.
     pub(crate) last: bool,
     pub(crate) stride: Product,
-    /// Whether the stride is negative.
+    /// True if the stride is negative.
     pub(crate) back: bool,
 }
 
@@ -44,17 +44,17 @@ pub struct Digits {
     pub(crate) dims: Vec<Dim>,
     pub(crate) steps: Vec<Step>,
     pub(crate) places: Vec<Place>,
-    /// How many axes the digits belong to.
+    /// The number of axes to which the digits belong.
     pub(crate) axes: usize,
     pub(crate) base: i64,
     pub(crate) swizzle: Swizzle,
     pub(crate) capacity: Product,
-    /// The digits by their strides, the smallest first: numbers of `places`. Only where extents are named.
+    /// The digits by ascending stride, as indices into `places`; only if extents are named.
     pub(crate) order: Option<Vec<usize>>,
 }
 
 impl Digits {
-    /// Those of a layout.
+    /// Returns the digits of a layout.
     ///
     /// # Errors
     /// `unsupported` for an array without elements, and for strides beyond 63 bits.
@@ -103,10 +103,10 @@ impl Digits {
         Ok(Digits { dims, steps, places, axes: map.rank(), base, swizzle, capacity, order: None })
     }
 
-    /// Those of a pattern at these extents, numbers or names.
+    /// Returns the digits of a pattern for these extents, which are numbers or names.
     ///
     /// # Errors
-    /// `unsupported` for a pattern of another rank, one whose digits do not cover a dim, and for a dim of extent 0.
+    /// `unsupported` for a pattern of another rank, for one whose digits do not cover a dim, and for a dim of extent 0.
     ///
     /// ```
     /// use tilewright_core::{Digit, Pattern};
@@ -148,12 +148,12 @@ impl Digits {
         Ok(Digits { dims, steps, places, axes, base: 0, swizzle, capacity, order })
     }
 
-    /// The names of the coordinates.
+    /// Returns the names of the coordinates.
     pub(crate) fn coordinates(&self) -> Vec<String> {
         (0..self.dims.len()).map(|dim| format!("i{dim}")).collect()
     }
 
-    /// The names of the extents, each once.
+    /// Returns the names of the extents, each once.
     pub(crate) fn extents(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for dim in &self.dims {
@@ -167,14 +167,14 @@ impl Digits {
     }
 }
 
-/// A digit of a pattern at extents.
+/// A digit of a pattern for given extents.
 struct Sized {
     digit: Digit,
     size: Product,
     stride: Product,
 }
 
-/// The size of a digit along a dim; an error where the digits of its axis do not hold the dim.
+/// Returns the size of a digit along a dim, or an error if the digits of its axis do not cover the dim.
 fn size(all: &[Digit], digit: Digit, dim: &Dim) -> Result<Product, Error> {
     let own = all.iter().filter(|other| other.axis() == digit.axis());
     let tile = own.clone().filter_map(|other| other.size()).product::<u64>();
@@ -187,7 +187,7 @@ fn size(all: &[Digit], digit: Digit, dim: &Dim) -> Result<Product, Error> {
     Ok(digit.size().map_or_else(|| Product::tiles(dim, tile), Product::of))
 }
 
-/// Adds the digits of an axis, the smallest first; digits that lie behind one another are one.
+/// Adds the digits of an axis, the smallest first; digits that continue one another are merged.
 fn along(axis: usize, own: &[&Sized], places: &mut Vec<Place>) {
     let (mut below, first) = (Product::ONE, places.len());
     for Sized { size, stride, .. } in own {
@@ -211,7 +211,7 @@ fn along(axis: usize, own: &[&Sized], places: &mut Vec<Place>) {
 }
 
 impl Place {
-    /// Whether a digit of this stride goes on where this one ends.
+    /// Returns whether a digit with this stride continues this one.
     fn continues(&self, stride: i64) -> bool {
         let end = self.stride.times(&self.size).number();
         (stride < 0) == self.back && end == Some(stride.unsigned_abs()) && stride != 0

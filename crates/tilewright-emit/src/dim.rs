@@ -1,4 +1,4 @@
-//! The extent of a dim: a number, or a name with what is known of it.
+//! The extent of a dim: a number, or a name with known facts.
 
 use std::rc::Rc;
 
@@ -23,13 +23,13 @@ pub enum Dim {
     Named {
         /// The name: a word of letters, digits and underscores.
         name: Rc<str>,
-        /// A number that divides the extent, 1 where none is known.
+        /// A number that divides the extent; 1 if none is known.
         multiple: u64,
     },
 }
 
 impl Dim {
-    /// A name of which nothing is known.
+    /// Returns a name without known facts.
     ///
     /// ```
     /// use tilewright_emit::Dim;
@@ -39,7 +39,7 @@ impl Dim {
         Dim::Named { name: name.into(), multiple: 1 }
     }
 
-    /// The extent as an expression: at least 1 where it is a name.
+    /// Returns the extent as an expression; a named extent is at least 1.
     pub(crate) fn expr(&self) -> Expr {
         match self {
             Dim::Known(extent) => Expr::Int(i64::try_from(*extent).unwrap_or(i64::MAX)),
@@ -51,7 +51,7 @@ impl Dim {
         }
     }
 
-    /// What is known of a coordinate along it.
+    /// Returns the known facts of a coordinate along it.
     pub(crate) fn coordinate(&self) -> Facts {
         match self {
             Dim::Known(extent) => Facts::up_to(Some(i128::from(*extent) - 1)),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a layout has no such function, or a text is none.
+/// The reason why a layout has no such function, or why a text is not valid.
 ///
 /// ```
 /// use tilewright_core::{Layout, TensorLayout};
@@ -28,7 +28,7 @@ impl Error {
         Error { kind: "usage", message: message.into() }
     }
 
-    /// The kind: `unsupported`, `usage`.
+    /// Returns the kind: `unsupported` or `usage`.
     ///
     /// ```
     /// assert_eq!("cobol".parse::<tilewright_emit::Language>().unwrap_err().kind(), "usage");

@@ -1,10 +1,10 @@
-//! Expressions over integers. Constructors give the reduced form: numbers are computed, powers of two become shifts and
-//! masks, and what [`Facts`] rule out is left out.
+//! Expressions over integers. Constructors return the reduced form: numbers are computed, powers of two become shifts
+//! and masks, and operations that [`Facts`] make unnecessary are omitted.
 //!
-//! Law: a reduced expression has the value of the operation at all values that the facts allow
+//! Law: a reduced expression has the value of the operation for all values that the facts allow
 //! (`reduced_expressions_have_the_same_value`).
 //!
-//! Quotients, remainders, masks and shifts are taken of natural numbers alone.
+//! Quotients, remainders, masks and shifts are taken of natural numbers only.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ pub(crate) enum Op {
     Xor,
 }
 
-/// A name, and what is known of its value.
+/// A name, and the known facts of its value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Var {
     pub(crate) name: Rc<str>,
@@ -35,7 +35,7 @@ pub(crate) enum Expr {
     Int(i64),
     Var(Var),
     Op(Op, Rc<(Expr, Expr)>),
-    /// An expression of which more is known behind a test.
+    /// An expression with facts that are known after a test.
     Known(Rc<(Expr, Facts)>),
 }
 
@@ -48,7 +48,7 @@ impl Expr {
         Expr::Op(op, Rc::new((a, b)))
     }
 
-    /// The operands, where it is this operation.
+    /// Returns the operands, if this is that operation.
     fn parts(&self, op: Op) -> Option<&(Expr, Expr)> {
         match self {
             Expr::Op(own, parts) if *own == op => Some(parts),
@@ -56,7 +56,7 @@ impl Expr {
         }
     }
 
-    /// The operation with a number as its second operand.
+    /// Returns the first operand and the number, if this is that operation with a number as its second operand.
     fn by_number(&self, op: Op) -> Option<(&Expr, i64)> {
         match self.parts(op)? {
             (a, Expr::Int(n)) => Some((a, *n)),
@@ -64,12 +64,12 @@ impl Expr {
         }
     }
 
-    /// The same, of which these facts are known.
+    /// Returns the expression with these known facts.
     pub(crate) fn known(self, facts: Facts) -> Expr {
         Expr::Known(Rc::new((self, facts)))
     }
 
-    /// The same without what is known of it alone.
+    /// Returns the expression without the facts added by [`Expr::known`].
     pub(crate) fn plain(&self) -> &Expr {
         match self {
             Expr::Known(known) => known.0.plain(),
@@ -133,7 +133,7 @@ impl Expr {
         }
     }
 
-    /// A product with a number that is neither 0 nor 1.
+    /// Multiplies by a number that is neither 0 nor 1.
     fn times(self, n: i64) -> Expr {
         if let Some((x, m)) = self.by_number(Op::Mul)
             && let Some(product) = m.checked_mul(n)
@@ -150,13 +150,13 @@ impl Expr {
             return Expr::op(Op::Shl, x.clone(), Expr::Int(up + bits));
         }
         match self.by_number(Op::Shr) {
-            // Down and up again: the low bits are gone, and what is left is moved.
+            // A shift down and up by the same distance clears the low bits.
             Some((x, down)) if down == bits => x.clone().and(-(1 << bits)),
             _ => Expr::op(Op::Shl, self, Expr::Int(bits)),
         }
     }
 
-    /// The quotient, rounded down.
+    /// Returns the quotient, rounded down.
     pub(crate) fn div(self, other: Expr) -> Expr {
         match (self, other) {
             (Expr::Int(a), Expr::Int(b)) if b > 0 => Expr::Int(a / b),
@@ -168,7 +168,7 @@ impl Expr {
         }
     }
 
-    /// A quotient by a number above 1.
+    /// Divides by a number above 1.
     fn over(self, n: i64) -> Expr {
         if let Some((x, m)) = self.by_number(Op::Mul)
             && m % n == 0
@@ -197,7 +197,7 @@ impl Expr {
         Expr::op(Op::Shr, self, Expr::Int(bits))
     }
 
-    /// The remainder.
+    /// Returns the remainder.
     pub(crate) fn rem(self, other: Expr) -> Expr {
         match (self, other) {
             (Expr::Int(a), Expr::Int(b)) if b > 0 => Expr::Int(a % b),
@@ -210,7 +210,7 @@ impl Expr {
         }
     }
 
-    /// A remainder by a number above 1.
+    /// Returns the remainder by a number above 1.
     fn modulo(self, n: i64) -> Expr {
         if let Some((x, m)) = self.by_number(Op::Rem)
             && m % n == 0
@@ -223,7 +223,7 @@ impl Expr {
         }
     }
 
-    /// The bits that a mask keeps; a negative mask keeps all high bits.
+    /// Returns the bits that a mask keeps; a negative mask keeps all high bits.
     pub(crate) fn and(self, mask: i64) -> Expr {
         if let Expr::Int(a) = self {
             return Expr::Int(a & mask);
@@ -249,7 +249,7 @@ impl Expr {
         }
     }
 
-    /// The bits moved up by a number, or down by a negative one.
+    /// Returns the bits shifted up by a number, or down by a negative one.
     pub(crate) fn shifted(self, by: i32) -> Expr {
         let power = Expr::Int(1 << by.unsigned_abs().min(62));
         if by < 0 { self.div(power) } else { self.mul(power) }
@@ -263,7 +263,7 @@ impl Expr {
         }
     }
 
-    /// The value where names have these values; `None` where one has none, or beyond 64 bits.
+    /// Returns the value for these values of the names; `None` if a name has no value, or beyond 64 bits.
     #[cfg(test)]
     pub(crate) fn value(&self, of: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         let (op, parts) = match self {
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// Two operations with every pair of numbers, of values with every range and divisor.
+    /// Two operations with every pair of numbers, for values with every range and divisor.
     #[test]
     fn reduced_expressions_have_the_same_value() {
         let ops = [Op::Add, Op::Mul, Op::Div, Op::Rem, Op::And];

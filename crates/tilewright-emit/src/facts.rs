@@ -1,6 +1,6 @@
-//! What is known of the value of an expression: its range, and a number that divides it.
+//! The known facts of the value of an expression: its range, and a number that divides it.
 
-/// Bounds and a divisor. `None` is no bound; a divisor of 0 is that of the value 0.
+/// Bounds and a divisor. `None` means that there is no bound; a divisor of 0 means that the value is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Facts {
     pub(crate) low: Option<i128>,
@@ -8,17 +8,17 @@ pub(crate) struct Facts {
     pub(crate) multiple: i128,
 }
 
-/// The largest number that is followed: beyond it nothing is known.
+/// The bound of the facts that are tracked: larger numbers are unknown.
 const MOST: i128 = 1 << 100;
 
 impl Facts {
-    /// Of one number.
+    /// Returns the facts of one number.
     pub(crate) fn of(number: i64) -> Facts {
         let number = i128::from(number);
         Facts { low: Some(number), high: Some(number), multiple: number.abs() }
     }
 
-    /// Of numbers from 0 to `high`.
+    /// Returns the facts of numbers from 0 to `high`.
     pub(crate) fn up_to(high: Option<i128>) -> Facts {
         Facts { low: Some(0), high: high.filter(|high| *high < MOST), multiple: 1 }
     }
@@ -28,22 +28,22 @@ impl Facts {
         Facts { multiple, ..self }
     }
 
-    /// Whether the value is never negative.
+    /// Returns whether the value is never negative.
     pub(crate) fn is_natural(self) -> bool {
         self.low.is_some_and(|low| low >= 0)
     }
 
-    /// Whether the value is below a number.
+    /// Returns whether the value is below a number.
     pub(crate) fn is_below(self, number: i64) -> bool {
         self.is_natural() && self.high.is_some_and(|high| high < i128::from(number))
     }
 
-    /// Whether a number divides the value.
+    /// Returns whether a number divides the value.
     pub(crate) fn divides(self, number: i64) -> bool {
         number != 0 && self.multiple % i128::from(number) == 0
     }
 
-    /// The largest power of two that is known to divide the value.
+    /// Returns the largest power of two that is known to divide the value.
     fn power(self) -> i128 {
         if self.multiple == 0 { 1 << 62 } else { 1 << self.multiple.trailing_zeros().min(62) }
     }
@@ -75,7 +75,7 @@ impl Facts {
         Facts::bounded(product(self.low, other.low), product(self.high, other.high), multiple)
     }
 
-    /// Of a quotient of natural numbers, rounded down.
+    /// Returns the facts of a quotient of natural numbers, rounded down.
     pub(crate) fn div(self, other: Facts) -> Facts {
         let quotient = |a: Option<i128>, b: Option<i128>| a.zip(b).map(|(a, b)| a / b.max(1));
         let low = quotient(self.low, other.high).or(Some(0));
@@ -89,14 +89,14 @@ impl Facts {
         Facts::bounded(low, high, exact)
     }
 
-    /// Of a remainder of natural numbers.
+    /// Returns the facts of a remainder of natural numbers.
     pub(crate) fn rem(self, other: Facts) -> Facts {
         let below = other.high.map(|high| high - 1);
         let high = [self.high, below].into_iter().flatten().min();
         Facts::bounded(Some(0), high, gcd(self.multiple, other.multiple))
     }
 
-    /// Of the bits of a natural number that a mask keeps. A negative mask keeps all high bits.
+    /// Returns the facts of the bits of a natural number that a mask keeps. A negative mask keeps all high bits.
     pub(crate) fn and(self, mask: i64) -> Facts {
         let own = 1i128 << mask.trailing_zeros().min(62);
         let most = if mask >= 0 { Some(i128::from(mask)) } else { None };
@@ -104,7 +104,7 @@ impl Facts {
         Facts::bounded(Some(0), high, own.max(self.power()))
     }
 
-    /// Of an exclusive or of natural numbers.
+    /// Returns the facts of an exclusive or of natural numbers.
     pub(crate) fn xor(self, other: Facts) -> Facts {
         let bits = |high: i128| (high as u128 + 1).next_power_of_two() as i128 - 1;
         let high = self.high.zip(other.high).map(|(a, b)| bits(a.max(b)));
@@ -124,7 +124,7 @@ fn gcd(a: i128, b: i128) -> i128 {
 mod tests {
     use super::*;
 
-    /// Every fact holds of every value that the facts of the parts allow.
+    /// Every fact holds for every value that the facts of the operands allow.
     #[test]
     fn facts_hold_of_all_values() {
         let holds = |facts: Facts, value: i128| {

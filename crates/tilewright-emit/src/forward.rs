@@ -1,4 +1,4 @@
-//! The offset function: coordinates to the offset in elements.
+//! The offset function: from coordinates to the offset in elements.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::{Digits, Dim, Error, Function, expr::Expr, product::Product};
 const BITS: i32 = 62;
 
 impl Digits {
-    /// The offset of a coordinate, as a function. Its arguments are the coordinates, then the named extents.
+    /// Returns the function from a coordinate to its offset. Its arguments are the coordinates, then the named extents.
     ///
     /// # Errors
     /// `unsupported` for a swizzle of negative offsets.
@@ -44,7 +44,7 @@ impl Digits {
         Ok(Function::new("offset", [names, self.extents()].concat(), vec![offset], Vec::new()))
     }
 
-    /// The axes of a coordinate, by the steps.
+    /// Returns the axes of a coordinate after all steps.
     fn walk(&self, mut x: Vec<Expr>) -> Vec<Expr> {
         let known = |dim: &Dim| if let Dim::Known(extent) = dim { *extent } else { 1 };
         let mut extents: Vec<u64> = self.dims.iter().map(known).collect();
@@ -78,7 +78,7 @@ fn apply(step: Step, x: &mut Vec<Expr>, extents: &mut Vec<u64>) {
     }
 }
 
-/// The extents behind a step.
+/// Updates the extents by a step.
 pub(crate) fn grow(step: Step, extents: &mut Vec<u64>) {
     match step {
         Step::Merge { major, minor } => {
@@ -97,7 +97,7 @@ pub(crate) fn grow(step: Step, extents: &mut Vec<u64>) {
     }
 }
 
-/// An offset with its bits mixed: an exclusive or of the offset moved by each distance, under a mask.
+/// Returns an offset under a swizzle: an exclusive or of the offset shifted by each distance, under a mask.
 pub(crate) fn swizzled(offset: Expr, swizzle: &Swizzle) -> Result<Expr, Error> {
     if swizzle.is_identity() {
         return Ok(offset);
@@ -107,7 +107,7 @@ pub(crate) fn swizzled(offset: Expr, swizzle: &Swizzle) -> Result<Expr, Error> {
         return Err(Error::unsupported("offsets below 0 cannot be swizzled"));
     }
     let bits = facts.high.map_or(BITS, |high| (128 - high.leading_zeros() as i32).min(BITS));
-    // Bits that move by the same distance move together.
+    // Bits with equal distances are shifted together.
     let (mut own, mut masks) = (-1i64, BTreeMap::<i32, i64>::new());
     for bit in 0..bits {
         let image = swizzle.apply(1 << bit);
@@ -119,7 +119,7 @@ pub(crate) fn swizzled(offset: Expr, swizzle: &Swizzle) -> Result<Expr, Error> {
         }
     }
     let moved = masks.into_iter().map(|(by, from)| match by < 0 {
-        // Down first: the mask is shorter then.
+        // Bits that go down are shifted first, because the mask is shorter then.
         true => offset.clone().shifted(by).and(from >> -by),
         false => offset.clone().and(from).shifted(by),
     });

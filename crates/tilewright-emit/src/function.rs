@@ -1,4 +1,4 @@
-//! A function of integers: its arguments, its results, the tests before them, and names for what is used twice.
+//! Functions of integers: arguments, results, the tests before them, and names for common subexpressions.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::{
     facts::Facts,
 };
 
-/// What has to hold where there is a result.
+/// A condition that must hold if there is a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
     Below(Expr, Expr),
@@ -16,7 +16,7 @@ pub(crate) enum Test {
 }
 
 impl Test {
-    /// Whether the facts rule out that it fails.
+    /// Returns whether the facts exclude that it fails.
     pub(crate) fn always(&self) -> bool {
         match self {
             Test::Below(a, Expr::Int(n)) => a.facts().is_below(*n),
@@ -54,7 +54,7 @@ pub struct Function {
     pub(crate) arguments: Vec<String>,
     pub(crate) results: Vec<Expr>,
     pub(crate) tests: Vec<Test>,
-    /// Whether it answers a coordinate, or that there is none.
+    /// True if it returns a coordinate, or that there is none.
     pub(crate) inverse: bool,
 }
 
@@ -68,7 +68,7 @@ impl Function {
         Function { name, arguments, results, tests, inverse: name == "coord" }
     }
 
-    /// The names of its arguments, in their order.
+    /// Returns the names of its arguments in order.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -80,7 +80,7 @@ impl Function {
         &self.arguments
     }
 
-    /// How many operations one call takes, tests included.
+    /// Returns the number of operations of one call, tests included.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -100,12 +100,12 @@ impl Function {
         self.tests.iter().flat_map(Test::operands).chain(&self.results)
     }
 
-    /// Whether no operation has a negative value, where coordinates and offsets are those of the layout.
+    /// Returns whether no operation has a negative value for coordinates and offsets of the layout.
     pub(crate) fn is_natural(&self) -> bool {
         self.values().all(|facts| facts.is_natural())
     }
 
-    /// What is known of every argument, number and operation that it uses.
+    /// Iterates over the facts of every argument, number and operation that it uses.
     fn values(&self) -> impl Iterator<Item = Facts> {
         let facts = |expr: &Expr| expr.plain().facts();
         let parts = move |expr: Expr| match operands(&expr) {
@@ -115,14 +115,14 @@ impl Function {
         self.all().into_iter().flat_map(parts).chain(self.roots().map(facts))
     }
 
-    /// A value beyond integers of 32 bits, where one is known.
+    /// Returns a value beyond integers of 32 bits, if one is known.
     pub(crate) fn beyond_32_bits(&self) -> Option<i128> {
         let most = if self.is_natural() { i128::from(u32::MAX) } else { i128::from(i32::MAX) };
         let highest = self.values().filter_map(|facts| facts.high).max();
         highest.filter(|high| *high > most)
     }
 
-    /// What is used several times, in an order in which each stands before its uses.
+    /// Returns the expressions that are used several times, each before its uses.
     pub(crate) fn shared(&self) -> Vec<Expr> {
         let mut uses = Uses::default();
         self.roots().for_each(|root| uses.add(root));
@@ -130,14 +130,14 @@ impl Function {
         uses.order.iter().filter(|expr| several(expr)).cloned().collect()
     }
 
-    /// All operations, each before its uses.
+    /// Returns all operations, each before its uses.
     pub(crate) fn all(&self) -> Vec<Expr> {
         let mut uses = Uses::default();
         self.roots().for_each(|root| uses.add(root));
         uses.order
     }
 
-    /// Whether an argument is used.
+    /// Returns whether an argument is used.
     pub(crate) fn uses(&self, argument: &str) -> bool {
         let is_it = |expr: &Expr| matches!(expr.plain(), Expr::Var(var) if *var.name == *argument);
         let within =
@@ -146,11 +146,11 @@ impl Function {
     }
 }
 
-/// Operations with how often each is an operand or a result.
+/// Operations, each with the number of times that it is an operand or a result.
 #[derive(Default)]
 struct Uses {
     count: HashMap<Expr, usize>,
-    /// Operands stand before operations.
+    /// The operations, operands first.
     order: Vec<Expr>,
 }
 
@@ -168,7 +168,7 @@ impl Uses {
     }
 }
 
-/// The operands of an operation.
+/// Returns the operands of an operation.
 pub(crate) fn operands(expr: &Expr) -> Option<(Op, &Expr, &Expr)> {
     match expr.plain() {
         Expr::Op(op, parts) => Some((*op, &parts.0, &parts.1)),

@@ -1,4 +1,4 @@
-//! The languages, and what may be said of the printed text.
+//! The languages, and the options of the printed text.
 
 use std::{fmt, str::FromStr};
 
@@ -19,7 +19,7 @@ pub enum Language {
     C,
     /// CUDA C++, for the device and the host; needs no header.
     Cuda,
-    /// Rust, a `const fn`.
+    /// Rust, as a `const fn`.
     Rust,
     /// Python.
     Python,
@@ -30,7 +30,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Language; 6] = [
         Language::C,
         Language::Cuda,
@@ -40,7 +40,7 @@ impl Language {
         Language::Mlir,
     ];
 
-    /// The name by which it is asked for.
+    /// Returns the name by which it is selected.
     ///
     /// ```
     /// assert_eq!(tilewright_emit::Language::Mlir.name(), "mlir");
@@ -56,7 +56,7 @@ impl Language {
         }
     }
 
-    /// An error for a word that cannot be a name.
+    /// Returns an error if a word cannot be a name.
     pub(crate) fn check(self, word: &str) -> Result<(), Error> {
         let is_word = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -66,7 +66,7 @@ impl Language {
                 "expected a word of letters, digits and underscores that begins with no digit";
             return Err(Error::usage(format!("name {word:?}: {said}")));
         }
-        // Their own names: coordinates are i0, i1 …, what is used twice t0, t1 …
+        // The functions' own names are reserved: i0, i1 … for coordinates, t0, t1 … for common subexpressions.
         let (language, words) = match self {
             Language::C => ("C", C),
             Language::Cuda => ("CUDA", C),
@@ -116,7 +116,7 @@ impl FromStr for Language {
     }
 }
 
-/// What may be said of the printed text.
+/// Options of the printed text.
 ///
 /// ```
 /// use tilewright_emit::{Style, Width};
@@ -125,9 +125,9 @@ impl FromStr for Language {
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// The name of the function, `offset` or `coord` where none is said.
+    /// The name of the function; `offset` or `coord` by default.
     pub name: Option<String>,
-    /// The width of its integers, where the language has widths.
+    /// The width of its integers, if the language has widths.
     pub bits: Width,
 }
 

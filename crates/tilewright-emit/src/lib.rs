@@ -1,19 +1,19 @@
 //! Layouts as code: the offset function of a layout, and its inverse, as a few operations on integers.
 //!
-//! A layout is made into [`Digits`]: for each dim its digits, with the sizes below them and their strides. Extents may be
-//! numbers or names; of a named extent it may be known that it is a multiple of something. A function is an expression over
-//! coordinates, made by constructors that use what is known of ranges and factors: divisions by powers of two are shifts,
-//! a digit that is never carried has no remainder, and a test that cannot fail is left out. Every language prints the same
-//! expression.
+//! A layout is converted to [`Digits`]: for each dim its digits, with the sizes below them and their strides. Extents
+//! are numbers or names; a named extent may be known to be a multiple of something. A function is an expression over
+//! coordinates, made by constructors that use known ranges and factors: divisions by powers of two become shifts, a
+//! digit that is never carried needs no remainder, and tests that cannot fail are omitted. Every language prints the
+//! same expression.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | `expr`, `facts` | expressions over integers, made reduced; what is known of their values |
+//! | `expr`, `facts` | expressions over integers in reduced form; the known facts of their values |
 //! | `product` | sizes and strides: a number times extents, each rounded up to tiles |
 //! | `digits` | a layout, or a pattern at named extents, as digits |
 //! | `forward`, `backward` | the offset function and its inverse |
-//! | `function` | names for what is used twice |
-//! | `assume`, `dim` | named extents, and what is known of them |
+//! | `function` | functions, with names for common subexpressions |
+//! | `assume`, `dim` | named extents, and their known facts |
 //! | `language`, `print` | the languages |
 //!
 //! ```

@@ -36,7 +36,7 @@ impl Product {
         Product { factor, tiles: Vec::new() }
     }
 
-    /// The number of tiles of `by` along a dim.
+    /// Returns the number of tiles of `by` along a dim.
     pub(crate) fn tiles(dim: &Dim, by: u64) -> Product {
         match dim {
             Dim::Known(extent) => Product::of(extent.div_ceil(by.max(1))),
@@ -53,12 +53,12 @@ impl Product {
         Product { factor: self.factor.saturating_mul(other.factor), tiles }
     }
 
-    /// The number, where no extent is named.
+    /// Returns the number, if no extent is named.
     pub(crate) fn number(&self) -> Option<u64> {
         self.tiles.is_empty().then_some(self.factor)
     }
 
-    /// Its value. Where tiles divide their extent and the number, the extent itself stands for both.
+    /// Returns its value. If tiles divide their extent and the number, the extent itself replaces both.
     pub(crate) fn expr(&self) -> Expr {
         let (mut factor, mut rest) = (self.factor, Expr::Int(1));
         for tiles in &self.tiles {
@@ -76,7 +76,7 @@ impl Product {
         rest.mul(Expr::Int(i64::try_from(factor).unwrap_or(i64::MAX)))
     }
 
-    /// Whether it is exactly the extent of a dim.
+    /// Returns whether it is exactly the extent of a dim.
     pub(crate) fn is_extent(&self, dim: &Dim) -> bool {
         match (dim, &*self.tiles) {
             (Dim::Known(extent), []) => self.factor == *extent,

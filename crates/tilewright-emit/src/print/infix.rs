@@ -1,4 +1,4 @@
-//! C, CUDA, Rust, Python and Triton: one expression grammar, with other words around it.
+//! C, CUDA, Rust, Python and Triton: one expression grammar with different surroundings.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use crate::{
     function::{Test, operands},
 };
 
-/// A printed function: its names for what is used twice, as statements and in expressions.
+/// A printed function, with its names for common subexpressions.
 struct Body<'a> {
     function: &'a Function,
     language: Language,
     names: HashMap<Expr, String>,
-    /// The names with what they stand for, in their order.
+    /// The names with their expressions, in order.
     shared: Vec<(String, Expr)>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Body<'a> {
         Body { function, language, names, shared }
     }
 
-    /// An expression; an operation is in brackets unless the one around it lets it stand.
+    /// Returns the text of an expression; an operation gets brackets unless the operation around it does not need them.
     fn expr(&self, expr: &Expr, around: Option<(Op, bool)>) -> String {
         let expr = expr.plain();
         if let Some(name) = self.names.get(expr) {
@@ -58,7 +58,7 @@ impl<'a> Body<'a> {
         let Some((op, a, b)) = operands(expr) else { return String::new() };
         let (op, b) = multiplied(op, b);
         let right = match (op, &b) {
-            // All bits but these.
+            // All bits except these.
             (Op::And, Expr::Int(mask)) if *mask < 0 => format!("{}{}", self.not(), !mask),
             _ => self.expr(&b, Some((op, false))),
         };
@@ -94,7 +94,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The statements of what is used twice. Its own name does not stand in its definition.
+    /// Returns the statements that define common subexpressions. A definition does not use its own name.
     fn statements(&self, before: &str, behind: &str) -> String {
         let line = |(name, expr): &(String, Expr)| {
             let value = self.operation(expr, None);
@@ -107,7 +107,7 @@ impl<'a> Body<'a> {
         self.function.results.iter().map(|result| self.expr(result, None)).collect()
     }
 
-    /// The condition under which a test fails, or holds.
+    /// Returns the condition under which a test fails, or holds.
     fn test(&self, test: &Test, fails: bool) -> String {
         let pair =
             |a: &Expr, sign: &str, b: &Expr| format!("{} {sign} {}", self.side(a), self.side(b));
@@ -121,7 +121,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A side of a comparison: its own operators bind less in C and more in Rust.
+    /// Returns a side of a comparison: comparison operators bind less in C and more in Rust.
     fn side(&self, expr: &Expr) -> String {
         self.expr(expr, Some((Op::Shl, true)))
     }
@@ -142,7 +142,7 @@ impl<'a> Body<'a> {
             (true, Width::Bits32) => "int",
             (true, Width::Bits64) => "long long",
         };
-        // A quotient of natural numbers takes fewer instructions.
+        // An unsigned quotient takes fewer instructions.
         let int = &match (cuda, self.function.is_natural()) {
             (_, false) => own.to_owned(),
             (false, true) => format!("u{own}"),
@@ -211,7 +211,7 @@ impl<'a> Body<'a> {
         text + &format!("    return {}\n", tuple(&self.results()))
     }
 
-    /// Blocks of integers have no branches: what a test says is the last result.
+    /// Blocks of integers have no branches, so the outcome of the tests is the last result.
     fn triton(&self, name: &str) -> String {
         let arguments = self.function.arguments.join(", ");
         let mut text = format!("import triton\n\n\n@triton.jit\ndef {name}({arguments}):\n");
@@ -227,7 +227,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// A move of bits up as a product: compilers find common factors of products, and not of moves.
+/// Returns a shift up as a product, because compilers find common factors of products, but not of shifts.
 fn multiplied(op: Op, b: &Expr) -> (Op, Expr) {
     match (op, b) {
         (Op::Shl, Expr::Int(bits)) => (Op::Mul, Expr::Int(1 << bits)),
@@ -235,7 +235,7 @@ fn multiplied(op: Op, b: &Expr) -> (Op, Expr) {
     }
 }
 
-/// A tuple of Python.
+/// Returns a tuple in Python.
 fn tuple(values: &[String]) -> String {
     match values {
         [one] => format!("({one},)"),

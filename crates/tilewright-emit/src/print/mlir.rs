@@ -1,4 +1,4 @@
-//! MLIR: a function of the dialects `func` and `arith`, a value for each operation.
+//! MLIR: a function of the dialects `func` and `arith`, with a value for each operation.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -42,7 +42,7 @@ impl Body {
         self.lines.push(format!("  {text}\n"));
     }
 
-    /// A line for every number.
+    /// Adds a line for every number.
     fn constants(&mut self, function: &Function) {
         let mut numbers = BTreeSet::new();
         let mut take = |expr: &Expr| {
@@ -93,7 +93,7 @@ impl Body {
         self.names.insert(expr, format!("%{number}"));
     }
 
-    /// A value of one bit: whether all tests hold.
+    /// Returns a value of one bit, which is set if all tests hold.
     fn tests(&mut self, tests: &[Test]) -> String {
         let mut all = None;
         for (number, test) in tests.iter().enumerate() {

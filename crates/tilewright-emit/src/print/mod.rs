@@ -1,4 +1,4 @@
-//! Functions as text, a file a family of languages.
+//! Functions as text, with a file for each family of languages.
 
 mod infix;
 mod mlir;
@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use crate::{Error, Function, Language, Style, Width};
 
 impl Function {
-    /// Its text in a language: definitions that compile as they stand.
+    /// Returns its text in a language: definitions that compile without additions.
     ///
     /// # Errors
-    /// `usage` for a name that the language takes for something else.
+    /// `usage` for a name that the language reserves.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -42,7 +42,7 @@ impl Function {
     }
 }
 
-/// The text of a function under a name.
+/// Returns the text of a function with a name.
 fn print(function: &Function, name: &str, language: Language, bits: Width) -> String {
     match language {
         Language::Mlir => mlir::print(function, name, bits),

@@ -1,4 +1,4 @@
-//! Printed functions, compiled and run: at every coordinate and every offset they say what the layout says.
+//! Tests of printed functions, compiled and run: they agree with the layout at every coordinate and every offset.
 
 use std::{fmt::Write as _, path::Path, process::Command};
 
@@ -130,7 +130,7 @@ fn prepared(count: usize) -> Vec<Case> {
     cases(count).into_iter().map(case).collect()
 }
 
-/// What a program has to print: a line of offsets, then one of the coordinates at all offsets, `-` for none.
+/// The expected output of a program: a line of offsets, then one of the coordinates at all offsets, `-` for none.
 fn expected(cases: &[Case]) -> String {
     let mut text = String::new();
     for Case { layout, coord, .. } in cases {
@@ -245,7 +245,7 @@ fn compare(found: &str, expected: &str, cases: &[Case]) {
     panic!("{layout:?}\n{found}\n{expected}");
 }
 
-/// How many layouts a language is asked about.
+/// The number of layouts that are tested in a language.
 fn count() -> usize {
     crate::cases(1000, 120)
 }
@@ -275,7 +275,7 @@ fn c_says_what_the_layout_says() {
     compare(&run_c(folder.path(), &words, &text, "a.cu"), &expected, &cases);
 }
 
-/// What calls the functions of a table, at every coordinate and every offset.
+/// Code that calls the functions of a table, at every coordinate and every offset.
 const RUST: &str = r#"
 type Offset = fn(&[i64]) -> i64;
 type Coord = fn(i64) -> Option<Vec<i64>>;
@@ -438,7 +438,7 @@ fn instructions(folder: &Path, text: &str) -> std::collections::HashMap<String, 
     found
 }
 
-/// What a careful person writes for the same layouts takes no fewer instructions.
+/// Code that a careful person writes for these layouts takes at least as many instructions.
 #[test]
 fn no_instruction_more_than_by_hand() {
     let swizzle = Swizzle::new(3, 3, 3).unwrap();

@@ -2,7 +2,7 @@
 
 mod compiled;
 
-/// How many cases a test takes: all of them where `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
+/// The number of cases of a test: all of them if `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
 pub(crate) fn cases(all: usize, few: usize) -> usize {
     if std::env::var_os("TILEWRIGHT_LAWS").is_some() { all } else { few }
 }
