@@ -1,7 +1,8 @@
-//! How fast fingerprints are taken, out of cache, next to a plain sum of the same bytes and to memcpy.
+//! Speed of fingerprints of data in memory, compared with a simple sum of the same bytes and with memcpy.
 //!
-//! `cargo run --release -p tilewright-fingerprint --example speed [-- MiB]`, with 512 MiB unless said. Every number is
-//! the best of seven turns, in GB of source a second of processor time where the system tells it.
+//! `cargo run --release -p tilewright-fingerprint --example speed [-- MiB]`, with 512 MiB by default. Every number is
+//! the best of seven rounds, in GB of source per second of processor time, or of wall time if the system does not report
+//! processor time.
 
 use std::{hint::black_box, time::Instant};
 
@@ -10,7 +11,7 @@ use tilewright_fingerprint::{Array, Key};
 
 /// Seconds of processor time of this thread, or else of the clock.
 fn now(start: Instant) -> f64 {
-    // What a thread has used is counted when it gives way, or at the next tick.
+    // The time of a thread is updated when it yields, or at the next tick.
     std::thread::yield_now();
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.and_then(|told| told.split(' ').next()?.parse::<f64>().ok());
@@ -27,7 +28,7 @@ fn best(bytes: usize, mut work: impl FnMut()) -> f64 {
     bytes as f64 / (0..7).map(turn).fold(f64::MAX, f64::min) / 1e9
 }
 
-/// TPU's tiles of 8 × 128 elements whose rows lie in pairs.
+/// TPU's tiles of 8 × 128 elements whose rows are stored in pairs.
 fn tiles(extents: &[u64]) -> TensorLayout {
     let digits = [
         Digit::rest(0, 2),

@@ -1,4 +1,4 @@
-//! A box of elements as loops over one memory, and how it is cut.
+//! Areas: boxes of elements as loops over one memory, and their division.
 
 use tilewright_core::Block;
 
@@ -13,17 +13,17 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// How far it goes along its dim.
+    /// Returns the distance from its first iteration to its last along its dim.
     pub(crate) fn reach(&self) -> u64 {
         self.step * (self.extent - 1)
     }
 
-    /// How far it goes along memory, in its direction.
+    /// Returns the distance from its first iteration to its last along memory, with its sign.
     pub(crate) fn span(&self) -> i64 {
         self.stride * (self.extent - 1) as i64
     }
 
-    /// The loop as an inner one of `turns` turns and an outer one; the turns divide the extent.
+    /// Splits the loop into an inner one of `turns` iterations and an outer one; `turns` divides the extent.
     pub(crate) fn split(&self, turns: u64) -> [Turn; 2] {
         let inner = Turn { extent: turns, ..*self };
         let (step, stride) = (self.step * turns, self.stride * turns as i64);
@@ -31,8 +31,8 @@ impl Turn {
     }
 }
 
-/// A box of elements: the coordinate of the first in the whole array, its offset, and independent loops, the smallest
-/// strides first.
+/// A box of elements: the coordinate of its first element in the whole array, its offset, and independent loops by
+/// ascending stride.
 #[derive(Clone, Debug)]
 pub(crate) struct Area {
     pub(crate) coord: Vec<u64>,
@@ -41,7 +41,7 @@ pub(crate) struct Area {
 }
 
 impl Area {
-    /// A block of a layout refined with itself, of a part that begins at `origin` of the whole.
+    /// Returns the area of a block of a layout refined with itself, for a part that begins at `origin` of the whole.
     pub(crate) fn of(block: &Block, origin: &[u64]) -> Area {
         let coord = block.origin().as_slice().iter().zip(origin).map(|(a, b)| a + b).collect();
         let mut turns: Vec<Turn> = (block.loops().iter())
@@ -64,7 +64,7 @@ impl Area {
         Area { coord, at: block.src(), turns }
     }
 
-    /// The lowest and the highest offset.
+    /// Returns the lowest and the highest offset.
     pub(crate) fn bounds(&self) -> (i64, i64) {
         let spans = || self.turns.iter().map(Turn::span);
         let low = spans().map(|span| span.min(0)).sum::<i64>();
@@ -72,12 +72,12 @@ impl Area {
         (self.at + low, self.at + high)
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub(crate) fn size(&self) -> u64 {
         self.turns.iter().map(|turn| turn.extent).product()
     }
 
-    /// The part with the first `turns` of loop `i`, fewer than it has, and the rest.
+    /// Cuts the area into the first `turns` iterations of loop `i`, fewer than it has, and the rest.
     pub(crate) fn cut(&self, i: usize, turns: u64) -> [Area; 2] {
         let turn = self.turns[i];
         let (mut head, mut rest) = (self.clone(), self.clone());

@@ -1,4 +1,4 @@
-//! [`Array`]: data of which there is a fingerprint, wherever its bytes are.
+//! [`Array`]: the data of which a fingerprint is computed, in any layout.
 
 use std::{ops::Range, sync::Arc};
 
@@ -12,10 +12,10 @@ use crate::{
     windows::Windows,
 };
 
-/// An array as it lies somewhere: its layout, the type and width of its elements, and which part of which whole it is.
+/// An array in storage: its layout, the type and width of its elements, and its part of a whole.
 ///
 /// Its fingerprint is Σ x\[i\]·w⁰(i₀)·w¹(i₁)… over the logical coordinates i, in the field of 2⁶¹ − 1 elements, with
-/// the elements' patterns as numbers and with weights drawn from a [`Key`]. So it is the same in every layout, and
+/// the elements' bit patterns as numbers and with weights drawn from a [`Key`]. So it is equal in every layout, and
 /// padding does not count.
 ///
 /// ```
@@ -38,16 +38,16 @@ pub struct Array<'a> {
     dtype: Dtype,
     bits: u32,
     order: ByteOrder,
-    /// Where element 0 of the array lies in the whole.
+    /// The coordinate in the whole of the array's first element.
     origin: Vec<u64>,
-    /// The part that is meant, in coordinates of the array.
+    /// The part that counts, in coordinates of the array.
     part: Vec<Range<u64>>,
-    /// Which dim of the whole each dim is.
+    /// For each dim, its position among the dims of the whole.
     dims: Vec<usize>,
 }
 
 impl<'a> Array<'a> {
-    /// A whole array, with elements in whole bytes, little-endian.
+    /// Returns a whole array, with elements in whole bytes, little-endian.
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for offsets below 0.
@@ -78,12 +78,12 @@ impl<'a> Array<'a> {
         Ok(Array { layout, dtype, bits, order: ByteOrder::Little, origin, part, dims })
     }
 
-    /// With elements of this width in memory. Where it is more than the values have, their low bits count: packed
-    /// and unpacked data agree. A truth value in a byte is the whole byte.
+    /// Sets the width of elements in memory. If it is larger than the width of the values, the low bits count, so
+    /// packed and unpacked data agree. A truth value in a byte is the whole byte.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for widths other than 1, 2, 4 and whole bytes, and for fewer bits than
-    /// the values have.
+    /// [unsupported](Error::is_unsupported) for widths other than 1, 2, 4 and whole bytes, and for fewer bits than the
+    /// values have.
     ///
     /// ```
     /// use tilewright_core::{Dtype, TensorLayout};
@@ -99,7 +99,7 @@ impl<'a> Array<'a> {
         Ok(Array { bits, ..self })
     }
 
-    /// With numbers in this order of bytes.
+    /// Sets the byte order of numbers.
     ///
     /// ```
     /// use tilewright_core::{ByteOrder, Dtype, TensorLayout};
@@ -115,10 +115,10 @@ impl<'a> Array<'a> {
         Array { order, ..self }
     }
 
-    /// As a part of a whole, in which its first element has this coordinate.
+    /// Makes this a part of a whole, in which its first element has this coordinate.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another rank, or where the part reaches beyond 2⁶³ − 1.
+    /// [mismatch](Error::is_mismatch) for another rank, or if the part reaches beyond 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_core::{Dtype, TensorLayout};
@@ -143,7 +143,7 @@ impl<'a> Array<'a> {
         Ok(Array { origin: origin.to_vec(), ..self })
     }
 
-    /// A box of its coordinates alone. The elements keep their coordinates.
+    /// Restricts the array to a box of its coordinates. The elements keep their coordinates.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) for another rank, or a box that is not within the array.
@@ -176,7 +176,7 @@ impl<'a> Array<'a> {
         Ok(Array { part: part.to_vec(), ..self })
     }
 
-    /// With its dims in another order: dim `d` counts as dim `dims[d]`.
+    /// Permutes the dims: dim `d` counts as dim `dims[d]`.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) unless every dim is named once.
@@ -208,11 +208,11 @@ impl<'a> Array<'a> {
         Err(Error::mismatch(format!("{what} of {len} dims for an array of {rank}")))
     }
 
-    /// The fingerprint of the data in `bytes`, the array's storage.
+    /// Returns the fingerprint of the data in `bytes`, the array's storage.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if the bytes end before the last element;
-    /// [unsupported](Error::is_unsupported) for a width that is not read.
+    /// [unsupported](Error::is_unsupported) for a width that is not supported.
     ///
     /// ```
     /// use tilewright_core::{Dtype, TensorLayout};
@@ -232,17 +232,17 @@ impl<'a> Array<'a> {
                 let (len, end) = (bytes.len(), range.end);
                 return Err(Error::buffer(format!("{len} bytes for an array that reads {end}")));
             }
-            // What follows is not counted, and need not be looked at with care.
+            // The bytes after the last element are not counted and need no checks.
             sum += window.fingerprint(&bytes[range.start as usize..]);
         }
         Ok(sum)
     }
 
-    /// The array as windows of its storage of at most `most` bytes, as far as single elements and layouts permit:
-    /// for data that is not in memory.
+    /// Iterates over windows of its storage of at most `most` bytes, as far as single elements and layouts permit, for
+    /// data that is not in memory.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a width that is not read.
+    /// [unsupported](Error::is_unsupported) for a width that is not supported.
     ///
     /// ```
     /// use tilewright_core::{Dtype, TensorLayout};

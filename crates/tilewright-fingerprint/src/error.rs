@@ -1,8 +1,8 @@
-//! Why there is no fingerprint.
+//! The error of fingerprints.
 
 use std::fmt;
 
-/// What went wrong, in a sentence that says what would be legal.
+/// A kind of error, and a sentence that says what would be legal.
 ///
 /// ```
 /// let error = "xyz".parse::<tilewright_fingerprint::Key>().unwrap_err();
@@ -39,7 +39,7 @@ impl Error {
         Error { kind: Kind::Unsupported, text }
     }
 
-    /// A stable word for machines: `parse`, `mismatch`, `buffer` or `unsupported`.
+    /// Returns a stable word for programs: `parse`, `mismatch`, `buffer` or `unsupported`.
     ///
     /// ```
     /// assert_eq!("12".parse::<tilewright_fingerprint::Fingerprint>().unwrap_err().kind(), "parse");
@@ -53,7 +53,7 @@ impl Error {
         }
     }
 
-    /// Whether a text is no key or no fingerprint.
+    /// Returns whether a text is not a key or not a fingerprint.
     ///
     /// ```
     /// assert!("12".parse::<tilewright_fingerprint::Fingerprint>().unwrap_err().is_text());
@@ -62,7 +62,7 @@ impl Error {
         self.kind == Kind::Text
     }
 
-    /// Whether an origin, a part or a list of dims does not fit an array.
+    /// Returns whether an origin, a part or a list of dims does not fit an array.
     ///
     /// ```
     /// use tilewright_core::{Dtype, TensorLayout};
@@ -74,7 +74,7 @@ impl Error {
         self.kind == Kind::Mismatch
     }
 
-    /// Whether there are too few bytes.
+    /// Returns whether there are too few bytes.
     ///
     /// ```
     /// use tilewright_core::{Dtype, TensorLayout};
@@ -87,7 +87,7 @@ impl Error {
         self.kind == Kind::Buffer
     }
 
-    /// Whether elements have a width that is not read, or lie at offsets below 0.
+    /// Returns whether elements have an unsupported width or offsets below 0.
     ///
     /// ```
     /// use tilewright_core::{Dtype, TensorLayout};

@@ -16,15 +16,15 @@ impl Field {
     pub(crate) const ZERO: Field = Field(0);
     pub(crate) const ONE: Field = Field(1);
 
-    /// The element that is congruent to a number.
+    /// Returns the element that is congruent to a number.
     pub(crate) const fn of(number: u128) -> Field {
-        // 2⁶¹ is 1. Two folds leave at most 2⁶¹ + 2⁷.
+        // 2⁶¹ is congruent to 1. Two folds leave at most 2⁶¹ + 2⁷.
         let once = (number & PRIME as u128) + (number >> BITS);
         let twice = (once & PRIME as u128) as u64 + (once >> BITS) as u64;
         Field(if twice >= PRIME { twice - PRIME } else { twice })
     }
 
-    /// The number below the prime.
+    /// Returns the number below the prime.
     pub(crate) const fn value(self) -> u64 {
         self.0
     }
@@ -53,9 +53,9 @@ impl Mul for Field {
     }
 }
 
-/// Σ a·b over two lists of one length of at most 32.
+/// Returns Σ a·b over two lists of equal length of at most 32.
 pub(crate) fn dot(a: &[Field], b: impl Iterator<Item = Field>) -> Field {
-    // 32 products of 122 bits fit into 127.
+    // The sum of 32 products of 122 bits fits into 127 bits.
     Field::of(a.iter().zip(b).map(|(a, b)| u128::from(a.0) * u128::from(b.0)).sum())
 }
 

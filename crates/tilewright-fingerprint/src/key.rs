@@ -1,4 +1,4 @@
-//! [`Key`]: what the weights of a fingerprint are drawn from.
+//! [`Key`]: the seed of the weights of a fingerprint.
 
 use std::{fmt, str::FromStr};
 
@@ -8,10 +8,10 @@ use crate::{
     siphash::siphash,
 };
 
-/// What the weights of a fingerprint are drawn from: 128 bits.
+/// The seed from which the weights of a fingerprint are drawn: 128 bits.
 ///
-/// Fingerprints of different keys have nothing to do with each other. The default is the same for everybody,
-/// and known: it finds accidents. Who fears that data are made to agree takes a key that others do not know.
+/// Fingerprints of different keys are unrelated. The default key is public and equal for everybody: it finds accidents.
+/// To detect data that was made to agree on purpose, use a key that others do not know.
 ///
 /// ```
 /// use tilewright_fingerprint::Key;
@@ -25,7 +25,7 @@ use crate::{
 pub struct Key(u128);
 
 impl Key {
-    /// The key that is this number.
+    /// Returns the key with this number.
     ///
     /// ```
     /// use tilewright_fingerprint::Key;
@@ -35,15 +35,15 @@ impl Key {
         Key(number)
     }
 
-    /// The pseudo-random function of the key.
+    /// Returns the pseudo-random hash of bytes under this key.
     pub(crate) fn hash(&self, bytes: &[u8]) -> u64 {
         siphash([self.0 as u64, (self.0 >> 64) as u64], bytes)
     }
 
-    /// A uniform element of the field, for one value of one digit of a dim.
+    /// Returns a uniform element of the field, for one value of one digit of a dim.
     pub(crate) fn element(&self, dim: u32, digit: u8, value: u8) -> Field {
         let [a, b, c, d] = dim.to_le_bytes();
-        // 61 bits of the hash have 2^61 values, the field has 2^61 - 1 elements: the value 2^61 - 1 is drawn again.
+        // 61 bits of the hash have 2^61 values, but the field has 2^61 - 1 elements; the value 2^61 - 1 is drawn again.
         let draw = |again: u16| {
             let [e, f] = again.to_le_bytes();
             self.hash(&[a, b, c, d, digit, value, e, f]) & ((1 << BITS) - 1)

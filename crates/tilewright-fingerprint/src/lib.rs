@@ -1,15 +1,15 @@
-//! A fingerprint of array data that no layout changes.
+//! Fingerprints of array data that no layout changes.
 //!
-//! | want | call |
+//! | task | call |
 //! |---|---|
 //! | the fingerprint of bytes in memory | [`Array::fingerprint`] |
-//! | of a part of a whole, to be added to others | [`Array::at`], `+` |
-//! | of a box of coordinates, to find what differs | [`Array::part`] |
-//! | of data that is not in memory | [`Array::windows`] |
+//! | the fingerprint of a part of a whole, to be added to others | [`Array::at`], `+` |
+//! | the fingerprint of a box of coordinates, to find differences | [`Array::part`] |
+//! | the fingerprint of data that is not in memory | [`Array::windows`] |
 //! | one number for many tensors | [`all`] |
 //!
-//! It finds accidents: two different arrays of the same dims agree with a probability of at most 2⁻⁵⁶ over the
-//! [`Key`], for ranks up to 8. It does not stop somebody who knows the key.
+//! A fingerprint finds accidents: two different arrays with equal dims agree with a probability of at most 2⁻⁵⁶ over
+//! the [`Key`], for ranks up to 8. It does not protect against somebody who knows the key.
 //!
 //! ```
 //! use tilewright_core::{Dtype, TensorLayout};

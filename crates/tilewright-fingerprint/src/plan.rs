@@ -1,6 +1,7 @@
-//! How an area is summed: neighbours in memory as lanes, rows of them with a weight each, and what is outside.
+//! The plan of a sum over an area: loops over adjacent elements (lanes), loops over rows of them with one weight per
+//! row, and outer loops.
 //!
-//! Law: every element is in one lane of one row of one outer turn; lanes and rows change no digit in common.
+//! Law: every element is in one lane of one row of one outer iteration; lanes and rows change no digit in common.
 
 use crate::{
     area::{Area, Turn},
@@ -8,39 +9,39 @@ use crate::{
     weights::{Digits, cuts},
 };
 
-/// The most rows of a sum: their list stays in a cache.
+/// The maximal number of rows of a sum: their list stays in a cache.
 const MOST_ROWS: u64 = 1024;
 
-/// Fewer rows than these are not taken of a loop that no digit ends.
+/// If no digit ends within a loop, it provides rows only if there is room for at least this many.
 const FEW_ROWS: u64 = 64;
 
-/// The most numbers beside each other, unless one element has more.
+/// The maximal number of adjacent numbers, unless one element has more.
 const MOST_LANES: u64 = 256;
 
-/// The numbers that are summed at once.
+/// The number of numbers that are summed at once.
 const LANES: u64 = tilewright_relayout::LANES as u64;
 
-/// The loops of an area, told apart.
+/// The loops of an area by their role.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) lanes: Vec<Turn>,
     pub(crate) rows: Vec<Turn>,
     pub(crate) outer: Vec<Turn>,
-    /// By dim: the digits that lanes and rows change.
+    /// For each dim, the digits that lanes and rows change.
     pub(crate) in_lanes: Vec<Digits>,
     pub(crate) in_rows: Vec<Digits>,
-    /// Whether outer loops change digits of lanes, and of rows.
+    /// True if outer loops change digits of lanes, and digits of rows.
     pub(crate) lanes_vary: bool,
     pub(crate) rows_vary: bool,
 }
 
-/// A plan, or the parts that have one.
+/// A plan, or the parts into which the area must be cut first.
 pub(crate) enum Step {
     Sum(Plan),
     Cut([Area; 2]),
 }
 
-/// What part a loop has.
+/// The role of a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Lane,
@@ -48,18 +49,18 @@ enum Role {
     Outer,
 }
 
-/// What is done with a loop.
+/// The use of a loop for a role.
 enum Take {
     Whole,
-    /// This number of turns is taken, the rest stays.
+    /// This number of iterations is used, the rest is an outer loop.
     Some(u64),
-    /// The area is cut after this number of turns.
+    /// The area is cut after this number of iterations.
     Cut(u64),
     Leave,
 }
 
 impl Plan {
-    /// The plan of an area whose elements are `per` numbers each.
+    /// Returns the plan of an area whose elements have `per` numbers each.
     pub(crate) fn of(area: &Area, per: u64) -> Step {
         let (mut area, mut roles) = (area.clone(), vec![Role::Outer; area.turns.len()]);
         if let Some(cut) = choose_lanes(&mut area, &mut roles, per) {
@@ -95,7 +96,7 @@ impl Plan {
     }
 }
 
-/// Takes loops of neighbouring elements as lanes; an area that has to be cut is.
+/// Uses loops over adjacent elements as lanes, or returns the parts of an area that must be cut.
 fn choose_lanes(area: &mut Area, roles: &mut Vec<Role>, per: u64) -> Option<[Area; 2]> {
     let (mut span, mut i) = (1u64, 0);
     while i < area.turns.len() && span * per < LANES {
@@ -132,7 +133,7 @@ fn lanes_of(area: &Area, turn: &Turn, span: u64, per: u64) -> Take {
     }
     let fits = |turns: &u64| (LANES..=MOST_LANES).contains(&numbers(*turns));
     let digit = turns_to_cuts(turn).find(fits);
-    // Without a digit that ends there the rest of the dim is outside.
+    // If no digit ends there, the rest of the dim is an outer loop.
     let turns = digit.unwrap_or_else(|| (LANES / (stride * per)).max(1)).min(extent);
     match (digit, to_begin(area, turn, turns)) {
         (Some(_), before @ 1..) if before < extent => Take::Cut(before),
@@ -140,7 +141,7 @@ fn lanes_of(area: &Area, turn: &Turn, span: u64, per: u64) -> Take {
     }
 }
 
-/// Takes loops as rows that have no digit in common with the lanes.
+/// Uses loops that have no digit in common with the lanes as rows.
 fn choose_rows(area: &mut Area, roles: &mut Vec<Role>) -> Option<[Area; 2]> {
     let lanes: Vec<(usize, Digits)> = (0..area.turns.len())
         .filter(|i| roles[*i] == Role::Lane)
@@ -177,13 +178,13 @@ fn rows_of(area: &Area, turn: &Turn, room: u64) -> Take {
     let fits = |turns: &u64| (2..=room).contains(turns) && to_begin(area, turn, *turns) == 0;
     match turns_to_cuts(turn).rev().find(fits) {
         Some(turns) => part(turn.extent, turns),
-        // What is outside would change the digits of what is inside: worth it for many rows alone.
+        // The outer loop would change digits of the inner one, which pays only for many rows.
         None if room < FEW_ROWS => Take::Leave,
         None => part(turn.extent, room),
     }
 }
 
-/// `turns` of a loop, once the extent is a multiple of it.
+/// Returns the use of `turns` iterations of a loop; the area is cut first unless they divide the extent.
 fn part(extent: u64, turns: u64) -> Take {
     match extent % turns {
         0 if turns == extent => Take::Whole,
@@ -193,25 +194,25 @@ fn part(extent: u64, turns: u64) -> Take {
     }
 }
 
-/// The turns of a loop after which a digit ends, the fewest first.
+/// Iterates over the numbers of iterations after which a digit ends, in ascending order.
 fn turns_to_cuts(turn: &Turn) -> impl DoubleEndedIterator<Item = u64> + use<> {
     let step = turn.step;
     cuts().filter(move |cut| cut.is_multiple_of(step) && *cut > step).map(move |cut| cut / step)
 }
 
-/// How many turns of a loop come before those that fill such a digit.
+/// Returns the number of iterations of a loop that precede those that fill such a digit.
 fn to_begin(area: &Area, turn: &Turn, turns: u64) -> u64 {
     (turns - area.coord[turn.dim] / turn.step % turns) % turns
 }
 
-/// Loop `i` becomes a loop of `turns` turns with a role, and one outside.
+/// Splits loop `i` into a loop of `turns` iterations with a role, and an outer loop.
 fn split(area: &mut Area, roles: &mut Vec<Role>, i: usize, turns: u64, role: Role) {
     let [inner, rest] = area.turns[i].split(turns);
     area.turns[i] = inner;
     roles[i] = role;
     area.turns.push(rest);
     roles.push(Role::Outer);
-    // The smallest strides first.
+    // Loops are sorted by ascending stride.
     let mut order: Vec<(Turn, Role)> = area.turns.drain(..).zip(roles.drain(..)).collect();
     order.sort_by_key(|(turn, _)| (turn.stride.unsigned_abs(), turn.step));
     (area.turns, *roles) = order.into_iter().unzip();

@@ -1,14 +1,14 @@
-//! Which digits of an index a loop changes.
+//! The digits of an index that a loop changes.
 //!
-//! Law: a digit that is not among the digits of some loops of a dim is the same whatever turn these are at, given the
-//! turns of the others.
+//! Law: a digit that is not among the digits of some loops of a dim is equal for all iterations of these loops, if the
+//! iterations of the other loops are fixed.
 
 use crate::{
     area::{Area, Turn},
     weights::{Digits, digits},
 };
 
-/// The digits of its dim's index that loop `i` of an area changes.
+/// Returns the digits of its dim's index that loop `i` of an area changes.
 pub(crate) fn changed(area: &Area, i: usize) -> Digits {
     let turn = &area.turns[i];
     let start = area.coord[turn.dim];
@@ -18,7 +18,7 @@ pub(crate) fn changed(area: &Area, i: usize) -> Digits {
     let above = own().filter(|other| other.step > turn.step);
     let equal = own().filter(|other| other.step == turn.step).count() > 1;
     let aligned = above.map(|other| other.step).fold(start, |all, step| all | step);
-    // Below the lowest bit of everything above, sums carry nothing into it.
+    // Below the lowest bit of everything above, sums carry nothing into the bits above.
     let high = if !equal && bits(reach) <= aligned.trailing_zeros() {
         bits(reach)
     } else {
@@ -28,7 +28,7 @@ pub(crate) fn changed(area: &Area, i: usize) -> Digits {
     digits(turn.step.trailing_zeros(), high.saturating_sub(1))
 }
 
-/// The bits of a number.
+/// Returns the number of significant bits.
 fn bits(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
@@ -39,7 +39,7 @@ mod tests {
     use crate::Key;
     use crate::weights::{EVERY, Weights};
 
-    /// Every sum of the turns of some loops.
+    /// Every sum of iterations of some loops.
     fn sums(turns: &[Turn]) -> Vec<u64> {
         turns.iter().fold(vec![0], |all, turn| {
             let more = |at: u64| (0..turn.extent).map(move |i| at + i * turn.step);

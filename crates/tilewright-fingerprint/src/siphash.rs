@@ -1,6 +1,6 @@
 //! SipHash-2-4: a keyed pseudo-random function of bytes, by Aumasson and Bernstein (INDOCRYPT 2012).
 
-/// The hash of some bytes under a key: `key[0]` is the first half of its sixteen bytes, little-endian.
+/// Returns the hash of bytes under a key: `key[0]` is the first half of its sixteen bytes, little-endian.
 pub(crate) fn siphash(key: [u64; 2], bytes: &[u8]) -> u64 {
     let mut state = [
         key[0] ^ 0x736f_6d65_7073_6575,

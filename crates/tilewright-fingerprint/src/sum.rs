@@ -1,4 +1,4 @@
-//! The fingerprint of an area: weighted sums of rows, and these by the weights of lanes and of what is outside.
+//! The fingerprint of an area: weighted sums of rows, which are weighted by lanes and by the digits outside.
 
 use tilewright_relayout::{LANES, Row, sums};
 
@@ -10,16 +10,16 @@ use crate::{
     weights::{Digits, EVERY, Weights},
 };
 
-/// What the elements of an array are multiplied with.
+/// The factors of the elements of an array.
 #[derive(Clone, Debug)]
 pub(crate) struct Sums {
     pub(crate) units: Units,
-    /// By dim.
+    /// The weights of each dim.
     pub(crate) weights: Vec<Weights>,
 }
 
 impl Sums {
-    /// The sum over an area; offset 0 is the first element of `bytes`.
+    /// Returns the sum over an area; offset 0 is the first element of `bytes`.
     pub(crate) fn of(&self, area: &Area, bytes: &[u8]) -> Field {
         let (mut sum, mut pending) = (Field::ZERO, vec![area.clone()]);
         while let Some(area) = pending.pop() {
@@ -60,7 +60,7 @@ impl Sums {
         }
     }
 
-    /// The weight of the digits that neither lanes nor rows change.
+    /// Returns the weight of the digits that neither lanes nor rows change.
     fn outside(&self, coord: &[u64], plan: &Plan) -> Field {
         let digits = |dim: usize| EVERY & !plan.in_lanes[dim] & !plan.in_rows[dim];
         let weights = self.weights.iter().zip(coord).enumerate();
@@ -103,7 +103,7 @@ impl Sums {
     }
 }
 
-/// The turns of some loops: the offset of each, and what it adds to the coordinate.
+/// The iterations of some loops: the offset of each, and the distance that it adds to the coordinate.
 struct Places {
     list: Vec<Place>,
     /// The lowest offset.
@@ -139,7 +139,7 @@ impl Place {
     }
 }
 
-/// The turns of the outer loops, the first the fastest.
+/// The current iteration of the outer loops; the first loop changes fastest.
 struct Odometer {
     turns: Vec<u64>,
     at: i64,
@@ -150,7 +150,7 @@ impl Odometer {
         Odometer { turns: vec![0; plan.outer.len()], at: 0 }
     }
 
-    /// Goes on to the next turn; false after the last.
+    /// Advances to the next iteration; returns `false` after the last.
     fn next(&mut self, outer: &[Turn], coord: &mut [u64]) -> bool {
         for (turn, at) in outer.iter().zip(&mut self.turns) {
             *at += 1;

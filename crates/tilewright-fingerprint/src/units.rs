@@ -1,7 +1,7 @@
-//! Elements as numbers of at most 16 bits with a factor each: what an element's pattern is a sum of.
+//! Elements as numbers of at most 16 bits with a factor each, whose sum is the value of an element's bit pattern.
 //!
-//! A pattern is cut into limbs of 32 bits, below the modulus; limb l has the weight of index l of a dim of its own,
-//! and number u of a limb the factor 2^(its lowest bit).
+//! A pattern is cut into limbs of 32 bits, below the modulus. Limb l has the weight of index l of a separate dim, and
+//! number u of a limb has the factor 2^(its lowest bit).
 
 use tilewright_core::{ByteOrder, Dtype, DtypeKind};
 use tilewright_relayout::Numbers;
@@ -15,10 +15,10 @@ use crate::{
 /// The bits of a limb.
 const LIMB: u32 = 32;
 
-/// The widest element, in bits: beyond all blocks of elements there are.
+/// The widest element in bits, wider than all existing blocks of elements.
 const WIDEST: u32 = 1 << 16;
 
-/// How the elements of an array are read.
+/// The format in which elements of an array are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Units {
     pub(crate) numbers: Numbers,
@@ -28,7 +28,7 @@ pub(crate) struct Units {
     pub(crate) factors: Vec<Field>,
 }
 
-/// The bits of an element that count: those of its value, where it is stored in more; all of a truth value's.
+/// Returns the bits of an element that count: those of its value, if it is stored in more; all of a truth value's.
 fn kept(dtype: Dtype, bits: u32) -> u32 {
     match dtype.kind() {
         DtypeKind::Bool | DtypeKind::Block => bits,
@@ -40,7 +40,7 @@ fn kept(dtype: Dtype, bits: u32) -> u32 {
     }
 }
 
-/// An error for a width that is not read.
+/// Returns an error for a width that is not supported.
 pub(crate) fn check(dtype: Dtype, bits: u32) -> Result<(), Error> {
     let legal = matches!(bits, 1 | 2 | 4) || bits > 0 && bits.is_multiple_of(8) && bits <= WIDEST;
     if !legal {
@@ -58,7 +58,7 @@ pub(crate) fn check(dtype: Dtype, bits: u32) -> Result<(), Error> {
 }
 
 impl Units {
-    /// The units of elements of a checked width.
+    /// Returns the units of elements of a checked width.
     pub(crate) fn new(dtype: Dtype, bits: u32, order: ByteOrder, key: &Key) -> Units {
         let kept = kept(dtype, bits);
         let pairs = bits.is_multiple_of(16) && (kept < 16 || kept.is_multiple_of(16));
@@ -72,7 +72,7 @@ impl Units {
         };
         let mask = if kept < width { (1 << kept) - 1 } else { u16::MAX };
         let limbs = Weights::new(key, LIMBS, u64::from(bits.div_ceil(LIMB)));
-        // What is one number to the order of bytes: half of a complex element.
+        // The byte order applies to each half of a complex element.
         let halves = if dtype.kind() == DtypeKind::Complex { 2 } else { 1 };
         let (count, together) = (bits / width, (bits / width / halves).max(1));
         let factor = |unit: u32| {
@@ -86,7 +86,7 @@ impl Units {
         Units { numbers, mask, factors: (0..count).map(factor).collect() }
     }
 
-    /// The numbers of an element.
+    /// Returns the count of numbers of an element.
     pub(crate) fn per(&self) -> u64 {
         self.factors.len() as u64
     }

@@ -1,4 +1,4 @@
-//! [`Fingerprint`], the value, and the one of many tensors.
+//! [`Fingerprint`], the value, and the fingerprint of many tensors.
 
 use std::{
     fmt,
@@ -16,7 +16,7 @@ use crate::{
 
 /// The fingerprint of array data: an element of the field of 2⁶¹ − 1.
 ///
-/// Those of disjoint parts of an array, under one key, add up to that of the whole.
+/// The fingerprints of disjoint parts of an array, under one key, add up to the fingerprint of the whole.
 ///
 /// ```
 /// use tilewright_core::{Dtype, TensorLayout};
@@ -56,14 +56,14 @@ impl Sum for Fingerprint {
     }
 }
 
-/// 16 hexadecimal digits.
+/// Prints 16 hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0.value())
     }
 }
 
-/// 16 hexadecimal digits, of a number below 2⁶¹ − 1.
+/// Parses 16 hexadecimal digits of a number below 2⁶¹ − 1.
 impl FromStr for Fingerprint {
     type Err = Error;
 
@@ -102,8 +102,8 @@ pub struct Entry<'a> {
     pub fingerprint: Fingerprint,
 }
 
-/// One number for many tensors, whatever their order: names, element types, dims and fingerprints, sorted by
-/// name and hashed under the key. Entries are sorted in place.
+/// Returns one number for many tensors in any order: names, element types, dims and fingerprints are sorted by name and
+/// hashed under the key. Entries are sorted in place.
 ///
 /// ```
 /// use tilewright_fingerprint::{Key, all};

@@ -1,39 +1,39 @@
-//! The weights of indices: products of weights of their digits.
+//! The weights of indices: products of the weights of their digits.
 //!
-//! An index is cut into digits at fixed bits ([`CUTS`]), the same for every dim and every array. Digit value 0 has
-//! weight 1, every other value of every digit of every dim has a weight of its own. So weights multiply where
-//! two indices have no digit in common: w(i + j) = w(i)·w(j).
+//! An index is cut into digits at fixed bits ([`CUTS`]), which are equal for all dims and arrays. Digit value 0 has
+//! weight 1; every other value of every digit of every dim has its own weight. So weights multiply if two indices have
+//! no digit in common: w(i + j) = w(i)·w(j).
 
 use crate::{Key, field::Field};
 
-/// The bit at which each digit begins: 16 values, twice 8, then 16 each.
+/// The bit at which each digit begins: the digits have 16 values, then twice 8, then 16 each.
 const CUTS: [u32; DIGITS + 1] =
     [0, 4, 7, 10, 14, 18, 22, 26, 30, 34, 38, 42, 46, 50, 54, 58, 62, 64];
 
-/// The digits of an index.
+/// The number of digits of an index.
 const DIGITS: usize = 17;
 
-/// Which digits of an index: bit k says digit k.
+/// A set of digits of an index: bit k represents digit k.
 pub(crate) type Digits = u32;
 
 /// Every digit.
 pub(crate) const EVERY: Digits = (1 << DIGITS) - 1;
 
-/// Limbs of an element are a dim of this number.
+/// The number of the dim that the limbs of an element use.
 pub(crate) const LIMBS: u32 = u32::MAX;
 
-/// The values of the indices below which every digit is one of those below: 1 and where digits begin.
+/// Iterates over the place values at which digits begin, except 1.
 pub(crate) fn cuts() -> impl DoubleEndedIterator<Item = u64> {
     CUTS[1..DIGITS].iter().map(|bit| 1 << bit)
 }
 
-/// The digits that have one of the bits `low..=high`.
+/// Returns the digits that have one of the bits `low..=high`.
 pub(crate) fn digits(low: u32, high: u32) -> Digits {
     let has = |k: &usize| CUTS[*k] <= high && low < CUTS[k + 1];
     (0..DIGITS).filter(has).map(|k| 1 << k).sum()
 }
 
-/// The weights of one dim, for indices up to a largest one.
+/// The weights of one dim, for indices up to a given maximum.
 #[derive(Clone, Debug)]
 pub(crate) struct Weights(Vec<Vec<Field>>);
 
@@ -48,7 +48,7 @@ impl Weights {
         Weights((0..needed).map(table).collect())
     }
 
-    /// The product of the weights of some digits of an index.
+    /// Returns the product of the weights of some digits of an index.
     pub(crate) fn of(&self, index: u64, digits: Digits) -> Field {
         let mut product = Field::ONE;
         for (k, table) in self.0.iter().enumerate() {

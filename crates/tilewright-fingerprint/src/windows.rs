@@ -1,4 +1,4 @@
-//! [`Windows`]: an array as ranges of its storage, each with the elements that lie in it.
+//! [`Windows`]: an array as ranges of its storage, each with the elements in it.
 //!
 //! Law: every element is in one window, and within its bytes.
 
@@ -9,13 +9,13 @@ use tilewright_relayout::CALL;
 
 use crate::{Fingerprint, area::Area, field::Field, sum::Sums};
 
-/// The most areas of a window.
+/// The maximal number of areas of a window.
 const MOST: usize = 1024;
 
-/// The most elements of a box whose blocks are listed: there may be one block for each element.
+/// The maximal size of a box whose blocks are listed, since each element may be a block.
 const BOX: u64 = 4096;
 
-/// Ranges of an array's storage, and what of it lies in each; made by [`Array::windows`](crate::Array::windows).
+/// Ranges of an array's storage, with the elements in each; made by [`Array::windows`](crate::Array::windows).
 ///
 /// ```
 /// use tilewright_core::{Dtype, TensorLayout};
@@ -27,15 +27,15 @@ const BOX: u64 = 4096;
 #[derive(Debug)]
 pub struct Windows<'a> {
     layout: &'a TensorLayout,
-    /// Where the array lies in the whole.
+    /// The coordinate in the whole of the array's first element.
     origin: Vec<u64>,
     bits: u64,
     most: u64,
     sums: Arc<Sums>,
-    /// Boxes of coordinates whose blocks were not looked up, the next one last.
+    /// Boxes of coordinates whose blocks are not listed yet, the next one last.
     boxes: Vec<Vec<Range<u64>>>,
     blocks: VecDeque<Area>,
-    /// Areas that no window has yet, the next one last.
+    /// Areas that are in no window yet, the next one last.
     pending: Vec<Area>,
 }
 
@@ -54,15 +54,15 @@ pub struct Windows<'a> {
 #[derive(Clone, Debug)]
 pub struct Window {
     bytes: Range<u64>,
-    /// In the order of memory, as far as the layout has one.
+    /// The areas, in the order of memory as far as the layout has one.
     areas: Vec<Area>,
-    /// The elements in front of the first byte.
+    /// The elements before the first byte.
     before: i64,
     sums: Arc<Sums>,
 }
 
 impl Window {
-    /// Its bytes in the storage.
+    /// Returns its bytes in the storage.
     ///
     /// ```
     /// # use tilewright_core::{Dtype, TensorLayout};
@@ -76,7 +76,7 @@ impl Window {
         self.bytes.clone()
     }
 
-    /// The fingerprint of its elements; `bytes` are those of its range, and what is missing of them counts as 0.
+    /// Returns the fingerprint of its elements; `bytes` has the bytes of its range, and missing bytes count as 0.
     ///
     /// ```
     /// # use tilewright_core::{Dtype, TensorLayout};
@@ -108,7 +108,7 @@ impl<'a> Windows<'a> {
         Windows { layout, origin, bits: bits.into(), most, sums, boxes, blocks, pending }
     }
 
-    /// The next area, small enough for a window if it can be.
+    /// Returns the next area, small enough for a window if possible.
     fn area(&mut self) -> Option<Area> {
         let mut area = self.pending.pop().or_else(|| self.block())?;
         while let Some([head, rest]) = self.parts(&area) {
@@ -118,7 +118,7 @@ impl<'a> Windows<'a> {
         Some(area)
     }
 
-    /// The next block of the layout. Where there are many, boxes of coordinates are halved until each has few.
+    /// Returns the next block of the layout. If there are many, boxes of coordinates are halved until each has few.
     fn block(&mut self) -> Option<Area> {
         while self.blocks.is_empty() {
             let own = self.boxes.pop()?;
@@ -147,14 +147,14 @@ impl<'a> Windows<'a> {
         self.blocks.pop_front()
     }
 
-    /// The bytes of an area.
+    /// Returns the bytes of an area.
     fn range(&self, area: &Area) -> Range<u64> {
         let (low, high) = area.bounds();
         let bit = |at: i64| u128::from(at.unsigned_abs()) * u128::from(self.bits);
         (bit(low) / 8) as u64..bit(high + 1).div_ceil(8) as u64
     }
 
-    /// An area that takes more bytes than a window may have, or few of many, cut along its largest stride.
+    /// Cuts an area along its largest stride, if it takes more bytes than a window may have, or only few of many bytes.
     fn parts(&self, area: &Area) -> Option<[Area; 2]> {
         let range = self.range(area);
         let bytes = range.end - range.start;
@@ -170,7 +170,7 @@ impl<'a> Windows<'a> {
         let room = u128::from(self.most.saturating_sub(inner)) / step.max(1) + 1;
         let most = if sparse { turn.extent / 2 } else { turn.extent - 1 };
         let turns = (room.min(u128::from(most)) as u64).max(1);
-        // A power of two keeps the rest at the edge of a digit.
+        // A power of two keeps the rest at the boundary of a digit.
         Some(area.cut(last, 1 << turns.ilog2()))
     }
 }

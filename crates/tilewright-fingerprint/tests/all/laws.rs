@@ -1,5 +1,5 @@
-//! The laws of fingerprints: the sum that the definition says, the same in every layout; parts add up; packed and
-//! unpacked agree; padding never counts.
+//! Tests of the laws of fingerprints: they are the sum of the definition in every layout; parts add up; packed and
+//! unpacked data agree; padding never counts.
 
 use proptest::prelude::*;
 use tilewright_core::{ByteOrder, Dtype, Fractal, Layout, TensorLayout};
@@ -141,7 +141,7 @@ fn every_dtype_has_the_sum_of_its_limbs() {
             .map(|layout| of(layout, dtype, &stored(layout, bits, &pattern, &mut dice)))
             .collect();
         assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{dtype}");
-        // Limbs beyond the first have weights of their own.
+        // Limbs beyond the first have other weights.
         if kept <= 32 {
             assert_eq!(value(found[0]), naive(&extents, &pattern), "{dtype}");
         }

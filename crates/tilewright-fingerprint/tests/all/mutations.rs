@@ -1,7 +1,8 @@
-//! What happens to weights by accident is found: bits that flip, rows that change places, squares transposed, tensors of
-//! one shape exchanged, shards lost or doubled, experts in another order. A relayout changes nothing.
+//! Tests that fingerprints find accidents in weights: flipped bits, exchanged rows, transposed squares, exchanged tensors
+//! of one shape, lost or duplicated shards, reordered experts. A relayout changes no fingerprint.
 //!
-//! Ten thousand cases, of which half are relayouts; `TILEWRIGHT_JOBS` asks for more, `TILEWRIGHT_SEED` for others.
+//! There are ten thousand cases, half of which are relayouts; `TILEWRIGHT_JOBS` sets their number, `TILEWRIGHT_SEED` the
+//! random numbers.
 
 use tilewright_core::{Dtype, Fractal, TensorLayout};
 use tilewright_fingerprint::{Array, Fingerprint, Key};
@@ -36,7 +37,7 @@ struct Weights {
 }
 
 impl Weights {
-    /// Small integers as weights of few values have them: many elements are equal.
+    /// Small integers, as in quantised weights: many elements are equal.
     fn some(dice: &mut Dice) -> Weights {
         let (experts, rows) = (2 + dice.below(4), 2 + dice.below(30));
         let columns = if dice.below(2) == 0 { rows } else { 1 + dice.below(40) };
@@ -82,7 +83,7 @@ impl Weights {
             }
             3 => other.bytes.rotate_left(expert * (1 + dice.below(self.experts as u64 - 1))),
             4 => {
-                // A shard lost: its part is zero. A shard twice: it is where another belongs.
+                // A lost shard: its part is zero. A duplicated shard: it replaces another.
                 let (a, b) = dice.two(self.experts as u64);
                 let from = other.bytes[a * expert..(a + 1) * expert].to_vec();
                 let zero = vec![0; expert];
@@ -106,7 +107,7 @@ impl Weights {
         other
     }
 
-    /// The same in a layout of many.
+    /// Returns the fingerprint of the weights in a random layout.
     fn moved(&self, dice: &mut Dice) -> Fingerprint {
         let dims = self.dims();
         let layout = match dice.below(3) {
