@@ -1,13 +1,13 @@
-//! The banks of shared memory, and how often the reads of a warp collide in them.
+//! The banks of shared memory, and the conflicts of a warp's reads in them.
 //!
-//! The model, after NVIDIA's CUDA C++ Programming Guide for compute capability 5.0 and later: there are
-//! 32 banks of words of 4 bytes, word w in bank w mod 32. The threads of a warp read together; where a thread
-//! reads more than 4 bytes, the threads that take 128 bytes read in one turn, since shared memory gives 128
-//! bytes in a cycle. A turn takes one cycle for each different word wanted of the bank that has the most of
-//! them; threads that want the same word share it.
+//! The model follows NVIDIA's CUDA C++ Programming Guide for compute capability 5.0 and later: there are 32 banks of
+//! words of 4 bytes, word w in bank w mod 32. The threads of a warp read together. If each thread reads more than 4
+//! bytes, the read is split into turns: the threads of a turn read 128 bytes, because shared memory delivers 128 bytes
+//! in a cycle. A turn takes one cycle for each different word in its busiest bank; threads that read the same word
+//! share it.
 //!
-//! Law: the degree of a turn is the greatest number, over the banks, of different words wanted of it; the
-//! degree of a read is the greatest of its turns'. 1 is free of conflicts.
+//! Law: the degree of a turn is the largest number, over the banks, of different words that it reads from one bank; the
+//! degree of a read is the largest of its turns. A degree of 1 is free of conflicts.
 
 use std::cell::RefCell;
 
@@ -22,14 +22,14 @@ use crate::{
 };
 
 const BANKS: u64 = 32;
-/// The bytes of a word, which is what a bank gives at a time.
+/// The bytes of a word, which a bank delivers at a time.
 const WORD: u64 = 4;
 /// The threads of a warp.
 const WARP: u64 = 32;
 /// The bytes of a turn.
 const TURN: u64 = 128;
 
-/// What each thread reads at once: neighbours along dim 1.
+/// The read of each thread: adjacent elements along dim 1.
 ///
 /// ```
 /// use tilewright_draw::Access;
@@ -41,17 +41,17 @@ const TURN: u64 = 128;
 pub struct Access {
     /// The bytes of an element.
     pub element_bytes: u64,
-    /// The elements a thread reads at once.
+    /// The elements that a thread reads at once.
     pub vector: u64,
 }
 
-/// The banks in which a matrix in shared memory lies; a swizzled one also as it would lie without its
-/// swizzle. Below each column stands the degree of a warp's read of it, one thread a row from the first
-/// on; behind each row likewise. The first column is marked.
+/// Draws the banks of a matrix in shared memory; a swizzled one also without its swizzle. Below each column is the
+/// degree of a warp's read of it, with one thread for each row from the first on; after each row, that of a read of the
+/// row. The first column is marked.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) unless there are two dims; [illegal](Error::is_illegal) if a thread does
-/// not read 1, 2, 4, 8 or 16 bytes, or what it reads is not in one piece in memory.
+/// [mismatch](Error::is_mismatch) unless there are two dims; [illegal](Error::is_illegal) if a thread does not read 1,
+/// 2, 4, 8 or 16 bytes, or the bytes are not contiguous in memory.
 ///
 /// ```
 /// use tilewright_core::{Layout, TensorLayout};
@@ -107,7 +107,7 @@ pub fn banks(subject: &Subject<'_>, access: &Access, limits: &Limits) -> Result<
     Ok(scene)
 }
 
-/// The same array without its swizzle, if it has one.
+/// Returns the array without its swizzle, if it has one.
 fn without_swizzle(layout: &TensorLayout) -> Result<Option<TensorLayout>, Error> {
     let own = layout.layout();
     if own.swizzle().is_identity() {
@@ -118,11 +118,11 @@ fn without_swizzle(layout: &TensorLayout) -> Result<Option<TensorLayout>, Error>
     TensorLayout::with_steps(layout.extents(), layout.steps(), &plain, capacity).map(Some)
 }
 
-/// The colours of some banks.
+/// Returns the colours of some banks.
 pub(crate) fn legend(banks: u64) -> Vec<Key> {
     let hues = u64::from(HUES);
     let key = |hue: u64| {
-        // The banks of a hue, as `bank * hues / banks` has them.
+        // The banks of a hue: the inverse of `bank * hues / banks`.
         let (from, to) = ((hue * banks).div_ceil(hues), ((hue + 1) * banks).div_ceil(hues));
         let text = match to.saturating_sub(from) {
             0 | 1 => format!("bank {from}"),
@@ -133,11 +133,11 @@ pub(crate) fn legend(banks: u64) -> Vec<Key> {
     (0..hues).filter_map(key).collect()
 }
 
-/// A matrix as vectors: what a thread reads at once is one cell.
+/// A matrix of vectors: one cell is one read of a thread.
 struct Tile<'a> {
     layout: &'a TensorLayout,
     access: &'a Access,
-    /// Rows, and vectors in a row.
+    /// The number of rows, and of vectors in a row.
     rows: u64,
     columns: u64,
     bytes: u64,
@@ -170,7 +170,7 @@ impl<'a> Tile<'a> {
         Ok(Tile { layout, access, rows, columns: width / access.vector, bytes })
     }
 
-    /// The threads of a turn.
+    /// Returns the number of threads of a turn.
     fn turn(&self) -> u64 {
         (TURN / self.bytes).min(WARP)
     }
@@ -182,7 +182,7 @@ impl<'a> Tile<'a> {
         )
     }
 
-    /// The first byte of a vector.
+    /// Returns the first byte of a vector.
     fn address(&self, row: u64, column: u64) -> Result<u64, Error> {
         let first = self.layout.offset(&[row, column * self.access.vector])?;
         for element in 1..self.access.vector {
@@ -207,13 +207,13 @@ impl<'a> Tile<'a> {
         }
     }
 
-    /// The words of a vector.
+    /// Returns the words of a vector.
     fn words(&self, row: u64, column: u64) -> Result<std::ops::RangeInclusive<u64>, Error> {
         let byte = self.address(row, column)?;
         Ok(byte / WORD..=(byte + self.bytes - 1) / WORD)
     }
 
-    /// The degree of a warp's read of these vectors.
+    /// Returns the degree of a warp's read of these vectors.
     fn degree(&self, vectors: impl Iterator<Item = (u64, u64)>) -> Result<u64, Error> {
         let vectors: Vec<(u64, u64)> = vectors.take(WARP as usize).collect();
         let mut degree = 0;
@@ -234,7 +234,7 @@ impl<'a> Tile<'a> {
         self.degree((0..self.rows).map(|row| (row, column)))
     }
 
-    /// The panel, what is left out of it, and the degree of its first column.
+    /// Returns the panel, notes on the parts that are left out, and the degree of its first column.
     fn panel(&self, limits: &Limits) -> Result<(Panel, Vec<String>, u64), Error> {
         let vectors = TensorLayout::row_major(&[self.rows, self.columns])?;
         let (subject, colouring) = (Subject::new(&vectors), Colouring::new(&vectors));

@@ -1,7 +1,7 @@
-//! Which elements have one colour: those of a tile, or where there are no tiles, those of a line.
+//! Assigns colours to elements: one for each tile, or, without tiles, one for each line.
 //!
-//! Law: the colour is a function of the coordinate alone, so that one element has one colour in every
-//! panel of a picture.
+//! Law: the colour is a function of the coordinate alone, so an element has the same colour in every panel of a
+//! picture.
 
 use tilewright_core::TensorLayout;
 
@@ -24,15 +24,15 @@ enum Kind {
     One,
 }
 
-/// What is known of a dim.
+/// The tiles of a dim.
 #[derive(Clone, Debug)]
 struct Dim {
     extent: u64,
     /// The sizes of tiles along it, inner first.
     cuts: Vec<u64>,
-    /// The distance of what it is outermost made of.
+    /// The stride of its outermost mode.
     stride: u64,
-    /// By how much the colour changes from one tile to the next.
+    /// The change of the colour from one tile to the next.
     step: u64,
 }
 
@@ -56,12 +56,12 @@ impl Colouring {
         self.kind == Kind::Tiles
     }
 
-    /// The sizes of tiles along a dim, inner first.
+    /// Returns the sizes of tiles along a dim, inner first.
     pub(crate) fn cuts(&self, dim: usize) -> &[u64] {
         self.dims.get(dim).map_or(&[], |dim| &dim.cuts)
     }
 
-    /// The colour of an element.
+    /// Returns the colour of an element.
     pub(crate) fn paint(&self, coord: &[u64]) -> Paint {
         let pairs = self.dims.iter().zip(coord);
         match self.kind {
@@ -75,7 +75,7 @@ impl Colouring {
         }
     }
 
-    /// What the colours mean.
+    /// Returns the meaning of the colours.
     pub(crate) fn legend(&self) -> Vec<Key> {
         let rank = self.dims.len();
         let key = match self.kind {
@@ -102,7 +102,7 @@ impl Colouring {
         keys
     }
 
-    /// The size of a tile as `4×4`; a dim without tiles is whole.
+    /// Returns the size of a tile as `4×4`; a dim without tiles is whole.
     fn tile<'a>(&'a self, size: impl Fn(&'a Dim) -> Option<&'a u64>) -> String {
         let sizes: Vec<u64> =
             self.dims.iter().map(|dim| size(dim).copied().unwrap_or(dim.extent)).collect();
@@ -124,18 +124,18 @@ impl Dim {
         Dim { extent, cuts, stride, step: 0 }
     }
 
-    /// The number of the tile a coordinate is in.
+    /// Returns the number of the tile that contains a coordinate.
     fn tile(&self, x: u64) -> u64 {
         self.cuts.last().map_or(0, |size| x / size)
     }
 
-    /// The number of the smallest tile, where there are tiles of tiles.
+    /// Returns the parity of the smallest tile, if there are tiles of tiles.
     fn alternate(&self, x: u64) -> u64 {
         if self.cuts.len() > 1 { x / self.cuts[0] % 2 } else { 0 }
     }
 }
 
-/// Numbers the tiles in the order of memory, as far as neighbours stay apart.
+/// Numbers the tiles in the order of memory, as far as neighbours get different colours.
 fn steps(dims: &mut [Dim]) {
     let mut order: Vec<usize> = (0..dims.len()).filter(|&d| !dims[d].cuts.is_empty()).collect();
     tilewright_core::sort_short(&mut order, |&dim| (dims[dim].stride, dim));

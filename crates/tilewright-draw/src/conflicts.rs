@@ -1,8 +1,8 @@
-//! The banks of shared memory that the elements of an array lie in, before and after a change, with the elements of
-//! threads that wait for each other marked.
+//! Draws the banks of shared memory that contain the elements of an array, before and after a change. Elements of
+//! threads that wait for each other are marked.
 //!
-//! Law: a cell names the bank of its element's first byte, and its colour is that of the bank; a marked cell also names
-//! the thread.
+//! Law: a cell shows the bank of its element's first byte, in the colour of the bank; a marked cell also shows the
+//! thread.
 
 use crate::{
     Band, Cell, Joint, Limits, Paint, Panel, Scene, Subject,
@@ -13,7 +13,7 @@ use crate::{
     subject::join,
 };
 
-/// Banks, elements, and which of these threads wait for.
+/// Banks, elements, and the elements that threads wait for.
 ///
 /// ```
 /// use tilewright_draw::Waiting;
@@ -33,7 +33,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// The bank of the element at an offset.
+    /// Returns the bank of the element at an offset.
     ///
     /// ```
     /// use tilewright_draw::Waiting;
@@ -47,7 +47,7 @@ impl Waiting {
     }
 }
 
-/// The bank of each element of an array, and beside it those after a change.
+/// Draws the bank of each element of an array, and next to it the banks after a change.
 ///
 /// ```
 /// use tilewright_core::{TensorLayout, layout};
@@ -87,7 +87,7 @@ pub fn bank_conflicts(
     scene
 }
 
-/// The first panel of an array, and what is left out of it.
+/// Returns the first panel of an array, and notes on the parts that are left out.
 fn of(
     subject: &Subject<'_>,
     waiting: &Waiting,

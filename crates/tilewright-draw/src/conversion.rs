@@ -1,4 +1,4 @@
-//! A conversion: one array in two layouts, side by side, and the memory of each below.
+//! Draws a conversion: one array in two layouts, side by side, and the memory of each below.
 //!
 //! Law: cells of one element have one colour and one link, in both grids and both memories.
 
@@ -13,12 +13,11 @@ use crate::{
     subject::join,
 };
 
-/// The most cells of each memory that is drawn below the grids.
+/// The most cells of each memory that are drawn below the grids.
 const MEMORY: u64 = 256;
 
-/// How the elements of `from` lie in `to`. Colours are the tiles of that one of the two which has tiles, of
-/// `to` if both have: where it lies together in memory, and where the other has scattered it, is seen in
-/// the memories below.
+/// Draws the positions of the elements of `from` in `to`. Colours are the tiles of the layout that has tiles, of `to`
+/// if both have. The memories below show which elements are contiguous in one layout and scattered in the other.
 ///
 /// # Errors
 /// [mismatch](Error::is_mismatch) if the arrays differ in rank or in an extent;
@@ -60,7 +59,7 @@ pub fn conversion(from: &Subject<'_>, to: &Subject<'_>, limits: &Limits) -> Resu
     Ok(scene)
 }
 
-/// The colours of the one that has tiles.
+/// Returns the colours of the layout that has tiles.
 fn colouring(from: &Subject<'_>, to: &Subject<'_>) -> Colouring {
     let (a, b) = (Colouring::new(from.layout), Colouring::new(to.layout));
     if a.is_tiled() && !b.is_tiled() { a } else { b }
@@ -81,14 +80,14 @@ fn equal(a: &[u64], b: &[u64]) -> Result<(), Error> {
     }
 }
 
-/// Panel by panel of the outer dims, A and B with an arrow between.
+/// Draws grids for the outer dims, A and B with an arrow between.
 fn grids(scene: &mut Scene, both: [&Subject<'_>; 2], colouring: &Colouring, limits: &Limits) {
     let own = both.map(|subject| Colouring::new(subject.layout));
     let sheet = |at: usize| Sheet::beside(both[at], both, &own[at], colouring, limits);
     let sheets = [sheet(0), sheet(1)];
     let [(a, more), (b, _)] =
         sheets.each_ref().map(|sheet| sheet.panels(&|spot| cell(sheet, colouring, spot)));
-    // Padding may leave room for fewer panels of one.
+    // Padding may reduce the number of panels of one layout.
     let more = more + a.len().saturating_sub(b.len()) as u64;
     let [of_a, of_b] = sheets.each_ref().map(|sheet| sheet.notes(more));
     scene.notes.extend(left_out(of_a, of_b));
@@ -101,7 +100,7 @@ fn grids(scene: &mut Scene, both: [&Subject<'_>; 2], colouring: &Colouring, limi
     }
 }
 
-/// What is left out of the grids, said once where it is the same.
+/// Returns notes on the parts of the grids that are left out, merged if they are equal.
 fn left_out(a: Vec<String>, b: Vec<String>) -> Vec<String> {
     if a == b {
         return a;
@@ -114,7 +113,7 @@ fn left_out(a: Vec<String>, b: Vec<String>) -> Vec<String> {
     of(a, 'A').chain(of(b, 'B')).collect()
 }
 
-/// The memories, side by side where a page has room for both.
+/// Draws the memories, side by side if the page is wide enough.
 fn memories(
     scene: &mut Scene,
     both: [&Subject<'_>; 2],

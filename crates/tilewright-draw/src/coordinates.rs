@@ -1,4 +1,4 @@
-//! A layout whose values are coordinates: the grid of its shape, in each cell where it is sent.
+//! Draws a layout whose values are coordinates: the grid of its shape, with the value in each cell.
 
 use tilewright_core::{BasisLayout, Error, IntTuple, Layout, TensorLayout};
 
@@ -10,11 +10,11 @@ use crate::{
     subject::join,
 };
 
-/// The grid of a layout with strides such as `1@0`, the coordinate of each cell in it. Colours are those of the
-/// compact layout of the same shape.
+/// Draws the grid of a layout with strides such as `1@0`, with the coordinate of each cell in it. Colours are those of
+/// the compact layout of the same shape.
 ///
 /// # Errors
-/// [overflow](Error::is_overflow) for a shape that no layout has.
+/// [overflow](Error::is_overflow) for a shape that is too large for a layout.
 ///
 /// ```
 /// use tilewright_core::BasisLayout;
@@ -46,7 +46,7 @@ pub fn coordinates(map: &BasisLayout, limits: &Limits) -> Result<Scene, Error> {
 
 fn cell(map: &BasisLayout, colouring: &Colouring, spot: &Spot<'_>) -> Cell {
     let values: Vec<i64> = spot.coord.iter().map(|&x| x as i64).collect();
-    // An integer of a shape without brackets is its own coordinate.
+    // An integer of a shape without parentheses is its own coordinate.
     let coord = match (&values[..], map.shape().as_integer()) {
         (&[one], Some(_)) => Ok(IntTuple::integer(one)),
         _ => IntTuple::flat(&values),

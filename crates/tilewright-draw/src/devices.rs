@@ -1,8 +1,8 @@
-//! Who holds what of an array that is spread over devices.
+//! Draws which devices hold the elements of an array that is distributed over devices.
 //!
-//! Law: a cell of an element names the devices whose ranges hold its coordinate in every dim, and no others. Cells of one
-//! link and of one colour name the same devices. A dim that is longer than its limit is drawn in blocks, in which no range
-//! begins or ends: so each element of a block is held as the block is.
+//! Law: the cell of an element names the devices whose ranges contain its coordinate in every dim, and no others. Cells
+//! with one link and one colour name the same devices. A dim that is longer than its limit is drawn in blocks. No range
+//! begins or ends inside a block, so all its elements are on the same devices.
 
 use crate::{
     Cell, Key, Limits, Margin, Paint, Panel, Scene,
@@ -12,12 +12,12 @@ use crate::{
     sheet::{gap, unravel},
 };
 
-/// The most groups of devices that a note lists, and the most characters of one.
+/// The most groups of devices that a note lists, and the most characters of one group.
 const GROUPS: usize = 8;
 const LISTED: usize = 40;
 
-/// Which devices hold each element of an array of these extents. Rows and columns are the last two dims that are cut, and
-/// a panel fixes a block of each other dim.
+/// Draws which devices hold each element of an array of these extents. Rows and columns are the last two dims that are
+/// split, and a panel fixes a block of each other dim.
 ///
 /// ```
 /// use tilewright_draw::{Device, Limits, devices};
@@ -64,25 +64,25 @@ pub fn devices(
     scene
 }
 
-/// A dim cut into what is drawn of it.
+/// A dim, split into the indices or blocks that are drawn.
 struct Axis {
     dim: Option<usize>,
     marks: Vec<Mark>,
-    /// Which of the marks are shown.
+    /// The indices of the marks that are shown.
     shown: Vec<Option<u64>>,
 }
 
-/// Indices of a dim that one row, column or panel stands for.
+/// The indices of a dim that one row, column or panel represents.
 #[derive(Clone, Copy)]
 struct Mark {
     start: u64,
     end: u64,
-    /// Whether a block begins here.
+    /// True if a block begins here.
     begins: bool,
 }
 
 impl Mark {
-    /// The index, or the block as Python's slices write it.
+    /// Returns the index, or the block as Python's slices write it.
     fn text(self) -> String {
         match self.end - self.start {
             1 => self.start.to_string(),
@@ -90,7 +90,7 @@ impl Mark {
         }
     }
 
-    /// The index, or where the block begins: what is short enough above a column.
+    /// Returns the index, or the beginning of the block: short enough for the head of a column.
     fn short(self) -> String {
         match self.end - self.start {
             1 => self.start.to_string(),
@@ -100,7 +100,7 @@ impl Mark {
 }
 
 impl Axis {
-    /// Index by index where the dim has no more than `most`, else block by block.
+    /// Splits a dim into indices if there are at most `most`, else into blocks.
     fn new(holders: &Holders<'_>, dim: Option<usize>, extents: &[u64], most: u64) -> Axis {
         let extent = dim.map_or(1, |dim| extents[dim]);
         let edges = dim.map_or(vec![0, 1], |dim| holders.edges(dim, extent));
@@ -122,7 +122,7 @@ impl Axis {
         self.marks.get(usize::try_from(at).ok()?).copied()
     }
 
-    /// The margins; a block is called by `name`.
+    /// Returns the margins; `name` formats a block.
     fn margins(&self, name: fn(Mark) -> String) -> Vec<Margin> {
         let margin = |at: &Option<u64>| match at.and_then(|at| self.mark(at)) {
             None => Margin { head: "…".into(), ..Margin::default() },
@@ -138,7 +138,7 @@ impl Axis {
         self.marks.iter().any(|mark| mark.end - mark.start > 1)
     }
 
-    /// What is left out of it.
+    /// Returns a note on the parts that are left out.
     fn missing(&self, what: &str) -> Option<String> {
         let (count, of) =
             (self.marks.len() as u64, if self.in_blocks() { " blocks of" } else { "" });
@@ -149,7 +149,7 @@ impl Axis {
     }
 }
 
-/// An array and what is drawn of it.
+/// An array and the parts of it that are drawn.
 struct Picture<'a> {
     holders: Holders<'a>,
     extents: &'a [u64],
@@ -163,13 +163,13 @@ struct Picture<'a> {
 impl<'a> Picture<'a> {
     fn new(extents: &'a [u64], holders: Holders<'a>, limits: Limits) -> Picture<'a> {
         let cut = |dim: &usize| holders.edges(*dim, extents[*dim]).len() > 2;
-        // The last two dims that are cut; where fewer are, the last others.
+        // The last two dims that are split; if fewer are split, the last others.
         let (mut drawn, whole): (Vec<usize>, Vec<usize>) =
             (0..extents.len()).rev().partition(|dim| cut(dim));
         drawn.extend(whole);
         drawn.truncate(2);
         tilewright_core::sort_short(&mut drawn, |dim| *dim);
-        // A list of blocks is read from line to line.
+        // A long list of blocks is drawn as rows.
         let long = |dim: &usize| holders.edges(*dim, extents[*dim]).last() > Some(&limits.columns);
         let column = if drawn.len() == 1 && drawn.iter().all(long) { None } else { drawn.pop() };
         let axis = |dim, most| Axis::new(&holders, dim, extents, most);
@@ -180,7 +180,7 @@ impl<'a> Picture<'a> {
         Picture { holders, extents, rows, columns, others, limits }
     }
 
-    /// The panels, and how many are left out.
+    /// Returns the panels, and the number of panels that are left out.
     fn panels(&self, sets: &mut Sets) -> (Vec<Panel>, u64) {
         let counts: Vec<u64> = self.others.iter().map(|axis| axis.marks.len() as u64).collect();
         let whole = counts.iter().fold(1u64, |count, n| count.saturating_mul(*n));
@@ -225,7 +225,7 @@ impl<'a> Picture<'a> {
         Panel { caption, rows, columns, frame: 1, cells, ..Panel::default() }
     }
 
-    /// Those of `classes` that hold an index of an axis.
+    /// Returns those of `classes` that hold an index of an axis.
     fn holding(&self, classes: &[usize], axis: &Axis, x: u64) -> Vec<usize> {
         match axis.dim {
             Some(dim) => self.holders.holding(classes, dim, x),
@@ -233,7 +233,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// What a cell stands for, dim by dim.
+    /// Returns the marks of a cell, dim by dim.
     fn place(&self, fixed: &[Mark], row: Mark, column: Mark) -> Vec<Mark> {
         let mut fixed = fixed.iter();
         let mark = |dim| match dim {
@@ -244,7 +244,7 @@ impl<'a> Picture<'a> {
         (0..self.extents.len()).filter_map(mark).collect()
     }
 
-    /// A cell of this set; its colour follows when all sets are known.
+    /// Returns a cell of this set; its colour is assigned after all sets are known.
     fn cell(&self, place: &[Mark], set: u64, sets: &Sets) -> Cell {
         let (text, said) = sets.texts(set);
         let at: Vec<String> = place.iter().map(|mark| mark.text()).collect();
@@ -260,7 +260,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// `[0:4,:,:]`, the blocks that a panel fixes.
+    /// Returns `[0:4,:,:]`, the blocks that a panel fixes.
     fn caption(&self, fixed: &[Mark]) -> String {
         let mut fixed = fixed.iter();
         let free = [self.rows.dim, self.columns.dim];
@@ -271,7 +271,7 @@ impl<'a> Picture<'a> {
         format!("[{}]", dims.collect::<Vec<_>>().join(","))
     }
 
-    /// What the picture shows, and how it writes it.
+    /// Describes the contents of the picture and its notation.
     fn says(&self, sets: &Sets) -> String {
         let mut says = "cells name the devices that hold them".to_owned();
         if let Some(text) = sets.shortened() {
@@ -291,7 +291,7 @@ impl<'a> Picture<'a> {
         says
     }
 
-    /// What is left out, who has copies, and who holds nothing.
+    /// Returns notes: the parts left out, the devices with copies, and the devices without elements.
     fn notes(&self, panels: u64) -> Vec<String> {
         let more = (panels > 0).then(|| format!("{panels} panels"));
         let left = [self.rows.missing("rows"), self.columns.missing("columns"), more];

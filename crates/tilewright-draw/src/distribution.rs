@@ -1,8 +1,8 @@
-//! A map from named dims to the coordinates of an array, by who holds each element: Triton's distributed layouts,
-//! from registers, lanes, warps and blocks, and any other linear layout.
+//! Draws a map from named dims to the coordinates of an array, by the holder of each element: Triton's distributed
+//! layouts, from registers, lanes, warps and blocks, and any other linear layout.
 //!
-//! Law: the place that a cell names is sent to the cell's coordinate, and is the first such; a cell without a name
-//! is reached from nowhere.
+//! Law: the map sends the input coordinate that a cell shows to the coordinate of the cell, and it is the first with
+//! this value. An empty cell is not in the image of the map.
 
 use std::collections::HashMap;
 
@@ -17,16 +17,17 @@ use crate::{
     subject::join,
 };
 
-/// Triton's names of what holds elements, with the letter of each, as threads are named: the value last.
+/// Triton's names of input dims, with the letter of each; the register is last.
 const HOLDERS: [(&str, char); 4] =
     [("block", 'B'), ("warp", 'W'), ("lane", 'T'), ("register", 'V')];
 
-/// Which place of the input dims each coordinate of the output dims comes from: of Triton's layouts the thread and
-/// the value (`W1 T5` and `V3` below), of others the coordinate. Where several places hold one element, the first is
-/// shown, and the others are counted.
+/// Draws the input coordinate that is mapped to each coordinate of the output dims: for Triton's layouts the thread and
+/// the value (`W1 T5` and `V3` below), for others the coordinate. If several input coordinates hold one element, the
+/// first is shown, and the number of copies is noted.
 ///
 /// # Errors
-/// [no layout](Error::is_no_layout) for a map of more than [`MOST`] places that does not reach every coordinate.
+/// [no layout](Error::is_no_layout) for a map of more than [`MOST`] input coordinates that does not reach every output
+/// coordinate.
 ///
 /// ```
 /// use tilewright_core::LinearLayout;
@@ -63,19 +64,19 @@ pub fn distribution(map: &LinearLayout, limits: &Limits) -> Result<Scene, Error>
     Ok(scene)
 }
 
-/// Where coordinates come from.
+/// The inverse of a map.
 struct Holders<'a> {
     map: &'a LinearLayout,
     back: Back,
-    /// Whether all dims are Triton's.
+    /// True if all dims are Triton's.
     named: bool,
-    /// How many places are sent to one coordinate.
+    /// The number of input coordinates with the same value.
     copies: u64,
 }
 
-/// The way back from an output index.
+/// The inverse by the output index.
 enum Back {
-    /// All there are, counted out.
+    /// A table of all input indices.
     Listed(HashMap<u64, u64>),
     /// The right inverse.
     Solved(Box<LinearLayout>),
@@ -97,7 +98,7 @@ impl<'a> Holders<'a> {
         Ok(Holders { map, back, named, copies: map.in_size() >> map.rank() })
     }
 
-    /// The place that a coordinate comes from, an integer an input dim.
+    /// Returns the input coordinate of an output coordinate, with an integer for each input dim.
     fn place(&self, coord: &[u64]) -> Option<Vec<u64>> {
         let index = match &self.back {
             Back::Listed(first) => *first.get(&index(coord, self.map.outs()))?,
@@ -128,7 +129,7 @@ impl<'a> Holders<'a> {
         }
     }
 
-    /// `W1 T5` and `V3`; dims of one place are left out.
+    /// Returns `W1 T5` and `V3`; dims of size 1 are left out.
     fn name(&self, place: &[u64]) -> String {
         let digit = |(name, letter): &(&str, char)| {
             let dim = self.map.ins().iter().position(|dim| dim.name() == *name)?;
@@ -139,7 +140,7 @@ impl<'a> Holders<'a> {
         lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The number of the thread, or of the coordinate without its last dim: what one colour is for.
+    /// Returns the number of the thread, or of the coordinate without its last dim: it selects the colour.
     fn thread(&self, place: &[u64]) -> u64 {
         let dims = self.map.ins().iter().zip(place).enumerate();
         let last = place.len().saturating_sub(1);
@@ -170,7 +171,7 @@ impl<'a> Holders<'a> {
     }
 }
 
-/// The number of a coordinate, the first dim fastest.
+/// Returns the index of a coordinate, the first dim fastest.
 fn index(coord: &[u64], dims: &[tilewright_core::LinearDim]) -> u64 {
     let pairs = coord.iter().zip(dims).rev();
     pairs.fold(0, |index, (x, dim)| index.wrapping_mul(dim.size()).wrapping_add(*x))

@@ -1,7 +1,7 @@
-//! Text that means itself, in the languages pictures are printed in.
+//! Escapes text in the languages of pictures.
 
-/// Text in XML and HTML, between tags and in quotes. Characters that XML has no way to say, not even as
-/// references, become U+FFFD.
+/// Escapes text in XML and HTML, between tags and in quotes. Characters that XML cannot represent, even as references,
+/// become U+FFFD.
 pub(crate) fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -21,8 +21,8 @@ pub(crate) fn xml(text: &str) -> String {
     escaped
 }
 
-/// Text in TeX, in text mode. Of what is not ASCII, letters of Latin script and the signs that scenes use
-/// are kept; the rest becomes a question mark, which every font has.
+/// Escapes text in TeX, in text mode. Of characters outside ASCII, letters of Latin script and the signs that scenes
+/// use are kept; the others become a question mark, which every font has.
 pub(crate) fn tex(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -37,9 +37,9 @@ pub(crate) fn tex(text: &str) -> String {
             '<' => escaped += "\\textless{}",
             '>' => escaped += "\\textgreater{}",
             '|' => escaped += "\\textbar{}",
-            // The same character in every encoding of a typewriter's letters.
+            // Code 34 is the same character in every encoding of a typewriter font.
             '"' => escaped += "\\char34{}",
-            // Braces keep these from joining their neighbours: --, '', ``, ?`, ,,.
+            // Braces prevent ligatures with adjacent characters: --, '', ``, ?`, ,,.
             '–' => escaped += "-{}",
             '-' | '\'' | '`' | ',' => {
                 escaped.push(c);
@@ -52,7 +52,7 @@ pub(crate) fn tex(text: &str) -> String {
     escaped
 }
 
-/// What TeX calls a character that is not ASCII.
+/// Returns TeX's command for a character outside ASCII.
 fn sign(c: char) -> String {
     let name = match c {
         '×' => "times",
@@ -67,8 +67,8 @@ fn sign(c: char) -> String {
         '⌈' => "lceil",
         '⌉' => "rceil",
         '\t' | '\n' | '\r' => return " ".into(),
-        // Letters of Latin-1 and Latin Extended-A, which LaTeX reads as they are, but for those that its
-        // usual fonts lack: it would stop at these.
+        // LaTeX reads the letters of Latin-1 and Latin Extended-A as they are, except those that its usual fonts lack:
+        // it would stop at these.
         'Ð' | 'Þ' | 'ð' | 'þ' | 'Đ' | 'đ' | 'Ħ' | 'ħ' | 'ĸ' | 'Ŀ' | 'ŀ' | 'ŉ' | 'Ŋ' | 'ŋ' | 'Ŧ'
         | 'ŧ' => {
             return "?".into();
@@ -80,7 +80,8 @@ fn sign(c: char) -> String {
     format!("$\\{name}$")
 }
 
-/// Text for a terminal: what would move the cursor, and what would turn the line round, becomes U+FFFD.
+/// Escapes text for a terminal: characters that would move the cursor or change the direction of the line become
+/// U+FFFD.
 pub(crate) fn terminal(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()

@@ -1,4 +1,4 @@
-//! An array as grids: coordinates on the margins, in each cell where that element is stored.
+//! Draws an array as grids: coordinates in the margins, and the position of each element in its cell.
 
 use tilewright_core::Error;
 
@@ -8,11 +8,11 @@ use crate::{
     sheet::{Sheet, Spot, tip},
 };
 
-/// About how many characters stand side by side before another band begins.
+/// The approximate number of characters of a band before another one begins.
 const WIDTH: usize = 150;
 
-/// A grid of the last two dims, and a panel for each coordinate of the others. Borders are drawn round
-/// tiles, heavier round tiles of tiles; padding is hatched.
+/// Draws a grid of the last two dims, with a panel for each coordinate of the others. Tiles have borders, tiles of
+/// tiles heavier ones; padding is hatched.
 ///
 /// # Errors
 /// None so far: every layout has a grid.
@@ -45,7 +45,7 @@ pub fn grid(subject: &Subject<'_>, limits: &Limits) -> Result<Scene, Error> {
     Ok(scene)
 }
 
-/// An element in its colour, or padding.
+/// Returns the cell of an element in its colour, or of padding.
 pub(crate) fn cell(sheet: &Sheet<'_>, colouring: &Colouring, spot: &Spot<'_>) -> Cell {
     let (subject, Some(offset)) = (sheet.subject, spot.offset) else {
         return sheet.padding(spot);
@@ -59,7 +59,7 @@ pub(crate) fn cell(sheet: &Sheet<'_>, colouring: &Colouring, spot: &Spot<'_>) ->
     }
 }
 
-/// The panels in bands: side by side while the page is wide enough.
+/// Arranges panels in bands: side by side while the page is wide enough.
 pub(crate) fn bands(panels: Vec<Panel>) -> Vec<Band> {
     let (mut bands, mut used) = (Vec::<Band>::new(), 0);
     for panel in panels {
@@ -79,7 +79,7 @@ pub(crate) fn bands(panels: Vec<Panel>) -> Vec<Band> {
     bands
 }
 
-/// The legend of padding, where some is drawn.
+/// Returns the legend of padding, if some is drawn.
 pub(crate) fn padding(scene: &Scene, subjects: &[&Subject<'_>]) -> Option<Key> {
     let mut cells = scene.panels().flat_map(|panel| &panel.cells);
     cells.any(|cell| cell.paint == Paint::Padding).then_some(())?;
@@ -89,7 +89,7 @@ pub(crate) fn padding(scene: &Scene, subjects: &[&Subject<'_>]) -> Option<Key> {
     Some(Key::one(Paint::Padding, text))
 }
 
-/// A word on an array without elements.
+/// Returns a note on an array without elements.
 pub(crate) fn empty(subject: &Subject<'_>) -> Option<String> {
     (subject.layout.size() == 0).then(|| "the array is empty".into())
 }

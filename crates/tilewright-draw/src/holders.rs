@@ -1,17 +1,17 @@
-//! Which devices hold a block of an array: those whose ranges hold it in every dim.
+//! Finds the devices that hold a block of an array: those whose ranges contain it in every dim.
 //!
-//! Devices that hold the same are one class, and a set is a list of classes. Where every element is held by one class,
-//! which is usual, all sets together have one entry for each block, whatever the number of devices.
+//! Devices with equal ranges form one class, and a set is a list of classes. If one class holds every element, which is
+//! common, all sets together have one entry for each block, regardless of the number of devices.
 
 use std::collections::HashMap;
 
 use crate::{Key, Paint};
 
-/// The most characters of the names in a cell, and of those that are said of it when asked.
+/// The most characters of the names in a cell, and in its description.
 const NAMES: usize = 9;
 const SAID: usize = 80;
 
-/// A device, and what it holds of an array.
+/// A device, and its part of an array.
 ///
 /// ```
 /// use tilewright_draw::Device;
@@ -26,25 +26,25 @@ const SAID: usize = 80;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Device {
-    /// What cells call it, such as its number.
+    /// The name in cells, such as its number.
     pub name: String,
-    /// Where it stands; what is said of a cell has it behind the name. May be empty.
+    /// Its position in the mesh, which follows the name in descriptions of cells. May be empty.
     pub place: String,
-    /// For each dim the ranges of indices that it holds, `[start, length]` each.
+    /// For each dim, the ranges of indices that it holds, as `[start, length]`.
     pub holds: Vec<Vec<[u64; 2]>>,
-    /// For each dim the range behind the last index of the array that it has room for; the length may be 0.
+    /// For each dim, the range after the last index of the array for which it has storage; the length may be 0.
     pub padding: Vec<[u64; 2]>,
 }
 
-/// Ranges of indices, sorted and apart, `[start, end]` each.
+/// Ranges of indices, sorted and disjoint, as `[start, end]`.
 type Ranges = Vec<[u64; 2]>;
 
-/// The devices by what they hold.
+/// The devices, grouped by the elements that they hold.
 pub(crate) struct Holders<'a> {
     devices: &'a [Device],
     /// The devices of each class, in their order.
     classes: Vec<Vec<usize>>,
-    /// For each class and each dim the ranges held, padding among them.
+    /// For each class and each dim, the ranges that it holds, padding included.
     ranges: Vec<Vec<Ranges>>,
 }
 
@@ -64,12 +64,12 @@ impl<'a> Holders<'a> {
         holders
     }
 
-    /// All classes.
+    /// Returns all classes.
     pub(crate) fn all(&self) -> Vec<usize> {
         (0..self.classes.len()).collect()
     }
 
-    /// Those of `classes` that hold index `x` of a dim.
+    /// Returns those of `classes` that hold index `x` of a dim.
     pub(crate) fn holding(&self, classes: &[usize], dim: usize, x: u64) -> Vec<usize> {
         let holds = |class: &&usize| {
             let ranges = &self.ranges[**class][dim];
@@ -79,7 +79,8 @@ impl<'a> Holders<'a> {
         classes.iter().filter(holds).copied().collect()
     }
 
-    /// Where blocks of a dim begin and end, from 0 to the end of the padding: no range begins or ends within one.
+    /// Returns the edges of the blocks of a dim, from 0 to the end of the padding: no range begins or ends inside a
+    /// block.
     pub(crate) fn edges(&self, dim: usize, extent: u64) -> Vec<u64> {
         let ranges = self.ranges.iter().flat_map(|dims| dims[dim].iter().flatten().copied());
         let mut edges: Vec<u64> = ranges.chain([0, extent]).collect();
@@ -88,7 +89,7 @@ impl<'a> Holders<'a> {
         edges
     }
 
-    /// The devices of these classes, in their order.
+    /// Returns the devices of these classes, in their order.
     pub(crate) fn devices(&self, classes: &[usize]) -> Vec<&'a Device> {
         let mut all: Vec<usize> =
             classes.iter().flat_map(|class| &self.classes[*class]).copied().collect();
@@ -96,20 +97,20 @@ impl<'a> Holders<'a> {
         all.iter().map(|at| &self.devices[*at]).collect()
     }
 
-    /// The devices of each class that has several and holds something.
+    /// Iterates over the devices of each class that has several devices and holds elements.
     pub(crate) fn copies(&self) -> impl Iterator<Item = Vec<&'a Device>> {
         let classes = self.all().into_iter();
         let several = classes.filter(|class| self.classes[*class].len() > 1 && !self.empty(*class));
         several.map(|class| self.devices(&[class]))
     }
 
-    /// The devices that hold nothing.
+    /// Returns the devices without elements.
     pub(crate) fn idle(&self) -> Vec<&'a Device> {
         let empty: Vec<usize> = self.all().into_iter().filter(|class| self.empty(*class)).collect();
         self.devices(&empty)
     }
 
-    /// Whether the devices of a class hold no element.
+    /// Returns whether the devices of a class hold no element.
     fn empty(&self, class: usize) -> bool {
         self.classes[class].first().is_none_or(|device| {
             let holds = &self.devices[*device].holds;
@@ -119,14 +120,14 @@ impl<'a> Holders<'a> {
     }
 }
 
-/// What a device holds of a dim and has padding for.
+/// Returns the ranges of a dim that a device holds, padding included.
 fn ranges(device: &Device, dim: usize) -> Ranges {
     let held = device.holds.get(dim).into_iter().flatten().chain(device.padding.get(dim));
     let mut all: Ranges = held
         .filter(|[_, length]| *length > 0)
         .map(|[start, length]| [*start, start.saturating_add(*length)])
         .collect();
-    // The parts of a dim come in order, nearly always.
+    // The parts of a dim are almost always in order.
     tilewright_core::sort_short(&mut all, |range| *range);
     let mut apart: Ranges = Vec::with_capacity(all.len());
     for [start, end] in all {
@@ -138,20 +139,20 @@ fn ranges(device: &Device, dim: usize) -> Ranges {
     apart
 }
 
-/// The sets of devices that cells name, in the order in which they are first met.
+/// The sets of devices that cells name, in the order in which they are first found.
 #[derive(Default)]
 pub(crate) struct Sets {
     known: HashMap<Vec<usize>, u64>,
-    /// The names in a cell, and what is said of it when asked.
+    /// The names in a cell, and its description.
     texts: Vec<(String, String)>,
     /// The number of the set without devices.
     nobody: Option<u64>,
-    /// Whether a set has several devices.
+    /// True if a set has several devices.
     several: bool,
 }
 
 impl Sets {
-    /// The number of the set of these classes.
+    /// Returns the number of the set of these classes.
     pub(crate) fn number(&mut self, holders: &Holders<'_>, classes: Vec<usize>) -> u64 {
         if let Some(number) = self.known.get(&classes) {
             return *number;
@@ -170,7 +171,7 @@ impl Sets {
         self.texts.len() as u64
     }
 
-    /// The names in a cell, and what is said of it when asked.
+    /// Returns the names in a cell, and its description.
     pub(crate) fn texts(&self, number: u64) -> (&str, &str) {
         let texts = usize::try_from(number).ok().and_then(|number| self.texts.get(number));
         texts.map_or(("", ""), |(text, said)| (text, said))
@@ -180,7 +181,7 @@ impl Sets {
         self.nobody == Some(number)
     }
 
-    /// The text of a cell that has no room for all its names.
+    /// Returns the text of a cell that is too narrow for all its names.
     pub(crate) fn shortened(&self) -> Option<&str> {
         self.texts.iter().map(|(text, _)| text.as_str()).find(|text| text.contains('+'))
     }
@@ -199,7 +200,7 @@ impl Sets {
     }
 }
 
-/// What a cell says of its devices, and what is said of it when asked.
+/// Returns the names in a cell of these devices, and its description.
 fn texts(devices: &[&Device]) -> (String, String) {
     let all = names(devices, SAID);
     let text = match devices {
@@ -217,8 +218,8 @@ fn texts(devices: &[&Device]) -> (String, String) {
     (text, said)
 }
 
-/// The names of devices with commas between; three and more numbers in a row as `0-7`. Of more than `most` characters
-/// the first ones, and how many there are.
+/// Returns the names of devices, separated by commas; three or more consecutive numbers are written as `0-7`. If the
+/// text has more than `most` characters, it has the first names and the number of devices.
 pub(crate) fn names(devices: &[&Device], most: usize) -> String {
     let number = |at: usize| devices.get(at).and_then(|device| device.name.parse::<u64>().ok());
     let after = |at: usize| number(at).and_then(|n| n.checked_add(1));

@@ -1,8 +1,8 @@
-//! A scene as HTML: tables, which every reader of screens knows how to walk, with a style sheet and a
-//! script of a few lines within. Nothing comes from elsewhere.
+//! Prints a scene as HTML: tables, which screen readers can navigate, with a style sheet and a short script inside. It
+//! loads nothing from other places.
 //!
-//! Pointing at a cell, or walking to it with the arrow keys, shows what is said of it and lights the cells
-//! of the same link. All names begin with `tw-`, so a part stands in any page.
+//! When a cell is pointed at, or reached with the arrow keys, the page shows its description and highlights the cells
+//! of the same link. All class names begin with `tw-`, so the part can be included in any page.
 
 use std::fmt::Write as _;
 
@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Scene {
-    /// The picture as a page that answers the pointer and the keyboard: what an element is, and the other
-    /// cells of the same element. It takes nothing from elsewhere.
+    /// Returns the picture as a page that answers the pointer and the keyboard: it describes an element, and shows the
+    /// other cells of the same element. The page loads nothing from other places.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -28,7 +28,7 @@ impl Scene {
         page(self)
     }
 
-    /// The same as a part of a page, for notebooks; several of them stand in one page.
+    /// Returns the picture as a part of a page, for notebooks; several of them can be on one page.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -43,7 +43,7 @@ impl Scene {
     }
 }
 
-/// A page of its own.
+/// Returns a complete page.
 fn page(scene: &Scene) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -55,7 +55,7 @@ fn page(scene: &Scene) -> String {
     )
 }
 
-/// A part of a page.
+/// Returns a part of a page.
 fn part(scene: &Scene) -> String {
     let title = xml(&scene.title);
     let mut html = format!("<section class=\"tw-scene\" aria-label=\"{title}\">\n");
@@ -76,12 +76,13 @@ fn part(scene: &Scene) -> String {
     html + "</section>\n"
 }
 
-/// What the panels of several bands have in common that stand below one another, as on the page of the SVG: their
-/// columns, and the room left of their cells.
+/// The common columns of panels in bands that are below one another, as on the page of the SVG: the columns, and the
+/// space to the left of their cells.
 struct Columns {
-    /// The most characters of a row's head, by panel; of the first panel alone where bands have unlike numbers.
+    /// The most characters of a row's head, by panel; only for the first panel if bands have different numbers of
+    /// panels.
     heads: Vec<usize>,
-    /// Whether all bands have the same number of panels, so that these can stand in columns.
+    /// True if all bands have the same number of panels, so these can be aligned in columns.
     aligned: bool,
 }
 
@@ -104,7 +105,7 @@ impl Columns {
         if self.aligned { " tw-aligned" } else { "" }
     }
 
-    /// The panels and what stands between them.
+    /// Returns the style of the columns of panels and of the signs between them.
     fn style(&self) -> String {
         match self.aligned {
             true => format!(" style=\"--tw-n:{}\"", 2 * self.heads.len() - 1),
@@ -124,7 +125,7 @@ fn print_band(html: &mut String, band: &Band, columns: &Columns, first: bool) {
         let sign = match band.joints.get(at) {
             Some(Joint::Arrow) => "→",
             Some(Joint::Sign(sign)) => sign,
-            // The place of a sign in other bands.
+            // Other bands have a sign here.
             Some(Joint::Gap) | None if columns.aligned && at + 1 < band.panels.len() => "",
             Some(Joint::Gap) | None => continue,
         };
@@ -209,7 +210,7 @@ fn class(paint: Paint) -> String {
     }
 }
 
-/// The colour of a shade, which has no class of its own.
+/// Returns the colour of a shade as a style, because shades have only one class together.
 fn tone(paint: Paint) -> String {
     match paint {
         Paint::Shade(place) => format!(" style=\"--tw-s:{}\"", shade(place).hex()),
@@ -229,7 +230,7 @@ fn list(html: &mut String, name: &str, items: impl Iterator<Item = String>) {
     }
 }
 
-/// The rules of the palette.
+/// Returns the rules of the palette.
 fn colours() -> String {
     let mut css = String::new();
     for hue in 0..HUES {

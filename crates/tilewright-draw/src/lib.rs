@@ -1,24 +1,23 @@
-//! Layouts drawn.
+//! Draws layouts.
 //!
-//! A picture is made in two steps that know nothing of one another. What there is to see of a layout
-//! becomes a [`Scene`]: cells, margins, rules, colours, a legend. A scene is then printed, as SVG, as
-//! interactive HTML, as TikZ, or as text for a terminal. So k kinds of pictures and n ways to print them are
-//! k + n files.
+//! A picture is made in two independent steps. A drawing function converts a layout to a [`Scene`]: cells, margins,
+//! rules, colours, a legend. A printer then writes the scene as SVG, as interactive HTML, as TikZ, or as text for a
+//! terminal. So k kinds of pictures and n printers are k + n files.
 //!
-//! | picture | what it shows |
+//! | picture | contents |
 //! |---|---|
-//! | [`grid()`] | where each element is stored; tiles as borders, padding hatched |
-//! | [`memory()`] | what each offset stores |
-//! | [`conversion()`] | one array in two layouts, grids and memories, one colour for what belongs together |
-//! | [`owners()`], [`fragment()`] | which thread holds each element, as which of its values |
-//! | [`distribution()`] | the same of a linear layout, Triton's registers, lanes and warps among them |
-//! | [`devices()`] | which devices hold each element of an array in shards |
-//! | [`coordinates()`] | where a layout with coordinates for values sends each cell |
-//! | [`banks()`] | the banks of shared memory, and how often reads collide, without a swizzle and with it |
+//! | [`grid()`] | the position of each element; tiles as borders, padding hatched |
+//! | [`memory()`] | the element at each offset |
+//! | [`conversion()`] | one array in two layouts, grids and memories, with one colour for corresponding elements |
+//! | [`owners()`], [`fragment()`] | the thread that holds each element, and the index of the value |
+//! | [`distribution()`] | the holders of a linear layout's elements, such as Triton's registers, lanes and warps |
+//! | [`devices()`] | the devices that hold each element of a sharded array |
+//! | [`coordinates()`] | the value of each cell in a layout whose values are coordinates |
+//! | [`banks()`] | the banks of shared memory, and the conflicts of reads, without a swizzle and with it |
 //! | [`bank_conflicts()`] | the bank of each element, before and after a change, and the threads that wait for each other |
 //! | [`step()`] | an operation of the algebra: its operands and its result |
 //!
-//! Pictures are bounded by [`Limits`], say what they leave out, and are the same whenever they are drawn.
+//! Pictures are bounded by [`Limits`], list the parts that they leave out, and are deterministic.
 //!
 //! ```
 //! use tilewright_core::{Layout, TensorLayout};

@@ -1,10 +1,9 @@
-//! How much is drawn. What is left out shows as `…` where it is missing, and is counted in a note.
+//! The bounds of a picture. Parts that are left out are shown as `…`, and counted in a note.
 //!
-//! Law: whatever the layout, no more than [`Limits::cells`] cells of grids are drawn, nor of memory, and no
-//! more than [`MOST`] whatever the limits, so that a picture takes time and memory by its own size, not by
-//! the layout's.
+//! Law: whatever the layout, at most [`Limits::cells`] cells of grids are drawn, and at most that number of memory; and
+//! at most [`MOST`] whatever the limits. So the time and memory for a picture depend on its own size, not on the layout's.
 
-/// The most cells of grids, and of memory, whatever the limits say.
+/// The most cells of grids, and of memory, whatever the limits.
 pub const MOST: u64 = 1 << 16;
 
 /// The bounds of a picture.
@@ -21,13 +20,13 @@ pub const MOST: u64 = 1 << 16;
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Rows of one grid.
+    /// The most rows of one grid.
     pub rows: u64,
-    /// Columns of one grid.
+    /// The most columns of one grid.
     pub columns: u64,
-    /// Grids, for arrays of more than two dims.
+    /// The most grids, for arrays of more than two dims.
     pub panels: u64,
-    /// Cells of all grids together, and of memory. One that is wanted at all has one cell at least.
+    /// The most cells of all grids together, and of memory. Each of them has at least one cell if it is drawn.
     pub cells: u64,
 }
 
@@ -39,7 +38,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits as they are kept: at least one of everything, no more than [`MOST`] cells in all.
+    /// Returns the limits that apply: at least one of everything, at most [`MOST`] cells in all.
     pub(crate) fn kept(&self) -> Limits {
         let cells = self.cells.clamp(1, MOST);
         let columns = self.columns.clamp(1, cells);
@@ -47,26 +46,26 @@ impl Limits {
         Limits { rows, columns, panels: self.panels.clamp(1, cells), cells }
     }
 
-    /// The number of grids of `cells` cells each that are drawn.
+    /// Returns the number of grids of `cells` cells each that are drawn.
     pub(crate) fn grids(&self, cells: u64) -> u64 {
         self.panels.min(self.cells / cells.max(1)).max(1)
     }
 }
 
-/// A dim as a picture needs it to choose what is shown.
+/// The facts about a dim that decide which part of it is shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reach<'a> {
-    /// The coordinates with their padding.
+    /// The number of coordinates, padding included.
     pub(crate) extent: u64,
-    /// Those of elements.
+    /// The number of coordinates of elements.
     pub(crate) real: u64,
     /// The sizes of tiles, inner first.
     pub(crate) tiles: &'a [u64],
 }
 
-/// The coordinates along a dim that are drawn, `None` where some are left out: the first, up to the end of
-/// a tile where that costs little, and the last few; of elements and of padding, if there is more of this
-/// than would be the last.
+/// Returns the coordinates along a dim that are drawn, `None` for a gap: the first ones, up to the end of a tile if
+/// that costs little, and the last few. If padding is so long that it would be all of the last ones, the last elements
+/// are shown too.
 pub(crate) fn shown(reach: Reach<'_>, most: u64) -> Vec<Option<u64>> {
     let Reach { extent, real, tiles } = reach;
     if extent <= most {
@@ -77,7 +76,7 @@ pub(crate) fn shown(reach: Reach<'_>, most: u64) -> Vec<Option<u64>> {
     }
     let tail = (most / 8).max(1);
     let elements = tail.div_ceil(2);
-    // Padding that hides the last elements: these stand before it, behind a gap of their own.
+    // Padding that hides the last elements: these are shown before it, after their own gap.
     let apart = tail > 1 && extent.saturating_sub(real) >= tail && real >= most;
     let head = most - 1 - tail - u64::from(apart);
     let whole = |size: &u64| head - head % (*size).max(1);
@@ -90,7 +89,7 @@ pub(crate) fn shown(reach: Reach<'_>, most: u64) -> Vec<Option<u64>> {
     first.chain((extent - tail..extent).map(Some)).collect()
 }
 
-/// Those of the shown that a dim of this extent has; where all behind a gap are missing, so is the gap.
+/// Returns those of the shown coordinates that are within this extent, without a gap at the end.
 pub(crate) fn within(shown: &[Option<u64>], extent: u64) -> Vec<Option<u64>> {
     let mut kept: Vec<Option<u64>> =
         shown.iter().copied().filter(|x| x.is_none_or(|x| x < extent)).collect();
@@ -101,7 +100,7 @@ pub(crate) fn within(shown: &[Option<u64>], extent: u64) -> Vec<Option<u64>> {
     kept
 }
 
-/// How many of `extent` coordinates are not among the shown.
+/// Returns the number of the `extent` coordinates that are not shown.
 pub(crate) fn missing(extent: u64, shown: &[Option<u64>]) -> u64 {
     extent - shown.iter().flatten().count() as u64
 }

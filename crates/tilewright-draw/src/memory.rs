@@ -1,7 +1,7 @@
-//! Memory as a strip: offset by offset, what is stored there, broken into lines.
+//! Draws memory as a strip: the contents offset by offset, in lines.
 //!
-//! Law: the cell of an offset is what [`TensorLayout::locate`] says of it. Of memory that is longer than a
-//! picture, lines that hold no element are left out first.
+//! Law: the cell of an offset shows the result of [`TensorLayout::locate`]. If memory is longer than the picture, lines
+//! without elements are left out first.
 
 use tilewright_core::{Error, Place, TensorLayout};
 
@@ -13,14 +13,14 @@ use crate::{
     sheet::{gap, tip},
 };
 
-/// The most cells of a line, unless the lines are said to be longer.
+/// The most cells of a line, unless the caller sets longer lines.
 const LINE: u64 = 32;
 
-/// The cells of a line where the layout suggests no length.
+/// The cells of a line if the layout suggests no length.
 const USUAL: u64 = 16;
 
-/// Memory from the first offset to the last, the elements in the colours of their [grid](crate::grid()).
-/// A line holds a tile where a tile is short enough.
+/// Draws memory from the first offset to the last, with the elements in the colours of their [grid](crate::grid()). A
+/// line contains a tile if a tile is short enough.
 ///
 /// # Errors
 /// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
@@ -56,11 +56,11 @@ pub fn memory(subject: &Subject<'_>, limits: &Limits) -> Result<Scene, Error> {
 pub(crate) struct Strip<'a> {
     subject: &'a Subject<'a>,
     colouring: &'a Colouring,
-    /// The cells of a line.
+    /// The number of cells of a line.
     width: u64,
     low: i64,
     whole: u64,
-    /// The numbers of the lines drawn, `None` where some are left out that hold no element.
+    /// The numbers of the lines drawn, `None` for a gap of lines without elements.
     lines: Vec<Option<u64>>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Strip<'a> {
         Strip { subject, colouring, width, low, whole, lines }
     }
 
-    /// The lines, each from a multiple of their length.
+    /// Returns the lines; each begins at a multiple of their length.
     ///
     /// # Errors
     /// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
@@ -137,7 +137,7 @@ impl<'a> Strip<'a> {
         })
     }
 
-    /// What is left out, of the memory called so.
+    /// Returns a note on the cells that are left out of the memory with this name.
     pub(crate) fn notes(&self, of: &str) -> Option<String> {
         let of_line = |line: &u64| self.width.min(self.whole - line * self.width);
         let left = self.whole - self.lines.iter().flatten().map(of_line).sum::<u64>();
@@ -145,8 +145,8 @@ impl<'a> Strip<'a> {
     }
 }
 
-/// The lines that hold elements, no more than these with the gaps between; where one line alone holds
-/// none, it is no gap.
+/// Returns at most this many lines with elements, with the gaps between; a single line without elements is not replaced
+/// by a gap.
 fn held(layout: &TensorLayout, low: i64, width: u64, most: u64) -> Vec<Option<u64>> {
     let line = |offset: i64| offset.wrapping_sub(low) as u64 / width;
     let mut all: Vec<u64> = layout.in_order().map(|(_, offset)| line(offset)).collect();
@@ -169,7 +169,7 @@ fn held(layout: &TensorLayout, low: i64, width: u64, most: u64) -> Vec<Option<u6
     lines
 }
 
-/// A line in equal parts of no more cells than these, where the parts are not much shorter.
+/// Divides a line into equal parts of at most this many cells, if that does not make them much shorter.
 fn broken(line: u64, most: u64) -> u64 {
     let parts = (most.div_ceil(2)..=most).rev().find(|&part| line.is_multiple_of(part));
     if line <= most { line } else { parts.unwrap_or(most) }
@@ -179,7 +179,7 @@ fn absent() -> Cell {
     Cell { paint: Paint::Absent, ..Cell::default() }
 }
 
-/// How many cells make a line: the smallest tile that is long enough, or a row of the array.
+/// Returns the number of cells of a line: the smallest tile that is long enough, or a row of the array.
 pub(crate) fn line(layout: &TensorLayout) -> u64 {
     let colouring = Colouring::new(layout);
     let tile = (0..layout.rank()).map(|dim| colouring.cuts(dim).last().copied());

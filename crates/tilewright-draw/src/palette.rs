@@ -1,10 +1,10 @@
-//! The colours, chosen so that colour-blind readers can tell them apart.
+//! The colours, chosen so that colour-blind readers can distinguish them.
 //!
-//! They are tints of the palette of Masataka Okabe and Kei Ito, *Color Universal Design* (2002,
-//! revised 2008), whose colours are told apart under every common deficiency of sight; its black is
-//! replaced by a grey, since black is what is written in the cells. A tint is a colour mixed with white, in a
-//! proportion chosen so that all pairs stay apart for normal, red-blind, green-blind and blue-blind sight,
-//! and black text stays legible on all; tests keep both.
+//! They are tints of the palette of Masataka Okabe and Kei Ito, *Color Universal Design* (2002, revised 2008), whose
+//! colours can be distinguished under every common colour vision deficiency. Its black is replaced by a grey, since the
+//! text in cells is black. A tint is a colour mixed with white, in a proportion chosen so that all pairs remain
+//! distinct for normal, red-blind, green-blind and blue-blind sight, and black text is legible on all; tests check
+//! both.
 
 /// The number of colours.
 pub const HUES: u8 = 8;
@@ -20,20 +20,20 @@ pub const HUES: u8 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// What text is written in.
+/// The colour of text.
 pub const INK: Rgb = Rgb(0x1a, 0x1a, 0x1a);
-/// What margins and notes are written in.
+/// The colour of margins and notes.
 pub const MUTED: Rgb = Rgb(0x5a, 0x5f, 0x66);
-/// What padding is hatched with.
+/// The colour of the hatching of padding.
 pub const HATCH: Rgb = Rgb(0x9a, 0xa0, 0xa6);
-/// What padding is hatched on, the ground of padded cells.
+/// The background of padded cells.
 pub const PADDED: Rgb = Rgb(0xf4, 0xf4, 0xf4);
-/// The hairlines between cells.
+/// The colour of the hairlines between cells.
 pub const HAIR: Rgb = Rgb(0xc4, 0xc8, 0xcc);
-/// The ground.
+/// The background.
 pub const PAPER: Rgb = Rgb(0xff, 0xff, 0xff);
 
-/// The colours of the source with the share, in percent, that their tint has of them.
+/// The colours of the source with the percentage of each in its tint.
 const SOURCE: [(Rgb, u16); HUES as usize] = [
     (Rgb(0x56, 0xb4, 0xe9), 50),
     (Rgb(0xe6, 0x9f, 0x00), 75),
@@ -45,13 +45,13 @@ const SOURCE: [(Rgb, u16); HUES as usize] = [
     (Rgb(0x99, 0x99, 0x99), 33),
 ];
 
-/// The stops of the scale, from its first colour to its last: darker to lighter, blue to yellow, which every
-/// deficiency of sight keeps in order.
+/// The stops of the scale, from its first colour to its last: from dark to light, blue to yellow, an order that every
+/// colour vision deficiency preserves.
 const SCALE: [Rgb; 4] =
     [Rgb(0x6a, 0x8c, 0xd8), Rgb(0x7f, 0xb6, 0xd0), Rgb(0xc9, 0xd3, 0xa8), Rgb(0xff, 0xee, 0x80)];
 
 impl Rgb {
-    /// As it is written in style sheets.
+    /// Returns the colour as style sheets write it.
     ///
     /// ```
     /// use tilewright_draw::palette::Rgb;
@@ -61,8 +61,8 @@ impl Rgb {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 
-    /// The contrast of two colours as the Web Content Accessibility Guidelines define it: from 1 to 21,
-    /// where text wants 4.5.
+    /// Returns the contrast of two colours as the Web Content Accessibility Guidelines define it: from 1 to 21; text
+    /// needs at least 4.5.
     ///
     /// ```
     /// use tilewright_draw::palette::{INK, PAPER, tint};
@@ -79,7 +79,7 @@ impl Rgb {
         0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
-    /// The amounts of light, from 0 to 1.
+    /// Returns the linear intensities, from 0 to 1.
     fn linear(self) -> [f64; 3] {
         [self.0, self.1, self.2].map(|channel| match f64::from(channel) / 255.0 {
             low if low <= 0.040_45 => low / 12.92,
@@ -87,14 +87,14 @@ impl Rgb {
         })
     }
 
-    /// `percent` percent of the colour, the rest white.
+    /// Returns a mixture of `percent` percent of the colour and white.
     fn mixed(self, percent: u16) -> Rgb {
         let mix = |channel: u8| (255 - (255 - u16::from(channel)) * percent / 100) as u8;
         Rgb(mix(self.0), mix(self.1), mix(self.2))
     }
 }
 
-/// The colour of this number, or its lighter tint; after the last the first comes again.
+/// Returns the colour of this number, or its lighter tint; after the last, the first is used again.
 ///
 /// ```
 /// use tilewright_draw::palette::{HUES, INK, tint};
@@ -107,8 +107,8 @@ pub fn tint(hue: u8, light: bool) -> Rgb {
     colour.mixed(if light { percent / 2 } else { percent })
 }
 
-/// The colour of a place on the scale, from 0 to 255. The scale is for what is too much for [`tint`]s: its colours
-/// grow lighter from place to place and do not come again.
+/// Returns the colour at a position of the scale, from 0 to 255. The scale is for more items than there are [`tint`]s:
+/// its colours become lighter from position to position and do not repeat.
 ///
 /// ```
 /// use tilewright_draw::palette::{INK, shade};

@@ -1,8 +1,7 @@
-//! What a picture shows, before anybody decides how it is printed.
+//! The contents of a picture, independent of the format in which it is printed.
 //!
-//! A [`Scene`] is bands of panels below one another; a [`Panel`] is a grid of cells with margins and
-//! rules. Nothing in it knows what a layout is, and whoever prints it needs to know no more than this
-//! file.
+//! A [`Scene`] is a list of bands below one another, each with panels side by side. A [`Panel`] is a grid of cells with
+//! margins and rules. A scene does not depend on layouts, and a printer needs only the types of this file.
 
 use crate::palette::shade;
 
@@ -21,15 +20,15 @@ use crate::palette::shade;
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scene {
-    /// What is drawn, in a line.
+    /// The subject of the picture, in a line.
     pub title: String,
-    /// What the picture answers, below the title; may be empty.
+    /// The question that the picture answers, below the title; may be empty.
     pub subtitle: String,
-    /// Panels, band below band.
+    /// The bands, from top to bottom.
     pub bands: Vec<Band>,
-    /// What the colours mean.
+    /// The meaning of the colours.
     pub legend: Vec<Key>,
-    /// What was left out, and what was counted.
+    /// Notes on the parts left out, and on counts.
     pub notes: Vec<String>,
 }
 
@@ -48,13 +47,13 @@ pub struct Scene {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Band {
-    /// From left to right.
+    /// The panels, from left to right.
     pub panels: Vec<Panel>,
-    /// What stands between each panel and the next; where there is none, a gap.
+    /// The sign between each panel and the next; a gap if the list is shorter.
     pub joints: Vec<Joint>,
 }
 
-/// What stands between two panels.
+/// The sign between two panels.
 ///
 /// ```
 /// use tilewright_draw::Joint;
@@ -62,7 +61,7 @@ pub struct Band {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Joint {
-    /// Nothing but a gap.
+    /// Only a gap.
     Gap,
     /// An arrow to the right.
     Arrow,
@@ -70,7 +69,7 @@ pub enum Joint {
     Sign(String),
 }
 
-/// A grid of cells with what stands around it.
+/// A grid of cells with its captions and margins.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -86,7 +85,7 @@ pub enum Joint {
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Panel {
-    /// A word above it.
+    /// A word above the grid.
     pub caption: String,
     /// A line between the caption and the grid.
     pub detail: String,
@@ -96,11 +95,11 @@ pub struct Panel {
     pub columns: Vec<Margin>,
     /// The weight of the rule around the grid.
     pub frame: u8,
-    /// Row by row: rows times columns of them.
+    /// The cells, row by row.
     pub cells: Vec<Cell>,
 }
 
-/// What stands at both ends of a row or column, and the rule before it.
+/// The texts at both ends of a row or column, and the rule before it.
 ///
 /// ```
 /// use tilewright_draw::Margin;
@@ -109,12 +108,12 @@ pub struct Panel {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Margin {
-    /// To the left of a row, above a column.
+    /// The text to the left of a row, or above a column.
     pub head: String,
-    /// To the right of a row, below a column; mostly empty.
+    /// The text to the right of a row, or below a column; usually empty.
     pub tail: String,
-    /// The weight of the rule before it: 0 a hairline between cells, 1 and more a border of tiles, the
-    /// heavier the larger the tiles.
+    /// The weight of the rule before it: 0 for a hairline between cells, 1 and more for a border of tiles; larger tiles
+    /// have heavier rules.
     pub rule: u8,
 }
 
@@ -128,19 +127,19 @@ pub struct Margin {
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// What stands in it; a line end begins another line.
+    /// Its text; a newline begins another line.
     pub text: String,
-    /// How it is painted.
+    /// Its paint.
     pub paint: Paint,
-    /// What is said of it when asked; may be empty.
+    /// Its description, for example as a tooltip; may be empty.
     pub tip: String,
-    /// Cells of the same number belong together.
+    /// Cells with the same number belong together.
     pub link: Option<u64>,
-    /// Whether the cell is among those the picture points out.
+    /// True if the picture marks the cell.
     pub marked: bool,
 }
 
-/// How a cell is painted.
+/// The paint of a cell.
 ///
 /// ```
 /// use tilewright_draw::Paint;
@@ -154,23 +153,23 @@ pub enum Paint {
     Plain,
     /// A colour of the [palette](crate::palette), and whether it is its lighter tint.
     Colour {
-        /// Which, below [`HUES`](crate::palette::HUES).
+        /// The number of the colour, below [`HUES`](crate::palette::HUES).
         hue: u8,
-        /// The lighter tint.
+        /// True for the lighter tint.
         light: bool,
     },
-    /// A place on the scale of the [palette](crate::palette::shade), where there are more things than colours.
+    /// A position on the scale of the [palette](crate::palette::shade), if there are more items than colours.
     Shade(u8),
     /// Padding: hatched.
     Padding,
-    /// Left out: neither filled nor framed.
+    /// A cell that is left out: neither filled nor framed.
     Gap,
-    /// No cell at all.
+    /// The absence of a cell.
     Absent,
 }
 
 impl Paint {
-    /// The colour of this number, which begin again after the last.
+    /// Returns the colour of this number; the colours repeat after the last.
     ///
     /// ```
     /// use tilewright_draw::{Paint, palette::HUES};
@@ -182,9 +181,9 @@ impl Paint {
         Paint::Colour { hue, light: false }
     }
 
-    /// The colour of the thing of this number among `count`: one of the palette's where there are enough, else its
-    /// place on the scale. No two of eight things have one colour, and of more the later is the lighter or, of
-    /// neighbours among more than half the scale's 256 places, like the one before.
+    /// Returns the colour of an item among `count`: one of the palette if there are enough, else its position on the
+    /// scale. Up to eight items have different colours. Beyond that, a later item is lighter than an earlier one; with
+    /// more than half of the scale's 256 positions, adjacent items may have equal colours.
     ///
     /// ```
     /// use tilewright_draw::Paint;
@@ -211,19 +210,19 @@ impl Paint {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The paints it explains, side by side: each that there is, or some of a scale.
+    /// The paints it explains, side by side: all of them, or samples of a scale.
     pub paints: Vec<Paint>,
-    /// What they mean.
+    /// Their meaning.
     pub text: String,
 }
 
 impl Key {
-    /// The key of one paint.
+    /// Makes the key of one paint.
     pub(crate) fn one(paint: Paint, text: impl Into<String>) -> Key {
         Key { paints: vec![paint], text: text.into() }
     }
 
-    /// The key of `count` things, each in the next colour of the palette, which begin again after the last.
+    /// Makes the key of `count` items, each in the next colour of the palette; the colours repeat after the last.
     pub(crate) fn each(what: &str, count: u64) -> Key {
         let hues = u64::from(crate::palette::HUES);
         let text = match count <= hues {
@@ -233,7 +232,7 @@ impl Key {
         Key { paints: (0..count.min(hues)).map(Paint::colour).collect(), text }
     }
 
-    /// The colours of `count` things that [`Paint::among`] gives them; it says where neighbours have one colour.
+    /// Makes the key of `count` items with the colours of [`Paint::among`]; it mentions neighbours that share a colour.
     pub(crate) fn among(count: u64, text: impl Into<String>) -> Key {
         let count = count.max(1);
         let mut text = text.into();
@@ -249,13 +248,14 @@ impl Key {
     }
 }
 
-/// The most neighbours among `count` things that [`Paint::among`] gives one colour.
+/// Returns the most neighbours among `count` items with the same colour of [`Paint::among`].
 fn alike(count: u64) -> u64 {
     if count <= u64::from(crate::palette::HUES) {
         return 1;
     }
     let last = u128::from(count - 1);
-    // Place p of the scale is that of the numbers from p·last/255, rounded up, to where the next place begins.
+    // Position p of the scale belongs to the numbers from p·last/255, rounded up, to the beginning of the next
+    // position.
     let first = |place: u128| (place * last).div_ceil(255).min(last + 1);
     let (mut most, mut from) = (1, 0);
     for place in 1..=255u8 {
@@ -269,7 +269,7 @@ fn alike(count: u64) -> u64 {
 }
 
 impl Panel {
-    /// The cell of a row and a column.
+    /// Returns the cell of a row and a column.
     ///
     /// ```
     /// use tilewright_draw::{Cell, Margin, Panel};
@@ -286,14 +286,14 @@ impl Panel {
         self.cells.get(row * self.columns.len() + column)
     }
 
-    /// The weight of the edge above a cell, `None` where there is none; below the last row too.
+    /// Returns the weight of the edge above a cell, `None` if there is none; also below the last row.
     pub(crate) fn above(&self, row: usize, column: usize) -> Option<u8> {
         let before = row.checked_sub(1).map_or(Paint::Absent, |row| self.paint(row, column));
         let rule = self.rows.get(row).map_or(0, |margin| margin.rule);
         self.edge(before, self.paint(row, column), rule)
     }
 
-    /// The weight of the edge to the left of a cell; to the right of the last column too.
+    /// Returns the weight of the edge to the left of a cell; also to the right of the last column.
     pub(crate) fn before(&self, row: usize, column: usize) -> Option<u8> {
         let before = column.checked_sub(1).map_or(Paint::Absent, |column| self.paint(row, column));
         let rule = self.columns.get(column).map_or(0, |margin| margin.rule);
@@ -313,21 +313,21 @@ impl Panel {
         }
     }
 
-    /// The most characters of a line of any cell, or of the head or tail of any column.
+    /// Returns the most characters of a line of any cell, or of the head or tail of any column.
     pub(crate) fn width(&self) -> usize {
         let cells = self.cells.iter().flat_map(|cell| cell.text.lines());
         let margins = self.columns.iter().flat_map(|margin| [&*margin.head, &*margin.tail]);
         cells.chain(margins).map(|line| line.chars().count()).max().unwrap_or(0)
     }
 
-    /// The most lines of any cell, at least one.
+    /// Returns the most lines of any cell, at least one.
     pub(crate) fn lines(&self) -> usize {
         self.cells.iter().map(|cell| cell.text.lines().count()).max().unwrap_or(1).max(1)
     }
 }
 
 impl Scene {
-    /// All panels, band by band.
+    /// Iterates over all panels, band by band.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -362,7 +362,7 @@ mod tests {
             );
         }
         assert_eq!((alike(128), alike(0)), (1, 1));
-        // The largest number there is has its answer too.
+        // The largest number has an answer too.
         assert!(alike(u64::MAX) > u64::MAX / 256);
     }
 }

@@ -1,7 +1,7 @@
-//! Two dims of an array as a panel, the others fixed: coordinates on the margins, rules round tiles.
+//! Two dims of an array as a panel, with the others fixed: coordinates in the margins, rules around tiles.
 //!
-//! Law: a cell inside the logical extents is the element of that coordinate; the others are padding, drawn
-//! as far as the dim is an axis of the layout's own.
+//! Law: a cell inside the logical extents is the element of that coordinate. The others are padding, drawn if the dim
+//! is an axis of the layout.
 
 use tilewright_core::TensorLayout;
 
@@ -12,7 +12,7 @@ use crate::{
     subject::join,
 };
 
-/// What is drawn of an array: which coordinates of its last two dims, and how many grids.
+/// The part of an array that is drawn: coordinates of its last two dims, and the number of grids.
 pub(crate) struct Sheet<'a> {
     pub(crate) subject: &'a Subject<'a>,
     colouring: &'a Colouring,
@@ -23,7 +23,7 @@ pub(crate) struct Sheet<'a> {
 
 /// A dim as the rows or the columns of a panel.
 struct Axis {
-    /// Which; an array of fewer dims has one row, or one cell.
+    /// The number of the dim; an array of fewer dims has one row, or one cell.
     dim: Option<usize>,
     extent: u64,
     shown: Vec<Option<u64>>,
@@ -31,9 +31,9 @@ struct Axis {
 
 /// A cell of a sheet.
 pub(crate) struct Spot<'a> {
-    /// The coordinate, in padding too.
+    /// The coordinate, also in padding.
     pub(crate) coord: &'a [u64],
-    /// The offset, where there is an element.
+    /// The offset, if there is an element.
     pub(crate) offset: Option<i64>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Sheet<'a> {
         Sheet::beside(subject, [subject, subject], colouring, colouring, limits)
     }
 
-    /// One of two layouts of an array: of both, the same elements are shown, up to the ends of these tiles.
+    /// Makes the sheet of one of two layouts of an array: both show the same elements, up to the ends of these tiles.
     pub(crate) fn beside(
         subject: &'a Subject<'a>,
         both: [&Subject<'_>; 2],
@@ -70,7 +70,7 @@ impl<'a> Sheet<'a> {
         Sheet { subject, colouring, rows, columns, limits }
     }
 
-    /// The panels, and how many are left out.
+    /// Returns the panels, and the number of panels that are left out.
     pub(crate) fn panels(&self, cell: &dyn Fn(&Spot<'_>) -> Cell) -> (Vec<Panel>, u64) {
         let outer = &self.subject.layout.extents()[..self.outer()];
         let whole = outer.iter().fold(1u64, |count, &extent| count.saturating_mul(extent));
@@ -80,7 +80,7 @@ impl<'a> Sheet<'a> {
         (panels, whole - drawn)
     }
 
-    /// The dims that panels fix.
+    /// Returns the number of dims that panels fix.
     fn outer(&self) -> usize {
         self.subject.layout.rank().saturating_sub(2)
     }
@@ -117,7 +117,7 @@ impl<'a> Sheet<'a> {
         cell(&Spot { coord: &coord, offset })
     }
 
-    /// The weight of the heaviest rule.
+    /// Returns the weight of the heaviest rule.
     fn depth(&self) -> u8 {
         if self.subject.boxed {
             return 1;
@@ -146,7 +146,7 @@ impl<'a> Sheet<'a> {
         axis.shown.iter().map(margin).collect()
     }
 
-    /// What is left out of each panel, and of the panels.
+    /// Returns notes on the parts that are left out of each panel, and on the panels left out.
     pub(crate) fn notes(&self, panels: u64) -> Vec<String> {
         let part = |axis: &Axis, what: &str| match missing(axis.extent, &axis.shown) {
             0 => None,
@@ -160,7 +160,7 @@ impl<'a> Sheet<'a> {
         if parts.is_empty() { Vec::new() } else { vec![format!("left out: {}", parts.join(", "))] }
     }
 
-    /// A cell of padding.
+    /// Returns a cell of padding.
     pub(crate) fn padding(&self, spot: &Spot<'_>) -> Cell {
         let layout = self.subject.layout;
         let tip = match layout.layout().offset_at(spot.coord) {
@@ -171,12 +171,12 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Where something is left out.
+/// Returns a cell that marks a gap.
 pub(crate) fn gap(text: &str) -> Cell {
     Cell { text: text.into(), paint: Paint::Gap, ..Cell::default() }
 }
 
-/// The extent of a dim, padding included where the dim is an axis of its own.
+/// Returns the extent of a dim, with padding if the dim is an axis of the layout.
 fn padded(layout: &TensorLayout, dim: usize) -> u64 {
     match layout.layout().axis_size(dim) {
         Some(size) if layout.is_strided() => size,
@@ -184,7 +184,7 @@ fn padded(layout: &TensorLayout, dim: usize) -> u64 {
     }
 }
 
-/// What is said of an element: where it is, and the digits of its coordinate.
+/// Returns the description of an element: its offset, and the digits of its coordinate.
 pub(crate) fn tip(layout: &TensorLayout, coord: &[u64], offset: i64) -> String {
     let mut tip = format!("({}): offset {offset}", join(coord));
     let digits = |dim: usize, x: u64| {
@@ -207,7 +207,7 @@ pub(crate) fn tip(layout: &TensorLayout, coord: &[u64], offset: i64) -> String {
     tip
 }
 
-/// The coordinate of a row-major index.
+/// Returns the coordinate of a row-major index.
 pub(crate) fn unravel(extents: &[u64], mut index: u64) -> Vec<u64> {
     let mut coord = vec![0; extents.len()];
     for (x, &extent) in coord.iter_mut().zip(extents).rev() {

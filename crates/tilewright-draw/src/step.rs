@@ -1,8 +1,8 @@
-//! A step of the algebra: two operands and the result.
+//! Draws a step of the algebra: two operands and the result.
 //!
-//! Law: cells of the result and cells of A with the same offset have one colour and one link; cells of A
-//! without a colour are not in the result. The colour is that of the place in the result, of the tile where
-//! A is divided into tiles, of the copy where there are copies of A.
+//! Law: cells of the result and cells of A with the same offset have one colour and one link; cells of A without a
+//! colour are not in the result. The colour is that of the position in the result, of the tile if A is divided into
+//! tiles, or of the copy if there are copies of A.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ use crate::{
     subject::join,
 };
 
-/// What the result of an operation has to do with its operands.
+/// The relation of the result of an operation to its operands.
 ///
 /// ```
 /// use tilewright_draw::Relation;
@@ -23,21 +23,20 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// B's values are indices of A, colexicographic, and the result picks A's offsets by them: composition
-    /// and divisions.
+    /// B's values are colexicographic indices of A, and the result selects A's offsets by them: composition and
+    /// divisions.
     Through,
     /// The result is a copy of A for each index of B: products.
     Copies,
 }
 
-/// A, B and the result of an operation, `sign` standing between A and B. In a step
-/// [through](Relation::Through) B, one colour is one place of the result, or one tile where B divides all
-/// of A into tiles; where the result has [copies](Relation::Copies) of A, one colour is one copy.
-/// Where there are more of these than colours, they are shades of a scale, in their order.
+/// Draws A, B and the result of an operation, with `sign` between A and B. In a step [through](Relation::Through) B,
+/// one colour is one position of the result, or one tile if B divides all of A into tiles. If the result has
+/// [copies](Relation::Copies) of A, one colour is one copy. If there are more of these than colours, they are shades of
+/// a scale, in their order.
 ///
 /// # Errors
-/// [undecided](Error::is_undecided) as [`Layout::locate`]; for copies, what
-/// [`Layout::logical_product`] refuses.
+/// [undecided](Error::is_undecided) as [`Layout::locate`]; for copies, the errors of [`Layout::logical_product`].
 ///
 /// ```
 /// use tilewright_core::Layout;
@@ -92,25 +91,25 @@ pub fn step(
     Ok(scene)
 }
 
-/// What a cell is painted and linked by.
+/// The paint and the link of a cell.
 #[derive(Clone, Copy)]
 struct Number {
     paint: Paint,
     link: u64,
 }
 
-/// Gives the number of what is stored at an offset and has a coordinate, if it has one.
+/// Returns the number of the element at an offset with a coordinate, if it has one.
 type Painter<'a> = dyn Fn(i64, &[u64]) -> Result<Option<Number>, Error> + 'a;
 
 /// The numbers of the cells.
 struct Colours<'a> {
     a: &'a Layout,
-    /// What has all numbered offsets, those of one colour behind one another: the result, the result in
-    /// tiles, or copies.
+    /// A layout of all numbered offsets, in which those of one colour are consecutive: the result, the result in tiles,
+    /// or copies.
     whole: Layout,
-    /// How many have one colour.
+    /// The number of offsets with one colour.
     unit: u64,
-    /// How many colours there are.
+    /// The number of colours.
     count: u64,
     relation: Relation,
 }
@@ -125,7 +124,7 @@ impl<'a> Colours<'a> {
         let divides = result.size() == a.size() && b.size() < a.size();
         let (whole, unit) = match relation {
             Relation::Copies => (a.logical_product(b)?, a.size()),
-            // Where B is a tile of A, its copies are the others.
+            // If B is a tile of A, the other tiles are its copies.
             Relation::Through => match a.logical_divide(b) {
                 Ok(tiles) if divides && tiles.size() == a.size() => (tiles, b.size()),
                 _ => (result.clone(), 1),
@@ -151,16 +150,16 @@ impl<'a> Colours<'a> {
         Key::among(self.count, format!("{what}{order}{rest}"))
     }
 
-    /// The number of what is stored at an offset of A or of the result.
+    /// Returns the number of the element at an offset of A or of the result.
     fn of_offset(&self, offset: i64) -> Result<Option<Number>, Error> {
         let place = self.whole.locate(offset)?.map(|coord| index(&self.whole, coord.as_slice()));
         Ok(place.map(|link| Number { paint: Paint::among(link / self.unit, self.count), link }))
     }
 
-    /// The number of a cell of B: the index of A it names, or the copy it is.
+    /// Returns the number of a cell of B: the index of A that it names, or the copy that it represents.
     fn of_index(&self, value: i64, own: u64) -> Result<Option<Number>, Error> {
         if self.relation == Relation::Copies {
-            // Linked with the first element of the copy.
+            // It is linked with the first element of the copy.
             return Ok(Some(Number {
                 paint: Paint::among(own, self.count),
                 link: own.wrapping_mul(self.unit),
@@ -173,7 +172,7 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// The colexicographic index of a coordinate, an integer an axis.
+/// Returns the colexicographic index of a coordinate, with an integer for each axis.
 fn index(layout: &Layout, coord: &[u64]) -> u64 {
     let (mut index, mut size) = (0u64, 1u64);
     for (axis, x) in coord.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! A layout to draw, with what the layout itself does not know.
+//! A layout to draw, with the facts that are not part of the layout.
 
 use tilewright_core::{Fill, TensorLayout};
 
-/// A layout, its name, what its padding holds, and what stands in the cells.
+/// A layout, its name, the contents of its padding, and the texts of cells.
 ///
 /// ```
 /// use tilewright_core::{Fill, Layout, TensorLayout};
@@ -24,7 +24,7 @@ pub struct Subject<'a> {
     label: Option<Label>,
 }
 
-/// What stands in the cells.
+/// The texts of cells.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -54,7 +54,7 @@ pub enum Label {
 }
 
 impl<'a> Subject<'a> {
-    /// A layout named by its own text, whose padding holds nothing in particular.
+    /// Makes a subject of a layout, named by its own text, with unspecified padding.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -72,7 +72,7 @@ impl<'a> Subject<'a> {
         Subject { layout, name, fill: Fill::Unspecified, boxed: false, label: None }
     }
 
-    /// The same layout under this name.
+    /// Sets the name.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -88,7 +88,7 @@ impl<'a> Subject<'a> {
         self
     }
 
-    /// The same layout, its padding holding this.
+    /// Sets the contents of padding.
     ///
     /// ```
     /// use tilewright_core::{Fill, Layout, TensorLayout};
@@ -104,8 +104,7 @@ impl<'a> Subject<'a> {
         self
     }
 
-    /// The same layout with this in the cells. Unless it is said, grids have offsets and memory has
-    /// coordinates.
+    /// Sets the texts of cells. By default, grids show offsets and memory shows coordinates.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -121,7 +120,7 @@ impl<'a> Subject<'a> {
         self
     }
 
-    /// The same layout with a border round every cell, instead of borders round tiles.
+    /// Draws a border around every cell, instead of borders around tiles.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -137,7 +136,7 @@ impl<'a> Subject<'a> {
         self
     }
 
-    /// What stands in the cell of an element.
+    /// Returns the text of the cell of an element.
     pub(crate) fn text(&self, usual: Label, coord: &[u64], offset: i64) -> String {
         match self.label.unwrap_or(usual) {
             Label::Offsets => offset.to_string(),
@@ -147,7 +146,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What the legend says of the cells.
+    /// Returns the legend of the cells.
     pub(crate) fn says(&self, usual: Label) -> &'static str {
         match self.label.unwrap_or(usual) {
             Label::Offsets => "numbers are offsets in elements",
@@ -157,13 +156,13 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The row-major number of an element.
+    /// Returns the row-major number of an element.
     pub(crate) fn number(&self, coord: &[u64]) -> u64 {
         let pairs = self.layout.extents().iter().zip(coord);
         pairs.fold(0, |number, (extent, x)| number.wrapping_mul(*extent).wrapping_add(*x))
     }
 
-    /// What is written in padding.
+    /// Returns the text of padding.
     pub(crate) fn padding(&self) -> String {
         match self.fill {
             Fill::Unspecified => String::new(),
@@ -176,7 +175,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What the legend says of padding.
+    /// Returns the legend of padding.
     pub(crate) fn padding_says(&self) -> String {
         match self.fill {
             Fill::Unspecified => "padding".into(),
@@ -190,12 +189,12 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Numbers with commas between.
+/// Joins numbers with commas.
 pub(crate) fn join(values: &[u64]) -> String {
     values.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// a, b … z, aa, ab …
+/// Returns a, b … z, aa, ab …
 fn name(number: u64) -> String {
     let (mut rest, mut letters) = (number, Vec::new());
     loop {

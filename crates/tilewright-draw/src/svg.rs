@@ -1,7 +1,7 @@
-//! A scene as SVG: shapes and text, no scripts, no style sheets, no fonts or pictures from elsewhere.
+//! Prints a scene as SVG: shapes and text, without scripts, style sheets, or fonts and pictures from other places.
 //!
-//! Nothing has a name, so that several drawings stand in one page without minding each other; hatching is
-//! lines, not a pattern.
+//! The elements are unnamed, so several drawings can be on one page without conflicts; hatching consists of lines,
+//! not of a pattern.
 
 use std::fmt::Write as _;
 
@@ -18,11 +18,11 @@ use crate::{
 const MONO: &str = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace";
 const SANS: &str = "'DejaVu Sans',Verdana,system-ui,sans-serif";
 
-/// The distance of the lines of a hatching.
+/// The distance between the lines of a hatching.
 const HATCHING: i64 = 70;
 
 impl Scene {
-    /// The picture as an SVG document.
+    /// Returns the picture as an SVG document.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -56,14 +56,14 @@ fn print(scene: &Scene) -> String {
     svg + "</svg>\n"
 }
 
-/// The picture in words.
+/// Returns a description of the picture in words.
 fn described(scene: &Scene) -> String {
     let keys = scene.legend.iter().map(|key| &key.text);
     let words = [&scene.subtitle].into_iter().chain(keys).chain(&scene.notes);
     words.filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join("; ")
 }
 
-/// A length in pixels.
+/// Returns a length in pixels.
 fn tenths(length: i64) -> String {
     let (whole, rest) = (length / 10, (length % 10).abs());
     let sign = if length < 0 && whole == 0 { "-" } else { "" };
@@ -83,7 +83,7 @@ fn fills(page: &Page, svg: &mut String) {
     }
 }
 
-/// Diagonals through every hatched area, as one path.
+/// Writes diagonals through every hatched area, as one path.
 fn hatching(page: &Page, svg: &mut String) {
     let mut path = String::new();
     for shape in &page.shapes {
@@ -100,7 +100,7 @@ fn hatching(page: &Page, svg: &mut String) {
     }
 }
 
-/// Lines from lower left to upper right within an area.
+/// Returns lines from lower left to upper right within an area.
 pub(crate) fn diagonals(area: &Area) -> Vec<[i64; 4]> {
     let (right, low) = (area.x + area.width, area.y + area.height);
     let across = area.width + area.height;
@@ -164,7 +164,7 @@ fn stroke([x1, y1, x2, y2]: &[i64; 4]) -> String {
     }
 }
 
-/// All texts, those of one look in a group.
+/// Writes all texts, with a group for consecutive texts of one style.
 fn texts(page: &Page, svg: &mut String) {
     let mut open: Option<(Anchor, Style)> = None;
     for shape in &page.shapes {

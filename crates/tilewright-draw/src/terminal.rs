@@ -1,5 +1,5 @@
-//! A scene as text: cells in columns, borders of ASCII, and where the terminal has colours, grounds of
-//! the 256 of ECMA-48 (xterm's palette: a cube of six levels).
+//! Prints a scene as text: cells in columns, borders of ASCII, and, if the terminal has colours, backgrounds in the 256
+//! colours of ECMA-48 (xterm's palette: a cube of six levels).
 
 use crate::{
     Band, Joint, Margin, Paint, Panel, Scene, escape,
@@ -7,10 +7,10 @@ use crate::{
     place::{ground, shape::wrap},
 };
 
-/// About how many characters stand side by side.
+/// The approximate number of characters of a line.
 const WIDTH: usize = 100;
 
-/// A piece of a line in one look.
+/// A part of a line in one style.
 #[derive(Clone, Debug)]
 struct Span {
     text: String,
@@ -22,8 +22,8 @@ struct Span {
 type Line = Vec<Span>;
 
 impl Scene {
-    /// The picture as text for a terminal, with its colours (the 256 of ECMA-48) or without. Panels that
-    /// have only a gap between them go below one another beyond 100 characters.
+    /// Returns the picture as text for a terminal, with its colours (the 256 of ECMA-48) or without. Panels with only a
+    /// gap between them are put below one another if a line would exceed 100 characters.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -40,8 +40,9 @@ impl Scene {
         self.to_terminal_within(colours, WIDTH)
     }
 
-    /// The same in lines of at most `width` characters: panels that have no room beside one another stand below one
-    /// another, and texts are broken into lines. A single panel is as wide as its cells; [`Limits`](crate::Limits) bound these.
+    /// Returns the picture in lines of at most `width` characters: panels that do not fit side by side are put below
+    /// one another, and texts are broken into lines. A single panel is as wide as its cells; [`Limits`](crate::Limits)
+    /// bound these.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -89,7 +90,7 @@ fn print(scene: &Scene, colours: bool, most: usize) -> String {
     lines.iter().map(|line| render(line, colours)).collect()
 }
 
-/// A text in lines.
+/// Returns a text in lines.
 fn texts(text: &str, most: usize) -> Vec<Line> {
     wrap(text, most).iter().map(|line| vec![plain(line)]).collect()
 }
@@ -115,7 +116,7 @@ fn render(line: &Line, colours: bool) -> String {
     text + "\n"
 }
 
-/// The nearest of the 216 colours of the cube.
+/// Returns the nearest of the 216 colours of the cube.
 fn code(colour: Rgb) -> u16 {
     let level = |channel: u8| match channel {
         0..=47 => 0,
@@ -129,8 +130,9 @@ fn width(line: &Line) -> usize {
     line.iter().map(|span| span.text.chars().count()).sum()
 }
 
-/// A band in several, where its panels are too wide together: what has only a gap between goes below as far as it
-/// must, what a sign joins goes below the sign. Texts above the cells are broken into lines before that.
+/// Splits a band whose panels are too wide side by side: panels with only a gap between them are put below if
+/// necessary, and panels joined by a sign are put below the sign. Before that, texts above the cells are broken into
+/// lines.
 fn broken(band: &Band, most: usize) -> Vec<Band> {
     let signed = band.joints.iter().any(|joint| *joint != Joint::Gap);
     if signed && let Some(whole) = joined(band, most) {
@@ -161,7 +163,8 @@ fn broken(band: &Band, most: usize) -> Vec<Band> {
     bands
 }
 
-/// The whole band side by side, where it fits: with the texts above its panels whole, or else each in its share.
+/// Returns the whole band side by side if it fits: with complete texts above its panels, or else with each text within
+/// its share of the width.
 fn joined(band: &Band, most: usize) -> Option<Band> {
     let joints = GAP * band.joints.len();
     let share = (most.saturating_sub(joints) / band.panels.len().max(1)).saturating_sub(GAP);
@@ -174,8 +177,8 @@ fn joined(band: &Band, most: usize) -> Option<Band> {
     [most, share].into_iter().find_map(within)
 }
 
-/// The panel with `sign` before its caption, and with its caption and detail in lines no longer than its cells, or
-/// than `room` characters.
+/// Returns the panel with `sign` before its caption, and with its caption and detail in lines that are no longer than
+/// its cells, or than `room` characters.
 fn narrowed(panel: &Panel, sign: &str, room: usize) -> Panel {
     let room = room.max(Rows::new(panel).body());
     let lines = |text: &str| wrap(&escape::terminal(text), room).join("\n");
@@ -189,7 +192,7 @@ fn narrowed(panel: &Panel, sign: &str, room: usize) -> Panel {
 /// The characters between two panels.
 const GAP: usize = 3;
 
-/// The panels of a band, equal rows on one line, with what stands between them in the middle.
+/// Returns the lines of the panels of a band side by side, with the signs between them in the middle.
 fn beside(band: &Band) -> Vec<Line> {
     let mut all: Vec<Line> = Vec::new();
     for (at, lines) in aligned(band).into_iter().enumerate() {
@@ -214,8 +217,8 @@ fn beside(band: &Band) -> Vec<Line> {
     all
 }
 
-/// The lines of each panel. Above the cells and between the rows, each has the number of lines of the panel
-/// that has the most there.
+/// Returns the lines of each panel. Above the cells and between the rows, each panel gets the number of lines of the
+/// one with the most.
 fn aligned(band: &Band) -> Vec<Vec<Line>> {
     let panels: Vec<Rows<'_>> = band.panels.iter().map(Rows::new).collect();
     let most = panels.iter().map(|rows| rows.panel.rows.len()).max().unwrap_or(0);
@@ -244,12 +247,12 @@ fn aligned(band: &Band) -> Vec<Vec<Line>> {
     lines
 }
 
-/// What the lines of a panel have in common.
+/// The sizes that the lines of a panel share.
 struct Rows<'a> {
     panel: &'a Panel,
     margin: usize,
     width: usize,
-    /// The weight of the bar before each column and behind the last, 0 for none.
+    /// The weight of the bar before each column and after the last, 0 for none.
     bars: Vec<u8>,
 }
 
@@ -267,19 +270,19 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The characters across.
+    /// Returns the number of characters across.
     fn width(&self) -> usize {
         self.body().max(self.above().iter().map(width).max().unwrap_or(0))
     }
 
-    /// The characters across without what stands above, the tails of rows among them.
+    /// Returns the number of characters across, without the texts above, and with the tails of rows.
     fn body(&self) -> usize {
         let tails = self.panel.rows.iter().map(|row| row.tail.chars().count());
         let tail = tails.max().filter(|&tail| tail > 0).map_or(0, |tail| tail + 1);
         width(&self.names(|column| &column.head)) + 1 + tail
     }
 
-    /// What stands above the columns' names, line by line.
+    /// Returns the texts above the columns' names, line by line.
     fn above(&self) -> Vec<Line> {
         let texts = [&self.panel.caption, &self.panel.detail].into_iter();
         texts.flat_map(|text| text.lines()).map(|text| vec![plain(text)]).collect()
@@ -296,7 +299,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Names above or below the columns.
+    /// Returns the names above or below the columns.
     fn names(&self, name: impl Fn(&'a Margin) -> &'a String) -> Line {
         let mut line = vec![self.head("")];
         for (at, column) in self.panel.columns.iter().enumerate() {
@@ -306,7 +309,7 @@ impl<'a> Rows<'a> {
         line
     }
 
-    /// The border above a row, where there is one.
+    /// Returns the border above a row, if there is one.
     fn border(&self, row: usize) -> Option<Line> {
         let weights: Vec<Option<u8>> =
             (0..self.panel.columns.len()).map(|column| self.panel.above(row, column)).collect();
@@ -341,7 +344,7 @@ impl<'a> Rows<'a> {
         line
     }
 
-    /// A line without cells, where only another panel has a border.
+    /// Returns a line without cells, for a row before which only another panel has a border.
     fn spacer(&self, row: usize) -> Line {
         let mut line = vec![self.head("")];
         for column in 0..=self.panel.columns.len() {
@@ -352,7 +355,7 @@ impl<'a> Rows<'a> {
         line
     }
 
-    /// The bar of a row before a column, blank where the row has none there.
+    /// Returns the bar of a row before a column, blank if the row has none there.
     fn upright(&self, row: usize, column: usize) -> Span {
         let open = self.panel.before(row, column).is_none_or(|weight| weight == 0);
         self.bar(column, |weight| match (open, weight) {
@@ -363,7 +366,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The text of a cell on one line; padding without a value is a point.
+/// Returns the text of a cell on one line; padding without a value is a point.
 fn shown(paint: Paint, text: &str) -> String {
     if paint == Paint::Padding && text.is_empty() { ".".into() } else { inner(text) }
 }

@@ -1,6 +1,6 @@
-//! Which thread holds each element, and as which of its values.
+//! Draws the thread that holds each element, and the index of its value.
 //!
-//! Law: an element that the picture gives to value v of thread t is the one that the layout puts there.
+//! Law: if the picture assigns an element to value v of thread t, the layout maps (t, v) to that element.
 
 use std::cell::RefCell;
 
@@ -15,12 +15,12 @@ use crate::{
     subject::join,
 };
 
-/// The owners of the cells of a tile, from a thread-value layout: (thread, value) → cell, cells counted
-/// colexicographically, as [`LayoutTv`](tilewright_core::LayoutTv) makes it. Where several threads hold a
-/// cell, one of them is shown; a cell nobody holds is blank; a note says so where values lie beyond the tile.
+/// Draws the owners of the cells of a tile, from a thread-value layout: (thread, value) → cell, with cells counted
+/// colexicographically, as [`LayoutTv`](tilewright_core::LayoutTv) makes it. If several threads hold a cell, one of
+/// them is shown; a cell without an owner is blank; a note reports values beyond the tile.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) for a layout without exactly two axes; what makes a tile no array;
+/// [mismatch](Error::is_mismatch) for a layout without exactly two axes; the errors of an illegal tile;
 /// [undecided](Error::is_undecided) as [`Layout::locate`].
 ///
 /// ```
@@ -64,7 +64,7 @@ pub fn owners(tv: &Layout, tile: &[u64], limits: &Limits) -> Result<Scene, Error
     Ok(scene)
 }
 
-/// A word on values that are beyond the tile.
+/// Returns a note on values beyond the tile.
 fn outside(tv: &Layout, tile: &TensorLayout) -> Option<String> {
     let last = i128::from(tile.size()) - 1;
     let (low, high) = tv.bounds()?;
@@ -74,13 +74,12 @@ fn outside(tv: &Layout, tile: &TensorLayout) -> Option<String> {
     })
 }
 
-/// The owners of the elements of an array that is stored as threads hold it: thread after thread in memory,
-/// the values of each together, tile after tile. The fragments of matrix units in the catalogue are such
-/// formats.
+/// Draws the owners of the elements of an array that is stored in the order of threads: thread after thread in memory,
+/// the values of each together, tile after tile. The fragments of matrix units in the catalogue are such formats.
 ///
 /// # Errors
-/// [illegal](Error::is_illegal) if the storage is not whole tiles of `threads` threads with `values` values
-/// each.
+/// [illegal](Error::is_illegal) if the storage does not consist of whole tiles of `threads` threads with `values`
+/// values each.
 ///
 /// ```
 /// use tilewright_core::{Layout, TensorLayout};
@@ -126,7 +125,7 @@ struct Owner {
     tile: u64,
 }
 
-/// The grid of a layout with the owner of each offset in its cells.
+/// Draws the grid of a layout with the owner of each offset in its cells.
 fn draw(
     subject: &Subject<'_>,
     limits: &Limits,

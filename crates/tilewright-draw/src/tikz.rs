@@ -1,5 +1,5 @@
-//! A scene as a `tikzpicture`. It needs the package `tikz` and no library of it; colours are defined within
-//! the picture, lengths are those of the SVG, a pixel being 0.75 pt.
+//! Prints a scene as a `tikzpicture`. It needs the package `tikz` and none of its libraries; colours are defined within
+//! the picture, and lengths are those of the SVG, with 0.75 pt for a pixel.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Scene {
-    /// The picture as a `tikzpicture`, for a document that says `\usepackage{tikz}`.
+    /// Returns the picture as a `tikzpicture`, for a document with `\usepackage{tikz}`.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -42,7 +42,7 @@ fn print(scene: &Scene) -> String {
     for shape in &page.shapes {
         draw(shape, &mut tikz);
     }
-    // Texts last, above everything.
+    // Texts are last, above everything.
     for shape in &page.shapes {
         if let Shape::Text(x, y, anchor, style, text) = shape {
             node(&mut tikz, (*x, *y), *anchor, *style, text);
@@ -51,7 +51,7 @@ fn print(scene: &Scene) -> String {
     tikz + "\\end{tikzpicture}\n"
 }
 
-/// The colours a page needs, each once, by names that say them.
+/// Returns the colours that a page needs, each once, with descriptive names.
 fn colours(page: &Page) -> Vec<(String, Rgb)> {
     let mut colours = vec![INK, HATCH];
     for shape in &page.shapes {
@@ -71,7 +71,7 @@ fn name(colour: Rgb) -> String {
     format!("tw{}", colour.hex().trim_start_matches('#'))
 }
 
-/// A length in pixels.
+/// Returns a length in pixels.
 fn px(length: i64) -> String {
     let (whole, rest) = (length / 10, (length % 10).abs());
     let sign = if length < 0 && whole == 0 { "-" } else { "" };
@@ -136,7 +136,7 @@ fn node(tikz: &mut String, at: (i64, i64), anchor: Anchor, style: Style, text: &
     };
     let family = if style.is_mono() { "\\ttfamily" } else { "\\sffamily" };
     let series = if style.is_bold() { "\\bfseries" } else { "" };
-    // In whole points, which TeX has fonts for; its letters are a little wider than those of a browser.
+    // The size is in whole points, for which TeX has fonts; its letters are a little wider than those of a browser.
     let size = (style.size() * 7 / 100).clamp(7, 17);
     let (x, y, colour) = (px(at.0), px(at.1), name(style.colour()));
     let _ = writeln!(

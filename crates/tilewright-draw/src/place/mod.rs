@@ -1,4 +1,4 @@
-//! A scene on a page: where everything stands, in shapes that any printer of pictures can draw.
+//! Arranges a scene on a page, as shapes with positions that any printer can draw.
 
 mod panel;
 pub(crate) mod shape;
@@ -19,12 +19,12 @@ const WIDE: i64 = 7200;
 /// The side of a swatch in the legend.
 const SWATCH: i64 = 150;
 
-/// The room of a key's swatches, and between them and its text.
+/// Returns the width of a key's swatches, including the space before its text.
 fn room(key: &Key) -> i64 {
     SWATCH * key.paints.len().max(1) as i64 + 70
 }
 
-/// The colour behind a cell, `None` for the paper's.
+/// Returns the colour behind a cell, `None` for that of the paper.
 pub(crate) fn ground(paint: Paint) -> Option<Rgb> {
     match paint {
         Paint::Colour { hue, light } => Some(tint(hue, light)),
@@ -34,7 +34,7 @@ pub(crate) fn ground(paint: Paint) -> Option<Rgb> {
     }
 }
 
-/// Everything a scene shows, on a page as large as that needs.
+/// Arranges all parts of a scene on a page of the necessary size.
 pub(crate) fn place(scene: &Scene) -> Page {
     let bands = placed(&scene.bands);
     let widest = bands.iter().map(Placed::width).max().unwrap_or(0);
@@ -62,7 +62,7 @@ pub(crate) fn place(scene: &Scene) -> Page {
 }
 
 impl Page {
-    /// Puts a text on the page, broken into lines.
+    /// Adds a text to the page, broken into lines.
     fn lines(&mut self, text: &str, style: Style, inner: i64, step: i64) {
         for line in wrap(text, (inner / style.width(1).max(1)) as usize) {
             let y = self.height + style.size();
@@ -71,7 +71,7 @@ impl Page {
         }
     }
 
-    /// Swatches with what they mean, side by side as far as there is room.
+    /// Adds swatches with their meaning, side by side as far as there is space.
     fn legend(&mut self, keys: &[Key], inner: i64) {
         let mut x = 0;
         for (at, key) in keys.iter().enumerate() {
@@ -115,8 +115,8 @@ impl Page {
     }
 }
 
-/// The bands, the cells of their first panels below one another, and those of all where all bands have as
-/// many.
+/// Arranges the bands so that the cells of their first panels are aligned, and those of all panels if all bands have
+/// the same number.
 fn placed(bands: &[Band]) -> Vec<Placed<'_>> {
     let mut placed: Vec<Placed<'_>> = bands.iter().map(Placed::new).collect();
     let most = placed.iter().map(|band| band.frames.len()).max().unwrap_or(0);
@@ -133,12 +133,12 @@ fn placed(bands: &[Band]) -> Vec<Placed<'_>> {
     placed
 }
 
-/// A band with the rooms of its panels.
+/// A band with the widths of its panels.
 struct Placed<'a> {
     frames: Vec<Frame<'a>>,
     joints: &'a [Joint],
     above: Above,
-    /// The room from the left of each panel to the left of the next.
+    /// The distance from the left of each panel to the left of the next.
     rooms: Vec<i64>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Placed<'a> {
         placed
     }
 
-    /// Gives a panel this room left of its cells.
+    /// Sets the space to the left of a panel's cells.
     fn indent(&mut self, at: usize, left: i64) {
         if let Some(frame) = self.frames.get_mut(at) {
             frame.set_left(left);
@@ -159,13 +159,13 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// The room a panel needs, with what stands between it and the next.
+    /// Returns the width of a panel, including the sign between it and the next.
     fn room(&self, at: usize) -> i64 {
         let last = at + 1 == self.frames.len();
         self.frames[at].width() + if last { 0 } else { self.between(at) }
     }
 
-    /// The room between a panel and the next.
+    /// Returns the space between a panel and the next.
     fn between(&self, at: usize) -> i64 {
         match self.joints.get(at) {
             Some(Joint::Arrow) => 900,
@@ -188,7 +188,7 @@ impl<'a> Placed<'a> {
             shapes.extend(frame.shapes(x, y, self.above));
             let next = self.frames.get(at + 1).map_or(0, Frame::body);
             let middle = y + self.above.height() + frame.body().max(next) / 2;
-            // What stands between is in the middle of the room that the panel leaves.
+            // The sign is centred between the two panels.
             let center = x + (frame.width() + self.rooms[at]) / 2;
             match self.joints.get(at).filter(|_| next > 0) {
                 Some(Joint::Arrow) => shapes.push(Shape::Arrow(center - 250, middle, 500)),
@@ -213,7 +213,7 @@ mod tests {
         Access, Label, Limits, Relation, Subject, banks, conversion, fragment, grid, memory, step,
     };
 
-    /// The texts of a page with the room they take.
+    /// Returns the texts of a page with their areas.
     fn texts(page: &Page) -> Vec<(Area, &str)> {
         let area = |shape| match shape {
             &Shape::Text(x, y, anchor, style, ref text) => {
@@ -223,7 +223,7 @@ mod tests {
                     Anchor::Middle => x - width / 2,
                     Anchor::End => x - width,
                 };
-                // Digits and capitals; what hangs below the line is left to it.
+                // The height of digits and capitals, without descenders.
                 let height = style.size() * 7 / 10;
                 Some((Area { x: left, y: y - height, width, height }, text.as_str()))
             }

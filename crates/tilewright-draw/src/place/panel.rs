@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::shape::{Anchor, Area, Shape, Style, wrap};
 use crate::{Cell, Margin, Paint, Panel, palette};
 
-/// The room a panel takes, and where its parts are.
+/// The size of a panel, and the positions of its parts.
 pub(super) struct Frame<'a> {
     panel: &'a Panel,
     /// The size of a cell.
     cell: (i64, i64),
     style: Style,
-    /// The room left of the cells for their heads, and right of them for their tails.
+    /// The space to the left of the cells for their heads, and to the right for their tails.
     left: i64,
     right: i64,
     detail: Vec<String>,
@@ -56,7 +56,7 @@ impl<'a> Frame<'a> {
         frame
     }
 
-    /// The room left of the cells.
+    /// Returns the space to the left of the cells.
     pub(super) fn left(&self) -> i64 {
         self.left
     }
@@ -77,19 +77,19 @@ impl<'a> Frame<'a> {
         self.left + self.columns() * self.cell.0 + self.right
     }
 
-    /// The width with all texts.
+    /// Returns the width with all texts.
     pub(super) fn width(&self) -> i64 {
         let detail = self.detail.iter().map(|line| Style::Detail.width(line.chars().count()));
         let caption = Style::Caption.width(self.panel.caption.chars().count());
         self.left + detail.chain([caption, self.inner() - self.left]).max().unwrap_or(0)
     }
 
-    /// The height of the cells, and of the tails below them.
+    /// Returns the height of the cells, and of the tails below them.
     pub(super) fn height(&self) -> i64 {
         self.rows() * self.cell.1 + if self.has(|column| &column.tail) { 180 } else { 0 }
     }
 
-    /// The height of the cells alone.
+    /// Returns the height of the cells alone.
     pub(super) fn body(&self) -> i64 {
         self.rows() * self.cell.1
     }
@@ -106,7 +106,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Everything, the upper left corner at a point, the lines above as high as the band's.
+    /// Returns all shapes, with the upper left corner at a point, and the lines above as high as the band's.
     pub(super) fn shapes(&self, x: i64, y: i64, above: Above) -> Vec<Shape> {
         let mut shapes = Vec::new();
         let origin = (x + self.left, y + above.height());
@@ -139,9 +139,9 @@ impl<'a> Frame<'a> {
         self.at(row, column).map_or(Paint::Absent, |cell| cell.paint)
     }
 
-    /// Fills, neighbours of one colour as one, and the hatching of padding.
+    /// Adds fills, with one area for adjacent cells of one colour, and the hatching of padding.
     fn grounds(&self, origin: (i64, i64), shapes: &mut Vec<Shape>) {
-        // The runs of the row above, which a like run below makes longer.
+        // The runs of the row above, which an equal run below extends.
         let mut open: BTreeMap<(i64, i64), (palette::Rgb, Area)> = BTreeMap::new();
         for row in 0..self.rows() {
             let mut next = BTreeMap::new();
@@ -172,7 +172,7 @@ impl<'a> Frame<'a> {
         (0..self.rows()).flat_map(move |row| (0..columns).map(move |column| (row, column)))
     }
 
-    /// The stretches of a row that have one colour, without those that have none.
+    /// Returns the runs of a row that have one colour, without those that have none.
     fn runs(&self, row: i64) -> Vec<(i64, i64, palette::Rgb)> {
         let mut runs: Vec<(i64, i64, palette::Rgb)> = Vec::new();
         for column in 0..self.columns() {
@@ -185,7 +185,7 @@ impl<'a> Frame<'a> {
         runs
     }
 
-    /// Hairlines, borders and the frame, light ones first; marks.
+    /// Adds hairlines, borders and the frame, light ones first, and marks.
     fn rules(&self, origin: (i64, i64), shapes: &mut Vec<Shape>) {
         let mut lines: BTreeMap<u8, Vec<[i64; 4]>> = BTreeMap::new();
         for row in 0..=self.rows() {
@@ -245,7 +245,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The longest stretches of one weight.
+/// Returns the longest runs of one weight.
 fn stretches(count: i64, edge: impl Fn(i64) -> Option<u8>) -> Vec<(i64, i64, u8)> {
     let mut stretches: Vec<(i64, i64, u8)> = Vec::new();
     for at in 0..count {

@@ -1,8 +1,8 @@
-//! What a page is made of. Lengths are tenths of a pixel, from the upper left corner.
+//! The shapes of a page. Lengths are tenths of a pixel, from the upper left corner.
 
 use crate::palette::{INK, MUTED, Rgb};
 
-/// A page: its size, and what is on it, what covers after what is covered.
+/// A page: its size, and its shapes from back to front.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
     pub(crate) width: i64,
@@ -21,21 +21,21 @@ pub(crate) struct Area {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// An area in a colour.
+    /// An area with a colour.
     Fill(Area, Rgb),
-    /// An area hatched as padding.
+    /// An area with the hatching of padding.
     Hatch(Area),
     /// Lines of one weight, each from one point to another.
     Rules(u8, Vec<[i64; 4]>),
-    /// An area framed to point it out.
+    /// An area with a frame that marks it.
     Mark(Area),
-    /// An arrow to the right, from a point, of a length.
+    /// An arrow to the right, from a point, with a length.
     Arrow(i64, i64, i64),
-    /// A line of text: where its baseline begins, is centred, or ends.
+    /// A line of text, with the position of its baseline's beginning, centre, or end.
     Text(i64, i64, Anchor, Style, String),
 }
 
-/// Which point of a line of text is given.
+/// The point of a line of text that its position refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -43,7 +43,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// What a text is, which decides how it looks.
+/// The role of a text, which determines its appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Title,
@@ -51,7 +51,7 @@ pub(crate) enum Style {
     Caption,
     Detail,
     Cell,
-    /// Cells of several lines.
+    /// Cells with several lines.
     Small,
     Head,
     Legend,
@@ -59,7 +59,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// The size of the letters.
+    /// Returns the size of the letters.
     pub(crate) fn size(self) -> i64 {
         match self {
             Style::Title => 150,
@@ -71,7 +71,7 @@ impl Style {
         }
     }
 
-    /// Whether all letters are of one width.
+    /// Returns whether all letters have one width.
     pub(crate) fn is_mono(self) -> bool {
         match self {
             Style::Title | Style::Cell | Style::Small | Style::Head => true,
@@ -99,14 +99,14 @@ impl Style {
         }
     }
 
-    /// The room a text takes, which is never less than what it needs in the usual fonts.
+    /// Returns the width of a text: an upper bound for the usual fonts.
     pub(crate) fn width(self, chars: usize) -> i64 {
         let share = if self.is_mono() { 61 } else { 56 + 4 * i64::from(self.is_bold()) };
         chars as i64 * self.size() * share / 100
     }
 }
 
-/// Text in lines of at most `most` characters, broken behind a blank or a comma where there is one.
+/// Breaks text into lines of at most `most` characters, after a space or a comma if possible.
 pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
     let (mut lines, mut line, mut length) = (Vec::new(), String::new(), 0);
     for c in text.chars().take(LONGEST) {
