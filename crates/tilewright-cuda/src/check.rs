@@ -1,13 +1,14 @@
-//! What is checked of memory before anything is queued.
+//! Checks of memory before work is queued.
 //!
-//! Law: a list of jobs that passes writes no byte twice and reads none that it writes.
+//! Law: a list of jobs that passes writes no byte twice and reads no byte that it writes.
 
 use crate::{
     Job,
     error::{Error, Kind},
 };
 
-/// Refuses memory too short for its move, and memory that overlaps. Empty sides are in nobody's way.
+/// Returns an error for memory that is too short for its move, and for memory that overlaps. Empty sides overlap
+/// nothing.
 pub(crate) fn memory(jobs: &[Job<'_>]) -> Result<(), Error> {
     for (at, job) in jobs.iter().enumerate() {
         let lengths = [
@@ -25,7 +26,7 @@ pub(crate) fn memory(jobs: &[Job<'_>]) -> Result<(), Error> {
     apart(jobs)
 }
 
-/// One range of bytes: from, to, whether it is written, and whose it is.
+/// One range of bytes: its begin and end, whether it is written, and the number of its job.
 type Range = (u64, u64, bool, usize);
 
 fn apart(jobs: &[Job<'_>]) -> Result<(), Error> {
@@ -44,7 +45,7 @@ fn apart(jobs: &[Job<'_>]) -> Result<(), Error> {
         }
     }
     ranges.sort_unstable();
-    // The ranges before this one that reach farthest: of all, and of those that are written.
+    // The ranges before this one with the largest ends: of all, and of those that are written.
     let (mut any, mut written): (Option<Range>, Option<Range>) = (None, None);
     for range in ranges {
         let before = if range.2 { any } else { written };
@@ -72,7 +73,7 @@ fn overlap(one: Range, other: Range, jobs: &[Job<'_>]) -> Error {
     )
 }
 
-/// Which job, where there are several.
+/// Names the job, if there are several.
 fn of(at: usize, jobs: &[Job<'_>]) -> String {
     if jobs.len() > 1 { format!(" of job {at}") } else { String::new() }
 }
@@ -90,7 +91,7 @@ mod tests {
         Move::new(Program::new(&rows, &rows, Elements::same(8), 0).unwrap())
     }
 
-    /// Whether some byte is written that is written or read a second time, byte by byte.
+    /// Returns whether some byte is written that is also written or read a second time, checked byte by byte.
     fn clashes(jobs: &[Job<'_>]) -> bool {
         let within = |memory: DeviceBytes, bytes, at: u64| {
             (memory.address()..memory.address() + bytes).contains(&at)
@@ -103,7 +104,7 @@ mod tests {
         })
     }
 
-    /// Every two copies of at most three bytes at nearby addresses.
+    /// Over all pairs of copies of at most three bytes at nearby addresses.
     #[test]
     fn what_passes_writes_no_byte_twice_and_reads_none_that_it_writes() {
         let moves: Vec<Move> = (0..4).map(copy).collect();

@@ -1,4 +1,4 @@
-//! The compiler, and texts compiled by it.
+//! The compiler.
 
 use crate::{
     error::{Error, Kind},
@@ -10,11 +10,11 @@ use crate::{
 
 /// The first version whose kernels take arguments as `__grid_constant__`.
 const OLDEST: (i32, i32) = (11, 7);
-/// What every text is compiled with, beside its architecture. Many arrays go by the entry for a table, so the one for many
-/// jobs in memory is left out.
+/// The options of every compilation, except the architecture. Launches of many arrays use the entry for a table, so the
+/// entry for many jobs in memory is left out.
 const OPTIONS: [&str; 3] = ["--std=c++17", "--device-as-default-execution-space", "-DTW_NO_MANY"];
 
-/// NVRTC with what it says of itself.
+/// NVRTC with its version and architectures.
 #[derive(Debug)]
 pub(crate) struct Compiler {
     nvrtc: Nvrtc,
@@ -23,8 +23,8 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// The first compiler that is there and new enough, for a driver of this version. Where all are too old, the error is
-    /// that of the first.
+    /// Opens the first compiler that exists and is new enough, for a driver of this version. If all are too old, the
+    /// error is that of the first.
     pub(crate) fn open(settings: &Settings, driver: i32) -> Result<Compiler, Error> {
         let (mut tried, mut old) = (Vec::new(), None);
         for name in settings.compilers(driver) {
@@ -40,7 +40,7 @@ impl Compiler {
         }))
     }
 
-    /// The compiler in a library; `too-old` where it cannot compile what kernels are.
+    /// Opens the compiler in a library; `too-old` if it cannot compile kernels.
     fn of(library: Library) -> Result<Compiler, Error> {
         let nvrtc = Nvrtc::of(library)?;
         let (version, architectures) = (nvrtc.version()?, nvrtc.architectures()?);
@@ -55,33 +55,33 @@ impl Compiler {
         Ok(Compiler { nvrtc, version, architectures })
     }
 
-    /// The version of CUDA that it belongs to, major and minor.
+    /// Returns the version of CUDA that it belongs to, major and minor.
     pub(crate) fn version(&self) -> (i32, i32) {
         self.version
     }
 
-    /// The name of its library.
+    /// Returns the name of its library.
     pub(crate) fn library(&self) -> String {
         self.nvrtc.name()
     }
 
-    /// Name and version: what tells its code from another's.
+    /// Returns its name and version, which identify its code.
     pub(crate) fn name(&self) -> String {
         format!("NVRTC {}.{}", self.version.0, self.version.1)
     }
 
-    /// The architecture for a device.
+    /// Returns the architecture for a device.
     pub(crate) fn target(&self, device: Capability) -> Result<Target, Error> {
         Target::of(device, &self.architectures, &self.name())
     }
 
-    /// The options for an architecture.
+    /// Returns the options for an architecture.
     pub(crate) fn options(target: Target) -> Vec<String> {
         let architecture = format!("--gpu-architecture={}", target.name());
         OPTIONS.iter().map(|option| (*option).to_owned()).chain([architecture]).collect()
     }
 
-    /// The code of a text.
+    /// Compiles a text.
     pub(crate) fn compile(&self, text: &str, target: Target) -> Result<Vec<u8>, Error> {
         self.nvrtc.compile(text, &Compiler::options(target), target.form)
     }

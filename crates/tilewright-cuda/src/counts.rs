@@ -1,8 +1,8 @@
-//! What was compiled, read, loaded and launched: for tests, and for those who ask why a first call takes long.
+//! Counts of code that was compiled, read, loaded and launched: for tests, and to explain why a first call is slow.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What happened since the driver was opened.
+/// Counts of events since the driver was opened.
 ///
 /// ```
 /// use tilewright_cuda::Counts;
@@ -11,19 +11,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Texts that were compiled.
+    /// The number of texts that were compiled.
     pub compiled: u64,
-    /// Code that was read from disk in place of that.
+    /// The number of times that code was read from disk instead.
     pub read: u64,
-    /// Modules that were loaded.
+    /// The number of modules that were loaded.
     pub loaded: u64,
-    /// Launches that were queued, or refused by the driver.
+    /// The number of launches that were queued, or refused by the driver.
     pub launched: u64,
-    /// Modules that are kept now.
+    /// The number of modules that are loaded now.
     pub kept: u64,
 }
 
-/// The same as it is counted, from many threads.
+/// The counters behind [`Counts`], which many threads update.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) compiled: AtomicU64,
@@ -33,7 +33,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// What was counted so far, and the number of modules that are kept.
+    /// Returns the counts so far, and the number of modules that are loaded.
     pub(crate) fn with(&self, kept: usize) -> Counts {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counts {
@@ -46,7 +46,7 @@ impl Counters {
     }
 }
 
-/// One more.
+/// Increments a counter.
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }

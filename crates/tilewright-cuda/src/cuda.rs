@@ -21,13 +21,13 @@ use crate::{
     table::{Launch, Table},
 };
 
-/// The version of CUDA from which arguments of kernels may be long, as the driver says it.
+/// The version of CUDA from which arguments of kernels may be long, as the driver encodes it.
 const LONG_ARGUMENTS: i32 = 12_010;
 
 /// CUDA on this machine: the driver, the compiler once it is needed, and the code that was loaded.
 ///
-/// A launch queues kernels on a stream and returns. It allocates no memory of a device, copies nothing and waits for
-/// nothing; the current context of the thread is afterwards what it was. Code is compiled when a structure is met first,
+/// A launch queues kernels on a stream and returns. It allocates no device memory, copies nothing and waits for
+/// nothing; the current context of the thread is unchanged afterwards. Code is compiled when a structure is first used,
 /// and kept in memory and on disk.
 ///
 /// ```no_run
@@ -64,11 +64,12 @@ struct Group<'a> {
 }
 
 impl Cuda {
-    /// The driver that these settings name. The compiler is looked for when code is needed that this
-    /// value has not loaded yet; what the disk keeps is known by the compiler's version.
+    /// Opens the driver that these settings name. The compiler is opened when code is needed that this value has not
+    /// loaded yet; the key of code on disk includes the compiler's version.
     ///
     /// # Errors
-    /// `no-driver` where there is none, with what was looked for; `too-old` for one that lacks a function; `no-device`.
+    /// `no-driver` if none is found, with the names that were tried; `too-old` for one that lacks a function;
+    /// `no-device`.
     ///
     /// ```
     /// use tilewright_cuda::{Cuda, Settings};
@@ -99,8 +100,8 @@ impl Cuda {
         })
     }
 
-    /// The one that this process shares, opened as the environment says when it is asked for first. An error is not kept:
-    /// the next call tries again.
+    /// Returns the value that this process shares. The first call opens it as the environment specifies. An error is
+    /// not kept: the next call tries again.
     ///
     /// # Errors
     /// As [`Cuda::open`].
@@ -116,7 +117,7 @@ impl Cuda {
         Cuda::shared_of(Settings::of_environment)
     }
 
-    /// The same, opened with these settings if it is not open yet.
+    /// Returns the value that this process shares, and opens it with these settings if it is not open yet.
     ///
     /// # Errors
     /// As [`Cuda::open`].
@@ -139,12 +140,13 @@ impl Cuda {
         Ok(cuda)
     }
 
-    /// Queues the move of one array on a stream of the device where both sides are.
+    /// Queues the move of one array on a stream of the device that contains both sides.
     ///
     /// # Errors
-    /// `buffer` for memory too short or that overlaps, `memory` for an address of no device, `devices` and `stream` where
-    /// they do not belong together, `captured` where code would have to be loaded during a capture, `architecture`,
-    /// `no-compiler`, `compile`, `unsupported`: nothing has been queued. `driver` where the driver refused a call.
+    /// `buffer` for memory that is too short or overlaps, `memory` for an address of no device, `devices` and `stream`
+    /// if they do not belong together, `captured` if code would have to be loaded during a capture, `architecture`,
+    /// `no-compiler`, `compile`, `unsupported`: in these cases, nothing has been queued. `driver` if the driver refused
+    /// a call.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Cuda, DeviceBytes, Error, Move, Stream};
@@ -165,9 +167,9 @@ impl Cuda {
         self.launch_many(&[Job { moved, src, dst }], stream)
     }
 
-    /// Queues the moves of many arrays on a stream of the device where all of them are: one launch for the kernels of one
-    /// structure, as far as its arguments hold their numbers: 4 KiB, or 32 KiB with compiler and driver of CUDA 12.1 or
-    /// newer.
+    /// Queues the moves of many arrays on a stream of the device that contains them. Kernels of one structure share a
+    /// launch, as far as its arguments can hold their numbers: 4 KiB, or 32 KiB with compiler and driver of CUDA 12.1
+    /// or newer.
     ///
     /// # Errors
     /// As [`Cuda::launch`]; no destination may overlap the memory of another job.
@@ -197,7 +199,7 @@ impl Cuda {
         })
     }
 
-    /// What happened so far.
+    /// Returns the counts so far.
     ///
     /// ```no_run
     /// # use tilewright_cuda::Cuda;
@@ -209,12 +211,12 @@ impl Cuda {
         self.counts.with(self.modules.len())
     }
 
-    /// The driver.
+    /// Returns the driver.
     pub(crate) fn driver(&self) -> &Arc<Driver> {
         &self.driver
     }
 
-    /// The calls for events, looked up when they are asked for first.
+    /// Returns the calls for events, which are looked up on first use.
     pub(crate) fn events(&self) -> Result<Arc<Events>, Error> {
         if let Some(events) = self.events.get() {
             return Ok(events.clone());
@@ -223,12 +225,12 @@ impl Cuda {
         Ok(self.events.get_or_init(|| events).clone())
     }
 
-    /// The device of this number, its context retained as long as this value lives.
+    /// Returns the device of this number. Its context stays retained as long as this value lives.
     pub(crate) fn device(&self, ordinal: i32) -> Result<Device, Error> {
         self.devices.device(ordinal)
     }
 
-    /// The one device that all these jobs are on; `None` where there are none.
+    /// Returns the one device of all these jobs; `None` without jobs.
     fn device_of(&self, jobs: &[Job<'_>]) -> Result<Option<i32>, Error> {
         let mut found: Option<(i32, String)> = None;
         for (at, job) in jobs.iter().enumerate() {
@@ -262,7 +264,7 @@ impl Cuda {
         Ok(found.map(|(ordinal, _)| ordinal))
     }
 
-    /// Refuses a stream that is not one of the device's primary context.
+    /// Returns an error for a stream that does not belong to the device's primary context.
     fn own_stream(&self, device: Device, stream: Stream) -> Result<(), Error> {
         if stream.is_default() || self.driver.context_of(stream)? == device.context {
             return Ok(());
@@ -274,7 +276,7 @@ impl Cuda {
         Err(Error::new(Kind::Stream, says))
     }
 
-    /// The code of a group, loaded on a device.
+    /// Returns the code of a group, loaded on a device.
     fn code(
         &self,
         group: &Group<'_>,
@@ -301,7 +303,7 @@ impl Cuda {
         Ok(code)
     }
 
-    /// Code that is not loaded: of the disk, or compiled.
+    /// Loads code from the disk, or compiles it.
     fn load(&self, kernel: &Kernel, device: Device) -> Result<Loaded, Error> {
         let compiler = self.compiler()?;
         let long = compiler.version() >= (12, 1) && self.version >= LONG_ARGUMENTS;
@@ -326,7 +328,7 @@ impl Cuda {
         Ok(loaded)
     }
 
-    /// The compiler, opened when it is asked for first.
+    /// Returns the compiler, which is opened on first use.
     pub(crate) fn compiler(&self) -> Result<Arc<Compiler>, Error> {
         let mut own = lock(&self.compiler);
         if let Some(compiler) = &*own {
@@ -350,7 +352,8 @@ impl Cuda {
     }
 }
 
-/// The kernels of some jobs by their texts. Those that fill come first: of some moves they fill all of the destination.
+/// Groups the kernels of some jobs by their texts. Kernels that fill come first: in some moves they fill the whole
+/// destination.
 fn groups<'a>(jobs: &[Job<'_>], ready: &'a [Arc<Ready>]) -> Result<Vec<Group<'a>>, Error> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut known = std::collections::HashMap::new();
@@ -370,7 +373,7 @@ fn groups<'a>(jobs: &[Job<'_>], ready: &'a [Arc<Ready>]) -> Result<Vec<Group<'a>
     Ok(groups)
 }
 
-/// The launch of a kernel over the memory of a job.
+/// Returns the launch of a kernel over the memory of a job.
 fn launch_of<'a>(kernel: &'a Kernel, job: &Job<'_>) -> Result<Launch<'a>, Error> {
     let (src, dst) = kernel.bytes();
     if src > job.src.bytes() || dst > job.dst.bytes() {

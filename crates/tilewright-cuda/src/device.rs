@@ -1,4 +1,4 @@
-//! The devices that were met: their primary contexts, retained, and what they can run.
+//! The devices in use: their retained primary contexts and compute capabilities.
 
 use std::{
     collections::HashMap,
@@ -20,7 +20,7 @@ pub(crate) struct Device {
     pub(crate) capability: Capability,
 }
 
-/// The devices that were met. Their contexts are released with this value, behind all modules.
+/// The devices in use. Their contexts are released with this value, after all modules.
 #[derive(Debug)]
 pub(crate) struct Devices {
     driver: Arc<Driver>,
@@ -32,7 +32,7 @@ impl Devices {
         Devices { driver: driver.clone(), met: Mutex::default() }
     }
 
-    /// The device of this ordinal.
+    /// Returns the device of this ordinal.
     pub(crate) fn device(&self, ordinal: i32) -> Result<Device, Error> {
         let mut met = lock(&self.met);
         if let Some(device) = met.get(&ordinal) {

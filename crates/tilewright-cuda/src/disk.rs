@@ -1,8 +1,8 @@
 //! Compiled code in files, for the next process.
 //!
-//! Laws: a file is whole or not read; nothing is read or written where another user may write, and no file is removed but
-//! code; what is read is what was written under the same key; no failure of the disk is one
-//! of a launch. A file appears by a rename, so processes that write the same one do not disturb each other.
+//! Laws: a file is complete or not read; nothing is read or written in a folder where another user may write, and only
+//! files of code are removed; data that are read were written under the same key; a failure of the disk never fails a
+//! launch. A file appears by a rename, so processes that write the same file do not disturb each other.
 
 use std::{
     ffi::OsStr,
@@ -15,9 +15,9 @@ use std::{
 
 use crate::key::Key;
 
-/// What a file begins with: what it is, and the version of its form.
+/// The first bytes of a file: its type, and the version of its format.
 const MAGIC: &[u8; 16] = b"tilewright code1";
-/// The most files of the folder; beyond it those that were written first go.
+/// The most files of the folder; the oldest ones beyond it are removed.
 const FILES: usize = 1024;
 /// The most bytes of code.
 const BYTES: u64 = 64 << 20;
@@ -31,7 +31,7 @@ impl Disk {
         Disk(folder.map(Path::to_owned))
     }
 
-    /// The code under a key; `None` where there is none, or a file that is not whole.
+    /// Returns the code under a key; `None` if there is none, or the file is not complete.
     pub(crate) fn read(&self, key: &Key) -> Option<Vec<u8>> {
         let path = self.path(key)?;
         path.parent().filter(|folder| is_private(folder))?;
@@ -42,10 +42,10 @@ impl Disk {
         code(&fs::read(path).ok()?, key)
     }
 
-    /// Keeps the code under a key, if the disk lets it.
+    /// Stores the code under a key, if the disk permits it.
     pub(crate) fn write(&self, key: &Key, code: &[u8]) {
         if let Some(path) = self.path(key) {
-            // Without it the next process compiles again.
+            // If it fails, the next process compiles again.
             let _ = self.try_write(&path, key, code);
         }
     }
@@ -69,7 +69,7 @@ impl Disk {
         written
     }
 
-    /// Removes the oldest files of code where there are too many, and no file of another name.
+    /// Removes the oldest files of code if there are too many, and no file with another name.
     fn trim(&self, folder: &Path) -> io::Result<()> {
         let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)?
             .filter_map(|entry| {
@@ -92,7 +92,7 @@ impl Disk {
     }
 }
 
-/// Whether a file has the name of code, or of code that is being written.
+/// Returns whether a file has the name of code, or of code that is being written.
 fn is_own(name: &OsStr) -> bool {
     let Some((key, kind)) = name.to_str().and_then(|name| name.split_once('.')) else {
         return false;
@@ -101,14 +101,14 @@ fn is_own(name: &OsStr) -> bool {
     is_key && (kind == "code" || kind.ends_with(".new"))
 }
 
-/// The code in a whole file of this key.
+/// Returns the code in a complete file of this key.
 fn code(file: &[u8], key: &Key) -> Option<Vec<u8>> {
     let rest = file.strip_prefix(MAGIC)?.strip_prefix(key.bytes())?;
     let (checksum, code) = rest.split_at_checked(key.bytes().len())?;
     (checksum == Key::of_bytes(code).bytes()).then(|| code.to_vec())
 }
 
-/// Makes a folder that nobody else writes: what lies in it is run.
+/// Makes a folder that nobody else can write to, because its contents are executed.
 fn make(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -117,7 +117,8 @@ fn make(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Whether a folder is this user's, and nobody else may write there: whoever could would have his code run.
+/// Returns whether a folder belongs to this user, and nobody else may write there: anyone who could would have their
+/// code executed.
 #[cfg(unix)]
 fn is_private(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-/// The driver's numbers for code of an architecture that it does not run, and for PTX that is newer than it.
+/// The driver's numbers for code of an architecture that it cannot run, and for PTX that is newer than the driver.
 const NO_BINARY: i32 = 209;
 const UNSUPPORTED_PTX: i32 = 222;
 
-/// What went wrong, as far as a caller decides by it.
+/// The kind of an error, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     NoDriver,
@@ -25,9 +25,9 @@ pub(crate) enum Kind {
     Unsupported,
 }
 
-/// Why nothing was moved on a device.
+/// The reason why data could not be moved on a device.
 ///
-/// The message states what was asked, with its numbers, and what would be legal. Decide by the predicates, never by the
+/// The message states the request, with its numbers, and what would be legal. Decide by the predicates, never by the
 /// message. Unless the kind is `driver`, nothing has been written.
 ///
 /// ```
@@ -49,18 +49,19 @@ impl Error {
         Error { kind, message: message.into(), code: None }
     }
 
-    /// A call of the driver's that failed with this number.
+    /// Makes the error of a driver call that failed with this number.
     pub(crate) fn of_call(message: String, code: i32) -> Error {
         Error { kind: Kind::Driver, message, code: Some(code) }
     }
 
-    /// The same error, with what came before its message.
+    /// Returns the error with its subject before the message.
     pub(crate) fn about(mut self, what: &str) -> Error {
         self.message = format!("{what}: {}", self.message);
         self
     }
 
-    /// The same error of code for an architecture by a compiler: a driver that takes no such code is `architecture`.
+    /// Returns the error about code for an architecture from a compiler. Its kind is `architecture` if the driver does
+    /// not accept such code.
     pub(crate) fn of_code(mut self, architecture: &str, compiler: &str) -> Error {
         self.message = format!("code for {architecture} by {compiler}: {}", self.message);
         if matches!(self.code, Some(NO_BINARY | UNSUPPORTED_PTX)) {
@@ -71,21 +72,21 @@ impl Error {
         self
     }
 
-    /// The same with the number of the driver.
+    /// Returns the error with the driver's number.
     pub(crate) fn with_code(mut self, code: i32) -> Error {
         self.code = Some(code);
         self
     }
 
-    /// A stable word for machines:
+    /// Returns a stable word for machines:
     ///
-    /// | word | what happened |
+    /// | word | meaning |
     /// |---|---|
-    /// | `no-driver`, `no-compiler` | a library is not there; the message says what was looked for and where |
-    /// | `too-old` | a library has no function that is needed |
-    /// | `no-device` | the driver works and has no device |
-    /// | `architecture` | the compiler makes no code for this device, or none that the driver takes |
-    /// | `memory` | an address is not in memory that a device reaches |
+    /// | `no-driver`, `no-compiler` | a library was not found; the message lists the names and places that were tried |
+    /// | `too-old` | a library lacks a function that is needed |
+    /// | `no-device` | the driver works, but finds no device |
+    /// | `architecture` | the compiler makes no code for this device, or none that the driver accepts |
+    /// | `memory` | an address is not in memory that a device can reach |
     /// | `devices` | the memory of source, destination or stream is on different devices |
     /// | `stream` | a stream of a context that is not the device's primary one |
     /// | `captured` | code would have to be loaded while the stream is captured |
@@ -93,7 +94,7 @@ impl Error {
     /// | `driver` | a call of the driver's failed: [`Error::code`] |
     /// | `buffer` | memory too short for the plan, or memory that overlaps |
     /// | `limit` | a stated bound is reached |
-    /// | `unsupported` | there is no kernel for such a move |
+    /// | `unsupported` | no kernel supports the move |
     ///
     /// ```
     /// use tilewright_cuda::{Cuda, Settings};
@@ -119,7 +120,8 @@ impl Error {
         }
     }
 
-    /// Whether this machine cannot run kernels at all: no driver, no device, no compiler, or libraries that are too old.
+    /// Returns whether this machine cannot run kernels at all: no driver, no device, no compiler, or libraries that are
+    /// too old.
     ///
     /// ```
     /// use tilewright_cuda::{Cuda, Settings};
@@ -130,7 +132,8 @@ impl Error {
         matches!(self.kind, Kind::NoDriver | Kind::NoDevice | Kind::NoCompiler | Kind::TooOld)
     }
 
-    /// Whether code would have to be loaded while the stream is captured: run the same once before the capture.
+    /// Returns whether code would have to be loaded while the stream is captured. To avoid it, run the same move once
+    /// before the capture.
     ///
     /// ```
     /// use tilewright_cuda::{Cuda, Settings};
@@ -141,7 +144,7 @@ impl Error {
         self.kind == Kind::Captured
     }
 
-    /// The number of the driver's or of the compiler's, where one of their calls failed.
+    /// Returns the number of the driver's or of the compiler's error, if one of their calls failed.
     ///
     /// ```
     /// use tilewright_cuda::{Cuda, Settings};

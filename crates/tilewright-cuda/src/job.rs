@@ -1,8 +1,8 @@
-//! One array to move, among many.
+//! One of several arrays that are moved in one launch.
 
 use crate::{DeviceBytes, Move};
 
-/// One array to move in a launch of many.
+/// One of several arrays that are moved in one launch.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -17,7 +17,7 @@ use crate::{DeviceBytes, Move};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// What moves.
+    /// The move.
     pub moved: &'a Move,
     /// The memory that is read.
     pub src: DeviceBytes,

@@ -1,13 +1,14 @@
-//! What compiled code is known by: the text, the architecture, and the compiler with its options.
+//! The key of compiled code: the text, the architecture, and the compiler with its options.
 
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of everything that decides what code comes out.
+/// The SHA-256 of everything that determines the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key([u8; 32]);
 
 impl Key {
-    /// The key of some texts: of each its length and its bytes, so that no two lists are alike.
+    /// Returns the key of some texts: it hashes the length and the bytes of each, so different lists have different
+    /// inputs.
     pub(crate) fn of(texts: &[&str]) -> Key {
         let mut hash = Sha256::new();
         for text in texts {
@@ -17,7 +18,7 @@ impl Key {
         Key(hash.finalize().into())
     }
 
-    /// The checksum of bytes.
+    /// Returns the checksum of bytes.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Key {
         Key(Sha256::digest(bytes).into())
     }
@@ -26,7 +27,7 @@ impl Key {
         &self.0
     }
 
-    /// The key as a file's name.
+    /// Returns the key as the name of a file.
     pub(crate) fn name(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }

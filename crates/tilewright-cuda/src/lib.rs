@@ -1,21 +1,21 @@
-//! Array data moved in the memory of CUDA devices.
+//! Moves array data in the memory of CUDA devices.
 //!
-//! The driver and the compiler NVRTC are found when they are needed: nothing of CUDA is there when this crate is built, and
-//! where it is missing at run time, that is an error with what was looked for. A [`Move`] is a program with its kernels; a
-//! launch queues them on a stream and returns.
+//! The driver and the compiler NVRTC are opened when they are needed: this crate builds without CUDA, and if CUDA is
+//! missing at run time, the error lists the names that were tried. A [`Move`] is a program with its kernels; a launch
+//! queues them on a stream and returns.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | `cuda` | [`Cuda`]: driver, compiler and code together; launches |
 //! | `movement`, `job` | [`Move`]: a program, and its kernels for pointers of each alignment; [`Job`]: one with its memory |
-//! | `settings`, `missing` | where the libraries are looked for; what is said where they are not there |
+//! | `settings`, `missing` | the places where the libraries are looked for; the message if they are not found |
 //! | `compiler`, `target` | NVRTC; the architecture that a text is compiled for |
-//! | `key`, `modules`, `disk` | what code is known by; code in memory and in files |
+//! | `key`, `modules`, `disk` | the key of code; code in memory and in files |
 //! | `device` | devices with their primary contexts |
-//! | `shape`, `table` | what entries take; many arrays in one launch |
-//! | `place`, `queue` | [`Place`], [`Memory`]: a device with memory of one's own; [`Queue`]: work in order, timed by events |
-//! | `mark` | [`Mark`]: the end of what is queued on a stream |
-//! | `check` | memory that is too short or overlaps |
+//! | `shape`, `table` | the arguments of entries; many arrays in one launch |
+//! | `place`, `queue` | [`Place`], [`Memory`]: a device with memory that this process owns; [`Queue`]: work in order, timed by events |
+//! | `mark` | [`Mark`]: the end of the work that is queued on a stream |
+//! | `check` | checks for memory that is too short or overlaps |
 //! | `raw` | the calls of both libraries, the only `unsafe` code |
 //!
 //! ```

@@ -1,4 +1,5 @@
-//! The end of what is queued on a stream: whether it is done, and other streams that wait for it.
+//! The end of the work that is queued on a stream: a query whether it is done, and a way for other streams to wait for
+//! it.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use crate::{
     raw::{Event, Events},
 };
 
-/// The end of what was queued on a stream when the value was made.
+/// The end of the work that was queued on a stream when the value was made.
 ///
 /// ```no_run
 /// use tilewright_cuda::{Cuda, Mark, Stream};
@@ -22,16 +23,16 @@ use crate::{
 #[derive(Debug)]
 pub struct Mark {
     event: Event,
-    /// Keeps the context.
+    /// Keeps the context retained.
     _cuda: Arc<Cuda>,
 }
 
 impl Mark {
-    /// Behind all that is queued on a stream of a device; `None` while the stream is captured, for nothing of a capture has
-    /// begun before its graph is launched.
+    /// Marks the end of all work that is queued on a stream of a device; `None` while the stream is captured, because
+    /// captured work does not begin before its graph is launched.
     ///
     /// # Errors
-    /// `too-old` for a driver without events, `driver` where it refuses a call.
+    /// `too-old` for a driver without events, `driver` if it refuses a call.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Cuda, Mark, Stream};
@@ -48,10 +49,10 @@ impl Mark {
         Ok(Some(Mark { event, _cuda: cuda.clone() }))
     }
 
-    /// Whether all of it is done.
+    /// Returns whether all of the work is done.
     ///
     /// # Errors
-    /// `driver` where work that was queued failed.
+    /// `driver` if queued work failed.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Cuda, Mark, Stream};
@@ -63,10 +64,11 @@ impl Mark {
         self.event.is_done()
     }
 
-    /// What is queued on this stream from now on begins when all of it is done. Nothing waits on the host.
+    /// Makes work that is queued on this stream from now on wait for the marked work. The host does not wait.
     ///
     /// # Errors
-    /// `captured` for a default stream that must not be touched while another stream is captured, `driver` where the driver refuses the call.
+    /// `captured` for a default stream that must not be used while another stream is captured, `driver` if the driver
+    /// refuses the call.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Cuda, Mark, Stream};

@@ -1,18 +1,18 @@
-//! Libraries that are looked for, and what is said where they are not there.
+//! Opens libraries, and describes the attempts if none is found.
 
 use std::path::PathBuf;
 
 use crate::raw::Library;
 
-/// The most reasons that a message has.
+/// The most reasons in a message.
 const REASONS: usize = 6;
 
-/// The first of these libraries that opens, else why each did not.
+/// Opens the first of these libraries that can be opened, or returns the reasons why each could not.
 pub(crate) fn open(names: &[PathBuf]) -> Result<Library, Vec<String>> {
     Library::open(names)
 }
 
-/// What was looked for, and where.
+/// Describes the names that were tried.
 pub(crate) fn says(what: &str, variable: &str, tried: &[String]) -> String {
     let first = tried.iter().take(REASONS).map(|reason| format!("\n  {reason}"));
     let more = tried.len().saturating_sub(REASONS);

@@ -1,7 +1,8 @@
 //! Loaded code, kept in memory by device and text.
 //!
-//! Laws: a text is compiled once however many threads ask for it; no more modules are loaded than was said. None is
-//! unloaded before all are: a launch only queues, and the driver does not promise that unloading waits for what is queued.
+//! Laws: a text is compiled once however many threads need it; at most the stated number of modules is loaded. No
+//! module is unloaded before all are: a launch only queues, and the driver does not promise that unloading waits for
+//! queued work.
 
 use std::{
     collections::HashMap,
@@ -14,30 +15,30 @@ use crate::{
     raw::Loaded,
 };
 
-/// Which module: the device, and the key of the text.
+/// The name of a module: the device, and the key of the text.
 pub(crate) type Name = (i32, Key);
 
-/// The modules that are kept.
+/// The modules that are loaded.
 #[derive(Debug)]
 pub(crate) struct Modules {
     most: usize,
     kept: Mutex<HashMap<Name, Arc<Loaded>>>,
-    /// Held by the one who makes a module.
+    /// Held by the thread that makes a module.
     making: Mutex<()>,
 }
 
 impl Modules {
-    /// None yet, and at most `most`.
+    /// Makes an empty set of at most `most` modules.
     pub(crate) fn new(most: usize) -> Modules {
         Modules { most, kept: Mutex::default(), making: Mutex::default() }
     }
 
-    /// The module of this name, if it is loaded.
+    /// Returns the module of this name, if it is loaded.
     pub(crate) fn find(&self, name: &Name) -> Option<Arc<Loaded>> {
         lock(&self.kept).get(name).cloned()
     }
 
-    /// The module of this name, made if it is not loaded; `limit` where no more may be loaded.
+    /// Returns the module of this name, and makes it if necessary; `limit` if no more may be loaded.
     pub(crate) fn find_or(
         &self,
         name: &Name,
@@ -59,13 +60,13 @@ impl Modules {
         Ok(module)
     }
 
-    /// How many are kept.
+    /// Returns the number of loaded modules.
     pub(crate) fn len(&self) -> usize {
         lock(&self.kept).len()
     }
 }
 
-/// What a mutex guards: nothing here panics between two changes that belong together.
+/// Locks a mutex. Poison is ignored, because no code panics between two related changes.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

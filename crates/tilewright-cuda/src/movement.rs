@@ -15,10 +15,10 @@ use crate::{
     raw::DeviceBytes,
 };
 
-/// What moves from one layout to another on a device: decided once, launched many times, from many threads.
+/// A move from one layout to another on a device: planned once, launched many times, from many threads.
 ///
-/// Kernels depend on how far the two pointers are from multiples of 16 bytes. They are made when pointers of an alignment
-/// are met first, and kept.
+/// Kernels depend on the distances of the two pointers from multiples of 16 bytes. They are made when pointers of an
+/// alignment are first used, and kept.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -45,14 +45,14 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// The kernels, those that fill before those that move.
+    /// Iterates over the kernels; those that fill come before those that move.
     pub(crate) fn kernels(&self) -> impl Iterator<Item = (&Key, &Kernel)> {
         self.keys.iter().zip(self.plan.kernels())
     }
 }
 
 impl Move {
-    /// The move of a program. No device is asked.
+    /// Makes the move of a program. It does not use a device.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -66,7 +66,7 @@ impl Move {
         Move::with(program, Options::default())
     }
 
-    /// The same, with choices of whoever measures.
+    /// Makes the move of a program, with choices that measurements decide.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -82,7 +82,7 @@ impl Move {
         Move { program, options, made: Mutex::default() }
     }
 
-    /// The program that it moves.
+    /// Returns the program.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -96,7 +96,7 @@ impl Move {
         &self.program
     }
 
-    /// The bytes that a source has.
+    /// Returns the bytes of a source.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -110,7 +110,7 @@ impl Move {
         self.program.src_bytes()
     }
 
-    /// The bytes that a destination has, padding included.
+    /// Returns the bytes of a destination, padding included.
     ///
     /// ```
     /// # use tilewright_core::TensorLayout;
@@ -124,10 +124,10 @@ impl Move {
         self.program.dst_bytes()
     }
 
-    /// The kernels for two pointers.
+    /// Returns the kernels for two pointers.
     ///
     /// # Errors
-    /// Where there is no kernel for such a move, or the array is too large for one launch.
+    /// `unsupported` if no kernel supports the move; `limit` if the array is too large for one launch.
     pub(crate) fn ready(&self, src: DeviceBytes, dst: DeviceBytes) -> Result<Arc<Ready>, Error> {
         let alignment = Alignment::of_addresses(src.address(), dst.address());
         if let Some(ready) = lock(&self.made).get(&alignment) {

@@ -1,4 +1,4 @@
-//! A device on which this process has memory of its own.
+//! A device on which this process owns memory.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::{
     raw::{Allocated, Own},
 };
 
-/// A device where this process allocates memory and queues work, as programs do that measure, test, or read files into a
-/// device's memory.
+/// A device on which this process allocates memory and queues work. Programs that measure, test, or read files into
+/// device memory use it.
 ///
 /// ```
 /// use tilewright_cuda::{Cuda, Memory, Place};
@@ -31,10 +31,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// The device of this number, from 0.
+    /// Opens the device of this number, from 0.
     ///
     /// # Errors
-    /// `no-device` for a number that no device has, `too-old` for a driver that lacks a function for memory or events.
+    /// `no-device` for a number without a device, `too-old` for a driver that lacks a function for memory or events.
     ///
     /// ```
     /// use tilewright_cuda::{Cuda, Place};
@@ -53,7 +53,7 @@ impl Place {
         Ok(Arc::new(Place { cuda: cuda.clone(), own }))
     }
 
-    /// The driver and compiler by which arrays are moved here.
+    /// Returns the driver and compiler that move arrays on this device.
     ///
     /// ```no_run
     /// # let place = tilewright_cuda::Place::new(&tilewright_cuda::Cuda::shared()?, 0)?;
@@ -64,10 +64,10 @@ impl Place {
         &self.cuda
     }
 
-    /// What the device and the libraries say of themselves.
+    /// Returns the properties of the device and of the libraries.
     ///
     /// # Errors
-    /// `driver` where the driver refuses the question.
+    /// `driver` if the driver refuses the query.
     ///
     /// ```no_run
     /// # let place = tilewright_cuda::Place::new(&tilewright_cuda::Cuda::shared()?, 0)?;
@@ -105,7 +105,7 @@ const MEMORY_CLOCK: i32 = 36;
 const BUS: i32 = 37;
 const L2: i32 = 38;
 
-/// A device, the driver and the compiler in numbers; `None` where they do not say.
+/// Numbers of a device, the driver and the compiler; `None` if they do not report one.
 ///
 /// ```no_run
 /// # let place = tilewright_cuda::Place::new(&tilewright_cuda::Cuda::shared()?, 0)?;
@@ -116,37 +116,38 @@ const L2: i32 = 38;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Facts {
-    /// What the driver calls the device.
+    /// The device's name.
     pub name: String,
     /// Its compute capability, major and minor.
     pub capability: (u32, u32),
-    /// Its multiprocessors.
+    /// The number of its multiprocessors.
     pub multiprocessors: Option<u64>,
-    /// The most kilohertz of its multiprocessors.
+    /// The maximum clock of its multiprocessors in kilohertz.
     pub clock_khz: Option<u64>,
-    /// The most kilohertz of its memory.
+    /// The maximum clock of its memory in kilohertz.
     pub memory_clock_khz: Option<u64>,
-    /// The bits between it and its memory.
+    /// The width of its memory bus in bits.
     pub bus_bits: Option<u64>,
-    /// The bytes of its second cache.
+    /// The bytes of its L2 cache.
     pub l2_bytes: Option<u64>,
     /// The bytes of its memory.
     pub total_bytes: u64,
-    /// Those that nobody has.
+    /// The free bytes of its memory.
     pub free_bytes: u64,
     /// The driver's library.
     pub driver: String,
-    /// The CUDA that the driver can do: 1000 times the major version and 10 times the minor one.
+    /// The version of CUDA that the driver supports: 1000 times the major version plus 10 times the minor one.
     pub driver_cuda: i32,
-    /// The compiler with its version; `None` where there is none.
+    /// The compiler with its version; `None` if there is none.
     pub compiler: Option<String>,
 }
 
-/// Memory of a device that this process owns, freed with the value: then all work on the device is waited for. Where the driver
-/// does not wait, the memory stays allocated until the context goes: after work that failed, and while a stream of the device
-/// is captured. A capture ends by the attempt, so a value is dropped before a capture or after it.
+/// Memory of a device that this process owns. Dropping the value waits for all work on the device, and frees the
+/// memory. If the driver does not wait, the memory stays allocated until the context is released: after work that
+/// failed, and while a stream of the device is captured. The attempt ends a capture, so drop a value before a capture
+/// or after it.
 ///
-/// Work that is queued on it in two queues side by side finds it in any order.
+/// Concurrent work in two queues reads and writes the memory in any order.
 ///
 /// ```
 /// use tilewright_cuda::{Cuda, Memory, Place};
@@ -162,15 +163,15 @@ pub struct Facts {
 #[derive(Debug)]
 pub struct Memory {
     allocated: Allocated,
-    /// Keeps the context.
+    /// Keeps the context retained.
     _place: Arc<Place>,
 }
 
 impl Memory {
-    /// This many bytes, of any values.
+    /// Allocates this many bytes, with unspecified values.
     ///
     /// # Errors
-    /// `driver` where the device does not have them, with how many are free.
+    /// `driver` if the device has too little memory, with the number of free bytes.
     ///
     /// ```
     /// use tilewright_cuda::{Cuda, Memory, Place};
@@ -186,7 +187,7 @@ impl Memory {
         Ok(Memory { allocated: Allocated::new(place.own(), bytes)?, _place: place.clone() })
     }
 
-    /// How many bytes.
+    /// Returns the number of bytes.
     ///
     /// ```no_run
     /// # let place = tilewright_cuda::Place::new(&tilewright_cuda::Cuda::shared()?, 0)?;
@@ -197,7 +198,7 @@ impl Memory {
         self.allocated.bytes()
     }
 
-    /// The device pointer, for libraries that take one.
+    /// Returns the device pointer, for libraries that accept one.
     ///
     /// ```no_run
     /// # let place = tilewright_cuda::Place::new(&tilewright_cuda::Cuda::shared()?, 0)?;
@@ -211,7 +212,7 @@ impl Memory {
     /// Writes bytes from byte `at` on, once all queued work is done.
     ///
     /// # Errors
-    /// `buffer` beyond the end; `driver` where queued work failed.
+    /// `buffer` beyond the end; `driver` if queued work failed.
     ///
     /// ```no_run
     /// # let place = tilewright_cuda::Place::new(&tilewright_cuda::Cuda::shared()?, 0)?;
@@ -240,7 +241,7 @@ impl Memory {
     /// Sets all bytes, once all queued work is done.
     ///
     /// # Errors
-    /// `driver` where queued work failed.
+    /// `driver` if queued work failed.
     ///
     /// ```no_run
     /// # let place = tilewright_cuda::Place::new(&tilewright_cuda::Cuda::shared()?, 0)?;

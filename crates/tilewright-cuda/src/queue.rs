@@ -1,4 +1,4 @@
-//! Work in memory of one's own, in order, and how long it takes on the device.
+//! Ordered work in memory that this process owns, and its duration on the device.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::{
     raw::{Graph, Own, OwnStream},
 };
 
-/// Bytes of memory of one's own, from a byte on.
+/// A range of owned memory, from a byte to the end.
 ///
 /// ```no_run
 /// use tilewright_cuda::{Cuda, Memory, Place, Span};
@@ -25,7 +25,7 @@ pub struct Span<'a> {
     pub at: u64,
 }
 
-/// Something to queue.
+/// One piece of work for a queue.
 ///
 /// ```no_run
 /// use tilewright_cuda::{Cuda, Memory, Place, Queue, Span, Step};
@@ -38,20 +38,20 @@ pub struct Span<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Step<'a> {
-    /// Moves of arrays, all in one call: what moves, from where, to where.
+    /// Moves of arrays, all in one call: each move with its source and its destination.
     Moves(Vec<(&'a Move, Span<'a>, Span<'a>)>),
-    /// The device's own copy.
+    /// A copy by the device's copy function.
     Copy {
-        /// What is read.
+        /// The memory that is read.
         src: Span<'a>,
-        /// What is written.
+        /// The memory that is written.
         dst: Span<'a>,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
     },
 }
 
-/// A stream of one's own.
+/// A stream that this process owns.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -78,17 +78,17 @@ pub enum Step<'a> {
 /// ```
 #[derive(Debug)]
 pub struct Queue {
-    /// Dropped first: it is of the context that `place` keeps.
+    /// Dropped first: it belongs to the context that `place` keeps retained.
     stream: OwnStream,
     own: Arc<Own>,
     place: Arc<Place>,
 }
 
 impl Queue {
-    /// A new stream on a device.
+    /// Makes a new stream on a device.
     ///
     /// # Errors
-    /// `driver` where the driver gives none.
+    /// `driver` if the driver refuses it.
     ///
     /// ```no_run
     /// use tilewright_cuda::{Cuda, Place, Queue};
@@ -103,8 +103,8 @@ impl Queue {
     /// Queues a step and returns.
     ///
     /// # Errors
-    /// As [`Cuda::launch_many`](crate::Cuda::launch_many); of a copy, `buffer` beyond the end of memory, and `devices` where
-    /// either memory is on another device than the queue.
+    /// As [`Cuda::launch_many`](crate::Cuda::launch_many); for a copy, `buffer` beyond the end of memory, and `devices`
+    /// if either memory is on another device than the queue.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Error, Queue, Step};
@@ -133,10 +133,10 @@ impl Queue {
         }
     }
 
-    /// Waits until everything is done that was queued here.
+    /// Waits until all work is done that was queued here.
     ///
     /// # Errors
-    /// `driver` where it failed.
+    /// `driver` if it failed.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Error, Queue};
@@ -148,7 +148,7 @@ impl Queue {
         self.own.wait_for(self.stream.get())
     }
 
-    /// Seconds on the device of a step, by events before and behind `runs` of it.
+    /// Returns the seconds that a step takes on the device, from events before and after `runs` repetitions.
     ///
     /// # Errors
     /// As [`Queue::run`] and [`Queue::wait`].
@@ -167,10 +167,12 @@ impl Queue {
         Ok(f64::from(took) / 1e3 / f64::from(runs.max(1)))
     }
 
-    /// The same of a graph that `runs` of the step were captured in: launches from the host take no part in it.
+    /// Returns the seconds that a step takes in a captured graph of `runs` repetitions: launches from the host are not
+    /// included.
     ///
     /// # Errors
-    /// As [`Queue::run`] and [`Queue::wait`]; `captured` for a step that was not run before; `too-old` for a driver older than CUDA 11.4.
+    /// As [`Queue::run`] and [`Queue::wait`]; `captured` for a step that was not run before; `too-old` for a driver
+    /// older than CUDA 11.4.
     ///
     /// ```no_run
     /// # use tilewright_cuda::{Error, Queue, Step};

@@ -1,4 +1,4 @@
-//! Where the driver and the compiler are looked for, and where code is kept.
+//! Settings: the places where the driver and the compiler are looked for, and the folder for compiled code.
 
 use std::{
     env,
@@ -10,22 +10,23 @@ use std::{
 pub(crate) const DRIVER: &str = "TILEWRIGHT_LIBCUDA";
 /// The environment variable with the path of the compiler's library.
 pub(crate) const COMPILER: &str = "TILEWRIGHT_LIBNVRTC";
-/// The environment variable with the folder in which code is kept, or the word `off`.
+/// The environment variable with the folder for compiled code, or the word `off`.
 const CACHE: &str = "TILEWRIGHT_CUDA_CACHE";
 
-/// The modules that are kept unless said otherwise.
+/// The default limit of loaded modules.
 const MODULES: usize = 4096;
 
-/// The newest major version of CUDA whose compiler is looked for by its number; others by the name without one.
+/// The newest major version of CUDA whose compiler is looked for by its number; newer ones are found by the name
+/// without a number.
 const NEWEST: i32 = 14;
-/// The oldest.
+/// The oldest major version of CUDA whose compiler is looked for.
 const OLDEST: i32 = 11;
 
-/// Where the driver and the compiler are looked for, and how much compiled code is kept where.
+/// The places where the driver and the compiler are looked for, and the folder and limit for compiled code.
 ///
-/// Without a path for it, a library is looked for by its names: the compiler in the folders that are given, then as the
-/// system's loader finds it, under `CUDA_HOME` and `CUDA_PATH`, and where CUDA installs itself. Everywhere the compiler of
-/// the driver's major version comes first, and one that is too old is passed over.
+/// Unless a path is set, a library is looked for by its names: the compiler in the folders that are set, then through
+/// the system's loader, under `CUDA_HOME` and `CUDA_PATH`, and in CUDA's default folders. In each place, the compiler
+/// of the driver's major version is tried first, and one that is too old is skipped.
 ///
 /// ```
 /// use tilewright_cuda::Settings;
@@ -50,16 +51,16 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// As the environment says:
+    /// Returns the settings of the environment:
     ///
-    /// | variable | what it is |
+    /// | variable | meaning |
     /// |---|---|
     /// | `TILEWRIGHT_LIBCUDA` | the path of the driver's library |
     /// | `TILEWRIGHT_LIBNVRTC` | the path of the compiler's library |
-    /// | `TILEWRIGHT_CUDA_CACHE` | the folder in which compiled code is kept, or `off` |
+    /// | `TILEWRIGHT_CUDA_CACHE` | the folder for compiled code, or `off` |
     ///
-    /// Without the last one that is `tilewright/cuda` in the user's folder for caches: `XDG_CACHE_HOME`, or `.cache` in the
-    /// home, or `LOCALAPPDATA`.
+    /// The default of the last one is `tilewright/cuda` in the user's folder for caches: `XDG_CACHE_HOME`, or `.cache`
+    /// in the home folder, or `LOCALAPPDATA`.
     ///
     /// ```
     /// use tilewright_cuda::Settings;
@@ -76,7 +77,7 @@ impl Settings {
         }
     }
 
-    /// The same with the path of the driver's library; nowhere else is it looked for.
+    /// Sets the path of the driver's library; no other place is tried.
     ///
     /// ```
     /// use tilewright_cuda::{Cuda, Settings};
@@ -88,7 +89,7 @@ impl Settings {
         Settings { driver: Some(path.into()), ..self }
     }
 
-    /// The same with the path of the compiler's library; nowhere else is it looked for.
+    /// Sets the path of the compiler's library; no other place is tried.
     ///
     /// ```
     /// use tilewright_cuda::Settings;
@@ -100,7 +101,7 @@ impl Settings {
         Settings { compiler: Some(path.into()), ..self }
     }
 
-    /// The same with one more folder in which the compiler is looked for, such as that of a package of Python's.
+    /// Adds a folder in which the compiler is looked for, such as that of a Python package.
     ///
     /// ```
     /// use tilewright_cuda::Settings;
@@ -113,7 +114,7 @@ impl Settings {
         self
     }
 
-    /// The same with the folder in which compiled code is kept.
+    /// Sets the folder for compiled code.
     ///
     /// ```
     /// use tilewright_cuda::Settings;
@@ -124,7 +125,7 @@ impl Settings {
         Settings { cache: Some(folder.into()), ..self }
     }
 
-    /// The folder in which compiled code is kept; `None` where none is.
+    /// Returns the folder for compiled code; `None` if code is not stored.
     ///
     /// ```
     /// use tilewright_cuda::Settings;
@@ -134,8 +135,8 @@ impl Settings {
         self.cache.as_deref()
     }
 
-    /// The same with the number of modules that may be loaded, 4096 unless given and at least 1: compiled code of one
-    /// structure on one device. What would need one more is refused with `limit`.
+    /// Sets the most modules that may be loaded, 4096 by default and at least 1. A module is compiled code of one
+    /// structure on one device. A launch that needs one more fails with `limit`.
     ///
     /// ```
     /// use tilewright_cuda::Settings;
@@ -147,7 +148,7 @@ impl Settings {
         Settings { modules: modules.max(1), ..self }
     }
 
-    /// How many modules may be loaded.
+    /// Returns the most modules that may be loaded.
     ///
     /// ```
     /// use tilewright_cuda::Settings;
@@ -157,7 +158,7 @@ impl Settings {
         self.modules
     }
 
-    /// The names under which the driver is looked for, and the variable that gives another.
+    /// Returns the names of the driver that are tried, or the path that is set.
     pub(crate) fn drivers(&self) -> Vec<PathBuf> {
         match &self.driver {
             Some(path) => vec![path.clone()],
@@ -165,7 +166,7 @@ impl Settings {
         }
     }
 
-    /// The names under which the compiler is looked for, of the driver's version of CUDA first.
+    /// Returns the names of the compiler that are tried, those of the driver's version of CUDA first.
     pub(crate) fn compilers(&self, driver: i32) -> Vec<PathBuf> {
         if let Some(path) = &self.compiler {
             return vec![path.clone()];
@@ -185,13 +186,13 @@ impl Settings {
     }
 }
 
-/// The major versions, in the order in which they are tried: the driver's, older ones, newer ones.
+/// Returns the major versions, in the order in which they are tried: the driver's, older ones, newer ones.
 fn majors(driver: i32) -> Vec<i32> {
     let own = driver.clamp(OLDEST, NEWEST);
     (OLDEST..=own).rev().chain(own + 1..=NEWEST).collect()
 }
 
-/// The folder for caches, by what the environment says.
+/// Returns the folder for caches, as the environment specifies it.
 fn cache_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(given) = path(CACHE) {
@@ -212,7 +213,7 @@ mod names {
     pub(super) const ROOTS: &[&str] = &[];
     pub(super) const BELOW: [&str; 2] = ["bin", "bin\\x64"];
 
-    /// The library of a major version: it keeps its name within one.
+    /// Returns the library of a major version, whose name is the same for all minor versions.
     pub(super) fn compiler(major: i32) -> String {
         match major {
             11 => "nvrtc64_112_0.dll".into(),
@@ -229,7 +230,7 @@ mod names {
     pub(super) const ROOTS: &[&str] = &["/usr/local/cuda", "/opt/cuda"];
     pub(super) const BELOW: [&str; 2] = ["lib64", "lib"];
 
-    /// The library of a major version: it keeps its name within one.
+    /// Returns the library of a major version, whose name is the same for all minor versions.
     pub(super) fn compiler(major: i32) -> String {
         match major {
             11 => "libnvrtc.so.11.2".into(),

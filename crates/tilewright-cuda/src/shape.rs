@@ -1,4 +1,4 @@
-//! What an entry of a compiled text takes: how many numbers, how many threads, and how many jobs its table has.
+//! The arguments of a compiled text's entries: the number of numbers, threads, and jobs of a table.
 
 use std::ffi::CStr;
 
@@ -6,16 +6,16 @@ use tilewright_device::Kernel;
 
 use crate::error::{Error, Kind};
 
-/// The bytes of arguments that every device takes.
+/// The bytes of arguments that every device accepts.
 const BYTES: usize = 4096;
-/// The same where compiler and driver are those of CUDA 12.1 or newer.
+/// The bytes of arguments if compiler and driver are those of CUDA 12.1 or newer.
 const BYTES_12_1: usize = 32_764;
-/// The bytes of arguments behind the table: its count, with room to align it.
+/// The bytes of arguments after the table: its count, with space to align it.
 const BEHIND: usize = 8;
 /// The words of a job before its numbers: source, destination, first block.
 const AHEAD: usize = 3;
 
-/// The arguments of a text's entries. It is part of what the text is compiled for.
+/// The arguments of a text's entries. It is part of the key of compiled code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     params: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// That of a kernel, where arguments may be long or not; `limit` where its numbers are more than arguments hold.
+    /// Returns the shape of a kernel, with long arguments or without; `limit` if arguments cannot hold its numbers.
     pub(crate) fn of(kernel: &Kernel, long: bool) -> Result<Shape, Error> {
         let (params, threads) = (kernel.params().len(), kernel.threads());
         let bytes = if long { BYTES_12_1 } else { BYTES };
@@ -39,44 +39,44 @@ impl Shape {
         Ok(Shape { params, threads, jobs })
     }
 
-    /// One for tables alone.
+    /// Makes a shape for tables alone.
     #[cfg(test)]
     pub(crate) fn of_table(params: usize, jobs: usize) -> Shape {
         Shape { params, threads: 32, jobs }
     }
 
-    /// The numbers of one kernel.
+    /// Returns the count of numbers of one kernel.
     pub(crate) fn params(self) -> usize {
         self.params
     }
 
-    /// The threads of a block.
+    /// Returns the threads of a block.
     pub(crate) fn threads(self) -> u32 {
         self.threads
     }
 
-    /// The most jobs of a table.
+    /// Returns the most jobs of a table.
     pub(crate) fn jobs(self) -> usize {
         self.jobs
     }
 
-    /// The words of a table.
+    /// Returns the words of a table.
     pub(crate) fn table_words(self) -> usize {
         self.jobs * (AHEAD + self.params)
     }
 
-    /// The entry for one array.
+    /// Returns the name of the entry for one array.
     pub(crate) fn one(self) -> &'static CStr {
         c"tw_move"
     }
 
-    /// The entry for a table of arrays.
+    /// Returns the name of the entry for a table of arrays.
     pub(crate) fn many(self) -> &'static CStr {
         c"tw_move_table"
     }
 
-    /// The text of the entry for a table, to stand behind that of a kernel. Its jobs come by value: nothing is allocated,
-    /// copied or waited for, and a graph that captures the launch has its own copy.
+    /// Returns the text of the entry for a table, which follows that of a kernel. Its jobs are passed by value: nothing
+    /// is allocated, copied or waited for, and a graph that captures the launch has its own copy.
     pub(crate) fn entry(self) -> String {
         let jobs = self.jobs;
         format!(
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// The table and its count fit the arguments of a launch, and no job more would.
+    /// The table and its count fit the arguments of a launch, and one more job would not.
     #[test]
     fn arguments_are_filled_and_not_exceeded() {
         for rank in 1..5 {

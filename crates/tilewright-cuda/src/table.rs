@@ -8,7 +8,7 @@ use crate::shape::Shape;
 /// The most blocks of a launch.
 const BLOCKS: u32 = (1 << 31) - 1;
 
-/// What a kernel is launched with, its memory checked.
+/// The arguments of a kernel's launch, with checked memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launch<'a> {
     pub(crate) src: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The tables that hold these jobs in order, each with no more jobs and blocks than one launch has.
+    /// Returns tables that contain these jobs in order, each with no more jobs and blocks than one launch allows.
     pub(crate) fn all<'a>(jobs: impl Iterator<Item = Launch<'a>>, shape: Shape) -> Vec<Table> {
         let mut tables: Vec<Table> = Vec::new();
         for job in jobs {
@@ -55,17 +55,17 @@ impl Table {
         self.blocks += job.blocks;
     }
 
-    /// The words, as long as a table of this shape is.
+    /// Returns the words, padded to the length of a table of this shape.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The jobs.
+    /// Returns the number of jobs.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// The blocks of the launch.
+    /// Returns the blocks of the launch.
     pub(crate) fn blocks(&self) -> u32 {
         self.blocks
     }
@@ -75,7 +75,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// Which job a block belongs to, and which block of it: by the search of the entry.
+    /// Returns the job of a block, and the block's number in it, by the search of the entry.
     fn found(table: &Table, width: usize, block: u64) -> (u64, u64) {
         let first = |job: usize| table.words()[job * width + 2];
         let (mut low, mut high) = (0, table.count() as usize);
@@ -86,8 +86,8 @@ mod tests {
         (table.words()[low * width], block - first(low))
     }
 
-    /// All lists of at most five jobs of one to three blocks, in tables of one to four jobs: every block of every job is run
-    /// once, in order.
+    /// Over all lists of at most five jobs of one to three blocks, in tables of one to four jobs: every block of every
+    /// job is run once, in order.
     #[test]
     fn every_block_of_every_job_is_run_once() {
         for list in 0..4u32.pow(5) {

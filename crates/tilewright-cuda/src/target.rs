@@ -1,14 +1,14 @@
-//! What a text is compiled for, so that a device runs it.
+//! The architecture that a text is compiled for, chosen so that a device can run the code.
 //!
-//! Law: machine code runs on devices of the same major version and of its own minor version or a newer one; the driver makes
-//! code of a text in PTX for any newer device.
+//! Law: machine code runs on devices of the same major version and of its own minor version or a newer one; the driver
+//! compiles PTX for any newer device.
 
 use crate::{
     error::{Error, Kind},
     raw::Form,
 };
 
-/// The oldest major version of a device's compute capability that kernels are written for.
+/// The oldest major version of a device's compute capability that kernels support.
 const OLDEST: u32 = 7;
 
 /// The compute capability of a device.
@@ -18,7 +18,7 @@ pub(crate) struct Capability {
     pub(crate) minor: u32,
 }
 
-/// The architecture that a text is compiled for, and what it is compiled to.
+/// The architecture that a text is compiled for, and the form of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     number: u32,
@@ -26,7 +26,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The architecture for a device, of those that a compiler makes code for, which ascend.
+    /// Chooses the architecture for a device, from those that a compiler makes code for, which ascend.
     pub(crate) fn of(device: Capability, known: &[u32], compiler: &str) -> Result<Target, Error> {
         let own = device.major * 10 + device.minor;
         if device.major < OLDEST {
@@ -53,7 +53,7 @@ impl Target {
         Ok(Target { number, form })
     }
 
-    /// The name of it, as the compiler takes it.
+    /// Returns its name, as the compiler expects it.
     pub(crate) fn name(self) -> String {
         match self.form {
             Form::Cubin => format!("sm_{}", self.number),
@@ -84,7 +84,8 @@ mod tests {
         assert_eq!(target(7, 5, &known), "sm_75");
     }
 
-    /// Every device and every list of at most three architectures of some: the choice runs there, and no later one does.
+    /// Over every device and every list of at most three architectures: the choice runs on the device, and no later one
+    /// does.
     #[test]
     fn the_choice_is_the_newest_that_runs() {
         let all = [75, 80, 86, 90, 100];

@@ -1,6 +1,6 @@
 //! The calls of the driver.
 //!
-//! Source: CUDA Driver API, `cuda.h` 11.0 and newer; the names with `_v2` are those that its macros stand for.
+//! Source: CUDA Driver API, `cuda.h` 11.0 and newer; names with `_v2` are those that its macros expand to.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
@@ -47,7 +47,7 @@ const COMPUTE_CAPABILITY_MINOR: c_int = 76;
 const DEVICE_ORDINAL: c_int = 9;
 const RELAXED: c_int = 2;
 
-/// A context of the driver's.
+/// A context of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Context(usize);
 
@@ -59,12 +59,12 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// The driver in an open library; its version has to be that of CUDA 11.0 or newer.
+    /// Initialises the driver in an open library; its version must be that of CUDA 11.0 or newer.
     pub(crate) fn of(library: Library) -> Result<Driver, Error> {
         let (name, library) = (library.name(), Arc::new(library));
         let functions = library.table(Functions::of, "a driver for CUDA 11.0")?;
         let driver = Driver { functions, library };
-        // SAFETY: the function takes flags, which have to be 0.
+        // SAFETY: the function takes flags, which must be 0.
         let code = unsafe { (driver.functions.cuInit)(0) };
         match code {
             NO_DEVICE | INVALID_DEVICE => {
@@ -75,17 +75,17 @@ impl Driver {
         }
     }
 
-    /// The name of the library.
+    /// Returns the name of the library.
     pub(crate) fn name(&self) -> String {
         self.library.name()
     }
 
-    /// The library, for tables of other functions.
+    /// Returns the library, for tables of other functions.
     pub(super) fn library(&self) -> &Arc<Library> {
         &self.library
     }
 
-    /// What the driver can do, as 1000 times the major version of CUDA and 10 times the minor one.
+    /// Returns the version of CUDA that the driver supports: 1000 times the major version plus 10 times the minor one.
     pub(crate) fn version(&self) -> Result<i32, Error> {
         let mut version = 0;
         // SAFETY: `version` is written.
@@ -93,7 +93,7 @@ impl Driver {
         self.checked("cuDriverGetVersion", code).map(|()| version)
     }
 
-    /// How many devices there are.
+    /// Returns the number of devices.
     pub(crate) fn count(&self) -> Result<i32, Error> {
         let mut count = 0;
         // SAFETY: `count` is written.
@@ -101,11 +101,11 @@ impl Driver {
         self.checked("cuDeviceGetCount", code).map(|()| count)
     }
 
-    /// The compute capability of a device, major and minor.
+    /// Returns the compute capability of a device, major and minor.
     pub(crate) fn capability(&self, device: i32) -> Result<(u32, u32), Error> {
         let ask = |attribute| {
             let mut value = 0;
-            // SAFETY: `value` is written; the driver refuses a device that is none.
+            // SAFETY: `value` is written; the driver refuses an invalid device.
             let code =
                 unsafe { (self.functions.cuDeviceGetAttribute)(&mut value, attribute, device) };
             let number = u32::try_from(value).unwrap_or(0);
@@ -114,23 +114,24 @@ impl Driver {
         Ok((ask(COMPUTE_CAPABILITY_MAJOR)?, ask(COMPUTE_CAPABILITY_MINOR)?))
     }
 
-    /// The primary context of a device, which lives until it is released as often as it was retained.
+    /// Retains the primary context of a device, which lives until it is released as often as it was retained.
     pub(crate) fn retain(&self, device: i32) -> Result<Context, Error> {
         let mut context = ptr::null_mut();
-        // SAFETY: `context` is written; the driver refuses a device that is none.
+        // SAFETY: `context` is written; the driver refuses an invalid device.
         let code = unsafe { (self.functions.cuDevicePrimaryCtxRetain)(&mut context, device) };
         self.checked("cuDevicePrimaryCtxRetain", code)
             .map(|()| Context(context.expose_provenance()))
     }
 
-    /// Gives a primary context back that was retained.
+    /// Releases a primary context that was retained.
     pub(crate) fn release(&self, device: i32) {
-        // SAFETY: a device is a number; the driver refuses one whose context is not retained. Nobody can do anything about a
-        // failure.
+        // SAFETY: a device is a number; the driver refuses one whose context is not retained. A failure is ignored,
+        // because nothing can be done about it.
         unsafe { (self.functions.cuDevicePrimaryCtxRelease_v2)(device) };
     }
 
-    /// Does something while a context is the current one of this thread, which it is not before and after.
+    /// Calls a function while a context is the current one of this thread, and restores the previous context
+    /// afterwards.
     pub(crate) fn within<T>(
         &self,
         context: Context,
@@ -140,11 +141,11 @@ impl Driver {
         impl Drop for Popped<'_> {
             fn drop(&mut self) {
                 let mut own = ptr::null_mut();
-                // SAFETY: `own` is written. What was pushed below is popped, by the same thread.
+                // SAFETY: `own` is written. The context that was pushed below is popped, by the same thread.
                 unsafe { (self.0.functions.cuCtxPopCurrent_v2)(&mut own) };
             }
         }
-        // SAFETY: a `Context` comes from `retain`, and whoever has it keeps it retained.
+        // SAFETY: a `Context` comes from `retain`, and its owner keeps it retained.
         let code = unsafe {
             (self.functions.cuCtxPushCurrent_v2)(ptr::with_exposed_provenance_mut(context.0))
         };
@@ -153,15 +154,15 @@ impl Driver {
         work()
     }
 
-    /// Waits for all that was queued in the current context.
+    /// Waits for all work that was queued in the current context.
     pub(super) fn wait(&self) -> Result<(), Error> {
-        // SAFETY: the function takes nothing.
+        // SAFETY: the function takes no arguments.
         let code = unsafe { (self.functions.cuCtxSynchronize)() };
         self.checked("cuCtxSynchronize", code)
     }
 
-    /// The device whose memory, or whose view of pinned memory, an address is in; `None` for memory of no device. A driver
-    /// may want a context for the question: `context` gives one, which is the current one meanwhile.
+    /// Returns the device whose memory, or whose mapping of pinned memory, contains an address; `None` for memory of no
+    /// device. A driver may need a context for the query: `context` returns one, which is current in the meantime.
     pub(crate) fn device_of(
         &self,
         address: u64,
@@ -190,14 +191,13 @@ impl Driver {
         }
     }
 
-    /// Whether what is launched on a stream becomes part of a graph. The current context decides which stream the default
-    /// one is.
+    /// Returns whether launches on a stream become part of a graph. The current context determines the default stream.
     ///
     /// # Errors
-    /// `captured` for a default stream that must not be touched, because another stream is captured.
+    /// `captured` for a default stream that must not be used, because another stream is captured.
     pub(crate) fn is_capturing(&self, stream: Stream) -> Result<bool, Error> {
         let mut status = 0;
-        // SAFETY: `status` is written; a `Stream` exists, by the promise of who made it.
+        // SAFETY: `status` is written; a `Stream` exists, by the promise of its maker.
         let code = unsafe { (self.functions.cuStreamIsCapturing)(stream.raw(), &mut status) };
         match code {
             CAPTURE_IMPLICIT => {
@@ -209,19 +209,19 @@ impl Driver {
         }
     }
 
-    /// The context of a stream that is no default one.
+    /// Returns the context of a stream that is not a default one.
     pub(crate) fn context_of(&self, stream: Stream) -> Result<Context, Error> {
         let mut context = ptr::null_mut();
-        // SAFETY: `context` is written; a `Stream` exists, by the promise of who made it.
+        // SAFETY: `context` is written; a `Stream` exists, by the promise of its maker.
         let code = unsafe { (self.functions.cuStreamGetCtx)(stream.raw(), &mut context) };
         self.checked("cuStreamGetCtx", code).map(|()| Context(context.expose_provenance()))
     }
 
-    /// Does something during which other streams may be captured: calls that a capture does not allow to its process are
-    /// allowed to this thread.
+    /// Calls a function in relaxed capture mode: this thread may then make calls that captures of other streams would
+    /// forbid to its process.
     pub(super) fn relaxed<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let mut mode = RELAXED;
-        // SAFETY: `mode` is read and gets the mode before.
+        // SAFETY: `mode` is read, and receives the previous mode.
         let exchange =
             |mode: &mut c_int| unsafe { (self.functions.cuThreadExchangeStreamCaptureMode)(mode) };
         let code = exchange(&mut mode);
@@ -231,7 +231,7 @@ impl Driver {
         done
     }
 
-    /// An error for a number other than 0, in the driver's own words.
+    /// Returns an error for a number other than 0, with the driver's description.
     pub(crate) fn checked(&self, call: &str, code: i32) -> Result<(), Error> {
         match code {
             0 => Ok(()),
@@ -239,13 +239,13 @@ impl Driver {
         }
     }
 
-    /// The name and the sentence of an error's number.
+    /// Returns the name and the description of an error's number.
     fn described(&self, code: i32) -> String {
         let ask = |function: unsafe extern "system" fn(c_int, *mut *const c_char) -> i32| {
             let mut text: *const c_char = ptr::null();
-            // SAFETY: `text` is written: null, or a text of the driver's that lives as long as the library.
+            // SAFETY: `text` is written: null, or a text of the driver that lives as long as the library.
             let failed = unsafe { function(code, &mut text) } != 0 || text.is_null();
-            // SAFETY: the driver ends its texts with 0, and `text` is not null where it did not fail.
+            // SAFETY: the driver's texts end with 0, and `text` is not null if the call did not fail.
             (!failed).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
         };
         match (ask(self.functions.cuGetErrorName), ask(self.functions.cuGetErrorString)) {

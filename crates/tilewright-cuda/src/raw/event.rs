@@ -1,5 +1,5 @@
-//! The calls of the driver for events, found apart from those of launches: a driver that lacks one of them still moves
-//! arrays.
+//! The driver's calls for events, looked up separately from those of launches: a driver that lacks one of them can
+//! still move arrays.
 
 use std::{
     ffi::{c_uint, c_void},
@@ -23,9 +23,9 @@ super::library::functions! {
     }
 }
 
-/// An event that knows its time.
+/// An event that records a time.
 const TIMED: c_uint = 0;
-/// An event without a time, which costs least.
+/// An event without a time, which is the cheapest.
 const WITHOUT_TIME: c_uint = 2;
 const NOT_READY: i32 = 600;
 
@@ -45,13 +45,14 @@ pub(crate) struct Event {
 }
 
 impl Events {
-    /// The functions of the library that the driver came from.
+    /// Looks up the functions in the driver's library.
     pub(crate) fn of(driver: &Arc<Driver>) -> Result<Events, Error> {
         let functions = driver.library().table(Functions::of, "a driver for CUDA 11.0")?;
         Ok(Events { functions, driver: driver.clone() })
     }
 
-    /// An event behind all that is queued on a stream of a context, which is kept retained as long as the event lives.
+    /// Records an event after all work that is queued on a stream of a context, which is kept retained as long as the
+    /// event lives.
     pub(crate) fn record(
         events: &Arc<Events>,
         context: Context,
@@ -60,7 +61,7 @@ impl Events {
         events.recorded(context, stream, WITHOUT_TIME)
     }
 
-    /// The same with its time.
+    /// Records an event with its time.
     pub(crate) fn timed(
         events: &Arc<Events>,
         context: Context,
@@ -82,7 +83,7 @@ impl Events {
             let code = unsafe { (self.functions.cuEventCreate)(&mut made, flags) };
             driver.checked("cuEventCreate", code)?;
             let event = Event { events: self.clone(), context, event: made.expose_provenance() };
-            // SAFETY: the event was just made; a `Stream` exists, by the promise of who made it.
+            // SAFETY: the event was just made; a `Stream` exists, by the promise of its maker.
             let code = unsafe { (self.functions.cuEventRecord)(made, stream.raw()) };
             driver.checked("cuEventRecord", code).map(|()| event)
         });
@@ -91,18 +92,18 @@ impl Events {
 }
 
 impl Event {
-    /// The event as the driver takes it.
+    /// Returns the event as the driver expects it.
     fn raw(&self) -> *mut c_void {
         ptr::with_exposed_provenance_mut(self.event)
     }
 
-    /// Does something in the event's context, and so that no capture of anybody's ends by it.
+    /// Calls a function in the event's context, in relaxed capture mode, so it ends no capture.
     fn relaxed<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let driver = &self.events.driver;
         driver.within(self.context, || driver.relaxed(work))
     }
 
-    /// Whether what was queued before it is done.
+    /// Returns whether the work queued before it is done.
     pub(crate) fn is_done(&self) -> Result<bool, Error> {
         let driver = &self.events.driver;
         self.relaxed(|| {
@@ -114,20 +115,21 @@ impl Event {
         })
     }
 
-    /// What is queued on a stream from now on begins after it.
+    /// Makes work that is queued on a stream from now on wait for the event.
     pub(crate) fn before(&self, stream: Stream) -> Result<(), Error> {
         let driver = &self.events.driver;
         driver.within(self.context, || {
-            // A default stream that must not be touched is refused before the driver ends the capture by it.
+            // A default stream that must not be used is refused here, before the driver would end the capture because
+            // of it.
             driver.is_capturing(stream)?;
-            // SAFETY: the event lives as long as `self`; a `Stream` exists, by the promise of who made it.
+            // SAFETY: the event lives as long as `self`; a `Stream` exists, by the promise of its maker.
             let code =
                 unsafe { (self.events.functions.cuStreamWaitEvent)(stream.raw(), self.raw(), 0) };
             driver.checked("cuStreamWaitEvent", code)
         })
     }
 
-    /// Milliseconds from an earlier event to this one, which is waited for; both were made with their times.
+    /// Waits for this event, and returns the milliseconds since an earlier one; both were made with their times.
     pub(crate) fn milliseconds_since(&self, earlier: &Event) -> Result<f32, Error> {
         let (driver, functions) = (&self.events.driver, &self.events.functions);
         self.relaxed(|| {
@@ -145,10 +147,10 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // Nobody can do anything about a failure.
+        // A failure is ignored, because nothing can be done about it.
         let _ = self.relaxed(|| {
-            // SAFETY: the event was made by `Events::recorded`, and nobody has this value any more; the driver destroys one
-            // that is waited for when it is done.
+            // SAFETY: the event was made by `Events::recorded`, and this value is not used any more. If work waits for
+            // the event, the driver destroys it when it is done.
             unsafe { (self.events.functions.cuEventDestroy_v2)(self.raw()) };
             Ok(())
         });

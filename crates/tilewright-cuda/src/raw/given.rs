@@ -1,8 +1,8 @@
-//! Memory and streams that a caller gives: numbers of the driver's, and the promises that make them usable.
+//! Memory and streams of the caller: numbers of the driver, and the promises that make them usable.
 
 /// Bytes in the memory of a device.
 ///
-/// A value is an address and a length, and the promise of who made it. Nothing is asked of a device before a launch.
+/// A value is an address and a length, with the promise of its maker. No device is used before a launch.
 ///
 /// ```
 /// use tilewright_cuda::DeviceBytes;
@@ -17,13 +17,13 @@ pub struct DeviceBytes {
 }
 
 impl DeviceBytes {
-    /// The `bytes` bytes from a device pointer.
+    /// Makes a value of the `bytes` bytes from a device pointer on.
     ///
     /// # Safety
-    /// From here until all work is done that is queued with the value, on the stream that it is queued on:
-    /// - the bytes are allocated, and reachable from the device they are on;
-    /// - where the value is a destination, nobody else reads or writes them, but for work that the same stream orders;
-    /// - where it is a source, nobody else writes them, with the same exception.
+    /// From now until all work is done that is queued with the value, on the stream of the work:
+    /// - the bytes are allocated, and the device that they are on can reach them;
+    /// - if the value is a destination, nobody else reads or writes them, except in work that the same stream orders;
+    /// - if it is a source, nobody else writes them, with the same exception.
     ///
     /// ```no_run
     /// use tilewright_cuda::DeviceBytes;
@@ -36,13 +36,13 @@ impl DeviceBytes {
         DeviceBytes { address, bytes }
     }
 
-    /// Bytes that no test launches anything with.
+    /// Makes a value that no test launches work with.
     #[cfg(test)]
     pub(crate) fn imagined(address: u64, bytes: u64) -> DeviceBytes {
         DeviceBytes { address, bytes }
     }
 
-    /// The device pointer.
+    /// Returns the device pointer.
     ///
     /// ```
     /// use tilewright_cuda::DeviceBytes;
@@ -53,7 +53,7 @@ impl DeviceBytes {
         self.address
     }
 
-    /// How many bytes.
+    /// Returns the number of bytes.
     ///
     /// ```
     /// use tilewright_cuda::DeviceBytes;
@@ -65,7 +65,7 @@ impl DeviceBytes {
     }
 }
 
-/// A stream: work on one is done in the order in which it was queued.
+/// A stream: its work is done in the order in which it was queued.
 ///
 /// ```
 /// use tilewright_cuda::Stream;
@@ -75,16 +75,16 @@ impl DeviceBytes {
 pub struct Stream(usize);
 
 impl Stream {
-    /// The default stream of a device, which waits for its other streams; torch's and cupy's unless told otherwise.
+    /// The default stream of a device, which waits for its other streams. It is the default of torch and cupy.
     pub const LEGACY: Stream = Stream(1);
     /// The default stream of the calling thread.
     pub const PER_THREAD: Stream = Stream(2);
 
-    /// The stream with this handle, a `CUstream` or `cudaStream_t` as a number; 0 and 1 are [`Stream::LEGACY`], 2 is
-    /// [`Stream::PER_THREAD`], as in DLPack.
+    /// Makes the stream with this handle, a `CUstream` or `cudaStream_t` as a number; 0 and 1 are [`Stream::LEGACY`], 2
+    /// is [`Stream::PER_THREAD`], as in DLPack.
     ///
     /// # Safety
-    /// The stream exists for as long as anything is launched on it.
+    /// The stream exists as long as launches on it are queued.
     ///
     /// ```
     /// use tilewright_cuda::Stream;
@@ -95,7 +95,7 @@ impl Stream {
         Stream((handle as usize).max(1))
     }
 
-    /// The handle; never 0.
+    /// Returns the handle; never 0.
     ///
     /// ```
     /// use tilewright_cuda::Stream;
@@ -105,12 +105,12 @@ impl Stream {
         self.0 as u64
     }
 
-    /// Whether it belongs to no one context.
+    /// Returns whether it is a default stream, which belongs to no single context.
     pub(crate) fn is_default(self) -> bool {
         self.0 <= Stream::PER_THREAD.0
     }
 
-    /// The handle as the driver takes it.
+    /// Returns the handle as the driver expects it.
     pub(super) fn raw(self) -> *mut std::ffi::c_void {
         std::ptr::without_provenance_mut(self.0)
     }

@@ -1,6 +1,7 @@
-//! The calls of the driver for graphs, found apart from those of memory: a driver of CUDA 11.0 to 11.3 lacks one of them.
+//! The driver's calls for graphs, looked up separately from those of memory: a driver of CUDA 11.0 to 11.3 lacks one of
+//! them.
 //!
-//! Law: a graph is destroyed when what was launched of it is done.
+//! Law: a graph is destroyed after its launches are done.
 
 use std::{
     ffi::{c_int, c_void},
@@ -23,7 +24,7 @@ super::library::functions! {
     }
 }
 
-/// A capture that other threads do not notice.
+/// A capture that does not affect other threads.
 const THREAD_LOCAL: c_int = 1;
 
 /// The functions, with the driver.
@@ -33,30 +34,31 @@ pub(crate) struct Graphs {
     driver: Arc<Driver>,
 }
 
-/// A captured graph, destroyed when dropped, once its stream is done. The context is the current one as long as it lives.
+/// A captured graph. Dropping it waits for its stream, and destroys it. The context is the current one as long as it
+/// lives.
 pub(crate) struct Graph<'a> {
     graphs: &'a Graphs,
-    /// The stream of its launches, and what waits for one.
+    /// The stream of its launches, and the function that waits for a stream.
     stream: Stream,
     wait: &'a dyn Fn(Stream) -> Result<(), Error>,
     graph: usize,
     executable: usize,
 }
 
-/// A pointer of the driver's, as a number.
+/// Converts a number to a pointer of the driver.
 fn pointer(handle: usize) -> *mut c_void {
     ptr::with_exposed_provenance_mut(handle)
 }
 
 impl Graphs {
-    /// The functions of the library that the driver came from.
+    /// Looks up the functions in the driver's library.
     pub(crate) fn of(driver: &Arc<Driver>) -> Result<Graphs, Error> {
         let functions = driver.library().table(Functions::of, "a driver for CUDA 11.4")?;
         Ok(Graphs { functions, driver: driver.clone() })
     }
 
-    /// What `work` queues on a stream as a graph, which `then` launches there; `wait` waits for a stream. The context is the current one. The caller holds the
-    /// memory that the work names until this returns.
+    /// Captures the work that `work` queues on a stream as a graph, which `then` launches there; `wait` waits for a
+    /// stream. The context is the current one. The caller keeps the memory that the work names until this returns.
     pub(crate) fn capture<T>(
         &self,
         stream: Stream,
@@ -64,13 +66,13 @@ impl Graphs {
         then: impl FnOnce(&Graph<'_>) -> Result<T, Error>,
         wait: &dyn Fn(Stream) -> Result<(), Error>,
     ) -> Result<T, Error> {
-        // SAFETY: a `Stream` exists, by the promise of who made it.
+        // SAFETY: a `Stream` exists, by the promise of its maker.
         let code = unsafe { (self.functions.cuStreamBeginCapture_v2)(stream.raw(), THREAD_LOCAL) };
         self.driver.checked("cuStreamBeginCapture", code)?;
         let worked = work();
         let mut made = Graph { graphs: self, stream, wait, graph: 0, executable: 0 };
         let (mut graph, mut executable) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: `graph` is written; the capture that began above ends, whatever became of the work.
+        // SAFETY: `graph` is written; the capture that began above ends, even if the work failed.
         let ended = unsafe { (self.functions.cuStreamEndCapture)(stream.raw(), &mut graph) };
         made.graph = graph.expose_provenance();
         worked?;
@@ -90,8 +92,8 @@ impl Graph<'_> {
     /// Queues the graph on the stream of its capture.
     pub(crate) fn launch(&self) -> Result<(), Error> {
         let graphs = self.graphs;
-        // SAFETY: the executable graph lives as long as `self`, which ends inside `Graphs::capture`, whose caller holds the
-        // memory that the work names; and that memory waits for what is queued before it is freed.
+        // SAFETY: the executable graph lives as long as `self`, which ends inside `Graphs::capture`, whose caller keeps
+        // the memory that the work names; and that memory waits for queued work before it is freed.
         let code = unsafe {
             (graphs.functions.cuGraphLaunch)(pointer(self.executable), self.stream.raw())
         };
@@ -101,7 +103,7 @@ impl Graph<'_> {
     fn destroy(&self) {
         let functions = &self.graphs.functions;
         if self.executable != 0 {
-            // SAFETY: it was made by `Graphs::capture`; nothing that is queued needs it any more.
+            // SAFETY: it was made by `Graphs::capture`, and no queued work needs it any more.
             unsafe { (functions.cuGraphExecDestroy)(pointer(self.executable)) };
         }
         if self.graph != 0 {
@@ -113,7 +115,8 @@ impl Graph<'_> {
 
 impl Drop for Graph<'_> {
     fn drop(&mut self) {
-        // A graph that cannot be waited for is left as it is. Nobody can do anything about a failure.
+        // If the driver cannot wait for a graph, it is not destroyed. A failure is ignored, because nothing can be done
+        // about it.
         if (self.wait)(self.stream).is_ok() {
             self.destroy();
         }

@@ -1,7 +1,7 @@
 //! A library opened at run time, and tables of its functions.
 //!
-//! Law: a table exists only where every one of its functions was found, and it keeps the library open, so a function of
-//! a table can be called for as long as the table lives.
+//! Law: a table exists only if every one of its functions was found, and it keeps the library open, so a function of a
+//! table can be called as long as the table lives.
 
 use std::{ffi::CStr, fmt, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
@@ -9,8 +9,8 @@ use libloading::Library as Open;
 
 use crate::error::{Error, Kind};
 
-/// An open library. It stays open until the process ends: a driver that was initialised may have threads and handlers of
-/// the process's end, whose code must not go.
+/// An open library. It stays open until the process ends: an initialised driver may have threads and exit handlers,
+/// whose code must remain loaded.
 pub(crate) struct Library {
     name: PathBuf,
     open: ManuallyDrop<Open>,
@@ -23,7 +23,7 @@ impl fmt::Debug for Library {
 }
 
 impl Library {
-    /// The first of these names that opens; else why each did not.
+    /// Opens the first of these names that can be opened, or returns the reasons why each could not.
     pub(crate) fn open(names: &[PathBuf]) -> Result<Library, Vec<String>> {
         let mut refused = Vec::new();
         for name in names {
@@ -39,12 +39,13 @@ impl Library {
         Err(refused)
     }
 
-    /// The name under which it opened.
+    /// Returns the name under which it was opened.
     pub(crate) fn name(&self) -> String {
         self.name.display().to_string()
     }
 
-    /// A table of its functions, by the table's own `of`; without one of them `too-old`, with who has them all.
+    /// Returns a table of its functions, made by the table's own `of`; `too-old` if one is missing, with the name of a
+    /// version that has all of them.
     pub(super) fn table<T>(
         self: &Arc<Library>,
         of: impl FnOnce(Arc<Library>) -> Result<T, &'static str>,
@@ -56,7 +57,7 @@ impl Library {
         })
     }
 
-    /// The function of this name; `None` where there is none.
+    /// Returns the function of this name; `None` if there is none.
     ///
     /// # Safety
     /// `F` is a function pointer of the type that the library's header gives for `name`.
@@ -66,7 +67,7 @@ impl Library {
     }
 }
 
-/// Why a library did not open, its name said once.
+/// Returns the reason why a library could not be opened, with its name once.
 fn said(name: &std::path::Path, error: &libloading::Error) -> String {
     let (name, why) = (name.display().to_string(), error.to_string());
     match why.contains(&name) {
@@ -75,8 +76,8 @@ fn said(name: &std::path::Path, error: &libloading::Error) -> String {
     }
 }
 
-/// A struct with a field for each function of a library, by the function's own name. All of them give a number, 0 for
-/// success.
+/// Defines a struct with a field for each function of a library, under the function's own name. Each function returns a
+/// number, 0 for success.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident { $($name:ident($($argument:ty),*);)* }) => {
         $(#[$doc])*
@@ -87,7 +88,7 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// The table of an open library, or the name of the first function that it does not have.
+            /// Makes the table of an open library, or returns the name of the first function that is missing.
             pub(super) fn of(
                 library: std::sync::Arc<$crate::raw::library::Library>,
             ) -> Result<$table, &'static str> {

@@ -1,7 +1,7 @@
 //! Code in a context, and its launch.
 //!
-//! Law: a [`Loaded`] is launched with what its entries take: a source, a destination and the numbers of one kernel of the
-//! text that it was made from, or a table of such.
+//! Law: a [`Loaded`] is launched with the arguments that its entries take: a source, a destination and the numbers of
+//! one kernel of the text that it was made from, or a table of these.
 
 use std::{
     ffi::{CStr, c_uint, c_void},
@@ -19,8 +19,8 @@ use crate::{
     table::{Launch, Table},
 };
 
-/// A module of code in the primary context of a device, and its entries. It is unloaded when dropped, except where a
-/// graph may hold it.
+/// A module of code in the primary context of a device, and its entries. It is unloaded when dropped, unless a graph
+/// may hold it.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     driver: Arc<Driver>,
@@ -32,7 +32,7 @@ pub(crate) struct Loaded {
     captured: AtomicBool,
 }
 
-/// A pointer of the driver's, whose address is all that this process sees.
+/// A pointer of the driver, of which this process uses only the address.
 #[derive(Clone, Copy, Debug)]
 struct Handle(usize);
 
@@ -47,16 +47,16 @@ impl Handle {
 }
 
 impl Loaded {
-    /// Code that was compiled from a text of this shape, loaded in a context.
+    /// Loads code that was compiled from a text of this shape in a context.
     pub(crate) fn of(
         driver: &Arc<Driver>,
         context: Context,
         code: &[u8],
         shape: Shape,
     ) -> Result<Loaded, Error> {
-        // A text has to end in 0, and code may be followed by one.
+        // A text must end with 0, and code may be followed by one.
         let code = [code, &[0]].concat();
-        // A driver may load code when its module is made, or when an entry is asked for.
+        // A driver may load code when its module is made, or when an entry is looked up.
         driver.within(context, || {
             driver.relaxed(|| {
                 let mut loaded = Loaded::module(driver, context, &code, shape)?;
@@ -67,7 +67,7 @@ impl Loaded {
         })
     }
 
-    /// A module of code that ends in 0, its entries not looked for. The context is the current one.
+    /// Loads a module of code that ends with 0, without its entries. The context is the current one.
     fn module(
         driver: &Arc<Driver>,
         context: Context,
@@ -75,8 +75,8 @@ impl Loaded {
         shape: Shape,
     ) -> Result<Loaded, Error> {
         let mut module = ptr::null_mut();
-        // SAFETY: `module` is written; `code` is what NVRTC gave for a text of this program's, now or in the process that kept
-        // it under its checksum; it ends in 0 and lives through the call.
+        // SAFETY: `module` is written; `code` is what NVRTC returned for a text of this program, now or in the process
+        // that stored it with its checksum; it ends with 0 and lives through the call.
         let done =
             unsafe { (driver.functions.cuModuleLoadData)(&mut module, code.as_ptr().cast()) };
         driver.checked("cuModuleLoadData", done)?;
@@ -92,12 +92,12 @@ impl Loaded {
         })
     }
 
-    /// What its entries take.
+    /// Returns the arguments of its entries.
     pub(crate) fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// An entry of the module.
+    /// Returns an entry of the module.
     fn entry(&self, name: &CStr) -> Result<Handle, Error> {
         let mut entry = ptr::null_mut();
         let get = self.driver.functions.cuModuleGetFunction;
@@ -107,7 +107,7 @@ impl Loaded {
         self.driver.checked(&call, code).map(|()| Handle::of(entry))
     }
 
-    /// What is launched from now on may be part of a graph, which keeps the code for as long as it likes.
+    /// Marks that later launches may be part of a graph, which may keep the code for any time.
     pub(crate) fn keep(&self) {
         self.captured.store(true, Ordering::Relaxed);
     }
@@ -123,12 +123,13 @@ impl Loaded {
         let params = launch.params.as_ptr().cast_mut().cast();
         let mut arguments =
             [ptr::from_mut(&mut src).cast(), ptr::from_mut(&mut dst).cast(), params];
-        // SAFETY: the entry takes two addresses and `shape.params()` numbers by value, and `arguments` points at these, which
-        // live through the call. Whoever gave the memory promised that it lives until the stream is done.
+        // SAFETY: the entry takes two addresses and `shape.params()` numbers by value, and `arguments` points at these,
+        // which live through the call. The maker of the memory values promised that the memory lives until the stream
+        // is done.
         unsafe { self.queue(self.one, launch.blocks, &mut arguments, stream) }
     }
 
-    /// Queues the kernels of a table, all in one. The context is the current one.
+    /// Queues the kernels of a table in one launch. The context is the current one.
     pub(crate) fn launch_table(&self, table: &Table, stream: Stream) -> Result<(), Error> {
         if table.words().len() != self.shape.table_words() {
             let (given, taken) = (table.words().len(), self.shape.table_words());
@@ -138,8 +139,9 @@ impl Loaded {
         let mut count = table.count();
         let words = table.words().as_ptr().cast_mut().cast();
         let mut arguments = [words, ptr::from_mut(&mut count).cast()];
-        // SAFETY: the entry takes a table of `shape.table_words()` numbers by value and a count, and `arguments` points at
-        // these, which live through the call. Whoever gave the memory promised that it lives until the stream is done.
+        // SAFETY: the entry takes a table of `shape.table_words()` numbers by value and a count, and `arguments` points
+        // at these, which live through the call. The maker of the memory values promised that the memory lives until
+        // the stream is done.
         unsafe { self.queue(self.many, table.blocks(), &mut arguments, stream) }
     }
 
@@ -155,8 +157,8 @@ impl Loaded {
     ) -> Result<(), Error> {
         let launch = self.driver.functions.cuLaunchKernel;
         let (threads, none) = (self.shape.threads(), ptr::null_mut());
-        // SAFETY: `# Safety` of `queue`; the entry belongs to the module, which `self` keeps loaded; a `Stream` exists, by the
-        // promise of who made it.
+        // SAFETY: `# Safety` of `queue`; the entry belongs to the module, which `self` keeps loaded; a `Stream` exists,
+        // by the promise of its maker.
         let code = unsafe {
             let arguments = arguments.as_mut_ptr();
             launch(entry.raw(), blocks, 1, 1, threads, 1, 1, 0, stream.raw(), arguments, none)
@@ -171,13 +173,15 @@ impl Drop for Loaded {
             return;
         }
         let unload = || {
-            // The driver does not promise that unloading waits for launches. What cannot be waited for leaves it loaded.
+            // The driver does not promise that unloading waits for launches. If the wait fails, the module stays
+            // loaded.
             self.driver.relaxed(|| self.driver.wait())?;
-            // SAFETY: the module was loaded, nobody asks it afterwards, and no launch of it is queued. A failure leaves it loaded.
+            // SAFETY: the module was loaded, it is not used afterwards, and no launch of it is queued. A failure leaves
+            // it loaded.
             unsafe { (self.driver.functions.cuModuleUnload)(self.module.raw()) };
             Ok(())
         };
-        // A context that is gone took its modules along.
+        // A context that was destroyed took its modules with it.
         let _ = self.driver.within(self.context, unload);
     }
 }

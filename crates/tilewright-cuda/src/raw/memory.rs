@@ -1,7 +1,7 @@
 //! Memory of a device that this process owns.
 //!
-//! Law: it is freed when everything that was queued in its context is done, and what names it is queued in no other, so
-//! whatever was queued with it has found it there.
+//! Law: the memory is freed after all work that was queued in its context, and work that uses it is queued in no other
+//! context. So all work that was queued with the memory finds it allocated.
 
 use std::sync::Arc;
 
@@ -32,15 +32,16 @@ impl Allocated {
         self.bytes
     }
 
-    /// `bytes` bytes from `at` on.
+    /// Returns `bytes` bytes from `at` on.
     pub(crate) fn part(&self, at: u64, bytes: u64) -> Result<DeviceBytes, Error> {
         let address = self.range(at, bytes)?;
-        // SAFETY: the bytes are allocated, and `drop` waits for whatever was queued before it frees them. Work that is queued
-        // side by side on them gives any bytes, which is all that a reader of a device's memory is promised here.
+        // SAFETY: the bytes are allocated, and `drop` waits for all work that was queued before it frees them.
+        // Concurrent work on them may leave any values in the bytes, which is all that a reader of device memory is
+        // promised here.
         Ok(unsafe { DeviceBytes::new(address, bytes) })
     }
 
-    /// The address of `bytes` bytes from `at` on, if they are there.
+    /// Returns the address of `bytes` bytes from `at` on, if they are within the memory.
     fn range(&self, at: u64, bytes: u64) -> Result<u64, Error> {
         let end = at.checked_add(bytes).filter(|end| *end <= self.bytes);
         end.map(|_| self.address + at).ok_or_else(|| {
@@ -66,7 +67,7 @@ impl Allocated {
         unsafe { self.own.fill(self.address, byte, self.bytes) }
     }
 
-    /// Queues a copy to other memory. `devices` where the memory and the stream are not of one context: dropping either
+    /// Queues a copy to other memory. `devices` if the memory and the stream are not in one context: dropping either
     /// memory would not wait for the copy.
     pub(crate) fn copy(
         &self,
@@ -86,14 +87,16 @@ impl Allocated {
             }
         }
         let (from, to) = (self.range(at, bytes)?, dst.range(to, bytes)?);
-        // SAFETY: `range` found the bytes inside both, and `drop` of either waits for the copy, which is of its context.
+        // SAFETY: `range` found the bytes inside both, and `drop` of either waits for the copy, which is in its
+        // context.
         unsafe { self.own.copy(from, to, bytes, stream.get()) }
     }
 }
 
 impl Drop for Allocated {
     fn drop(&mut self) {
-        // SAFETY: the address comes from `allocate`; every value that names it was made by `part`, for work queued before.
+        // SAFETY: the address comes from `allocate`; every value that names it was made by `part`, for work that was
+        // queued before.
         unsafe { self.own.free(self.address) };
     }
 }

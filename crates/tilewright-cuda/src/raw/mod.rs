@@ -1,14 +1,14 @@
-//! The two libraries as safe calls, and the memory and streams of others: the only folder of the crate where `unsafe`
-//! may stand.
+//! The two libraries as safe calls, and the memory and streams of callers: the only folder of the crate that may
+//! contain `unsafe`.
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
 //! | `library.rs` | a library opened at run time, and tables of its functions |
 //! | `driver.rs` | the calls of the driver |
 //! | `nvrtc.rs` | the calls of the compiler |
 //! | `loaded.rs` | code in a context, and its launch |
 //! | `given.rs` | memory and streams that a caller gives |
-//! | `own.rs`, `memory.rs` | the calls for memory and streams of this process's own; memory that it owns |
+//! | `own.rs`, `memory.rs` | the calls for memory and streams that this process owns; the memory itself |
 //! | `event.rs`, `graph.rs` | the calls for events; those for graphs |
 
 mod driver;

@@ -11,7 +11,7 @@ use std::{
 use super::library::Library;
 use crate::error::{Error, Kind};
 
-/// A program of NVRTC's, which is a pointer to what nobody else sees.
+/// A program of NVRTC: an opaque pointer.
 type Program = *mut std::ffi::c_void;
 
 super::library::functions! {
@@ -37,12 +37,12 @@ const COMPILATION: i32 = 6;
 /// The longest log that a message has, in bytes.
 const LOG: usize = 4_000;
 
-/// What a text is compiled to.
+/// The form of compiled code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Machine code of one architecture.
+    /// Machine code for one architecture.
     Cubin,
-    /// A text that the driver makes machine code of.
+    /// A text from which the driver makes machine code.
     Ptx,
 }
 
@@ -54,19 +54,19 @@ pub(crate) struct Nvrtc {
 }
 
 impl Nvrtc {
-    /// The compiler in an open library.
+    /// Opens the compiler in an open library.
     pub(crate) fn of(library: Library) -> Result<Nvrtc, Error> {
         let library = Arc::new(library);
         let functions = library.table(Functions::of, "NVRTC of CUDA 11.2")?;
         Ok(Nvrtc { functions, library })
     }
 
-    /// The name of the library.
+    /// Returns the name of the library.
     pub(crate) fn name(&self) -> String {
         self.library.name()
     }
 
-    /// The version, major and minor.
+    /// Returns the version, major and minor.
     pub(crate) fn version(&self) -> Result<(i32, i32), Error> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: `major` and `minor` are written.
@@ -74,15 +74,15 @@ impl Nvrtc {
         self.checked("nvrtcVersion", code).map(|()| (major, minor))
     }
 
-    /// The architectures that it makes code for, as numbers such as 90, in ascending order.
+    /// Returns the architectures that it makes code for, as numbers such as 90, in ascending order.
     pub(crate) fn architectures(&self) -> Result<Vec<u32>, Error> {
         let mut count = 0;
         // SAFETY: `count` is written.
         let code = unsafe { (self.functions.nvrtcGetNumSupportedArchs)(&mut count) };
         self.checked("nvrtcGetNumSupportedArchs", code)?;
-        // One more than is said, so that the pointer points at memory for a list of none.
+        // One more than the count, so that the pointer is valid for an empty list.
         let mut list = vec![0 as c_int; usize::try_from(count).unwrap_or(0) + 1];
-        // SAFETY: `count` numbers are written, and `list` has room for them.
+        // SAFETY: `count` numbers are written, and `list` is long enough for them.
         let code = unsafe { (self.functions.nvrtcGetSupportedArchs)(list.as_mut_ptr()) };
         self.checked("nvrtcGetSupportedArchs", code)?;
         list.pop();
@@ -92,7 +92,7 @@ impl Nvrtc {
         Ok(list)
     }
 
-    /// The code of a text, compiled with these options.
+    /// Compiles a text with these options, and returns the code.
     pub(crate) fn compile(
         &self,
         text: &str,
@@ -122,7 +122,7 @@ impl Nvrtc {
         self.read(&program, size, get)
     }
 
-    /// Why a text was not compiled.
+    /// Returns the reason why a text was not compiled.
     fn refused(&self, program: &Made<'_>, code: i32) -> Error {
         let functions = &self.functions;
         let log = self
@@ -137,7 +137,7 @@ impl Nvrtc {
         Error::new(Kind::Compile, says.trim_end()).with_code(code)
     }
 
-    /// What a program has, by the two functions for its length and its bytes.
+    /// Returns a result of a program, by the two functions for its length and its bytes.
     fn read(
         &self,
         program: &Made<'_>,
@@ -149,7 +149,7 @@ impl Nvrtc {
         let code = unsafe { size(program.0, &mut length) };
         self.checked("the length of what NVRTC compiled", code)?;
         let mut bytes = vec![0u8; length + 1];
-        // SAFETY: `program` is alive; `length` bytes are written, and `bytes` has room for them.
+        // SAFETY: `program` is alive; `length` bytes are written, and `bytes` is long enough for them.
         let code = unsafe { get(program.0, bytes.as_mut_ptr().cast()) };
         self.checked("what NVRTC compiled", code)?;
         bytes.truncate(length);
@@ -185,7 +185,7 @@ impl<'a> Made<'a> {
 
 impl Drop for Made<'_> {
     fn drop(&mut self) {
-        // SAFETY: the program is alive, and nobody asks it afterwards.
+        // SAFETY: the program is alive, and it is not used afterwards.
         unsafe { (self.1.functions.nvrtcDestroyProgram)(&mut self.0) };
     }
 }

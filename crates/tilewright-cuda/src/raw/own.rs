@@ -1,9 +1,9 @@
-//! The calls of the driver for memory and streams of this process's own, found apart from those of launches: a driver that
-//! lacks one of them still moves arrays.
+//! The driver's calls for memory and streams that this process owns, looked up separately from those of launches: a
+//! driver that lacks one of them can still move arrays.
 //!
-//! Law: nothing is freed or destroyed before the work that was queued with it is done. What cannot be waited for is left as
-//! it is: its context takes it along. What waits, allocates or frees ends no capture on other devices; on its own device the
-//! driver allows nobody to wait for all while a stream is captured.
+//! Law: nothing is freed or destroyed before the work that was queued with it is done. If a wait fails, the value is
+//! left as it is, and its context frees it later. Waiting, allocating and freeing end no capture on other devices; on
+//! its own device, the driver forbids everyone to wait for all work while a stream is captured.
 
 use std::{
     ffi::{c_char, c_int, c_uint, c_void},
@@ -32,7 +32,7 @@ super::library::functions! {
     }
 }
 
-/// The bytes of a device's name that are asked for.
+/// The size of the buffer for a device's name, in bytes.
 const NAME: usize = 256;
 /// A stream that does not wait for the default one.
 const NON_BLOCKING: c_uint = 1;
@@ -49,7 +49,7 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// The functions of the library that the driver came from. Whoever has a context keeps it retained.
+    /// Looks up the functions in the driver's library. The owner of the context keeps it retained.
     pub(crate) fn of(
         driver: &Arc<Driver>,
         events: Arc<Events>,
@@ -61,17 +61,17 @@ impl Own {
         Ok(Own { functions, driver, events, context, ordinal, graphs })
     }
 
-    /// The number of the device.
+    /// Returns the number of the device.
     pub(crate) fn ordinal(&self) -> i32 {
         self.ordinal
     }
 
-    /// Whether both are on one device, in one context.
+    /// Returns whether both are on one device, in one context.
     pub(super) fn is_beside(&self, other: &Own) -> bool {
         self.context == other.context
     }
 
-    /// What `work` queues on a stream as a graph, which `then` launches; see [`Graphs::capture`].
+    /// Captures the work that `work` queues on a stream as a graph, which `then` launches; see [`Graphs::capture`].
     pub(crate) fn graph<T>(
         &self,
         stream: Stream,
@@ -82,7 +82,7 @@ impl Own {
         self.within(|| graphs.capture(stream, work, then, &|stream| self.wait_for(stream)))
     }
 
-    /// The functions for graphs, looked up when they are needed first.
+    /// Returns the functions for graphs, which are looked up on first use.
     fn graphs(&self) -> Result<&Graphs, Error> {
         match self.graphs.get() {
             Some(graphs) => Ok(graphs),
@@ -93,12 +93,12 @@ impl Own {
         }
     }
 
-    /// Does something in the context.
+    /// Calls a function in the context.
     fn within<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.driver.within(self.context, work)
     }
 
-    /// Calls a function that captures forbid: in the context, and so that no capture of anybody's ends by it.
+    /// Calls a function that captures forbid: in the context, and in relaxed capture mode, so it ends no capture.
     fn relaxed(&self, name: &str, call: impl FnOnce(&Functions) -> i32) -> Result<(), Error> {
         let checked = || self.driver.checked(name, call(&self.functions));
         self.within(|| self.driver.relaxed(checked))
@@ -109,12 +109,12 @@ impl Own {
         self.within(|| self.driver.checked(name, call(&self.functions)))
     }
 
-    /// The name of the library.
+    /// Returns the name of the library.
     pub(crate) fn library(&self) -> String {
         self.driver.name()
     }
 
-    /// The name of the device.
+    /// Returns the name of the device.
     pub(crate) fn name(&self) -> Result<String, Error> {
         let mut name = [0_u8; NAME];
         let to = name.as_mut_ptr().cast();
@@ -126,7 +126,7 @@ impl Own {
         Ok(String::from_utf8_lossy(&name[..end]).into_owned())
     }
 
-    /// An attribute of the device; `None` where the driver does not know it.
+    /// Returns an attribute of the device; `None` if the driver does not know it.
     pub(crate) fn attribute(&self, attribute: c_int) -> Option<u64> {
         let mut value = 0;
         // SAFETY: `value` is written.
@@ -136,7 +136,7 @@ impl Own {
         asked.ok().and_then(|()| u64::try_from(value).ok()).filter(|value| *value > 0)
     }
 
-    /// The bytes of the context's device that are free, and all of them.
+    /// Returns the free bytes of the context's device, and the total.
     pub(crate) fn room(&self) -> Result<(u64, u64), Error> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both numbers are written.
@@ -144,7 +144,7 @@ impl Own {
         Ok((free as u64, total as u64))
     }
 
-    /// New memory; its bytes are any.
+    /// Allocates memory; its bytes have unspecified values.
     pub(crate) fn allocate(&self, bytes: u64) -> Result<u64, Error> {
         let mut address = 0;
         let length = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
@@ -159,14 +159,14 @@ impl Own {
         Ok(address)
     }
 
-    /// Waits for all work of the context, then frees memory; where that cannot be waited for, it stays allocated.
+    /// Waits for all work of the context, then frees memory; if the wait fails, the memory stays allocated.
     ///
     /// # Safety
-    /// The address comes from [`Own::allocate`] and is used by nothing that is queued later.
+    /// The address comes from [`Own::allocate`], and work that is queued later does not use it.
     pub(super) unsafe fn free(&self, address: u64) {
-        // Nobody can do anything about a failure.
+        // A failure is ignored, because nothing can be done about it.
         let _ = self.wait().and_then(|()| {
-            // SAFETY: `# Safety` of `free`; what was queued is done.
+            // SAFETY: `# Safety` of `free`; the queued work is done.
             self.relaxed("cuMemFree", |f| unsafe { (f.cuMemFree_v2)(address) })
         });
     }
@@ -176,32 +176,32 @@ impl Own {
         self.within(|| self.driver.relaxed(|| self.driver.wait()))
     }
 
-    /// Writes bytes of the host once all queued work is done, and waits until they are there.
+    /// Writes bytes of the host after all queued work is done, and waits until they are written.
     ///
     /// # Safety
     /// The device's memory has `data.len()` bytes from `to` on.
     pub(super) unsafe fn write(&self, to: u64, data: &[u8]) -> Result<(), Error> {
         self.wait()?;
-        // SAFETY: `# Safety` of `write`; the call returns when `data` is read.
+        // SAFETY: `# Safety` of `write`; the call returns after `data` is read.
         self.relaxed("cuMemcpyHtoD", |f| unsafe {
             (f.cuMemcpyHtoD_v2)(to, data.as_ptr().cast(), data.len())
         })?;
         self.wait()
     }
 
-    /// Reads bytes once all queued work is done.
+    /// Reads bytes after all queued work is done.
     ///
     /// # Safety
     /// The device's memory has `data.len()` bytes from `from` on.
     pub(super) unsafe fn read(&self, from: u64, data: &mut [u8]) -> Result<(), Error> {
         self.wait()?;
-        // SAFETY: `# Safety` of `read`; the call returns when `data` is written.
+        // SAFETY: `# Safety` of `read`; the call returns after `data` is written.
         self.relaxed("cuMemcpyDtoH", |f| unsafe {
             (f.cuMemcpyDtoH_v2)(data.as_mut_ptr().cast(), from, data.len())
         })
     }
 
-    /// Sets bytes once all queued work is done, and waits until they are set.
+    /// Sets bytes after all queued work is done, and waits until they are set.
     ///
     /// # Safety
     /// The device's memory has `bytes` bytes from `to` on.
@@ -223,37 +223,38 @@ impl Own {
         bytes: u64,
         stream: Stream,
     ) -> Result<(), Error> {
-        // SAFETY: `# Safety` of `copy`; a `Stream` exists, by the promise of who made it.
+        // SAFETY: `# Safety` of `copy`; a `Stream` exists, by the promise of its maker.
         self.call("cuMemcpyDtoDAsync", |f| unsafe {
             (f.cuMemcpyDtoDAsync_v2)(to, from, bytes as usize, stream.raw())
         })
     }
 
-    /// A new stream, which does not wait for others.
+    /// Makes a new stream, which does not wait for others.
     pub(super) fn stream(&self) -> Result<Stream, Error> {
         let mut stream = ptr::null_mut();
         // SAFETY: `stream` is written.
         self.call("cuStreamCreate", |f| unsafe { (f.cuStreamCreate)(&mut stream, NON_BLOCKING) })?;
-        // SAFETY: the stream exists until whoever asked destroys it.
+        // SAFETY: the stream exists until the caller destroys it.
         Ok(unsafe { Stream::new(stream.expose_provenance() as u64) })
     }
 
     /// Waits for a stream.
     pub(crate) fn wait_for(&self, stream: Stream) -> Result<(), Error> {
-        // SAFETY: a `Stream` exists, by the promise of who made it.
+        // SAFETY: a `Stream` exists, by the promise of its maker.
         self.relaxed("cuStreamSynchronize", |f| unsafe { (f.cuStreamSynchronize)(stream.raw()) })
     }
 
     /// Destroys a stream.
     ///
     /// # Safety
-    /// It comes from [`Own::stream`], and nobody queues anything on it any more.
+    /// It comes from [`Own::stream`], and no further work is queued on it.
     pub(super) unsafe fn end(&self, stream: Stream) {
-        // SAFETY: `# Safety` of `end`. Nobody can do anything about a failure.
+        // SAFETY: `# Safety` of `end`. A failure is ignored, because nothing can be done about it.
         let _ = self.call("cuStreamDestroy", |f| unsafe { (f.cuStreamDestroy_v2)(stream.raw()) });
     }
 
-    /// Milliseconds on the device between two moments of a stream: before and behind what `work` queues.
+    /// Returns the milliseconds on the device between two points of a stream: before and after the work that `work`
+    /// queues.
     pub(crate) fn milliseconds(
         &self,
         stream: Stream,
@@ -266,7 +267,7 @@ impl Own {
     }
 }
 
-/// A stream of one's own, destroyed when dropped, once it is done.
+/// A stream that this process owns. Dropping it waits for its work, and destroys it.
 #[derive(Debug)]
 pub(crate) struct OwnStream {
     own: Arc<Own>,
@@ -278,12 +279,12 @@ impl OwnStream {
         Ok(OwnStream { own: own.clone(), stream: own.stream()? })
     }
 
-    /// Whether memory is in the context of this stream.
+    /// Returns whether memory is in the context of this stream.
     pub(super) fn is_beside(&self, memory: &Own) -> bool {
         self.own.is_beside(memory)
     }
 
-    /// The number of the stream's device.
+    /// Returns the number of the stream's device.
     pub(super) fn ordinal(&self) -> i32 {
         self.own.ordinal()
     }
@@ -295,9 +296,9 @@ impl OwnStream {
 
 impl Drop for OwnStream {
     fn drop(&mut self) {
-        // A stream that cannot be waited for is left as it is.
+        // If the driver cannot wait for a stream, it is not destroyed.
         if self.own.wait_for(self.stream).is_ok() {
-            // SAFETY: the stream comes from `Own::stream`; nobody has this value any more.
+            // SAFETY: the stream comes from `Own::stream`; this value is not used any more.
             unsafe { self.own.end(self.stream) };
         }
     }
