@@ -34,8 +34,7 @@ use output::Output;
 const SIZE_LIMIT: i32 = 25;
 
 /// Runs the program with these arguments, the first of which is its name, and returns its exit code. Results go to stdout,
-/// everything
-/// else to stderr.
+/// everything else to stderr.
 ///
 /// ```
 /// assert_eq!(tilewright_cli::run(["tilewright", "same", "6:1", "(2,3):(1,2)", "-q"]), 0);

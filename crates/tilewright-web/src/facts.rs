@@ -8,9 +8,8 @@ use tilewright::{
 };
 
 /// Returns the fields of an [`Explanation`] and further ones: `padded` (the extent of each dim with its padding), `cuts` (the
-/// sizes
-/// of tiles of each dim, inner first), `modes` (every mode of the storage as `[extent, stride]`), `low` (the lowest offset) and
-/// `swizzled`.
+/// sizes of tiles of each dim, inner first), `modes` (every mode of the storage as `[extent, stride]`), `low` (the lowest offset)
+/// and `swizzled`.
 pub(crate) fn view(named: &Named) -> Value {
     let mut facts = Explanation::of(named).to_json();
     let layout = named.layout();

@@ -1,9 +1,8 @@
 //! The library for the page in the browser.
 //!
 //! It exports [`ask`], which answers a question in JSON, and [`View`], an open layout from which the page reads windows as arrays
-//! of
-//! numbers while it scrolls. On `wasm32-unknown-unknown` both are exported to JavaScript. Elsewhere they are ordinary functions,
-//! so tests can call them. `cargo xtask web` builds the page.
+//! of numbers while it scrolls. On `wasm32-unknown-unknown` both are exported to JavaScript. Elsewhere they are ordinary
+//! functions, so tests can call them. `cargo xtask web` builds the page.
 //!
 //! ```
 //! use tilewright_web::{View, ask};

@@ -39,8 +39,7 @@ const USUAL_BITS: u32 = 32;
 /// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links`: for each cell of the result that of `a`, that of `b`, and the number of its tile or copy of `a` |
 ///
 /// A SPEC may be an expression. A refusal is `{"error": {"kind", "message", "field", "span"}}`: `field` is the field of the
-/// question
-/// at fault, and `span`, or null, counts bytes of its text. Any text gets an answer.
+/// question at fault, and `span`, or null, counts bytes of its text. Any text gets an answer.
 ///
 /// ```
 /// use tilewright_web::ask;

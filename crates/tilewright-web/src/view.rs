@@ -41,8 +41,7 @@ impl View {
     }
 
     /// Returns the offsets of a window of the last two dims, row by row, where `outer` is the coordinate of the other dims.
-    /// Padding has
-    /// offsets too. An array of one dim is one row, and an array without dims is one cell.
+    /// Padding has offsets too. An array of one dim is one row, and an array without dims is one cell.
     ///
     /// ```
     /// use tilewright_web::View;
@@ -71,8 +70,7 @@ impl View {
     }
 
     /// Returns the contents of memory from an offset on. For each offset: its state (0 padding, 1 an element, 2 outside, 3
-    /// undecided)
-    /// and the coordinate of the element, one number for each dim.
+    /// undecided) and the coordinate of the element, one number for each dim.
     ///
     /// ```
     /// use tilewright_web::View;
@@ -118,8 +116,7 @@ impl View {
     }
 
     /// Returns the offset of a cell, also of padding, in decimal digits, since a number of JavaScript may be inexact. Empty if
-    /// there is
-    /// none.
+    /// there is none.
     ///
     /// ```
     /// use tilewright_web::View;

@@ -1,6 +1,5 @@
 //! Moves 512 MiB of f32 with one call in Rust, for comparison with `crates/tilewright-py/benches/speed.py`. Prints the shortest
-//! of
-//! seven rounds in milliseconds, with one thread and with two.
+//! of seven rounds in milliseconds, with one thread and with two.
 
 use std::time::Instant;
 

@@ -1,6 +1,5 @@
 //! Two documents as one program: XLA's "Shapes and Layout" and CATLASS's "TLA Layouts". Each of their examples and main
-//! statements
-//! is a line here that is checked.
+//! statements is a line here that is checked.
 //!
 //! `cargo run --example two_documents --no-default-features --features xla`
 

@@ -34,8 +34,7 @@ impl InShards {
     ///
     /// # Errors
     /// The errors of [`Text::parse`] and [`Spec::parse`], and an error for a layout that does not fit what some device holds;
-    /// each
-    /// with its bytes of the text.
+    /// each with its bytes of the text.
     ///
     /// ```
     /// use tilewright::InShards;
@@ -82,8 +81,7 @@ impl InShards {
     ///
     /// # Errors
     /// [no layout](Error::is_no_layout), with the first position that no single layout has; also if the digits of a shard's
-    /// layout
-    /// do not end where the shards do.
+    /// layout do not end where the shards do.
     ///
     /// ```
     /// use tilewright::InShards;

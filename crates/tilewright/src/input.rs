@@ -91,8 +91,7 @@ impl Array {
 
 impl Array {
     /// Returns the layout of this array that a text describes, which may have index tables; `lists` resolves the names of lists
-    /// in
-    /// it.
+    /// in it.
     ///
     /// # Errors
     /// As [`read`] and [`Spec::resolve_tabled`], in this `field` of a question.

@@ -146,8 +146,8 @@ impl<'a> Picture<'a> {
     }
 
     /// Draws borders round tiles instead of cells. An axis of several modes has a border at every multiple of its inner modes'
-    /// size,
-    /// and a heavier one round tiles of tiles. Layouts that mix the dims have no such multiples, so only the frame is drawn.
+    /// size, and a heavier one round tiles of tiles. Layouts that mix the dims have no such multiples, so only the frame is
+    /// drawn.
     ///
     /// ```
     /// use tilewright::{Spec, picture::{Cells, Picture}};
@@ -172,8 +172,7 @@ impl<'a> Picture<'a> {
     }
 
     /// Draws the last two dims as a grid with coordinates on both margins, one grid for each coordinate of the other dims.
-    /// Padding
-    /// shows as the declared fill, or `.`.
+    /// Padding shows as the declared fill, or `.`.
     ///
     /// ```
     /// use tilewright::{Fill, Spec, picture::{Cells, Picture}};

@@ -195,8 +195,7 @@ fn of_one(
 }
 
 /// Returns a layout with the requested contents of its cells. On a screen, if plain text has a picture of it too, the subject has
-/// the
-/// title of that picture and a border round every cell.
+/// the title of that picture and a border round every cell.
 fn subject<'a>(args: &Show, named: &'a Named, on_screen: bool) -> Subject<'a> {
     let mut subject = draw::subject(named);
     let plain = on_screen && args.threads.is_none() && args.banks.is_none();

@@ -3,8 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 
 /// Returns the next line without its end, or the reason why it is not a text; `None` after the last line. A line of more than
-/// `most`
-/// bytes is skipped, not stored. `what` describes a line in messages.
+/// `most` bytes is skipped, not stored. `what` describes a line in messages.
 pub(super) fn next(
     input: &mut impl BufRead,
     what: &str,

@@ -235,8 +235,7 @@ impl Explanation {
     }
 
     /// Returns the page, with the reason of each notation that cannot express the layout. All lines fit the width, except texts
-    /// of
-    /// notations, which are not shortened.
+    /// of notations, which are not shortened.
     ///
     /// ```
     /// use tilewright::{Explanation, Spec};

@@ -9,8 +9,7 @@ use crate::{
 };
 
 /// Fields of a question: the members of a JSON object. An absent member, or null, is an empty text or an empty list of integers.
-/// A
-/// member of another type than the requested one is an error that names the member.
+/// A member of another type than the requested one is an error that names the member.
 ///
 /// ```
 /// use tilewright::ask::Fields;

@@ -160,8 +160,7 @@ pub trait Answer: fmt::Display {
     fn to_json(&self) -> Value;
 
     /// Returns the text in lines of at most `width` characters, which notes what it leaves out. The default is the same text at
-    /// every
-    /// width.
+    /// every width.
     fn within(&self, _width: usize) -> String {
         self.to_string()
     }

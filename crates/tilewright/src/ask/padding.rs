@@ -1,6 +1,5 @@
 //! Advice about padding: why the storage of an array is longer than its elements, and which order of its dims would take less
-//! under
-//! the same tiles.
+//! under the same tiles.
 //!
 //! Everything is computed from the layout. The tile of an axis is the product of its inner digits, which its outermost digit
 //! repeats. An axis of one digit that is longer than the dim is one tile.
@@ -43,10 +42,8 @@ pub struct Advice {
     /// The padded dims, the largest factor first.
     pub causes: Vec<Cause>,
     /// The layout of least capacity among those with the dims in another order under the same tiles; `None` if no order takes
-    /// less.
-    /// [Unsupported](Error::is_unsupported) if the layout is not a box of digits, [undecided](Error::is_undecided) if there are
-    /// too
-    /// many orders.
+    /// less. [Unsupported](Error::is_unsupported) if the layout is not a box of digits, [undecided](Error::is_undecided) if there
+    /// are too many orders.
     pub better: Result<Option<TensorLayout>, Error>,
 }
 

@@ -122,8 +122,7 @@ pub enum Question {
 
 impl Question {
     /// Reads a question: an object whose member `ask` names it, with the fields that `corpus/README.md` lists. `None` if `ask`
-    /// names
-    /// none of these questions.
+    /// names none of these questions.
     ///
     /// # Errors
     /// The errors of [`Fields`]; [`Error::field`] is the member at fault.

@@ -145,8 +145,7 @@ impl ShardsExplanation {
     }
 
     /// Returns the elements of the largest shard divided by the mean: 1 if all devices hold equally many. `None` for an array
-    /// without
-    /// elements.
+    /// without elements.
     ///
     /// ```
     /// use tilewright::{InShards, ask::ShardsExplanation};

@@ -57,8 +57,7 @@ impl Kernels {
     ///
     /// # Errors
     /// `mismatch` for extents or element types that differ; `needs-dtype` if no layout gives the width of an element;
-    /// `unsupported`
-    /// for a destination in which elements share storage, or that no kernel writes.
+    /// `unsupported` for a destination in which elements share storage, or that no kernel writes.
     ///
     /// ```
     /// use tilewright::{emit::Kernels, input::Array};
@@ -275,8 +274,7 @@ fn fill(fill: Fill, dtype: Option<Dtype>, bits: u32) -> Result<u128, Error> {
 }
 
 /// Returns the text of one launch. It undefines its macros at its end, and its definitions are in a namespace. If it moves
-/// several
-/// parts, a second entry finds the part of each block in a table.
+/// several parts, a second entry finds the part of each block in a table.
 fn one(launch: &[&Kernel], name: &str) -> String {
     let text = launch.first().map_or("", |kernel| kernel.text());
     let (head, rest) = text.split_once(INCLUDE).unwrap_or(("", text));

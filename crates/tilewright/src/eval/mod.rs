@@ -17,8 +17,7 @@
 //!   `LayoutRight{}`, `size<0>(L)`, `L(_,1)`, a `;` at the end; and TLA's `tla::MakeLayout(…)`.
 //!
 //! Only the operations of the algebra canonicalise values, and every question has an exact answer or an error. Text, nesting and
-//! lists
-//! are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`], [`MAX_LIST`].
+//! lists are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`], [`MAX_LIST`].
 //!
 //! ```
 //! use tilewright::eval::evaluate;

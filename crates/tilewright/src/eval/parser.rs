@@ -14,14 +14,12 @@
 //! ```
 //!
 //! `(` expr `)` around an integer, a tuple or `_` is a tuple of one; around any other value it groups. A tuple with a layout in
-//! it is
-//! a tiler.
+//! it is a tiler.
 //!
 //! CuTe's C++ has other words for some of these, which `cpp.rs` reads.
 //!
 //! Core reads strides with `@`, such as `(1@0,1@1)`, together with the shape before them. Nesting and the number of nodes are
-//! bounded,
-//! so that no text exhausts the stack or the memory.
+//! bounded, so that no text exhausts the stack or the memory.
 
 mod cpp;
 

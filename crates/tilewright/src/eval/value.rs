@@ -75,8 +75,8 @@ impl Form {
 
 impl Value {
     /// The kind of the value: `boolean`, `integer`, `tuple`, `slicer` (with `_`), `layout` (also with an offset or valid
-    /// extents), `basis`
-    /// (a map to coordinates), `linear` (a linear layout), `dims` (names of its dims), `tiler`, `swizzle`, `list`, `padding`.
+    /// extents), `basis` (a map to coordinates), `linear` (a linear layout), `dims` (names of its dims), `tiler`, `swizzle`,
+    /// `list`, `padding`.
     ///
     /// ```
     /// use tilewright::eval::evaluate;

@@ -20,8 +20,7 @@ impl Borders {
     }
 
     /// Returns the weight of the border before a coordinate; 0 is none. The outermost tiles of both dims have the same weight,
-    /// even
-    /// if one dim has fewer levels of tiles.
+    /// even if one dim has fewer levels of tiles.
     fn weight(&self, sizes: &[u64], at: u64, end: u64) -> usize {
         let crossed = sizes.iter().filter(|&&size| size != 0 && at.is_multiple_of(size)).count();
         match (at == 0 || at == end, crossed) {

@@ -18,8 +18,7 @@ pub(super) fn head(machine: &Machine) -> String {
 }
 
 /// Returns a line of the table, with the cost of offsets if it was measured, and for tiny cases the nanoseconds over memcpy. A
-/// random
-/// case has its description on a second line.
+/// random case has its description on a second line.
 pub(super) fn line(case: &Case, row: &Row) -> String {
     let cost = row.offset_cost().map_or(String::new(), |cost| format!("  {cost:.2} of on lines"));
     match case.size() {

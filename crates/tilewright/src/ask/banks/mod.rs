@@ -39,8 +39,7 @@ pub struct BankConflicts {
 
 impl BankConflicts {
     /// Counts the conflicts of accesses, which are texts as [`banks::access`] reads them. With `wants_fix`, searches for the
-    /// least
-    /// change that removes all of them.
+    /// least change that removes all of them.
     ///
     /// # Errors
     /// As [`banks::access`], [`conflicts`] and [`fix`].
