@@ -203,7 +203,7 @@ pub fn expression(text: &str) -> Option<&str> {
 }
 
 /// Resolves two layouts of one array. A SPEC takes from the other only what it needs and is not given: what a concrete SPEC
-/// says of its elements is not a part of the map.
+/// states about its elements is not a part of the map.
 ///
 /// # Errors
 /// As [`Spec::resolve`], for each.

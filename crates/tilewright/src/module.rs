@@ -37,7 +37,7 @@ pub enum Error {
     TooLarge {
         /// The file.
         path: String,
-        /// Its length, as far as it is known.
+        /// The known length, which the file may exceed.
         bytes: u64,
     },
     /// The file is not a module; the error has the place at fault.

@@ -51,7 +51,7 @@ pub struct Limits {
     pub rows: u64,
     /// Grids, for arrays of more than two dims.
     pub panels: u64,
-    /// Cells of memory, as far as they fit the width.
+    /// Cells of memory, unless fewer fit the width.
     pub cells: u64,
 }
 

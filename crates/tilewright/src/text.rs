@@ -36,7 +36,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 /// Writes the text of a value.
 ///
 /// # Errors
-/// Those of the format.
+/// The errors of the format.
 ///
 /// ```
 /// use tilewright::Layout;
@@ -51,7 +51,7 @@ pub fn serialize<T: Display, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S
 /// Reads a value from its text.
 ///
 /// # Errors
-/// Those of the format, and the message of the value's parser.
+/// The errors of the format, and the message of the value's parser.
 ///
 /// ```
 /// use tilewright::Layout;
