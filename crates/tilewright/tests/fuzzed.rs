@@ -1,9 +1,9 @@
-//! The targets of the search by coverage, over their seeds and some thousand mutations of these: what
-//! `cargo xtask oracles fuzz` does for longer, and with a compiler that shows it where to go on.
+//! The targets of the coverage-guided fuzzer, over their seeds and some thousand mutations of them. `cargo xtask oracles fuzz`
+//! runs longer, with a compiler that reports coverage.
 //!
-//! The targets add formats for the whole process, so this is a program of its own.
+//! The targets add formats for the whole process, so this is a separate program.
 //!
-//! `TILEWRIGHT_MUTATIONS` sets how many mutations each target sees, `TILEWRIGHT_SEED` which.
+//! `TILEWRIGHT_MUTATIONS` sets the number of mutations for each target, `TILEWRIGHT_SEED` selects them.
 
 #![cfg(all(feature = "files", feature = "xla"))]
 
@@ -12,7 +12,7 @@ mod targets;
 
 use std::{env, path::Path, sync::atomic::Ordering};
 
-/// Mutations of each target, and of those that write files.
+/// The number of mutations of each target, and of targets that write files.
 const TEXTS: u64 = 3000;
 const FILES: u64 = 300;
 
@@ -27,7 +27,7 @@ impl Dice {
     }
 }
 
-/// Words that readers look for.
+/// Words that the readers recognise.
 const WORDS: [&str; 16] = [
     "-1",
     "0",
@@ -47,7 +47,7 @@ const WORDS: [&str; 16] = [
     "\u{0}",
 ];
 
-/// An input with one to four changes: bytes changed, cut, doubled, words put in, parts of another.
+/// Returns an input with one to four changes: bytes changed, cut or doubled, words inserted, parts of another input.
 fn mutated(dice: &mut Dice, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = seeds[dice.below(seeds.len())].clone();
     for _ in 0..1 + dice.below(4) {
@@ -85,7 +85,7 @@ fn targets_hold_on_their_seeds_and_on_mutations() {
         let is_file = ["safetensors", "numpy", "gguf"].contains(&name);
         let verified = targets::VERIFIED.swap(0, Ordering::Relaxed);
         println!("{name}: {verified} conversions of its seeds verified");
-        // A conversion that always fails finds nothing.
+        // A target whose conversions all fail does not find anything.
         assert!(!is_file || 2 * verified >= seeds.len(), "{name}: {verified} of {}", seeds.len());
         let count = number("TILEWRIGHT_MUTATIONS").unwrap_or(if is_file { FILES } else { TEXTS });
         for i in 0..count {

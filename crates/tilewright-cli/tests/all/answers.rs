@@ -1,4 +1,4 @@
-//! The documents' examples and the contract of exit codes, on the real program.
+//! The documents' examples and the contract of exit codes, with the real program.
 
 use std::process::{Command, Output};
 
@@ -13,14 +13,14 @@ fn ask(args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// Stdout of a run that must succeed without a word on stderr.
+/// Returns stdout of a run that must succeed with an empty stderr.
 fn answer(args: &[&str]) -> String {
     let (code, out, err) = ask(args);
     assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
     out
 }
 
-/// Every run of blanks as one, lines trimmed.
+/// Replaces every run of blanks by one, and trims lines.
 fn collapsed(text: &str) -> Vec<String> {
     text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
@@ -108,7 +108,7 @@ fn borders_round_tiles() {
  7  #  .  .  .  . #  .  .  .  . #
     #=============#=============#"
     );
-    // No tiles, no borders but the frame; names go with tiles.
+    // Without tiles, the frame is the only border. Names and tiles can be combined.
     assert!(
         answer(&["show", "(2,3):(3,1)", "--tiles"]).ends_with(
             "\n      0 1 2\n    +-------+\n 0  | 0 1 2 |\n 1  | 3 4 5 |\n    +-------+\n"
@@ -133,7 +133,7 @@ B  ((2,2),(4,2)):((4,8),(1,16))
     +-------------------------+       +-------------+-------------+
 ";
     assert_eq!(answer(&["show", "f16[4,8] row-major", "zN[M0=2,C0=4]", "--tiles"]), picture);
-    // Padding of one is nothing to the other.
+    // A place that is padding in one layout is blank in the other.
     let picture = "\
 A  (3,5):(5,1)
 B  ((2,2),(2,3)):((2,12),(1,4)) valid (3,5)
@@ -294,7 +294,7 @@ fn what_is_no_part_of_the_map_is_a_note() {
     }
 }
 
-/// What a SPEC needs and does not say comes from the other, whichever comes first.
+/// A SPEC takes what it needs and does not state from the other, in either order.
 #[test]
 fn a_general_layout_takes_what_it_needs_from_the_other() {
     for (a, b) in [
@@ -354,7 +354,7 @@ fn bad_layouts_exit_with_2_and_a_caret() {
     assert!(err.ends_with("  (8,32\n       ^\n"), "{err}");
 }
 
-/// However long what was given is, the message can be read.
+/// Messages stay readable for arguments of any length.
 #[test]
 fn long_texts_are_clipped_in_messages() {
     let long = "Q".repeat(60_000);

@@ -1,4 +1,4 @@
-//! `banks`, as a user calls it.
+//! `banks` as a user calls it.
 
 use std::process::{Command, Output};
 
@@ -86,7 +86,7 @@ fn a_fix_is_found_for_all_accesses_together() {
     assert!(text.contains("189 candidates before it") && text.contains("… 183 more"), "{text}");
     let (_, all, _) = run(&[&tile[..], &["--fix", "--all"]].concat());
     assert!(!all.contains('…') && all.lines().count() > 189 + 30, "{all}");
-    // What is printed is right: the layout has no conflicts, and no smaller fix.
+    // The printed layout is right: it has no conflicts, and a smaller fix does not exist.
     let (code, text, _) = run(&[
         &["banks", "f32[32,32] Sw<5,0,5> o (32,32):(32,1)"],
         &tile[2..],
@@ -133,7 +133,7 @@ fn pictures_on_the_terminal_and_in_a_file() {
 fn tiles_that_stick_out_are_noted() {
     let tile = "((4,8),(2,2)):((32,1),(16,8)) over (16,8)";
     let (_, text, _) = run(&["banks", "f16[60,60] row-major", "--access", tile]);
-    // 4 by 8 tiles of 128 values; 60 of 64 rows and of 64 columns are there.
+    // 4 by 8 tiles of 128 values; 60 of 64 rows and of 64 columns exist.
     let note =
         "  note: 32 tiles of (16,8) stick out of the array: 3600 values counted, 496 outside\n";
     assert!(text.contains(note), "{text}");
@@ -141,7 +141,7 @@ fn tiles_that_stick_out_are_noted() {
     let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
     let access = &answer["accesses"][0];
     assert_eq!([&access["tiles"], &access["values"], &access["outside"]], [32, 3600, 496]);
-    // A tile that divides the array, and the rows of an array that no warp divides: nothing is outside.
+    // A tile that divides the array, and an array whose rows a warp does not divide: nothing is outside.
     for (array, access) in [("f16[64,64] row-major", tile), ("f16[5,7] row-major", "row")] {
         let (_, text, _) = run(&["banks", array, "--access", access]);
         assert!(!text.contains("note:"), "{text}");

@@ -1,4 +1,4 @@
-//! `bench`: its JSON, its table, its choice of cases. How fast anything is is nowhere asserted.
+//! `bench`: its JSON, its table, its choice of cases. No test asserts a speed.
 
 use std::process::{Command, Output};
 

@@ -1,4 +1,4 @@
-//! `bench --device` on an emulated device. How fast anything is is nowhere asserted.
+//! `bench --device` on an emulated device. No test asserts a speed.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -22,7 +22,7 @@ fn built(emulated: &Path) -> TempDir {
     to
 }
 
-/// The libraries, compiled once in a process.
+/// Returns the libraries, compiled once in a process.
 fn libraries() -> &'static Path {
     static BUILT: OnceLock<TempDir> = OnceLock::new();
     BUILT.get_or_init(|| built(&crates().join("tilewright-cuda/emulated"))).path()
@@ -65,7 +65,7 @@ fn the_json_says_what_was_measured() {
     {
         assert!(case[number].is_number(), "{number}: {case}");
     }
-    // The checksum is the one that the definition states.
+    // The checksum is the one in the definition.
     let list = Command::new(env!("CARGO_BIN_EXE_tilewright"))
         .args(["bench", "--list", "--json", "--size", "small", "transpose-f32-odd"])
         .output()
@@ -113,7 +113,7 @@ fn the_table_names_the_device_and_counts_what_is_right() {
 
 #[test]
 fn a_kernel_that_writes_wrong_bytes_is_a_no() {
-    // The same compiler with accesses that change what they store.
+    // This compiler changes the values that accesses store.
     let folder = tempfile::tempdir().unwrap();
     let copy = |below: &str, name: &str, change: &dyn Fn(String) -> String| {
         let to = folder.path().join(below);
@@ -145,7 +145,7 @@ fn a_kernel_that_writes_wrong_bytes_is_a_no() {
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["wrong"], &answer["cases"][0]["right"]), (&1.into(), &false.into()));
-    // What is wrong is not timed.
+    // Wrong results are not timed.
     assert_eq!(answer["cases"][0]["ratio"], Value::Null);
     assert!(answer["cases"][0]["wrong"].as_str().unwrap().contains("byte 0 is"));
 }

@@ -10,7 +10,7 @@ fn show(folder: &Path, args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
-/// Both warps hold all of it.
+/// Both warps hold the whole array.
 const SHARED: &str =
     "#ttg.blocked<{sizePerThread=[2], threadsPerWarp=[4], warpsPerCTA=[2], order=[0]}>";
 
@@ -32,7 +32,7 @@ fn pictures_go_to_files_and_to_stdout() {
     );
     assert!(read("a.tex").contains("\\begin{tikzpicture}"));
     assert_eq!(show(folder.path(), &[TLA, "--svg", "-"]), (0, read("a.svg"), String::new()));
-    // Nothing is replaced unasked, and nothing is left beside.
+    // Files are replaced only on request, and no other file remains.
     let (code, _, error) = show(folder.path(), &["4:1", "--svg", "a.svg"]);
     assert_eq!((code, error.contains("a.svg exists") && error.contains("--force")), (2, true));
     assert_eq!(show(folder.path(), &["4:1", "--svg", "a.svg", "--force"]).0, 0);
@@ -78,7 +78,7 @@ fn colours_are_where_they_are_asked_for() {
     assert_eq!(show(folder.path(), &[TLA, "--color", "never"]).1, plain);
     let coloured = show(folder.path(), &[TLA, "--color", "always"]).1;
     assert!(coloured.contains("\u{1b}[30;48;5;"));
-    // Without its colours it is the plain picture, but for a line on what the numbers are and the legend.
+    // Without its colours it is the plain picture, plus a line that explains the numbers, and the legend.
     let (first, rest) = coloured.split_once('\u{1b}').unwrap();
     let rest = rest.split('\u{1b}').map(|part| part.split_once('m').unwrap().1);
     let bare: String = std::iter::once(first).chain(rest).collect();
@@ -107,7 +107,7 @@ cells name the devices that hold them
 hold the same: 0,2; 1,3
 ";
     assert_eq!(text, drawn);
-    // More than fits is drawn in blocks, and what is still too much is left out and counted.
+    // An array that is too large is drawn in blocks. If that is still too much, the rest is omitted and counted.
     for spec in ["bf16[4096,4096] @ mesh(tp=8) row", "f32[4096,9999] @ mesh(64,64) [S(0), S(1)]"] {
         let text = show(folder.path(), &[spec, "--devices"]).1;
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

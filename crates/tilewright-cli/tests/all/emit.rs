@@ -79,7 +79,7 @@ fn mistakes_say_what_is_legal() {
     }
 }
 
-/// The runtime of CUDA as far as a printed function calls it, over memory of the host: a launch runs its blocks.
+/// The part of CUDA's runtime that a printed function calls, over host memory: a launch runs its blocks.
 const RUNTIME: &str = "#pragma once
 #include <cstdint>
 #include <cstddef>
@@ -95,7 +95,7 @@ static cudaError_t cudaLaunchKernel(const void* f, dim3 grid, dim3 block, void**
 }
 ";
 
-/// What the dialect for the host calls, memory as it is and threads in order, and kernels as functions.
+/// The functions that the dialect for the host calls, with plain memory, threads in order, and kernels as functions.
 const HOST: &str = "
 #include <cstring>
 alignas(16) static u8 shared_bytes[49152];
@@ -119,8 +119,8 @@ u32 tw_next(u32 threads, u32) { return thread < threads ? thread++ : (thread = 0
   name(src, dst, parts[part].params.p, block - parts[part].first); }
 ";
 
-/// Printed kernels with the dialect for the host in place of that for CUDA, compiled and run: each case moves bytes, and
-/// what arrives is what the library writes.
+/// Printed kernels are compiled with the dialect for the host in place of CUDA's, and run. Each case moves bytes, and the result
+/// equals that of the library.
 #[test]
 fn kernels_move_what_plans_move() {
     use tilewright::{device::Target, input::Array, relayout::Plan};
@@ -131,7 +131,7 @@ fn kernels_move_what_plans_move() {
         &["u8[6,7] row-major", "(6,7):(-7,1)+35"],
         &["f16[4,64] table(0; 2,0,3,1) row-major", "row-major"],
         &["row-major", "{0,1}pad(3,5)fill(one)", "--dims", "2,3", "--dtype", "f32"],
-        // Swizzled, one kernel; edges of tiles, many parts of few texts.
+        // One kernel with a swizzle; edges of tiles; many parts of few texts.
         &["f16[100,64] row-major", "Sw<3,3,3> o (100,64):(64,1)"],
         &["Sw<2,0,3> o (64,32):(1,64)", "Sw<3,2,3> o (64,32):(32,1)", "--dtype", "u8"],
         &["{1,0:T(3,4)(2,1)}", "{0,1:T(5,3)}", "--dims", "31,46", "--dtype", "f32"],
@@ -149,7 +149,7 @@ fn kernels_move_what_plans_move() {
         let text = String::from_utf8(out.stdout).unwrap();
         let header = Target::Cuda.header();
         assert!(text.contains(header), "{words:?}");
-        // The dialect for the host stands once, before all; its macros stay.
+        // The dialect for the host is included once, before all kernels, and its macros stay.
         let (kernels, rest) = text.split_once("}  // namespace").unwrap();
         let rest = rest.lines().filter(|line| !line.starts_with("#undef "));
         let rest: Vec<&str> = rest.collect();
@@ -197,7 +197,7 @@ int main() {
     assert!(run.stdout == expected, "{} and {} bytes", run.stdout.len(), expected.len());
 }
 
-/// What the runtimes' headers define, as far as a compiler of C++ reads a printed text with it.
+/// The definitions of the runtimes' headers, as a compiler of C++ needs them to read a printed text.
 const DEVICE: &str = "#pragma once
 #include <cstddef>
 #include <cstdint>
@@ -222,7 +222,7 @@ typedef struct Stream* cudaStream_t;
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t);
 ";
 
-/// Texts of different names stand in one file, one behind the other, and leave no macro.
+/// Texts with different names fit in one file, one after the other, and leave no macros.
 #[test]
 fn texts_stand_in_one_file() {
     let all: [&[&str]; 4] = [
@@ -263,7 +263,7 @@ fn texts_stand_in_one_file() {
     assert!(!own.contains("cuda"), "{own}");
 }
 
-/// Tiles whose edges do not meet have many parts, and few launches.
+/// Tiles whose edges do not coincide have many parts, and few launches.
 #[test]
 fn parts_of_one_text_are_one_launch() {
     let out = tilewright(&["emit", "f32[31,46] {1,0:T(3,4)(2,1)}", "{0,1:T(5,3)}", "--to", "cuda"]);

@@ -1,4 +1,4 @@
-//! `eval`: one expression, a line each, and expressions in place of a SPEC.
+//! `eval`: one expression, one on each line, and expressions in place of a SPEC.
 
 use std::{
     io::Write as _,
@@ -15,7 +15,7 @@ fn ask(args: &[&str], stdin: &[u8]) -> (i32, String, String) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A program that reads no stdin may be gone already.
+    // A program that does not read stdin may already have ended.
     let _ = child.stdin.take().unwrap().write_all(stdin);
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -152,7 +152,7 @@ fn an_expression_stands_wherever_a_spec_does() {
     assert!(explained.contains("size             15 elements"), "{explained}");
     assert_eq!(answer(&["same", "eval:coalesce((2,3):(1,2))", "6:1"]), "same\n");
     assert_eq!(answer(&["index", "eval:(4,8) o <2,4>", "--coord", "1,3"]), "13\n");
-    // The form of a call or a composition tells.
+    // The form of a call or a composition marks an expression.
     assert_eq!(answer(&["same", "coalesce((2,3):(1,2))", "12:1 o 6:1"]), "same\n");
     let (code, _, err) = ask(&["show", "(6,2):(1,7) o (3,2):(2,3)"], b"");
     assert!(code == 2 && err.contains("A(B) is 8, the only candidate gives 7"), "{err}");

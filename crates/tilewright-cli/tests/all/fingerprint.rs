@@ -1,4 +1,4 @@
-//! `fingerprint` and `same-data`, as a user calls them.
+//! `fingerprint` and `same-data` as a user calls them.
 
 use std::{
     fs,
@@ -76,7 +76,7 @@ fn the_lines_of_a_fingerprint() {
     fs::write(folder.path().join("x.safetensors"), file).unwrap();
     let (code, text) = run(&["fingerprint", "x.safetensors"]);
     let lines: Vec<&str> = text.lines().collect();
-    // The pattern of 1.0, at the coordinate whose weight is 1.
+    // The pattern of 1.0, at the coordinate with weight 1.
     assert_eq!(
         (code, lines[0], lines[1]),
         (Some(0), "a f32 [] 000000003f800000", "b u8 [2,3] 0000000000000000")
@@ -120,7 +120,7 @@ fn a_folder_of_files_is_the_file_of_its_arrays() {
     let file = safetensors(&[("a", "U8", &[3, 4], &a), ("b", "I16", &[2, 6], &b)]);
     fs::write(folder.path().join("x.safetensors"), file).unwrap();
     fs::create_dir(folder.path().join("many")).unwrap();
-    // The first in Fortran's order, the second with the highest byte first.
+    // The first is in Fortran order, the second has the highest byte first.
     let turned: Vec<u8> = (0..4).flat_map(|j| (0..3).map(move |i| 4 * i + j)).collect();
     fs::write(folder.path().join("many/a.npy"), npy("3, 4", "|u1", true, &turned)).unwrap();
     let swapped: Vec<u8> = b.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
@@ -137,7 +137,7 @@ fn a_folder_of_files_is_the_file_of_its_arrays() {
     assert!(code == Some(3) && text.contains("tensor \"a\" is also in"), "{text}");
 }
 
-/// Nothing is said of a folder of which a part cannot be read.
+/// A folder with an unreadable part gets no answer.
 #[cfg(unix)]
 #[test]
 fn a_link_to_nothing_is_not_passed_over() {
@@ -242,7 +242,7 @@ fn what_a_folder_passes_over_is_said() {
     assert!(text.contains("note: one: folders in it are not read"), "{text}");
 }
 
-/// An array of a type that no header says, and bytes without a header.
+/// An array of a type that headers cannot express, and bytes without a header.
 #[test]
 fn arrays_are_read_as_they_are_said_to_be() {
     let folder = tempfile::tempdir().unwrap();
@@ -274,7 +274,7 @@ fn arrays_are_read_as_they_are_said_to_be() {
     let (code, text) =
         run(&["same-data", "a.npy", "a.safetensors", "--dtype", "bf16", "--tensor", "x"]);
     assert!(code == Some(2) && text.contains("no tensor matches"), "{text}");
-    // What the type was is read back from a result.
+    // The element type is read back from a result.
     let args = ["convert", "a.npy", "b.npy", "--dtype", "bf16", "--to", "row-major", "-q"];
     assert_eq!(run(&args).0, Some(0));
     assert_eq!(run(&["same-data", "b.npy", "a.safetensors"]), (Some(0), "same\n".into()));
@@ -308,7 +308,7 @@ fn a_result_is_compared_with_what_it_records() {
     assert_eq!(run(&[&again[..], &["--force"]].concat()).0, Some(0));
     let (code, text) = run(&[&again[..], &["--from", "nZ", "--force"]].concat());
     assert!(code == Some(2) && text.contains("tilewright.layout.model"), "{text}");
-    // One bit of the data.
+    // One bit of the data is changed.
     let path = folder.path().join("zn.safetensors");
     let mut bytes = fs::read(&path).unwrap();
     let at = bytes.windows(data.len()).position(|part| part == data.as_bytes()).unwrap();
@@ -330,7 +330,7 @@ fn a_result_is_compared_with_what_it_records() {
         let (code, text) = run(args);
         assert!(code == Some(2) && text.contains(part), "{args:?}: {text}");
     }
-    // Another container alone.
+    // Only the container differs.
     let (code, text) = run(&["convert", LLM, "k.npy", "--to", "row-major", "--tensor", name]);
     assert!(
         code == Some(0) && text.starts_with("1 tensor copied from safetensors to npy, "),
@@ -392,7 +392,7 @@ fn what_cannot_be_verified_is_said() {
     let lost = first.replace("layers.0", "layers.7");
     let (code, text) = renamed(&key("layout", first), &key("layout", &lost));
     assert!(code == Some(1) && text.starts_with("differ: tensor "), "{text}");
-    // An array that is not the one of its note.
+    // An array that does not match its note.
     fs::write(path("a.npy"), npy("4, 6", "<f2", false, &[3; 48])).unwrap();
     assert_eq!(run(&["convert", "a.npy", "z.npy", "--to", "zN", "-q"]).0, Some(0));
     let mut bytes = fs::read(path("z.npy")).unwrap();

@@ -1,4 +1,4 @@
-//! `recognise` and `infer`, as a user calls them.
+//! `recognise` and `infer` as a user calls them.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! The tests of `tilewright-cli` from outside: one program, a module for each notion.
+//! Tests of `tilewright-cli` through the program: one program with a module for each notion.
 
 mod answers;
 mod banks;

@@ -1,15 +1,15 @@
-//! What the program says where an argument or a file is not what it should be: the fault, and what to do about it.
+//! Messages about wrong arguments and files: the fault and the remedy.
 
 use std::{fs, process::Command};
 
-/// The exit code, and what was printed.
+/// Returns the exit code and the output.
 fn run(args: &[&str]) -> (Option<i32>, String) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_tilewright"));
     let output = program.args(args).output().unwrap();
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
-/// Words of closed lists get the nearest of their list.
+/// A misspelt word of a closed list gets the nearest word of the list.
 #[test]
 fn a_misspelled_value_gets_a_suggestion() {
     let tile = "f16[32,32] row-major";
@@ -30,7 +30,7 @@ fn a_misspelled_value_gets_a_suggestion() {
         let suggested = text.contains(&format!("did you mean `{near}"));
         assert!(code == Some(2) && suggested, "{args:?}: {code:?} {text}");
     }
-    // Where no word is near, the list is told.
+    // If no word is near, the message has the list.
     let (_, text) = run(&["emit", tile, tile, "--to", "ada"]);
     assert!(text.contains("expected one of cuda, hip"), "{text}");
 }
@@ -94,7 +94,7 @@ fn elements_that_share_an_offset_are_all_named() {
     assert!(text.starts_with("(0,3), (1,3), ") && text.ends_with(" and 24 more\n"), "{text}");
     let (_, text) = index("(4096,4096):(0,1)", &[]);
     assert!(text.ends_with("perhaps among others: elements share offsets\n"), "{text}");
-    // Of a layout that sends no two elements to one offset, nothing changes.
+    // The answer for a layout whose elements have different offsets is unchanged.
     assert_eq!(index("(4,4):(4,1)", &[]), (Some(0), "(0,3)\n".to_owned()));
     let (_, json) = index("(4,4):(4,1)", &["--json"]);
     assert!(!json.contains("coords") && !json.contains("count"), "{json}");

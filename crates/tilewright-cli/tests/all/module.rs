@@ -1,4 +1,4 @@
-//! `info` of HLO modules and the padding in `explain`, on the real program.
+//! `info` of HLO modules and the padding in `explain`, with the real program.
 
 use std::process::Command;
 
@@ -78,7 +78,7 @@ fn a_module_in_json() {
     assert_eq!((&worst["factor"], &worst["index"]), (&12.8.into(), &serde_json::json!([])));
     assert_eq!(worst["causes"][0]["dims"], serde_json::json!([1]));
     assert_eq!(worst["causes"][0]["tile"], "(8,128)");
-    // 16 rows of 2048 for 10.
+    // 16 rows of 2048 instead of 10.
     assert_eq!(worst["better"], serde_json::json!({ "layout": "{0,1:T(8,128)}", "factor": 1.6 }));
     let arrays = value["arrays"].as_array().unwrap();
     let sum = |field: &str| arrays.iter().map(|one| one[field].as_u64().unwrap()).sum::<u64>();
@@ -109,7 +109,7 @@ fn a_layout_says_to_which_arrays_it_is_not_applied() {
     let end = &lines[lines.len() - 5..];
     assert_eq!(end[0], "not applied: rank 4: b = parameter f32[2,3,5,7]{3,2,1,0}");
     assert_eq!(end[1], "not applied: rank 0: c {0} = custom-call f32[]");
-    // A path only of what lies in a tuple.
+    // Only members of tuples have a path.
     assert!(end[2].starts_with(&format!("no size: u: {no_bound}")), "{text}");
     assert!(end[3].starts_with(&format!("no size: c {{1}}: {no_bound}")), "{text}");
     assert_eq!(end[4], "1 array, 52.00 KiB, 48.48 KiB of padding");
@@ -123,14 +123,14 @@ fn a_layout_says_to_which_arrays_it_is_not_applied() {
     assert_eq!(left, [("b", "rank 4"), ("c", "rank 0")]);
     assert_eq!(value["parameters"][1]["not_applied"], "rank 4");
     assert_eq!(value["parameters"][0]["not_applied"], serde_json::Value::Null);
-    // A tiling is for all of them.
+    // A tiling applies to all arrays.
     let value = json(&["info", path, "--layout", "T(8,128)"]);
     assert_eq!(value["not_applied"], serde_json::json!([]));
     assert_eq!(value["arrays"].as_array().unwrap().len(), 3);
     assert!(!answer(&["info", path, "--layout", "T(8,128)"]).contains("not applied"));
 }
 
-/// More arrays than are explained, and than are put together before they are printed.
+/// There are more arrays than are explained, and more than are collected before they are printed.
 #[test]
 fn a_large_module_in_json_is_whole() {
     let folder = tempdir().unwrap();
@@ -164,7 +164,7 @@ fn modules_are_recognised_by_their_content() {
     let text = std::fs::read(corpus("rng.txt")).unwrap();
     let bytes = std::fs::read(corpus("rng.pb")).unwrap();
     let known = answer(&["info", &corpus("rng.txt")]);
-    // Text under no known name, and each form under the other's.
+    // A text under an unknown name, and each form under the name of the other.
     for path in
         [write("dump", &text), write("a.pb", &text), write("a.txt", &bytes), write("a.HLO", &bytes)]
     {
@@ -213,13 +213,13 @@ fn what_is_no_module_is_an_error_with_its_place() {
             "{path}: {err}"
         );
     }
-    // A file that is nothing at all might have been meant as a module.
+    // An unrecognised file might be meant as a module.
     let (code, _, err) = ask(&["info", &write("passwd", b"root:x:0:0\n")]);
     assert_eq!(code, 3);
     assert!(err.contains("neither a safetensors file") && err.contains("`HloModule`"), "{err}");
     let (_, _, err) = ask(&["info", &write("cut.npy", b"\x93NUMPY")]);
     assert!(!err.contains("HloModule"), "{err}");
-    // A file of holes, one byte too long, is refused without being read.
+    // A sparse file that is one byte too long is refused without being read.
     let path = folder.path().join("huge.txt");
     std::fs::File::create(&path).unwrap().set_len((512 << 20) + 1).unwrap();
     let (code, _, err) = ask(&["info", path.to_str().unwrap(), "--json"]);
@@ -243,7 +243,7 @@ fn wrong_arguments_are_usage() {
     }
 }
 
-/// A file that is no module.
+/// Returns the path of a file that is not a module.
 fn weights() -> String {
     format!("{}/../../corpus/data/tiny_cnn_f32.safetensors", env!("CARGO_MANIFEST_DIR"))
 }
@@ -274,14 +274,14 @@ fn explain_says_why_an_array_blows_up() {
     let value = json(&["explain", "{2,1,0:T(8,128)}", "--dims", "8,100,3"]);
     let better = &value["why_padded"]["better"];
     assert_eq!(better["factor"], 1.28);
-    // It is a layout of the same array, in which the array takes no more than that.
+    // The better layout is one of the same array, and the array takes no more than its size in it.
     let spec = better["layout"].as_str().unwrap();
     assert_eq!(json(&["explain", spec, "--dims", "8,100,3"])["capacity"], 3072);
     assert_eq!(value["why_padded"]["causes"][0]["extent"], 3);
-    // Padding is that of the layout, whatever it is written in.
+    // Padding depends on the layout, not on its notation.
     let causes = &json(&["explain", "f16[100,100] zN"])["why_padded"]["causes"];
     assert_eq!(causes[0]["text"], "dim 0, 100, is padded to 112 by tiles of 16, ×1.1");
-    // Nothing to say of what is not padded.
+    // There is no advice about an array without padding.
     for spec in ["f32[16,128]{1,0:T(8,128)}", "f32[3,5]", "(4,8):(8,1)"] {
         assert!(!answer(&["explain", spec]).contains("why padded"), "{spec}");
         assert_eq!(json(&["explain", spec])["why_padded"], serde_json::Value::Null, "{spec}");

@@ -1,4 +1,4 @@
-//! A user's own formats: named on the command line, configured, broken.
+//! A user's own formats: on the command line, from the configuration, and broken ones.
 
 use std::{fs, path::Path, process::Command};
 
@@ -33,7 +33,7 @@ fn formats_of_a_file_and_of_the_configuration() {
     assert!(text.starts_with("panels\n") && text.contains("our kernel"), "{text}");
     let (_, text) = run(&["recognise", "f16[16,6] PANELS", "--formats", "my.toml"]);
     assert!(text.lines().any(|line| line.starts_with("panels")), "{text}");
-    // What others read says the layout, not the name.
+    // The other notations print the layout, not the name.
     let (_, text) =
         run(&["translate", "f16[16,6] panels", "--to", "cute", "--json", "--formats", "my.toml"]);
     assert!(text.contains("\"layout\":\"f16[16,6] ((8,2),(2,3))"), "{text}");
@@ -81,7 +81,7 @@ fn a_broken_file_is_named_with_its_line() {
         let (code, said) = run(folder.path(), &["--formats", "bad.toml", "formats"]);
         assert!(code == Some(2) && said.contains("bad.toml") && said.contains(words), "{said}");
     }
-    // A pattern without a rest and a type that one constant knows have examples too.
+    // A pattern without a rest and a type that only one constant knows have examples too.
     let text = "[[format]]\nname = 'x1'\npattern = '(m1:2 m0:B) (n1 n0:C) -> n1 m1 m0 n0'
 constants = { B = { 8 = 2, 32 = 4 }, C = { 16 = 2, 32 = 4 } }";
     fs::write(folder.path().join("good.toml"), text).unwrap();

@@ -1,8 +1,8 @@
-//! The documents, followed literally: their commands run in a shell, their console examples print what they say, and
-//! their pictures are those that the program draws today.
+//! The documents, followed literally. Their commands run in a shell, their console examples print the stated lines, and their
+//! pictures are those that the program draws today.
 //!
-//! A picture's command stands in its title: `![…](pictures/a.svg "tilewright show '…'")`. With `TILEWRIGHT_RECORD=1`
-//! in the environment the pictures are drawn anew instead.
+//! The title of a picture is its command: `![…](pictures/a.svg "tilewright show '…'")`. With `TILEWRIGHT_RECORD=1` in the
+//! environment the pictures are drawn again instead.
 
 use std::{
     collections::BTreeSet,
@@ -15,22 +15,22 @@ use tempfile::TempDir;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// What a document says to run that this test leaves to others: it builds, installs or tests the project.
+/// Commands of documents that this test leaves to others, because they build, install or test the project.
 const LEFT_OUT: [&str; 4] = ["cargo xtask", "cargo install", "pip install", "python -m"];
 
-/// The text of a document, by its path from the root.
+/// Returns the text of a document, by its path from the root.
 fn document(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(path)).unwrap()
 }
 
-/// The fenced blocks of one language.
+/// Returns the fenced blocks of one language.
 fn blocks(text: &str, language: &str) -> Vec<String> {
     let start = format!("```{language}\n");
     let blocks = text.split(&start).skip(1).filter_map(|rest| rest.split("```").next());
     blocks.map(str::to_owned).collect()
 }
 
-/// A folder like a fresh clone, as far as documents use it: data and recipes of the corpus.
+/// Makes a folder with the parts of a fresh clone that documents use: data and recipes of the corpus.
 fn clone() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for part in ["corpus/data", "corpus/recipes"] {
@@ -51,7 +51,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A line of shell, run in a folder with the program on the path.
+/// Runs a line of shell in a folder, with the program on the path.
 fn shell(folder: &Path, line: &str) -> Output {
     let program = Path::new(env!("CARGO_BIN_EXE_tilewright")).parent().unwrap().to_owned();
     let others = env::var_os("PATH").unwrap_or_default();
@@ -61,7 +61,7 @@ fn shell(folder: &Path, line: &str) -> Output {
     shell.output().unwrap()
 }
 
-/// The commands of the shell blocks, each on one line.
+/// Returns the commands of the shell blocks, each on one line.
 fn commands(text: &str) -> Vec<String> {
     let joined = blocks(text, "sh").concat().replace("\\\n", " ");
     let lines = joined.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -88,7 +88,7 @@ fn the_readme_s_commands_do_what_they_say() {
     assert_eq!(run.len(), 2);
     let is_there = |name: &str| folder.path().join(name).is_file();
     assert!(is_there("marlin.safetensors") && is_there("tiny-zN.safetensors"));
-    // What the commands leave behind lies where git does not look.
+    // Git ignores the files that the commands create.
     let ignored = document(".gitignore");
     for entry in fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()) {
         let Some(ending) = entry.extension() else { continue };
@@ -97,7 +97,7 @@ fn the_readme_s_commands_do_what_they_say() {
     }
 }
 
-/// The commands of the console blocks, each with the lines that it is said to print. A command goes on after a backslash.
+/// Returns the commands of the console blocks, each with the lines that it must print. A command continues after a backslash.
 fn examples(text: &str) -> Vec<(String, Vec<String>)> {
     let mut examples: Vec<(String, Vec<String>)> = Vec::new();
     let joined = blocks(text, "console").concat().replace("\\\n", " ");
@@ -111,7 +111,7 @@ fn examples(text: &str) -> Vec<(String, Vec<String>)> {
     examples
 }
 
-/// README.md and every document of `docs`, by its path from the root.
+/// Returns README.md and every document of `docs`, by its path from the root.
 fn documents() -> Vec<String> {
     let mut found = vec!["README.md".to_owned()];
     let mut folders = vec![PathBuf::from("docs")];
@@ -137,7 +137,7 @@ fn check(path: &str) -> usize {
         let output = shell(folder.path(), command);
         let stdout = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         let printed: Vec<&str> = stdout.lines().collect();
-        // A line `…` stands for all that follows.
+        // A line `…` replaces all lines that follow.
         let cut = expected.iter().position(|line| line == "…");
         let shown = cut.unwrap_or(expected.len());
         assert!(printed.len() >= shown, "{path}: {command}:\n{stdout}");
@@ -153,7 +153,7 @@ fn the_documents_print_what_the_program_prints() {
     assert!(all >= 130, "{all} examples");
 }
 
-/// Rust in a document runs as a test of documentation: `lib.rs` includes the document.
+/// Rust code in a document runs as a doctest: `lib.rs` includes the document.
 #[test]
 fn rust_in_the_documents_is_tested() {
     let included = document("crates/tilewright/src/lib.rs");
@@ -163,7 +163,7 @@ fn rust_in_the_documents_is_tested() {
     }
 }
 
-/// A path without `..`.
+/// Returns a path without `..`.
 fn normal(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut made, part| {
         match part {
@@ -174,7 +174,7 @@ fn normal(path: &Path) -> PathBuf {
     })
 }
 
-/// The pictures of a document, in Markdown or as HTML: each file with the command in its title.
+/// Returns the pictures of a document, in Markdown or as HTML: each file with the command in its title.
 fn pictures(path: &str) -> Vec<(PathBuf, String)> {
     let text = document(path);
     let folder = Path::new(path).parent().unwrap();

@@ -38,7 +38,7 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Every tensor by name: its type, its dims and its bytes as they are stored.
+/// Returns every tensor by name: its type, its dims and its stored bytes.
 pub(crate) fn tensors(path: &Path) -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
     let input: Input = open(path, &Reading::default()).unwrap();
     let files: Vec<Vec<u8>> = input.files().map(|path| fs::read(path).unwrap()).collect();
@@ -54,7 +54,7 @@ pub(crate) fn tensors(path: &Path) -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
     all
 }
 
-/// The same without what a recipe drops.
+/// Returns the tensors without those that a recipe drops.
 pub(crate) fn kept(path: &Path, dropped: &[&str]) -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
     let mut all = tensors(path);
     all.retain(|(name, ..)| !dropped.contains(&name.as_str()));
@@ -91,7 +91,7 @@ fn all_pairs_become_one_another() {
             done(at, &[&["convert", "in", "out", "--recipe", text(&recipe)], &run[..]].concat());
             assert_eq!(tensors(&at.join("out")), tensors(&after), "{family:?}");
             assert_eq!(at.join("out/config.json").exists(), config.exists());
-            // By the recipe that the result records, and by the one that made it.
+            // By the recipe that the result records, and by the recipe that made the result.
             done(at, &[&["convert", "out", "back", "--inverse"], &run[..]].concat());
             let inverse = [
                 "convert",
@@ -157,7 +157,7 @@ fn a_checkpoint_of_several_files_stays_one_and_its_files_have_the_size_asked_for
         .map(|it| it.metadata().unwrap().len())
         .collect();
     assert!(sizes.len() > 3 && sizes.iter().all(|size| *size < 16 * 1024 + 4096), "{sizes:?}");
-    // As one file, which has no shards, and as files beside others, where a second run needs to be told.
+    // As one file, which cannot have shards, and as files beside others, where a second run needs `--force`.
     let one =
         ["convert", "in", "one.safetensors", "--recipe", text(&recipe), "--max-shard-size", "16K"];
     assert!(refused(at, &one, 2).contains("one.safetensors: the result of one file is one file"));
@@ -207,7 +207,7 @@ fn a_plan_has_a_line_for_each_tensor_and_writes_nothing() {
     assert_eq!(fs::read_dir(at).unwrap().count(), 0);
 }
 
-/// A row stands for one tensor.
+/// Returns 1 for a row that describes one tensor, else 0.
 fn plan_lines(row: &Value) -> usize {
     usize::from(row["name"].is_string() && row["to"].is_string() && row["bytes_out"].is_u64())
 }
@@ -225,7 +225,7 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
         assert!(text.contains(words), "{args:?}: {text}");
     };
     says(&[before, "o.safetensors", "--inverse"], 2, "records no recipe");
-    // It was converted already.
+    // The input is already converted.
     says(&[after, "o.safetensors", "--recipe", recipe], 2, "no rule takes");
     says(&[before, "o.safetensors", "--recipe", "none.toml"], 3, "none.toml: ");
     says(
@@ -252,7 +252,7 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
     assert_eq!(fs::read_dir(at).unwrap().count(), 0);
 }
 
-/// Files beside the tensors are compared as the recipe lets them go along.
+/// Files beside the tensors are verified if the recipe copies them.
 #[test]
 fn verification_compares_what_goes_along_with_a_recipe() {
     let folder = tempfile::tempdir().unwrap();
@@ -279,7 +279,7 @@ fn verification_compares_what_goes_along_with_a_recipe() {
     let same = || assert!(done(at, &["verify", "out", "--against", "in"]).contains("same"));
     made("set = '{\"model_type\": \"two\"}'");
     same();
-    // Of the length that it had.
+    // The file keeps its length.
     fs::write(at.join("out/tokenizer.json"), "[]").unwrap();
     differs("\"tokenizer.json\", which goes along, has 0x5b at byte 0, had 0x7b");
     fs::write(at.join("out/tokenizer.json"), "{}").unwrap();
@@ -293,7 +293,7 @@ fn verification_compares_what_goes_along_with_a_recipe() {
     fs::write(at.join("out/config.json"), "{}").unwrap();
     differs("\"config.json\", which goes along, has 2 bytes, had ");
     fs::remove_dir_all(at.join("out")).unwrap();
-    // What the recipe leaves out is of no interest.
+    // Files that the recipe does not copy are ignored.
     made("leave = 'it describes another'");
     assert!(!at.join("out/config.json").exists());
     same();
@@ -314,7 +314,7 @@ fn a_layout_in_a_recipe_is_noted_and_read_through_on_the_way_back() {
     assert_eq!(input.tensors()[0].layout().to_spec(), "bf16[24,40] zN");
     done(at, &["convert", "zn.safetensors", "back.safetensors", "--inverse", "--verify"]);
     assert_eq!(tensors(&at.join("back.safetensors")), tensors(&at.join("in.safetensors")));
-    // By the way of a plain file.
+    // The recipe without the layout makes the same data.
     fs::write(at.join("r.toml"), recipe.replace("layout = 'zN'\n", "")).unwrap();
     done(at, &["convert", "in.safetensors", "plain.safetensors", "--recipe", "r.toml"]);
     assert_eq!(done(at, &["same-data", "plain.safetensors", "zn.safetensors"]), "same\n");
@@ -325,7 +325,7 @@ fn widened_tensors_come_back_and_what_lost_a_bit_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let header = r#"{"n":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]}}"#;
-    // Among them a NaN with a payload.
+    // The data contains a NaN with a payload.
     let data = [0x80u8, 0x3f, 0, 0, 0xa5, 0x7f, 1, 0x80];
     let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat();
     fs::write(at.join("in.safetensors"), bytes).unwrap();

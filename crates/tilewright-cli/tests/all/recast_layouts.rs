@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::recast::{done, refused, tensors};
 
-/// A safetensors file of one tensor of f32.
+/// Returns a safetensors file of one tensor of f32.
 fn floats(name: &str, dims: [usize; 2]) -> Vec<u8> {
     let data: Vec<u8> = (0..dims[0] * dims[1]).flat_map(|i| (i as f32).to_le_bytes()).collect();
     let header = format!(
@@ -14,12 +14,12 @@ fn floats(name: &str, dims: [usize; 2]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat()
 }
 
-/// A recipe that makes `b` of `a`, with its axes in this order, in this layout.
+/// Returns a recipe that makes `b` from `a`, with its axes in this order, in this layout.
 fn rule(axes: &str, layout: &str) -> String {
     format!("[[map]]\nfrom = 'a : r c'\nto = 'b : {axes}'\nlayout = '{layout}'\n")
 }
 
-/// Swizzles, index tables and big-endian elements are read and written, verified at once and later, and come back.
+/// Swizzles, index tables and big-endian elements are read and written, verified at once and later, and converted back.
 #[test]
 fn every_layout_and_byte_order_is_read_and_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -50,7 +50,7 @@ fn every_layout_and_byte_order_is_read_and_written() {
         let back = format!("{number}.back.safetensors");
         done(at, &["convert", &out, &back, "--inverse", "--verify"]);
         assert_eq!(tensors(&at.join(back)), tensors(&at.join("a.safetensors")), "{layout}");
-        // An element that is changed is found, at its coordinate.
+        // A changed element is found, with its coordinate.
         let mut bytes = fs::read(at.join(&out)).unwrap();
         let data = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
         bytes[data] ^= 1;
@@ -58,7 +58,7 @@ fn every_layout_and_byte_order_is_read_and_written() {
         let said = refused(at, &["verify", &out, "--against", "in.safetensors"], 1);
         assert!(said.contains("tensor \"b\" has"), "{said}");
     }
-    // A layout that does not fit is told before a conversion.
+    // A layout that does not fit is reported before the conversion.
     fs::write(at.join("unfit.toml"), rule("c r", swizzled)).unwrap();
     let said = refused(at, &["recipe", "check", "unfit.toml", "--on", "in.safetensors"], 2);
     assert!(said.contains("tensor \"b\" of dims [16, 8]"), "{said}");
@@ -67,7 +67,7 @@ fn every_layout_and_byte_order_is_read_and_written() {
     assert!(said.starts_with("error: unfit.toml: layout \"nonsense\""), "{said}");
 }
 
-/// Padding that a layout promises is compared with its fill, too.
+/// Padding with a declared fill is compared with it, too.
 #[test]
 fn padding_of_a_result_is_verified_later() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,8 @@ fn padding_of_a_result_is_verified_later() {
     }
 }
 
-/// A tensor that is passed from a big-endian file keeps its values, and what a recipe dropped is told on the way back.
+/// A tensor that is passed from a big-endian file keeps its values. The tensors that a recipe dropped are reported on the way
+/// back.
 #[test]
 fn passed_tensors_keep_their_values_and_dropped_ones_are_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -105,7 +106,7 @@ fn passed_tensors_keep_their_values_and_dropped_ones_are_told() {
     assert_eq!(tensors(&at.join("out.safetensors")), tensors(&at.join("a.safetensors")));
     assert_eq!(done(at, &["same-data", "out.safetensors", "big.npy"]), "same\n");
 
-    // An array without a header is read as it is said to lie.
+    // An array without a header is read in the given layout.
     let data: Vec<u8> = [0, 3, 1, 4, 2, 5].iter().flat_map(|i| (*i as f32).to_le_bytes()).collect();
     fs::write(at.join("bare.bin"), data).unwrap();
     let run = ["--recipe", "pass.toml", "--verify", "--force"];

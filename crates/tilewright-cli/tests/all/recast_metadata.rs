@@ -1,4 +1,4 @@
-//! Metadata of GGUF files that recipes take from another file: what contradicts the tensors is refused.
+//! Metadata of GGUF files that recipes take from another file. Metadata that contradict the tensors are refused.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ use tilewright::files::{Reading, open};
 
 use crate::recast::{corpus, done, refused, said, tensors, text, tilewright};
 
-/// A GGUF file of metadata alone: numbers as u32, texts, and lists of texts by their length.
+/// Writes a GGUF file of metadata alone: numbers as u32, texts, and lists of texts by their length.
 fn metadata(path: &Path, pairs: &[(&str, Value)]) {
     let string = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
     let mut bytes = [&b"GGUF"[..], &3u32.to_le_bytes(), &0u64.to_le_bytes()].concat();
@@ -35,7 +35,7 @@ fn metadata(path: &Path, pairs: &[(&str, Value)]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The metadata of the model in the corpus, with some of another value; null leaves a key out.
+/// Returns the metadata of the model in the corpus with other values for some keys; null removes a key.
 fn changed<'a>(
     architecture: &'a str,
     keys: &'a mut Vec<String>,
@@ -68,7 +68,7 @@ fn changed<'a>(
     pairs
 }
 
-/// An architecture, other values of its keys, and what is said.
+/// An architecture, other values of its keys, and the expected message.
 type Changed<'a> = (&'a str, &'a [(&'a str, Value)], &'a str);
 
 #[test]
@@ -178,7 +178,7 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
         assert!(said.contains(expected) && said.contains("--trust-metadata"), "{said}");
         assert!(!at.join("o.gguf").exists());
     }
-    // Metadata that describe no model.
+    // The metadata do not describe a model.
     let mut keys = Vec::new();
     let own = changed("llama", &mut keys, &[]);
     for (kind, expected) in [
@@ -197,9 +197,9 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
         assert!(said.contains(expected) && said.contains("--trust-metadata"), "{said}");
         assert!(!at.join("o.gguf").exists());
     }
-    // A person can know better, and says so.
+    // A user who knows better can override the refusal.
     assert_eq!(convert(&["--trust-metadata"]).status.code(), Some(0));
-    // What fits is written: also with lists for each block, and an architecture that is not known, which is said.
+    // Metadata that fit are written: also with lists for each block, and with an unknown architecture, which is reported.
     for (architecture, changes, expected) in [
         ("llama", vec![("attention.head_count_kv", vec![2, 2].into())], ""),
         ("llama", vec![("attention.key_length", 8.into())], ""),
@@ -207,13 +207,13 @@ fn metadata_of_another_model_are_refused_by_key_value_and_tensor() {
     ] {
         let mut keys = Vec::new();
         metadata(&at.join("m.gguf"), &changed(architecture, &mut keys, &changes));
-        // What is not checked is said with `-q`, too.
+        // Unchecked metadata are reported with `-q`, too.
         let output = convert(&["--verify", "-q"]);
         let said = said(&output);
         assert!(output.status.success() && said.contains(expected), "{changes:?}: {said}");
         assert_eq!(said.lines().count(), 1 + usize::from(!expected.is_empty()), "{said}");
     }
-    // What a recipe makes is of its own architecture, where the tensors alone do not tell.
+    // The result of a recipe has the architecture of the recipe, if the tensors alone do not decide.
     let mut keys = Vec::new();
     metadata(&at.join("m.gguf"), &changed("llama", &mut keys, &[]));
     let other = [
@@ -269,7 +269,7 @@ fn metadata_that_contradict_the_configuration_or_the_solved_sizes_are_refused() 
         ("attention.head_count_kv", 4.into()),
         ("rope.dimension_count", 4.into()),
     ];
-    // The products of heads fit, and a person can know better.
+    // The products of heads fit, and a user can override the rest.
     let output = run("", &twice, &[]);
     let text_of = said(&output);
     assert_eq!(output.status.code(), Some(2), "{text_of}");
@@ -300,7 +300,7 @@ fn metadata_that_contradict_the_configuration_or_the_solved_sizes_are_refused() 
         let output = run(config, changes, &[]);
         assert!(output.status.success(), "{config} {changes:?}: {}", said(&output));
     }
-    // On the way back the file's own sizes are those of the recipe, and contradict others.
+    // On the way back, the file's own sizes are those of the recipe, and contradict others.
     assert!(run("", &[], &[]).status.success());
     let back = ["convert", "o.gguf", "b.safetensors", "--recipe", "llama-hf-to-gguf", "--inverse"];
     let back = [&back[..], &["--force"]].concat();

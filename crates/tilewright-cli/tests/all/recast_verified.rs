@@ -1,4 +1,4 @@
-//! Results of recipes, verified later by the recipe that they record.
+//! Verification of results of recipes, later, by the recipe that they record.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use tilewright::files::{Reading, open};
 
 use crate::recast::{corpus, done, refused, said, text, tilewright};
 
-/// Changes one bit of a tensor's element; answers its coordinate.
+/// Changes one bit of a tensor's element, and returns its coordinate.
 fn change(path: &Path, name: &str, element: u64) -> Vec<u64> {
     let input = open(path, &Reading::default()).unwrap();
     let tensor = input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
@@ -61,7 +61,7 @@ fn results_are_verified_by_the_recipe_that_they_record_and_a_changed_element_is_
             for (number, (name, size)) in
                 names.iter().enumerate().filter(|(_, (_, size))| *size > 0)
             {
-                // Not every tensor of each family: some of each kind.
+                // Some tensors of each kind of a family, not every tensor.
                 if number % 5 > 1 && names.len() > 12 {
                     continue;
                 }
@@ -104,7 +104,7 @@ fn a_result_of_another_source_or_recipe_does_not_verify() {
     done(at, &convert);
     done(at, &["verify", "o.gguf", "--against", text(&before)]);
     assert!(done(at, &["same-data", text(&before), "o.gguf"]).contains("same"));
-    // Another model of the same shapes: two tensors change places.
+    // Another model of the same shapes: two tensors are exchanged.
     fs::write(
         at.join("swap.toml"),
         "pass = ['*']\n[[map]]\nfrom = 'model.layers.{L}.mlp.gate_proj.weight'\nto = 'model.layers.{L}.mlp.up_proj.weight'\n[[map]]\nfrom = 'model.layers.{L}.mlp.up_proj.weight'\nto = 'model.layers.{L}.mlp.gate_proj.weight'",
@@ -123,7 +123,7 @@ fn a_result_of_another_source_or_recipe_does_not_verify() {
         text_of.contains("blk.0.ffn_gate.weight") && text_of.contains("blk.1.ffn_up.weight"),
         "{text_of}"
     );
-    // A tensor less, and one more.
+    // A tensor less, and a tensor more.
     fs::write(at.join("less.toml"), "pass = ['*']\ndrop = ['model.norm.weight']").unwrap();
     done(at, &["convert", text(&before), "less.safetensors", "--recipe", "less.toml"]);
     let text_of = refused(at, &["verify", "o.gguf", "--against", "less.safetensors"], 1);
@@ -132,7 +132,7 @@ fn a_result_of_another_source_or_recipe_does_not_verify() {
             && text_of.contains("model.norm.weight"),
         "{text_of}"
     );
-    // By itself a result says which tensors it has, and not what they hold.
+    // A result alone tells which tensors it must have, but not their contents.
     let text_of = refused(at, &["verify", "o.gguf"], 2);
     assert!(
         text_of.contains("names, types and dims of the recipe that it records")
@@ -151,7 +151,7 @@ fn a_result_of_another_source_or_recipe_does_not_verify() {
     );
     let text_of = refused(at, &["verify", "renamed.gguf", "--against", text(&before)], 1);
     assert!(text_of.contains("tensor \"blk.1.ffn_uq.weight\": the recipe"), "{text_of}");
-    // A result that is converted again is what it was.
+    // A result that is converted again has the same data.
     done(at, &["convert", "swapped.safetensors", "z.safetensors", "--to", "zN", "--skip-unfit"]);
     done(at, &["verify", "z.safetensors", "--against", "swapped.safetensors"]);
     done(at, &["verify", "z.safetensors", "--against", text(&before)]);

@@ -1,4 +1,4 @@
-//! `recipe`, as a user calls it.
+//! `recipe` as a user calls it.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ fn corpus(path: &str) -> String {
     root.join(path).display().to_string()
 }
 
-/// The exit code, standard output and standard error.
+/// Returns the exit code, standard output and standard error.
 fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_tilewright"));
     let Output { status, stdout, stderr } =
@@ -67,7 +67,7 @@ fn wrong_recipes_are_told_by_exit_codes_with_their_faults() {
     let lines = fs::read_to_string(corpus("errors.jsonl")).unwrap();
     let mut codes = Vec::new();
     for case in lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
-        // The others leave tensors out, which no file does.
+        // Cases with `without` need an input without some tensors, for which there are no files.
         if case.get("without").is_some() {
             continue;
         }
@@ -95,7 +95,7 @@ fn wrong_recipes_are_told_by_exit_codes_with_their_faults() {
         }
         codes.push(code.unwrap());
     }
-    // Terms, axes and text are wrong in the file; the others need the tensors.
+    // Terms, axes and text are wrong in the file; the other faults need the tensors.
     assert_eq!(codes, [2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2]);
 }
 
@@ -162,13 +162,13 @@ fn recipes_are_listed_shown_and_guessed() {
     assert!(code == Some(3) && said.contains("no/such.toml"), "{said}");
 }
 
-/// The recipes that an answer of `guess` offers.
+/// Returns the recipes that an answer of `guess` offers.
 fn offered(text: &str) -> Vec<&str> {
     let rows = text.lines().filter(|line| line.contains("  ") && !line.starts_with([' ', 'n']));
     rows.map(|line| line.split("  ").next().unwrap()).collect()
 }
 
-/// A checkpoint in a folder: the tensors of a pair of the corpus, and a configuration.
+/// Writes a checkpoint into a folder: the tensors of a pair of the corpus, and a configuration.
 fn checkpoint(folder: &Path, tensors: &str, config: &Value) {
     fs::create_dir_all(folder).unwrap();
     fs::copy(corpus(tensors), folder.join("model.safetensors")).unwrap();
@@ -216,7 +216,7 @@ fn a_recipe_that_the_configuration_contradicts_is_not_offered_and_the_answer_say
             code == Some(0) && all.contains(&offers) && !all.contains(&not),
             "{config}: {text}"
         );
-        // The other family is told where its tensors have these names, too.
+        // The answer names the other family even if its tensors have these names.
         let lines = text.lines().filter(|line| line.starts_with(&format!("not {not}: ")));
         let lines: Vec<bool> = lines.map(|line| line.contains("and the recipe is for")).collect();
         assert_eq!(lines, if is_near { vec![true] } else { vec![] }, "{text}");
@@ -229,7 +229,7 @@ fn a_recipe_that_the_configuration_contradicts_is_not_offered_and_the_answer_say
             near.iter().filter(is_it).map(|one| &one["against"][0]["is"]).collect();
         let says = |is: &Value| is.is_boolean() || *is == config["model_type"];
         assert!(against.len() == usize::from(is_near) && against.into_iter().all(says), "{json}");
-        // What is not offered is not carried out either, unless a person knows better.
+        // A recipe that is not offered is refused too, unless the user overrides it.
         let (code, text, _) = run(folder.path(), &["check", not, "--on", "c"]);
         assert!(
             code == Some(1) && text.contains("the configuration contradicts the recipe: `"),
@@ -237,7 +237,7 @@ fn a_recipe_that_the_configuration_contradicts_is_not_offered_and_the_answer_say
         );
         let (_, text, _) = run(folder.path(), &["check", not, "--on", "c", "--any-config"]);
         assert!(!text.contains("contradicts"), "{text}");
-        // Where the names do not fit either, the configuration is told first.
+        // If the names do not fit either, the message begins with the configuration.
         let convert = |more: &[&str]| {
             let args = ["convert", "c", "o", "--recipe", not, "--dry-run"];
             let mut program = Command::new(env!("CARGO_BIN_EXE_tilewright"));
@@ -277,7 +277,7 @@ fn where_several_recipes_fit_the_answer_says_what_decides() {
             && text.contains("qwen-hf-to-gguf is for `model_type` \"qwen2\" and \"qwen3\""),
         "{text}"
     );
-    // With a configuration, what the result is for decides.
+    // With a configuration, the purpose of the result decides.
     let config = serde_json::json!({"model_type": "llama", "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 64});
     checkpoint(&folder.path().join("c"), "llama_gguf/before.safetensors", &config);
     let (_, text, _) = run(folder.path(), &["guess", "c"]);
@@ -286,7 +286,7 @@ fn where_several_recipes_fit_the_answer_says_what_decides() {
     let (_, json, _) = run(folder.path(), &["guess", "c", "--json"]);
     let answer: Value = serde_json::from_str(&json).unwrap();
     assert!(answer["decide"].as_str().unwrap().starts_with("decide by"), "{json}");
-    // A GGUF file says itself what it is of.
+    // A GGUF file states its own architecture.
     let (_, text, _) = run(folder.path(), &["guess", &corpus("llama_gguf/after.gguf")]);
     let all = offered(&text);
     assert!(

@@ -60,7 +60,7 @@ fn a_checkpoint_of_torch_becomes_whole_and_goes_to_ranks_and_back() {
         "--rule",
         "moe*=[Shard(0), Shard(1)]",
     ];
-    // 7 and 37 rows: JAX cuts nothing uneven.
+    // 7 and 37 rows: JAX does not cut unevenly.
     let refused = tilewright(at, &[], &[&["reshard", "whole", "ranks"][..], &cut].concat());
     assert_eq!(refused.status.code(), Some(2));
     let text = said(&refused);
@@ -84,7 +84,7 @@ fn a_checkpoint_of_torch_becomes_whole_and_goes_to_ranks_and_back() {
     let there = cut("--mesh", "--rule");
     done(at, &[&["reshard", "whole", "ranks", "--to", "zN[M0=4,C0=4]"][..], &there].concat());
     let back = cut("--from-mesh", "--from-rule");
-    // Files of ranks may hold different parts under one name, so each has a rule.
+    // Files of ranks may hold different parts under one name, so each tensor needs a rule.
     let forgotten = [&["reshard", "ranks", "back"][..], &back[..6]].concat();
     let refused = tilewright(at, &[], &forgotten);
     assert_eq!(refused.status.code(), Some(2));
@@ -163,7 +163,7 @@ fn a_dry_run_writes_nothing_and_json_has_the_fields_of_the_documents() {
     }
 }
 
-/// Two ranks that hold different rows, under a rule that calls them copies.
+/// Two ranks hold different rows, and a rule calls them copies.
 #[test]
 fn a_rule_that_calls_different_data_copies_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -172,7 +172,7 @@ fn a_rule_that_calls_different_data_copies_is_refused() {
     let cut = ["--mesh", "tp=2", "--rule", "even.S0S0=[Shard(0)]"];
     done(at, &[&["reshard", &full, "ranks"][..], &cut].concat());
     let wrong = ["reshard", "ranks", "out", "--from-mesh", "tp=2", "--from-rule", "*=P()"];
-    // The files say how large the whole is; ranks of others do not.
+    // The files state the extents of the whole; files of ranks from other programs do not.
     let wrong = [&wrong[..], &["--trust-extents"]].concat();
     let refused = tilewright(at, &[], &wrong);
     let text = said(&refused);
@@ -231,7 +231,7 @@ fn what_a_run_would_take_is_said_without_data() {
     assert!(text.contains("\nlimit     20000 workers: "), "{text}");
     let json = done(at, &[&asked[..], &["--json"]].concat());
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-    // Each element is read once, and written once but for the norms, which all positions hold.
+    // Each element is read once, and written once, except for the norms, which all positions hold.
     let norms = (2 * 126 + 1) * 16384 * 2;
     assert_eq!(value["all"]["read_bytes"], value["all"]["bytes"]);
     let (bytes, written) = (value["all"]["bytes"].as_u64(), value["all"]["written"].as_u64());
@@ -239,7 +239,7 @@ fn what_a_run_would_take_is_said_without_data() {
     assert_eq!((&value["files_in"], &value["files_out"]), (&128.into(), &64.into()));
     assert!(std::fs::read_dir(at).unwrap().next().is_none());
 
-    // A checkpoint that is there, and what is wrong.
+    // A checkpoint that exists, and wrong arguments.
     let dcp = data("dcp_hf/ckpt");
     let text = done(at, &["reshard", "simulate", &dcp, "--workers", "3"]);
     assert!(text.contains("\ntasks     18 of at most ") && text.contains("\n3        "), "{text}");
@@ -254,7 +254,7 @@ fn what_a_run_would_take_is_said_without_data() {
     }
 }
 
-/// A name may hold anything, and a plan has a line a tensor.
+/// A name may contain any characters, and a plan has one line for each tensor.
 #[test]
 fn names_are_printed_on_one_line_without_control_characters() {
     let folder = tempfile::tempdir().unwrap();
@@ -266,7 +266,7 @@ fn names_are_printed_on_one_line_without_control_characters() {
     assert!(!planned.contains('\u{1b}'));
 }
 
-/// Options of every command may stand before a step as well.
+/// General options may also precede a step.
 #[test]
 fn general_options_may_stand_before_a_step() {
     let folder = tempfile::tempdir().unwrap();
@@ -278,12 +278,12 @@ fn general_options_may_stand_before_a_step() {
     let text = done(at, &["reshard", "--json", "run", "p"]);
     assert!(text.starts_with('{') && text.contains("\"run\""), "{text}");
     done(at, &["reshard", "-q", "finish", "p"]);
-    // Other options of a run are none of a step.
+    // Other options of a run are not options of a step.
     let mixed = tilewright(at, &[], &["reshard", "--mesh", "tp=2", "plan", &dcp, "b", "-o", "q"]);
     assert_eq!(mixed.status.code(), Some(2), "{}", said(&mixed));
 }
 
-/// What a refused run leaves is named, and so is what another request has left for the same name.
+/// Messages name the folder that a refused run leaves, and the folder that another request left for the same name.
 #[test]
 fn folders_that_runs_leave_are_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -292,7 +292,7 @@ fn folders_that_runs_leave_are_named() {
     let cut = ["--mesh", "tp=2", "--rule", "even.S0S0=[Shard(0)]"];
     done(at, &[&["reshard", &full, "ranks"][..], &cut].concat());
     let wrong = ["reshard", "ranks", "out", "--from-mesh", "tp=2", "--from-rule", "*=P()"];
-    // The files say how large the whole is; ranks of others do not.
+    // The files state the extents of the whole; files of ranks from other programs do not.
     let wrong = [&wrong[..], &["--trust-extents"]].concat();
     let text = said(&tilewright(at, &[], &wrong));
     let partial = |at: &Path| {
@@ -336,9 +336,9 @@ fn a_result_inside_of_its_source_is_refused() {
         }
     }
     assert_eq!(std::fs::read_dir(at.join("a/hf")).unwrap().count(), 1);
-    // Beside one of several files there is room.
+    // If the input is one file, the result may be in its folder.
     done(at, &["reshard", "a/hf/model.safetensors", "a/hf/sub"]);
-    // What is only asked has no place that could lie in the source.
+    // A simulation does not write, so its placeholder destination may be inside the source.
     let source = at.join("a/hf").display().to_string();
     for input in [&*source, "/"] {
         let inside =
@@ -349,7 +349,7 @@ fn a_result_inside_of_its_source_is_refused() {
     }
 }
 
-/// What the program does not read is said with what does.
+/// Checkpoints that the program does not read are refused, with the name of a tool that reads them.
 #[test]
 fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -391,7 +391,7 @@ fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
     assert!(text.contains(&format!("is GGUF, but {legal}")), "{text}");
 }
 
-/// One file of torch's checkpoint is boxes of arrays: every command that opens it says so.
+/// One file of torch's checkpoint holds boxes of arrays. Every command that opens it says so.
 #[test]
 fn one_file_of_a_distributed_checkpoint_is_called_boxes() {
     let folder = tempfile::tempdir().unwrap();
@@ -413,7 +413,7 @@ fn one_file_of_a_distributed_checkpoint_is_called_boxes() {
     );
     let text = done(at, &["convert", part, "out.safetensors", "--to", "col-major", "--skip-unfit"]);
     assert!(text.contains(note), "{text}");
-    // A folder of them has each tensor several times, and the error says what makes it whole.
+    // A folder of such files has each tensor several times, and the error names the command that makes it whole.
     let dcp = data("dcp_hf/ckpt");
     for words in [&["same-data", &dcp, part][..], &["fingerprint", &dcp]] {
         let text = said(&tilewright(at, &[], words));
@@ -424,7 +424,7 @@ fn one_file_of_a_distributed_checkpoint_is_called_boxes() {
     }
 }
 
-/// A result in other files than its source, and with the metadata that resharding adds, is verified against it.
+/// A result in other files than its source, and with the metadata that resharding adds, is verified against its source.
 #[test]
 fn a_result_in_other_files_is_verified_against_its_source() {
     let folder = tempfile::tempdir().unwrap();
@@ -447,7 +447,7 @@ fn a_result_in_other_files_is_verified_against_its_source() {
         let text = done(at, &["verify", out, "--against", against]);
         assert!(text.starts_with("same"), "{out} against {against}: {text}");
     }
-    // Files of the same names that do not have what is added, and files in which it has another text.
+    // Files of the same names without the addition, and files with another text in its place.
     let changed = |from: &str, to: &str, by: &str| {
         std::fs::create_dir(at.join(to)).unwrap();
         for entry in std::fs::read_dir(at.join(from)).unwrap() {
@@ -481,7 +481,7 @@ fn a_result_in_other_files_is_verified_against_its_source() {
     }
 }
 
-/// A dry run says what a run would refuse, and nothing of what it takes.
+/// A dry run reports why a run would be refused, and nothing about a request that a run accepts.
 #[test]
 fn a_dry_run_says_what_a_run_refuses() {
     let folder = tempfile::tempdir().unwrap();

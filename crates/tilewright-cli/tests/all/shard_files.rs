@@ -1,4 +1,4 @@
-//! Shard files that are missing or that the program is not told about: what is said, and how it is answered.
+//! Shard files that are missing, or that the program does not know: messages, and the options that resolve them.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ fn tilewright(folder: &Path, args: &[&str]) -> Output {
     command.current_dir(folder).args(args).output().unwrap()
 }
 
-/// Standard output and standard error of a run that ends with this code.
+/// Returns standard output and standard error of a run that must end with this code.
 fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
     let output = tilewright(folder, args);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -38,7 +38,7 @@ fn file(path: &Path, tensors: &[(&str, &[u64])], metadata: &str) {
     fs::write(path, [&length[..], header.as_bytes(), &data].concat()).unwrap();
 }
 
-/// A checkpoint of torch in shards: two rows of `w` in each file.
+/// Writes a checkpoint of torch in shards: two rows of `w` in each file.
 fn dcp(folder: &Path, files: u64) {
     for number in 0..files {
         let places = format!("{{\\\"w\\\":{{\\\"saved_offsets\\\":[{},0]}}}}", 2 * number);
@@ -90,7 +90,7 @@ fn assumed_extents_are_said_until_they_are_answered() {
     }
     assert_eq!(json(&["--extents", "extents.toml"]), serde_json::json!([]));
 
-    // The last file is gone: a shorter tensor, unless somebody states how large it is.
+    // The last file is missing: the tensor is shorter, unless its extents are stated.
     dcp(&at.join("in"), 3);
     fs::write(at.join("more.toml"), "w = [6, 3]").unwrap();
     fs::remove_file(at.join("in/shard-00003-model-00001-of-00001.safetensors")).unwrap();
@@ -132,7 +132,7 @@ fn what_files_state_is_answered_by_name() {
     ends(at, 0, &["reshard", "dcp", "whole", "--trust-extents"]);
 }
 
-/// Folders that are no one file of tensors say what they look like, to every command that opens them.
+/// Folders that are not one file of tensors are described in the errors of every command that opens them.
 #[test]
 fn folders_of_shards_say_what_they_are() {
     let folder = tempfile::tempdir().unwrap();
@@ -171,7 +171,7 @@ fn folders_of_shards_say_what_they_are() {
         let (_, err) = ends(at, 3, &["info", name]);
         assert!(err.contains("not a checkpoint index"), "{err}");
     }
-    // An index that names a file which is not there.
+    // An index names a file that does not exist.
     let index = "{\"weight_map\":{\"a\":\"part-0.safetensors\",\"b\":\"part-9.safetensors\"}}";
     fs::write(at.join("parts/model.safetensors.index.json"), index).unwrap();
     let (_, err) = ends(at, 3, &["reshard", "parts", "out"]);
@@ -194,12 +194,12 @@ fn a_model_that_is_there_twice_is_read_once() {
         assert!(err.contains(said), "{words:?}: {err}");
     }
     assert_eq!(ends(at, 0, &["same-data", "whole", "in/model.safetensors"]).0, "same\n");
-    // Another file beside them leaves a question.
+    // Another file beside them makes the input ambiguous.
     file(&at.join("in/other.safetensors"), &[("x", &[2])], "{}");
     assert!(ends(at, 2, &["info", "in"]).1.contains("name one of them"));
 }
 
-/// The rules of makers: bare words are answered by both texts, and a run takes the one that is given.
+/// Rules of makers: the error for a bare word lists both texts, and a run accepts the given one.
 #[test]
 fn rules_of_makers_are_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -243,7 +243,7 @@ fn rules_of_makers_are_named() {
     assert!(err.contains("write `megatron:vocab(pad=64)` or `vllm:vocab(pad=64)`"), "{err}");
 }
 
-/// What a refused run leaves is named by every message about it.
+/// Every message about the folder that a run leaves names the folder.
 #[test]
 fn a_folder_that_is_left_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -257,7 +257,7 @@ fn a_folder_that_is_left_is_named() {
     fs::write(at.join("out/note"), "").unwrap();
     named(&ends(at, 2, &["reshard", "run", "plan"]).1);
     named(&ends(at, 2, &["reshard", "finish", "plan"]).1);
-    // A run that another request superseded.
+    // A run that another request replaced.
     fs::remove_dir_all(at.join("out")).unwrap();
     named(&ends(at, 0, &["reshard", "model.safetensors", "out", "--memory", "1M"]).1);
 }

@@ -18,7 +18,7 @@ fn said(args: &[&str]) -> String {
     String::from_utf8(out.stdout).unwrap()
 }
 
-/// What the program answers to lines on its standard input.
+/// Returns the program's answers to lines on its standard input.
 fn batch(lines: &[String]) -> (Vec<Value>, Option<i32>) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_tilewright"))
         .args(["shards", "-"])
@@ -96,7 +96,7 @@ fn torch_s_ranks_hold_this() {
     }
 }
 
-/// The device whose number is this.
+/// Returns the device with this number.
 fn device<'a>(answer: &'a Value, number: &Value) -> &'a Value {
     let devices = answer["devices"].as_array().unwrap();
     devices.iter().find(|device| device["device"] == *number).unwrap()

@@ -44,7 +44,7 @@ fn layouts_are_compared_and_explained() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["spec"], &json["padding"]), (&ROWS.into(), &8.into()));
     assert_eq!(json["stored"]["dims"], serde_json::json!([5, 8]));
-    // Digits are drawn; what is no digits says so.
+    // Layouts of digits are drawn; others are refused with the reason.
     let (code, text) = run(&["show", "f16[4,8] table(0; 2,3,0,1) row-major"]);
     assert_eq!(code, Some(0), "{text}");
     let (code, text) = run(&["show", ROWS]);
@@ -58,7 +58,7 @@ fn layouts_are_compared_and_explained() {
     );
 }
 
-/// A raw file there and back, by a list in a file.
+/// A raw file is converted there and back, by a list in a file.
 #[test]
 fn files_are_converted() {
     let folder = tempfile::tempdir().unwrap();

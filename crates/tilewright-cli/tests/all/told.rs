@@ -1,4 +1,4 @@
-//! What a user is told of the result of a recipe, also with `-q`: what was not checked, and what its reader needs besides.
+//! Messages about the result of a recipe, also with `-q`: unchecked facts, and further files that its reader needs.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ fn corpus(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/recipes/llama_gguf").join(name)
 }
 
-/// A folder with a model, as a folder and as a file, and its configuration.
+/// Makes a folder with a model, as a folder and as a file, and its configuration.
 fn model() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("in")).unwrap();
@@ -34,7 +34,7 @@ fn convert(folder: &Path, from: &str, to: &str, with: &[&str]) -> Output {
     command.current_dir(folder).args(args).output().unwrap()
 }
 
-/// What a conversion that succeeds prints on standard error.
+/// Returns stderr of a conversion that must succeed.
 #[track_caller]
 fn told(folder: &Path, from: &str, to: &str, with: &[&str]) -> Vec<String> {
     let output = convert(folder, from, to, with);
@@ -60,7 +60,7 @@ fn notes_of_a_recipe_stay_with_q_and_are_a_field_of_json() {
     let output = convert(at, "in", "o3", &["--recipe", "r.toml", "--json", "-q"]);
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["notes"], json!([note]));
-    // A recipe that does not say what becomes of the configuration leaves it unchecked.
+    // A recipe that does not state the change of the configuration leaves the configuration unchecked.
     recipe(at, "pass = ['*']\n");
     let all = told(at, "in", "o4", &["--recipe", "r.toml", "-q"]);
     assert!(all.iter().any(|line| line.contains("does not say whether it describes")), "{all:?}");
@@ -83,7 +83,7 @@ fn names_of_gguf_in_a_file_of_another_kind_are_told() {
     let with = [&with[..], &["--metadata", "m.gguf"]].concat();
     let all = told(at, "in", "o.gguf", &with);
     assert!(!all.iter().any(|line| line.contains("readers of GGUF")), "{all:?}");
-    // Metadata of one kind of file are for results of that kind.
+    // Metadata of one kind of file apply to results of that kind.
     for out in ["p", "p.safetensors"] {
         let output = convert(at, "in", out, &with);
         let said = String::from_utf8(output.stderr).unwrap();
@@ -97,7 +97,7 @@ fn without_an_ending_the_result_is_of_the_kind_of_its_input() {
     let model = model();
     let at = model.path();
     let with = ["--recipe", "llama-hf-to-gguf", "--inverse", "-q"];
-    // A GGUF file of others records no recipe, and does not tell the element type of its source.
+    // A GGUF file of another program does not record a recipe, nor the element type of its source.
     let output = convert(at, "m.gguf", "hf", &["--inverse"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(

@@ -1,4 +1,4 @@
-//! What is printed fits the width it is printed in: that of `COLUMNS`, of the terminal, or 100 characters.
+//! Output fits its width: `COLUMNS`, else the width of the terminal, else 100 characters.
 
 use std::process::Command;
 
@@ -23,7 +23,7 @@ const COMMANDS: [&str; 18] = [
     "completions",
 ];
 
-/// Stdout where `COLUMNS` has this value; `None` is a pipe without it.
+/// Returns stdout with this value of `COLUMNS`; `None` is a pipe without it.
 fn printed(columns: Option<usize>, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
     command.args(args).env_remove("COLUMNS");
@@ -37,7 +37,7 @@ fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// Every command line fits 80, 100 and 120 columns, and a pipe 100.
+/// Checks that every line of a command fits 80, 100 and 120 columns, and 100 in a pipe.
 fn fits(args: &[&str]) {
     for columns in [Some(80), Some(100), Some(120), None] {
         let text = printed(columns, args);
@@ -75,7 +75,7 @@ fn layouts_fit_their_width() {
         }
     }
     fits(&["show", SPECS[0], "--memory", "--numbers"]);
-    // Nothing is as long as the array.
+    // No output is as long as the array.
     assert!(printed(None, &["show", "f16[4096,4096] zN"]).len() < 20_000);
 }
 
@@ -92,14 +92,14 @@ fn pictures_in_colour_fit_and_show_more_than_one_column() {
                 ["show"].iter().chain(&args).chain(&["--color", "always"]).copied().collect();
             let text = colourless(&printed(columns, &all));
             assert!(widest(&text) <= columns.unwrap_or(100), "{columns:?} {args:?}:\n{text}");
-            // The columns' numbers stand above the cells, of more than one column.
+            // The numbers of the columns are above the cells, for more than one column.
             let columns_named = |line: &str| line.split_whitespace().take(3).eq(["0", "1", "2"]);
             assert!(text.lines().any(columns_named), "{columns:?} {args:?}:\n{text}");
         }
     }
 }
 
-/// The text without what switches colours.
+/// Returns the text without the codes that switch colours.
 fn colourless(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -169,7 +169,7 @@ fn formats_are_grouped_and_found() {
     }
     fits(&["formats", "shuffle_weight"]);
     fits(&["formats", "zN"]);
-    // Of every format that has other names, a narrow line says at least how many.
+    // A narrow line gives at least the number of other names of a format, if it has any.
     let json: serde_json::Value =
         serde_json::from_str(&printed(None, &["formats", "--json"])).unwrap();
     let narrow = printed(Some(80), &["formats"]);
@@ -195,7 +195,7 @@ fn help_fits_and_its_examples_are_whole() {
         let examples = examples.split("Examples:\n").nth(1).unwrap();
         assert!(narrow.contains(examples), "{narrow}");
     }
-    // What stands below the options is wrapped by hand, and so in the widest terminal too.
+    // The text below the options is wrapped by hand, also in the widest terminal.
     for args in COMMANDS.iter().map(|command| vec![*command, "--help"]).chain([vec!["--help"]]) {
         let help = printed(Some(200), &args);
         let (_, below) = help.split_once("General options:\n").unwrap();
@@ -227,7 +227,7 @@ fn lists_fit_their_width() {
     let to = ["--to", "{1,0:T(8,128)(2,1)}", "--skip-unfit", "--dry-run"];
     let dry = [&["convert", &model, result.to_str().unwrap()], &to[..]].concat();
     fits(&dry);
-    // Where a line has no room, layouts and numbers have one each, and nothing is lost.
+    // If a line does not fit, layouts and numbers have one line each, and nothing is omitted.
     let some = [&dry[..], &["--tensor", "*k_proj.weight"]].concat();
     let (wide, narrow) = (printed(Some(400), &some), printed(Some(100), &some));
     assert!(wide.contains("%), ") && !wide.contains("\n    "), "{wide}");

@@ -1,4 +1,4 @@
-//! Words that hold smaller elements, as a user sees them drawn.
+//! Words that hold smaller elements, as drawn for a user.
 
 use std::process::{Command, Output};
 
@@ -8,7 +8,7 @@ fn run(args: &[&str]) -> (Option<i32>, String) {
     (status.code(), String::from_utf8([stdout, stderr].concat()).unwrap())
 }
 
-/// The numbers of a row of a grid.
+/// Returns the numbers of a row of a grid.
 fn row(text: &str, number: usize) -> Vec<u64> {
     let mut rows = text.lines().filter_map(|line| line.split_once('|'));
     let (_, cells) = rows.find(|(head, _)| head.trim() == number.to_string()).unwrap();
@@ -32,7 +32,7 @@ fn a_grid_has_the_elements_and_says_the_words() {
     }
     let (_, text) = run(&["show", "u4[4,16] AWQ as s32[4,2]"]);
     assert!(text.contains(" as s32[4,2]\n"), "{text}");
-    // Nibble i of a word is of column [0, 2, 4, 6, 1, 3, 5, 7][i].
+    // Nibble i of a word belongs to column [0, 2, 4, 6, 1, 3, 5, 7][i].
     for n in 0..4 {
         let place = |column: u64| [0, 4, 1, 5, 2, 6, 3, 7][column as usize];
         let expected: Vec<u64> =

@@ -1,3 +1,3 @@
-//! The tests of `tilewright-web` from outside: one program, a module for each notion.
+//! Tests of `tilewright-web` through its public functions: one program with a module for each notion.
 
 mod questions;

@@ -1,4 +1,4 @@
-//! Any question is answered: with what the library says, or with a refusal that names the field.
+//! Every question gets an answer: that of the library, or a refusal that names the field.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ fn an_array_in_shards_is_drawn_and_explained() {
     assert!(held["svg"].as_str().unwrap().contains("hold the same: 0,4; 1,5; 2,6; 3,7"));
     let copies = json!(["copies", "each element on 2 devices: replicated along dp"]);
     assert!(held["lines"].as_array().unwrap().contains(&copies), "{held}");
-    // It is no layout; a mistake in its text is the mistake that is shown.
+    // It is not a layout, but an error in its text is reported first.
     let span = |spec: &str| answer(json!({ "ask": "view", "spec": spec }))["error"]["span"].clone();
     assert_eq!(span(text), json!([0, text.len()]));
     assert_eq!(span("f32[8] @ mesh(2) [Shord(0)]"), json!([18, 23]));
@@ -129,7 +129,7 @@ fn who_holds_what_is_drawn() {
         "#ttg.blocked<{sizePerThread=[1,2], threadsPerWarp=[8,4], warpsPerCTA=[1,1], order=[1,0]}>";
     let spread = answer(json!({ "ask": "spread", "spec": text, "dims": "8,8" }));
     assert!(spread["svg"].as_str().unwrap().contains(">T31</text>"), "{spread}");
-    // The picture is called what was typed.
+    // The title of the picture is the typed text.
     assert!(spread["svg"].as_str().unwrap().contains("<title>#ttg.blocked"), "{spread}");
     let lines = [("register", "2"), ("lane", "32"), ("warp", "1"), ("block", "1")];
     let said = spread["lines"].as_array().unwrap();
@@ -163,13 +163,13 @@ fn refusals_name_the_field_and_the_bytes() {
     assert_eq!(error(json!({ "ask": "sing" }))["field"], "ask");
 }
 
-/// The file that every language answers; what this page says is what is written there.
+/// Answers that every language gives, recorded in one file; the page gives the same.
 #[test]
 fn the_recorded_questions_have_their_recorded_answers() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/answers.jsonl");
     let lines = std::fs::read_to_string(file).unwrap();
-    // Every line is asked of the page itself by its own tests; here a part, for a short way to the fault.
-    // Bank conflicts are no question of the page.
+    // The page's own tests ask every line. This test asks a part of them, which shortens the way to a fault. Bank conflicts are
+    // not among the questions of the page.
     let asked = |line: &&str| {
         !line.starts_with(r#"{"ask":"bank_conflicts""#) && !line.contains("swizzle_between")
     };

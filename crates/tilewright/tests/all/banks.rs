@@ -1,4 +1,4 @@
-//! Accesses as people write them say what their definitions say, and code for a layout computes its offsets.
+//! Accesses as people write them agree with their definitions, and code for a layout computes its offsets.
 
 use std::{fs, process::Command};
 
@@ -44,7 +44,7 @@ fn ldmatrix_reads_what_the_operand_holds() {
         let from = rows.coord(matrix * 8 + row, at);
         assert_eq!(held.coord(row * 4 + at / 2, matrix * 2 + at % 2), from);
     }
-    // Of the transposed array with .trans the same addresses.
+    // The transposed array with .trans has the same addresses.
     let turned = spread("f16[16,16] col-major", "ldmatrix.x4.trans").unwrap();
     let swapped = rows.coord(9, 3).map(|at| vec![at[1], at[0]]);
     assert_eq!(turned.coord(9, 3), swapped);
@@ -83,7 +83,7 @@ fn well_known_fixes() {
         fixed("f32[32,32] row-major", &["row", "column"], None, nvidia),
         "f32[32,32] Sw<5,0,5> o (32,32):(32,1)"
     );
-    // The swizzle of 8 elements by 2 rows in 8 phases that Gluon's kernels have on CDNA4.
+    // The swizzle of 8 elements by 2 rows in 8 phases, as in Gluon's kernels on CDNA4.
     assert_eq!(
         fixed("f16[64,64] row-major", &["column"], Some(16), &Banks::CDNA4),
         "f16[64,64] Sw<3,3,4> o (64,64):(64,1)"
@@ -129,6 +129,6 @@ fn code_computes_the_offsets() {
     assert!(built.unwrap().success());
     let printed = String::from_utf8(Command::new(&binary).output().unwrap().stdout).unwrap();
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
-    // Dims that are mixed, and more than there are letters for.
+    // Mixed dims, and more dims than there are letters.
     assert!(index_code(&TensorLayout::row_major(&[2; 7]).unwrap()).is_none());
 }

@@ -1,4 +1,4 @@
-//! Printed functions of every notation, run by Python: they say what is recorded, and what layouts say at any extents.
+//! Printed functions of every notation, run by Python: they agree with the recorded answers, and with layouts at any extents.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use tilewright::{
     notation::catalogue,
 };
 
-/// What a program of Python prints.
+/// Returns the output of a Python program.
 fn ran(program: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("program.py");
@@ -29,7 +29,7 @@ fn printed(function: &tilewright::emit::Function, name: String) -> String {
     function.print(Language::Python, &Style { name: Some(name), ..Style::default() }).unwrap()
 }
 
-/// The first line that is not as expected.
+/// Compares texts and reports the first line that differs.
 fn compare(found: &str, expected: &str) {
     let mut pairs = found.lines().zip(expected.lines()).enumerate();
     assert_eq!(pairs.find(|(_, (found, expected))| found != expected), None);
@@ -40,7 +40,7 @@ fn list(numbers: &[Value]) -> String {
     numbers.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The rows of the corpus that ask for an offset or a coordinate, by their layouts.
+/// The rows of the corpus that have an offset or a coordinate as the answer, by their layouts.
 #[test]
 fn recorded_offsets_and_coordinates() {
     let text = include_str!("../../../../corpus/answers.jsonl");
@@ -80,7 +80,7 @@ fn recorded_offsets_and_coordinates() {
                 let coord = answer["coord"].as_array();
                 let coord =
                     coord.map(|all| all.iter().map(Value::to_string).collect::<Vec<_>>().join(" "));
-                // Rank 0 has an empty coordinate, which prints as none.
+                // A rank of 0 has an empty coordinate, which prints as `-`.
                 writeln!(expected, "{}", coord.filter(|it| !it.is_empty()).unwrap_or("-".into()))
                     .unwrap();
             }
@@ -96,7 +96,7 @@ fn recorded_offsets_and_coordinates() {
     );
 }
 
-/// Offsets at all coordinates and coordinates at all offsets, of a function of named extents, at these extents.
+/// Checks a function of named extents at these extents: offsets at all coordinates, and coordinates at all offsets.
 fn check(
     program: &mut String,
     expected: &mut String,
@@ -125,7 +125,8 @@ def run(k, dims, extents, end):
     print(';'.join('-' if c is None else ', '.join(map(str, c)) for c in (g(o, *extents) for o in range(end))))
 ";
 
-/// Every named format and other general texts, with named extents, at extents that no tile divides and at such that all do.
+/// Every named format and other general texts, with named extents, at extents that no tile divides and at extents that all tiles
+/// divide.
 #[test]
 fn functions_of_named_extents() {
     let general = [
@@ -183,14 +184,14 @@ fn functions_of_named_extents() {
             check(&mut program, &mut expected, number, &all, named.layout());
         }
     }
-    // Of those that fix an extent, as a fragment does, no extent has a name.
+    // SPECs that fix an extent, such as fragments, do not allow a name for it.
     println!("{symbolic} of named extents, not {refused:?}");
     assert!(symbolic > 90, "{symbolic}: {refused:?}");
     let found = ran(&program);
     compare(&found, &expected);
 }
 
-/// Assumptions take away roundings and tests, and change no answer.
+/// Assumptions remove roundings and tests, and do not change answers.
 #[test]
 fn what_is_known_makes_functions_shorter() {
     let operations = |known: &[&str]| {
@@ -233,8 +234,8 @@ fn what_cannot_be_said_is_refused() {
     assert!(overlap.to_string().contains("stride 3"), "{overlap}");
 }
 
-/// The largest extents that are tried follow what is known, so large facts are no error; integers of 32 bits are refused
-/// where a value is known to pass them.
+/// The largest extents that are tried follow the assumptions, so large assumptions are legal. Integers of 32 bits are refused if
+/// a value is known to exceed them.
 #[test]
 fn large_facts_and_narrow_integers() {
     let known = ["N % 4096 == 0", "K % 4096 == 0"];

@@ -1,5 +1,4 @@
-//! `eval` on anything: arbitrary text, arbitrary expressions, the bounds, and answers over domains that no
-//! one could enumerate.
+//! `eval` on arbitrary text and arbitrary expressions, at its bounds, and on domains that are too large to enumerate.
 
 use proptest::prelude::*;
 use tilewright::eval::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT, evaluate, functions};
@@ -11,13 +10,13 @@ fn answer(text: &str) -> String {
     }
 }
 
-/// Evaluates; an error points into the text, a value that can be written reads back as it printed.
+/// Evaluates a text. The span of an error is inside the text; a value that can be written reads back as it printed.
 fn check(text: &str) {
     match evaluate(text) {
         Ok(value) => {
             let printed = value.to_string();
             let written = !["list", "boolean", "padding"].contains(&value.kind());
-            // A SPEC that no modes can say prints as a SPEC.
+            // A SPEC that modes cannot express prints as a SPEC.
             let spelled =
                 !printed.contains(['[', '{']) || ["linear", "dims"].contains(&value.kind());
             if written && spelled {
@@ -88,7 +87,7 @@ fn value() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Linear layouts between a, b and x, y, which compose with one another now and then.
+/// Linear layouts between a, b and x, y, some of which compose.
 fn linear() -> impl Strategy<Value = String> {
     let bases = || prop::collection::vec((0u32..4, 0u32..3), 0..4);
     let dim = |name: &str, bases: Vec<(u32, u32)>| {
@@ -132,7 +131,7 @@ proptest! {
         check(&text);
     }
 
-    /// Functions given the number and kinds of arguments they ask for.
+    /// Calls of functions with arguments of the number and kinds that they take.
     #[test]
     fn any_pair_of_layouts_through_any_function(
         name in prop::sample::select(functions().map(|function| function.name()).collect::<Vec<_>>()),
@@ -185,7 +184,7 @@ fn text_parts_and_lists_are_bounded() {
     }
 }
 
-/// 10¹² elements and more: no answer here could wait for them one by one.
+/// Layouts of 10¹² elements and more, which cannot be enumerated.
 #[test]
 fn same_decides_without_enumerating() {
     for (expression, expected) in [
@@ -205,7 +204,7 @@ fn same_decides_without_enumerating() {
             "same(\"f32[1048576,1048576]{1,0:T(8,128)}\", \"[1048576,1048576] (m1 m0:8) (n1 n0:128) -> m1 n1 m0 n0\")",
             "true",
         ),
-        // Cut into digits that never meet.
+        // These are cut into digits that never coincide.
         ("same((1000003,999983):(1,7), (999983,1000003):(1,7))", "false"),
         ("same((1000000,1000000):(1@0,1@1), make_identity_layout((1000000,1000000)))", "true"),
         ("injective((1000000,1000000):(1,1000000))", "true"),
@@ -317,7 +316,7 @@ fn coordinates_in_every_spelling() {
         ("offset((3,(2,3)):(3,(12,1)), (1,5))", "17"),
         ("offset((3,(2,3)):(3,(12,1)), (1,(1,2)))", "17"),
         ("coord((3,(2,3)):(3,(12,1)), 17)", "(1,5)"),
-        // Of an array that is no bare layout an integer counts in row-major order.
+        // For an array that is not a bare layout, an integer counts in row-major order.
         ("offset(\"f32[3,5]{1,0:T(2,2)}\", 8)", "7"),
         ("offset(\"f32[3,5]{1,0:T(2,2)}\", (1,2))", "6"),
         ("offset(\"f32[3,5]{1,0:T(2,2)}\", ((1,0),(0,1)))", "6"),

@@ -1,14 +1,14 @@
-//! The open cases of the layout algebra, C1 to C127, by number: what `eval` answers to each.
+//! The open cases of the layout algebra, C1 to C127, by number, with the answers of `eval`.
 //!
-//! A case is decided as its published sources agree; where they differ, as C++ answers, and where every
-//! source is wrong or nobody's, by the definition of the operation. `NOTES` says which those are.
+//! A case is decided by its published sources if they agree. If they differ, the answer of C++ decides. If every source is wrong,
+//! or there is none, the definition of the operation decides. `NOTES` lists these cases.
 
 use std::collections::BTreeSet;
 
 use tilewright::{eval::evaluate, layouts::LayoutTv};
 
-/// Number, expression, answer. An answer that begins with `!` is the kind of an error, and behind the
-/// blank how its message begins.
+/// Number, expression, answer. An answer that begins with `!` is the kind of an error, followed by a blank and the beginning of
+/// its message.
 #[rustfmt::skip]
 const CASES: &[(u32, &str, &str)] = &[
     (1, "coalesce((2,(1,6)):(1,(6,2)))", "12:1"),
@@ -202,7 +202,7 @@ const CASES: &[(u32, &str, &str)] = &[
     (127, "linear(4:3)", "!unsupported linear: at (3): bits 0 and 1 of the coordinate, of steps 3 and 6"),
 ];
 
-/// What sources of a case say otherwise, and why it is not followed.
+/// Other answers of sources, and the reasons why they are not followed.
 const NOTES: &[(u32, &str)] = &[
     (11, "C++ answers 6, the span; a cosize is 1 + the largest offset"),
     (24, "C++ and all ports refuse; the layout exists"),
@@ -283,7 +283,7 @@ fn errors_of_long_texts_are_short() {
         let lines: Vec<String> = error.render().lines().map(String::from).collect();
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(lines.iter().all(|line| line.chars().count() <= 150), "{lines:?}");
-        // The caret is below what is at fault.
+        // The caret is below the fault.
         let at = lines[2].find('^').unwrap();
         assert!(text != &far || lines[1].chars().nth(at) == Some('?'), "{lines:?}");
     }

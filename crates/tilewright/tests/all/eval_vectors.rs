@@ -1,8 +1,8 @@
-//! The recorded operations of the algebra, every one asked as the text of an expression.
+//! The recorded operations of the algebra, each evaluated as the text of an expression.
 //!
-//! A row that is `ok` and `exact` is answered by its text, up to our canonical form (the stride of a mode
-//! of extent 1 is 0 in what composes); a row whose composition is known by the layout that exists, or by
-//! there being none; all others by their operation's law or by an error.
+//! The answer to a row that is `ok` and `exact` is its text, up to our canonical form (the stride of a mode of extent 1 is 0 in
+//! results of composition). A row of a composition is decided by the layout that exists, or by the absence of one. All other rows
+//! are decided by the law of their operation, or by an error.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ fn op(row: &Value) -> &str {
     row["op"].as_str().unwrap()
 }
 
-/// The row as an expression.
+/// Returns the row as an expression.
 fn expression(row: &Value) -> String {
     let function = match op(row) {
         "offsets" => return args(row)[0].to_owned(),
@@ -45,7 +45,7 @@ fn image(layout: &Layout) -> Vec<i64> {
     (0..layout.size()).map(|i| layout.offset_of(i).unwrap()).collect()
 }
 
-/// The text with stride 0 for every mode of extent 1.
+/// Returns the text with stride 0 for every mode of extent 1.
 fn canonical(text: &str) -> String {
     let layout = layout(text);
     let strides = layout.modes().iter().map(|m| if m.extent() == 1 { 0 } else { m.stride() });
@@ -57,7 +57,7 @@ fn composes(op: &str) -> bool {
     ["composition", "divide", "product"].iter().any(|word| op.contains(word))
 }
 
-/// The law of the operation, for rows whose text decides nothing.
+/// Checks the law of the operation, for rows whose text does not decide.
 fn obeys(row: &Value, answer: &str) -> bool {
     let args = args(row);
     let (a, result) = (layout(args[0]), layout(answer));
@@ -88,7 +88,7 @@ fn obeys(row: &Value, answer: &str) -> bool {
     }
 }
 
-/// Whether the answer is what the row says; an error is `Err` with its kind.
+/// Returns whether the answer agrees with the row. An error is `Err` with its kind.
 fn right(row: &Value, answer: &Result<String, &'static str>) -> bool {
     let existing = &row["props"]["exact"];
     match (row["status"].as_str().unwrap(), answer) {
@@ -103,7 +103,7 @@ fn right(row: &Value, answer: &Result<String, &'static str>) -> bool {
                 text == expected || composes(op(row)) && canonical(text) == canonical(expected);
             exact || row["form"] == "function" && obeys(row, text)
         }
-        // A quasi-inverse of what is not injective inverts nothing.
+        // A quasi-inverse of a layout that is not injective does not invert it.
         ("ok", Err(kind)) => {
             op(row) == "left_inverse" && *kind == "illegal" && row["props"]["injective"] == false
         }
@@ -127,7 +127,7 @@ fn every_recorded_operation() {
     assert_eq!((rows.len(), refused), (3000, 4));
 }
 
-/// Texts of CuTe's C++ and what compiled CuTe prints for them; `own` is ours where it differs, and `why`.
+/// Texts of CuTe's C++ and the output of compiled CuTe for them. If ours differs, `own` is ours and `why` the reason.
 #[test]
 fn texts_of_cute_mean_what_compiled_cute_says() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/vectors/cute_texts.jsonl");

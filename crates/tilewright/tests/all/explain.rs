@@ -1,4 +1,4 @@
-//! What a layout means does not depend on how it was written.
+//! The explanation of a layout does not depend on how the layout was written.
 
 use std::{fs, path::PathBuf};
 
@@ -10,7 +10,7 @@ use tilewright::{
     xla::Layout,
 };
 
-/// The layouts of the recorded questions, each once.
+/// Returns the layouts of the recorded questions, each once.
 fn layouts() -> Vec<Named> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/answers.jsonl");
     let text = fs::read_to_string(file).unwrap();
@@ -22,14 +22,14 @@ fn layouts() -> Vec<Named> {
     text.lines().filter_map(parse).collect()
 }
 
-/// All that is said of a layout but its name.
+/// Returns the explanation of a layout without its name.
 fn meaning(named: &Named) -> Value {
     let mut meaning = Explanation::of(named).to_json();
     meaning["layout"] = Value::Null;
     meaning
 }
 
-/// Law: layouts that are equal, with equal elements, have equal explanations but for the name.
+/// Law: layouts that are equal, with equal elements, have equal explanations except for the name.
 #[test]
 fn equal_layouts_have_equal_explanations() {
     let (mut compared, mut advised) = (0, 0);
@@ -62,7 +62,7 @@ fn equal_layouts_have_equal_explanations() {
     );
 }
 
-/// Dims and tiles of XLA's words, all tiles seen in the layout: none is as large as its dim.
+/// Dims and tiles of XLA whose tiles are all visible in the layout, since none is as large as its dim.
 fn tiled() -> impl Iterator<Item = (Vec<u64>, [u64; 2])> {
     let dims = (0..7u64.pow(3)).map(|i| vec![1 + i % 7, 1 + i / 7 % 7, 1 + i / 49]);
     let tiles = (0..9).map(|i| [2 + i % 3, 2 + i / 3]);
@@ -70,8 +70,7 @@ fn tiled() -> impl Iterator<Item = (Vec<u64>, [u64; 2])> {
         .filter(|(dims, tiles)| dims[1] != tiles[0] && dims[2] != tiles[1])
 }
 
-/// Law: the better layout has the capacity of the best order of the dims under XLA's tiles, which XLA's own model
-/// finds.
+/// Law: the better layout has the capacity of the best order of the dims under XLA's tiles, which XLA's own model finds.
 #[test]
 fn the_better_layout_is_the_best_order_of_the_dims() {
     let mut better = 0;
@@ -96,7 +95,7 @@ fn the_better_layout_is_the_best_order_of_the_dims() {
     assert!(better > 500, "{better}");
 }
 
-/// Law: the factors of the causes multiply to that of the storage, where the axes are apart.
+/// Law: if the axes are separate, the factors of the causes multiply to the factor of the storage.
 #[test]
 fn causes_account_for_the_whole_storage() {
     let mut padded = 0;

@@ -1,4 +1,4 @@
-//! The TLA document's grid, drawn of the layout in types.
+//! The grid of the TLA document, drawn from a layout in types.
 
 use tilewright::{
     Fill, TensorLayout,

@@ -1,5 +1,5 @@
-//! A layout is found from two buffers: every named format, ragged and aligned, from the offsets of the
-//! corpus; and what has no layout, or several, is told as that.
+//! Layouts found from two buffers: every named format, ragged and aligned, from the offsets of the corpus; and the answers for
+//! buffers with no layout or with several.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use tilewright::{
     recognise,
 };
 
-/// A buffer with element i at `offsets[i]`, zero elsewhere.
+/// Returns a buffer with element i at `offsets[i]`, and zero elsewhere.
 fn packed(values: &[u32], offsets: &[u64], capacity: u64) -> Vec<u8> {
     let mut bytes = vec![0; 4 * capacity as usize];
     for (value, offset) in values.iter().zip(offsets) {
@@ -51,8 +51,8 @@ fn cases() -> impl Iterator<Item = (String, Vec<u64>, u64)> {
     })
 }
 
-/// Random bytes moved into a format lie where its offsets say, and back are what they were: of every case of the corpus,
-/// in elements of its own width.
+/// Random bytes moved into a format are at its offsets, and unchanged after the way back, for every case of the corpus with
+/// elements of its own width.
 #[cfg(feature = "relayout")]
 #[test]
 fn every_named_format_moves_exactly_both_ways() {
@@ -71,7 +71,7 @@ fn every_named_format_moves_exactly_both_ways() {
             *byte = (state >> 56) as u8;
         }
         let bit = |bytes: &[u8], at: u64| bytes[(at / 8) as usize] >> (at % 8) & 1;
-        // Bits behind the last packed element are 0.
+        // Bits after the last packed element are 0.
         for at in offsets.len() as u64 * u64::from(bits)..8 * from.len() as u64 {
             from[(at / 8) as usize] &= !(1 << (at % 8));
         }
@@ -111,7 +111,7 @@ fn every_named_format_is_found_and_named() {
 fn repeated_values_are_enough_while_they_differ_here_and_there() {
     for (text, offsets, capacity) in cases() {
         let named = Spec::parse(&text).unwrap().resolve(None, None).unwrap();
-        // 251 values, as mixed up as a hash does it.
+        // 251 values in the order of a hash.
         let value = |i: u64| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u32 % 251 + 1;
         let values: Vec<u32> = (0..offsets.len() as u64).map(value).collect();
         let packed = packed(&values, &offsets, capacity);
@@ -192,10 +192,10 @@ fn dims_and_halves_that_are_stored_backwards_are_found() {
         "(6,5):(1,-6)+24",
         "(4,3,2):(6,-2,1)+4",
         "(4,3,2):(-1,4,-12)+15",
-        // Halves of the rows, and of the columns of a transposed array, are exchanged.
+        // The halves of the rows, and of the columns of a transposed array, are exchanged.
         "((3,2),5):((5,-15),1)+15",
         "(5,(4,2)):(1,(5,-20))+20",
-        // Tiles whose rows of tiles are backwards.
+        // Tiles with their rows in reverse order.
         "((4,3),(4,2)):((4,-32),(1,16))+64",
     ] {
         let layout = TensorLayout::of(&tilewright::Layout::parse(text).unwrap());
@@ -203,7 +203,7 @@ fn dims_and_halves_that_are_stored_backwards_are_found() {
         let packed = packed(&values, &offsets(&layout), layout.capacity());
         let answer = infer(&bytes(&values), layout.extents(), &packed, 4);
         if text.starts_with("((4,3)") {
-            // A digit that is neither a dim nor half of one is not looked for.
+            // The search does not try a digit that is neither a dim nor half of one.
             assert!(matches!(answer, Inference::None { .. }), "{answer:?}");
             continue;
         }
@@ -211,7 +211,7 @@ fn dims_and_halves_that_are_stored_backwards_are_found() {
         assert_eq!(found.layout.same_function(&layout), Ok(true), "{text}");
         assert!(found.only && found.padding.is_none(), "{text}");
     }
-    // One value at both ends: which way the dim goes cannot be told.
+    // Both ends have the same value, so the direction of the dim cannot be decided.
     let answer = infer(&bytes(&[1, 2, 1, 3, 3, 3]), &[2, 3], &bytes(&[3, 3, 3, 1, 2, 1]), 4);
     let Inference::Ambiguous { layouts, .. } = answer else { panic!("{answer:?}") };
     assert!(layouts.len() > 1);

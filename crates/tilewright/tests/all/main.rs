@@ -1,4 +1,4 @@
-//! The tests of `tilewright` from outside: one program, a module for each notion.
+//! Tests of `tilewright` through its public functions: one program with a module for each notion.
 
 #[cfg(all(feature = "relayout", feature = "banks"))]
 mod answers;
@@ -24,7 +24,7 @@ mod tuples;
 #[cfg(all(feature = "relayout", feature = "xla"))]
 mod xla_moves;
 
-/// How many cases a test takes: all of them where `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
+/// Returns the number of cases of a test: all of them if `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
 #[cfg(all(feature = "questions", feature = "xla"))]
 pub(crate) fn cases(all: usize, few: usize) -> usize {
     if std::env::var_os("TILEWRIGHT_LAWS").is_some() { all } else { few }

@@ -1,9 +1,9 @@
-//! Arithmetic on tuples: the answers of CuTe's `int_tuple.hpp` and `tuple_algorithms.hpp`, and the laws that join it to
+//! Arithmetic on tuples: the answers of CuTe's `int_tuple.hpp` and `tuple_algorithms.hpp`, and the laws that connect tuples with
 //! layouts.
 
 use tilewright::eval::evaluate;
 
-/// The answer as text, or `!` and the kind of the error.
+/// Returns the answer as text, or `!` and the kind of the error.
 fn answer(expression: &str) -> String {
     match evaluate(expression) {
         Ok(value) => value.to_string(),
@@ -107,7 +107,7 @@ fn rounding_up_is_division_and_multiplication_and_zips_are_undone() {
     }
 }
 
-/// A SPEC alone needs no quotes, and an error is that of the reading that got further.
+/// A SPEC alone needs no quotes, and an error comes from the reading that got further.
 #[test]
 fn a_spec_alone_is_its_layout() {
     for spec in ["f32[3,5]{1,0:T(2,2)}", "f16[100,100] zN", "Sw<2,1,3> o (4,8):(8,1)"] {

@@ -1,4 +1,4 @@
-//! Data moved into, out of and between XLA's layouts: the stated cases, by number.
+//! Moves of data into, out of and between XLA's layouts: the stated cases, by number.
 
 use tilewright::{
     TensorLayout,
@@ -10,7 +10,7 @@ fn lower(text: &str) -> TensorLayout {
     ArrayShape::parse(text).unwrap().lower().unwrap()
 }
 
-/// Where an array lies, over the coordinates it had before its dims were permuted.
+/// Returns the layout of an array over its coordinates before its dims were permuted.
 fn output(text: &str, perm: &[u64]) -> TensorLayout {
     let back = permutation::inverse(perm).unwrap();
     ArrayShape::parse(text).unwrap().permute_dimensions(&back).unwrap().lower().unwrap()
@@ -20,7 +20,7 @@ fn noise(len: usize) -> Vec<u8> {
     (0..len as u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u8).collect()
 }
 
-/// The destination by a plan: it begins with bytes that nothing writes.
+/// Returns the destination of a plan. Before the run it is filled with a byte that the plan does not use as its fill.
 fn moved(
     src: &TensorLayout,
     dst: &TensorLayout,
@@ -38,7 +38,7 @@ fn fill(bytes: usize) -> u128 {
     u128::from_le_bytes([0x77; 16]) >> (128 - 8 * bytes)
 }
 
-/// The destination, one element after the other.
+/// Returns the destination when elements are moved one at a time.
 fn naive(src: &TensorLayout, dst: &TensorLayout, bytes: usize, source: &[u8]) -> Vec<u8> {
     let mut out = vec![0x77; dst.capacity() as usize * bytes];
     for index in 0..src.size() {
@@ -115,7 +115,7 @@ fn row_115_there_and_back_is_the_same() {
     }
 }
 
-/// Row-major to row-major by `perm`, in elements of each width, on 1 and 16 threads.
+/// Checks row-major to row-major by `perm`, in elements of each width, on 1 and 16 threads.
 fn transposes(dims: &[u64], perm: &[u64], widths: &[usize]) {
     let out = permutation::permute(dims, perm).unwrap();
     let order: Vec<String> = (0..out.len()).rev().map(|dim| dim.to_string()).collect();
@@ -156,7 +156,7 @@ fn row_116_large_transposes() {
     transposes(&[64, 224, 224, 3], &[3, 1, 2, 0], &[4]);
 }
 
-/// An array of bytes in tiles of the last two dims, computed by the definition.
+/// Returns an array of bytes in tiles of the last two dims, computed by the definition.
 fn tiled(rows: u64, columns: u64, tile: (u64, u64), at: impl Fn(u64, u64) -> u8) -> Vec<u8> {
     let (down, across) = (rows.div_ceil(tile.0), columns.div_ceil(tile.1));
     let mut out = Vec::with_capacity((down * across * tile.0 * tile.1) as usize);
@@ -177,7 +177,7 @@ fn row_117_large_arrays_in_tiles() {
     let src = TensorLayout::row_major(&dims).unwrap();
     let dst = output("u8[3,224,224,128]{3,2,1,0:T(8,128)}", &perm);
     let source = noise(src.capacity() as usize);
-    // The last two dims are 224 and 128: nothing is padded, and 3·224 matrices follow one another.
+    // The last two dims are 224 and 128: there is no padding, and 3·224 matrices follow one another.
     let matrices = (0..3 * 224).flat_map(|matrix| {
         let (channel, row) = (matrix / 224, matrix % 224);
         let source = &source;
@@ -198,7 +198,7 @@ fn row_117_large_matrices_in_ragged_tiles() {
     let wanted =
         tiled(rows, columns, (8, 128), |row, column| source[(row * columns + column) as usize]);
     assert!(out == wanted);
-    // One tile as long as a row: the rows as they are.
+    // One tile as long as a row leaves the rows as they are.
     let (tile, long) = (lower("u8[2,33554433]{1,0:T(33554433)}"), 33_554_433);
     let src = TensorLayout::row_major(&[2, long]).unwrap();
     let source = noise(src.capacity() as usize);

@@ -1,4 +1,4 @@
-//! `verify`: what was changed is found.
+//! `verify` finds changes.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn a_changed_byte_is_found() {
     }
 }
 
-/// `verify` with the options of the conversion.
+/// `verify` takes the options of the conversion.
 #[test]
 fn the_options_of_convert_verify_it() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! GGUF and `.npz` by the program: shown, converted, verified, through pipes.
+//! GGUF and `.npz` files in the program: shown, converted, verified, through pipes.
 
 use super::*;
 
@@ -67,7 +67,7 @@ fn containers_go_through_pipes() {
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.stdout[..4], bytes[..4]);
         let folder = Folder::new();
-        // By its first bytes, and by its prefix.
+        // The format is found by the first bytes, and by the prefix.
         let plain = folder.write("out", &output.stdout);
         assert!(answer(&["verify", &plain, "--against", &data(name)]).starts_with("same"));
         let kind = name.rsplit('.').next().unwrap();

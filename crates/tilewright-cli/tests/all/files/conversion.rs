@@ -1,4 +1,4 @@
-//! The main job: there and back, by rules, within memory, and of arrays and raw bytes.
+//! Conversions: there and back, by rules, within memory, and of arrays and raw bytes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Runs that a full disk or a signal ends.
+//! Runs that end because of a full disk or a signal.
 
 use super::*;
 
@@ -7,7 +7,7 @@ use super::*;
 fn a_full_disk_leaves_nothing_behind() {
     let folder = Folder::new();
     let input = matrix(&folder, "in.safetensors", 512);
-    // A limit on the size of files stands in for a full disk: writing fails in the middle.
+    // A limit on the size of files simulates a full disk: writing fails in the middle.
     for script in [
         r#"trap "" XFSZ; ulimit -f 400; exec "$0" convert "$1" "$2" --to col-major"#,
         r#"ulimit -f 400; exec "$0" convert "$1" "$2" --to col-major"#,
@@ -23,14 +23,14 @@ fn a_full_disk_leaves_nothing_behind() {
     assert_eq!(output.status.code(), Some(3));
 }
 
-/// The program in a shell that sets limits.
+/// Runs the program in a shell that sets limits.
 #[cfg(unix)]
 fn limited(script: &str, args: &[&str]) -> Output {
     let words = ["-c", script, env!("CARGO_BIN_EXE_tilewright")];
     Command::new("sh").args(words).args(args).output().unwrap()
 }
 
-/// A limit on processes does not hold for the administrator, who therefore runs it as nobody.
+/// A limit on processes does not apply to root, who therefore runs the program as the user nobody.
 #[test]
 #[cfg(target_os = "linux")]
 fn threads_that_cannot_start_are_an_error_or_not_needed() {
@@ -78,7 +78,7 @@ fn a_killed_run_leaves_no_result_and_the_next_one_cleans_up() {
     let args = ["convert", &input, &out, "--to", "col-major", "--memory", "4K", "--threads", "1"];
     let mut child =
         program().args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    // Kill it as soon as its temporary file is there.
+    // Kill the program as soon as its temporary file exists.
     while folder.names().len() == 1 && child.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
@@ -95,7 +95,7 @@ fn a_killed_run_leaves_no_result_and_the_next_one_cleans_up() {
 #[cfg(unix)]
 fn a_signalled_run_cleans_up_itself() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
-        // What was ignored when the tests began (`nohup`, a shell's background) stays ignored.
+        // A signal that was ignored when the tests began (`nohup`, a shell's background) stays ignored.
         if is_ignored(code - 128) {
             continue;
         }
@@ -111,7 +111,7 @@ fn a_signalled_run_cleans_up_itself() {
     }
 }
 
-/// Whether this process, and so its children, ignore a signal, as far as the system tells.
+/// Returns whether this process, and so its children, ignores a signal, if the system tells.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -120,7 +120,7 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// A long run that gets this signal when its temporary file is there.
+/// Starts a long run and sends it this signal when its temporary file exists.
 #[cfg(unix)]
 fn signalled(folder: &Folder, more: &[&str], signal: &str) -> (std::process::ExitStatus, String) {
     let input = matrix(folder, "in.safetensors", 4096);
@@ -138,7 +138,7 @@ fn signalled(folder: &Folder, more: &[&str], signal: &str) -> (std::process::Exi
     (output.status, String::from_utf8(output.stderr).unwrap())
 }
 
-/// Whoever starts the program with a signal ignored gets a program that ignores it.
+/// A program that is started with a signal ignored ignores it too.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_ignored_signal_stays_ignored() {

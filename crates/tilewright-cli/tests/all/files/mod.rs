@@ -1,4 +1,4 @@
-//! The program on files: the main job, and everything that can be wrong with input and output.
+//! The program on files: conversions, and all faults of input and output.
 
 mod checked;
 mod containers;
@@ -29,7 +29,7 @@ fn run(args: &[&str]) -> Output {
     program().args(args).output().unwrap()
 }
 
-/// Stdout of a run that must succeed.
+/// Returns stdout of a run that must succeed.
 fn answer(args: &[&str]) -> String {
     let output = run(args);
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -37,7 +37,7 @@ fn answer(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Stderr of a run that must fail with this exit code, saying all of `parts`.
+/// Returns stderr of a run that must fail with this exit code, and checks that it contains all of `parts`.
 fn refusal(args: &[&str], code: i32, parts: &[&str]) -> String {
     let output = run(args);
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -68,7 +68,7 @@ impl Folder {
         self.text(name)
     }
 
-    /// The names in the folder, sorted.
+    /// Returns the names in the folder, sorted.
     fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.0.path())
             .unwrap()
@@ -79,7 +79,7 @@ impl Folder {
     }
 }
 
-/// A safetensors file with this header and this much data.
+/// Returns a safetensors file with this header and this many bytes of data.
 fn safetensors(header: &str, data: usize) -> Vec<u8> {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend(header.as_bytes());
@@ -87,7 +87,7 @@ fn safetensors(header: &str, data: usize) -> Vec<u8> {
     bytes
 }
 
-/// The header and the data of a safetensors file.
+/// Returns the header and the data of a safetensors file.
 fn parts(path: &Path) -> (serde_json::Value, Vec<u8>) {
     let bytes = fs::read(path).unwrap();
     let (len, rest) = bytes.split_first_chunk::<8>().unwrap();
@@ -100,7 +100,7 @@ fn tensor<'a>(header: &serde_json::Value, data: &'a [u8], name: &str) -> &'a [u8
     &data[at(0)..at(1)]
 }
 
-/// A safetensors file of one f32 matrix of n×n.
+/// Writes a safetensors file of one f32 matrix of n×n.
 fn matrix(folder: &Folder, name: &str, n: usize) -> String {
     let header = format!(
         r#"{{"big":{{"dtype":"F32","shape":[{n},{n}],"data_offsets":[0,{}]}}}}"#,

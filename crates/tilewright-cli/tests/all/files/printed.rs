@@ -1,8 +1,8 @@
-//! What is printed, where, and in what shape.
+//! Printed output: its streams and its shapes.
 
 use super::*;
 
-/// A checkpoint of one tensor of each kind that `info` and `convert` say something else of.
+/// Writes a checkpoint with one tensor of each kind that `info` and `convert` describe differently.
 fn kinds(folder: &Folder) -> String {
     let header = r#"{"__metadata__":{"format":"pt"},"w":{"dtype":"I16","shape":[5,6],"data_offsets":[0,60]},"bias":{"dtype":"F32","shape":[1],"data_offsets":[60,64]},"six":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[64,67]}}"#;
     folder.write("kinds.safetensors", &safetensors(header, 67))
@@ -16,7 +16,7 @@ fn keys(value: &serde_json::Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// The shapes of `docs/reference/json.md`, field by field.
+/// The JSON has the shapes of `docs/reference/json.md`, field by field.
 #[test]
 fn json_shapes_are_those_of_the_document() {
     let folder = Folder::new();
@@ -136,7 +136,7 @@ fn skipped_and_unchanged_tensors_are_listed() {
     assert!(info.contains("3 tensors, "), "{info}");
 }
 
-/// What a file says cannot move the cursor, nor pass for a line of ours.
+/// The contents of a file cannot move the cursor, and cannot imitate a line of the program.
 #[test]
 fn names_are_shown_and_not_obeyed() {
     let folder = Folder::new();
@@ -169,8 +169,7 @@ fn names_are_shown_and_not_obeyed() {
     assert!(!refusal(&["info", &missing], 3, &["none\\u{1b}"]).contains('\u{1b}'));
 }
 
-/// Nothing but the answer is on stdout, nothing but what went wrong on stderr, and no colour but on a
-/// terminal.
+/// Stdout has only the answer, stderr only errors, and colours appear only on a terminal.
 #[test]
 fn streams_are_kept_apart() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Input that is wrong, and paths that cannot work.
+//! Wrong input, and paths that cannot work.
 
 use super::*;
 
@@ -74,7 +74,7 @@ fn paths_that_cannot_work() {
         3,
         &["no/such"],
     );
-    // The same file, also by another name.
+    // OUT is the input itself, also under another name.
     refusal(&["convert", &input, &input, "--to", "row-major", "--force"], 2, &["is the input"]);
     #[cfg(unix)]
     {
@@ -90,7 +90,7 @@ fn paths_that_cannot_work() {
             &["is the input"],
         );
     }
-    // An existing OUT needs --force, and stays as it is without.
+    // An existing OUT needs --force; without it, the file is unchanged.
     let existing = folder.write("existing.safetensors", b"precious");
     refusal(&["convert", &input, &existing, "--to", "row-major"], 2, &["--force"]);
     assert_eq!(fs::read(&existing).unwrap(), b"precious");

@@ -1,10 +1,10 @@
-//! Standard input and output as IN and OUT, and outputs that are no files.
+//! Standard input and output as IN and OUT, and outputs that are not regular files.
 
 use std::io::Write as _;
 
 use super::*;
 
-/// A run that reads `input`: exit code, stdout, stderr.
+/// Runs the program with `input` on stdin, and returns exit code, stdout, stderr.
 fn piped(args: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
     let mut command = program();
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -14,7 +14,7 @@ fn piped(args: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
     (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())
 }
 
-/// A 2×3 array of bytes, as `.npy` and row-major.
+/// Returns a 2×3 array of bytes, as `.npy` and row-major.
 fn small() -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\0\x76\0".to_vec();
     let text = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }";
@@ -30,7 +30,7 @@ fn results_are_written_to_standard_output_in_the_container_of_the_input() {
     let out = folder.text("out.npy");
     answer(&["convert", &input, &out, "--to", "col-major"]);
     let made = fs::read(&out).unwrap();
-    // From a file, through a pipe, and with the kinds said.
+    // From a file, through a pipe, and with the prefixes of formats.
     for (args, given) in [
         (vec!["convert", &input, "-"], vec![]),
         (vec!["convert", "-", "-"], small()),
@@ -89,7 +89,7 @@ fn what_cannot_go_through_a_stream_is_refused() {
     refusal(&["convert", &index, "-", "--to", "row-major"], 2, &["standard output", "index"]);
     let (code, _, stderr) = piped(&["info", "-"], &fs::read(&index).unwrap());
     assert!(code == Some(2) && stderr.contains("standard input is not in a folder"), "{stderr}");
-    // Input and output as one file.
+    // Input and output are one file.
     let file = fs::OpenOptions::new().read(true).append(true).open(&input).unwrap();
     let mut command = program();
     let output =
@@ -109,7 +109,7 @@ fn links_to_open_files_and_special_files_are_never_replaced() {
     let socket = folder.text("socket");
     let _socket = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let mut special = vec![(fifo.clone(), "a FIFO"), (socket, "a socket")];
-    // Needs the rights of the administrator; without them, the kinds above stand for devices.
+    // This needs root; without it, the files above take the place of devices.
     let made = Command::new("mknod").args([&null, "c", "1", "3"]).output().unwrap();
     match made.status.success() {
         true => special.push((null, "a device")),
@@ -124,7 +124,7 @@ fn links_to_open_files_and_special_files_are_never_replaced() {
             (link, *kind)
         })
         .collect();
-    // As `/dev/stdout` is one, while standard output is a regular file.
+    // `/dev/stdout` is such a file if standard output is a regular file.
     let stdout = folder.text("stdout");
     std::os::unix::fs::symlink("/proc/self/fd/1", &stdout).unwrap();
     let names = folder.names();
@@ -149,7 +149,7 @@ fn links_to_open_files_and_special_files_are_never_replaced() {
     }
 }
 
-/// A pipe that nobody reads.
+/// Returns a pipe without a reader.
 fn unread() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -185,12 +185,12 @@ fn a_closed_standard_output_ends_every_command_quietly() {
     ] {
         let output = program().args(args).stdout(unread()).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        // What was converted is lost; an answer that nobody reads is no error.
+        // A conversion without a reader is lost and fails; an answer without a reader is not an error.
         let lost = args[0] == "convert" && args[2] == "-";
         assert_eq!(output.status.code(), Some(if lost { 141 } else { 0 }), "{args:?}");
         assert!(stderr.is_empty(), "{args:?}: {stderr}");
     }
-    // Whoever does not listen to errors gets the exit code.
+    // If nobody reads stderr, the exit code still tells the error.
     let output = program().args(["eval", "(2,"]).stderr(unread()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
@@ -203,7 +203,7 @@ fn a_batch_ends_when_nobody_reads_its_answers() {
     command.args(["eval", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut questions = child.stdin.take().unwrap();
-    // Not without end, so that a program that never stops fails here instead of never ending.
+    // The input is bounded, so that a program that never stops fails here instead of running forever.
     let asked =
         std::thread::spawn(move || (0..1_000_000).all(|_| questions.write_all(b"4:1\n").is_ok()));
     let mut line = String::new();
@@ -237,7 +237,7 @@ fn names_that_are_not_utf_8_are_names() {
     run(&[convert, &input, &raw, to, order]);
     assert_eq!(fs::read(folder.0.path().join(name(b"b\xff"))).unwrap(), [1, 4, 2, 5, 3, 6]);
     run(&["show".as_ref(), "6:1".as_ref(), "--svg".as_ref(), &name(b"picture\xff.svg")]);
-    // A checkpoint of which the index has such a name, replaced, and a folder.
+    // A checkpoint whose index has such a name, which is replaced, and a folder.
     let shard = r#"{"a":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}"#;
     folder.write("s.safetensors", &safetensors(shard, 4));
     let index = name(b"m\xff.index.json");
@@ -263,7 +263,7 @@ fn a_pattern_without_bounds_is_refused() {
     refusal(&["formats", "--formats", &formats], 2, &["f.toml"]);
 }
 
-/// A result whose file cannot say its layout has a note beside it; to a stream it is said.
+/// A result whose format cannot record its layout has a note beside it; for a stream a message has the layout.
 #[test]
 fn a_layout_is_noted_beside_its_file_or_said() {
     let folder = Folder::new();
@@ -294,14 +294,14 @@ fn a_layout_is_noted_beside_its_file_or_said() {
     assert_eq!(code, Some(0));
     assert!(stderr.contains("note: no layout can be noted"), "{stderr}");
     assert!(stderr.contains("`u8[2,3]{1,0:T(2,2)}`"), "{stderr}");
-    // Other bytes of that name are read as what they are, and it is said.
+    // Other bytes under that name are read by their contents, and a message tells this.
     fs::write(folder.path("out.npy"), small()).unwrap();
     let output = run(&["info", &out]);
     assert!(String::from_utf8(output.stdout).unwrap().contains("row-major"));
     assert!(String::from_utf8(output.stderr).unwrap().contains("note of other bytes"));
 }
 
-/// A plan is shown also where the result would replace a file, and says so.
+/// A plan is also shown if the result would replace a file, with a remark.
 #[test]
 fn a_dry_run_replaces_nothing_and_needs_no_force() {
     let folder = Folder::new();

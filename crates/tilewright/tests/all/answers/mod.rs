@@ -1,8 +1,8 @@
-//! `corpus/answers.jsonl`: one question a line with its answer. Rust, Python and the page's WebAssembly are
-//! asked the same and answer the same.
+//! `corpus/answers.jsonl`: one question on each line, with its answer. Rust, Python and the page's WebAssembly get the same
+//! questions and give the same answers.
 //!
-//! `questions.rs` gathers the questions, from the recorded vectors and the headers of the notations.
-//! `TILEWRIGHT_RECORD=1 cargo test -p tilewright --test all answers::` writes the file anew.
+//! `questions.rs` makes the questions from the recorded vectors and the headers of the notations.
+//! `TILEWRIGHT_RECORD=1 cargo test -p tilewright --test all answers::` records the file again.
 
 mod questions;
 
@@ -36,7 +36,7 @@ fn file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/answers.jsonl")
 }
 
-/// The lines of the file, as text and read; written anew first where that is asked for.
+/// Returns the lines of the file, as text and parsed; records the file first if requested.
 fn lines() -> &'static [(String, Value)] {
     static LINES: LazyLock<Vec<(String, Value)>> = LazyLock::new(|| {
         if std::env::var_os("TILEWRIGHT_RECORD").is_some() {
@@ -49,18 +49,18 @@ fn lines() -> &'static [(String, Value)] {
     &LINES
 }
 
-/// The lines, read.
+/// Iterates over the parsed lines.
 fn read() -> impl Iterator<Item = &'static Value> {
     lines().iter().map(|(_, line)| line)
 }
 
-/// The question with its answer as its last member.
+/// Returns the question with its answer as its last member.
 fn answered(mut question: Value) -> Value {
     question["answer"] = answer(&question);
     question
 }
 
-/// An answer, or the error without its message, which may say more tomorrow.
+/// Returns the answer, or the error without its message, which may change.
 fn answer(question: &Value) -> Value {
     let asked = |question: &Value| -> Result<Value, Error> {
         let asked = Question::from_json(question)?.expect("a question of the library");
@@ -72,7 +72,7 @@ fn answer(question: &Value) -> Value {
     })
 }
 
-/// The recorded bytes were moved one by one; a plan moves them by its kernels.
+/// The recorded bytes were moved one element at a time; a plan moves them by its kernels.
 #[test]
 fn a_plan_moves_the_recorded_bytes() {
     let mut moved = 0;
@@ -102,7 +102,7 @@ fn every_question_has_its_recorded_answer() {
         .filter_map(|(text, line)| {
             let mut question = line.clone();
             question.as_object_mut().unwrap().remove("answer");
-            // As text: numbers with a point are read inexactly.
+            // Compares texts, since numbers with a point are read inexactly.
             let now = answered(question).to_string();
             (now != *text).then(|| format!("{text}\n  now {now}"))
         })
@@ -121,7 +121,7 @@ fn every_kind_of_question_is_there_with_answers_and_errors() {
     }
     for kind in KINDS {
         assert!(good.get(*kind).is_some_and(|count| *count >= 5), "{kind}: {good:?}");
-        // No buffers are refused: where no layout fits, that is the answer.
+        // Buffers are never refused: if no layout fits, that is the answer.
         let least = if *kind == "infer" { 0 } else { 1 };
         assert!(bad.get(*kind).copied().unwrap_or(0) >= least, "{kind}: {bad:?}");
     }

@@ -1,5 +1,5 @@
-//! The questions: from the recorded vectors, the catalogue, the examples of the notations' headers, and a few
-//! written here.
+//! The questions, made from the recorded vectors, the catalogue, and the examples in the headers of the notations, with a few
+//! that are written here.
 
 use std::{fs, path::PathBuf};
 
@@ -10,7 +10,7 @@ use tilewright::{
     notation::{catalogue, notations},
 };
 
-/// All of them; every call gives the same.
+/// Returns all questions, the same ones on every call.
 pub(crate) fn all() -> Vec<Value> {
     let mut questions = Vec::new();
     questions.extend(algebra());
@@ -62,7 +62,7 @@ fn algebra() -> Vec<Value> {
     operations.chain(compositions.map(composition)).collect()
 }
 
-/// A call of every function of the language with arguments of every kind, right and wrong.
+/// Calls every function of the language with arguments of every kind, right and wrong.
 fn calls() -> Vec<Value> {
     const FIRST: [&str; 10] = [
         "12",
@@ -92,7 +92,7 @@ fn calls() -> Vec<Value> {
             REST.iter().map(move |rest| format!("{}({first}{rest})", function.name()))
         })
     });
-    // Of answers all, of errors some: most say only that the kinds do not fit.
+    // All answers are kept, and some of the errors: most errors only say that the kinds do not fit.
     let kept = texts
         .enumerate()
         .filter(|(at, text)| at % 11 == 0 || tilewright::eval::evaluate(text).is_ok());
@@ -156,7 +156,7 @@ fn calls() -> Vec<Value> {
     kept.map(|(_, text)| text).chain(extra.map(String::from)).map(eval).collect()
 }
 
-/// A SPEC with the array it is resolved for.
+/// SPEC with the array for which it is resolved.
 #[derive(Clone)]
 struct Given {
     spec: String,
@@ -191,7 +191,7 @@ impl Given {
         Spec::parse(&self.spec).ok()?.resolve(self.dims.as_deref(), dtype).ok()
     }
 
-    /// Everything that can be asked of one layout.
+    /// Returns all questions about one layout.
     fn everything(&self) -> Vec<Value> {
         let mut questions = vec![self.ask("parse"), self.ask("explain"), self.ask("recognise")];
         let to = notations().iter().map(|to| self.ask_with("translate", "to", json!(to.name())));
@@ -200,7 +200,7 @@ impl Given {
         questions
     }
 
-    /// Some elements' offsets, and what some offsets hold.
+    /// Returns questions about the offsets of some elements and the contents of some offsets.
     fn places(&self) -> Vec<Value> {
         let Some(named) = self.named() else { return Vec::new() };
         let extents = named.layout().extents();
@@ -216,7 +216,7 @@ impl Given {
     }
 }
 
-/// The examples in the headers of the notations, each with everything that can be asked of it.
+/// Returns all questions about the examples in the headers of the notations.
 fn headers() -> Vec<Value> {
     notations()
         .iter()
@@ -236,7 +236,7 @@ fn header(name: &str) -> Vec<Given> {
         .collect()
 }
 
-/// A row of such a table: a text, and the array it is resolved for.
+/// Reads a row of a table of examples: a text, and the array for which it is resolved.
 fn example(line: &str) -> Given {
     let line = line.replace("\\|", "\u{1}");
     let cells: Vec<String> = line
@@ -285,7 +285,7 @@ fn tags() -> Vec<Value> {
     questions
 }
 
-/// The formats of the catalogue: as their makers' formulas have them, and by their own examples.
+/// The formats of the catalogue, by their makers' formulas and by their own examples.
 fn formats() -> Vec<Value> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(corpus("formats")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -307,7 +307,7 @@ fn formats() -> Vec<Value> {
     questions
 }
 
-/// Layouts that are the same map, and such that are not.
+/// Pairs of layouts that are the same map, and pairs that are not.
 fn pairs() -> Vec<Value> {
     const TEXTS: [&str; 14] = [
         "f32[2,3] row-major",
@@ -352,7 +352,7 @@ fn threads() -> Vec<Value> {
     questions
 }
 
-/// Arrays in shards, each in every notation of shardings and as one layout, and texts that are none.
+/// Arrays in shards, each in every notation of shardings and as one layout, and texts that are not arrays in shards.
 fn shards() -> Vec<Value> {
     const TEXTS: [&str; 28] = [
         "f32[8,6] @ mesh(dp=2,tp=2) [Shard(0), Shard(1)]",
@@ -409,7 +409,7 @@ fn shards() -> Vec<Value> {
     all.chain(refused).collect()
 }
 
-/// Tiles in shared memory with accesses of every kind, and such as cannot be.
+/// Tiles in shared memory with accesses of every kind, also impossible ones.
 fn bank_conflicts() -> Vec<Value> {
     let ask = |spec: &str, access: Value| json!({ "ask": "bank_conflicts", "spec": spec, "access": access });
     let blocked =
@@ -443,7 +443,7 @@ fn bank_conflicts() -> Vec<Value> {
     questions
 }
 
-/// Buffers of numbered bytes, packed by a layout, whole and spoilt.
+/// Buffers of numbered bytes, packed by a layout, intact and corrupted.
 fn buffers() -> Vec<Value> {
     let mut questions = Vec::new();
     let ask = |dims: &[u64], original: &[u64], packed: &[u64]| json!({ "ask": "infer", "dims": dims, "original": original, "packed": packed });
@@ -503,7 +503,7 @@ fn moves() -> Vec<Value> {
     JOBS.iter().map(ask).collect()
 }
 
-/// What is refused, with the place in the text.
+/// Questions that are refused, with the place in the text.
 fn refusals() -> Vec<Value> {
     const TEXTS: [&str; 24] = [
         "",
