@@ -1,10 +1,10 @@
-//! [`Difference`]: what shows that two shardings are not the same.
+//! [`Difference`]: the first fact that distinguishes two shardings.
 
 use std::fmt;
 
 use crate::{intervals::Intervals, sharded::Sharded};
 
-/// Why two shardings are not the same: a device, and what it holds in each.
+/// The reason why two shardings are different: a device, and its contents in each.
 ///
 /// ```
 /// use tilewright_sharded::Sharded;
@@ -28,9 +28,9 @@ pub enum Difference {
         device: Option<u64>,
         /// The dim.
         dim: usize,
-        /// What it holds in the first.
+        /// The indices that it holds in the first.
         one: Intervals,
-        /// What it holds in the second.
+        /// The indices that it holds in the second.
         other: Intervals,
     },
 }
@@ -53,8 +53,8 @@ impl fmt::Display for Difference {
 }
 
 impl Sharded {
-    /// The first device, in the order of this mesh, that holds other indices in `other`; `None` where both say the same of
-    /// every device. The axes of the meshes may differ.
+    /// Returns the first device, in the order of this mesh, that holds other indices in `other`; `None` if every device
+    /// holds the same in both. The axes of the meshes may differ.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;

@@ -1,8 +1,8 @@
-//! The error of this crate: a kind, a sentence, and where a text is at fault its bytes.
+//! The error of this crate: a kind, a sentence, and, for a text, the bytes at fault.
 
 use std::fmt;
 
-/// Why a text is no sharding, a sharding does not fit an array, or a notation cannot say one.
+/// The reason why a text is not a sharding, a sharding does not fit an array, or a notation cannot express one.
 ///
 /// ```
 /// use tilewright_sharded::Sharded;
@@ -60,20 +60,20 @@ impl Error {
         Error::new("no-layout", message)
     }
 
-    /// The same error, about these bytes of the text, where it names none yet.
+    /// Returns the error about these bytes of the text, unless it names some already.
     pub(crate) fn at(mut self, span: (usize, usize)) -> Error {
         self.0.span.get_or_insert(span);
         self
     }
 
-    /// The same error, shown by this position.
+    /// Returns the error with a position that demonstrates it.
     pub(crate) fn shown_by(mut self, witness: Witness) -> Error {
         self.0.witness = Some(witness);
         self
     }
 
-    /// The stable word for the kind: `parse`, `illegal`, `mismatch`, `limit`, `overflow`, `out-of-range`, `unsupported`
-    /// where a notation cannot say a sharding or nothing is stored, `no-layout`.
+    /// Returns the stable word for the kind: `parse`, `illegal`, `mismatch`, `limit`, `overflow`, `out-of-range`,
+    /// `unsupported` if a notation cannot express a sharding or values are not stored, `no-layout`.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -87,7 +87,7 @@ impl Error {
         self.0.kind
     }
 
-    /// The bytes at fault, the first one and the one behind the last, where a text was read.
+    /// Returns the range of bytes at fault, with an exclusive end, if a text was read.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -98,7 +98,7 @@ impl Error {
         self.0.span
     }
 
-    /// The first position that shows why not, where a layout or another notation was asked for.
+    /// Returns the first position that demonstrates the error, if a layout or another notation was requested.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -130,7 +130,7 @@ impl From<tilewright_core::Error> for Error {
     }
 }
 
-/// A position whose list is another than the one that was asked for.
+/// A position whose list differs from the required one.
 ///
 /// ```
 /// use tilewright_sharded::{Sharded, Witness};
@@ -144,13 +144,13 @@ impl From<tilewright_core::Error> for Error {
 pub struct Witness {
     /// The position in the mesh.
     pub position: u64,
-    /// The coordinate, as people read it.
+    /// The coordinate as text.
     pub place: String,
     /// The dim.
     pub dim: usize,
-    /// What is held there, `[start, length]` each.
+    /// The intervals that it holds, as `[start, length]`.
     pub holds: Vec<[u64; 2]>,
-    /// What would have to be held there.
+    /// The intervals that it would have to hold.
     pub instead: Vec<[u64; 2]>,
 }
 
@@ -162,7 +162,7 @@ impl fmt::Display for Witness {
     }
 }
 
-/// `[0,32) ∪ [40,48)`, in local order; `empty` for none.
+/// Prints `[0,32) ∪ [40,48)`, in local order; `empty` for none.
 pub(crate) fn list(intervals: &[[u64; 2]]) -> String {
     let interval = |[start, length]: &[u64; 2]| format!("[{start},{})", start + length);
     match intervals {

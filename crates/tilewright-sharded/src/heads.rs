@@ -1,4 +1,4 @@
-//! [`Heads`]: a fused tensor of queries, keys and values, in the orders that its makers give it.
+//! [`Heads`]: a fused tensor of queries, keys and values, in the orders that its makers use.
 //!
 //! ```text
 //! h=4 query heads, g=2 groups
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A shard in the order `grouped` is Megatron's: the rows in that order, cut into equal runs. With fewer groups than
-//! devices a run is a part of a group. A shard in the order `concat` is vLLM's: its queries, its keys, its values. With
-//! fewer groups than devices each device has one whole key and value, which several devices hold.
+//! devices, a run is a part of a group. A shard in the order `concat` is vLLM's: its queries, its keys, its values.
+//! With fewer groups than devices, each device has one whole key and value, which several devices share.
 //!
 //! Law: over one device a shard in the order of the array is the array.
 //!
@@ -58,15 +58,15 @@ impl fmt::Display for HeadOrder {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Heads {
-    /// The query heads.
+    /// The number of query heads.
     pub queries: u64,
-    /// The key heads, and as many value heads: each has the queries of its group.
+    /// The number of key heads, which equals that of value heads: each serves the queries of its group.
     pub groups: u64,
-    /// The rows of a head.
+    /// The number of rows of a head.
     pub rows: u64,
     /// The order in the array.
     pub array: HeadOrder,
-    /// The order in each shard, and with it the rule that cuts.
+    /// The order in each shard, which also determines the rule of cutting.
     pub shard: HeadOrder,
 }
 
@@ -74,7 +74,7 @@ pub struct Heads {
 const PARTS: u64 = 3;
 
 impl Heads {
-    /// An error unless these heads are the rows of the array and can be cut for this number of devices.
+    /// Returns an error unless these heads are the rows of the array and can be cut for this number of devices.
     pub(crate) fn check(&self, rows: u64, count: u64) -> Result<(), Error> {
         let Heads { queries, groups, rows: each, .. } = *self;
         if queries == 0 || groups == 0 || each == 0 {
@@ -113,7 +113,7 @@ impl Heads {
         Ok(())
     }
 
-    /// The rows of one device of `count`, in its order.
+    /// Returns the rows of one device of `count`, in its order.
     pub(crate) fn list(&self, count: u64, index: u64) -> Intervals {
         let groups = 0..self.groups;
         if self.shard == HeadOrder::Grouped {
@@ -122,7 +122,7 @@ impl Heads {
         }
         let own = |part: u64| {
             let all = Intervals::joined(groups.clone().map(|group| self.place(part, group)));
-            // With fewer groups than devices, several hold one key and one value.
+            // With fewer groups than devices, several devices hold the same key and value.
             match part > 0 && self.groups < count {
                 true => all.chunk(self.groups, index / (count / self.groups).max(1)),
                 false => all.chunk(count, index),
@@ -131,12 +131,12 @@ impl Heads {
         Intervals::joined((0..PARTS).flat_map(|part| own(part).as_slice().to_vec()))
     }
 
-    /// The most intervals of one device.
+    /// Returns the most intervals of one device.
     pub(crate) fn most(&self) -> u64 {
         self.groups.saturating_mul(PARTS)
     }
 
-    /// Where the queries (0), the key (1) or the value (2) of a group lie in the array.
+    /// Returns the interval of the queries (0), the key (1) or the value (2) of a group in the array.
     fn place(&self, part: u64, group: u64) -> [u64; 2] {
         let Heads { queries, groups, rows, array, .. } = *self;
         let each = queries / groups.max(1);

@@ -1,14 +1,14 @@
-//! [`Intervals`]: which indices of one dim are held, in local order, and the three rules that cut them.
+//! [`Intervals`]: the indices of one dim that are held, in local order, and the three rules that cut them.
 //!
 //! With c = ceil(N / n) for a list of N indices and n parts:
 //!
 //! ```text
 //! chunk(L, n, i)      = the part of L from min(N, i·c) to min(N, (i+1)·c), counted along L        torch.chunk
 //! strided(L, n, i, f) = chunk(chunk(L, f, 0), n, i) … chunk(chunk(L, f, f-1), n, i), one after another
-//! pick(L, P)          = the indices of L at the places P
+//! pick(L, P)          = the indices of L at the positions P
 //! ```
 //!
-//! The first two are `pick` at places that follow from N alone.
+//! The first two are `pick` at positions that follow from N alone.
 
 use std::fmt;
 
@@ -17,10 +17,10 @@ use crate::{
     limits::MAX_INTERVALS,
 };
 
-/// A list of intervals of indices, in local order: the local index walks them one after another.
+/// A list of intervals of indices, in local order: the local index counts through them, one after another.
 ///
-/// The list is canonical: no interval is empty, and one that begins where the one before ends is joined to it. Ends stay
-/// below 2⁶³.
+/// The list is canonical: no interval is empty, and an interval that begins at the end of the previous one is joined to
+/// it. Ends are below 2⁶³.
 ///
 /// ```
 /// use tilewright_sharded::Intervals;
@@ -36,7 +36,7 @@ use crate::{
 pub struct Intervals(Vec<[u64; 2]>);
 
 impl Intervals {
-    /// All indices of a dim of this extent, cut off at 2⁶³ − 1.
+    /// Returns all indices of a dim of this extent, cut off at 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_sharded::Intervals;
@@ -49,10 +49,10 @@ impl Intervals {
         whole
     }
 
-    /// The list of these `[start, length]`, made canonical.
+    /// Makes a canonical list of these intervals, given as `[start, length]`.
     ///
     /// # Errors
-    /// `overflow` where an end or the sum of the lengths passes 2⁶³ − 1, `limit` beyond [`MAX_INTERVALS`].
+    /// `overflow` if an end or the sum of the lengths exceeds 2⁶³ − 1, `limit` beyond [`MAX_INTERVALS`].
     ///
     /// ```
     /// use tilewright_sharded::Intervals;
@@ -82,7 +82,7 @@ impl Intervals {
         Ok(intervals)
     }
 
-    /// The intervals, `[start, length]` each.
+    /// Returns the intervals, as `[start, length]`.
     ///
     /// ```
     /// use tilewright_sharded::Intervals;
@@ -93,7 +93,7 @@ impl Intervals {
         &self.0
     }
 
-    /// Whether no index is held.
+    /// Returns whether the list is empty.
     ///
     /// ```
     /// use tilewright_sharded::Intervals;
@@ -103,7 +103,7 @@ impl Intervals {
         self.0.is_empty()
     }
 
-    /// How many indices are held: the local extent.
+    /// Returns the number of indices: the local extent.
     ///
     /// ```
     /// use tilewright_sharded::Intervals;
@@ -114,7 +114,7 @@ impl Intervals {
         self.0.iter().map(|[_, length]| length).sum()
     }
 
-    /// The indices one by one, in local order.
+    /// Iterates over the indices, in local order.
     ///
     /// ```
     /// use tilewright_sharded::Intervals;
@@ -126,7 +126,8 @@ impl Intervals {
         self.0.iter().flat_map(|[start, length]| *start..start + length)
     }
 
-    /// The part `index` of `count`, as `torch.chunk` cuts: each has ceil(N / count) indices, the last ones fewer or none.
+    /// Returns part `index` of `count`, cut as by `torch.chunk`: each part has ceil(N / count) indices, the last ones
+    /// fewer or none.
     ///
     /// A `count` of 0 cuts nothing.
     ///
@@ -141,7 +142,7 @@ impl Intervals {
         self.pick([[from, to - from]])
     }
 
-    /// The part `index` of `count` of each of `factor` chunks, one after another: torch's `_StridedShard`.
+    /// Returns part `index` of `count` of each of `factor` chunks, one after another: torch's `_StridedShard`.
     ///
     /// ```
     /// use tilewright_sharded::Intervals;
@@ -158,7 +159,7 @@ impl Intervals {
         }))
     }
 
-    /// Equal blocks of `step` indices: the one at `index`, cut off at the end.
+    /// Returns block `index` of `step` indices, cut off at the end.
     pub(crate) fn block(&self, step: u64, index: u64) -> Intervals {
         let whole = self.length();
         let from = step.saturating_mul(index).min(whole);
@@ -166,7 +167,8 @@ impl Intervals {
         self.pick([[from, to - from]])
     }
 
-    /// What lies at these places, `[start, length]` each, counted along the list. Places beyond the end hold nothing.
+    /// Returns the indices at these positions, given as `[start, length]` and counted along the list. Positions beyond
+    /// the end are ignored.
     ///
     /// ```
     /// use tilewright_sharded::Intervals;
@@ -197,19 +199,19 @@ impl Intervals {
         picked
     }
 
-    /// Intervals one after another, joined where they touch; their ends fit 63 bits.
+    /// Joins intervals where they touch; their ends fit 63 bits.
     pub(crate) fn joined(list: impl IntoIterator<Item = [u64; 2]>) -> Intervals {
         let mut joined = Intervals::default();
         list.into_iter().for_each(|[start, length]| joined.push(start, length));
         joined
     }
 
-    /// Intervals that stay apart where they touch: edges between boxes.
+    /// Makes a list whose intervals stay separate where they touch: edges between boxes.
     pub(crate) fn apart(list: Vec<[u64; 2]>) -> Intervals {
         Intervals(list)
     }
 
-    /// The list moved by `by`; `None` where it would leave the indices.
+    /// Returns the list moved by `by`; `None` if it would leave the range of indices.
     pub(crate) fn moved(&self, by: i128) -> Option<Intervals> {
         let place = |start: u64| u64::try_from(i128::from(start) + by).ok();
         let list = self.0.iter().map(|[start, length]| Some([place(*start)?, *length]));
@@ -226,14 +228,14 @@ impl Intervals {
     }
 }
 
-/// Where chunk `index` of `count` begins and ends, of `whole` places.
+/// Returns the beginning and end of chunk `index` of `count`, of `whole` positions.
 fn places(whole: u64, count: u64, index: u64) -> (u64, u64) {
     let each = whole.div_ceil(count.max(1));
     let from = each.saturating_mul(index).min(whole);
     (from, from.saturating_add(each).min(whole))
 }
 
-/// `[0,32) ∪ [40,48)`, in local order; `empty` for none.
+/// Prints `[0,32) ∪ [40,48)`, in local order; `empty` for none.
 impl fmt::Display for Intervals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&list(&self.0))

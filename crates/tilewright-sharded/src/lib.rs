@@ -1,10 +1,11 @@
-//! Arrays in shards: which device of a mesh holds which elements of an array.
+//! Sharded arrays: the elements of an array that each device of a mesh holds.
 //!
-//! [`Sharded`] is the value: the extents of an array, a [`Mesh`] of devices, and [`Split`]s, which cut dims over axes of
-//! the mesh, in an order. What it means is defined by the exact lists: for each position of the mesh and each dim the
-//! [`Intervals`] of indices that are held there, in local order. Every rule of cutting that a framework has is a way to
-//! make these lists, and everything else is asked of them: [`Sharded::as_layout`] is the one layout of all shards where
-//! one exists, and [`Pieces`] are boxes, whose cover law says that no element is missing and none is there twice.
+//! [`Sharded`] is the value: the extents of an array, a [`Mesh`] of devices, and [`Split`]s, which cut dims over axes
+//! of the mesh, in an order. Its meaning is defined by exact lists: for each position of the mesh and each dim, the
+//! [`Intervals`] of indices on the device there, in local order. Every framework's rule of cutting is a way to make
+//! these lists, and all other results are computed from them: [`Sharded::as_layout`] is the one layout of all shards,
+//! if one exists, and [`Pieces`] are boxes, whose cover law states that every element is held exactly once, apart from
+//! replicas.
 //!
 //! A text names an array and its sharding, `ARRAY @ SHARDING`, in any [`dialect`](mod@dialect):
 //!

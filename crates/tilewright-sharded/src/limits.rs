@@ -6,8 +6,8 @@ pub const MAX_AXES: usize = 32;
 /// The most positions of a mesh.
 pub const MAX_DEVICES: u64 = 1 << 16;
 
-/// The most intervals of all positions of a sharded array together, by a bound that the rules of cutting give before
-/// any list is made.
+/// The most intervals of all positions of a sharded array together. The rules of cutting give an upper bound before any
+/// list is made.
 pub const MAX_INTERVALS: u64 = 1 << 22;
 
 /// The longest text that is read, in bytes.

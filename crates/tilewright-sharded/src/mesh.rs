@@ -1,4 +1,4 @@
-//! [`Mesh`]: axes of devices, and which device stands at which position.
+//! [`Mesh`]: axes of devices, and the device at each position.
 
 use std::{collections::HashSet, fmt};
 
@@ -10,7 +10,7 @@ use crate::{
 /// Axes with names and sizes, and the devices in their order.
 ///
 /// A position is the row-major index of a coordinate: the last axis varies fastest. The device at a position is the
-/// position itself, or what the order says. Axes without names are called 0, 1, ….
+/// position itself, or that of the order. Axes without names are called 0, 1, ….
 ///
 /// ```
 /// use tilewright_sharded::Mesh;
@@ -24,17 +24,17 @@ use crate::{
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mesh {
-    /// A name for each size, or none.
+    /// A name for each size, or an empty list.
     names: Vec<String>,
     sizes: Vec<u64>,
-    /// The devices in the order of positions, where they are not the positions.
+    /// The devices in the order of positions, if they differ from the positions.
     order: Option<Vec<u64>>,
-    /// Whether the devices are not known, and all hold the same.
+    /// True if the devices are unknown, and all hold the same.
     any: bool,
 }
 
 impl Mesh {
-    /// A mesh whose axes have no names.
+    /// Makes a mesh whose axes have no names.
     ///
     /// # Errors
     /// `illegal` for a size of 0, `limit` beyond [`MAX_AXES`] or [`MAX_DEVICES`].
@@ -50,10 +50,10 @@ impl Mesh {
         Ok(Mesh { names: Vec::new(), sizes: sizes.to_vec(), order: None, any: false })
     }
 
-    /// A mesh whose axes have names: a letter or `_`, then letters, digits, `_`, `-` and `.`.
+    /// Makes a mesh whose axes have names: a letter or `_`, then letters, digits, `_`, `-` and `.`.
     ///
     /// # Errors
-    /// As [`Mesh::new`], and `illegal` for another name, or one that stands twice.
+    /// As [`Mesh::new`], and `illegal` for another name, or one that occurs twice.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -77,7 +77,8 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// Devices that are not named, all of which hold the same: what a sharding without a mesh means that replicates.
+    /// Returns a mesh of unnamed devices, all of which hold the same: the meaning of a replicating sharding without a
+    /// mesh.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -87,10 +88,10 @@ impl Mesh {
         Mesh { names: Vec::new(), sizes: Vec::new(), order: None, any: true }
     }
 
-    /// The same mesh with these devices, in the order of positions.
+    /// Sets the devices, in the order of positions.
     ///
     /// # Errors
-    /// `mismatch` where their number is not that of the positions, `illegal` where a device stands twice.
+    /// `mismatch` if their number is not that of the positions, `illegal` if a device occurs twice.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -117,7 +118,7 @@ impl Mesh {
         Ok(self)
     }
 
-    /// The sizes of the axes.
+    /// Returns the sizes of the axes.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -128,7 +129,7 @@ impl Mesh {
         &self.sizes
     }
 
-    /// The name of an axis: its number where it has none.
+    /// Returns the name of an axis: its number if it is unnamed.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -140,7 +141,7 @@ impl Mesh {
         self.names.get(axis).cloned().unwrap_or_else(|| axis.to_string())
     }
 
-    /// Whether the axes have names of their own.
+    /// Returns whether the axes have names.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -151,7 +152,7 @@ impl Mesh {
         !self.names.is_empty()
     }
 
-    /// The axis of this name.
+    /// Returns the axis of this name.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -163,7 +164,7 @@ impl Mesh {
         (0..self.sizes.len()).find(|axis| self.name(*axis) == name)
     }
 
-    /// The number of positions.
+    /// Returns the number of positions.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -174,7 +175,7 @@ impl Mesh {
         self.sizes.iter().product()
     }
 
-    /// The coordinate of a position.
+    /// Returns the coordinate of a position.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -192,7 +193,7 @@ impl Mesh {
         coord
     }
 
-    /// The number of the device at a position; `None` past the last, and where no devices are named.
+    /// Returns the number of the device at a position; `None` past the last, and if devices are unnamed.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -210,7 +211,7 @@ impl Mesh {
         }
     }
 
-    /// The devices in the order of positions, where they are not the positions themselves.
+    /// Returns the devices in the order of positions, if they differ from the positions.
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -223,7 +224,7 @@ impl Mesh {
         self.order.as_deref()
     }
 
-    /// Whether this is [`Mesh::any`].
+    /// Returns whether this is [`Mesh::any`].
     ///
     /// ```
     /// use tilewright_sharded::Mesh;
@@ -234,13 +235,13 @@ impl Mesh {
         self.any
     }
 
-    /// The same axes, each device at its own position.
+    /// Returns the mesh with each device at its own position.
     pub(crate) fn in_order(&self) -> Mesh {
         Mesh { order: None, ..self.clone() }
     }
 }
 
-/// Checks sizes, and that their product is no more than [`MAX_DEVICES`].
+/// Checks sizes, and that their product is at most [`MAX_DEVICES`].
 fn check_sizes(sizes: &[u64]) -> Result<(), Error> {
     if sizes.len() > MAX_AXES {
         return Err(Error::limit(format!("a mesh of {} axes; at most {MAX_AXES}", sizes.len())));
@@ -260,18 +261,18 @@ fn check_sizes(sizes: &[u64]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A name of an axis as every notation takes it.
+/// Returns whether every notation accepts this name of an axis.
 fn is_name(name: &str) -> bool {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     begins && name.chars().all(is_name_char)
 }
 
-/// Whether a name of an axis may go on with this character.
+/// Returns whether a name of an axis may contain this character.
 pub(crate) fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
-/// `mesh(dp=2,tp=4; 0,2,4,6,1,3,5,7)`, the order where it is not the positions.
+/// Prints `mesh(dp=2,tp=4; 0,2,4,6,1,3,5,7)`, with the order if it differs from the positions.
 impl fmt::Display for Mesh {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let axes = self.sizes.iter().enumerate().map(|(axis, size)| match self.names.get(axis) {

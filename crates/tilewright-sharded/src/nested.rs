@@ -1,15 +1,15 @@
-//! [`Sharded::as_layout`]: one layout of all shards, where one exists.
+//! [`Sharded::as_layout`]: one layout of all shards, if it exists.
 //!
-//! One layout gives every device the same list, moved. So with the list L₀ of position 0 and the moves s_a(c) of each
-//! axis a, the law is
+//! One layout gives every device the same list, shifted. So with the list L₀ of position 0 and the shifts s_a(c) of
+//! each axis a, the law is
 //!
 //! ```text
 //! list(c) = L₀ + Σ s_a(c_a)     for every position, in every dim
 //! ```
 //!
-//! and L₀ and every s_a are sums of digits times strides, which together count the dim: sorted by stride, each stride is
-//! the product of the sizes before it. The answer is read off the lists and not off the splits, so every way to write a
-//! sharding has the same answer.
+//! and L₀ and every s_a are sums of digits times strides, which together count the dim: sorted by stride, each stride
+//! is the product of the sizes before it. The answer is computed from the lists and not from the splits, so it does not
+//! depend on how a sharding is written.
 
 use tilewright_core::{Layout, Mode, TensorLayout};
 
@@ -19,7 +19,7 @@ use crate::{
     sharded::Sharded,
 };
 
-/// A digit of a dim, and where it is found.
+/// A digit of a dim, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Digit {
     pub(crate) size: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Digit {
     pub(crate) of: Of,
 }
 
-/// What a digit belongs to, with its weight there.
+/// The origin of a digit, with its weight there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// The local index of the dim.
@@ -38,12 +38,12 @@ pub(crate) enum Of {
 }
 
 impl Sharded {
-    /// One layout of the whole array over the storage of all shards: the shards lie one after another in the order of
-    /// positions, each row-major, and the digits of axes of the mesh are modes of the dims. Axes that replicate are left
-    /// out: their devices hold the same storage.
+    /// Returns one layout of the whole array over the storage of all shards: the shards follow one another in the order
+    /// of positions, each row-major, and the digits of axes of the mesh are modes of the dims. Axes that replicate are
+    /// left out, because their devices store the same data.
     ///
     /// # Errors
-    /// `no-layout`, with the first position that no one layout can have, as [`Error::witness`]; `limit` beyond the modes
+    /// `no-layout`, with the first position that excludes one layout, as [`Error::witness`]; `limit` beyond the modes
     /// of a layout.
     ///
     /// ```
@@ -60,12 +60,12 @@ impl Sharded {
         self.as_layout_of(&TensorLayout::row_major(&self.at(0).extents())?)
     }
 
-    /// The same of shards that each have this layout. A digit of a shard stands where the row-major one would; padding
-    /// of a shard is storage that no element has.
+    /// Returns one layout of the whole array over the storage of shards that each have this layout. The digits of a
+    /// shard replace those of the row-major one; padding of a shard is storage without elements.
     ///
     /// # Errors
-    /// As [`Sharded::as_layout`]; `mismatch` for a layout of other extents than each shard has; `no-layout` too for one
-    /// whose digits do not end where those of the shards do, or with padding within a dim that devices share.
+    /// As [`Sharded::as_layout`]; `mismatch` for a layout whose extents differ from those of a shard; `no-layout` also
+    /// for one whose digits do not end at those of the shards, or with padding within a dim that devices share.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -121,7 +121,7 @@ impl Sharded {
             stride.saturating_mul(dims.iter().flatten().find(of).map_or(1, |digit| digit.size))
         });
         let capacity = all.max().unwrap_or(shard.capacity());
-        // Without padding, the layout says all of it.
+        // Without padding, the layout is enough.
         let bare = TensorLayout::of(&layout);
         match bare.extents() == self.extents() && bare.capacity() == capacity {
             true => Ok(bare),
@@ -129,7 +129,7 @@ impl Sharded {
         }
     }
 
-    /// The digits of each dim, the fastest first.
+    /// Returns the digits of each dim, the fastest first.
     pub(crate) fn digits(&self) -> Result<Vec<Vec<Digit>>, Error> {
         let first = self.at(0).dims;
         let moves = self.moves();
@@ -157,7 +157,7 @@ impl Sharded {
         dims.collect()
     }
 
-    /// How far each coordinate of each axis moves the lists of each dim: by axis, coordinate, dim.
+    /// Returns the shift of the lists of each dim by each coordinate of each axis: by axis, coordinate, dim.
     fn moves(&self) -> Vec<Vec<Vec<i128>>> {
         let start = |list: &Intervals| list.as_slice().first().map_or(0, |at| i128::from(at[0]));
         let first: Vec<i128> = self.at(0).dims.iter().map(start).collect();
@@ -175,7 +175,7 @@ impl Sharded {
         axes.collect()
     }
 
-    /// The law of the header, position by position.
+    /// Checks the law of the header, position by position.
     fn check_moves(&self, first: &[Intervals], moves: &[Vec<Vec<i128>>]) -> Result<(), Error> {
         for shard in self.shards() {
             let coord = shard.coord();
@@ -198,7 +198,7 @@ impl Sharded {
     }
 }
 
-/// The offset that each digit of an axis moves the storage by: all digits that are used, the last axis fastest.
+/// Returns the storage stride of each digit of an axis: for all digits that are used, the last axis fastest.
 fn device_strides(dims: &[Vec<Digit>], each: u64) -> Vec<((usize, u64), u64)> {
     let mut used: Vec<(usize, u64, u64)> = Vec::new();
     for digit in dims.iter().flatten() {
@@ -216,8 +216,8 @@ fn device_strides(dims: &[Vec<Digit>], each: u64) -> Vec<((usize, u64), u64)> {
     strides.collect()
 }
 
-/// The modes of an axis for the indices from `weight` on, in steps of `weight`, of which there are `size`; behind the
-/// `last` of them the axis may go on. `None` where a mode goes across either end.
+/// Returns the modes of an axis for `size` indices from `weight` on, in steps of `weight`; if `last` is true, the axis
+/// may continue after them. `None` if a mode crosses either end.
 fn part(axis: &[Mode], weight: u64, size: u64, last: bool) -> Option<Vec<Mode>> {
     let (end, mut place, mut found) = (weight.checked_mul(size)?, 1u64, Vec::new());
     for mode in axis {
@@ -226,7 +226,7 @@ fn part(axis: &[Mode], weight: u64, size: u64, last: bool) -> Option<Vec<Mode>> 
         if next <= weight || from >= end && !last {
             continue;
         }
-        // What of the mode is before the first, or behind the last one, belongs to another digit.
+        // Indices of the mode before the first, or after the last, belong to another digit.
         let (skip, to) = (weight.max(from), if last { next } else { next.min(end) });
         if !skip.is_multiple_of(from) || !to.is_multiple_of(skip) || !next.is_multiple_of(to) {
             return None;
@@ -244,7 +244,7 @@ fn across(dim: usize, weight: u64, size: u64) -> Error {
     Error::no_layout(says)
 }
 
-/// A list as digits of the local index.
+/// Returns a list as digits of the local index.
 fn local_digits(list: &Intervals) -> Option<Vec<Digit>> {
     let [_, run] = *list.as_slice().first()?;
     let starts = list.as_slice().iter().map(|[start, length]| {
@@ -262,7 +262,7 @@ fn local_digits(list: &Intervals) -> Option<Vec<Digit>> {
     Some(digits)
 }
 
-/// Numbers as a sum of digits times strides: size, weight and stride of each digit, the fastest first.
+/// Returns numbers as a sum of digits times strides: size, weight and stride of each digit, the fastest first.
 pub(crate) fn sequence(numbers: &[i128]) -> Option<Vec<(u64, u64, i128)>> {
     let (mut rest, mut weight, mut digits) = (numbers.to_vec(), 1, Vec::new());
     while let [first, second, ..] = rest[..] {

@@ -1,11 +1,11 @@
 //! [`Pieces`]: an array as boxes, and the law that they cover it.
 //!
 //! ```text
-//! the boxes, each of several equal ones once, partition the index space:   no element is missing, none is in two
+//! the boxes, with equal ones counted once, partition the index space:   no element is missing, none is in two
 //! ```
 //!
-//! A hole would become zeros when the array is put together, and an overlap the data of whoever writes last. Both are
-//! refused with the box.
+//! A hole would become zeros when the array is put together, and in an overlap the last writer's data would remain.
+//! Both are refused, with the box.
 
 use std::fmt;
 
@@ -29,9 +29,9 @@ const MAX_STEPS: u64 = 1 << 26;
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
-    /// Which array holds it: the position of a mesh, or a file.
+    /// The number of the array that holds it: a position of a mesh, or a file.
     pub source: u64,
-    /// The first index of each dim, of the whole array.
+    /// The first index of each dim, in the whole array.
     pub start: Vec<u64>,
     /// The extents of the box.
     pub extents: Vec<u64>,
@@ -40,7 +40,7 @@ pub struct Piece {
 }
 
 /// An array as a list of boxes, each in one of the arrays that hold them: the second form of a sharded array, which
-/// containers have.
+/// containers use.
 ///
 /// ```
 /// use tilewright_sharded::{Piece, Pieces};
@@ -60,7 +60,7 @@ pub struct Pieces {
     pub pieces: Vec<Piece>,
 }
 
-/// What the pieces of an array that is whole come to.
+/// The counts of the pieces of a complete array.
 ///
 /// ```
 /// use tilewright_sharded::{Cover, Pieces, Sharded};
@@ -71,14 +71,14 @@ pub struct Pieces {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cover {
-    /// How many different boxes there are.
+    /// The number of different boxes.
     pub boxes: usize,
-    /// How many pieces hold a box that another piece holds already.
+    /// The number of pieces whose box another piece holds already.
     pub replicas: usize,
 }
 
 impl Pieces {
-    /// The boxes of every shard, in the order of positions.
+    /// Returns the boxes of every shard, in the order of positions.
     ///
     /// # Errors
     /// `limit` beyond 2²² boxes.
@@ -128,7 +128,7 @@ impl Pieces {
     /// overlap is refused, as is a hole.
     ///
     /// # Errors
-    /// `mismatch` for a box outside the array, a hole or an overlap, with its box; `limit` where the search passes 2²⁶
+    /// `mismatch` for a box outside the array, a hole or an overlap, with its box; `limit` if the search exceeds 2²⁶
     /// steps.
     ///
     /// ```
@@ -171,7 +171,8 @@ impl Pieces {
     }
 }
 
-/// Where the list of a dim must be cut so that what several devices hold is a box of its own: the edges of listed cuts.
+/// Returns the edges at which the list of a dim must be cut so that parts that several devices hold are separate boxes:
+/// the edges of listed cuts.
 fn edges(sharded: &Sharded, dim: usize) -> Vec<u64> {
     let is_listed = |cut: &Cut| match cut {
         Cut::Listed(_) | Cut::Heads(_) => true,
@@ -191,7 +192,7 @@ fn edges(sharded: &Sharded, dim: usize) -> Vec<u64> {
     edges
 }
 
-/// An interval cut at the edges within it, the pieces not joined again.
+/// Returns an interval cut at the edges within it, without joining the pieces again.
 fn between(start: u64, length: u64, edges: &[u64]) -> Intervals {
     let end = start + length;
     let from = edges.partition_point(|edge| *edge <= start);
@@ -202,13 +203,13 @@ fn between(start: u64, length: u64, edges: &[u64]) -> Intervals {
     Intervals::apart(cuts.windows(2).map(|pair| [pair[0], pair[1] - pair[0]]).collect())
 }
 
-/// A search for holes and overlaps, dim by dim: between two edges of a dim the same boxes are there, and these have to
-/// cover the dims behind.
+/// A search for holes and overlaps, dim by dim: between two edges of a dim, the set of boxes is constant, and these
+/// must cover the following dims.
 struct Search<'a> {
     extents: &'a [u64],
     name: &'a str,
     steps: u64,
-    /// The slab of each dim so far.
+    /// The interval of each dim so far.
     outer: Vec<[u64; 2]>,
 }
 
@@ -231,7 +232,7 @@ impl Search<'_> {
         let mut edges: Vec<u64> = ends.chain([0, extent]).collect();
         edges.sort_unstable();
         edges.dedup();
-        // The pieces come in the order of their starts, so those of a slab end where one begins behind it.
+        // The pieces are sorted by their starts, so those of an interval end where one begins after it.
         let mut sorted: Vec<&Piece> = pieces.to_vec();
         sorted.sort_by_key(span);
         let (mut next, mut active): (usize, Vec<&Piece>) = (0, Vec::new());
@@ -278,7 +279,7 @@ impl Search<'_> {
     }
 }
 
-/// A box as text.
+/// Prints a box.
 struct Slab<'a>(&'a [[u64; 2]]);
 
 impl fmt::Display for Slab<'_> {
@@ -289,8 +290,8 @@ impl fmt::Display for Slab<'_> {
     }
 }
 
-/// The boxes of a range of elements of a row-major array, counted from the first: at most 2·rank − 1, in order. A shard
-/// of FSDP's flat parameters is such a range.
+/// Returns the boxes of a range of elements of a row-major array, counted from the first: at most 2·rank − 1, in order.
+/// A shard of FSDP's flat parameters is such a range.
 ///
 /// ```
 /// use tilewright_sharded::boxes_of_range;

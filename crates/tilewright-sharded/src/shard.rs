@@ -1,13 +1,13 @@
-//! [`Shard`]: what one position of a mesh holds.
+//! [`Shard`]: the contents of one position of a mesh.
 
 use std::fmt;
 
 use crate::intervals::Intervals;
 
-/// What one device holds of an array.
+/// The elements of an array that one device holds.
 ///
-/// Its local array has the [extents](Shard::extents) of the lists, and its index along a dim walks the list of that dim in
-/// order. `Display` is a line of the program's `shards`.
+/// Its local array has the [extents](Shard::extents) of the lists, and its index along a dim counts through the list of
+/// that dim in order. `Display` is a line of the program's `shards`.
 ///
 /// ```
 /// use tilewright_sharded::Sharded;
@@ -28,7 +28,7 @@ pub struct Shard {
     pub(crate) padding: Vec<[u64; 2]>,
 }
 
-/// A box of a shard: an interval of each dim, and where it begins in the local array.
+/// A box of a shard: an interval of each dim, and its offset in the local array.
 ///
 /// ```
 /// use tilewright_sharded::{Part, Sharded};
@@ -40,7 +40,7 @@ pub struct Shard {
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
-    /// The first index of each dim, of the whole array.
+    /// The first index of each dim, in the whole array.
     pub start: Vec<u64>,
     /// The extents of the box.
     pub extents: Vec<u64>,
@@ -49,7 +49,7 @@ pub struct Part {
 }
 
 impl Shard {
-    /// The place in the mesh.
+    /// Returns the position in the mesh.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -62,7 +62,7 @@ impl Shard {
         self.position
     }
 
-    /// The device, where the sharding names devices.
+    /// Returns the device, if the sharding names devices.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -74,7 +74,7 @@ impl Shard {
         self.device
     }
 
-    /// The coordinate in the mesh.
+    /// Returns the coordinate in the mesh.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -85,7 +85,7 @@ impl Shard {
         self.coord.iter().map(|(_, at)| *at).collect()
     }
 
-    /// The indices held of each dim.
+    /// Returns the indices of each dim that it holds.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -98,7 +98,7 @@ impl Shard {
         &self.dims
     }
 
-    /// The extents of the local array, without padding.
+    /// Returns the extents of the local array, without padding.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -110,7 +110,7 @@ impl Shard {
         self.dims.iter().map(Intervals::length).collect()
     }
 
-    /// The extents that the local array is stored with: beyond [`Shard::extents`] is padding.
+    /// Returns the extents with which the local array is stored: storage beyond [`Shard::extents`] is padding.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -123,8 +123,9 @@ impl Shard {
         &self.stored
     }
 
-    /// Of each dim the range of indices behind the array's last that the local array has room for, `[start, length]`: where
-    /// one cut of the dim pads it, and nothing else cuts it. Other padding follows no index, and is in [`Shard::stored`] alone.
+    /// Returns, for each dim, the range of indices after the array's last for which the local array has storage, as
+    /// `[start, length]`: not empty if one cut of the dim pads it, and nothing else cuts it. Other padding corresponds
+    /// to no index, and is only in [`Shard::stored`].
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -137,7 +138,7 @@ impl Shard {
         &self.padding
     }
 
-    /// Whether no element is held.
+    /// Returns whether it holds no element.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -149,7 +150,7 @@ impl Shard {
         self.dims.iter().any(Intervals::is_empty)
     }
 
-    /// The boxes held, in local order: one interval of each dim. The last dim varies fastest.
+    /// Iterates over the boxes that it holds, in local order: one interval of each dim. The last dim varies fastest.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -162,7 +163,7 @@ impl Shard {
         boxes(&self.dims)
     }
 
-    /// Where in the mesh, as people read it.
+    /// Returns the coordinate in the mesh as text.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -176,7 +177,7 @@ impl Shard {
     }
 }
 
-/// The products of intervals, one of each list, with their places along the lists.
+/// Iterates over the products of intervals, one of each list, with their positions along the lists.
 pub(crate) fn boxes(dims: &[Intervals]) -> impl Iterator<Item = Part> + '_ {
     let lists: Vec<Vec<[u64; 3]>> = dims.iter().map(placed).collect();
     let empty = lists.iter().any(Vec::is_empty);
@@ -193,7 +194,7 @@ pub(crate) fn boxes(dims: &[Intervals]) -> impl Iterator<Item = Part> + '_ {
     })
 }
 
-/// Each interval with its place along the list: `[start, length, place]`.
+/// Returns each interval with its position along the list: `[start, length, position]`.
 fn placed(list: &Intervals) -> Vec<[u64; 3]> {
     let mut place = 0;
     let mut all = Vec::new();
@@ -204,7 +205,7 @@ fn placed(list: &Intervals) -> Vec<[u64; 3]> {
     all
 }
 
-/// The next choice of one of each list, the last fastest; `None` behind the last.
+/// Returns the next choice of one interval of each list, the last fastest; `None` after the last.
 fn advance(mut at: Vec<usize>, lists: &[Vec<[u64; 3]>]) -> Option<Vec<usize>> {
     for (index, list) in at.iter_mut().zip(lists).rev() {
         *index += 1;
@@ -216,7 +217,7 @@ fn advance(mut at: Vec<usize>, lists: &[Vec<[u64; 3]>]) -> Option<Vec<usize>> {
     None
 }
 
-/// `3 (dp=0,tp=3)  [0,32) × [36,48)`; `empty` where nothing is held, `()` for an array without dims.
+/// Prints `3 (dp=0,tp=3) [0,32) × [36,48)`; `empty` for no elements, `()` for an array without dims.
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.device {

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! lists of dim d at coordinate c:   L = [0, extent);   for each split of d, in order:   L = cut(L, count, index(c))
-//! index(c)                      :   the digits of c that the split names, the first most significant
+//! index(c)                      :   the digits of c that the split lists, the first most significant
 //! ```
 //!
-//! The lists are the definition. They follow from the splits for any coordinate, so the value is small whatever the mesh.
+//! The lists are the definition. They follow from the splits for any coordinate, so the value is small for every mesh.
 
 use tilewright_core::Dtype;
 
@@ -18,7 +18,7 @@ use crate::{
     split::{Cut, Split, check_apart, padded},
 };
 
-/// An array in shards: extents, element type, mesh, and the splits in the order of cutting.
+/// A sharded array: extents, element type, mesh, and the splits in the order of cutting.
 ///
 /// ```
 /// use tilewright_sharded::{Mesh, Sharded, Split};
@@ -38,13 +38,13 @@ pub struct Sharded {
 }
 
 impl Sharded {
-    /// An array with these extents, cut by `splits` in this order.
+    /// Makes an array with these extents, cut by `splits` in this order.
     ///
     /// # Errors
-    /// `out-of-range` for a dim or an axis that is not there; `illegal` for a part of an axis that does not divide it,
-    /// for an axis that cuts twice, a factor of 0, or padding that the parts do not divide; `mismatch` for lists that
-    /// are no [`Cut::Listed`] of the dim; `overflow` where the extents multiply beyond 2⁶³ − 1; `limit` beyond
-    /// [`MAX_AXES`] dims or [`MAX_INTERVALS`] intervals.
+    /// `out-of-range` for a dim or an axis that does not exist; `illegal` for a part of an axis that does not divide
+    /// it, for an axis that cuts twice, a factor of 0, or padding that is not a multiple of the parts; `mismatch` for
+    /// lists that are not a [`Cut::Listed`] of the dim; `overflow` if the product of the extents exceeds 2⁶³ − 1;
+    /// `limit` beyond [`MAX_AXES`] dims or [`MAX_INTERVALS`] intervals.
     ///
     /// ```
     /// use tilewright_sharded::{Mesh, Sharded, Split};
@@ -68,7 +68,7 @@ impl Sharded {
         Ok(sharded)
     }
 
-    /// The extents of the whole array.
+    /// Returns the extents of the whole array.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -79,7 +79,7 @@ impl Sharded {
         &self.extents
     }
 
-    /// The element type, where it is known.
+    /// Returns the element type, if it is known.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -91,7 +91,7 @@ impl Sharded {
         self.dtype
     }
 
-    /// The mesh.
+    /// Returns the mesh.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -102,7 +102,7 @@ impl Sharded {
         &self.mesh
     }
 
-    /// The splits, in the order of cutting.
+    /// Returns the splits, in the order of cutting.
     ///
     /// ```
     /// use tilewright_sharded::{Sharded, Split};
@@ -114,7 +114,7 @@ impl Sharded {
         &self.splits
     }
 
-    /// What the device at a position holds.
+    /// Returns the shard of the device at a position.
     ///
     /// # Errors
     /// `out-of-range` past the last position.
@@ -134,7 +134,7 @@ impl Sharded {
         }
     }
 
-    /// What every device holds, in the order of positions.
+    /// Iterates over the shards of all devices, in the order of positions.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -147,7 +147,8 @@ impl Sharded {
         (0..self.mesh.count()).map(|position| self.at(position))
     }
 
-    /// The axes along which every device holds the same: those that no split names and that have more than one position.
+    /// Returns the axes along which every device holds the same: those that are in no split and have more than one
+    /// position.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -165,7 +166,7 @@ impl Sharded {
         axes.filter(|axis| !cuts(*axis)).collect()
     }
 
-    /// The shard at a position of the mesh.
+    /// Returns the shard at a position of the mesh.
     pub(crate) fn at(&self, position: u64) -> Shard {
         let coord = self.mesh.coord(position);
         let mut dims: Vec<Intervals> = self.extents.iter().map(|n| Intervals::whole(*n)).collect();
@@ -188,13 +189,13 @@ impl Sharded {
         Shard { position, device, coord, dims, stored, padding }
     }
 
-    /// Whether a split pads its dim, which nothing else cuts.
+    /// Returns whether a split pads its dim, and no other split cuts it.
     fn pads(&self, split: &Split) -> bool {
         let alone = || self.splits.iter().filter(|other| other.dim == split.dim).count() == 1;
         matches!(split.cut, Cut::Padded { .. }) && alone()
     }
 
-    /// Whether a split fits this array and this mesh.
+    /// Checks that a split fits this array and this mesh.
     fn check(&self, split: &Split) -> Result<(), Error> {
         let rank = self.extents.len();
         let Some(extent) = self.extents.get(split.dim) else {
@@ -224,13 +225,13 @@ impl Sharded {
         }
     }
 
-    /// No digit of an axis cuts twice, where cuts follow from their index alone.
+    /// Checks that no digit of an axis cuts twice, among cuts that follow from their index alone.
     fn check_axes(&self) -> Result<(), Error> {
         let ruled = self.splits.iter().filter(|split| !matches!(split.cut, Cut::Listed(_)));
         check_apart(ruled.flat_map(|split| &split.parts), &self.mesh)
     }
 
-    /// All lists together stay within [`MAX_INTERVALS`].
+    /// Checks that all lists together stay within [`MAX_INTERVALS`].
     fn check_intervals(&self) -> Result<(), Error> {
         let dims = self.extents.iter().enumerate().map(|(dim, extent)| {
             let splits = self.splits.iter().filter(|split| split.dim == dim);
@@ -247,7 +248,7 @@ impl Sharded {
     }
 }
 
-/// Extents whose product fits 63 bits, empty dims counted as one.
+/// Checks that the product of extents fits 63 bits, with empty dims counted as one.
 fn check_extents(extents: &[u64]) -> Result<(), Error> {
     if extents.len() > MAX_AXES {
         return Err(Error::limit(format!(
@@ -265,7 +266,7 @@ fn check_extents(extents: &[u64]) -> Result<(), Error> {
     }
 }
 
-/// A list for each part, within the dim.
+/// Checks that there is a list for each part, within the dim.
 fn check_lists(lists: &[Intervals], count: u64, extent: u64) -> Result<(), Error> {
     if lists.len() as u64 != count {
         return Err(Error::mismatch(format!("{} lists for {count} parts", lists.len())));
@@ -278,7 +279,7 @@ fn check_lists(lists: &[Intervals], count: u64, extent: u64) -> Result<(), Error
 }
 
 impl Sharded {
-    /// The text of the array: element type and dims.
+    /// Returns the text of the array: element type and dims.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;

@@ -2,9 +2,9 @@
 
 use crate::{error::Error, heads::Heads, intervals::Intervals, mesh::Mesh};
 
-/// An axis of a mesh, or the digits of one.
+/// An axis of a mesh, or some of its digits.
 ///
-/// An axis of size pre·size·rest is cut into three digits, the first most significant; the part is the one in the middle,
+/// An axis of size pre·size·rest is divided into three digits, the first most significant; the part is the middle one,
 /// as `"x":(pre)size` in Shardy.
 ///
 /// ```
@@ -19,12 +19,12 @@ use crate::{error::Error, heads::Heads, intervals::Intervals, mesh::Mesh};
 pub struct AxisPart {
     /// The axis.
     pub axis: usize,
-    /// The product of the digits before, and the size of the part; `None` for the whole axis.
+    /// The product of the digits before the part, and the size of the part; `None` for the whole axis.
     pub part: Option<(u64, u64)>,
 }
 
 impl AxisPart {
-    /// A whole axis.
+    /// Returns a whole axis.
     ///
     /// ```
     /// use tilewright_sharded::AxisPart;
@@ -34,7 +34,7 @@ impl AxisPart {
         AxisPart { axis, part: None }
     }
 
-    /// The size and the weight of the digit: it is coordinate / weight mod size.
+    /// Returns the size and the weight of the digit: it is coordinate / weight mod size.
     pub(crate) fn digit(&self, mesh: &Mesh) -> Result<(u64, u64), Error> {
         let Some(whole) = mesh.sizes().get(self.axis) else {
             let count = mesh.sizes().len();
@@ -53,7 +53,7 @@ impl AxisPart {
     }
 }
 
-/// How a dim is cut: the number of parts is the product of the sizes of its axes.
+/// The rule by which a dim is cut: the number of parts is the product of the sizes of its axes.
 ///
 /// ```
 /// use tilewright_sharded::{AxisPart, Cut, Mesh, Sharded, Split};
@@ -76,12 +76,12 @@ pub enum Cut {
         factor: u64,
     },
     /// The extent is rounded up to this multiple, then cut evenly; the last parts hold less or nothing, and each is
-    /// stored with the padding. With the number of parts itself it is XLA's cut.
+    /// stored with its padding. If the multiple is the number of parts, this is XLA's cut.
     Padded {
         /// A multiple of the number of parts.
         multiple: u64,
     },
-    /// The places that each part holds, counted along what is cut.
+    /// The positions that each part holds, counted along the list that is cut.
     Listed(Vec<Intervals>),
     /// The heads of a fused tensor of queries, keys and values.
     Heads(Heads),
@@ -103,14 +103,14 @@ pub enum Cut {
 pub struct Split {
     /// The dim that is cut.
     pub dim: usize,
-    /// The axes it is cut over.
+    /// The axes over which it is cut.
     pub parts: Vec<AxisPart>,
     /// The rule.
     pub cut: Cut,
 }
 
 impl Split {
-    /// `dim` cut over one axis, as `torch.chunk` does.
+    /// Cuts `dim` over one axis, as `torch.chunk` does.
     ///
     /// ```
     /// use tilewright_sharded::{Cut, Split};
@@ -120,7 +120,7 @@ impl Split {
         Split { dim, parts: vec![AxisPart::whole(axis)], cut: Cut::Chunk }
     }
 
-    /// The number of parts.
+    /// Returns the number of parts.
     pub(crate) fn count(&self, mesh: &Mesh) -> Result<u64, Error> {
         let mut sizes = self.parts.iter().map(|part| part.digit(mesh).map(|(size, _)| size));
         sizes.try_fold(1u64, |count, size| {
@@ -129,7 +129,7 @@ impl Split {
         })
     }
 
-    /// Which part a coordinate of the mesh has.
+    /// Returns the number of the part of a coordinate of the mesh.
     pub(crate) fn index(&self, mesh: &Mesh, coord: &[u64]) -> u64 {
         self.parts.iter().fold(0, |index, part| {
             let (size, weight) = part.digit(mesh).unwrap_or((1, 1));
@@ -138,7 +138,7 @@ impl Split {
         })
     }
 
-    /// What part `index` of `count` holds of a list, and the extent it is stored with.
+    /// Returns the indices of a list that part `index` of `count` holds, and the extent with which it is stored.
     pub(crate) fn of(&self, list: &Intervals, count: u64, index: u64) -> (Intervals, u64) {
         let held = match &self.cut {
             Cut::Chunk => list.chunk(count, index),
@@ -157,7 +157,7 @@ impl Split {
         (held, stored)
     }
 
-    /// The most intervals that a list of at most `before` has after this cut, for a dim of this extent.
+    /// Returns the most intervals that a list of at most `before` has after this cut, for a dim of this extent.
     pub(crate) fn most(&self, before: u64, extent: u64) -> u64 {
         match &self.cut {
             Cut::Chunk | Cut::Padded { .. } => before,
@@ -173,12 +173,12 @@ impl Split {
     }
 }
 
-/// `extent` rounded up to a multiple; `None` beyond 63 bits.
+/// Returns `extent` rounded up to a multiple; `None` beyond 63 bits.
 pub(crate) fn padded(extent: u64, multiple: u64) -> Option<u64> {
     extent.checked_next_multiple_of(multiple).filter(|padded| *padded <= i64::MAX as u64)
 }
 
-/// Refuses parts of axes that have a digit in common.
+/// Returns an error for parts of axes that share a digit.
 pub(crate) fn check_apart<'a>(
     parts: impl IntoIterator<Item = &'a AxisPart>,
     mesh: &Mesh,
@@ -186,7 +186,7 @@ pub(crate) fn check_apart<'a>(
     let mut taken: Vec<(usize, u64, u64)> = Vec::new();
     for part in parts {
         let (size, weight) = part.digit(mesh)?;
-        // Digits are places of weight to weight·size: they are apart where one ends before the other begins.
+        // A digit covers weights from weight to weight·size: two are disjoint if one ends before the other begins.
         let apart = |other: &(usize, u64, u64)| {
             other.0 != part.axis || other.2 <= weight || weight * size <= other.1
         };

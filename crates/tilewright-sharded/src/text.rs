@@ -1,4 +1,4 @@
-//! The text of a sharded array, taken apart.
+//! Splits the text of a sharded array into its parts.
 //!
 //! ```text
 //! text     = ARRAY " @ " SHARDING [" / " SPEC]        the first " @ " and the last " / " outside brackets and quotes
@@ -6,7 +6,7 @@
 //! SHARDING                                            that of a dialect
 //! ```
 //!
-//! SPEC is the layout of each shard, and any text here: whoever knows layouts reads it.
+//! SPEC is the layout of each shard. It may be any text here; a caller that knows layouts reads it.
 
 use std::{fmt, str::FromStr};
 
@@ -34,13 +34,13 @@ use crate::{
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The array and who holds what of it.
+    /// The sharded array.
     pub sharded: Sharded,
-    /// The bytes of the text that say how each shard is laid out.
+    /// The bytes of the text that contain the layout of each shard.
     pub shard: Option<(usize, usize)>,
 }
 
-/// Whether a text is one of a sharded array: it has ` @ ` outside brackets and quotes.
+/// Returns whether a text is one of a sharded array: it contains ` @ ` outside brackets and quotes.
 ///
 /// ```
 /// use tilewright_sharded::is_sharded;
@@ -55,8 +55,8 @@ impl Text {
     /// Reads the text of a sharded array.
     ///
     /// # Errors
-    /// `parse` with the bytes at fault; `limit` beyond [`MAX_TEXT`]; what [`Sharded::new`] refuses, and what the notation
-    /// does not allow, each at the bytes that say it.
+    /// `parse` with the bytes at fault; `limit` beyond [`MAX_TEXT`]; the errors of [`Sharded::new`] and of the
+    /// notation, each with the bytes at fault.
     ///
     /// ```
     /// use tilewright_sharded::Text;
@@ -85,7 +85,7 @@ impl Sharded {
     /// Reads a sharded array whose shards are row-major: [`Text::parse`] without a layout.
     ///
     /// # Errors
-    /// As [`Text::parse`], and `unsupported` where the text says the layout of a shard.
+    /// As [`Text::parse`], and `unsupported` if the text contains the layout of a shard.
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
@@ -111,7 +111,7 @@ impl FromStr for Sharded {
     }
 }
 
-/// The whole text, in the first of the notations that can say it; the mesh alone where none can.
+/// Prints the whole text, in the first notation that can express it; the mesh alone if none can.
 impl fmt::Display for Sharded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said = dialect::DIALECTS.iter().find_map(|dialect| dialect.print(self).ok());
@@ -119,7 +119,7 @@ impl fmt::Display for Sharded {
     }
 }
 
-/// Where the first ` @ ` and the last ` / ` behind it begin, outside brackets and quotes.
+/// Returns the positions of the first ` @ ` and of the last ` / ` after it, outside brackets and quotes.
 fn marks(text: &str) -> (Option<usize>, Option<usize>) {
     let (mut depth, mut quote, mut at, mut slash) = (0usize, None, None, None);
     for (place, c) in text.char_indices() {
@@ -141,7 +141,7 @@ fn marks(text: &str) -> (Option<usize>, Option<usize>) {
     (at, slash)
 }
 
-/// A span without the spaces at its ends.
+/// Returns a span without the spaces at its ends.
 fn trimmed(text: &str, (from, to): (usize, usize)) -> (usize, usize) {
     let part = text.get(from..to).unwrap_or("");
     let start = from + part.len() - part.trim_start().len();

@@ -1,9 +1,9 @@
-//! Which axes cut which dims: what the notations that list axes by dim have in common.
+//! The axes that cut each dim: the common part of notations that list axes by dim.
 //!
 //! ```text
 //! dims = "[" [dim {"," dim}] "]"
 //! dim  = "{" [axis {"," axis}] [["," ] "?"] "}"       the first axis is the most significant
-//! axis = NAME [":(" PRE ")" SIZE]                      in quotes; the digit of this size behind digits of product PRE
+//! axis = NAME [":(" PRE ")" SIZE]                      in quotes; the digit of this size after digits of product PRE
 //! ```
 
 use crate::{
@@ -15,14 +15,14 @@ use crate::{
     split::{AxisPart, Cut, Split},
 };
 
-/// The axes of a dim, and whether more may come.
+/// The axes of a dim, and whether it is open, so that more axes may be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dim {
     pub(super) parts: Vec<AxisPart>,
     pub(super) open: bool,
 }
 
-/// `{…}`, the axes of one dim.
+/// Reads `{…}`, the axes of one dim.
 pub(super) fn dim(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<Dim, Error> {
     let (mut parts, mut open) = (Vec::new(), false);
     scanner.expect("{")?;
@@ -40,7 +40,7 @@ pub(super) fn dim(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<Dim, Error> 
     Ok(Dim { parts, open })
 }
 
-/// `"a"`, or `"a":(2)2`.
+/// Reads `"a"`, or `"a":(2)2`.
 fn part(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<AxisPart, Error> {
     let (name, span) = scanner.quoted()?;
     let axis = find(mesh, name, span)?;
@@ -55,7 +55,7 @@ fn part(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<AxisPart, Error> {
     Ok(part)
 }
 
-/// The axis of this name.
+/// Returns the axis of this name.
 pub(super) fn find(mesh: &Mesh, name: &str, span: (usize, usize)) -> Result<usize, Error> {
     mesh.axis(name).ok_or_else(|| {
         let names: Vec<String> = (0..mesh.sizes().len()).map(|axis| mesh.name(axis)).collect();
@@ -64,7 +64,7 @@ pub(super) fn find(mesh: &Mesh, name: &str, span: (usize, usize)) -> Result<usiz
     })
 }
 
-/// The axes of a dim as text, in quotes of this kind.
+/// Prints the axes of a dim, in quotes of this kind.
 pub(super) fn print(dim: &Dim, mesh: &Mesh, quote: char) -> String {
     let axis = |part: &AxisPart| {
         let name = format!("{quote}{}{quote}", mesh.name(part.axis));
@@ -75,7 +75,7 @@ pub(super) fn print(dim: &Dim, mesh: &Mesh, quote: char) -> String {
     format!("{{{}}}", axes.join(", "))
 }
 
-/// The splits of dims by one ceil over the product of their axes, as XLA cuts.
+/// Returns the splits of dims by one ceil over the product of their axes, as XLA cuts.
 pub(super) fn splits(dims: &[Vec<AxisPart>], mesh: &Mesh) -> Result<Vec<Split>, Error> {
     let cut = dims.iter().enumerate().filter(|(_, parts)| !parts.is_empty());
     let splits = cut.map(|(dim, parts)| {
@@ -86,7 +86,8 @@ pub(super) fn splits(dims: &[Vec<AxisPart>], mesh: &Mesh) -> Result<Vec<Split>, 
     splits.collect()
 }
 
-/// Which axes may cut each dim, the most significant first: as the lists say, where these are even, and as the splits do.
+/// Returns lists of axes that may cut each dim, the most significant first: those of the digits of the lists, if these
+/// are even, and those of the splits.
 pub(super) fn tilings(sharded: &Sharded) -> Vec<Vec<Vec<AxisPart>>> {
     let rank = sharded.extents().len();
     let mut by_split = vec![Vec::new(); rank];
@@ -114,14 +115,14 @@ pub(super) fn tilings(sharded: &Sharded) -> Vec<Vec<Vec<AxisPart>>> {
     tilings
 }
 
-/// The part of an axis that is a digit of this weight and size.
+/// Returns the part of an axis that is a digit of this weight and size.
 fn whole_or_part(mesh: &Mesh, axis: usize, weight: u64, size: u64) -> AxisPart {
     let whole = mesh.sizes().get(axis).copied().unwrap_or(1);
     let pre = whole / (weight * size).max(1);
     plain(AxisPart { axis, part: Some((pre, size)) }, mesh)
 }
 
-/// The same part, without numbers where it is the whole axis.
+/// Returns the part without numbers if it is the whole axis.
 fn plain(part: AxisPart, mesh: &Mesh) -> AxisPart {
     match part.part {
         Some((1, size)) if mesh.sizes().get(part.axis) == Some(&size) => AxisPart::whole(part.axis),
@@ -129,7 +130,7 @@ fn plain(part: AxisPart, mesh: &Mesh) -> AxisPart {
     }
 }
 
-/// The axes of a tiling, where each is whole.
+/// Returns the axes of a tiling, or an error if one is not whole.
 pub(super) fn whole_axes(tiling: &[Vec<AxisPart>], mesh: &Mesh) -> Result<Vec<Vec<usize>>, Error> {
     let axis = |part: &AxisPart| match part.part {
         None => Ok(part.axis),
@@ -141,7 +142,7 @@ pub(super) fn whole_axes(tiling: &[Vec<AxisPart>], mesh: &Mesh) -> Result<Vec<Ve
     tiling.iter().map(|parts| parts.iter().map(axis).collect()).collect()
 }
 
-/// A mesh with these names; one whose names are the numbers of its axes has none.
+/// Makes a mesh with these names; if the names are the numbers of the axes, they are dropped.
 pub(super) fn mesh(axes: &[(&str, u64)]) -> Result<Mesh, Error> {
     let numbered = axes.iter().enumerate().all(|(at, (name, _))| *name == at.to_string());
     match numbered {

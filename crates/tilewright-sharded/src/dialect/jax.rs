@@ -1,4 +1,4 @@
-//! JAX's `PartitionSpec`, the axes of each dim, and `NamedSharding`, the same with its mesh.
+//! JAX's `PartitionSpec`, the axes of each dim, and `NamedSharding`, which adds its mesh.
 //!
 //! ```text
 //! rule  = ("P" | "PartitionSpec") "(" [entry {"," entry} [","]] ")"
@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The first axis of a tuple is the most significant. Dims without an entry are whole, and so are those with
-//! `UNCONSTRAINED`, as in JAX's `devices_indices_map`. A dim that its axes do not divide is refused, as for JAX's arrays.
+//! `UNCONSTRAINED`, as in JAX's `devices_indices_map`. A dim that is not a multiple of its axes is refused, as for
+//! JAX's arrays.
 //!
 //! Source: `jax/_src/partition_spec.py`, `jax/_src/named_sharding.py`.
 
@@ -57,7 +58,7 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
     Ok(sharded)
 }
 
-/// `Mesh('x': 2, 'y': 4, axis_types=(Auto, Auto))`.
+/// Reads `Mesh('x': 2, 'y': 4, axis_types=(Auto, Auto))`.
 fn named_mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
     scanner.expect("Mesh(")?;
     let (from, mut axes) = (scanner.at(), Vec::new());

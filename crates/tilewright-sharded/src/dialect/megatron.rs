@@ -1,4 +1,4 @@
-//! The rules of Megatron and vLLM: how a parameter is cut over the tensor-parallel axis.
+//! The rules of Megatron and vLLM: the ways in which a parameter is cut over the tensor-parallel axis.
 //!
 //! ```text
 //! rule  = [maker ":"] word
@@ -12,11 +12,11 @@
 //!       | "qkv(h=" INT ",g=" INT ",d=" INT {"," ("array" | "shard") "=" ("concat" | "grouped")} ")"
 //! ```
 //!
-//! The axis is the one called `tp`, or the only one. The makers agree on the first four words. They differ on `vocab` and
-//! `qkv`, so these need a maker; a `qkv` that states both orders needs none. [`Heads`] says what the orders are. The
-//! maker gives the order of the shards, and of an array whose order is not stated.
+//! The axis is the one called `tp`, or the only one. The makers agree on the first four words. They differ on `vocab`
+//! and `qkv`, so these need a maker; a `qkv` that states both orders needs none. [`Heads`] defines the orders. The
+//! maker determines the order of the shards, and of an array whose order is not stated.
 //!
-//! A fused tensor is never told from its shape: cut as `column` it has the same extents and the wrong halves.
+//! The shape does not show that a tensor is fused: cut as `column`, it has the same extents and the wrong halves.
 //!
 //! Source: Megatron-LM's `core/tensor_parallel/layers.py`, `core/transformer/attention.py` and `mlp.py`, and
 //! `_vocab_size_with_padding` of `training/tokenizer/tokenizer.py`; vLLM's `layers/linear.py` and
@@ -44,7 +44,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 const WORDS: [&str; 6] = ["column", "row", "replicated", "gate_up", "vocab", "qkv"];
 
-/// Who made the shards.
+/// The library that made the shards.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Maker {
     Megatron,
@@ -61,7 +61,7 @@ impl Maker {
         }
     }
 
-    /// Its order of the heads in a shard.
+    /// Returns its order of the heads in a shard.
     fn order(self) -> HeadOrder {
         match self {
             Maker::Megatron => HeadOrder::Grouped,
@@ -69,7 +69,7 @@ impl Maker {
         }
     }
 
-    /// The maker whose shards have this order.
+    /// Returns the maker whose shards have this order.
     fn of(order: HeadOrder) -> Maker {
         match order {
             HeadOrder::Grouped => Maker::Megatron,
@@ -77,12 +77,12 @@ impl Maker {
         }
     }
 
-    /// The multiple to which it pads a vocabulary of these rows over `count` devices.
+    /// Returns the multiple to which it pads a vocabulary of these rows over `count` devices.
     fn multiple(self, rows: u64, pad: u64, count: u64) -> Result<u64, Error> {
         let multiple = match self {
             Maker::Megatron => pad.checked_mul(count),
             Maker::Vllm if pad.is_multiple_of(count) => Some(pad),
-            // The rows it comes to, which are a multiple of themselves.
+            // The padded number of rows, which is a multiple of itself.
             Maker::Vllm => padded(rows.max(1), pad),
         };
         let multiple = multiple
@@ -134,7 +134,7 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
     Sharded::new(asked.extents, asked.dtype, mesh, split.into_iter().collect())
 }
 
-/// The axis that is called `tp`, or the only one.
+/// Returns the axis that is called `tp`, or the only one.
 fn axis(mesh: &Mesh) -> Result<usize, Error> {
     let only = (mesh.sizes().len() == 1).then_some(0);
     mesh.axis("tp").or(only).ok_or_else(|| {
@@ -174,7 +174,7 @@ fn fused(scanner: &mut Scanner<'_>, rows: u64, count: u64) -> Result<Cut, Error>
     }
 }
 
-/// A padded vocabulary of these rows over this number of devices; the rule begins at `from`.
+/// Reads a padded vocabulary of these rows over this number of devices; the rule begins at `from`.
 fn vocabulary(
     scanner: &mut Scanner<'_>,
     maker: Option<Maker>,
@@ -204,13 +204,13 @@ fn positive(scanner: &mut Scanner<'_>) -> Result<u64, Error> {
     }
 }
 
-/// An error for a rule that the makers read differently, with the text for each.
+/// Returns an error for a rule that the makers read differently, with the text for each.
 fn unnamed(rule: &str, differ: &str, [megatron, vllm]: [&str; 2]) -> Error {
     let write = format!("write `megatron:{megatron}` or `vllm:{vllm}`");
     Error::mismatch(format!("`{rule}` has two meanings: {differ}; {write}"))
 }
 
-/// The fused heads of an array of these rows over this number of devices; the rule begins at `from`.
+/// Reads the fused heads of an array of these rows over this number of devices; the rule begins at `from`.
 fn heads(
     scanner: &mut Scanner<'_>,
     maker: Option<Maker>,
@@ -244,7 +244,7 @@ fn heads(
     Ok(Cut::Heads(heads))
 }
 
-/// The numbers that a list of heads states.
+/// The numbers in a list of heads.
 #[derive(Default)]
 struct Given {
     h: Option<u64>,
@@ -280,7 +280,8 @@ impl Given {
     }
 }
 
-/// An error for a list of heads without one of its numbers, with the rows of a head where the other two imply them.
+/// Returns an error for a list of heads without one of its numbers, with the rows of a head if the other two imply
+/// them.
 fn lacking(given: [Option<u64>; 3], rows: u64) -> Error {
     let named = ["h (the query heads)", "g (the groups)", "d (the rows of a head)"];
     let absent = named.iter().zip(given).filter(|(_, number)| number.is_none());
@@ -314,7 +315,7 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
         .map_err(|error| Error::unsupported(format!("megatron cannot say it: {error}")))?;
     let count = mesh.sizes().get(axis).copied().unwrap_or(1);
     let cuts = || sharded.splits().iter().map(|split| &split.cut);
-    // Heads that were given are said again, also where a shorter rule cuts so.
+    // Heads are printed as they were given, even if a shorter rule cuts equally.
     let given = cuts().filter_map(|cut| match cut {
         Cut::Heads(heads) => Some(fused_heads(heads)),
         Cut::Chunk | Cut::Strided { .. } | Cut::Padded { .. } | Cut::Listed(_) => None,
@@ -332,7 +333,7 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     Ok(rules.map(|rule| format!("{mesh} {rule}")).collect())
 }
 
-/// The rule of these heads; the order of the array stands in it where it is not the maker's.
+/// Returns the rule of these heads; it states the order of the array if that is not the maker's.
 fn fused_heads(heads: &Heads) -> String {
     let Heads { queries, groups, rows, array, shard } = heads;
     let maker = Maker::of(*shard).name();

@@ -1,12 +1,12 @@
-//! The notations of shardings: each reads a text into a [`Sharded`], and prints one.
+//! The notations of shardings: each reads a text to a [`Sharded`], and prints one.
 //!
 //! ```text
 //! SHARDING = [MESH] RULE                              RULE is read by the dialect that claims its first characters
 //! MESH     = "mesh(" axis {"," axis} [";" INT {"," INT}] ")"
-//! axis     = INT | NAME "=" INT                       all with names, or none; behind `;` the devices in order
+//! axis     = INT | NAME "=" INT                       all with names, or none; after `;` the devices in order
 //! ```
 //!
-//! | notation | a rule | its file |
+//! | notation | a rule | file |
 //! |---|---|---|
 //! | `torch` | `[Shard(0), _StridedShard(0, sf=2), Replicate()] order(1,0)` | `torch.rs` |
 //! | `jax` | `P("dp", None, ("a", "b"))` | `jax.rs` |
@@ -14,8 +14,8 @@
 //! | `shardy` | `sdy <mesh<["x"=2]>, [{"x"}, {}]>` | `shardy.rs` |
 //! | `megatron` | `column`, `gate_up`, `megatron:qkv(h=8,g=2,d=4)`, `vllm:vocab(pad=64)` | `megatron.rs` |
 //!
-//! A dialect prints by candidates, and each is read again: what it says is compared with what was asked, device by device.
-//! So a text is never an approximation, and a refusal names the first device that differs.
+//! A dialect prints candidates, and each is read again: its devices are compared with those of the sharding. So a text
+//! is never an approximation, and a refusal names the first device that differs.
 //!
 //! ```
 //! use tilewright_sharded::{Sharded, dialect};
@@ -41,7 +41,7 @@ use crate::{
     sharded::Sharded,
 };
 
-/// What a rule is read for.
+/// The array and the mesh for which a rule is read.
 pub(crate) struct Asked<'a> {
     pub(crate) extents: &'a [u64],
     pub(crate) dtype: Option<Dtype>,
@@ -49,7 +49,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The mesh, which this notation does not say itself.
+    /// Returns the mesh, which this notation does not contain itself.
     fn need_mesh(&mut self, notation: &str) -> Result<Mesh, Error> {
         self.mesh.take().ok_or_else(|| {
             let before = "write `mesh(dp=2,tp=4)`, or `mesh(2,4)`, before it";
@@ -69,19 +69,19 @@ impl Asked<'_> {
 pub struct Dialect {
     name: &'static str,
     title: &'static str,
-    /// Whether a rule that begins like this is written in it.
+    /// Returns true for a rule in this notation, judged by its beginning.
     claims: fn(&str) -> bool,
     read: fn(&mut Scanner<'_>, Asked<'_>) -> Result<Sharded, Error>,
-    /// Texts that may say it, the likeliest first.
+    /// Returns texts that may describe a sharding, the most likely first.
     say: fn(&Sharded) -> Result<Vec<String>, Error>,
 }
 
-/// The notations, in the order in which a text of one's own is looked for.
+/// The notations, in the order in which a text is offered to them.
 pub static DIALECTS: &[Dialect] =
     &[torch::DIALECT, jax::DIALECT, hlo::DIALECT, shardy::DIALECT, megatron::DIALECT];
 
 impl Dialect {
-    /// The name.
+    /// Returns the name.
     ///
     /// ```
     /// assert_eq!(tilewright_sharded::dialect::DIALECTS[0].name(), "torch");
@@ -90,7 +90,7 @@ impl Dialect {
         self.name
     }
 
-    /// What it is, in a few words.
+    /// Returns a short description.
     ///
     /// ```
     /// assert_eq!(tilewright_sharded::dialect::DIALECTS[0].title(), "placements of torch's DTensor");
@@ -99,10 +99,10 @@ impl Dialect {
         self.title
     }
 
-    /// The sharding in this notation, with its mesh; it reads back as the same lists for every device.
+    /// Prints the sharding in this notation, with its mesh. The text reads back as the same lists for every device.
     ///
     /// # Errors
-    /// `unsupported` with what the notation cannot say: the first device that the nearest text gives other indices.
+    /// `unsupported` with the reason: the first device to which the nearest text assigns other indices.
     ///
     /// ```
     /// use tilewright_sharded::{Sharded, dialect::dialect};
@@ -124,7 +124,7 @@ impl Dialect {
         Err(Error::unsupported(format!("{} cannot say it: {reason}", self.name)))
     }
 
-    /// Why a text does not say it.
+    /// Returns the reason why a text does not describe the sharding; `None` if it does.
     fn refusal(&self, sharded: &Sharded, text: &str) -> Option<String> {
         use crate::difference::Difference::{Array, Device, Lists};
         let mut scanner = Scanner::new(text);
@@ -141,10 +141,10 @@ impl Dialect {
     }
 }
 
-/// The notation of this name.
+/// Returns the notation of this name.
 ///
 /// # Errors
-/// `unsupported` with the names there are.
+/// `unsupported` with the known names.
 ///
 /// ```
 /// use tilewright_sharded::dialect::dialect;
@@ -174,7 +174,7 @@ pub(crate) fn sharding(
         return Err(scanner.expected(&format!("a sharding: {forms}")));
     };
     let sharded = (dialect.read)(scanner, Asked { extents, dtype, mesh });
-    // Where nothing was read yet, the whole rule is at fault.
+    // If nothing was read yet, the whole rule is at fault.
     let end =
         if scanner.at() > from { scanner.at() } else { from + scanner.rest().trim_end().len() };
     let sharded = sharded.map_err(|error| error.at((from, end)))?;
@@ -182,7 +182,7 @@ pub(crate) fn sharding(
     Ok(sharded)
 }
 
-/// What follows `mesh(`.
+/// Reads the text after `mesh(`.
 fn mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
     let from = scanner.at();
     let mut axes = vec![axis(scanner)?];
@@ -208,7 +208,7 @@ fn mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
     mesh.map_err(|error| error.at(span))
 }
 
-/// A size, or `NAME=SIZE`.
+/// Reads a size, or `NAME=SIZE`.
 fn axis<'a>(scanner: &mut Scanner<'a>) -> Result<(Option<&'a str>, u64), Error> {
     if scanner.peek().is_some_and(|c| c.is_ascii_digit()) {
         return Ok((None, scanner.natural()?));

@@ -6,9 +6,9 @@
 //! mesh = "mesh<[" [NAME "=" INT {"," NAME "=" INT}] "]" ["," "device_ids=[" INT {"," INT} "]"] ">" | "@" NAME
 //! ```
 //!
-//! `dim` is that of `axes.rs`, with names in `"`. `@NAME` stands for the mesh before the rule. A dim that is open, `?`, is
-//! read as closed, and its priority, `p1`, is passed over: both are for the compiler, and what is stored has one sharding. `unreduced` axes hold summands, and are refused. Uneven dims are cut as
-//! XLA does.
+//! `dim` is that of `axes.rs`, with names in `"`. `@NAME` refers to the mesh before the rule. A dim that is open, `?`,
+//! is read as closed, and its priority, `p1`, is ignored: both are for the compiler, and a stored array has one
+//! sharding. `unreduced` axes hold summands, and are refused. Uneven dims are cut as in XLA.
 //!
 //! Source: `shardy/dialect/sdy/ir/attrs.td`.
 

@@ -7,12 +7,12 @@
 //!           | "Replicate()" | "R"
 //! ```
 //!
-//! The axes cut from left to right, each cutting the parts of the axes before it, or in the given order: `order(1,0)` is
-//! FSDP over tensor parallelism, as in `fully_shard`. A negative dim counts from the last. `Partial` holds summands instead
+//! The axes cut from left to right, each the parts of the axes before it, or in the given order: `order(1,0)` is FSDP
+//! over tensor parallelism, as in `fully_shard`. A negative dim counts from the last. `Partial` holds summands instead
 //! of values, and is refused.
 //!
-//! Source: `torch/distributed/tensor/placement_types.py`, whose `Shard` is `torch.chunk`, and whose `_StridedShard` is a
-//! chunk of each of `split_factor` chunks.
+//! Source: `torch/distributed/tensor/placement_types.py`, whose `Shard` is `torch.chunk`, and whose `_StridedShard` is
+//! a chunk of each of `split_factor` chunks.
 
 use super::{
     Asked, Dialect,
@@ -63,7 +63,7 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
     Sharded::new(asked.extents, asked.dtype, mesh, order.iter().filter_map(split).collect())
 }
 
-/// The dim that an axis cuts, and how; `None` where it replicates.
+/// The dim that an axis cuts, with the rule; `None` if it replicates.
 type Placement = Option<(usize, Cut)>;
 
 fn placement(scanner: &mut Scanner<'_>, rank: usize) -> Result<Placement, Error> {
@@ -101,7 +101,7 @@ fn placement(scanner: &mut Scanner<'_>, rank: usize) -> Result<Placement, Error>
     }
 }
 
-/// `[dim=]INT`, below 0 from the last.
+/// Reads `[dim=]INT`; a negative number counts from the last.
 fn dim(scanner: &mut Scanner<'_>, rank: usize, from: usize) -> Result<usize, Error> {
     if scanner.eat_word("dim") {
         scanner.expect("=")?;
@@ -114,7 +114,7 @@ fn dim(scanner: &mut Scanner<'_>, rank: usize, from: usize) -> Result<usize, Err
     })
 }
 
-/// `[sf=]INT`, 1 and more.
+/// Reads `[sf=]INT`, at least 1.
 fn factor(scanner: &mut Scanner<'_>) -> Result<u64, Error> {
     if scanner.eat_word("sf") || scanner.eat_word("split_factor") {
         scanner.expect("=")?;
@@ -127,7 +127,7 @@ fn factor(scanner: &mut Scanner<'_>) -> Result<u64, Error> {
     }
 }
 
-/// The axes in the order of cutting, by number or name; those that replicate may be left out.
+/// Reads the axes in the order of cutting, by number or name; those that replicate may be left out.
 fn order(
     scanner: &mut Scanner<'_>,
     mesh: &Mesh,
@@ -186,7 +186,7 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     }
 }
 
-/// The steps that the splits are.
+/// Returns the steps of the splits.
 fn of_splits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
     let mut steps = Vec::new();
     for split in sharded.splits() {
@@ -205,7 +205,8 @@ fn of_splits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
     Ok(steps)
 }
 
-/// The steps that the digits of the lists are: from the largest stride down, and a local digit above is a factor.
+/// Returns the steps of the digits of the lists: from the largest stride down; a local digit above a step is its
+/// factor.
 fn of_digits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
     let tiling = tilings(sharded).into_iter().next().unwrap_or_default();
     whole_axes(&tiling, sharded.mesh())?;
@@ -222,7 +223,7 @@ fn of_digits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
     Ok(steps)
 }
 
-/// Whether the axes of each dim cut from left to right.
+/// Returns whether the axes of each dim cut from left to right.
 fn in_order(steps: &[Step]) -> bool {
     let later = |at: usize, step: &Step| {
         steps.iter().skip(at + 1).all(|other| other.1 != step.1 || other.0 > step.0)
@@ -230,8 +231,8 @@ fn in_order(steps: &[Step]) -> bool {
     steps.iter().enumerate().all(|(at, step)| later(at, step))
 }
 
-/// The placements that say an order of cutting from left to right: the factor of an axis is the product of those that
-/// cut the same dim before it and stand further right.
+/// Returns the placements that express an order of cutting from left to right: the factor of an axis is the product of
+/// those that cut the same dim before it and are further right.
 fn left_to_right(mesh: &Mesh, steps: &[Step]) -> Vec<Step> {
     let factor = |at: usize, (axis, dim, _): &Step| {
         let before = steps.iter().take(at).filter(|other| other.1 == *dim && other.0 > *axis);

@@ -13,13 +13,14 @@
 //! ids        = INT {"," INT} | "[" INT {"," INT} "]" ["T(" INT {"," INT} ")"]
 //! ```
 //!
-//! The list, or the iota, is reshaped to the tile dims; those behind the array's dims are the kinds. With c = ceil(n / tile)
-//! the device at tile w holds [w·c, (w+1)·c) of a dim, cut off at n, and is stored with c. The numbers are devices, or
-//! positions of the mesh where one stands before the text.
+//! The list, or the iota, is reshaped to the tile dims; tile dims after those of the array are the kinds. With c =
+//! ceil(n / tile), the device at tile w holds [w·c, (w+1)·c) of a dim, cut off at n, and stores c. The numbers are
+//! devices, or positions of the mesh if one precedes the text.
 //!
-//! What XLA's own reader lets pass is refused here: a device that stands twice, a list that is too short (it fills zeros
-//! in), tile dims whose product is another than the iota's, `T(0,0)`, a tile of 0, words behind a body. Open dims, `?`, are
-//! read as closed. `manual`, `unreduced` and `unknown` are read and printed, and hold no values of an array.
+//! This reader refuses some texts that XLA's own reader accepts: a device that occurs twice, a list that is too short
+//! (XLA fills in zeros), tile dims whose product differs from the iota's, `T(0,0)`, a tile of 0, words after a body.
+//! Open dims, `?`, are read as closed. `manual`, `unreduced` and `unknown` are read and printed, but do not define the
+//! values of an array.
 //!
 //! Source: `xla/hlo/ir/hlo_sharding.cc`, `xla/hlo/ir/tile_assignment.h`, `xla/hlo/parser/hlo_parser.cc`.
 
@@ -60,7 +61,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     say,
 };
 
-/// An `HloSharding`, which says nothing of an array's extents. `Display` is XLA's canonical text.
+/// An `HloSharding`, which does not state an array's extents. `Display` is XLA's canonical text.
 ///
 /// ```
 /// use tilewright_sharded::dialect::hlo::HloSharding;
@@ -89,7 +90,7 @@ enum Body {
     Tuple(Vec<HloSharding>),
 }
 
-/// What devices without a tile of their own hold.
+/// The contents of devices without their own tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Manual,
@@ -110,7 +111,7 @@ impl Kind {
         Kind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
     }
 
-    /// That devices of this kind hold no values that are known.
+    /// Returns the error that devices of this kind hold no known values.
     fn refused(self) -> Error {
         Error::unsupported(match self {
             Kind::Replicated => "no tile",
@@ -129,7 +130,7 @@ impl HloSharding {
     /// Reads a text.
     ///
     /// # Errors
-    /// `parse` with the bytes at fault, `illegal` for devices that stand twice and the like.
+    /// `parse` with the bytes at fault, `illegal` for devices that occur twice and similar faults.
     ///
     /// ```
     /// use tilewright_sharded::dialect::hlo::HloSharding;
@@ -143,7 +144,7 @@ impl HloSharding {
         Ok(sharding)
     }
 
-    /// The shardings of a tuple's leaves; empty for that of one array.
+    /// Returns the shardings of a tuple's leaves; empty for the sharding of one array.
     ///
     /// ```
     /// use tilewright_sharded::dialect::hlo::HloSharding;
@@ -157,7 +158,7 @@ impl HloSharding {
         }
     }
 
-    /// The same with a tile assignment in place of named axes.
+    /// Returns the sharding with a tile assignment in place of named axes.
     ///
     /// ```
     /// use tilewright_sharded::dialect::hlo::HloSharding;
@@ -168,7 +169,7 @@ impl HloSharding {
     /// ```
     ///
     /// # Errors
-    /// `unsupported` for axes that are manual or unreduced beside those of dims.
+    /// `unsupported` for manual or unreduced axes in addition to those of dims.
     pub fn tiled(&self) -> Result<HloSharding, Error> {
         let Body::Named(named) = &self.body else { return Ok(self.clone()) };
         let body = match &named.body {
@@ -182,11 +183,11 @@ impl HloSharding {
         Ok(HloSharding { body, ..self.clone() })
     }
 
-    /// An array with these extents in this sharding, whose numbers are devices, or positions of `mesh`.
+    /// Returns an array with these extents in this sharding, whose numbers are devices, or positions of `mesh`.
     ///
     /// # Errors
-    /// `mismatch` where the tile dims are not those of the array; `unsupported` for a tuple, and for what holds no values
-    /// of the array.
+    /// `mismatch` if the number of tile dims is not that of the array; `unsupported` for a tuple, and for a sharding
+    /// that does not define values of the array.
     ///
     /// ```
     /// use tilewright_sharded::dialect::hlo::HloSharding;
@@ -227,7 +228,7 @@ impl HloSharding {
     }
 }
 
-/// A tile assignment whose numbers are devices: the mesh is that of the tiles.
+/// Converts a tile assignment whose numbers are devices: the mesh is that of the tiles.
 fn alone(tiled: &Tiled, extents: &[u64], dtype: Option<Dtype>) -> Result<Sharded, Error> {
     let mesh = Mesh::new(&tiled.tile)?.with_order(&tiled.devices.numbers())?;
     let dims: Vec<Vec<AxisPart>> =
@@ -238,7 +239,8 @@ fn alone(tiled: &Tiled, extents: &[u64], dtype: Option<Dtype>) -> Result<Sharded
     Sharded::new(extents, dtype, mesh, splits)
 }
 
-/// A tile assignment whose numbers are positions of a mesh: axes of it where these number the tiles, else a list for each.
+/// Converts a tile assignment whose numbers are positions of a mesh: to axes of it if they number the tiles, else to a
+/// list for each position.
 fn over(
     tiled: &Tiled,
     extents: &[u64],
@@ -277,10 +279,10 @@ fn over(
     Sharded::new(extents, dtype, mesh, splits)
 }
 
-/// The tile assignment of dims that are cut over these parts of a mesh, whose numbers are its devices.
+/// Returns the tile assignment of dims that are cut over these parts of a mesh, whose numbers are its devices.
 fn tiling(mesh: &Mesh, dims: &[Vec<AxisPart>]) -> Result<Body, Error> {
     check_apart(dims.iter().flatten(), mesh)?;
-    // The digits of all axes, the most significant first: those that cut, and what is left between them.
+    // The digits of all axes, the most significant first: those that cut, and the remaining ones between them.
     let (mut sizes, mut used) = (Vec::new(), vec![Vec::new(); dims.len()]);
     for (axis, size) in mesh.sizes().iter().enumerate() {
         let mut parts = Vec::new();
@@ -318,7 +320,7 @@ fn tiling(mesh: &Mesh, dims: &[Vec<AxisPart>]) -> Result<Body, Error> {
     let devices = positions.iter().map(|at| mesh.device(*at).unwrap_or(*at)).collect();
     let tiled = Tiled { tile, devices: Assignment::of(devices), kinds: vec![Kind::Replicated] };
     Ok(match tiled.canonical() {
-        // Sorting those that hold the same may have made an iota of a list.
+        // After sorting equal holders, a list may have become an iota.
         Body::Tiled(Tiled { tile, devices, kinds }) => {
             Body::Tiled(Tiled { tile, devices: Assignment::of(devices.numbers()), kinds })
         }
@@ -331,7 +333,7 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     if let (0, Some([device])) = (mesh.sizes().len(), mesh.order()) {
         return Ok(vec![format!("{{maximal device={device}}}")]);
     }
-    // The numbers of a text are positions where the mesh before it has devices of its own.
+    // If the mesh before a text lists its devices, the numbers of the text are positions.
     let before = mesh.is_named() && mesh.order().is_some();
     let numbered = if before { mesh.in_order() } else { mesh.clone() };
     let mut texts = Vec::new();

@@ -27,7 +27,7 @@ pub(super) enum NamedBody {
     Dims { dims: Vec<Dim>, others: Vec<Other> },
 }
 
-/// Axes that cut no dim: their kind, the reduction that the text names, the axes.
+/// Axes that cut no dim: their kind, the reduction in the text, and the axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Other {
     pub(super) kind: Kind,
@@ -36,7 +36,7 @@ pub(super) struct Other {
 }
 
 impl Other {
-    /// None of these holds summands, or what the program decides.
+    /// Returns an error if some of these axes hold summands, or values that only the program determines.
     pub(super) fn check(others: &[Other]) -> Result<(), Error> {
         match others.iter().find(|other| other.kind != Kind::Replicated) {
             Some(other) => Err(other.kind.refused()),

@@ -1,13 +1,13 @@
-//! A tile assignment whose numbers are positions of a mesh, as axes that cut dims.
+//! Converts a tile assignment whose numbers are positions of a mesh to axes that cut dims.
 //!
-//! Where an iota numbers the tiles, the index of a position along a dim is a number whose digits are those of axes:
+//! If an iota numbers the tiles, the index of a position along a dim is a number whose digits are those of axes:
 //!
 //! ```text
-//! index(c) = Σ (c_a / place mod size) · weight      over digits of axes, each its place, size and weight
+//! index(c) = Σ (c_a / place mod size) · weight      over digits of axes, each with its place, size and weight
 //! ```
 //!
-//! The digits are read off the indices, and every position is compared with them. Other assignments, such as a list in
-//! an order of its own, are lists for each position.
+//! The digits are found from the indices, and every position is compared with them. Other assignments, such as a list
+//! in an irregular order, become lists for each position.
 
 use crate::{mesh::Mesh, split::AxisPart};
 
@@ -18,7 +18,8 @@ struct Digit {
     part: AxisPart,
 }
 
-/// The parts of axes that give each position its index among `count`, the most significant first; `None` where no digits do.
+/// Returns the parts of axes that give each position its index among `count`, the most significant first; `None` if no
+/// digits do.
 pub(super) fn parts(mesh: &Mesh, count: u64, index: &[u64]) -> Option<Vec<AxisPart>> {
     let at = |position: u64| index.get(usize::try_from(position).ok()?).copied();
     if at(0)? != 0 {
@@ -41,7 +42,8 @@ pub(super) fn parts(mesh: &Mesh, count: u64, index: &[u64]) -> Option<Vec<AxisPa
     (whole == Some(count) && said).then_some(split.parts)
 }
 
-/// The digits of an axis in the index along it, from the least significant of the axis up; `None` for what is no digits.
+/// Returns the digits of an axis in the index along it, from the least significant of the axis up; `None` if the index
+/// does not consist of digits.
 fn digits_of(axis: usize, along: &[u64]) -> Option<Vec<Digit>> {
     let (mut place, mut digits) = (1, Vec::new());
     while place < along.len() {

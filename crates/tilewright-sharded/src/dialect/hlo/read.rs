@@ -1,4 +1,4 @@
-//! The text of an `HloSharding`, read with care.
+//! Reads the text of an `HloSharding`, with stricter checks than XLA's reader.
 
 use super::{
     Body, HloSharding, Kind,
@@ -14,7 +14,7 @@ use crate::{
     split::check_apart,
 };
 
-/// Reads one sharding, the brackets of `depth` tuples being open.
+/// Reads one sharding, inside of `depth` open tuples.
 pub(super) fn sharding(scanner: &mut Scanner<'_>, depth: usize) -> Result<HloSharding, Error> {
     scanner.skip();
     if !scanner.rest().starts_with('{') {
@@ -74,7 +74,7 @@ fn body(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
     }
 }
 
-/// What follows `devices`.
+/// Reads the text after `devices`.
 fn devices(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
     scanner.expect("=")?;
     scanner.skip();
@@ -94,7 +94,7 @@ fn devices(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
     Ok(Tiled { tile, devices, kinds }.canonical())
 }
 
-/// `[2,4]`: sizes of 1 and more, whose product is no more than [`MAX_DEVICES`].
+/// Reads `[2,4]`: sizes of at least 1, whose product is at most [`MAX_DEVICES`].
 fn sizes(scanner: &mut Scanner<'_>) -> Result<Vec<u64>, Error> {
     scanner.skip();
     let from = scanner.at();
@@ -116,7 +116,7 @@ fn sizes(scanner: &mut Scanner<'_>) -> Result<Vec<u64>, Error> {
     }
 }
 
-/// `[2,4]T(1,0)`, of `count` numbers.
+/// Reads `[2,4]T(1,0)`, of `count` numbers.
 fn iota_of(scanner: &mut Scanner<'_>, count: u64) -> Result<Assignment, Error> {
     scanner.skip();
     let from = scanner.at();
@@ -133,7 +133,7 @@ fn iota_of(scanner: &mut Scanner<'_>, count: u64) -> Result<Assignment, Error> {
     Ok(Assignment::Iota { dims, order })
 }
 
-/// `(1,0)`: each of the dims once.
+/// Reads `(1,0)`: each of the dims once.
 fn transposed(scanner: &mut Scanner<'_>, dims: usize) -> Result<Vec<usize>, Error> {
     let from = scanner.at() + 1;
     let order = scanner.list(("(", ")"), MOST, Scanner::natural)?;
@@ -149,7 +149,7 @@ fn transposed(scanner: &mut Scanner<'_>, dims: usize) -> Result<Vec<usize>, Erro
     }
 }
 
-/// `0,1,2,3`: `count` numbers, each once.
+/// Reads `0,1,2,3`: `count` numbers, each once.
 fn numbers(scanner: &mut Scanner<'_>, count: u64) -> Result<Vec<u64>, Error> {
     scanner.skip();
     let from = scanner.at();
@@ -162,7 +162,7 @@ fn numbers(scanner: &mut Scanner<'_>, count: u64) -> Result<Vec<u64>, Error> {
         let said = format!("{} devices for {count} tiles", numbers.len());
         return Err(Error::parse(span, said));
     }
-    // What a mesh refuses is refused here.
+    // Refuses lists that a mesh refuses.
     let _ = Mesh::new(&[count])?.with_order(&numbers).map_err(|error| error.at(span))?;
     Ok(numbers)
 }
@@ -181,7 +181,7 @@ fn kinds(scanner: &mut Scanner<'_>) -> Result<Vec<Kind>, Error> {
     })
 }
 
-/// A kind that tile dims or axes can be.
+/// Returns a kind that tile dims or axes can have.
 fn kind(word: &str, span: (usize, usize)) -> Result<Kind, Error> {
     let known = ["replicated", "manual", "unreduced"];
     let found = Kind::ALL.iter().find(|(_, name)| *name == word && known.contains(name));
@@ -191,7 +191,7 @@ fn kind(word: &str, span: (usize, usize)) -> Result<Kind, Error> {
     })
 }
 
-/// What follows `mesh`.
+/// Reads the text after `mesh`.
 fn named(scanner: &mut Scanner<'_>) -> Result<Named, Error> {
     scanner.skip();
     let from = scanner.at();
@@ -218,7 +218,7 @@ fn named(scanner: &mut Scanner<'_>) -> Result<Named, Error> {
         let (word, span) = scanner.word("replicated=, manual= or unreduced=")?;
         scanner.expect("=")?;
         scanner.skip();
-        // As in `unreduced=max{'x'}`.
+        // For example `unreduced=max{'x'}`.
         let reduction = scanner.take(|c| c.is_ascii_lowercase()).to_owned();
         let kind = kind(word, span)?;
         others.push(Other { kind, reduction, axes: dim(scanner, &mesh)? });
@@ -229,7 +229,7 @@ fn named(scanner: &mut Scanner<'_>) -> Result<Named, Error> {
     Ok(Named { mesh, body: NamedBody::Dims { dims, others } })
 }
 
-/// `(1,0)`, or `([2,4]T(1,0))`.
+/// Reads `(1,0)`, or `([2,4]T(1,0))`.
 fn ids(scanner: &mut Scanner<'_>, mesh: Mesh) -> Result<Mesh, Error> {
     scanner.expect("(")?;
     scanner.skip();
@@ -250,7 +250,7 @@ fn ids(scanner: &mut Scanner<'_>, mesh: Mesh) -> Result<Mesh, Error> {
     Ok(mesh)
 }
 
-/// `{…}` with what is in it, braces and quotes closed.
+/// Reads `{…}` with its contents, up to the matching brace outside quotes.
 fn braces(scanner: &mut Scanner<'_>) -> Result<String, Error> {
     scanner.skip();
     let (from, rest) = (scanner.at(), scanner.rest());

@@ -5,12 +5,12 @@ use std::fmt;
 use super::{Body, Kind};
 use crate::{error::Error, nested::sequence, scan::comma};
 
-/// Tiles of an array and of what devices share, and the devices of all tiles, row-major.
+/// Tiles of an array and of the dims that devices share, and the devices of all tiles, row-major.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tiled {
     pub(super) tile: Vec<u64>,
     pub(super) devices: Assignment,
-    /// What the last tile dims are.
+    /// The kinds of the last tile dims.
     pub(super) kinds: Vec<Kind>,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Assignment {
 }
 
 impl Assignment {
-    /// The shortest assignment of these numbers: an iota where they are one.
+    /// Returns the shortest assignment of these numbers: an iota if possible.
     pub(super) fn of(numbers: Vec<u64>) -> Assignment {
         let signed: Vec<i128> = numbers.iter().map(|number| i128::from(*number)).collect();
         let Some(digits) = sequence(&signed) else { return Assignment::List(numbers) };
@@ -42,7 +42,7 @@ impl Assignment {
         Assignment::Iota { dims: sorted.iter().map(|(_, size)| *size).collect(), order }
     }
 
-    /// The numbers, row-major over the tiles.
+    /// Returns the numbers, row-major over the tiles.
     pub(super) fn numbers(&self) -> Vec<u64> {
         match self {
             Assignment::List(numbers) => numbers.clone(),
@@ -51,7 +51,7 @@ impl Assignment {
     }
 }
 
-/// 0, 1, … in these dims, transposed: the numbers in the order of the result.
+/// Returns 0, 1, … in these dims, transposed: the numbers in the order of the result.
 pub(super) fn iota(dims: &[u64], order: &[usize]) -> Vec<u64> {
     let stride = |at: usize| dims.iter().skip(at + 1).product::<u64>();
     let mut numbers = vec![0];
@@ -65,7 +65,7 @@ pub(super) fn iota(dims: &[u64], order: &[usize]) -> Vec<u64> {
 }
 
 impl Tiled {
-    /// The array's rank is what the kinds leave of the tile dims.
+    /// Returns an error unless the array's rank is the number of tile dims minus that of kinds.
     pub(super) fn check_rank(&self, rank: usize) -> Result<(), Error> {
         let given = self.tile.len().saturating_sub(self.kinds.len());
         match given == rank {
@@ -74,14 +74,14 @@ impl Tiled {
         }
     }
 
-    /// An error where devices share a tile in a way that says no values of it.
+    /// Returns an error if devices share a tile in a way that does not define its values.
     pub(super) fn check_held(&self) -> Result<(), Error> {
         let other = self.kinds.iter().find(|kind| **kind != Kind::Replicated);
         other.map_or(Ok(()), |kind| Err(kind.refused()))
     }
 
-    /// The form in which XLA prints it: kinds sorted and joined, devices that hold the same sorted, sizes of 1 and what is
-    /// not needed left out.
+    /// Returns the form that XLA prints: kinds are sorted and joined, devices with equal contents are sorted, and sizes
+    /// of 1 and other redundant parts are left out.
     pub(super) fn canonical(mut self) -> Body {
         self.sort_kinds();
         if self.kinds == [Kind::Replicated] {
@@ -103,7 +103,7 @@ impl Tiled {
         Body::Tiled(self)
     }
 
-    /// Brings the kinds in order, and joins equal ones.
+    /// Sorts the kinds, and joins equal ones.
     fn sort_kinds(&mut self) {
         let data = self.tile.len().saturating_sub(self.kinds.len());
         let mut order: Vec<usize> = (0..self.kinds.len()).collect();
@@ -135,7 +135,7 @@ impl Tiled {
         }
     }
 
-    /// Devices that hold the same tile, in the order of their numbers.
+    /// Sorts the devices that hold the same tile.
     fn sort_replicas(&mut self) {
         let each = self.tile.last().and_then(|size| usize::try_from(*size).ok()).unwrap_or(1);
         let mut numbers = self.devices.numbers();
