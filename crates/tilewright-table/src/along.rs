@@ -1,10 +1,10 @@
-//! [`Along`]: a table and what it acts on.
+//! [`Along`]: a table and the dims that it permutes.
 //!
-//! A table of one dim keeps the dims: the stored one has an index for each entry. A table of several dims acts on the
-//! row-major number of their blocks. What is stored then has one dim for that number, at the place of the first of them;
-//! behind it stand, in the order of the dims, the indices inside a block, where it is longer than 1.
+//! A table of one dim keeps the dims: the stored one has an index for each entry. A table of several dims permutes the
+//! row-major number of their blocks. The stored array then has one dim for that number, at the position of the first of
+//! them, followed by the indices inside the blocks that are longer than 1, in the order of the dims.
 //!
-//! Law: `restore(store(c)) = c`, and `store(c)` lies below the stored extents.
+//! Law: `restore(store(c)) = c`, and `store(c)` is below the stored extents.
 
 use std::{fmt, sync::Arc};
 
@@ -35,7 +35,7 @@ pub struct Along {
     table: Arc<Table>,
 }
 
-/// A dim of which blocks are listed: their length, and how many there are.
+/// A dim whose blocks are listed: their length, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Block {
     pub(crate) dim: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Block {
     pub(crate) count: u64,
 }
 
-/// What a stored dim is.
+/// The origin of a stored dim.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,21 +54,22 @@ pub(crate) struct Block {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// A dim of the array, as it is.
+    /// A dim of the array, unchanged.
     Dim(usize),
-    /// The place in the list.
+    /// The position in the list.
     Place,
     /// The index inside the blocks of a dim.
     Rest(usize),
 }
 
 impl Along {
-    /// A table of the blocks of these dims of an array: pairs of a dim and the length of its blocks, 1 for single indices.
+    /// Makes a table of the blocks of these dims of an array: pairs of a dim and the length of its blocks, 1 for single
+    /// indices.
     ///
     /// # Errors
-    /// - [illegal](Error::is_illegal) for no dim, dims that do not ascend, and blocks of length 0;
+    /// - [illegal](Error::is_illegal) for an empty list of dims, dims that do not ascend, and blocks of length 0;
     /// - [out of range](Error::is_out_of_range) for a dim that the array does not have;
-    /// - [mismatch](Error::is_mismatch) for blocks that do not divide it, or a table of another number of them;
+    /// - [mismatch](Error::is_mismatch) for blocks that do not divide it, or a table with another number of blocks;
     /// - [limit](Error::is_limit) beyond [`MAX_MODES`] dims or [`MAX_ENTRIES`](crate::MAX_ENTRIES).
     ///
     /// ```
@@ -96,7 +97,7 @@ impl Along {
         if let [Block { dim, by, .. }] = blocks[..]
             && by > 1
         {
-            // Blocks of one dim are a table of its indices.
+            // A table of the blocks of one dim becomes a table of its indices.
             return Along::new(&[(dim, 1)], extents, Arc::new(table.of_blocks(by)?));
         }
         let axes = axes(&blocks, extents.len());
@@ -114,7 +115,7 @@ impl Along {
         Ok(Along { blocks, extents: extents.to_vec(), axes, stored, table })
     }
 
-    /// How many blocks these dims of an array have together.
+    /// Returns the number of blocks of these dims of an array together.
     ///
     /// # Errors
     /// As [`Along::new`]; [overflow](Error::is_overflow) beyond 64 bits.
@@ -130,7 +131,7 @@ impl Along {
         all.ok_or_else(|| Error::overflow("an index table of {} dims", [dims.len() as i128], ""))
     }
 
-    /// The dims, each with the length of its blocks.
+    /// Iterates over the dims, each with the length of its blocks.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -143,7 +144,7 @@ impl Along {
         self.blocks.iter().map(|block| (block.dim, block.by))
     }
 
-    /// The extents of the array.
+    /// Returns the extents of the array.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -155,7 +156,7 @@ impl Along {
         &self.extents
     }
 
-    /// The extents of what is stored.
+    /// Returns the extents of the stored array.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -167,7 +168,7 @@ impl Along {
         &self.stored
     }
 
-    /// What each stored dim is.
+    /// Returns the origin of each stored dim.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -180,7 +181,7 @@ impl Along {
         &self.axes
     }
 
-    /// The table.
+    /// Returns the table.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -192,7 +193,7 @@ impl Along {
         &self.table
     }
 
-    /// The stored coordinate of an array's; `None` outside of the array.
+    /// Returns the stored coordinate of one of the array; `None` outside of the array.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -219,7 +220,7 @@ impl Along {
         self.axes.iter().map(index).collect()
     }
 
-    /// The array's coordinate of a stored one; `None` where nothing is stored.
+    /// Returns the array's coordinate of a stored one; `None` for a hole.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -287,7 +288,7 @@ fn blocks(dims: &[(usize, u64)], extents: &[u64]) -> Result<Vec<Block>, Error> {
     dims.iter().map(block).collect()
 }
 
-/// What the stored dims of an array of `rank` dims are.
+/// Returns the origins of the stored dims of an array of `rank` dims.
 fn axes(blocks: &[Block], rank: usize) -> Vec<Axis> {
     let mut axes = Vec::new();
     for dim in 0..rank {
@@ -303,7 +304,7 @@ fn axes(blocks: &[Block], rank: usize) -> Vec<Axis> {
     axes
 }
 
-/// As in a SPEC: `table(0; 3,0..3)`.
+/// Prints the table as in a SPEC: `table(0; 3,0..3)`.
 impl fmt::Display for Along {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("table(")?;

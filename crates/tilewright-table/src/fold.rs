@@ -1,8 +1,8 @@
-//! Tables that are digits: the layout of shape and strides that says the same.
+//! Finds the layout of shape and strides that equals a layout with tables, if the tables consist of digits.
 //!
-//! A table acts on a group of dims. Along each of them, from the origin, offsets are read as digits: the longest run of
-//! equal steps is the lowest digit, and what follows is read the same way at its multiples. Then every element of the group
-//! is compared. Law: the result, where there is one, is the same map, with the same capacity.
+//! A table acts on a group of dims. Along each of them, from the origin, offsets are split into digits: the longest run
+//! of equal steps is the lowest digit, and the rest is split the same way at its multiples. Then every element of the
+//! group is compared. Law: the result, if there is one, is the same map, with the same capacity.
 
 use tilewright_core::{Layout, Mode, Profile, Swizzle, TensorLayout};
 
@@ -15,8 +15,8 @@ use crate::{
 const COMPARED: u64 = 1 << 24;
 
 impl TabledLayout {
-    /// The same map as shape and strides, where its tables are digits: reversed, cut into halves, blocks in another regular
-    /// order, or in their own. `None` where they are not, and for tables below merged dims.
+    /// Returns the same map as shape and strides, if its tables consist of digits: reversed, cut into halves, blocks in
+    /// another regular order, or in their own. `None` if they do not, and for tables below merged dims.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -44,7 +44,7 @@ impl TabledLayout {
         let stored = TensorLayout::new(
             self.stored().extents(),
             &straight.ok()?,
-            // The swizzle may have reached beyond the capacity without.
+            // Without the swizzle, offsets may exceed the capacity.
             self.stored().capacity().max(u64::try_from(own.bounds()?.1).ok()? + 1),
         );
         let plain =
@@ -55,7 +55,7 @@ impl TabledLayout {
         TensorLayout::new(self.extents(), &layout, self.stored().capacity()).ok()
     }
 
-    /// The modes of all dims, their number by dim, and the offset of the origin.
+    /// Returns the modes of all dims, their number by dim, and the offset of the origin.
     fn digits(&self) -> Option<(Vec<Mode>, Vec<usize>, i64)> {
         let groups = Groups::of(self.extents().len(), self.tables());
         let mut of_dim = vec![Vec::new(); self.extents().len()];
@@ -83,7 +83,7 @@ impl TabledLayout {
         self.offset(coord).ok()
     }
 
-    /// The digits of the offsets along a dim, from the origin.
+    /// Returns the digits of the offsets along a dim, from the origin.
     fn digits_of(&self, dim: usize) -> Option<Vec<Mode>> {
         let (mut coord, extent) = (vec![0; self.extents().len()], self.extents()[dim]);
         let start = self.at(&coord)?;
@@ -112,7 +112,7 @@ impl TabledLayout {
         Some(modes)
     }
 
-    /// Whether the offsets of a group are the sums of what its digits say; `None` where they are not.
+    /// Checks that the offsets of a group are the sums of its digits times strides; `None` if they are not.
     fn is_sum(&self, dims: &[usize], of_dim: &[Vec<Mode>]) -> Option<()> {
         let mut coord = vec![0; self.extents().len()];
         let start = self.at(&coord)?;

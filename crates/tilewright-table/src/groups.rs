@@ -1,10 +1,10 @@
-//! Which dims of an array tables bind together: a table of several dims makes one place of them.
+//! Groups of an array's dims that tables connect: a table of several dims makes one stored dim of them.
 //!
-//! Law: where what is stored is strided, the offset of an element is the sum of what each group adds.
+//! Law: if the stored array is strided, the offset of an element is the sum of one term for each group.
 
 use crate::{Along, along::Axis};
 
-/// The dims by group, and where the dims of no table are stored.
+/// The groups of dims, and the stored dims of dims without a table.
 pub(crate) struct Groups {
     /// The first dim of the group of each dim.
     pub(crate) root: Vec<usize>,
@@ -26,7 +26,7 @@ impl Groups {
         Groups { root, plain }
     }
 
-    /// The same with the dims united that another value's tables bind.
+    /// Merges the groups with those of another layout's tables.
     pub(crate) fn with(mut self, other: &Groups) -> Groups {
         for (dim, root) in other.root.iter().enumerate() {
             unite(&mut self.root, *root, dim);
@@ -39,15 +39,15 @@ impl Groups {
         self
     }
 
-    /// The dims of each group, by their first.
+    /// Iterates over the dims of each group, ordered by their first.
     pub(crate) fn all(&self) -> impl Iterator<Item = Vec<usize>> {
         let firsts = (0..self.root.len()).filter(|dim| self.root[*dim] == *dim);
         firsts.map(|first| (0..self.root.len()).filter(|dim| self.root[*dim] == first).collect())
     }
 }
 
-/// A dim of the array behind each stored dim of an array of `rank` dims with these tables. Of each dim that a table acts on,
-/// `bind` is told the first dim that the same table acts on, and the dim.
+/// Returns a dim of the array for each stored dim of an array of `rank` dims with these tables. For each dim of a
+/// table, it calls `bind` with the first dim of the same table, and the dim.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -74,13 +74,13 @@ pub fn owners(rank: usize, tables: &[Along], mut bind: impl FnMut(usize, usize))
     owners
 }
 
-/// Joins two groups; the root is the first dim of all.
+/// Merges two groups; the root is the first dim of both.
 fn unite(root: &mut [usize], a: usize, b: usize) {
     let (a, b) = (root[a], root[b]);
     root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
 }
 
-/// Goes to the next coordinate of the box of these dims, the last fastest; false behind the last.
+/// Advances to the next coordinate of the box of these dims, the last fastest; returns false after the last.
 pub(crate) fn advance(coord: &mut [u64], dims: &[usize], extents: &[u64]) -> bool {
     for dim in dims.iter().rev() {
         coord[*dim] += 1;
@@ -92,7 +92,7 @@ pub(crate) fn advance(coord: &mut [u64], dims: &[usize], extents: &[u64]) -> boo
     false
 }
 
-/// The number of coordinates of the box of these dims, at most 2⁶⁴ − 1.
+/// Returns the number of coordinates of the box of these dims, at most 2⁶⁴ − 1.
 pub(crate) fn count(dims: &[usize], extents: &[u64]) -> u64 {
     dims.iter().fold(1, |all: u64, dim| all.saturating_mul(extents[*dim]))
 }

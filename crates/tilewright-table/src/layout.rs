@@ -6,10 +6,10 @@ use tilewright_core::{Coord, Error, Place, TensorLayout};
 
 use crate::Along;
 
-/// Logical extents, the tables that say in which order indices are stored, and where what is stored lies.
+/// Logical extents, the tables that define the storage order of indices, and the layout of the stored array.
 ///
-/// The tables act one after the other: the first on the coordinate of the array, each other on what the one before it
-/// stores. The [`TensorLayout`] is that of what the last one stores.
+/// The tables act one after another: the first on the coordinate of the array, each other on the stored coordinate of
+/// the previous one. The [`TensorLayout`] is that of the array that the last one stores.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -36,10 +36,11 @@ pub struct TabledLayout {
 }
 
 impl TabledLayout {
-    /// The layout of an array of these extents, whose tables store what `stored` places.
+    /// Makes the layout of an array of these extents, whose tables produce the array that `stored` lays out.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) where the extents of a table, or of `stored`, are not those that are stored before.
+    /// [mismatch](Error::is_mismatch) if the extents of a table, or of `stored`, differ from the stored extents before
+    /// it.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -63,7 +64,7 @@ impl TabledLayout {
         Ok(TabledLayout { extents: extents.to_vec(), tables, stored: stored.clone() })
     }
 
-    /// A layout without tables.
+    /// Makes a layout without tables.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -76,7 +77,7 @@ impl TabledLayout {
         TabledLayout { extents, tables: Vec::new(), stored: layout.clone() }
     }
 
-    /// The extents of the array.
+    /// Returns the extents of the array.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -87,7 +88,7 @@ impl TabledLayout {
         &self.extents
     }
 
-    /// The tables, the first to act first.
+    /// Returns the tables; the first acts first.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -98,7 +99,7 @@ impl TabledLayout {
         &self.tables
     }
 
-    /// Where what the tables store lies.
+    /// Returns the layout of the stored array.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -110,7 +111,7 @@ impl TabledLayout {
         &self.stored
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -118,11 +119,11 @@ impl TabledLayout {
     /// assert_eq!(TabledLayout::of(&TensorLayout::row_major(&[3, 4]).unwrap()).size(), 12);
     /// ```
     pub fn size(&self) -> u64 {
-        // No table stores fewer elements than there are, and what is stored fits in 64 bits.
+        // Each table stores at least as much as the array has, and the stored array fits in 64 bits.
         self.extents.iter().fold(1, |all: u64, extent| all.saturating_mul(*extent))
     }
 
-    /// The elements of the storage that hold none of the array: holes, and padding of what is stored.
+    /// Returns the number of stored positions without an element of the array: holes, and padding of the stored layout.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -134,7 +135,7 @@ impl TabledLayout {
         self.stored.padding().saturating_add(self.stored.size().saturating_sub(self.size()))
     }
 
-    /// The offset of an element, in elements.
+    /// Returns the offset of an element, in elements.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) for a coordinate of another rank, [out of range](Error::is_out_of_range) for one
@@ -168,7 +169,7 @@ impl TabledLayout {
         self.stored.offset(&at)
     }
 
-    /// What is stored at an offset: an element by its coordinate, or padding, holes among it.
+    /// Returns the contents of an offset: an element by its coordinate, or padding, which includes holes.
     ///
     /// # Errors
     /// As [`TensorLayout::locate`].
@@ -194,10 +195,10 @@ impl TabledLayout {
         Ok(Place::Element(Coord::new(&at)?))
     }
 
-    /// Whether another array has the same extents.
+    /// Checks that another array has the same extents.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) where it does not, with the dim.
+    /// [mismatch](Error::is_mismatch) if it does not, with the dim.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -225,7 +226,7 @@ impl TabledLayout {
         })
     }
 
-    /// Whether some place of a table holds nothing.
+    /// Returns whether some table has a hole.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -259,7 +260,7 @@ fn agree(extents: &[u64], own: &[u64]) -> Result<(), Error> {
     }
 }
 
-/// The tables, and the layout of what they store.
+/// Prints the tables, and the layout of the stored array.
 impl fmt::Debug for TabledLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.extents)?;

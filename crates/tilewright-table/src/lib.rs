@@ -1,13 +1,14 @@
-//! Index tables: layouts whose storage order along a dim is a list of numbers, which no digits say.
+//! Index tables: layouts whose storage order along a dim is an arbitrary list of numbers.
 //!
-//! | value | what it is |
+//! | value | meaning |
 //! |---|---|
 //! | [`Table`] | a list: stored index i holds index `list[i]` of the array, or is a hole |
-//! | [`Along`] | a table and what it acts on: a dim, its blocks, or the product of several dims' blocks |
-//! | [`TabledLayout`] | an array, its tables, and the [`TensorLayout`](tilewright_core::TensorLayout) of what is stored |
+//! | [`Along`] | a table and its dims: one dim, its blocks, or the product of several dims' blocks |
+//! | [`TabledLayout`] | an array, its tables, and the [`TensorLayout`](tilewright_core::TensorLayout) of the stored array |
 //!
-//! Law: a table is a bijection between the array's indices and the stored ones that are no hole. So each element has one
-//! place, and each place at most one element; a list that repeats an index, or leaves one out, is no table.
+//! Law: a table is a bijection between the array's indices and the stored ones that are not holes. So each element has
+//! one position, and each position at most one element; a list that repeats an index, or leaves one out, is not a
+//! table.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -28,8 +29,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-/// Whether index tables are built in, by the feature `tables`. Without it, texts with tables are no layouts, and what would
-/// look for tables is left out.
+/// True if index tables are built in, by the feature `tables`. Without it, texts with tables are refused, and code that
+/// would look for tables is left out.
 pub const TABLES: bool = cfg!(feature = "tables");
 
 mod along;

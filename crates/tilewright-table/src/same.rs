@@ -1,8 +1,8 @@
-//! Whether two arrays with tables are the same map, and where they first differ.
+//! Compares two arrays with tables: whether they are the same map, and where they first differ.
 //!
-//! Strided ones are compared group by group: the difference of their offsets is a sum over the groups of dims that tables
-//! bind, so each group is walked alone, with all other coordinates 0, and dims of no table are compared by their modes.
-//! Others are walked element by element, within a budget.
+//! Strided arrays are compared group by group: the difference of their offsets is a sum over the groups of dims that
+//! tables connect, so each group is compared alone, with all other coordinates 0, and dims without a table are compared
+//! by their modes. Others are compared element by element, within a budget.
 //!
 //! Law: the answer is the row-major first coordinate with different offsets, or `None` if there is none.
 
@@ -13,15 +13,15 @@ use crate::{
     groups::{Groups, advance, count},
 };
 
-/// The elements that are compared one by one.
+/// The most elements that are compared one by one.
 const COMPARED: u64 = 1 << 24;
 
 impl TabledLayout {
-    /// The row-major first coordinate that the two send to different offsets.
+    /// Returns the row-major first coordinate with different offsets in the two layouts.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the extents differ; [undecided](Error::is_undecided) where more than 16,777,216
-    /// elements would have to be compared one by one, which swizzles and merged dims need.
+    /// [mismatch](Error::is_mismatch) if the extents differ; [undecided](Error::is_undecided) if more than 16,777,216
+    /// elements would have to be compared one by one, which swizzles and merged dims require.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -58,19 +58,19 @@ impl TabledLayout {
         self.differing(other, &coord)
     }
 
-    /// Whether offsets are sums over groups.
+    /// Returns whether offsets are sums over groups.
     fn is_additive(&self) -> bool {
         self.stored().is_strided() && self.stored().layout().swizzle().is_identity()
     }
 
-    /// The difference at a coordinate, if there is one.
+    /// Returns the difference at a coordinate, if there is one.
     fn differing(&self, other: &TabledLayout, coord: &[u64]) -> Result<Option<Difference>, Error> {
         let (left, right) = (self.offset(coord)?, other.offset(coord)?);
         let coord = Coord::new(coord)?;
         Ok((left != right).then_some(Difference { coord, left, right }))
     }
 
-    /// Goes to the first coordinate of the box of these dims that differs, or to the origin behind the last.
+    /// Moves to the first coordinate of the box of these dims that differs, or to the origin after the last.
     fn first_in(
         &self,
         other: &TabledLayout,
@@ -124,7 +124,7 @@ impl TabledLayout {
     }
 }
 
-/// The offsets along a dim on which no table acts, from 0.
+/// Returns the offsets along a dim without a table, from 0.
 fn along(of: &TabledLayout, axis: Option<usize>, dim: usize) -> Result<TensorLayout, Error> {
     let modes = axis.and_then(|axis| of.stored().layout().axis(axis)).unwrap_or(&[]);
     let layout = Layout::nested(modes, &[modes.len()])?;

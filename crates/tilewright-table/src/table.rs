@@ -4,16 +4,16 @@ use std::fmt;
 
 use tilewright_core::Error;
 
-/// The most entries of a list, and indices of an array, that a table has: 16,777,216. Both directions are kept, 4 bytes an
-/// entry.
+/// The most entries of a table's list, and the most indices of its array: 16,777,216. Both directions are stored, with
+/// 4 bytes for each entry.
 pub const MAX_ENTRIES: u64 = 1 << 24;
 
-/// What stands in a list where nothing is stored.
+/// The entry of a hole.
 const HOLE: u32 = u32::MAX;
 
-/// A list of indices: place `i` holds index `list[i]` of the array, or nothing.
+/// A list of indices: position `i` stores index `list[i]` of the array, or is a hole.
 ///
-/// Law: every index of the array stands in the list once.
+/// Law: every index of the array is in the list once.
 ///
 /// ```
 /// use tilewright_table::Table;
@@ -30,11 +30,11 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of an array's `extent` indices; `None` is a hole.
+    /// Makes the table of an array's `extent` indices; `None` is a hole.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for an index that the array does not have, [illegal](Error::is_illegal) for
-    /// one that is stored twice or nowhere, [limit](Error::is_limit) beyond [`MAX_ENTRIES`].
+    /// [out of range](Error::is_out_of_range) for an index that the array does not have, [illegal](Error::is_illegal)
+    /// for one that is stored twice or nowhere, [limit](Error::is_limit) beyond [`MAX_ENTRIES`].
     ///
     /// ```
     /// use tilewright_table::Table;
@@ -81,8 +81,7 @@ impl Table {
         }
     }
 
-    /// The table that sorts an array's indices by their groups, those of one group in their order: of `groups[i]`, the
-    /// group of index i.
+    /// Makes the table that sorts an array's indices by their groups, stably; `groups[i]` is the group of index i.
     ///
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_ENTRIES`].
@@ -99,7 +98,7 @@ impl Table {
         Table::new(groups.len() as u64, order.into_iter().map(|index| Some(index.into())))
     }
 
-    /// The number of the array's indices.
+    /// Returns the number of the array's indices.
     ///
     /// ```
     /// use tilewright_table::Table;
@@ -109,7 +108,7 @@ impl Table {
         self.places.len() as u64
     }
 
-    /// The number of places, holes among them.
+    /// Returns the number of positions, holes included.
     ///
     /// ```
     /// use tilewright_table::Table;
@@ -119,7 +118,7 @@ impl Table {
         self.list.len() as u64
     }
 
-    /// The number of places that hold nothing.
+    /// Returns the number of holes.
     ///
     /// ```
     /// use tilewright_table::Table;
@@ -129,7 +128,7 @@ impl Table {
         self.stored() - self.extent()
     }
 
-    /// The index that a place holds; `None` for a hole, and beyond the list.
+    /// Returns the index that a position stores; `None` for a hole, and beyond the list.
     ///
     /// ```
     /// use tilewright_table::Table;
@@ -141,7 +140,7 @@ impl Table {
         (index != HOLE).then_some(index.into())
     }
 
-    /// The place that holds an index; `None` beyond the array.
+    /// Returns the position that stores an index; `None` beyond the array.
     ///
     /// ```
     /// use tilewright_table::Table;
@@ -152,7 +151,7 @@ impl Table {
         self.places.get(usize::try_from(index).ok()?).map(|place| (*place).into())
     }
 
-    /// The index at each place, [`u32::MAX`] for a hole.
+    /// Returns the index at each position, [`u32::MAX`] for a hole.
     ///
     /// ```
     /// use tilewright_table::Table;
@@ -162,7 +161,7 @@ impl Table {
         &self.list
     }
 
-    /// The place of each index.
+    /// Returns the position of each index.
     ///
     /// ```
     /// use tilewright_table::Table;
@@ -172,7 +171,7 @@ impl Table {
         &self.places
     }
 
-    /// The table of blocks of `by` indices, as a table of single ones.
+    /// Converts a table of blocks of `by` indices to a table of single indices.
     ///
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_ENTRIES`].
@@ -200,7 +199,7 @@ fn check_count(message: &'static str, count: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// The list, runs of three and more that grow by 1 as ranges without their ends.
+/// Prints the list; runs of three or more that increase by 1 are ranges without their ends.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = &*self.list;
