@@ -1,14 +1,14 @@
-//! [`Alike`]: texts that differ in their numbers alone, told as one.
+//! [`Alike`]: a set of texts that differ only in their numbers, written as one.
 
 use std::{collections::BTreeSet, fmt};
 
-/// The most values of one place that are written out.
+/// The most values of one number that are written out.
 const WRITTEN: usize = 6;
 
-/// The longest number that is a number; a longer one is part of the text.
+/// The most digits of a number; a longer run of digits is part of the text.
 const DIGITS: usize = 18;
 
-/// A text with its numbers taken out.
+/// A text with its numbers removed.
 ///
 /// ```
 /// use tilewright_scan::Pattern;
@@ -18,8 +18,8 @@ const DIGITS: usize = 18;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pattern(Vec<String>);
 
-/// Different texts of one pattern. `Display` writes `layers.{0..60}.experts.{0..255}.weight`, and what is none of
-/// them is said by [`Alike::is_all`].
+/// A set of different texts with one pattern. `Display` writes `layers.{0..60}.experts.{0..255}.weight`;
+/// [`Alike::is_all`] returns whether that text covers exactly the texts of the set.
 ///
 /// ```
 /// use tilewright_scan::Alike;
@@ -30,12 +30,12 @@ pub struct Pattern(Vec<String>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alike {
     pattern: Pattern,
-    /// The numbers of each text.
+    /// The numbers of each text, one row per text.
     rows: BTreeSet<Vec<String>>,
 }
 
 impl Pattern {
-    /// The pattern of a text, and its numbers.
+    /// Splits a text into its pattern and its numbers, which keep their leading zeros.
     ///
     /// ```
     /// use tilewright_scan::Pattern;
@@ -66,7 +66,7 @@ impl Pattern {
 }
 
 impl Alike {
-    /// One text.
+    /// A set of one text.
     ///
     /// ```
     /// assert_eq!(tilewright_scan::Alike::of("layers.0.q").to_string(), "layers.0.q");
@@ -76,7 +76,7 @@ impl Alike {
         Alike { pattern, rows: BTreeSet::from([numbers]) }
     }
 
-    /// Takes a text in; false for one of another pattern.
+    /// Adds a text and returns true, or returns false if the text has another pattern.
     ///
     /// ```
     /// let mut alike = tilewright_scan::Alike::of("layers.0.q");
@@ -91,7 +91,7 @@ impl Alike {
         same
     }
 
-    /// How many different texts there are.
+    /// Returns the number of different texts.
     ///
     /// ```
     /// let mut alike = tilewright_scan::Alike::of("layers.0.q");
@@ -102,7 +102,8 @@ impl Alike {
         self.rows.len()
     }
 
-    /// Whether these are all texts of the lists that `Display` writes, where equal numbers stay equal.
+    /// Returns whether the set holds every text that `Display` describes: all combinations of the listed numbers, where
+    /// two numbers of a text that are always equal count as one.
     ///
     /// ```
     /// let mut alike = tilewright_scan::Alike::of("layers.0.q0");
@@ -120,12 +121,12 @@ impl Alike {
         self.pattern.0.len() - 1
     }
 
-    /// The numbers at one place, of every text.
+    /// Returns the numbers at one position, one for each text.
     fn column(&self, at: usize) -> Vec<&str> {
         self.rows.iter().filter_map(|row| row.get(at)).map(String::as_str).collect()
     }
 
-    /// The numbers at one place as `{0..60}` or `{0,2,5}`; `None` where some are left out.
+    /// Returns the numbers at one position as `{0..60}` or `{0,2,5}`; `None` if they are too many to write out.
     fn list(&self, at: usize) -> Option<String> {
         let numbers: BTreeSet<(u64, &str)> = self
             .column(at)
@@ -165,7 +166,7 @@ impl fmt::Display for Alike {
     }
 }
 
-/// A number with a comma between thousands.
+/// Writes a number with a comma between thousands.
 ///
 /// ```
 /// use tilewright_scan::thousands;

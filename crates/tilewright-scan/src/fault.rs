@@ -1,8 +1,8 @@
-//! [`Fault`]: what is wrong with a text, and where.
+//! [`Fault`]: an error in a text, with its message and its bytes.
 
 use std::fmt;
 
-/// Bytes of a text, the first one and the one behind the last, and what is wrong with them.
+/// An error in a text: the message and the byte span that it is about.
 ///
 /// ```
 /// use tilewright_scan::{Fault, Scanner};
@@ -11,9 +11,9 @@ use std::fmt;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The bytes at fault.
+    /// The byte range at fault: the first byte, and the byte after the last.
     pub span: (usize, usize),
-    /// What is wrong, and what was expected.
+    /// The error, and what was expected instead.
     pub message: String,
 }
 
@@ -23,7 +23,7 @@ impl Fault {
     }
 }
 
-/// `expected …, found …`.
+/// Writes the message alone, such as `expected …, found …`.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

@@ -1,6 +1,6 @@
-//! What texts are read with: a cursor whose errors point at the bytes at fault, and the nearest legal word.
+//! A cursor for reading texts, whose errors point at the bytes at fault, and suggestions for misspelled words.
 //!
-//! It knows no notation and no layout. Each reader has its own error, which a [`Fault`] becomes:
+//! The crate knows no notation and no layout. Each reader has its own error type, into which a [`Fault`] converts:
 //!
 //! ```
 //! use tilewright_scan::{Fault, Scanner, did_you_mean};

@@ -1,11 +1,14 @@
-//! The nearest legal spellings, by edit distance.
+//! Suggests the legal spelling nearest to a word, by edit distance.
 
-/// The most names of one suggestion.
+/// The most names in one suggestion.
 const MOST: usize = 4;
 
-/// The candidates nearest to `text`, the best first: another case of it alone, or one at most a third of its
-/// letters away (one at least) and behind it those one worse, at most half of the letters away. Where there is
-/// none, those that contain the text, of three letters or more.
+/// Returns the candidates nearest to `text`, best first. The distance counts edits and ignores case.
+///
+/// - If the nearest candidate differs in case alone, only such candidates are returned.
+/// - Otherwise the nearest may be a third of the letters of `text` away, at least one. Candidates up to one edit
+///   further follow, within half of the letters.
+/// - If no candidate is near, those that contain `text` are returned, if it has three letters or more.
 ///
 /// ```
 /// use tilewright_scan::nearest;
@@ -17,9 +20,9 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     among(text, &mut candidates.into_iter())
 }
 
-/// The same, once for all kinds of lists.
+/// Implements [`nearest`] behind a trait object, so that it is compiled once.
 fn among<'a>(text: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Vec<&'a str> {
-    // No name is that long, and the distance costs a product of lengths.
+    // No name is this long, and the cost of a distance is the product of both lengths.
     if text.len() > 64 {
         return Vec::new();
     }
@@ -38,7 +41,7 @@ fn among<'a>(text: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Vec<&
         .collect();
     let mut names: Vec<&str> = Vec::new();
     let mut worst = None;
-    // The first of equals is taken first.
+    // Among equals, the first is taken first.
     while names.len() < MOST
         && let Some(at) = least(&near)
     {
@@ -62,18 +65,18 @@ fn among<'a>(text: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Vec<&
     names
 }
 
-/// The place of the nearest name, by letters alone and then by their case.
+/// Returns the index of the nearest name: by letters first, then by case.
 fn least(near: &[(usize, usize, &str)]) -> Option<usize> {
     let each = near.iter().enumerate();
     each.min_by_key(|(_, (distance, cased, _))| (*distance, *cased)).map(|(at, _)| at)
 }
 
-/// What two spellings of one name have in common.
+/// Normalizes case and `_`/`-`, so that spellings of one name become equal.
 fn plain(name: &str) -> String {
     name.to_ascii_lowercase().replace('_', "-")
 }
 
-/// How many letters of `text` differ from the nearest candidate; `None` if none is near.
+/// Returns the number of letters in which `text` differs from the nearest candidate; `None` if none is near.
 ///
 /// ```
 /// use tilewright_scan::distance;
@@ -84,7 +87,7 @@ pub fn distance<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -
     Some(strsim::osa_distance(&text.to_ascii_lowercase(), &first.to_ascii_lowercase()))
 }
 
-/// The second half of a message: the nearest name, those nearly as near, or nothing.
+/// Returns the second half of a message: the nearest name and those almost as near, or an empty text.
 ///
 /// ```
 /// use tilewright_scan::did_you_mean;
@@ -101,7 +104,7 @@ pub fn did_you_mean<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str
     }
 }
 
-/// The second half of a message about a word that is none of these: the nearest of them, or all where none is near.
+/// Returns the second half of a message about an unknown word: the nearest known words, or all if none is near.
 ///
 /// ```
 /// use tilewright_scan::or_one_of;
@@ -133,9 +136,9 @@ mod tests {
     fn several_are_named_the_best_first() {
         let names = ["NHWC", "NCHW", "HWCN", "nhwc", "NDHWC"];
         assert_eq!(nearest("NHVC", names), ["NHWC", "NDHWC"]);
-        // Other spellings of a name are no other names.
+        // Another spelling of a name is not another name.
         assert_eq!(nearest("row-mayor", ["row-major", "row_major", "ROW-MAJOR"]), ["row-major"]);
-        // Another case is no doubt.
+        // A difference in case alone leaves no doubt.
         assert_eq!(nearest("Ndhwc", names), ["NDHWC"]);
         let said = did_you_mean("NHVC", names);
         assert_eq!(said, "; did you mean `NHWC`? Also near: `NDHWC`");

@@ -1,11 +1,11 @@
-//! [`Scanner`]: a cursor whose errors point at the bytes of its text.
+//! [`Scanner`]: a cursor over a text, whose errors point at bytes.
 
 use std::{fmt, marker::PhantomData};
 
 use crate::fault::Fault;
 
-/// A reading position in a text, or in a part of one: spans count in the whole. `E` is the error of who reads. Blanks before
-/// a token are skipped.
+/// A cursor over a text or over a part of one. Spans are byte positions in the whole text. `E` is the error type of the
+/// reader. Methods that read a token skip blanks before it.
 ///
 /// ```
 /// use tilewright_scan::{Fault, Scanner};
@@ -20,13 +20,13 @@ use crate::fault::Fault;
 pub struct Scanner<'a, E> {
     text: &'a str,
     at: usize,
-    /// Where the text to read ends.
+    /// The byte after the last one to read.
     end: usize,
     error: PhantomData<fn() -> E>,
 }
 
 impl<'a, E: From<Fault>> Scanner<'a, E> {
-    /// At the begin of a text.
+    /// Starts at the beginning of a text.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -36,7 +36,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         Scanner::within(text, (0, text.len()))
     }
 
-    /// At the begin of the bytes from `from` to `to` of a text.
+    /// Starts at byte `from` of a text and ends before byte `to`.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -48,7 +48,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         Scanner { text, at: from, end: to, error: PhantomData }
     }
 
-    /// The byte behind what is read.
+    /// Returns the position of the next byte to read.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -58,7 +58,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         self.at
     }
 
-    /// What is not read yet.
+    /// Returns the text that is not read yet.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -71,7 +71,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         self.text.get(self.at..self.end).unwrap_or("")
     }
 
-    /// Goes on by `bytes`, which end between two characters.
+    /// Moves forward by `bytes`, which have to end between two characters.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -96,7 +96,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// The next character that is no blank.
+    /// Skips blanks and returns the next character without reading it.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -107,7 +107,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         self.rest().chars().next()
     }
 
-    /// Takes `token` if it comes next.
+    /// Reads `token` if it comes next; returns whether it did.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -123,7 +123,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         found
     }
 
-    /// Takes the word `word` if it comes next and no letter, digit or `_` follows.
+    /// Reads the word `word` if it comes next and is not followed by a letter, a digit or `_`; returns whether it did.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -140,10 +140,10 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         ends
     }
 
-    /// Takes `token`.
+    /// Reads `token`.
     ///
     /// # Errors
-    /// That something else stands there.
+    /// Returns a fault if anything else comes next.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -154,7 +154,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    /// The error that something else stands here.
+    /// Returns the error that `what` was expected here and something else was found.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -169,7 +169,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         Fault::new(span, format!("expected {what}, found {found}")).into()
     }
 
-    /// Takes characters as long as `is` holds; possibly none.
+    /// Reads characters while `is` holds; the result may be empty. Blanks are not skipped.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -182,10 +182,10 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         rest.get(..len).unwrap_or("")
     }
 
-    /// A name: a letter, then letters, digits and `_`.
+    /// Reads a name (a letter, then letters, digits and `_`) and returns it with its span.
     ///
     /// # Errors
-    /// That something else stands where `what` was expected.
+    /// Returns a fault that `what` was expected if anything else comes next.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -202,7 +202,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         }
     }
 
-    /// A word: a name, or one that begins with `_`.
+    /// Reads a word: a name that may also begin with `_`.
     ///
     /// # Errors
     /// As [`Scanner::name`].
@@ -222,10 +222,10 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         }
     }
 
-    /// An integer below 2⁶⁴.
+    /// Reads an integer below 2⁶⁴.
     ///
     /// # Errors
-    /// That none stands there, or a larger one.
+    /// Returns a fault if no integer comes next, or a larger one.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -236,7 +236,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         self.digits(64)
     }
 
-    /// An integer below 2⁶³.
+    /// Reads an integer below 2⁶³.
     ///
     /// # Errors
     /// As [`Scanner::integer`].
@@ -264,7 +264,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         })
     }
 
-    /// An integer from −2⁶³ to 2⁶³ − 1.
+    /// Reads an integer from −2⁶³ to 2⁶³ − 1.
     ///
     /// # Errors
     /// As [`Scanner::integer`].
@@ -283,10 +283,10 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         })
     }
 
-    /// A name between quotes of either kind, with the span of both.
+    /// Reads a name between single or double quotes and returns it with the span that includes the quotes.
     ///
     /// # Errors
-    /// That no quote stands there, or none closes it.
+    /// Returns a fault if no quote comes next, or if it is not closed.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -307,10 +307,10 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         Ok((name, (from, self.at)))
     }
 
-    /// `OPEN [value {, value} [,]] CLOSE`, at most `most` values.
+    /// Reads `OPEN [value {, value} [,]] CLOSE` with at most `most` values.
     ///
     /// # Errors
-    /// What `value` refuses, and what stands where a bracket or a comma is expected.
+    /// Returns the error of `value`, or a fault if a bracket or a comma is missing or there are too many values.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -342,10 +342,10 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
         Ok(values)
     }
 
-    /// Refuses what is left, which stands behind `behind`.
+    /// Checks that the text ends here. `behind` names what was read, for the message.
     ///
     /// # Errors
-    /// That something is left.
+    /// Returns a fault if text is left.
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -364,7 +364,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// `a,b,c`.
+/// Joins values as `a,b,c`.
 ///
 /// ```
 /// assert_eq!(tilewright_scan::comma([8, 4, 2]), "8,4,2");
@@ -373,7 +373,7 @@ pub fn comma<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// `(a,b,c)`.
+/// Joins values as `(a,b,c)`.
 ///
 /// ```
 /// assert_eq!(tilewright_scan::tuple([8, 4, 2]), "(8,4,2)");
