@@ -1,11 +1,12 @@
-//! An access of shared memory: which elements each thread reads or writes, and how many at once.
+//! An access of shared memory: the elements that each thread reads or writes, and how many at once.
 
 use tilewright_core::Error;
 
 use crate::Spread;
 
-/// What threads read or write: their values, `vector` of them at once in the order of the map. The tile of the map is
-/// repeated over the array from its origin on; threads whose element lies outside the array do nothing.
+/// An access of an array by the threads of a [`Spread`]. Each instruction moves `vector` consecutive values of each
+/// thread. The tile of the spread is repeated over the array from its origin on; a thread whose element is outside the
+/// array does nothing.
 ///
 /// ```
 /// use tilewright_banks::{Access, Spread};
@@ -24,10 +25,10 @@ pub struct Access {
 }
 
 impl Access {
-    /// Threads that read `vector` elements at once.
+    /// Creates a read of `vector` elements at once by each thread.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) unless vectors divide a thread's values.
+    /// [mismatch](Error::is_mismatch) unless `vector` divides the number of values of a thread.
     ///
     /// ```
     /// use tilewright_banks::{Access, Spread};
@@ -44,7 +45,7 @@ impl Access {
         Ok(Access { name: name.into(), spread, vector, write: false })
     }
 
-    /// Threads that write `vector` elements at once.
+    /// Creates a write of `vector` elements at once by each thread.
     ///
     /// # Errors
     /// As [`Access::read`].
@@ -58,7 +59,7 @@ impl Access {
         Ok(Access { write: true, ..Access::read(name, spread, vector)? })
     }
 
-    /// The name that answers call it by.
+    /// Returns the name under which results mention the access.
     ///
     /// ```
     /// use tilewright_banks::{Access, Spread};
@@ -69,7 +70,7 @@ impl Access {
         &self.name
     }
 
-    /// Which thread holds which element.
+    /// Returns the map from (thread, value) to elements.
     ///
     /// ```
     /// use tilewright_banks::{Access, Spread};
@@ -80,7 +81,7 @@ impl Access {
         &self.spread
     }
 
-    /// The elements of a thread's access.
+    /// Returns the number of elements that a thread accesses at once.
     ///
     /// ```
     /// use tilewright_banks::{Access, Spread};
@@ -91,7 +92,7 @@ impl Access {
         self.vector
     }
 
-    /// Whether it writes.
+    /// Returns whether the access is a write.
     ///
     /// ```
     /// use tilewright_banks::{Access, Spread};

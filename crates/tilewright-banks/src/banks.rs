@@ -1,7 +1,7 @@
-//! The banks of a machine's shared memory, and which threads of a warp are served in one turn.
+//! The banks of a machine's shared memory, and the threads of a warp that are served in one turn.
 //!
-//! Byte `b` lies in word `b / width`, and word `w` in bank `w mod count`. A warp's access is split into turns. In a
-//! turn every bank gives one word in a cycle, to all threads of the turn that want it.
+//! Byte `b` belongs to word `b / width`, and word `w` to bank `w mod count`. The hardware splits a warp's access into
+//! turns. In a turn each bank delivers one word a cycle, to all threads of the turn that access it.
 //!
 //! | machine | access | threads of a turn | banks | source |
 //! |---|---|---|---|---|
@@ -21,20 +21,20 @@ use std::fmt;
 
 use tilewright_core::Error;
 
-/// The most threads of a warp.
+/// The largest number of threads in a warp.
 pub const MAX_LANES: usize = 64;
 
-/// The most threads that are served in one turn.
+/// The largest number of threads that are served in one turn.
 const TOGETHER: u64 = 32;
 
-/// The bytes that a thread may access at once.
+/// The largest number of bytes that a thread may access at once.
 const WIDEST: u64 = 16;
 
-/// The turn of each four threads in a row of 32, for reads of 16 bytes.
+/// The turn of each group of four threads among 32, for reads of 16 bytes.
 const WOVEN_CDNA3: [u8; 8] = [0, 1, 2, 3, 1, 0, 3, 2];
 const WOVEN_CDNA4: [u8; 8] = [0, 1, 1, 0, 1, 0, 0, 1];
 
-/// The banks of a machine.
+/// The banks of a machine: their number, their width, and the threads of a warp.
 ///
 /// ```
 /// use tilewright_banks::Banks;
@@ -49,7 +49,7 @@ pub struct Banks {
     maker: Maker,
 }
 
-/// Whose rule splits accesses into turns.
+/// The maker whose rule splits accesses into turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maker {
     Nvidia,
@@ -66,10 +66,10 @@ impl Banks {
     /// AMD CDNA4 (MI350).
     pub const CDNA4: Banks = Banks { count: 64, width: 4, lanes: 64, maker: Maker::Cdna4 };
 
-    /// Some banks of some bytes each, and warps of 32 threads; 32 of 4 bytes are NVIDIA's.
+    /// Creates banks of `width` bytes each with warps of 32 threads. 32 banks of 4 bytes are [`Banks::NVIDIA`].
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) unless both are powers of two, of at most 1,024 banks and 64 bytes.
+    /// [illegal](Error::is_illegal) unless both numbers are powers of two, with at most 1,024 banks of at most 64 bytes.
     ///
     /// ```
     /// use tilewright_banks::Banks;
@@ -89,7 +89,7 @@ impl Banks {
         Ok(if nvidia { Banks::NVIDIA } else { banks })
     }
 
-    /// How many banks there are.
+    /// Returns the number of banks.
     ///
     /// ```
     /// use tilewright_banks::Banks;
@@ -99,7 +99,7 @@ impl Banks {
         self.count
     }
 
-    /// The bytes of a word.
+    /// Returns the size of a word in bytes.
     ///
     /// ```
     /// use tilewright_banks::Banks;
@@ -109,7 +109,7 @@ impl Banks {
         self.width
     }
 
-    /// The threads of a warp.
+    /// Returns the number of threads in a warp.
     ///
     /// ```
     /// use tilewright_banks::Banks;
@@ -119,7 +119,7 @@ impl Banks {
         self.lanes
     }
 
-    /// How an access is split into turns, by the bytes that each thread takes.
+    /// Splits an access of `bytes` per thread into turns.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) unless a thread takes 1, 2, 4, 8 or 16 bytes.
@@ -154,7 +154,7 @@ impl Banks {
         Ok(Turns { banks, of: (0..self.lanes).map(turn).collect() })
     }
 
-    /// Where the turns are documented.
+    /// Returns the source that documents the turns.
     ///
     /// ```
     /// use tilewright_banks::Banks;
@@ -188,7 +188,7 @@ impl fmt::Display for Banks {
     }
 }
 
-/// How a warp's access is split into turns.
+/// The turns of a warp's access: the threads that the banks serve together.
 ///
 /// ```
 /// use tilewright_banks::Banks;
@@ -205,7 +205,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// How many turns there are.
+    /// Returns the number of turns.
     ///
     /// ```
     /// use tilewright_banks::Banks;
@@ -216,7 +216,7 @@ impl Turns {
         self.of.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// The banks that serve this access.
+    /// Returns the number of banks that serve the access.
     ///
     /// ```
     /// use tilewright_banks::Banks;
@@ -227,7 +227,7 @@ impl Turns {
         self.banks
     }
 
-    /// The turn of a thread; 0 for one that no warp has.
+    /// Returns the turn of a thread; 0 for a thread that the warp does not have.
     ///
     /// ```
     /// use tilewright_banks::Banks;
@@ -238,7 +238,7 @@ impl Turns {
         self.of.get(lane).copied().unwrap_or(0)
     }
 
-    /// The threads of a turn.
+    /// Returns the threads of a turn, in order.
     ///
     /// ```
     /// use tilewright_banks::Banks;

@@ -1,19 +1,20 @@
-//! The swizzle that turns one layout into another.
+//! Finds the swizzle that turns one layout into another.
 //!
-//! Law: `Sw` is found iff `Sw(A(c)) = B(c)` for every coordinate `c`, and then it is the first such in the order of
-//! [`fix`](crate::fix()). Where there is none, the coordinates that are given leave none.
+//! Law: `Sw` is returned iff `Sw(A(c)) = B(c)` for every coordinate `c`, and it is the first such swizzle in the order
+//! of [`fix`](crate::fix()). If there is none, coordinates are returned that rule out every swizzle.
 //!
-//! A swizzle that agrees at the coordinates known so far is tried as a whole; where it fails, the coordinate at which
-//! it does is known from then on. So few coordinates are looked at, whatever the size.
+//! The search keeps a list of known coordinates. It takes the first swizzle that agrees with all of them and compares
+//! it on the whole layout; if it fails, the coordinate of the difference joins the list. The search therefore looks at
+//! few coordinates, whatever the size.
 
 use tilewright_core::{Error, LinearLayout, Swizzle, TensorLayout};
 
 use crate::{Change, fix::in_order, spread::row_major};
 
-/// The most elements that are compared one by one, where nothing else decides.
+/// The most elements that are compared one by one, where no faster comparison exists.
 const ONE_BY_ONE: u64 = 1 << 16;
 
-/// A coordinate with what both layouts send it to.
+/// A coordinate and its offsets by both layouts.
 ///
 /// ```
 /// use tilewright_banks::Sample;
@@ -24,13 +25,13 @@ const ONE_BY_ONE: u64 = 1 << 16;
 pub struct Sample {
     /// The coordinate.
     pub coord: Vec<u64>,
-    /// Its offset by the first layout.
+    /// The offset by the first layout.
     pub from: u64,
-    /// Its offset by the second one.
+    /// The offset by the second layout.
     pub to: u64,
 }
 
-/// Whether a swizzle turns one layout into another.
+/// The result of [`swizzle_between`] and [`matrix_between`](crate::matrix_between()).
 ///
 /// ```
 /// use tilewright_banks::{Between, swizzle_between};
@@ -43,18 +44,18 @@ pub struct Sample {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// The swizzle.
+    /// The swizzle that turns the first layout into the second.
     Swizzle(Swizzle),
-    /// No swizzle of those that are looked for agrees at all of these coordinates.
+    /// No swizzle of the searched family agrees with all of these coordinates.
     None(Vec<Sample>),
 }
 
-/// The swizzle that turns the offsets of one layout into those of another, or coordinates at which none does.
+/// Finds the swizzle that turns the offsets of one layout into those of another, or coordinates that rule out every one.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) where the extents differ, [illegal](Error::is_illegal) for negative offsets,
-/// [undecided](Error::is_undecided) for more than 65,536 elements of maps that are neither linear over bits nor without
-/// a swizzle on the left.
+/// [mismatch](Error::is_mismatch) if the extents differ, [illegal](Error::is_illegal) for negative offsets,
+/// [undecided](Error::is_undecided) if the first layout has a swizzle, the two are not both linear over bits, and there
+/// are more than 65,536 elements.
 ///
 /// ```
 /// use tilewright_banks::{Between, swizzle_between};
@@ -90,11 +91,11 @@ fn is_linear(tensor: &TensorLayout) -> bool {
     tensor.is_strided() && whole && LinearLayout::of_layout(layout).is_ok()
 }
 
-/// The two layouts.
+/// Both layouts, with the comparisons that the searches need.
 pub(crate) struct Both<'a> {
     from: &'a TensorLayout,
     to: &'a TensorLayout,
-    /// Whether both are linear over bits: then they agree everywhere iff they do at single bits.
+    /// Set if both are linear over bits: then they agree everywhere iff they agree at single bits.
     linear: bool,
 }
 
@@ -108,7 +109,7 @@ impl<'a> Both<'a> {
         Ok(Both { from, to, linear: is_linear(from) && is_linear(to) })
     }
 
-    /// The coordinates of single bits, and the last of each dim.
+    /// Returns the coordinates with one bit set, and the last coordinate of each dim.
     pub(crate) fn corners(&self) -> Vec<Vec<u64>> {
         let extents = self.from.extents();
         let zero = vec![0; extents.len()];
@@ -142,14 +143,14 @@ impl<'a> Both<'a> {
         Ok(Sample { coord, from, to })
     }
 
-    /// The number of bits of all offsets, which bounds the swizzles that there are.
+    /// Returns the number of bits of the largest offset, which bounds the possible swizzles.
     pub(crate) fn top(&self) -> u32 {
         let last = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(_, last)| last);
         let last = last(self.from).max(last(self.to));
         (u64::BITS - u64::try_from(last).unwrap_or(0).leading_zeros()).min(62)
     }
 
-    /// A coordinate at which the first layout under a swizzle is not the second.
+    /// Returns a coordinate at which the first layout under `swizzle` differs from the second.
     pub(crate) fn differs(&self, swizzle: Swizzle) -> Result<Option<Vec<u64>>, Error> {
         if self.linear || self.from.extents().contains(&0) {
             return Ok(None);
@@ -174,7 +175,7 @@ impl<'a> Both<'a> {
     }
 }
 
-/// As few of the samples as leave no swizzle: one, two, or what remains when none can be left out.
+/// Picks few samples that rule out every swizzle: one, two, or a set from which none can be removed.
 fn fewest(samples: Vec<Sample>, top: u32) -> Vec<Sample> {
     let sets: Vec<Vec<u64>> = samples.iter().map(|sample| explaining(sample, top)).collect();
     let all = |kept: &[usize]| {
@@ -200,7 +201,7 @@ fn fewest(samples: Vec<Sample>, top: u32) -> Vec<Sample> {
     kept.into_iter().map(|at| samples[at].clone()).collect()
 }
 
-/// The swizzles that agree at a sample, as a set of bits.
+/// Returns the swizzles that agree with a sample, as a set of bits in the order of the search.
 fn explaining(sample: &Sample, top: u32) -> Vec<u64> {
     let mut set = Vec::new();
     for (at, swizzle) in in_order(0, top).enumerate() {

@@ -1,11 +1,10 @@
-//! A change of where elements lie, that may remove conflicts: a swizzle of the offsets, or elements that are left
-//! unused behind each row.
+//! A change of a layout that may remove bank conflicts: a swizzle of the offsets, or unused elements after each row.
 
 use std::fmt;
 
 use tilewright_core::{Error, Layout, Mode, Swizzle, TensorLayout};
 
-/// A change of the offsets of a layout without a swizzle.
+/// A change of the offsets of a layout; it replaces the layout's swizzle.
 ///
 /// ```
 /// use tilewright_banks::Change;
@@ -17,19 +16,19 @@ use tilewright_core::{Error, Layout, Mode, Swizzle, TensorLayout};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A swizzle; the identity is no change.
+    /// A swizzle of the offsets; the identity changes nothing.
     Swizzle(Swizzle),
-    /// Elements that are left unused behind each row, both in elements.
+    /// Unused elements after each row; both numbers count elements.
     Padding {
         /// The elements of a row.
         row: u64,
-        /// The elements left unused behind it.
+        /// The number of unused elements after each row.
         by: u64,
     },
 }
 
 impl Change {
-    /// Where the element at an offset lies after it.
+    /// Returns the changed offset of an element.
     ///
     /// ```
     /// use tilewright_banks::Change;
@@ -49,10 +48,10 @@ impl Change {
         }
     }
 
-    /// The layout after it. What swizzle it had before is gone.
+    /// Returns the changed layout. The change replaces the swizzle that the layout has.
     ///
     /// # Errors
-    /// What the core refuses, such as offsets that overflow.
+    /// Errors of the core, such as offsets that overflow.
     ///
     /// ```
     /// use tilewright_banks::Change;
@@ -75,7 +74,7 @@ impl Change {
     }
 }
 
-/// The layout with strides of whole rows that are longer.
+/// Returns the layout with `by` unused elements after each `row` elements.
 fn padded(layout: &Layout, row: u64, by: u64) -> Result<Layout, Error> {
     let longer = |mode: &Mode| {
         let stride = mode.stride().unsigned_abs();

@@ -1,8 +1,8 @@
 //! The conflicts of an access, counted turn by turn.
 //!
-//! Law: each bank gives one word in a cycle. The cycles of a turn are the largest number of different words that the turn
-//! reads from one bank; a word that several threads read counts once. The degree is the most cycles of a turn: 1 is free of conflicts. What a turn takes beyond
-//! its first cycle are its conflicts.
+//! Law: each bank delivers one word a cycle. The cycles of a turn are the largest number of different words that the
+//! turn accesses in one bank; a word that several threads access counts once. The degree is the largest number of cycles
+//! of a turn; degree 1 means free of conflicts. The conflicts of a turn are its cycles beyond the first.
 
 use tilewright_core::{Error, TensorLayout};
 
@@ -11,7 +11,7 @@ use crate::{
     places::{Moment, Places},
 };
 
-/// The conflicts of an access.
+/// The conflicts of an access, counted over all its instructions.
 ///
 /// ```
 /// use tilewright_banks::{Access, Banks, Spread, conflicts};
@@ -26,32 +26,32 @@ use crate::{
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflicts {
-    /// The bytes that a thread takes at once.
+    /// The number of bytes that a thread accesses at once.
     pub bytes: u64,
-    /// The banks that serve it.
+    /// The number of banks that serve the access.
     pub banks: u64,
-    /// How many times the tile of the access stands in the array, in part or as a whole.
+    /// The number of tiles that cover the array, the partial ones included.
     pub tiles: u64,
-    /// The values of threads that are counted, over all tiles.
+    /// The number of values of threads that are counted, over all tiles.
     pub values: u64,
-    /// The values that are not, for their tiles stick out of the array.
+    /// The number of values that are not counted because they are outside the array.
     pub outside: u64,
-    /// The instructions of all warps.
+    /// The number of instructions of all warps.
     pub instructions: u64,
-    /// The turns in which a thread takes something.
+    /// The number of turns in which a thread accesses something.
     pub turns: u64,
-    /// The cycles of all turns.
+    /// The cycles of all turns together.
     pub cycles: u64,
-    /// The most cycles of a turn; 0 where nothing is accessed.
+    /// The largest number of cycles of a turn; 0 if nothing is accessed.
     pub degree: u64,
-    /// What the turns of an instruction come to, one after the other.
+    /// The turns of an instruction, in order, each counted over all instructions.
     pub phases: Vec<Phase>,
-    /// The first turn with the most cycles, where these are more than one.
+    /// The first turn with the most cycles; `None` if no turn takes more than one.
     pub worst: Option<Clash>,
 }
 
 impl Conflicts {
-    /// The cycles beyond one a turn.
+    /// Returns the cycles beyond the first of each turn.
     ///
     /// ```
     /// use tilewright_banks::{Access, Banks, Spread, conflicts};
@@ -66,7 +66,7 @@ impl Conflicts {
     }
 }
 
-/// One turn of an instruction, over all instructions.
+/// One turn of an instruction, counted over all instructions.
 ///
 /// ```
 /// use tilewright_banks::{Access, Banks, Spread, conflicts};
@@ -81,15 +81,15 @@ impl Conflicts {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// The threads of a warp that are served in it.
+    /// The threads of a warp that the turn serves.
     pub threads: Vec<usize>,
-    /// The most cycles that it takes in an instruction.
+    /// The most cycles that the turn takes in an instruction.
     pub degree: u64,
     /// The cycles beyond the first, over all instructions.
     pub conflicts: u64,
 }
 
-/// A turn in which threads wait for each other, at the bank that has the most words wanted of it.
+/// A turn in which threads wait for each other, at the bank from which most words are accessed.
 ///
 /// ```
 /// use tilewright_banks::{Access, Banks, Spread, conflicts};
@@ -105,15 +105,15 @@ pub struct Phase {
 pub struct Clash {
     /// The instruction.
     pub moment: Moment,
-    /// The turn of the instruction.
+    /// The number of the turn in the instruction.
     pub phase: usize,
     /// The bank.
     pub bank: u64,
-    /// The words that are wanted of it.
+    /// The different words that are accessed in the bank.
     pub words: Vec<Word>,
 }
 
-/// A word with the threads that want it.
+/// A word and the threads that access it.
 ///
 /// ```
 /// use tilewright_banks::Word;
@@ -122,20 +122,20 @@ pub struct Clash {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Its number from the start of the array.
+    /// The number of the word, from the start of the array.
     pub word: u64,
     /// The threads of the map.
     pub threads: Vec<u64>,
-    /// The coordinate of the first element that each accesses.
+    /// The coordinate of the first element that each thread accesses.
     pub coords: Vec<Vec<u64>>,
 }
 
-/// Counts the conflicts of an access of an array whose elements are `bits` wide, and which begins at bank 0.
+/// Counts the conflicts of an access of an array with elements of `bits` bits that begins at bank 0.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) where the access is of another array, [illegal](Error::is_illegal) where the elements
-/// of a vector do not lie together or its bytes are not aligned or not 1, 2, 4, 8 or 16, [limit](Error::is_limit) beyond
-/// [`MAX_CELLS`](crate::MAX_CELLS).
+/// [mismatch](Error::is_mismatch) if the tile and the array differ in rank; [illegal](Error::is_illegal) if the
+/// elements of a vector are not contiguous, or a vector is not aligned or not 1, 2, 4, 8 or 16 bytes;
+/// [limit](Error::is_limit) beyond [`MAX_CELLS`](crate::MAX_CELLS).
 ///
 /// ```
 /// use tilewright_banks::{Access, Banks, Spread, conflicts};
@@ -198,7 +198,7 @@ fn phases(turns: &Turns) -> Vec<Phase> {
     (0..turns.count()).map(phase).collect()
 }
 
-/// The words that the threads of a turn want, each with a thread, in order.
+/// Returns the words that the threads of a turn access, each with a thread, sorted.
 fn wanted(
     places: &Places<'_>,
     at: u64,
@@ -217,7 +217,7 @@ fn wanted(
     wanted
 }
 
-/// The largest number of different words that are read from one bank, and the first such bank.
+/// Returns the largest number of different words that are accessed in one bank, and the first such bank.
 fn busiest(wanted: &[(u64, usize)], banks: u64) -> Option<(u64, u64)> {
     let mut counts = vec![0u64; usize::try_from(banks).unwrap_or(0)];
     let mut last = None;
@@ -232,7 +232,7 @@ fn busiest(wanted: &[(u64, usize)], banks: u64) -> Option<(u64, u64)> {
     Some((most, counts.iter().position(|&count| count == most)? as u64))
 }
 
-/// The words wanted of a bank with their threads.
+/// Returns the words that are accessed in a bank, with their threads.
 fn words(
     places: &Places<'_>,
     at: u64,

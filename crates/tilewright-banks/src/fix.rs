@@ -1,16 +1,16 @@
-//! The least change that removes all conflicts, and why no smaller one does.
+//! Finds the least change that removes all conflicts, and proves that no smaller one does.
 //!
-//! Law: a change that is found leaves no conflict in any access, and each change before it in the order leaves one,
+//! Law: the change that is found leaves no conflict in any access. Each change before it in the order leaves a conflict,
 //! which two threads show. Every candidate is tried, so nothing is guessed.
 //!
-//! Swizzles `Sw<B,M,S>` take the place of the layout's own swizzle. They are ordered by bits `B`, then by the span
-//! `|S|` from a changed bit to its source, then by `M`, the lowest bit, then `S` above `−S`. The bits that hold a vector
-//! stay (`M` is at least their number), so that vectors lie together, and no bit above those of the largest offset is
-//! used, so that hardly more memory is (at most up to the next multiple of the swizzle's window).
+//! Swizzles `Sw<B,M,S>` replace the layout's own swizzle. They are ordered by the number of bits `B`, then by the
+//! distance `|S|` from a changed bit to its source, then by the lowest bit `M`, then `S` before `−S`. The bits inside a
+//! vector do not change (`M` is at least their number), so vectors stay contiguous. No bit above those of the largest
+//! offset is used, so memory grows at most to the next multiple of the swizzle's window.
 //!
-//! Padding leaves the same number of elements unused behind each row: whole vectors, and fewer than a turn through all
-//! banks, for more give the same banks again. A row ends where the dim that is not fastest in memory takes its first
-//! step; layouts whose strides are not whole rows have none.
+//! Padding leaves the same number of elements unused after each row. It is a multiple of the vector and shorter than
+//! one cycle through all banks, since longer padding repeats the same banks. The length of a row is the smallest stride of
+//! the dims that are not fastest in memory. Padding needs larger strides to be multiples of it.
 
 use tilewright_core::{Error, Swizzle, TensorLayout};
 
@@ -20,10 +20,10 @@ use crate::{
     proof::{Failed, Pairs},
 };
 
-/// The elements of the largest storage that swizzles are looked for, in bits: more than any shared memory has.
+/// The largest storage that is searched for swizzles, as a power of two of elements: more than any shared memory holds.
 const MAX_BITS: u32 = 20;
 
-/// The search for a change of one kind.
+/// The result of the search for a change of one kind.
 ///
 /// ```
 /// use tilewright_banks::{Access, Banks, Spread, fix};
@@ -38,9 +38,9 @@ const MAX_BITS: u32 = 20;
 #[must_use]
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// The least change that leaves no conflict.
+    /// The least change that leaves no conflict, if there is one.
     pub found: Option<Found>,
-    /// All changes that come before it, or all there are, in order.
+    /// The changes before it in the order, or all changes if none was found.
     pub failed: Vec<Failed>,
 }
 
@@ -58,7 +58,7 @@ pub struct Search {
 pub struct Found {
     /// The change.
     pub change: Change,
-    /// The layout after it.
+    /// The changed layout.
     pub layout: TensorLayout,
 }
 
@@ -76,14 +76,14 @@ pub struct Found {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Fix {
-    /// The search for a swizzle.
+    /// The search among swizzles.
     pub swizzles: Search,
-    /// The search for padding; `None` for a layout without rows.
+    /// The search among paddings; `None` for a layout without rows.
     pub paddings: Option<Search>,
 }
 
 impl Fix {
-    /// The swizzle, or else the padding.
+    /// Returns the swizzle if there is one, otherwise the padding.
     ///
     /// ```
     /// use tilewright_banks::{Access, Banks, Spread, fix};
@@ -106,8 +106,8 @@ impl Fix {
 /// Looks for the least change of a layout that removes the conflicts of all accesses.
 ///
 /// # Errors
-/// As [`conflicts`](crate::conflicts), of the layout without its swizzle; [limit](Error::is_limit) for a storage of
-/// more than 2²⁰ elements.
+/// Those of [`conflicts`](crate::conflicts) for the layout without its swizzle; [limit](Error::is_limit) for a
+/// storage of more than 2²⁰ elements.
 ///
 /// ```
 /// use tilewright_banks::{Access, Banks, Spread, fix};
@@ -156,7 +156,7 @@ pub fn fix(
     Ok(Fix { swizzles, paddings })
 }
 
-/// Tries changes in their order.
+/// Tries changes in order, up to the first that leaves no conflict.
 fn search(
     plain: &TensorLayout,
     places: &[(Places<'_>, Turns)],
@@ -177,7 +177,7 @@ fn search(
     Ok(Search { found: None, failed })
 }
 
-/// All swizzles that leave vectors of `widest` elements together, in order.
+/// Iterates over all swizzles that keep vectors of `widest` elements contiguous, in order.
 fn swizzles(plain: &TensorLayout, widest: u64) -> impl Iterator<Item = Change> {
     let last = plain.layout().bounds().and_then(|(_, last)| u64::try_from(last).ok());
     let top = last.map_or(0, |last| u64::BITS - last.leading_zeros());
@@ -185,7 +185,8 @@ fn swizzles(plain: &TensorLayout, widest: u64) -> impl Iterator<Item = Change> {
     in_order(low, top.min(MAX_BITS)).map(Change::Swizzle)
 }
 
-/// The swizzles between two bits: by bits, then span, then lowest bit, then sources above before sources below.
+/// Iterates over the swizzles between two bits: by the number of bits, then the distance to the source, then the lowest
+/// bit, then sources above before sources below.
 pub(crate) fn in_order(low: u32, top: u32) -> impl Iterator<Item = Swizzle> {
     let spans = move |bits: u32| (bits..=top).map(move |span| (bits, span));
     let bases = move |(bits, span): (u32, u32)| {
@@ -197,8 +198,8 @@ pub(crate) fn in_order(low: u32, top: u32) -> impl Iterator<Item = Swizzle> {
     std::iter::once(Swizzle::IDENTITY).chain(others.flatten())
 }
 
-/// The elements of a row: the step of the dims that are not fastest in memory, where all strides from there on are
-/// whole rows.
+/// Returns the number of elements of a row: the smallest stride of the dims that are not fastest in memory, if all
+/// larger strides are multiples of it.
 fn row(plain: &TensorLayout) -> Option<u64> {
     let layout = plain.layout();
     let moving = |dim: usize| {

@@ -1,18 +1,18 @@
-//! Bank conflicts of shared memory: counted, shown by threads, and removed by the least change.
+//! Bank conflicts of shared memory: counts them, shows the threads, and finds the least change that removes them.
 //!
-//! An array lies in shared memory by a layout. The threads of a warp access it by a map from (thread, value) to
-//! coordinates. The memory has banks, and each bank gives one word in a cycle. Threads that are served in one turn
-//! and want different words of one bank wait for each other: that is a conflict.
+//! A layout stores an array in shared memory. The threads of a warp access it by a map from (thread, value) to
+//! coordinates. The memory has banks, and each bank delivers one word a cycle. A conflict: threads that are served in one
+//! turn access different words of one bank, so they wait for each other.
 //!
-//! | want | call |
+//! | question | item |
 //! |---|---|
-//! | a machine: its banks, and which threads are served together | [`Banks`], [`Turns`] |
-//! | which thread holds which element | [`Spread`] |
-//! | what the threads read or write at once | [`Access`] |
+//! | the banks of a machine, and the threads that they serve together | [`Banks`], [`Turns`] |
+//! | the elements of each thread | [`Spread`] |
+//! | the elements that a thread reads or writes at once | [`Access`] |
 //! | the conflicts of an access | [`conflicts`] |
 //! | the least swizzle or padding that removes them, with the proof | [`fix`] |
 //! | the swizzle that turns one layout into another | [`swizzle_between`] |
-//! | the invertible matrix of bits that does | [`matrix_between`] |
+//! | the invertible matrix of bits that turns one layout into another | [`matrix_between`] |
 //!
 //! ```
 //! use tilewright_banks::{Access, Banks, Spread, conflicts, fix};

@@ -1,21 +1,21 @@
-//! The invertible matrix of bits that turns one layout into another, where CuTe's family of swizzles has none.
+//! Finds the invertible matrix of bits that turns one layout into another, where CuTe's family of swizzles has none.
 //!
-//! Law: `M` is found iff `M(A(c)) = B(c)` for every coordinate `c`, and no matrix is iff some offsets of A have the xor 0
-//! and those of B at the same coordinates have not, or the other way. These coordinates are the witness.
+//! Law: `M` is returned iff `M(A(c)) = B(c)` for every coordinate `c`. No such matrix exists iff for some coordinates
+//! the xor of A's offsets is 0 and the xor of B's is not, or the other way. These coordinates are the witness.
 //!
-//! Each coordinate is an equation of bits. The equations known so far have a solution, which is tried as a whole; where
-//! it fails, the coordinate at which it does is one equation more. There are 62 independent ones at most.
+//! Each coordinate is an equation over bits. The search solves the equations that it has and compares the solution on
+//! the whole layout; if that fails, the coordinate of the difference adds an equation. At most 62 are independent.
 
 use tilewright_core::{Error, Swizzle, TensorLayout};
 
 use crate::between::{Between, Both, Sample};
 
-/// The most bits of an offset that a swizzle moves.
+/// The most bits of an offset that a swizzle changes.
 const BITS: u32 = 62;
 
-/// The invertible matrix of bits that turns the offsets of one layout into those of another, as a [`Swizzle`] that may be
-/// outside of CuTe's family; or coordinates at which none does. Offset bits that nothing is known of stay where they
-/// can.
+/// Finds the invertible matrix of bits that turns the offsets of one layout into those of another, as a [`Swizzle`]
+/// that may be outside of CuTe's family, or coordinates that rule out every matrix. Offset bits that no equation determines
+/// stay where they are if they can.
 ///
 /// # Errors
 /// Those of [`swizzle_between`](crate::swizzle_between()), and [limit](Error::is_limit) for offsets of more than 62
@@ -57,18 +57,18 @@ pub fn matrix_between(from: &TensorLayout, to: &TensorLayout) -> Result<Between,
     }
 }
 
-/// What is known of a matrix: what it sends some offsets to, by independent samples.
+/// The known equations of a matrix: independent samples of an offset and its image.
 #[derive(Default)]
 struct Equations {
-    /// By the offsets that the matrix takes.
+    /// Indexed by the offsets that the matrix takes.
     froms: Elimination,
-    /// By those that it gives: a matrix with an inverse sends no two to one.
+    /// Indexed by the offsets that it returns: an invertible matrix sends no two offsets to one.
     tos: Elimination,
     samples: Vec<Sample>,
 }
 
 impl Equations {
-    /// Adds what a sample says, if that is news; or the samples that contradict each other.
+    /// Adds a sample; returns whether it was independent, or the samples that contradict each other.
     fn learn(&mut self, sample: Sample) -> Result<Result<bool, Vec<Sample>>, Error> {
         if (sample.from | sample.to) >> BITS != 0 {
             let numbers = [sample.from.max(sample.to).into(), BITS.into()];
@@ -89,7 +89,7 @@ impl Equations {
         }
     }
 
-    /// Adds an equation, if it is independent of the others; or which ones it contradicts.
+    /// Adds an equation if it is independent of the others; the error is the set of samples that contradict it.
     fn add(&mut self, from: u64, to: u64, of: u64) -> Result<bool, u64> {
         let by_from = self.froms.rest(Row { key: from, value: to, of });
         let by_to = self.tos.rest(Row { key: to, value: from, of });
@@ -105,13 +105,13 @@ impl Equations {
         }
     }
 
-    /// A matrix of this many bits that agrees with everything known, with single bits for what is not.
+    /// Returns a matrix of `bits` bits that satisfies the known equations and maps undetermined bits to single bits.
     fn solution(&self, bits: u32) -> Result<Swizzle, Error> {
         let mut all =
             Equations { froms: self.froms.clone(), tos: self.tos.clone(), samples: Vec::new() };
         let one = |bit: u32| 1u64 << bit;
         for bit in 0..bits {
-            // A bit that stays, where both sides leave it free.
+            // An undetermined bit stays in place if both sides leave it free.
             let _ = all.add(one(bit), one(bit), 0);
         }
         for bit in 0..bits {
@@ -125,7 +125,7 @@ impl Equations {
     }
 }
 
-/// An equation: what the key is sent to, and the samples whose xor it is.
+/// An equation: the image of a key, and the set of samples whose xor it is.
 #[derive(Clone, Copy)]
 struct Row {
     key: u64,
@@ -133,12 +133,12 @@ struct Row {
     of: u64,
 }
 
-/// Equations whose keys begin with different bits.
+/// Equations in echelon form: their keys have different highest bits.
 #[derive(Clone, Default)]
 struct Elimination(Vec<Row>);
 
 impl Elimination {
-    /// A row without what the others say of it; its key is 0 iff that is the xor of others.
+    /// Reduces a row by the others; its key becomes 0 iff the key is a xor of their keys.
     fn rest(&self, row: Row) -> Row {
         self.0.iter().fold(row, |row, other| match row.key >> other.key.ilog2() & 1 {
             0 => row,
@@ -154,7 +154,7 @@ impl Elimination {
         self.rest(Row { key, value: 0, of: 0 }).key != 0
     }
 
-    /// Puts a row whose key is not 0, those with higher first bits before it.
+    /// Inserts a row whose key is not 0, after those with higher bits.
     fn put(&mut self, row: Row) {
         let at = self.0.partition_point(|other| other.key.ilog2() > row.key.ilog2());
         self.0.insert(at, row);

@@ -1,25 +1,25 @@
-//! Where an access goes: the offset of each thread's vector in each instruction.
+//! The offset of each thread's vector in each instruction of an access.
 //!
-//! An instruction is one step of one warp in one repetition of the tile. Law: the elements of a vector follow one
-//! another in memory, and its first byte is a multiple of its bytes; where that is not so there are no places, and the
-//! error names the thread and the coordinate.
+//! An instruction is one step of one warp in one repetition of the tile. Law: the elements of a vector are contiguous in
+//! memory, and its first byte is a multiple of its size. Otherwise construction fails, and the error names the thread and
+//! the coordinate.
 
 use tilewright_core::{Coord, Error, TensorLayout};
 
 use crate::{Access, spread::row_major};
 
-/// The most threads of all instructions of an access.
+/// The most threads, over all instructions of an access.
 pub const MAX_CELLS: u64 = 1 << 20;
 
-/// What stands for a thread that does nothing.
+/// Marks a thread that does nothing.
 const NONE: u64 = u64::MAX;
 
 impl Access {
-    /// Whether the vectors of warps of `lanes` threads can be accessed at once in an array of elements of `bits` bits:
-    /// they lie together and are aligned.
+    /// Checks that warps of `lanes` threads can access their vectors at once in an array of elements of `bits` bits: the
+    /// elements of a vector are contiguous, and vectors are aligned.
     ///
     /// # Errors
-    /// As [`conflicts`](crate::conflicts), which counts no others.
+    /// Those of [`conflicts`](crate::conflicts), which accepts the same accesses.
     ///
     /// ```
     /// use tilewright_banks::{Access, Spread};
@@ -34,7 +34,7 @@ impl Access {
     }
 }
 
-/// Which instruction of an access: the step of a warp in a repetition of the tile.
+/// One instruction of an access: a step of a warp in a repetition of the tile.
 ///
 /// ```
 /// use tilewright_banks::{Access, Banks, Spread, conflicts};
@@ -47,20 +47,20 @@ impl Access {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Where this repetition of the tile begins in the array.
+    /// The coordinate at which this repetition of the tile begins.
     pub tile: Vec<u64>,
-    /// The warp.
+    /// The number of the warp.
     pub warp: u64,
-    /// The vector of each thread, from 0.
+    /// The index of the vector of each thread, from 0.
     pub step: u64,
 }
 
-/// The offsets of an access of an array.
+/// The offsets of all vectors of an access.
 pub(crate) struct Places<'a> {
     access: &'a Access,
     extents: Vec<u64>,
     pub(crate) lanes: usize,
-    /// The width of an element in bits, and the bytes of a vector.
+    /// The width of an element in bits.
     bits: u64,
     pub(crate) bytes: u64,
     /// The offset in elements of each thread's vector, instruction by instruction.
@@ -104,14 +104,14 @@ impl<'a> Places<'a> {
         Ok(places)
     }
 
-    /// How many tiles there are, and how many of their values lie in the array.
+    /// Returns the number of tiles, and the number of their values that are inside the array.
     pub(crate) fn counted(&self) -> (u64, u64) {
         let vectors = self.starts.iter().filter(|&&start| start != NONE).count() as u64;
         let tiles = self.tiles().into_iter().fold(1, u64::saturating_mul);
         (tiles, vectors.saturating_mul(self.access.vector()))
     }
 
-    /// How many times the tile stands in the array along each dim.
+    /// Returns the number of tiles along each dim; the last may be partial.
     fn tiles(&self) -> Vec<u64> {
         let tile = self.access.spread().tile();
         self.extents.iter().zip(tile).map(|(extent, &tile)| extent.div_ceil(tile.max(1))).collect()
@@ -138,12 +138,12 @@ impl<'a> Places<'a> {
         Moment { tile: begins.collect(), warp: at / steps % warps, step: at % steps }
     }
 
-    /// The thread of the map that a lane is.
+    /// Returns the thread of the map that a lane of an instruction runs.
     pub(crate) fn thread(&self, at: u64, lane: usize) -> u64 {
         self.moment(at).warp * self.lanes as u64 + lane as u64
     }
 
-    /// The coordinate of an element of a thread's vector, where the thread has it.
+    /// Returns the coordinate of an element of a thread's vector; `None` if the thread has no such element.
     pub(crate) fn coord(&self, at: u64, lane: usize, element: u64) -> Option<Vec<u64>> {
         self.coord_in(&self.moment(at), lane, element)
     }
@@ -159,7 +159,7 @@ impl<'a> Places<'a> {
         coord.iter().zip(&self.extents).all(|(x, extent)| x < extent).then_some(coord)
     }
 
-    /// The offset of a thread's vector, whose elements lie together.
+    /// Returns the offset of a thread's vector; checks that its elements are contiguous and aligned.
     fn start(&self, layout: &TensorLayout, moment: &Moment, lane: usize) -> Result<u64, Error> {
         let Some(first) = self.coord_in(moment, lane, 0) else { return Ok(NONE) };
         let start = layout.offset(&first)?;
@@ -189,14 +189,14 @@ impl<'a> Places<'a> {
         })
     }
 
-    /// The threads of an instruction that do something, each with the offset of its vector in elements.
+    /// Iterates over the active threads of an instruction, each with the offset of its vector in elements.
     pub(crate) fn threads(&self, at: u64) -> impl Iterator<Item = (usize, u64)> + '_ {
         let from = usize::try_from(at).unwrap_or(0) * self.lanes;
         let starts = self.starts.get(from..from + self.lanes).unwrap_or_default();
         starts.iter().copied().enumerate().filter(|(_, start)| *start != NONE)
     }
 
-    /// The first byte of a vector at this offset.
+    /// Returns the first byte of the vector at an offset.
     pub(crate) const fn byte(&self, offset: u64) -> u64 {
         offset.saturating_mul(self.bits) / 8
     }

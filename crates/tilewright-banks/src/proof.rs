@@ -1,4 +1,4 @@
-//! Why a change does not remove the conflicts: two threads of one turn that want different words of one bank.
+//! The proof that a change leaves a conflict: two threads of one turn that access different words of one bank.
 
 use crate::{
     Banks, Change, Turns,
@@ -20,23 +20,23 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// The access, by its place in the list.
+    /// The access, as an index into the list.
     pub access: usize,
     /// The instruction.
     pub moment: Moment,
-    /// The turn of the instruction.
+    /// The number of the turn in the instruction.
     pub phase: usize,
     /// The two threads of the map.
     pub threads: [u64; 2],
-    /// The coordinate of the first element that each accesses.
+    /// The coordinate of the first element that each thread accesses.
     pub coords: [Vec<u64>; 2],
-    /// The words that they want, counted from the start of the array.
+    /// The words that the threads access, counted from the start of the array.
     pub words: [u64; 2],
-    /// The bank of both.
+    /// The bank that holds both words.
     pub bank: u64,
 }
 
-/// A change that leaves conflicts.
+/// A change that leaves conflicts, with a pair of threads that shows one.
 ///
 /// ```
 /// use tilewright_banks::{Access, Banks, Spread, fix};
@@ -51,11 +51,11 @@ pub struct Pair {
 pub struct Failed {
     /// The change.
     pub change: Change,
-    /// Two threads that show it.
+    /// Two threads that still wait for each other.
     pub pair: Pair,
 }
 
-/// The instruction in which a bank was last asked in this turn, and by whom for which word.
+/// The last access to a bank in a turn: the instruction, the word and the thread.
 #[derive(Clone, Copy, Default)]
 struct Asked {
     instruction: u64,
@@ -63,16 +63,16 @@ struct Asked {
     lane: usize,
 }
 
-/// Looks for pairs, with room that is used again.
+/// Looks for conflicting pairs of threads; its buffer is reused.
 pub(crate) struct Pairs<'a> {
     places: &'a [(Places<'a>, Turns)],
     width: u64,
     banks: usize,
-    /// One for each bank in each turn.
+    /// One entry for each bank in each turn.
     asked: Vec<Asked>,
-    /// The instructions looked at so far, by all calls.
+    /// The number of instructions looked at so far, over all calls.
     instruction: u64,
-    /// The access and the instruction that showed the last pair: it often shows the next one too.
+    /// The access and the instruction that showed the last pair; they often show the next one too.
     last: (usize, u64),
 }
 
@@ -84,7 +84,7 @@ impl<'a> Pairs<'a> {
         Pairs { places, width: banks.width(), banks: count, asked, instruction: 0, last: (0, 0) }
     }
 
-    /// Two threads that still wait for each other after a change.
+    /// Returns two threads that wait for each other after a change; `None` if it leaves no conflict.
     pub(crate) fn of(&mut self, change: &Change) -> Option<Pair> {
         let all = self.places.iter().enumerate();
         let all = all.flat_map(|(access, (places, _))| {

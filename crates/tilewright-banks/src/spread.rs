@@ -1,18 +1,18 @@
-//! Which thread holds which element: a map from (thread, value) to the coordinates of a tile.
+//! A map from (thread, value) to the coordinates of a tile.
 //!
-//! Whatever says such a map becomes this one list: a layout of threads and values, a map that is linear over bits,
-//! a layout whose places are thread after thread, rows, columns, and the matrices that one instruction moves. Values
-//! of a thread are in the order in which it reads them.
+//! Each source of such a map becomes one list of cells: a layout of threads and values, a map that is linear over bits,
+//! a layout that stores thread after thread, rows, columns, and the matrices of one instruction. The values of a thread are
+//! in the order in which it accesses them.
 
 use tilewright_core::{Error, Layout, LinearLayout, TensorLayout};
 
 /// The most (thread, value) pairs of a map.
 pub(crate) const MAX_PAIRS: u64 = 1 << 20;
 
-/// What stands for a value that a thread does not have.
+/// Marks a value that a thread does not have.
 const NONE: u64 = u64::MAX;
 
-/// The rows of a matrix that `ldmatrix` moves, and the threads that say where they are.
+/// The number of rows of a matrix that `ldmatrix` moves, each addressed by one thread.
 const MATRIX: u64 = 8;
 
 /// A map from (thread, value) to coordinates of a tile.
@@ -32,17 +32,16 @@ pub struct Spread {
     tile: Vec<u64>,
     threads: u64,
     values: u64,
-    /// The row-major index in the tile of each value of each thread.
+    /// The row-major index in the tile, for each value of each thread.
     cells: Vec<u64>,
 }
 
 impl Spread {
-    /// A layout of threads and values whose offsets are the colexicographic indices of a tile, as CuTe writes them:
-    /// axis 0 are the threads, the others their values.
+    /// Creates a map from CuTe's layout of threads and values, whose offsets are colexicographic indices of a tile.
+    /// Axis 0 counts the threads, the other axes count their values.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) where an index is none of the tile; [limit](Error::is_limit) beyond
-    /// 2²⁰ pairs.
+    /// [out of range](Error::is_out_of_range) if an index is outside the tile; [limit](Error::is_limit) beyond 2²⁰ pairs.
     ///
     /// ```
     /// use tilewright_banks::Spread;
@@ -72,11 +71,11 @@ impl Spread {
         })
     }
 
-    /// A map that is linear over bits, from `register`, `lane` and `warp` to the dims of a tile; of several blocks
-    /// the first. A register that repeats another one counts once.
+    /// Creates a map that is linear over bits, from `register`, `lane` and `warp` to the dims of a tile. Of several
+    /// blocks, the first is taken. A register that repeats another one counts once.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) where there is no `lane`; [limit](Error::is_limit) beyond 2²⁰ pairs.
+    /// [unsupported](Error::is_unsupported) if the map lacks the dim `lane`; [limit](Error::is_limit) beyond 2²⁰ pairs.
     ///
     /// ```
     /// use tilewright_banks::Spread;
@@ -111,8 +110,8 @@ impl Spread {
         })
     }
 
-    /// A layout whose places are thread after thread: value `v` of thread `t` at `t · values + v`, as formats of
-    /// fragments are.
+    /// Creates a map from a layout that stores thread after thread: value `v` of thread `t` at offset
+    /// `t · values + v`, as fragment formats do.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) unless the threads divide the capacity; [limit](Error::is_limit) beyond 2²⁰
@@ -145,11 +144,11 @@ impl Spread {
         Ok(spread)
     }
 
-    /// Threads along the rows of an array: its vectors of `vector` elements along dim `along`, in row-major order,
-    /// thread by thread and warp by warp.
+    /// Assigns the vectors of an array to threads row by row. A vector has `vector` elements along dim `along`; vectors
+    /// are taken in row-major order, thread by thread and warp by warp.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) unless vectors divide that dim; [limit](Error::is_limit) beyond 2²⁰ pairs.
+    /// [mismatch](Error::is_mismatch) unless `vector` divides that dim; [limit](Error::is_limit) beyond 2²⁰ pairs.
     ///
     /// ```
     /// use tilewright_banks::Spread;
@@ -162,7 +161,7 @@ impl Spread {
         Spread::vectors(extents, along, vector, lanes, row_major)
     }
 
-    /// Threads down the columns of an array: the same vectors, dim 0 fastest.
+    /// Assigns the vectors of an array to threads column by column: the vectors of [`Spread::rows`], with dim 0 fastest.
     ///
     /// # Errors
     /// As [`Spread::rows`].
@@ -212,13 +211,13 @@ impl Spread {
         })
     }
 
-    /// The rows of 16 bytes that `ldmatrix` and `stmatrix` move: one, two or four matrices of 8 rows, in a tile of
-    /// 8 or 16 rows; thread `i` says where row `i mod 8` of matrix `i / 8` is. Rows run along dim 1, or along dim 0
-    /// with `trans`.
+    /// The rows of 16 bytes that `ldmatrix` and `stmatrix` move: one, two or four matrices of 8 rows, in a tile of 8 or
+    /// 16 rows. Thread `i` gives the address of row `i mod 8` of matrix `i / 8`. Rows run along dim 1, or along dim 0 with
+    /// `trans`.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for another number of matrices, an array that is no matrix, or elements that do
-    /// not fill 16 bytes.
+    /// [illegal](Error::is_illegal) for another number of matrices, for an array that does not have two dims, or if
+    /// `vector`, the number of elements in 16 bytes, is 0.
     ///
     /// ```
     /// use tilewright_banks::Spread;
@@ -243,7 +242,7 @@ impl Spread {
             return Err(Error::illegal("{} matrices", [matrices.into()], legal));
         }
         let height = if trans { second } else { first };
-        // Matrices stand below each other up to 16 rows, then side by side.
+        // Matrices are placed below each other up to 16 rows, then side by side.
         let below = if height >= 2 * MATRIX { matrices.min(2) } else { 1 };
         let shape = [below * MATRIX, matrices / below * vector];
         let turned =
@@ -270,7 +269,7 @@ impl Spread {
         Ok(Spread { tile: tile.to_vec(), threads, values, cells })
     }
 
-    /// The extents of the tile.
+    /// Returns the extents of the tile.
     ///
     /// ```
     /// use tilewright_banks::Spread;
@@ -281,7 +280,7 @@ impl Spread {
         &self.tile
     }
 
-    /// The number of threads.
+    /// Returns the number of threads.
     ///
     /// ```
     /// use tilewright_banks::Spread;
@@ -292,7 +291,7 @@ impl Spread {
         self.threads
     }
 
-    /// The values of a thread.
+    /// Returns the number of values of a thread.
     ///
     /// ```
     /// use tilewright_banks::Spread;
@@ -303,7 +302,7 @@ impl Spread {
         self.values
     }
 
-    /// The values that threads have, of all threads.
+    /// Returns the number of (thread, value) pairs that hold an element.
     ///
     /// ```
     /// use tilewright_banks::Spread;
@@ -315,7 +314,7 @@ impl Spread {
         self.cells.iter().filter(|&&cell| cell != NONE).count() as u64
     }
 
-    /// The coordinate of a value in the tile, where the thread has that value.
+    /// Returns the coordinate of a value in the tile; `None` if the thread does not have the value.
     ///
     /// ```
     /// use tilewright_banks::Spread;
@@ -330,7 +329,7 @@ impl Spread {
     }
 }
 
-/// The product of extents, within the bound.
+/// Returns the product of extents if it is within the limit.
 fn size(extents: &[u64]) -> Result<u64, Error> {
     let size = extents.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
     size.filter(|&n| n <= MAX_PAIRS).ok_or_else(|| {
@@ -340,7 +339,7 @@ fn size(extents: &[u64]) -> Result<u64, Error> {
     })
 }
 
-/// The coordinate of a row-major index.
+/// Returns the coordinate of a row-major index.
 pub(crate) fn row_major(extents: &[u64], mut index: u64) -> Vec<u64> {
     let mut coord = vec![0; extents.len()];
     for (x, &extent) in coord.iter_mut().zip(extents).rev() {
@@ -349,7 +348,7 @@ pub(crate) fn row_major(extents: &[u64], mut index: u64) -> Vec<u64> {
     coord
 }
 
-/// The coordinate of a colexicographic index.
+/// Returns the coordinate of a colexicographic index.
 fn colex(extents: &[u64], mut index: u64) -> Vec<u64> {
     let next = |&extent: &u64| {
         let x = index % extent.max(1);
@@ -359,7 +358,7 @@ fn colex(extents: &[u64], mut index: u64) -> Vec<u64> {
     extents.iter().map(next).collect()
 }
 
-/// The row-major index of a coordinate.
+/// Returns the row-major index of a coordinate.
 fn index(extents: &[u64], coord: &[u64]) -> u64 {
     extents.iter().zip(coord).fold(0, |index, (extent, x)| index * extent + x)
 }
