@@ -1,27 +1,27 @@
-//! How long layouts in types and in constants take to compile: 500 static layouts and 250 static
-//! compositions, each different, the compiler computing the run-time value of every one.
+//! Measures the compile time of layouts in types and in constants: 500 static layouts and 250 static compositions, all
+//! different. The compiler computes the run-time value of each.
 //!
-//! `cargo run --release -p tilewright-fixed --example compile_time` prints the seconds of a check and of an
-//! optimised build of such a file, and of an empty one, which is what the compiler takes to start.
+//! `cargo run --release -p tilewright-fixed --example compile_time` prints the seconds of a check and of an optimised
+//! build of such a file, and of an empty file, which is the compiler's start-up time.
 
 use std::{env, error::Error, fs, path::Path, process::Command, time::Instant};
 
 const LAYOUTS: u64 = 500;
 const COMPOSITIONS: u64 = 250;
 
-/// Extents and strides of layout `i`: two axes of two modes, all powers of two, no two layouts alike.
+/// Extents and strides of layout `i`: two axes of two modes, all powers of two, all layouts different.
 fn modes(i: u64) -> ([u64; 4], [u64; 4]) {
     let extents @ [a, b, c, _] = [1, 5, 25, 125].map(|place| 2 << (i / place % 5));
     (extents, [c, a * c, 1, a * b * c])
 }
 
-/// What layout `i` is composed with: every second coordinate of it, two by two.
+/// The second operand of composition `i`: it takes every second coordinate of layout `i`, in pairs.
 fn every_second(i: u64) -> ([u64; 2], [u64; 2]) {
     let size: u64 = modes(i).0.iter().product();
     ([2, size / 4], [size / 2, 2])
 }
 
-/// Layouts in types.
+/// The source of layouts in types.
 fn types() -> String {
     let int = |n: u64| format!("C<{n}>");
     let four = |n: [u64; 4]| n.map(int).join(",");
@@ -43,7 +43,7 @@ fn types() -> String {
     lines(head, layout, composition)
 }
 
-/// Layouts in constants.
+/// The source of layouts in constants.
 fn constants() -> String {
     let layout = |i| {
         let ([a, b, c, d], [p, q, r, s]) = modes(i);
@@ -70,7 +70,7 @@ fn lines(
     all.fold(head, |text, line| text + "\n" + &line)
 }
 
-/// Runs the compiler and gives the seconds.
+/// Runs the compiler and returns the seconds.
 fn compile(folder: &Path, source: &Path, options: &[&str]) -> Result<f64, Box<dyn Error>> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let start = Instant::now();
@@ -87,7 +87,7 @@ fn compile(folder: &Path, source: &Path, options: &[&str]) -> Result<f64, Box<dy
     if status.success() { Ok(seconds) } else { Err("the compiler refuses".into()) }
 }
 
-/// The least of three runs.
+/// Returns the least of three runs, in seconds.
 fn best(folder: &Path, text: &str, emit: &str) -> Result<f64, Box<dyn Error>> {
     let source = folder.join("layouts.rs");
     fs::write(&source, text)?;

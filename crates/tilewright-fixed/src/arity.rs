@@ -1,8 +1,7 @@
-//! `arities!` calls a macro once for each length of tuple, so that an implementation for tuples is written
-//! once.
+//! `arities!` calls a macro once for each length of tuple, so that an implementation for tuples is written once.
 
-/// Calls `$make` for the tuples of 1 to 12 places: the names of the places before the last, with their
-/// numbers, then those of the last. A place has three names, for a shape, its stride and a coordinate.
+/// Calls `$make` for the tuples of 1 to 12 positions. The arguments are the names of the positions before the last with
+/// their numbers, then those of the last. A position has three names: for a shape, its stride and a coordinate.
 macro_rules! arities {
     ($make:ident) => {
         arities!($make; ; S0 D0 C0 0, S1 D1 C1 1, S2 D2 C2 2, S3 D3 C3 3, S4 D4 C4 4, S5 D5 C5 5,

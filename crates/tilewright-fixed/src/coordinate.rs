@@ -1,19 +1,19 @@
-//! Coordinate → offset, and index → coordinate.
+//! Converts coordinates to offsets, and indices to coordinates.
 //!
-//! Laws: inside the shape, `crd2offset(c, s, d)` is the run-time
-//! [`crd2offset`](tilewright_core::IntTuple::crd2offset); `checked_crd2offset` is it everywhere;
+//! Laws: inside the shape, `crd2offset(c, s, d)` equals the run-time
+//! [`crd2offset`](tilewright_core::IntTuple::crd2offset), and `checked_crd2offset` equals it everywhere;
 //! `crd2offset(idx2crd(i, s), s, compact strides) = i`.
 //!
-//! An integer that stands for a whole part is unpacked into it, the first integer fastest; the last one
-//! takes what is left unreduced, as in TLA.
+//! An integer in place of a nested part is an index into the part. It is unpacked with the first integer fastest; the
+//! last one takes the remaining quotient unreduced, as in TLA.
 //!
-//! Source: CATLASS `include/tla/layout.hpp` (`crd2offset`), for coordinates of any rank and nesting here.
+//! Source: CATLASS `include/tla/layout.hpp` (`crd2offset`), extended here to coordinates of any rank and nesting.
 
 use tilewright_core::{Error, IntTuple};
 
 use super::{FixedTuple, Integer, arity::arities, nested::digit};
 
-/// A shape whose strides are bracketed as it is.
+/// A shape whose strides `D` have the same brackets.
 ///
 /// ```
 /// use tilewright_fixed::{Congruent, FixedTuple, _2, _4, make_layout};
@@ -28,8 +28,8 @@ use super::{FixedTuple, Integer, arity::arities, nested::digit};
 )]
 pub trait Congruent<D>: FixedTuple {}
 
-/// No tuple. Where only one type would fit, the compiler takes it for meant and reports a mismatch of types;
-/// a second one, which nobody has, makes it report the trait instead, and with that our sentence.
+/// A type that is not a tuple. Where only one type would fit, the compiler assumes it and reports mismatched types;
+/// a second candidate makes it report the unsatisfied trait, and with it our message.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum Nothing {}
@@ -37,8 +37,7 @@ pub enum Nothing {}
 impl<S: Integer, D: Integer> Congruent<D> for S {}
 impl Congruent<()> for () {}
 
-/// A coordinate of the shape `S` with the strides `D`: bracketed as they are, or with an integer in place
-/// of a part.
+/// A coordinate of the shape `S` with the strides `D`: it has the same brackets, or an integer in place of a part.
 ///
 /// ```
 /// use tilewright_fixed::{Coordinate, _1, _4, _8, crd2offset};
@@ -56,12 +55,12 @@ pub trait Coordinate<S, D>: FixedTuple {
     #[doc(hidden)]
     const OUTSIDE: Option<[i64; 2]>;
 
-    /// Σ coordinate·stride, in elements; anything outside the shape.
+    /// Returns Σ coordinate·stride, in elements. Outside the shape the result is unspecified.
     #[doc(hidden)]
     fn dot(self, shape: S, stride: D) -> i64;
 }
 
-/// An integer of a coordinate outside its extent, if the compiler knows both.
+/// Returns a coordinate and its extent if the compiler knows both and the coordinate is outside.
 const fn outside(coord: Option<i64>, extent: Option<i64>) -> Option<[i64; 2]> {
     match (coord, extent) {
         (Some(coord), Some(extent)) if coord < 0 || coord >= extent => Some([coord, extent]),
@@ -69,7 +68,7 @@ const fn outside(coord: Option<i64>, extent: Option<i64>) -> Option<[i64; 2]> {
     }
 }
 
-/// The first that there is.
+/// Returns the first value that is present.
 const fn first(all: &[Option<[i64; 2]>]) -> Option<[i64; 2]> {
     let mut i = 0;
     while i < all.len() {
@@ -81,7 +80,7 @@ const fn first(all: &[Option<[i64; 2]>]) -> Option<[i64; 2]> {
     None
 }
 
-/// A compile error for a static coordinate outside a static shape.
+/// Reports a static coordinate outside a static shape as a compile error.
 pub(crate) const fn inside<C: Coordinate<S, D>, S, D>() {
     if let Some([coord, extent]) = C::OUTSIDE {
         Error::out_of_range(
@@ -174,10 +173,10 @@ macro_rules! coordinates {
 }
 arities!(coordinates);
 
-/// Σ coordinate·stride in elements, unchecked: straight-line code where shape and stride are static.
+/// Returns Σ coordinate·stride in elements, unchecked: straight-line code if shape and stride are static.
 ///
-/// Outside the shape the result is some number, as in TLA; [`checked_crd2offset`] refuses instead. A static integer
-/// outside its static extent is a compile error.
+/// Outside the shape the result is unspecified, as in TLA; [`checked_crd2offset`] returns an error instead. A static
+/// integer outside its static extent is a compile error.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _2, _3, _4, _16, _32, crd2offset};
@@ -204,10 +203,11 @@ pub fn crd2offset<C: Coordinate<S, D>, S, D>(coord: C, shape: S, stride: D) -> i
     coord.dot(shape, stride)
 }
 
-/// [`crd2offset`] inside the shape, and an error outside of it or where the brackets do not fit.
+/// Returns the offset of a coordinate in elements, like [`crd2offset`], and checks the coordinate.
 ///
 /// # Errors
-/// As [`IntTuple::crd2offset`](tilewright_core::IntTuple::crd2offset).
+/// Those of [`IntTuple::crd2offset`](tilewright_core::IntTuple::crd2offset): the coordinate is outside the shape, or
+/// its brackets do not fit.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _2, _3, _4, _16, _32, checked_crd2offset};
@@ -224,8 +224,8 @@ pub fn checked_crd2offset<C: FixedTuple, S: FixedTuple, D: FixedTuple>(
     IntTuple::crd2offset(&coord.lower()?, &shape.lower()?, &stride.lower()?)
 }
 
-/// The coordinate of `shape` with this index, the first integer fastest, unchecked: an index beyond the
-/// shape leaves its last integer too large.
+/// Returns the coordinate of `shape` with this index, the first integer fastest. The index is not checked: if it is
+/// beyond the shape, the last integer is too large.
 ///
 /// ```
 /// use tilewright_fixed::{_2, _3, FixedTuple, idx2crd};
@@ -237,7 +237,7 @@ pub fn idx2crd<S: FixedTuple>(index: impl Integer, shape: S) -> S::Digits {
     shape.unpack(index.value() as u64)
 }
 
-/// [`idx2crd`] inside the shape, and an error outside of it.
+/// Returns the coordinate of `shape` with this index, like [`idx2crd`], and checks the index.
 ///
 /// # Errors
 /// [out of range](Error::is_out_of_range) unless `0 ≤ index < size`; [overflow](Error::is_overflow) for a
@@ -252,7 +252,7 @@ pub fn idx2crd<S: FixedTuple>(index: impl Integer, shape: S) -> S::Digits {
 pub fn checked_idx2crd<S: FixedTuple>(index: impl Integer, shape: S) -> Result<S::Digits, Error> {
     let run_time = shape.lower()?;
     let whole = index.lower()?;
-    // The run-time algebra decides what is inside.
+    // The run-time algebra decides whether the index is inside.
     run_time.crd2idx(&whole)?;
     Ok(idx2crd(index, shape))
 }

@@ -1,11 +1,11 @@
-//! The algebra on static layouts: the result is a type, computed by the run-time `const fn`.
+//! The algebra on static layouts: the result is a type, whose value the run-time `const fn` computes.
 //!
-//! Law: `a.composition(b)` and its neighbours have as [`StaticLayout::LAYOUT`] what the run-time operation
-//! of that name makes of the operands' `LAYOUT`s; where that is an error, compiling is.
+//! Law: the [`StaticLayout::LAYOUT`] of `a.composition(b)` is the result of the run-time operation of that name on the
+//! `LAYOUT`s of the operands, and likewise for the other operations. An error of the operation is a compile error.
 //!
-//! No type of Rust can be spelled from a computed shape, so a [`Derived`] layout is no
-//! [`FixedLayout`](super::FixedLayout) of static integers, but equal to one in value. It takes no memory, and its
-//! offsets are computed as by hand.
+//! Rust cannot name a type with a computed shape. A [`Derived`] layout is therefore a type of its own, which equals the
+//! [`FixedLayout`](super::FixedLayout) of the same value. It takes no memory, and its offsets compile to the code one would
+//! write by hand.
 
 use core::fmt;
 
@@ -19,8 +19,8 @@ impl<O, A, B> Derived<O, A, B>
 where
     Derived<O, A, B>: StaticLayout,
 {
-    /// The offset of a coordinate in any spelling, in elements; some number outside the layout. A
-    /// coordinate whose brackets do not fit is a compile error.
+    /// Returns the offset of a coordinate in any spelling, in elements, unchecked. Outside the layout the result is
+    /// unspecified. A coordinate whose brackets do not fit is a compile error.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _4, _8, StaticLayout, make_layout};
@@ -32,10 +32,10 @@ where
         dot::<C, Self>(coord)
     }
 
-    /// The offset of a coordinate in any spelling, in elements.
+    /// Returns the offset of a coordinate in any spelling, in elements, and checks the coordinate.
     ///
     /// # Errors
-    /// As the run-time [`Layout::crd2idx`](tilewright_core::Layout::crd2idx).
+    /// Those of the run-time [`Layout::crd2idx`](tilewright_core::Layout::crd2idx).
     ///
     /// ```
     /// use tilewright_fixed::{_1, _4, _8, StaticLayout, make_layout};
@@ -55,12 +55,12 @@ impl<O: LayoutOperation, A: StaticLayout, B: StaticLayout> StaticLayout for Deri
     };
 }
 
-/// The operand that an operation of one operand does not have.
+/// The second operand of an operation that has only one.
 impl StaticLayout for () {
     const LAYOUT: Layout = Layout::parse_const("():()");
 }
 
-/// An integer in place of a layout is `N:1`, as a tile or as a size.
+/// An integer `N` in place of a layout is the layout `N:1`, as a tile or as a size.
 impl<const N: i64> StaticLayout for Int<N> {
     const LAYOUT: Layout = match Layout::compact_col_major(&IntTuple::integer(N)) {
         Ok(layout) => layout,
@@ -68,7 +68,7 @@ impl<const N: i64> StaticLayout for Int<N> {
     };
 }
 
-/// As for [`Int`].
+/// An integer expression in place of a layout is a layout of one mode, as for [`Int`].
 impl<O: Operation, A: Integer, B: Integer> StaticLayout for Expr<O, A, B> {
     const LAYOUT: Layout = match Layout::compact_col_major(&IntTuple::integer(Self::VALUE)) {
         Ok(layout) => layout,

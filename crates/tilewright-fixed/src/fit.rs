@@ -1,7 +1,7 @@
-//! Offsets in a layout that the compiler computed: which integer of a coordinate falls to which mode.
+//! Offsets in a layout that the compiler computed: assigns the integers of a coordinate to modes.
 //!
-//! Law: inside the layout, `dot` is the run-time [`Layout::crd2idx`](tilewright_core::Layout::crd2idx). The last
-//! mode of a part that an integer stands for takes what is left unreduced.
+//! Law: inside the layout, `dot` equals the run-time [`Layout::crd2idx`](tilewright_core::Layout::crd2idx). If an integer
+//! addresses several modes, the last of them takes the remaining quotient unreduced.
 
 use core::marker::PhantomData;
 
@@ -9,17 +9,17 @@ use tilewright_core::{Error, IntTuple, Layout, MAX_MODES};
 
 use super::{FixedTuple, StaticLayout};
 
-/// What a mode takes of the integer `leaf` of a coordinate: its digits from `divisor` on.
+/// The share of a mode in the integer `leaf` of a coordinate: the digit `leaf / divisor mod extent`.
 #[derive(Clone, Copy)]
 struct Share {
     leaf: usize,
     divisor: u64,
-    /// What follows belongs to the next modes; 0 for the last, which takes all of it.
+    /// The extent of the mode; 0 for the last mode of the integer, which takes the whole quotient.
     extent: u64,
     stride: i64,
 }
 
-/// The shares of the modes of `L` in a coordinate `C`.
+/// The shares of the modes of `L` in a coordinate of type `C`.
 struct Fit<C, L>(PhantomData<(C, L)>);
 
 impl<C: FixedTuple, L: StaticLayout> Fit<C, L> {
@@ -50,7 +50,7 @@ const fn shares(coord: &IntTuple, layout: &Layout) -> Result<[Share; MAX_MODES],
     }
 }
 
-/// The offset of a coordinate, in elements; some number outside the layout.
+/// Returns the offset of a coordinate, in elements; outside the layout the result is unspecified.
 #[inline]
 pub(crate) fn dot<C: FixedTuple, L: StaticLayout>(coord: C) -> i64 {
     let (mut offset, mut i) = (const { L::LAYOUT.offset() }, 0);

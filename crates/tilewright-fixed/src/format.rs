@@ -1,12 +1,11 @@
-//! Named formats of matrices as fixed layouts: `zN::layout(rows, cols, element_bits)`.
+//! Named matrix formats as fixed layouts: `zN::layout(rows, cols, element_bits)`.
 //!
-//! Law: the layout is the run-time [`Fractal::format`](tilewright_core::Fractal::format)'s, static where rows,
-//! columns and element width are; its valid extents are (rows, columns).
+//! Law: the layout equals that of the run-time [`Fractal::format`](tilewright_core::Fractal::format), and is static if
+//! rows, columns and element width are. Its valid extents are (rows, columns).
 //!
-//! A format is a padded shape and an order. Each axis splits into a block and the number of blocks, ⌈r/m0⌉
-//! and ⌈c/n0⌉; the small first letter of a name is the order inside a block, the capital one the order
-//! between blocks: z and Z row by row, n and N column by column. C0, the elements in 32 bytes, is
-//! 256 / element bits.
+//! A format is a padded shape and an order. The rows split into ⌈r/m0⌉ blocks of m0, the columns into ⌈c/n0⌉ blocks of
+//! n0. The small letter of a name is the order inside a block, the capital letter the order of the blocks: z and Z are row
+//! by row, n and N are column by column. C0 is the number of elements in 32 bytes, 256 / element bits.
 //!
 //! Source: CATLASS `include/tla/layout.hpp` (`MakeLayout<Element, LayoutTag>`), `catlass/layout/matrix.hpp`.
 
@@ -16,8 +15,7 @@ use super::{
     Calc, Congruent, FixedLayoutTile, FixedTuple, Int, Integer, make_layout, op, operation::calc,
 };
 
-/// A named format of matrices: [`RowMajor`], [`ColumnMajor`], [`zN`], [`nZ`], [`zZ`], [`nN`], [`L0C`],
-/// [`Weight4BitnZ`].
+/// A named matrix format: [`RowMajor`], [`ColumnMajor`], [`zN`], [`nZ`], [`zZ`], [`nN`], [`L0C`], [`Weight4BitnZ`].
 ///
 /// ```
 /// use tilewright_fixed::{Format, FixedTuple, RowMajor, zN};
@@ -26,30 +24,30 @@ use super::{
 /// assert_eq!(RowMajor::stride(rows, cols, bits).display().to_string(), "(20,_1)");
 /// ```
 pub trait Format: Sized {
-    /// The extents of `R` rows and `C` columns of elements of `E` bits.
+    /// The type of the extents of `R` rows and `C` columns of elements of `E` bits.
     type Shape<R: Integer, C: Integer, E: Integer>: Congruent<Self::Stride<R, C, E>>;
 
-    /// The strides.
+    /// The type of the strides, in elements.
     type Stride<R: Integer, C: Integer, E: Integer>: FixedTuple;
 
-    /// The extents.
+    /// Returns the extents of the padded matrix, in elements.
     fn shape<R: Integer, C: Integer, E: Integer>(
         rows: R,
         cols: C,
         element_bits: E,
     ) -> Self::Shape<R, C, E>;
 
-    /// The strides, in elements.
+    /// Returns the strides, in elements.
     fn stride<R: Integer, C: Integer, E: Integer>(
         rows: R,
         cols: C,
         element_bits: E,
     ) -> Self::Stride<R, C, E>;
 
-    /// The layout of a matrix in this format. `element_bits` divides 256.
+    /// Returns the layout of a matrix in this format. `element_bits` divides 256.
     ///
-    /// What cannot be computed of static integers is a compile error, of dynamic ones
-    /// [`NO_INTEGER`](super::NO_INTEGER), whose offsets mean nothing: [`Format::try_layout`] refuses it.
+    /// A computation that fails is a compile error for static integers. For dynamic integers it returns
+    /// [`NO_INTEGER`](super::NO_INTEGER) and the offsets are meaningless; [`Format::try_layout`] returns an error instead.
     ///
     /// ```
     /// use tilewright_fixed::{Format, _8, _16, _32, _48, nZ, zN};
@@ -77,10 +75,10 @@ pub trait Format: Sized {
         FixedLayoutTile { layout: make_layout(shape, stride), valid: (rows, cols) }
     }
 
-    /// [`Format::layout`] of integers that are known at run time only, checked.
+    /// Returns the layout of a matrix in this format, like [`Format::layout`], and checks dynamic integers.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for elements whose bits do not divide 256, where blocks have 32 bytes; those of
+    /// [illegal](Error::is_illegal) if blocks have 32 bytes and `element_bits` does not divide 256; those of
     /// [`FixedLayout::lower`](super::FixedLayout::lower).
     ///
     /// ```
@@ -113,7 +111,7 @@ pub trait Format: Sized {
 pub type Formatted<F, R, C, E> =
     FixedLayoutTile<<F as Format>::Shape<R, C, E>, <F as Format>::Stride<R, C, E>, (R, C)>;
 
-/// Row after row, without padding; the element width is of no account.
+/// The row-major format without padding; it does not depend on the element width.
 ///
 /// ```
 /// use tilewright_fixed::{Format, RowMajor, _2, _3, _8};
@@ -137,7 +135,7 @@ impl Format for RowMajor {
     }
 }
 
-/// Column after column, without padding; the element width is of no account.
+/// The column-major format without padding; it does not depend on the element width.
 ///
 /// ```
 /// use tilewright_fixed::{ColumnMajor, Format, _2, _3, _8};
@@ -161,17 +159,17 @@ impl Format for ColumnMajor {
     }
 }
 
-/// The size of one axis of a block, by the element width.
+/// The extent of a block along one axis, as a function of the element width.
 ///
 /// ```
 /// use tilewright_fixed::{Int, format::{C0, Extent}};
 /// assert_eq!((C0::of(8), Int::<16>::of(8).to_string().as_str()), (32_i64, "_16"));
 /// ```
 pub trait Extent {
-    /// The size for elements of `E` bits.
+    /// The extent for elements of `E` bits.
     type Of<E: Integer>: Integer;
 
-    /// The size.
+    /// Returns the extent for elements of `element_bits` bits.
     fn of<E: Integer>(element_bits: E) -> Self::Of<E>;
 }
 
@@ -202,7 +200,7 @@ impl<const N: i64> Extent for Int<N> {
     }
 }
 
-/// An order of the rows and columns of a matrix of `R` rows and `C` columns in blocks of `M` by `N`.
+/// An order of the elements of a matrix of `R` rows and `C` columns in blocks of `M` by `N`.
 ///
 /// ```
 /// use tilewright_fixed::{FixedTuple, _4, _8, format::{ByColumns, ByRows, Order}};
@@ -211,16 +209,16 @@ impl<const N: i64> Extent for Int<N> {
 /// assert_eq!(ByColumns::between(20, 20, _4, _8).display().to_string(), "(_32,160)");
 /// ```
 pub trait Order {
-    /// The strides of the rows and columns of a block.
+    /// The strides inside a block, of rows and of columns.
     type Inside<M: Integer, N: Integer>: Strides;
 
-    /// The strides of the rows and columns of blocks.
+    /// The strides between blocks, of rows and of columns.
     type Between<R: Integer, C: Integer, M: Integer, N: Integer>: Strides;
 
-    /// The strides inside a block.
+    /// Returns the strides inside a block, in elements.
     fn inside<M: Integer, N: Integer>(m: M, n: N) -> Self::Inside<M, N>;
 
-    /// The strides between blocks.
+    /// Returns the strides between blocks, in elements.
     fn between<R: Integer, C: Integer, M: Integer, N: Integer>(
         rows: R,
         cols: C,
@@ -229,19 +227,19 @@ pub trait Order {
     ) -> Self::Between<R, C, M, N>;
 }
 
-/// The strides of rows and of columns.
+/// The strides of rows and columns.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _8, format::Strides};
 /// assert!((_8, _1).both() == (_8, _1));
 /// ```
 pub trait Strides: FixedTuple {
-    /// From a row to the next.
+    /// The stride from a row to the next.
     type Row: Integer;
-    /// From a column to the next.
+    /// The stride from a column to the next.
     type Col: Integer;
 
-    /// Both.
+    /// Returns the strides of rows and columns.
     fn both(self) -> (Self::Row, Self::Col);
 }
 
@@ -255,7 +253,7 @@ impl<R: Integer, C: Integer> Strides for (R, C) {
     }
 }
 
-/// Row by row: z inside a block, Z between blocks.
+/// The order row by row: z inside a block, Z between blocks.
 ///
 /// ```
 /// use tilewright_fixed::{_4, _8, format::{ByRows, Order}};
@@ -264,7 +262,7 @@ impl<R: Integer, C: Integer> Strides for (R, C) {
 #[derive(Clone, Copy, Debug)]
 pub enum ByRows {}
 
-/// Column by column: n inside a block, N between blocks.
+/// The order column by column: n inside a block, N between blocks.
 ///
 /// ```
 /// use tilewright_fixed::{_4, _8, format::{ByColumns, Order}};
@@ -273,10 +271,10 @@ pub enum ByRows {}
 #[derive(Clone, Copy, Debug)]
 pub enum ByColumns {}
 
-/// The elements of a block.
+/// The number of elements of a block.
 type Block<M, N> = Calc<op::Mul, M, N>;
 
-/// The elements of a row of blocks (`X` columns in blocks of `N` by `M`), or of a column of blocks.
+/// The number of elements in a row of blocks (`X` columns in blocks of `N` by `M`), or in a column of blocks.
 type Line<X, N, M> = Calc<op::Mul, Calc<op::RoundUp, X, N>, M>;
 
 #[inline]
@@ -324,7 +322,7 @@ impl Order for ByColumns {
     }
 }
 
-/// A format in blocks: their sizes, and the orders inside and between them.
+/// A blocked format: the extents of a block, and the orders inside and between blocks.
 ///
 /// ```
 /// use tilewright_fixed::{Format, Int, _8, _12, _16, format::{ByColumns, ByRows, Fractal}};
@@ -342,11 +340,11 @@ impl Order for ByColumns {
 /// assert_eq!(small.to_string(), "((_4,_2),(_4,_3)):((_4,_16),(_1,_32))");
 /// ```
 pub trait Fractal {
-    /// The rows of a block.
+    /// The number of rows of a block.
     type M: Extent;
-    /// The columns of a block.
+    /// The number of columns of a block.
     type N: Extent;
-    /// The order inside a block.
+    /// The order of the elements inside a block.
     type Inside: Order;
     /// The order of the blocks.
     type Between: Order;

@@ -1,11 +1,11 @@
-//! Static integers, whose value the compiler knows, and dynamic integers, whose value it does not.
+//! Static integers, whose value is part of the type, and dynamic integers, whose value is known at run time.
 //!
-//! Law: an integer prints, compares and computes by its value, whichever of the two it is.
+//! Law: an integer prints, compares and computes by its value, whether it is static or dynamic.
 
 use core::fmt;
 
-/// A static integer: the value is in the type, so it takes no memory. Prints `_N`. [`C`](super::C) is its
-/// shorter name.
+/// A static integer: its value is part of the type, so it takes no memory. Prints as `_N`. [`C`](super::C) is a shorter
+/// name.
 ///
 /// ```
 /// use tilewright_fixed::{_4, Int};
@@ -22,7 +22,8 @@ impl<const N: i64> Int<N> {
     pub const VALUE: i64 = N;
 }
 
-/// An integer, static or dynamic: [`Int`], an expression of such ([`Expr`](crate::Expr)), or any integer type of Rust.
+/// An integer, static or dynamic: [`Int`], an expression of static integers ([`Expr`](crate::Expr)), or any integer type
+/// of Rust.
 ///
 /// ```
 /// use tilewright_fixed::{Integer, _4};
@@ -42,7 +43,7 @@ pub trait Integer: Copy + fmt::Display {
     /// The value, if the compiler knows it.
     const VALUE: Option<i64>;
 
-    /// The value. Of a `u128` at most `i128::MAX`, which no layout reaches.
+    /// Returns the value. A `u128` above `i128::MAX` returns `i128::MAX`, which no layout reaches.
     fn value(self) -> i128;
 }
 
@@ -72,8 +73,8 @@ macro_rules! dynamic {
 }
 dynamic!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
-/// What is static is known to the compiler, what is dynamic is not: the type of a result by the kinds of
-/// its operands.
+/// The kind of an integer: static ([`StaticKind`]) or dynamic ([`DynamicKind`]). It selects the type of a result by
+/// the kinds of its operands.
 ///
 /// ```
 /// use tilewright_fixed::{Calc, Integer, _4, op};
@@ -82,13 +83,13 @@ dynamic!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 /// assert_eq!(sum, 5_i64);
 /// ```
 pub trait Kind {
-    /// Static if both are.
+    /// The kind of a result: static if both operands are.
     type And<K: Kind>: Kind;
 
-    /// The expression itself if it is static, an `i64` if not.
+    /// The type of a result: the expression `E` itself if it is static, otherwise `i64`.
     type Of<E: Integer + Default>: Integer;
 
-    /// The expression, or the value computed for it.
+    /// Returns the expression if it is static, otherwise the computed value.
     fn of<E: Integer + Default>(value: impl FnOnce() -> i64) -> Self::Of<E>;
 }
 

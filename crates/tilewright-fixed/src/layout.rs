@@ -1,6 +1,7 @@
-//! The fixed layout: a shape and a stride, each integer static or dynamic on its own.
+//! The fixed layout: a shape and strides, in which each integer is static or dynamic.
 //!
-//! Law: every answer is that of the run-time [`Layout`](tilewright_core::Layout) which [`FixedLayout::lower`] gives.
+//! Law: every method returns the result of the run-time [`Layout`](tilewright_core::Layout) that [`FixedLayout::lower`]
+//! returns.
 //!
 //! Source: CATLASS `include/tla/layout.hpp`.
 
@@ -13,11 +14,10 @@ use super::{
     crd2offset,
 };
 
-/// A shape with its strides, of which only the dynamic integers take memory: none if all are static.
+/// A shape with its strides. Only its dynamic integers take memory.
 ///
-/// Made by [`make_layout`], or from its type by `Default` if all of it is static. It lowers to a run-time
-/// layout by [`From`] if all of it is static (an illegal one is a compile error), else by
-/// [`FixedLayout::lower`].
+/// [`make_layout`] creates it, or `Default` if all its integers are static. A layout of static integers converts to a
+/// run-time layout by [`From`], and an illegal one is a compile error; any other converts by [`FixedLayout::lower`].
 ///
 /// ```
 /// use tilewright_fixed::{C, FixedLayout, _1, _2, _12, make_layout};
@@ -40,11 +40,10 @@ pub struct FixedLayout<S, D> {
     stride: D,
 }
 
-/// The layout with this shape and these strides.
+/// Creates the layout with this shape and these strides, in elements.
 ///
-/// Strides bracketed unlike the shape are a compile error, and so are static integers that are no legal
-/// layout. Dynamic integers are taken as they are; what is wrong with them is an error of
-/// [`FixedLayout::lower`] and of every checked function.
+/// Strides with other brackets than the shape are a compile error, and so are static integers that form an illegal
+/// layout. Dynamic integers are not checked here; [`FixedLayout::lower`] and every checked function report them.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _2, _12, make_layout};
@@ -68,7 +67,7 @@ pub fn make_layout<S: Congruent<D>, D: FixedTuple>(shape: S, stride: D) -> Fixed
     FixedLayout { shape, stride }
 }
 
-/// The run-time layout, if all of it is static.
+/// Returns the run-time layout if all its integers are static.
 const fn lowered<S: FixedTuple, D: FixedTuple>() -> Option<Layout> {
     if !S::STATIC || !D::STATIC {
         return None;
@@ -79,13 +78,13 @@ const fn lowered<S: FixedTuple, D: FixedTuple>() -> Option<Layout> {
     }
 }
 
-/// A compile error for static integers that are no layout.
+/// Reports static integers that form an illegal layout as a compile error.
 const fn legal<S: FixedTuple, D: FixedTuple>() {
     lowered::<S, D>();
 }
 
 impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
-    /// The extents.
+    /// Returns the extents.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _3, _4, FixedTuple, make_layout};
@@ -97,7 +96,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         self.shape
     }
 
-    /// The strides, in elements.
+    /// Returns the strides, in elements.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _3, _4, FixedTuple, make_layout};
@@ -109,7 +108,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         self.stride
     }
 
-    /// The number of axes.
+    /// Returns the number of axes.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _3, _4, FixedTuple, make_layout};
@@ -121,7 +120,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         S::RANK
     }
 
-    /// The depth of nesting; 0 for `9:1`.
+    /// Returns the depth of nesting; 0 for `9:1`.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _3, _4, FixedTuple, make_layout};
@@ -133,7 +132,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         S::DEPTH
     }
 
-    /// The number of coordinates.
+    /// Returns the number of coordinates.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _3, _4, FixedTuple, make_layout};
@@ -145,7 +144,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         self.shape.size()
     }
 
-    /// Axis `I`, from 0 on. A position that is none is a compile error.
+    /// Returns axis `I`, counted from 0. An axis that does not exist is a compile error.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _4, _16, _32, make_layout};
@@ -167,7 +166,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         FixedLayout { shape: self.shape.part(), stride: self.stride.part() }
     }
 
-    /// The part at a path of positions, a static integer or a tuple of such.
+    /// Returns the part at a path of positions. The path is a static integer or a tuple of them.
     ///
     /// ```
     /// use tilewright_fixed::{_0, _1, _2, _3, make_layout};
@@ -185,8 +184,8 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         FixedLayout { shape: self.shape.part_at(), stride: self.stride.part_at() }
     }
 
-    /// The offset of a coordinate in any spelling, in elements; some number outside the layout, or a compile error
-    /// where the coordinate is static. See [`crd2offset`].
+    /// Returns the offset of a coordinate in any spelling, in elements, unchecked. Outside the layout the result is
+    /// unspecified, or a compile error if the integers are static. See [`crd2offset`].
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _3, make_layout};
@@ -198,7 +197,7 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         crd2offset(coord, self.shape, self.stride)
     }
 
-    /// The offset of a coordinate in any spelling, in elements.
+    /// Returns the offset of a coordinate in any spelling, in elements, and checks the coordinate.
     ///
     /// # Errors
     /// Those of [`FixedLayout::lower`]; [mismatch](Error::is_mismatch) if the brackets do not fit;
@@ -215,11 +214,11 @@ impl<S: Congruent<D>, D: FixedTuple> FixedLayout<S, D> {
         checked_crd2offset(coord, self.shape, self.stride)
     }
 
-    /// The same layout as a run-time value.
+    /// Returns the layout as a run-time value.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for a negative extent; [overflow](Error::is_overflow) where sizes or
-    /// offsets leave 64 bits, or a dynamic integer is [`NO_INTEGER`](super::NO_INTEGER).
+    /// [illegal](Error::is_illegal) for a negative extent; [overflow](Error::is_overflow) if sizes or offsets leave
+    /// 64 bits, or if an integer is [`NO_INTEGER`](super::NO_INTEGER).
     ///
     /// ```
     /// use tilewright_fixed::{_1, _2, _3, make_layout};
@@ -260,7 +259,7 @@ impl<S: Static + Congruent<D>, D: Static> From<FixedLayout<S, D>> for Layout {
     }
 }
 
-/// As [`FixedLayout::lower`].
+/// Converts like [`FixedLayout::lower`].
 impl<S: Congruent<D>, D: FixedTuple> TryFrom<&FixedLayout<S, D>> for Layout {
     type Error = Error;
 
@@ -281,7 +280,7 @@ impl<S: FixedTuple, D: FixedTuple> fmt::Debug for FixedLayout<S, D> {
     }
 }
 
-/// Same form and same integers, whichever of them are static.
+/// Layouts are equal if they have the same brackets and integers, static or dynamic.
 impl<S, D, T, E> PartialEq<FixedLayout<T, E>> for FixedLayout<S, D>
 where
     S: Congruent<D>,
@@ -296,7 +295,7 @@ where
 
 impl<S: Congruent<D>, D: FixedTuple> Eq for FixedLayout<S, D> {}
 
-/// Same brackets and same integers.
+/// Returns whether two tuples have the same brackets and integers.
 pub(crate) fn same<A: FixedTuple, B: FixedTuple>(a: A, b: B) -> bool {
     use super::tuple::List;
     let (x, y) = (List::of(a), List::of(b));

@@ -1,12 +1,12 @@
-//! Layouts in types: TLA's tuples of integers, each static or dynamic on its own.
+//! Layouts in types: TLA's tuples of integers, in which each integer is static or dynamic.
 //!
-//! Law: whatever is asked here has the answer of the run-time [`Layout`](tilewright_core::Layout) that
-//! [`FixedLayout::lower`] gives. What is static takes no memory and is computed by the compiler, by the same
-//! `const fn`; an offset in an all-static layout is the code one would write by hand.
+//! Law: every question about a fixed layout has the answer of the run-time [`Layout`](tilewright_core::Layout) that
+//! [`FixedLayout::lower`] returns. Static integers take no memory, and the compiler computes with them through the same
+//! `const fn`. An offset in a layout of static integers compiles to the code one would write by hand.
 //!
-//! A layout has the same answers in three strengths:
+//! A layout can be made at three times:
 //!
-//! | | made by | wrong ones are |
+//! | | made by | errors are |
 //! |---|---|---|
 //! | run time | [`Layout::parse`](tilewright_core::Layout::parse) and its neighbours | values, [`Error`](tilewright_core::Error) |
 //! | constant | [`layout!`](tilewright_core::layout), [`expect_const!`](tilewright_core::expect_const) | compile errors, of const items already in `cargo check` |

@@ -38,7 +38,7 @@ impl FixedTuple for () {
     fn unpack(self, _: u64) {}
 }
 
-/// The parts, in brackets.
+/// Puts brackets around the parts.
 const fn bracketed(parts: &[&IntTuple]) -> IntTuple {
     match IntTuple::of(parts) {
         Ok(tuple) => tuple,
@@ -46,7 +46,7 @@ const fn bracketed(parts: &[&IntTuple]) -> IntTuple {
     }
 }
 
-/// The deepest of the parts, and the brackets around them.
+/// Returns the depth of brackets around parts of these depths.
 const fn around(depths: &[usize]) -> usize {
     let (mut deepest, mut i) = (0, 0);
     while i < depths.len() {
@@ -56,7 +56,7 @@ const fn around(depths: &[usize]) -> usize {
     deepest + 1
 }
 
-/// `x mod n` and `x div n`, where no extent is 0: with a static n, no division is left of it.
+/// Returns `x mod n` and `x div n`; both are 0 if n is 0. With a static n the division is optimised away.
 #[inline]
 pub(crate) fn digit(x: u64, n: impl Integer) -> (u64, u64) {
     let n = n.value() as u64;

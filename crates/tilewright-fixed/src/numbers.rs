@@ -1,4 +1,4 @@
-//! `_0` to `_64` and the powers of two to `_65536`, as types and as values.
+//! The static integers `_0` to `_64` and the powers of two up to `_65536`, as types and as values.
 
 use super::Int;
 

@@ -1,13 +1,13 @@
-//! What the algebra takes and makes: static layouts, and the operations by their names.
+//! Operands and results of the algebra: static layouts, and the operations as types.
 //!
-//! Law: the [`LAYOUT`](StaticLayout::LAYOUT) of a result is what the run-time operation of that name makes of
-//! the operands' `LAYOUT`s.
+//! Law: the [`LAYOUT`](StaticLayout::LAYOUT) of a result is the result of the run-time operation of that name on the
+//! `LAYOUT`s of the operands.
 
 use core::marker::PhantomData;
 
 use tilewright_core::{Error, Layout};
 
-/// The run-time operations of the same names, as provided methods.
+/// Defines the run-time operations of the same names as provided methods.
 macro_rules! methods {
     ($($method:ident $name:ident $(($b:ident))?;)*) => { $(
         #[doc = concat!("[`Layout::", stringify!($method), "`](tilewright_core::Layout::", stringify!($method), ").")]
@@ -18,7 +18,7 @@ macro_rules! methods {
     )* };
 }
 
-/// A layout that its type tells: no memory, and the run-time layout as a constant.
+/// A layout that its type determines: it takes no memory, and its run-time layout is a constant.
 ///
 /// ```
 /// use tilewright_fixed::{StaticLayout, _1, _2, _4, make_layout};
@@ -33,7 +33,7 @@ macro_rules! methods {
     label = "a layout of static integers, or an operation on such, stands here"
 )]
 pub trait StaticLayout: Copy + Default {
-    /// The run-time layout. An operation that has no result is a compile error.
+    /// The run-time layout. If the operation fails, evaluating it is a compile error.
     const LAYOUT: Layout;
 
     methods! {
@@ -58,7 +58,7 @@ pub trait StaticLayout: Copy + Default {
     }
 }
 
-/// The layout that the operation `O` makes of the static layouts `A` and `B`. Takes no memory.
+/// The result of the operation `O` on the static layouts `A` and `B`. Takes no memory.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _2, _3, _4, _6, _8, StaticLayout, make_layout};
@@ -90,7 +90,7 @@ impl<O, A, B> Default for Derived<O, A, B> {
     }
 }
 
-/// An operation between layouts, by name: the types of [`algebra`].
+/// An operation on layouts: one of the types of [`algebra`].
 ///
 /// ```
 /// use tilewright_fixed::{Derived, StaticLayout, _4, _8, algebra};
@@ -100,14 +100,14 @@ impl<O, A, B> Default for Derived<O, A, B> {
 /// assert_eq!(TILED.to_string(), "(4,2):(1,4)");
 /// ```
 pub trait LayoutOperation: Copy {
-    /// Which one.
+    /// The operation as a value.
     #[doc(hidden)]
     const CODE: LayoutCode;
 }
 
 macro_rules! operations {
     ($a:ident, $b:ident; $($(#[$doc:meta])* $name:ident $result:expr;)*) => {
-        /// The operations between layouts, as the types that stand in a [`Derived`] layout's.
+        /// The operations on layouts as types, for the first parameter of [`Derived`].
         pub mod algebra {
             $(
                 $(#[$doc])*
@@ -120,7 +120,7 @@ macro_rules! operations {
             const CODE: LayoutCode = LayoutCode::$name;
         })*
 
-        /// The operations as values.
+        /// The operations on layouts as values.
         #[doc(hidden)]
         #[derive(Clone, Copy, Debug)]
         pub enum LayoutCode { $($name),* }

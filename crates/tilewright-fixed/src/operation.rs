@@ -1,11 +1,11 @@
 //! Arithmetic between static and dynamic integers.
 //!
-//! Laws: the value of `a ∘ b` is the same whichever of a and b are static; it is static if both are.
+//! Laws: the value of `a ∘ b` does not depend on which of a and b are static; it is static if both are.
 //!
-//! Stable Rust cannot name `Int<{A + B}>`, so the result of two static integers is an *expression type*:
-//! [`Expr`] takes no memory, has the value as a constant, prints `_N` and equals the [`Int`] of that value,
-//! but is not the same type. What leaves 64 bits, or divides by zero, is a compile error between static
-//! integers; else it is [`NO_INTEGER`].
+//! Stable Rust cannot name `Int<{A + B}>`, so the result of two static integers is an *expression type*: [`Expr`] takes
+//! no memory, has its value as a constant, prints as `_N` and equals the [`Int`] of that value, but is another type. A
+//! result that leaves 64 bits, or a division by zero, is a compile error between static integers; otherwise it is
+//! [`NO_INTEGER`].
 //!
 //! Source: CATLASS `include/tla/numeric/integral_constant.hpp`.
 
@@ -15,11 +15,11 @@ use tilewright_core::Error;
 
 use super::{Int, Integer, Kind, StaticKind, integer::by_value};
 
-/// What a dynamic result is that 64 bits do not hold or that divides by zero: the least `i64`.
+/// The result of a dynamic operation that overflows 64 bits or divides by zero: the least `i64`.
 ///
-/// It stays what it is under further arithmetic, as a NaN does, and no layout can be made of it: an extent
-/// is not negative, and a stride this large leaves the range of offsets. So arithmetic needs neither a
-/// panic nor a `Result`, and the error comes where the layout is lowered or asked with a check.
+/// Like a NaN, it propagates through further arithmetic. No layout can have it: an extent is not negative, and a
+/// stride this large leaves the range of offsets. Arithmetic therefore needs neither a panic nor a `Result`; the error is
+/// returned when the layout is lowered or a checked function is called.
 ///
 /// ```
 /// use tilewright_fixed::{_4, NO_INTEGER, make_layout};
@@ -29,7 +29,7 @@ use super::{Int, Integer, Kind, StaticKind, integer::by_value};
 /// ```
 pub const NO_INTEGER: i64 = i64::MIN;
 
-/// The static result of `O` between static integers. Takes no memory; prints `_N`.
+/// The static result of the operation `O` on static integers. Takes no memory; prints as `_N`.
 ///
 /// ```
 /// use tilewright_fixed::{_4, _12, _16};
@@ -76,11 +76,11 @@ impl<O, A, B> Default for Expr<O, A, B> {
     }
 }
 
-/// The type of `O` between `A` and `B`: an [`Expr`] if both are static, else an `i64`.
+/// The type of the operation `O` on `A` and `B`: an [`Expr`] if both are static, otherwise `i64`.
 pub type Calc<O, A, B> =
     <<<A as Integer>::Kind as Kind>::And<<B as Integer>::Kind> as Kind>::Of<Expr<O, A, B>>;
 
-/// `a ∘ b`.
+/// Returns `a ∘ b`.
 #[inline]
 pub(crate) fn calc<O: Operation, A: Integer, B: Integer>(a: A, b: B) -> Calc<O, A, B> {
     <A::Kind as Kind>::And::<B::Kind>::of::<Expr<O, A, B>>(|| {
@@ -94,7 +94,7 @@ pub(crate) fn calc<O: Operation, A: Integer, B: Integer>(a: A, b: B) -> Calc<O, 
     })
 }
 
-/// The value of an expression of static integers.
+/// Returns the value of an expression of static integers.
 pub(crate) const fn evaluated(code: Code, a: Option<i64>, b: Option<i64>) -> i64 {
     let (a, b) = match (a, b) {
         (Some(a), Some(b)) => (a, b),
@@ -111,7 +111,7 @@ pub(crate) const fn evaluated(code: Code, a: Option<i64>, b: Option<i64>) -> i64
     }
 }
 
-/// An operation between integers, by name: the types of [`op`].
+/// An operation on integers: one of the types of [`op`].
 ///
 /// ```
 /// use tilewright_fixed::{Calc, Int, Operation, op};
@@ -121,14 +121,14 @@ pub(crate) const fn evaluated(code: Code, a: Option<i64>, b: Option<i64>) -> i64
 /// assert!(is_static::<op::Add>() && is_static::<op::CeilDiv>());
 /// ```
 pub trait Operation: Copy {
-    /// Which one.
+    /// The operation as a value.
     #[doc(hidden)]
     const CODE: Code;
 }
 
 macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident $sentence:literal;)*) => {
-        /// The operations between integers, as the types that stand in an expression's.
+        /// The operations on integers as types, for the first parameter of [`Expr`].
         pub mod op {
             $($(#[$doc])* #[derive(Clone, Copy, Debug)] pub enum $name {})*
         }
@@ -137,7 +137,7 @@ macro_rules! operations {
             const CODE: Code = Code::$name;
         })*
 
-        /// The operations as values.
+        /// The operations on integers as values.
         #[doc(hidden)]
         #[derive(Clone, Copy, Debug)]
         pub enum Code { $($name),* }
@@ -157,34 +157,34 @@ operations! {
     Sub "the integer {} - {}";
     /// a·b.
     Mul "the integer {} * {}";
-    /// a/b, towards zero.
+    /// a/b, rounded towards zero.
     Div "the integer {} / {}";
-    /// What [`Div`] leaves; the sign is a's.
+    /// The remainder of [`Div`]; it has the sign of a.
     Rem "the integer {} % {}";
-    /// The bits of both.
+    /// Bitwise and.
     BitAnd "the integer {} & {}";
-    /// The bits of either.
+    /// Bitwise or.
     BitOr "the integer {} | {}";
-    /// The bits of one.
+    /// Bitwise exclusive or.
     BitXor "the integer {} ^ {}";
     /// a·2ᵇ.
     Shl "the integer {} << {}";
     /// ⌊a/2ᵇ⌋.
     Shr "the integer {} >> {}";
-    /// The greater.
+    /// The larger of both.
     Max "the integer max({}, {})";
-    /// The lesser.
+    /// The smaller of both.
     Min "the integer min({}, {})";
     /// ⌈a/b⌉, for a ≥ 0 and b ≥ 1.
     CeilDiv "the integer ceil({} / {})";
-    /// The least multiple of b that is a or more, for a ≥ 0 and b ≥ 1.
+    /// The least multiple of b that is at least a, for a ≥ 0 and b ≥ 1.
     RoundUp "the integer {} rounded up to a multiple of {}";
-    /// a/b where it comes out, for b ≥ 1.
+    /// a/b if b divides a, for b ≥ 1.
     ExactDiv "the whole number {} / {}";
 }
 
 impl Code {
-    /// `a ∘ b`, if 64 bits hold it.
+    /// Returns `a ∘ b` if it is defined and fits 64 bits.
     #[inline]
     const fn apply(self, a: i64, b: i64) -> Option<i64> {
         match self {
@@ -222,23 +222,23 @@ macro_rules! functions {
 }
 
 functions! {
-    /// The greater of two integers.
+    /// Returns the larger of two integers.
     ///
     /// ```
     /// use tilewright_fixed::{_4, _8, max};
     /// assert_eq!((max(_4, _8).to_string().as_str(), max(_4, 3)), ("_8", 4_i64));
     /// ```
     max Max;
-    /// The lesser of two integers.
+    /// Returns the smaller of two integers.
     min Min;
-    /// ⌈a/b⌉ for a ≥ 0 and b ≥ 1.
+    /// Returns ⌈a/b⌉ for a ≥ 0 and b ≥ 1; otherwise the result is undefined, see [`NO_INTEGER`].
     ///
     /// ```
     /// use tilewright_fixed::{_4, NO_INTEGER, ceil_div};
     /// assert_eq!((ceil_div(9, _4), ceil_div(9, 0)), (3_i64, NO_INTEGER));
     /// ```
     ceil_div CeilDiv;
-    /// The least multiple of b that is a or more, for a ≥ 0 and b ≥ 1.
+    /// Returns the least multiple of b that is at least a, for a ≥ 0 and b ≥ 1.
     round_up RoundUp;
 }
 
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use std::string::ToString;
 
-    /// Every operation on this pair, static and mixed, against 128-bit arithmetic.
+    /// Checks every operation on this pair, static and mixed, against 128-bit arithmetic.
     fn pair<const A: i64, const B: i64>() {
         let (a, b) = (i128::from(A), i128::from(B));
         macro_rules! agree {
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(i128::from(min(A, Int::<B>)), a.min(b));
     }
 
-    /// The operations that want a ≥ 0 and b ≥ 1.
+    /// Checks the operations that need a ≥ 0 and b ≥ 1.
     fn natural<const A: i64, const B: i64>() {
         let (a, b) = (i128::from(A), i128::from(B));
         assert_eq!((Int::<A> << Int::<B>).value(), a << b);

@@ -1,4 +1,4 @@
-//! Parts of a tuple by position: the compiler knows which positions there are.
+//! Parts of a tuple by position; the compiler checks that a position exists.
 
 use super::{At, FixedTuple, Get, Int, Integer, arity::arities};
 

@@ -1,8 +1,8 @@
-//! A tile anywhere in a layout: it carries the coordinate it begins at.
+//! A tile at any position of a layout: it carries the coordinate of its origin.
 //!
-//! Law: `offset(c) = L.offset(origin + c)`, and valid is min(t, what is left of the axis behind the
-//! origin). A nested layout is not translation-invariant, so this is no pointer and no layout of its own,
-//! unless the tile begins on whole blocks: see [`make_layout_tile`](super::make_layout_tile).
+//! Law: `offset(c) = L.offset(origin + c)`, and each valid extent is min(t, size of the axis − origin). A nested layout is
+//! not translation-invariant, so such a tile is not a pointer plus a layout, unless it begins on whole blocks: see
+//! [`make_layout_tile`](super::make_layout_tile).
 //!
 //! Source: CATLASS `include/tla/tensor.hpp` (`GetTile`).
 
@@ -15,7 +15,7 @@ use super::{
     coordinate::inside, layout::same, op, operation::calc,
 };
 
-/// A part of a layout: where it begins, and how much of it lies inside.
+/// A tile of a layout: its origin, and its extents inside the layout.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _7, _8, _13, _16, _32, _128, Int, make_layout, make_tile};
@@ -34,7 +34,7 @@ pub struct FixedTile<L, O, V> {
     valid: V,
 }
 
-/// The tile of `shape` coordinates from `origin` on, one integer per axis each.
+/// Returns the tile of `shape` coordinates that begins at `origin`; both have one integer per axis.
 ///
 /// ```
 /// use tilewright_fixed::{_0, _1, _5, _8, _12, FixedTuple, make_layout, make_tile};
@@ -62,7 +62,7 @@ where
     O: FixedTuple,
     V: FixedTuple,
 {
-    /// The layout the tile is a part of.
+    /// Returns the layout that the tile is a part of.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _4, _8, _12, FixedTuple, make_layout, make_tile};
@@ -74,7 +74,7 @@ where
         self.layout
     }
 
-    /// The coordinate of the tile's first element in the whole.
+    /// Returns the coordinate of the tile's first element in the whole layout.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _4, _8, _12, FixedTuple, make_layout, make_tile};
@@ -86,7 +86,7 @@ where
         self.origin
     }
 
-    /// How many coordinates of each axis lie inside the tile and the whole.
+    /// Returns the number of coordinates along each axis that are inside both the tile and the layout.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _4, _8, _12, FixedTuple, make_layout, make_tile};
@@ -98,8 +98,8 @@ where
         self.valid
     }
 
-    /// The offset of a coordinate of the tile, in elements of the whole; some number outside of it. A static
-    /// integer outside a static valid extent is a compile error.
+    /// Returns the offset of a coordinate of the tile, in elements of the whole layout, unchecked. Outside the valid
+    /// extents the result is unspecified. A static integer outside a static valid extent is a compile error.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_tile};
@@ -122,7 +122,7 @@ where
         self.layout.offset(coord.shifted(self.origin))
     }
 
-    /// The offset of a coordinate of the tile, in elements of the whole.
+    /// Returns the offset of a coordinate of the tile, in elements of the whole layout, and checks the coordinate.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) outside the valid extents, or for an origin outside the
@@ -140,13 +140,13 @@ where
         C::Sum: Coordinate<S, D>,
     {
         self.layout.checked_offset(self.origin)?;
-        // The coordinate is inside iff it is one of the box of valid extents, and then no sum overflows.
+        // The coordinate is inside iff it is in the box of valid extents, and then no sum overflows.
         self.valid.lower()?.crd2idx(&coord.lower()?)?;
         self.layout.checked_offset(coord.shifted(self.origin))
     }
 }
 
-/// The layout, where the tile begins, and its valid extents.
+/// Writes the layout, the origin of the tile, and its valid extents.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_tile};
@@ -166,7 +166,7 @@ impl<L: fmt::Display, O: FixedTuple, V: FixedTuple> fmt::Debug for FixedTile<L, 
     }
 }
 
-/// Equal layouts, origins and valid extents, whichever of their integers are static.
+/// Tiles are equal if layouts, origins and valid extents are, static or dynamic.
 impl<L, M, O, P, V, W> PartialEq<FixedTile<M, P, W>> for FixedTile<L, O, V>
 where
     L: PartialEq<M>,
@@ -184,7 +184,7 @@ where
 
 impl<L: Eq, O: FixedTuple, V: FixedTuple> Eq for FixedTile<L, O, V> {}
 
-/// A shape in which a tile `T` may stand at `O`: one integer per axis each.
+/// A shape in which a tile `T` at the origin `O` may be taken; both have one integer per axis.
 ///
 /// ```
 /// use tilewright_fixed::{FixedTuple, PlaceBy, _4, _8};
@@ -205,7 +205,7 @@ pub trait PlaceBy<O, T>: FixedTuple {
     fn left(self, origin: O, by: T) -> Self::Left;
 }
 
-/// A coordinate of one integer per axis, relative to `O`.
+/// A coordinate relative to the origin `O`, with one integer per axis.
 ///
 /// ```
 /// use tilewright_fixed::{FixedTuple, ShiftBy, _4};
@@ -219,14 +219,14 @@ pub trait PlaceBy<O, T>: FixedTuple {
     label = "a coordinate of a tile has one integer per axis"
 )]
 pub trait ShiftBy<O>: FixedTuple {
-    /// The coordinate in the whole.
+    /// The type of the coordinate in the whole layout.
     type Sum: FixedTuple;
 
     #[doc(hidden)]
     fn shifted(self, origin: O) -> Self::Sum;
 }
 
-/// min(t, max(size − origin, 0)).
+/// The type of min(t, max(size − origin, 0)).
 type Left<S, O, T> =
     Calc<op::Min, T, Calc<op::Max, Calc<op::Sub, <S as FixedTuple>::Size, O>, Int<0>>>;
 
@@ -236,13 +236,13 @@ fn left<S: FixedTuple, O: Integer, T: Integer>(shape: S, origin: O, by: T) -> Le
     calc::<op::Min, _, _>(by, calc::<op::Max, _, _>(behind, Int::<0>))
 }
 
-/// Unchecked, as offsets are: a sum beyond 64 bits is outside of every layout.
+/// Adds without a check: a sum beyond 64 bits is outside of every layout.
 #[inline]
 fn sum(x: impl Integer, origin: impl Integer) -> u64 {
     (x.value() as u64).wrapping_add(origin.value() as u64)
 }
 
-/// The type of a sum, once per place.
+/// The type of a sum, once per position.
 macro_rules! sum {
     ($place:ident) => {
         u64

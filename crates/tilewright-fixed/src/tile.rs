@@ -1,14 +1,14 @@
-//! `make_layout_tile`: the layout of a tile that keeps the whole's blocks and strides.
+//! `make_layout_tile`: the layout of a tile that keeps the blocks and strides of the whole layout.
 //!
-//! Laws: of the run-time [`Layout::tile`](tilewright_core::Layout::tile), static where layout and tile are: an axis
-//! (s0,…,sk) under a tile t becomes (s0,…,s(k−1), ⌈t/(s0⋯s(k−1))⌉), a flat axis becomes t, and valid is
-//! min(t, size of the axis).
+//! Laws: those of the run-time [`Layout::tile`](tilewright_core::Layout::tile); the result is static if layout and tile
+//! are. Under a tile t, an axis (s0,…,sk) becomes (s0,…,s(k−1), ⌈t/(s0⋯s(k−1))⌉) and a flat axis becomes t. The valid
+//! extent is min(t, size of the axis).
 //!
-//! A nested layout is not translation-invariant: a tile that does not begin on whole blocks is not a
-//! pointer and a layout. So a [`FixedLayoutTile`] begins at the origin, and a [`FixedTile`](super::FixedTile) carries where
-//! it begins.
+//! A nested layout is not translation-invariant: a tile that does not begin on whole blocks is not a pointer plus a
+//! layout. A [`FixedLayoutTile`] therefore begins at the origin, and a [`FixedTile`](super::FixedTile) carries the
+//! coordinate where it begins.
 //!
-//! Source: CATLASS `include/tla/layout.hpp` (`MakeLayoutTile`, `GetTileLayout`), of any rank here.
+//! Source: CATLASS `include/tla/layout.hpp` (`MakeLayoutTile`, `GetTileLayout`), extended here to any rank.
 
 use core::fmt;
 
@@ -23,8 +23,8 @@ use super::{
     operation::calc,
 };
 
-/// A layout of which only the coordinates below `valid` are meant, one integer per axis: a tile at the
-/// edge, or a format whose blocks the matrix does not fill. TLA's *originShape*.
+/// A layout with valid extents, one integer per axis: only coordinates below `valid` hold elements. It describes a
+/// tile at the edge, or a format whose blocks the matrix does not fill. `valid` is TLA's *originShape*.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _2, _3, _4, _16, _32, make_layout, make_layout_tile};
@@ -45,7 +45,7 @@ pub struct FixedLayoutTile<S, D, V> {
 }
 
 impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
-    /// The layout.
+    /// Returns the layout.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _3, _4, _8, _12, FixedTuple, make_layout, make_layout_tile};
@@ -57,8 +57,8 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
         self.layout
     }
 
-    /// The offset of a coordinate, in elements; some number outside of the valid extents. A static integer outside a
-    /// static valid extent is a compile error.
+    /// Returns the offset of a coordinate, in elements, unchecked. Outside the valid extents the result is unspecified. A
+    /// static integer outside a static valid extent is a compile error.
     ///
     /// ```
     /// use tilewright_fixed::{_16, Format, zN};
@@ -75,7 +75,7 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
         self.layout.offset(coord)
     }
 
-    /// The offset of a coordinate within the valid extents, in elements.
+    /// Returns the offset of a coordinate within the valid extents, in elements, and checks the coordinate.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) outside the valid extents; [mismatch](Error::is_mismatch) for a coordinate
@@ -90,7 +90,7 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
     /// assert!(zn.checked_offset(20).unwrap_err().is_mismatch());
     /// ```
     pub fn checked_offset<C: FixedTuple>(self, coord: C) -> Result<i64, Error> {
-        // An index counts in the layout, not in its valid extents.
+        // An integer in place of the axes would count in the layout, not in its valid extents.
         if C::RANK != V::RANK || C::DEPTH < V::DEPTH {
             return Err(Error::mismatch(
                 "a coordinate of rank {} for {} axes",
@@ -102,7 +102,7 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
         self.layout.checked_offset(coord)
     }
 
-    /// How many coordinates of each axis are meant.
+    /// Returns the valid extents: the number of coordinates along each axis that hold elements.
     ///
     /// ```
     /// use tilewright_fixed::{_1, _3, _4, _8, _12, FixedTuple, make_layout, make_layout_tile};
@@ -115,11 +115,10 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
         self.valid
     }
 
-    /// The valid extents as a run-time value.
+    /// Returns the valid extents as a run-time value.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for a negative one; [mismatch](Error::is_mismatch) for one beyond its
-    /// axis.
+    /// [illegal](Error::is_illegal) for a negative extent; [mismatch](Error::is_mismatch) for one beyond its axis.
     pub(crate) fn lower_valid(self, layout: &Layout) -> Result<Coord, Error> {
         let (valid, mut extents) = (self.valid.lower()?, [0; MAX_MODES]);
         for (axis, &extent) in valid.values().iter().enumerate() {
@@ -143,12 +142,12 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
         Coord::new(&extents[..valid.values().len()])
     }
 
-    /// The layout as a run-time value with the valid extents as its logical ones; the capacity is the
-    /// layout's size.
+    /// Returns the layout as a run-time value. Its logical extents are the valid extents, and its capacity is the size of
+    /// the layout, in elements.
     ///
     /// # Errors
-    /// As [`FixedLayout::lower`]; [mismatch](Error::is_mismatch) where the layout reaches beyond its size, as a
-    /// tile of a larger matrix does: lower its [`FixedLayoutTile::layout`] instead.
+    /// Those of [`FixedLayout::lower`]; [mismatch](Error::is_mismatch) if the layout reaches beyond its size, as a tile
+    /// of a larger matrix does: lower its [`FixedLayoutTile::layout`] instead.
     ///
     /// ```
     /// use tilewright_fixed::{Format, zN};
@@ -162,10 +161,10 @@ impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
     }
 }
 
-/// The tile of `shape` coordinates at the origin of a layout: inner blocks and strides kept.
+/// Returns the tile of `shape` coordinates at the origin of a layout; it keeps inner blocks and strides.
 ///
-/// `shape` has one integer per axis. A static tile of a static layout is static, and an empty one a
-/// compile error; an empty dynamic one has no coordinates.
+/// `shape` has one integer per axis. A static tile of a static layout is static. An empty static tile is a compile
+/// error; an empty dynamic tile has zero coordinates.
 ///
 /// ```
 /// use tilewright_fixed::{_1, _8, _12, make_layout, make_layout_tile};
@@ -197,7 +196,7 @@ where
     FixedLayoutTile { layout: super::make_layout(tiled, layout.stride()), valid }
 }
 
-/// A compile error for a static tile that the run-time algebra refuses.
+/// Reports a static tile that the run-time algebra refuses as a compile error.
 const fn legal<S: FixedTuple, T: FixedTuple>() {
     if !S::STATIC || !T::STATIC {
         return;
@@ -216,7 +215,7 @@ const fn legal<S: FixedTuple, T: FixedTuple>() {
     }
 }
 
-/// A shape of which `T` is a tile: one integer per axis.
+/// A shape that can be cut to the tile `T`, which has one integer per axis.
 ///
 /// ```
 /// use tilewright_fixed::{FixedTuple, TileBy, _4, _8};
@@ -240,7 +239,7 @@ pub trait TileBy<T>: FixedTuple {
     fn tile(self, by: T) -> (Self::Shape, Self::Valid);
 }
 
-/// An axis of which a tile may be cut, `T` coordinates long.
+/// An axis that can be cut to a tile of `T` coordinates.
 ///
 /// ```
 /// use tilewright_fixed::{Axis, FixedTuple, _4, _8};
@@ -250,7 +249,7 @@ pub trait TileBy<T>: FixedTuple {
 /// assert_eq!((rank((_4, _8)), rank(9)), (2, 1));
 /// ```
 pub trait Axis<T>: FixedTuple {
-    /// The axis cut to its first blocks, those that hold the tile.
+    /// The axis cut to the first blocks, those that hold the tile.
     type Cut: FixedTuple;
 
     #[doc(hidden)]
@@ -266,8 +265,8 @@ impl<S: Integer, T: Integer> Axis<T> for S {
     }
 }
 
-/// A layout of one bare mode. Not for all integers at once: the compiler would then report of a tuple that it
-/// is none.
+/// Implements the tile of a layout of one bare mode for each integer type. A blanket implementation would make the
+/// compiler report that a tuple is not an integer.
 macro_rules! bare {
     ($([$($generics:tt)*] $integer:ty;)*) => { $(
         impl<T: Integer, $($generics)*> TileBy<T> for $integer {
@@ -287,7 +286,7 @@ bare! {
     [] u8; [] u16; [] u32; [] u64; [] u128; [] usize;
 }
 
-/// `t` divided by the sizes of all parts before the last, one after the other: as a type and as a value.
+/// Divides `t` by the sizes of all parts before the last, one after the other: as a type and as a value.
 macro_rules! blocks {
     ($t:ty;) => { $t };
     ($t:ty; $s:ident $(, $rest:ident)*) => {
@@ -344,14 +343,14 @@ macro_rules! no_tiles {
 }
 arities!(no_tiles);
 
-/// The layout.
+/// Writes the layout alone.
 impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Display for FixedLayoutTile<S, D, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.layout, f)
     }
 }
 
-/// The layout, and `valid (…)` where that is not all of it.
+/// Writes the layout, and `valid (…)` unless all of it is valid.
 impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Debug for FixedLayoutTile<S, D, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)?;

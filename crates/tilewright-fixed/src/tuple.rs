@@ -1,7 +1,7 @@
-//! The FixedTuple: an integer, or a tuple of FixedTuples.
+//! [`FixedTuple`]: an integer, or a tuple of fixed tuples.
 //!
-//! Law: rank, depth, size, parts and text are those of the run-time [`IntTuple`](tilewright_core::IntTuple) that
-//! [`FixedTuple::lower`] gives.
+//! Law: rank, depth, size, parts and text equal those of the run-time [`IntTuple`](tilewright_core::IntTuple) that
+//! [`FixedTuple::lower`] returns.
 //!
 //! Source: CATLASS `include/tla/int_tuple.hpp`; CUTLASS `include/cute/int_tuple.hpp`.
 
@@ -11,8 +11,8 @@ use tilewright_core::{Error, IntTuple, MAX_MODES};
 
 use super::{Integer, StaticKind};
 
-/// An integer, static or dynamic, or a tuple of up to 12 FixedTuples, nested to any depth: a shape, a
-/// stride, a coordinate. Only its dynamic integers take memory.
+/// An integer, static or dynamic, or a tuple of up to 12 fixed tuples, nested to any depth. It is a shape, strides or
+/// a coordinate. Only its dynamic integers take memory.
 ///
 /// ```
 /// use tilewright_fixed::{_2, _4, FixedTuple};
@@ -46,29 +46,29 @@ pub trait FixedTuple: Leaves {
     /// The type of [`FixedTuple::size`].
     type Size: Integer;
 
-    /// A coordinate of this shape: bracketed as it is, each integer a `u64`.
+    /// The type of a coordinate of this shape: the same brackets, each integer a `u64`.
     type Digits: FixedTuple;
 
-    /// The product of all integers; 1 for `()`. [`NO_INTEGER`](super::NO_INTEGER) beyond 64 bits.
+    /// Returns the product of all integers; 1 for `()`, and [`NO_INTEGER`](super::NO_INTEGER) beyond 64 bits.
     fn size(self) -> Self::Size;
 
-    /// `index` unpacked into this shape, the first integer fastest; see [`idx2crd`](super::idx2crd).
+    /// Unpacks `index` into this shape, the first integer fastest; see [`idx2crd`](super::idx2crd).
     #[doc(hidden)]
     fn unpack(self, index: u64) -> Self::Digits;
 
-    /// [`FixedTuple::RANK`].
+    /// Returns [`FixedTuple::RANK`], the number of top-level positions.
     #[inline]
     fn rank(self) -> usize {
         Self::RANK
     }
 
-    /// [`FixedTuple::DEPTH`].
+    /// Returns [`FixedTuple::DEPTH`], the depth of nesting.
     #[inline]
     fn depth(self) -> usize {
         Self::DEPTH
     }
 
-    /// The part at position `I`, from 0 on.
+    /// Returns the part at position `I`, counted from 0.
     #[inline]
     fn get<const I: i64>(self) -> <Self as Get<I>>::Part
     where
@@ -77,7 +77,7 @@ pub trait FixedTuple: Leaves {
         self.part()
     }
 
-    /// The part at a path of positions, each within the part before.
+    /// Returns the part at a path of positions, each within the part before.
     ///
     /// ```
     /// use tilewright_fixed::{_0, _1, FixedTuple};
@@ -95,11 +95,11 @@ pub trait FixedTuple: Leaves {
         self.part_at()
     }
 
-    /// The same tuple as a run-time value.
+    /// Returns the tuple as a run-time value.
     ///
     /// # Errors
-    /// [overflow](Error::is_overflow) for an integer that 64 bits do not hold. More than [`MAX_MODES`]
-    /// integers are a compile error.
+    /// [overflow](Error::is_overflow) for an integer that does not fit 64 bits. More than [`MAX_MODES`] integers are a
+    /// compile error.
     fn lower(self) -> Result<IntTuple, Error> {
         let list = List::of(self);
         let (mut values, mut i) = ([0; MAX_MODES], 0);
@@ -116,14 +116,14 @@ pub trait FixedTuple: Leaves {
         IntTuple::new(&values[..list.len], Self::TUPLE.profile())
     }
 
-    /// The tuple as text, static integers as `_N`: `((_4,3),_2)`.
+    /// Returns a value that prints the tuple, with static integers as `_N`: `((_4,3),_2)`.
     #[inline]
     fn display(self) -> Printed<Self> {
         Printed(self)
     }
 }
 
-/// A FixedTuple of static integers: it is made from its type by `Default` and takes no memory.
+/// A fixed tuple of static integers: `Default` creates it from its type, and it takes no memory.
 ///
 /// ```
 /// use tilewright_fixed::{C, FixedTuple, Static};
@@ -142,19 +142,19 @@ pub trait Static: FixedTuple + Default {}
 impl<T: Integer<Kind = StaticKind> + Default> Static for T {}
 impl Static for () {}
 
-/// A FixedTuple as a list of integers, with its brackets known to the compiler.
+/// A fixed tuple as a list of integers; its brackets are known to the compiler.
 #[doc(hidden)]
 pub trait Leaves: Copy {
-    /// Whether all integers are static.
+    /// Set if all integers are static.
     const STATIC: bool;
 
-    /// The static integers, and 0 for each dynamic one.
+    /// The tuple with its static integers, and 0 for each dynamic one.
     const TUPLE: IntTuple;
 
     /// Appends the integers.
     fn push(self, list: &mut List);
 
-    /// The integer `at`, left to right, as a coordinate.
+    /// Returns the integer at position `at`, left to right, as a coordinate.
     fn leaf(self, at: usize) -> u64;
 }
 
@@ -185,7 +185,7 @@ impl<T: Integer> Leaves for T {
 
     #[inline]
     fn push(self, list: &mut List) {
-        // The brackets of more leaves than this are a compile error.
+        // More leaves than this are a compile error of their brackets.
         if list.len < MAX_MODES {
             list.values[list.len] = self.value();
             list.is_static[list.len] = T::VALUE.is_some();
@@ -216,7 +216,7 @@ impl<T: Integer> FixedTuple for T {
     }
 }
 
-/// A FixedTuple as text; see [`FixedTuple::display`].
+/// Displays a fixed tuple as text; see [`FixedTuple::display`].
 ///
 /// ```
 /// use tilewright_fixed::{_4, FixedTuple};
@@ -242,7 +242,7 @@ impl<T: FixedTuple> fmt::Debug for Printed<T> {
     }
 }
 
-/// What stands at position `I`, from 0 on.
+/// A tuple with a part at position `I`, counted from 0.
 ///
 /// ```
 /// use tilewright_fixed::{Get, FixedTuple, _4};
@@ -260,12 +260,12 @@ pub trait Get<const I: i64>: FixedTuple {
     /// The type of the part.
     type Part: FixedTuple;
 
-    /// The part.
+    /// Returns the part.
     fn part(self) -> Self::Part;
 }
 
-/// What stands at the path `P`: a position as a static integer, or up to 6 positions in a tuple, each
-/// within the part before.
+/// A tuple with a part at the path `P`: a static integer, or a tuple of up to 6 of them, each a position within the
+/// part before.
 ///
 /// ```
 /// use tilewright_fixed::{At, Int, FixedTuple, _4};
@@ -283,6 +283,6 @@ pub trait At<P>: FixedTuple {
     /// The type of the part.
     type Part: FixedTuple;
 
-    /// The part.
+    /// Returns the part.
     fn part_at(self) -> Self::Part;
 }
