@@ -1,4 +1,4 @@
-//! How long a layout takes to answer: offsets, and the operations of the algebra.
+//! Measures layouts: offsets, and the operations of the algebra.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ const TILED: Layout = layout!("((4,2),(4,3)):((4,16),(1,32))");
 const ODD: Layout = layout!("((3,5),(7,3)):((7,63),(1,21))");
 const TENSOR: TensorLayout = expect_const!(TensorLayout::new(&[7, 11], &TILED, 96));
 
-/// Constant layouts, and the same offsets written by hand.
+/// Offsets in constant layouts, and the same offsets written by hand.
 fn constants(c: &mut Criterion) {
     let by_hand = |[i, j]: [u64; 2]| {
         assert!(i < 8 && j < 12);

@@ -1,6 +1,6 @@
-//! The laws of the algebra at full size, judged by enumeration: every layout of up to 3 modes, every pair
-//! of up to 2 modes each, and a million random deeper ones. Prints the tables of `docs/explanation/comparison.md`, and fails
-//! if an answer is wrong, a refusal needless or a question undecided.
+//! Checks the laws of the algebra at full size by enumeration: every layout of up to 3 modes, every pair of layouts of
+//! up to 2 modes each, and a million random deeper ones. Prints the tables of `docs/explanation/comparison.md`. Fails if an
+//! answer is wrong, a refusal is needless, or a question is undecided.
 //!
 //! ```text
 //! cargo run --release --example algebra_laws
@@ -20,7 +20,7 @@ use algebra_counts::Counts;
 use algebra_judge::{Facts, Pairs, Report, one};
 use tilewright_core::{Layout, Mode};
 
-/// How many threads share a list.
+/// The number of threads that share a list.
 const THREADS: usize = 2;
 
 fn main() {
@@ -38,7 +38,7 @@ fn main() {
     compositions(&two);
 }
 
-/// The reports of all parts together.
+/// Adds up the reports of all parts.
 fn shared(part: impl Fn(usize) -> Report + Sync) -> Report {
     let mut all = Report::default();
     thread::scope(|scope| {
@@ -70,7 +70,7 @@ fn all_pairs<'a>(a: impl Iterator<Item = &'a Facts>, b: &[Facts]) -> Report {
     report
 }
 
-/// How many random ones a part of them judges.
+/// The number of random layouts in each part.
 const RANDOM: u64 = 1_000_000 / THREADS as u64;
 
 fn deep(seed: u64) -> impl Iterator<Item = Layout> {
@@ -116,13 +116,13 @@ fn all(a: &[Layout], b: &[Layout]) -> Counts {
     counts
 }
 
-/// B lifted to 0, and to three places further on.
+/// Moves B so that its smallest offset is 0, 1, 2 or 7.
 fn lifted(b: &Layout) -> impl Iterator<Item = Layout> + '_ {
     let low = b.bounds().map_or(0, |(low, _)| low);
     [0, 1, 2, 7].into_iter().map(move |more| b.with_offset(b.offset() - low + more).unwrap())
 }
 
-/// A of three modes with an offset, B of two modes of either sign from several places.
+/// A with three modes and an offset; B with two modes of either sign, moved to several offsets.
 fn signed() -> Counts {
     let (mut counts, mut brute) = (Counts::default(), Brute::default());
     let a = layouts(3, 2..=3, -2..=3);
@@ -136,7 +136,7 @@ fn signed() -> Counts {
     counts
 }
 
-/// A small linear congruential generator: the same pairs on every machine.
+/// A small linear congruential generator: it produces the same pairs on every machine.
 struct Random(u64);
 
 impl Random {
@@ -150,15 +150,15 @@ impl Random {
         low + self.below((high - low + 1) as u64) as i64
     }
 
-    /// A nested layout of `modes` modes in two axes or one.
+    /// Returns a nested layout of these modes in one or two axes.
     fn layout(&mut self, modes: &[Mode]) -> Layout {
         let cut = self.below(modes.len() as u64) as usize;
         let counts = if cut == 0 { vec![modes.len()] } else { vec![cut, modes.len() - cut] };
         Layout::nested(modes, &counts).unwrap()
     }
 
-    /// Three to five modes of extents up to `most`; with small jumps, each stride is the next of the
-    /// chain or nearly so.
+    /// Returns three to five modes of extents up to `most`. With `small`, each stride is close to the one that would
+    /// continue the mode before.
     fn a(&mut self, most: i64, small: bool) -> Layout {
         let (mut modes, mut chain) = (Vec::new(), self.between(-2, 3));
         for _ in 0..self.between(3, 5) {
@@ -170,7 +170,7 @@ impl Random {
         self.layout(&modes)
     }
 
-    /// Two to four modes of strides at 0 and above; with small jumps as `a`.
+    /// Returns two to four modes with strides of 0 or more; `small` as in `a`.
     fn upward(&mut self, small: bool) -> Layout {
         let (mut modes, mut chain) = (Vec::new(), self.between(0, 3));
         for _ in 0..self.between(2, 4) {
@@ -183,7 +183,7 @@ impl Random {
         self.layout(&modes)
     }
 
-    /// One to four modes, at most 256 coordinates, a quarter with negative strides.
+    /// Returns one to four modes with at most 256 coordinates; a quarter of the layouts has negative strides.
     fn b(&mut self) -> Layout {
         let negative = self.below(4) == 0;
         let count = self.between(1, 4);

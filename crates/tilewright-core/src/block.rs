@@ -1,11 +1,11 @@
-//! A box of elements of two arrays at once: what a joint refinement is made of.
+//! A box of elements of two arrays at once: the unit of a joint refinement.
 
 use crate::{Coord, MAX_MODES};
 
-/// The most loops of one [`Block`]: all modes of both layouts, and a run.
+/// The largest number of loops of one [`Block`]: all modes of both layouts, and a run.
 pub const MAX_LOOPS: usize = 2 * MAX_MODES + 1;
 
-/// One loop of a [`Block`].
+/// One loop of a [`Block`]: consecutive iterations move by a fixed distance in the source and the destination.
 ///
 /// ```
 /// use tilewright_core::{Loop, Refinement, TensorLayout};
@@ -13,22 +13,22 @@ pub const MAX_LOOPS: usize = 2 * MAX_MODES + 1;
 /// let columns = TensorLayout::col_major(&[8, 6]).unwrap();
 /// let refinement = Refinement::new(&rows, &columns).unwrap();
 /// let block = refinement.blocks().next().unwrap();
-/// // A transpose is two loops: one row further is 6 elements here and 1 there.
+/// // A transpose is two loops: the next row is 6 elements away here and 1 there.
 /// assert!(block.loops().contains(&Loop { dim: 0, step: 1, extent: 8, src: 6, dst: 1 }));
 /// assert!(block.loops().contains(&Loop { dim: 1, step: 1, extent: 6, src: 1, dst: 8 }));
 /// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The logical dim it walks along.
+    /// The logical dim that the loop iterates along.
     pub dim: u8,
-    /// By how much the logical coordinate grows with each turn.
+    /// The increase of the logical coordinate with each iteration.
     pub step: u64,
-    /// The number of turns, at least 2.
+    /// The number of iterations, at least 2.
     pub extent: u64,
-    /// The distance between turns in the source, in elements.
+    /// The distance between iterations in the source, in elements.
     pub src: i64,
-    /// The distance between turns in the destination, in elements.
+    /// The distance between iterations in the destination, in elements.
     pub dst: i64,
 }
 
@@ -67,7 +67,7 @@ impl Block {
         }
     }
 
-    /// The logical coordinate of the first element.
+    /// Returns the logical coordinate of the first element.
     ///
     /// ```
     /// use tilewright_core::{Layout, Refinement, TensorLayout};
@@ -75,14 +75,14 @@ impl Block {
     /// let tiled = Layout::parse("(2,(2,3)):(2,(1,4))").unwrap();
     /// let tiled = TensorLayout::new(&[2, 5], &tiled, 12).unwrap();
     /// let refinement = Refinement::new(&rows, &tiled).unwrap();
-    /// // The box of the column that is left over begins at column 4.
+    /// // The box of the remaining column begins at column 4.
     /// assert_eq!(refinement.blocks().last().unwrap().origin().as_slice(), [0, 4]);
     /// ```
     pub const fn origin(&self) -> &Coord {
         &self.origin
     }
 
-    /// The offset of the first element in the source, in elements.
+    /// Returns the offset of the first element in the source, in elements.
     ///
     /// ```
     /// use tilewright_core::{Layout, Refinement, TensorLayout};
@@ -96,7 +96,7 @@ impl Block {
         self.src
     }
 
-    /// The offset of the first element in the destination, in elements.
+    /// Returns the offset of the first element in the destination, in elements.
     ///
     /// ```
     /// use tilewright_core::{Layout, Refinement, TensorLayout};
@@ -111,11 +111,11 @@ impl Block {
         self.dst
     }
 
-    /// The loops, in no particular order of strides; loops of one turn are left out.
+    /// Returns the loops, in no particular order of strides. Loops of one iteration are omitted.
     ///
     /// ```
     /// use tilewright_core::{Layout, Refinement, TensorLayout};
-    /// // Along one logical dim, two loops: the block, and the place in it.
+    /// // Along one logical dim, two loops: over the blocks, and inside a block.
     /// let src = TensorLayout::row_major(&[64]).unwrap();
     /// let dst = TensorLayout::of(&Layout::parse("((16,4)):((1,32))").unwrap());
     /// let refinement = Refinement::new(&src, &dst).unwrap();
@@ -127,7 +127,7 @@ impl Block {
         self.loops.split_at(self.len).0
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     ///
     /// ```
     /// use tilewright_core::{Fractal, Refinement, TensorLayout};

@@ -1,14 +1,14 @@
-//! The blocks of a joint refinement, one by one.
+//! The blocks of a joint refinement, as an iterator.
 //!
-//! Law: they visit every coordinate of the part exactly once. Along a cut dim, a block goes as far as the
-//! widest digit that begins there on both sides, and as that digit goes on without a carry on either side.
+//! Law: the blocks visit every coordinate of the part exactly once. Along a cut dim, a block extends as far as the widest
+//! digit that begins there on both sides, and as that digit continues without a carry on either side.
 
 use crate::{
     Block, Coord, Loop, MAX_MODES, Refinement,
     refine::{is, min},
 };
 
-/// The blocks of a [`Refinement`].
+/// Iterator over the blocks of a [`Refinement`].
 ///
 /// ```
 /// use tilewright_core::{Blocks, Layout, Refinement, TensorLayout};
@@ -23,17 +23,17 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     refinement: &'a Refinement<'a>,
-    /// The cut of each dim whose digit is clipped, and its turns: the digits below are full.
+    /// For each dim, the cut whose digit is clipped, and its iterations; the digits below are full.
     clipped: [(usize, u64); MAX_MODES],
-    /// Within the part.
+    /// The current coordinate within the part.
     coord: Coord,
-    /// Blocks whose origin is not before this coordinate are passed over.
+    /// Blocks whose origin is not before this coordinate are skipped.
     end: Option<Coord>,
     done: bool,
 }
 
 impl Refinement<'_> {
-    /// The blocks, one by one.
+    /// Returns an iterator over the blocks.
     ///
     /// ```
     /// use tilewright_core::{Refinement, TensorLayout};
@@ -72,13 +72,13 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// From here on, leaves out the blocks that begin at `end` or behind it in row-major order.
+    /// Skips, from here on, blocks that begin at `end` or after it in row-major order.
     pub(crate) const fn end_before(&mut self, end: &Coord) {
         self.end = Some(end.copied());
     }
 
-    /// Whether the block at the present coordinate is wanted. Where it is not, none is at a larger
-    /// coordinate of the dim that was advanced: the dims that turn faster are at their first block.
+    /// Returns whether the block at the current coordinate is wanted. If it is not, no block at a larger coordinate of the
+    /// advanced dim is: the faster dims are at their first block.
     const fn wanted(&self) -> bool {
         match &self.end {
             Some(end) => self.coord.is_before(end),
@@ -86,13 +86,13 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The next block; what [`Iterator::next`] does, in `const fn`.
+    /// Returns the next block, like [`Iterator::next`], as a `const fn`.
     ///
     /// ```
     /// use tilewright_core::{Refinement, TensorLayout, expect_const};
     /// const ROWS: TensorLayout = expect_const!(TensorLayout::row_major(&[4, 6]));
     /// const COLUMNS: TensorLayout = expect_const!(TensorLayout::col_major(&[4, 6]));
-    /// // How many boxes a transpose is, known at compile time.
+    /// // The number of boxes of a transpose, known at compile time.
     /// const COUNT: usize = {
     ///     let refinement = expect_const!(Refinement::new(&ROWS, &COLUMNS));
     ///     let (mut blocks, mut count) = (refinement.blocks(), 0);
@@ -162,7 +162,7 @@ impl<'a> Blocks<'a> {
         self.clipped[dim] = self.refinement.clipped(dim, at);
     }
 
-    /// Moves a cut dim to its next clipped box; whether there was one.
+    /// Moves a cut dim to its next clipped box; returns whether there was one.
     const fn next_clipped(&mut self, dim: usize) -> bool {
         let (level, turns) = self.clipped[dim];
         let at = self.coord.as_slice()[dim] + turns * self.refinement.cuts[level].at;

@@ -4,8 +4,7 @@ use core::fmt;
 
 use crate::MAX_MODES;
 
-/// A coordinate of one integer per axis or logical dim; heap-free, at most
-/// [`MAX_MODES`] integers.
+/// A coordinate: one integer per axis or logical dim, at most [`MAX_MODES`] integers, without heap storage.
 ///
 /// ```
 /// use tilewright_core::Coord;
@@ -25,12 +24,12 @@ impl Coord {
     /// The coordinate of rank 0.
     pub const EMPTY: Coord = Coord { axes: [0; MAX_MODES], len: 0 };
 
-    /// `rank` zeros; cut off at [`MAX_MODES`].
+    /// Returns `rank` zeros, at most [`MAX_MODES`].
     pub(crate) const fn origin(rank: usize) -> Coord {
         Coord { axes: [0; MAX_MODES], len: if rank < MAX_MODES { rank } else { MAX_MODES } }
     }
 
-    /// Appends an integer; a coordinate of [`MAX_MODES`] stays as it is.
+    /// Appends an integer; a coordinate of [`MAX_MODES`] integers is unchanged.
     pub(crate) const fn push(&mut self, x: u64) {
         if self.len < MAX_MODES {
             self.axes[self.len] = x;
@@ -38,7 +37,7 @@ impl Coord {
         }
     }
 
-    /// The integers, first axis first.
+    /// Returns the integers, first axis first.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -50,7 +49,7 @@ impl Coord {
         self.axes.split_at(self.len).0
     }
 
-    /// Whether this comes before `other`, of the same length, in row-major order.
+    /// Returns whether this coordinate comes before `other`, of the same length, in row-major order.
     pub(crate) const fn is_before(&self, other: &Coord) -> bool {
         let mut axis = 0;
         while axis < self.len {
@@ -66,7 +65,7 @@ impl Coord {
         self.axes.split_at_mut(self.len).0
     }
 
-    /// The same value again; `Clone::clone` for `const fn`.
+    /// Returns a copy: `Clone::clone` as a `const fn`.
     ///
     /// ```
     /// use tilewright_core::{Coord, expect_const};

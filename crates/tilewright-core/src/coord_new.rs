@@ -1,10 +1,10 @@
-//! The checked constructor of [`Coord`]. It has a file of its own because errors contain a `Coord`, and this
-//! constructor returns errors.
+//! The checked constructor of [`Coord`]. It has its own file because errors contain a `Coord`, and this constructor
+//! returns errors.
 
 use crate::{Coord, Error, MAX_MODES};
 
 impl Coord {
-    /// The coordinate with these integers.
+    /// Creates the coordinate with these integers, one per axis.
     ///
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_MODES`] integers.

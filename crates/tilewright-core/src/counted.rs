@@ -1,4 +1,4 @@
-//! [`Counted`]: a number with its noun.
+//! [`Counted`]: a number with its noun, for messages.
 
 use core::fmt;
 
@@ -15,11 +15,11 @@ use core::fmt;
 pub struct Counted<'a>(
     /// The number.
     pub u64,
-    /// The noun of one.
+    /// The noun in the singular.
     pub &'a str,
 );
 
-/// Ends of nouns, and what they are in the plural; any other noun takes an `s`.
+/// Endings of nouns and their plurals; any other noun takes an `s`.
 const ENDS: [(&str, &str); 7] = [
     ("axis", "axes"),
     ("index", "indices"),

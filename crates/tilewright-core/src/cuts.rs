@@ -1,10 +1,10 @@
-//! Where the digits of one dim begin, and how far a digit goes.
+//! The cuts of one dim: where its digits begin, and the stride of each digit.
 //!
-//! Law: the offset of `turns` times a cut, below the next cut, is `turns` times the stride there.
+//! Law: the offset of `turns` times a cut, below the next cut, is `turns` times the stride at the cut.
 
 use crate::{Mode, Step, TensorLayout};
 
-/// The modes of a dim that is an axis of its own; `None` under a swizzle or where steps touch it.
+/// Returns the modes of a dim that is an axis of its own; `None` with a swizzle, or if steps change the dim.
 pub(crate) const fn modes(tensor: &TensorLayout, dim: usize) -> Option<&[Mode]> {
     if !tensor.layout().swizzle().is_identity() {
         return None;
@@ -29,7 +29,7 @@ pub(crate) const fn modes(tensor: &TensorLayout, dim: usize) -> Option<&[Mode]> 
     tensor.layout().axis(axis)
 }
 
-/// The distance that one turn of a digit makes whose coordinates are multiples of `cut`.
+/// Returns the distance of one step of a digit whose coordinates are multiples of `cut`.
 pub(crate) const fn stride_at(modes: &[Mode], cut: u64) -> i64 {
     let (mut below, mut first, mut stride, mut i) = (1, 1, 0, 0);
     while i < modes.len() {
@@ -38,7 +38,7 @@ pub(crate) const fn stride_at(modes: &[Mode], cut: u64) -> i64 {
         }
         below *= modes[i].extent();
         if below > cut {
-            // Below the extent of these modes: I2 bounds the product.
+            // Below the extent of these modes, I2 bounds the product.
             return (cut / first) as i64 * stride;
         }
         i += 1;
@@ -46,8 +46,8 @@ pub(crate) const fn stride_at(modes: &[Mode], cut: u64) -> i64 {
     0
 }
 
-/// The smallest cut of these modes above `cut`; `u64::MAX` if there is none. Where a mode goes on as
-/// the one below it did, nothing is cut.
+/// Returns the smallest cut of these modes above `cut`; `u64::MAX` if there is none. A mode that continues the one
+/// below it makes no cut.
 pub(crate) const fn next_cut(modes: &[Mode], cut: u64) -> u64 {
     let (mut below, mut i) = (1u64, 0);
     while i < modes.len() {
@@ -60,7 +60,7 @@ pub(crate) const fn next_cut(modes: &[Mode], cut: u64) -> u64 {
     u64::MAX
 }
 
-/// Whether the mode above mode `i` has the stride that mode `i` reaches with one more turn.
+/// Returns whether the mode above mode `i` continues it: its stride is what mode `i` reaches with one more step.
 const fn goes_on(modes: &[Mode], i: usize) -> bool {
     if i + 1 >= modes.len() {
         return false;

@@ -1,4 +1,4 @@
-//! Where two layouts differ.
+//! A coordinate at which two layouts differ.
 
 use crate::Coord;
 
@@ -6,7 +6,7 @@ use crate::Coord;
 ///
 /// ```
 /// use tilewright_core::{Difference, TensorLayout};
-/// // NCHW against NHWC: which element moves first?
+/// // NCHW against NHWC: the first element that moves.
 /// let nchw = TensorLayout::row_major(&[1, 2, 2, 2]).unwrap();
 /// let nhwc = TensorLayout::ordered(&[1, 2, 2, 2], &[1, 3, 2, 0]).unwrap();
 /// let Difference { coord, left, right } = nchw.first_difference(&nhwc).unwrap().unwrap();
@@ -15,10 +15,10 @@ use crate::Coord;
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The logical coordinate: of all that differ, the first in row-major order.
+    /// The logical coordinate: the first in row-major order of all that differ.
     pub coord: Coord,
-    /// Its offset in the one layout, in elements.
+    /// The offset in the first layout, in elements.
     pub left: i64,
-    /// Its offset in the other, in elements.
+    /// The offset in the second layout, in elements.
     pub right: i64,
 }

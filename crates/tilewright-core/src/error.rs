@@ -1,17 +1,17 @@
 //! The error of this crate: one small opaque value with predicates and numbers.
 //!
-//! An [`Error`] is built in `const fn`, so it holds no text of its own: a sentence with holes, the
-//! numbers that fill them, and a second sentence that says what would be legal. Numbers and witness are packed:
-//! an error takes 104 bytes, less than what Clippy's `result_large_err` reports.
+//! An [`Error`] is built in `const fn`, so it does not own text: it has a message with placeholders, the numbers that fill
+//! them, and a second sentence that names the legal values. Numbers and witness are packed: an error takes 104 bytes, less
+//! than Clippy's `result_large_err` reports.
 
 use core::fmt;
 
 use crate::{Coord, packed::Packed, text::Text};
 
-/// The longest suggestion that an error carries, in bytes.
+/// The longest suggestion of an error, in bytes.
 const MAX_NEAREST: usize = 48;
 
-/// What went wrong, as far as a caller decides by it.
+/// The kind of an error, by which a caller may decide.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Limit,
@@ -22,14 +22,14 @@ enum Kind {
     Undecided,
     Unsupported,
     NoLayout,
-    /// A sentence of a parser, which a [`ParseError`](crate::ParseError) holds and no caller sees.
+    /// A sentence of a parser, held by a [`ParseError`](crate::ParseError) and never seen by callers.
     Text,
 }
 
-/// Why a layout could not be made, asked or combined.
+/// The error of an operation on layouts that failed.
 ///
-/// The message states what was asked, which mode, axis or dim was in the way, with its numbers, and
-/// what would make it legal. Decide by the predicates, never by the message.
+/// The message states the request, the mode, axis or dim at fault with its numbers, and what would be legal. Decide
+/// by the predicates, never by the message.
 ///
 /// ```
 /// use tilewright_core::{Layout, Mode};
@@ -53,7 +53,7 @@ pub struct Error {
     kind: Kind,
     message: &'static str,
     legal: &'static str,
-    /// The numbers of the message, then the integers of the witness.
+    /// The numbers of the message, followed by the integers of the witness.
     packed: Packed,
 }
 
@@ -61,8 +61,7 @@ macro_rules! makers {
     ($($(#[$doc:meta])* $name:ident => $kind:ident, $is:ident, $example:literal;)*) => { impl Error { $(
         $(#[$doc])*
         ///
-        /// Each `{}` of `message` is filled by the next of `numbers`; `legal` says what would be legal,
-        /// or is empty.
+        /// Each `{}` of `message` is replaced by the next of `numbers`; `legal` states what would be legal, or is empty.
         ///
         /// ```
         /// use tilewright_core::Error;
@@ -95,17 +94,17 @@ macro_rules! makers {
 }
 
 makers! {
-    /// A fixed limit of this crate was passed: [`MAX_MODES`](crate::MAX_MODES),
-    /// [`MAX_DEPTH`](crate::MAX_DEPTH), [`MAX_STEPS`](crate::MAX_STEPS).
+    /// A fixed limit of this crate is exceeded: [`MAX_MODES`](crate::MAX_MODES), [`MAX_DEPTH`](crate::MAX_DEPTH),
+    /// [`MAX_STEPS`](crate::MAX_STEPS).
     limit => Limit, is_limit, "Coord::new(&[0; 33])";
     /// A size, offset or capacity leaves 64 bits (invariants I1 to I3 of [`Layout`](crate::Layout)).
     overflow => Overflow, is_overflow, "TensorLayout::row_major(&[1 << 32, 1 << 32])";
-    /// Two things that must agree do not: ranks, profiles, extents.
+    /// Two values that must agree do not: ranks, profiles, extents.
     mismatch => Mismatch, is_mismatch, "TensorLayout::row_major(&[2, 3]).unwrap().offset(&[1])";
-    /// A coordinate, index, axis or offset outside its range.
+    /// A coordinate, index, axis or offset is outside its range.
     out_of_range => OutOfRange, is_out_of_range,
         "TensorLayout::row_major(&[2, 3]).unwrap().offset(&[2, 0])";
-    /// A value that no layout can have: a size-0 tile, an axis named twice.
+    /// A value that no layout can have: a tile of size 0, an axis named twice.
     illegal => Illegal, is_illegal, "TensorLayout::ordered(&[2, 3], &[0, 0])";
     /// The exact answer was not found within the stated budget.
     undecided => Undecided, is_undecided,
@@ -113,16 +112,16 @@ makers! {
     /// The operation is defined, but not for this kind of layout; the message names the kind.
     unsupported => Unsupported, is_unsupported,
         "Layout::parse(\"4:1+3\").unwrap().right_inverse()";
-    /// The map asked for exists, but no shape and strides say it.
+    /// The requested map exists, but no shape and strides describe it.
     no_layout => NoLayout, is_no_layout,
         "Layout::parse(\"(6,2):(1,7)\").unwrap().composition(&Layout::parse(\"(3,2):(2,3)\").unwrap())";
 }
 
 impl Error {
-    /// This error, with the coordinate at which it shows. The message begins with it.
+    /// Returns this error with the coordinate at which it occurs. The message begins with it.
     ///
-    /// An error has room for every coordinate of a layout. A coordinate that no layout has may be too long: then
-    /// the error stays as it is.
+    /// An error has space for every coordinate of a layout. A coordinate that no layout has may be too long; then the
+    /// error is unchanged.
     ///
     /// ```
     /// use tilewright_core::{Coord, Error};
@@ -136,7 +135,7 @@ impl Error {
         Error { packed: self.packed.with_witness(&witness), ..self }
     }
 
-    /// The stable word for what went wrong: `limit`, `overflow`, `mismatch`, `out-of-range`, `illegal`,
+    /// Returns the stable word for the kind of error: `limit`, `overflow`, `mismatch`, `out-of-range`, `illegal`,
     /// `undecided`, `unsupported` or `no-layout`, one for each predicate.
     ///
     /// ```
@@ -158,7 +157,7 @@ impl Error {
         }
     }
 
-    /// The numbers of the message, in its order; at most four.
+    /// Returns the numbers of the message, in its order; at most four.
     ///
     /// ```
     /// use tilewright_core::Error;
@@ -170,7 +169,7 @@ impl Error {
         numbers.into_iter().take(count)
     }
 
-    /// A coordinate at which the error shows, one integer per axis, where there is one.
+    /// Returns a coordinate at which the error occurs, one integer per axis, if there is one.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -184,11 +183,11 @@ impl Error {
         if self.is_of_text() { None } else { self.packed.witness() }
     }
 
-    /// Panics with the message. [`expect_const!`](crate::expect_const) ends here: in a constant, the
-    /// message is the compile error.
+    /// Panics with the message. [`expect_const!`](crate::expect_const) calls it: in a constant, the message is the
+    /// compile error.
     ///
     /// # Panics
-    /// Always. Meant for constants; at run time an error is a value.
+    /// Always. It is meant for constants; at run time, handle the error as a value.
     ///
     /// ```compile_fail
     /// use tilewright_core::{Layout, Mode};
@@ -205,7 +204,7 @@ impl Error {
         panic!("{}", text.as_str())
     }
 
-    /// A sentence of a parser.
+    /// Creates the error for a sentence of a parser.
     pub(crate) const fn of_text(message: &'static str, numbers: &[i128]) -> Error {
         Error { kind: Kind::Text, message, legal: "", packed: Packed::new(numbers) }
     }
@@ -214,7 +213,7 @@ impl Error {
         matches!(self.kind, Kind::Text)
     }
 
-    /// The nearest legal spelling of what a parser refused.
+    /// Returns the nearest legal spelling of what a parser refused.
     pub(crate) const fn nearest(&self) -> Option<&str> {
         if self.is_of_text() && !self.packed.text().is_empty() {
             Some(self.packed.text())
@@ -223,7 +222,7 @@ impl Error {
         }
     }
 
-    /// Adds a suggestion to the sentence of a parser, where there is room for it.
+    /// Adds a suggestion to the sentence of a parser, if there is space for it.
     pub(crate) const fn with_nearest(self, nearest: &str) -> Error {
         if !self.is_of_text() || nearest.len() > MAX_NEAREST {
             return self;
@@ -231,7 +230,7 @@ impl Error {
         Error { packed: self.packed.with_text(nearest), ..self }
     }
 
-    /// The message, for a constant.
+    /// Writes the message, for a constant.
     pub(crate) const fn write(&self, text: &mut Text) {
         if let Some(coord) = self.witness() {
             text.push("at ");

@@ -1,9 +1,9 @@
 //! Layouts in constants: `layout!` and `expect_const!`, whose panic is the compile error.
 
-/// The layout that a text says, for constants: a bad text is a compile error with our sentence.
+/// Returns the layout of a text in a constant; an illegal text is a compile error with this crate's message.
 ///
-/// In a `const` or `static` item `cargo check` already reports it; in a generic associated constant only
-/// a build does. On run-time input use [`Layout::parse`](crate::Layout::parse), which returns the error.
+/// In a `const` or `static` item `cargo check` reports it; in a generic associated constant only a build does. For
+/// run-time input use [`Layout::parse`](crate::Layout::parse), which returns the error.
 ///
 /// ```
 /// use tilewright_core::{Layout, layout};
@@ -22,10 +22,9 @@ macro_rules! layout {
     };
 }
 
-/// The value of a `Result` of this crate in a constant, where an error is a compile error with its
-/// message.
+/// Returns the value of a `Result` of this crate in a constant; an error is a compile error with its message.
 ///
-/// For every `const fn` of the crate that returns a `Result` with an [`Error`](crate::Error) or a
+/// Applies to every `const fn` of the crate that returns a `Result` with an [`Error`](crate::Error) or a
 /// [`ParseError`](crate::ParseError).
 ///
 /// ```
@@ -44,7 +43,7 @@ macro_rules! layout {
 /// ```
 ///
 /// # Panics
-/// On an error, with its message: outside of constants, match on the `Result`.
+/// On an error, with its message. Outside of constants, match on the `Result`.
 #[macro_export]
 macro_rules! expect_const {
     ($result:expr) => {

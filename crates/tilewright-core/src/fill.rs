@@ -1,4 +1,4 @@
-//! What padding holds.
+//! The value of padding.
 
 use core::{fmt, str::FromStr};
 
@@ -6,8 +6,8 @@ use crate::ParseError;
 
 /// The value promised for storage elements that hold no logical element.
 ///
-/// The bit pattern depends on the element type: [`Dtype::fill_bits`](crate::Dtype::fill_bits) gives it. As text
-/// a fill is `0`, `one`, `lowest`, `highest`, `unknown`, or `0x` and hex digits.
+/// The bit pattern depends on the element type; see [`Dtype::fill_bits`](crate::Dtype::fill_bits). The text of a fill is
+/// `0`, `one`, `lowest`, `highest`, `unknown`, or `0x` and hex digits.
 ///
 /// Source of all but `Bits`: XLA's `xla_data.proto` until 2018, `PaddingValue`.
 ///
@@ -21,7 +21,7 @@ use crate::ParseError;
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// Nothing is promised; written as zero.
+    /// No promise; written as zero.
     #[default]
     Unspecified,
     /// Zero.
@@ -39,11 +39,11 @@ pub enum Fill {
 }
 
 impl Fill {
-    /// Whether a reader may rely on the value.
+    /// Returns whether a reader may rely on the value.
     ///
     /// ```
     /// use tilewright_core::Fill;
-    /// // A reduction over a padded row may run over zeros, but not over what is merely written.
+    /// // A reduction over a padded row may include zeros that are promised, but not values that only happen to be written.
     /// assert!(Fill::Zero.is_promised() && Fill::Bits(0x7fc0).is_promised());
     /// assert!(!Fill::Unspecified.is_promised() && !Fill::Unknown.is_promised());
     /// ```
@@ -55,7 +55,7 @@ impl Fill {
     }
 }
 
-/// The text that is read back; `unspecified` where nothing is said, for which there is no word to read.
+/// Writes the text that parsing reads back, or `unspecified`, which parsing does not accept.
 impl fmt::Display for Fill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,7 +1,7 @@
 //! The four fractal formats of TLA, as patterns.
 //!
-//! The small first letter is the order inside a block, the capital second letter the order between
-//! blocks: z is row-major, n column-major. Source: CATLASS, `tla/layout.hpp`.
+//! The small letter is the order inside a block, the capital letter the order of the blocks: z is row-major, n is
+//! column-major. Source: CATLASS, `tla/layout.hpp`.
 
 use crate::{Digit, Error, Pattern, TensorLayout};
 
@@ -16,9 +16,9 @@ use crate::{Digit, Error, Pattern, TensorLayout};
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fractal {
-    /// Whether rows vary fastest inside a block (n) rather than columns (z).
+    /// Set if rows vary fastest inside a block (n), instead of columns (z).
     columns_inside: bool,
-    /// Whether rows vary fastest between blocks (N) rather than columns (Z).
+    /// Set if rows vary fastest between blocks (N), instead of columns (Z).
     columns_between: bool,
 }
 
@@ -64,7 +64,7 @@ impl Fractal {
     /// ```
     pub const NN: Fractal = Fractal { columns_inside: true, columns_between: true };
 
-    /// The pattern with blocks of `m0` rows and `n0` columns; a size of 0 is taken as 1.
+    /// Returns the pattern with blocks of `m0` rows and `n0` columns; a size of 0 counts as 1.
     ///
     /// ```
     /// use tilewright_core::Fractal;
@@ -81,17 +81,17 @@ impl Fractal {
         let (inner, last) = if self.columns_inside { (n0, m0) } else { (m0, n0) };
         match Pattern::new(2, &[outer, next, inner, last]) {
             Ok(pattern) => pattern,
-            // Four digits of two axes, each level once: always a pattern.
+            // Four digits of two axes, each level once, are always a pattern.
             Err(_) => panic!("a fractal is a pattern"),
         }
     }
 
-    /// The layout of a matrix of elements of this width: blocks of 32 bytes along the axis that varies
-    /// fastest inside them, 16 rows or columns along the other.
+    /// Returns the layout of a matrix of elements of this width, in elements: blocks of 32 bytes along the axis that
+    /// varies fastest inside them, and 16 rows or columns along the other.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) if 32 bytes are no whole number of elements;
-    /// [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements.
+    /// [illegal](Error::is_illegal) if 32 bytes are not a whole number of elements; [overflow](Error::is_overflow) beyond
+    /// 2⁶³ − 1 elements.
     ///
     /// ```
     /// use tilewright_core::Fractal;

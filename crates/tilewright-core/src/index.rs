@@ -1,20 +1,20 @@
-//! Coordinate → offset, and back.
+//! Conversion of coordinates to offsets, and of offsets to coordinates.
 //!
-//! Laws: `locate(offset_at(c)) = c` for an injective layout; every solution of [`Solver`] maps to the
-//! offset it was asked for, and none is left out.
+//! Laws: `locate(offset_at(c)) = c` for an injective layout; [`Solver`] returns exactly the coordinates that map to the
+//! given offset.
 
 use crate::{Coord, Error, Layout, MAX_MODES, Mode, layout::reach, macros::tri, observe::gcd};
 
-/// The number of steps that offset → coordinate searches before it says "undecided".
+/// The number of steps after which the search from an offset to a coordinate ends undecided.
 pub const SEARCH_STEPS: u32 = 65_536;
 
 impl Layout {
-    /// The offset of a coordinate of one integer per axis, in elements. Within an axis the integer
-    /// unpacks into its modes, the first mode fastest.
+    /// Returns the offset of a coordinate with one integer per axis, in elements. Within an axis the integer is unpacked
+    /// into the axis's modes, the first mode fastest.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another number of integers than axes;
-    /// [out of range](Error::is_out_of_range) for one that is not below its axis's size.
+    /// [mismatch](Error::is_mismatch) unless there is one integer per axis; [out of range](Error::is_out_of_range) for an
+    /// integer that is not below the size of its axis.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -32,7 +32,7 @@ impl Layout {
         }
     }
 
-    /// The swizzled offset, or why there is none: what callers need not have inlined.
+    /// Returns the swizzled offset, or the error. Separate from the fast path, so that callers do not inline it.
     #[inline(never)]
     const fn offset_or_why(&self, affine: Option<i64>, axes: &[u64]) -> Result<i64, Error> {
         match affine {
@@ -41,7 +41,7 @@ impl Layout {
         }
     }
 
-    /// The affine offset of a coordinate; `None` outside the domain.
+    /// Returns the affine offset of a coordinate; `None` outside the domain.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     const fn walk(&self, axes: &[u64]) -> Option<i64> {
         if axes.len() != self.rank() {
@@ -54,7 +54,7 @@ impl Layout {
             while let [mode, rest @ ..] = modes {
                 let (last, extent) = (ends & 1 == 1, mode.extent());
                 (modes, ends) = (rest, ends >> 1);
-                // Inside the domain I2 bounds every partial sum.
+                // Inside the domain, I2 bounds every partial sum.
                 if last {
                     if x >= extent {
                         return None;
@@ -71,8 +71,7 @@ impl Layout {
         Some(offset)
     }
 
-    /// The offset of the coordinate with this colexicographic index (the first mode fastest), in
-    /// elements.
+    /// Returns the offset of the coordinate with this colexicographic index (the first mode fastest), in elements.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) if `index` is not below [`Layout::size`].
@@ -94,26 +93,25 @@ impl Layout {
         }
         let (modes, mut rest, mut offset, mut i) = (self.modes(), index, self.offset(), 0);
         while i + 1 < modes.len() {
-            // No extent is 0: the size is beyond an index.
+            // No extent is 0, since the size exceeds an index.
             if let Some((quotient, digit)) = divide(rest, modes[i].extent()) {
                 offset += digit as i64 * modes[i].stride();
                 rest = quotient;
             }
             i += 1;
         }
-        // What is left for the slowest mode is below its extent.
+        // The rest for the slowest mode is below its extent.
         if i < modes.len() {
             offset += rest as i64 * modes[i].stride();
         }
         Ok(self.swizzled(offset))
     }
 
-    /// A coordinate (one integer per axis) at this offset, `None` if there is none. If several are,
-    /// which of them is not said.
+    /// Returns a coordinate (one integer per axis) at this offset; `None` if there is none. If several coordinates have
+    /// the offset, any of them is returned.
     ///
     /// # Errors
-    /// [undecided](Error::is_undecided) after [`SEARCH_STEPS`] steps, which only interleaved strides
-    /// need.
+    /// [undecided](Error::is_undecided) after [`SEARCH_STEPS`] steps, which only interleaved strides need.
     ///
     /// ```
     /// use tilewright_core::{Coord, Layout};
@@ -129,7 +127,7 @@ impl Layout {
         })
     }
 
-    /// Why a coordinate has no offset.
+    /// The error of a coordinate outside the layout.
     #[cold]
     #[inline(never)]
     const fn outside(&self, axes: &[u64]) -> Error {
@@ -159,7 +157,7 @@ impl Layout {
         }
     }
 
-    /// The affine offset under the swizzle. I3 keeps it from being negative.
+    /// Applies the swizzle to an affine offset. I3 keeps the offset from being negative.
     #[inline]
     pub(crate) const fn swizzled(&self, offset: i64) -> i64 {
         if self.swizzle().is_identity() {
@@ -170,25 +168,25 @@ impl Layout {
     }
 }
 
-/// The affine offset of one digit for each mode; `None` if one is not below its extent.
+/// Returns the affine offset of one digit for each mode; `None` if a digit is not below its extent.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 const fn dot(modes: &[Mode], digits: &[u64], offset: i64) -> Option<i64> {
-    // One length for both slices: no element needs a check of its own.
+    // Equal lengths of both slices: no element needs a bounds check.
     let modes = modes.split_at(digits.len()).0;
     let (mut offset, mut i) = (offset, 0);
     while i < digits.len() {
         if digits[i] >= modes[i].extent() {
             return None;
         }
-        // Inside the domain I2 bounds every partial sum.
+        // Inside the domain, I2 bounds every partial sum.
         offset += digits[i] as i64 * modes[i].stride();
         i += 1;
     }
     Some(offset)
 }
 
-/// Quotient and remainder; `None` for an extent of 0. A division of 64 bits is the slowest instruction
-/// there is, and most extents need none.
+/// Returns quotient and remainder; `None` for an extent of 0. A division of 64 bits is among the slowest
+/// instructions, and most extents do not need one.
 #[inline]
 const fn divide(x: u64, extent: u64) -> Option<(u64, u64)> {
     if extent == 0 {
@@ -203,7 +201,7 @@ const fn divide(x: u64, extent: u64) -> Option<(u64, u64)> {
     }
 }
 
-/// The integers per axis of a coordinate given leaf by leaf.
+/// Returns the integers per axis of a coordinate given leaf by leaf.
 pub(crate) const fn axes_of(layout: &Layout, leaves: &[u64; MAX_MODES]) -> Coord {
     let (mut coord, mut axis) = (Coord::EMPTY, 0);
     while let Some((from, to)) = layout.profile().axis(axis) {
@@ -218,12 +216,12 @@ pub(crate) const fn axes_of(layout: &Layout, leaves: &[u64; MAX_MODES]) -> Coord
     coord
 }
 
-/// All coordinates at one offset, found by depth-first search over the modes, largest stride first.
+/// Iterator over all coordinates at one offset: a depth-first search over the modes, largest stride first.
 ///
-/// A mode's coordinate is confined to what the smaller modes can still make up for, so a layout whose
-/// strides nest is solved without a wrong turn.
+/// Each mode's coordinate is limited to the range that the smaller modes can compensate, so a layout whose strides
+/// nest is solved without backtracking.
 pub(crate) struct Solver {
-    /// Modes of extent > 1 and stride ≠ 0, by |stride|, largest first.
+    /// Modes of extent > 1 and nonzero stride, by |stride|, largest first.
     order: [u8; MAX_MODES],
     len: usize,
     extent: [u64; MAX_MODES],
@@ -232,7 +230,7 @@ pub(crate) struct Solver {
     /// The reach and the common divisor of the modes after each in the order.
     reach: [u64; MAX_MODES],
     divisor: [u64; MAX_MODES],
-    /// The search: how much is left to make up before each mode, and the mode's choice.
+    /// The state of the search: the remaining offset before each mode, and the choice of the mode.
     left: [u64; MAX_MODES + 1],
     next: [u64; MAX_MODES],
     last: [u64; MAX_MODES],
@@ -314,7 +312,7 @@ impl Solver {
         }
     }
 
-    /// The next coordinate at the offset, leaf by leaf.
+    /// Returns the next coordinate at the offset, leaf by leaf.
     pub(crate) const fn next(&mut self) -> Result<Option<[u64; MAX_MODES]>, Error> {
         loop {
             match self.state {
@@ -333,7 +331,7 @@ impl Solver {
         }
     }
 
-    /// Confines the choice of the mode at `depth` and takes the first.
+    /// Limits the choices of the mode at `depth` and takes the first.
     const fn enter(&mut self) -> Result<(), Error> {
         self.steps += 1;
         if self.steps > SEARCH_STEPS {
@@ -354,7 +352,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Goes back to the deepest mode that has another choice.
+    /// Backtracks to the deepest mode that has another choice.
     const fn advance(&mut self) {
         if self.depth == 0 {
             self.state = State::Done;
@@ -364,7 +362,7 @@ impl Solver {
         self.take();
     }
 
-    /// Takes the next choice at `depth` whose rest the smaller modes can divide, or goes back.
+    /// Takes the next choice at `depth` whose rest is divisible for the smaller modes, or backtracks.
     const fn take(&mut self) {
         let (at, mode) = (self.depth, self.order[self.depth] as usize);
         while self.next[at] <= self.last[at] {
@@ -385,7 +383,7 @@ impl Solver {
             }
             self.steps += 1;
             if self.steps > SEARCH_STEPS {
-                // `enter` reports it.
+                // `enter` reports the error.
                 self.state = State::Enter;
                 return;
             }
@@ -436,7 +434,7 @@ mod tests {
                     .filter(|mode| mode.stride() == 0)
                     .map(|mode| mode.extent())
                     .product();
-                // Modes of stride 0 are answered by their first coordinate alone.
+                // For modes of stride 0, only their first coordinate is returned.
                 assert_eq!(found.len() as u64 * repeats, expected as u64, "{layout} at {offset}");
             }
         });

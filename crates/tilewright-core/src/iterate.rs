@@ -1,11 +1,11 @@
-//! Elements one by one, in logical and in memory order.
+//! Iterators over the elements, in logical order and in memory order.
 //!
-//! Laws: [`TensorLayout::in_order`] visits every coordinate once, row-major;
-//! [`TensorLayout::in_memory`] visits every offset below the capacity once, ascending.
+//! Laws: [`TensorLayout::in_order`] visits every coordinate once, row-major; [`TensorLayout::in_memory`] visits every
+//! offset below the capacity once, ascending.
 
 use crate::{Coord, Error, Place, TensorLayout};
 
-/// All coordinates below some extents, row-major: the last varies fastest.
+/// Iterator over all coordinates below some extents, row-major: the last varies fastest.
 #[derive(Clone, Debug)]
 pub(crate) struct Coords {
     extents: Coord,
@@ -39,7 +39,7 @@ impl Iterator for Coords {
     }
 }
 
-/// Items of which `left` more come, as [`Iterator::size_hint`] says.
+/// An iterator with a known number of items, which [`Iterator::size_hint`] returns.
 #[derive(Clone, Debug)]
 pub(crate) struct Exact<I> {
     pub(crate) items: I,
@@ -64,7 +64,7 @@ impl<I: Iterator> Iterator for Exact<I> {
 }
 
 impl TensorLayout {
-    /// Every logical coordinate with its offset, row-major (the last dim varies fastest).
+    /// Iterates over every logical coordinate with its offset, row-major (the last dim varies fastest).
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -81,8 +81,8 @@ impl TensorLayout {
         Exact { items, left: self.size() }
     }
 
-    /// Every offset from 0 to the capacity with the coordinate stored there, `None` for padding.
-    /// Items are errors where [`TensorLayout::locate`] is undecided.
+    /// Iterates over every offset from 0 to the capacity with the coordinate stored there, `None` for padding. An item is
+    /// an error if [`TensorLayout::locate`] is undecided.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};

@@ -4,32 +4,30 @@ use crate::{Error, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
 
 /// A function from a (nested) coordinate to an element offset: `c ↦ swizzle(offset + Σ cᵢ·strideᵢ)`.
 ///
-/// A flat list of [`Mode`]s with their [`Profile`]; heap-free, at most [`MAX_MODES`] modes. Within an
-/// axis (a top-level position) the first mode varies fastest, as in CuTe and TLA: coordinate `x` of an
-/// axis with modes `(4,2)` is the digits `(x mod 4, x div 4)`. A single integer for the whole layout
-/// unpacks colexicographically: the first axis varies fastest.
+/// A layout is a flat list of [`Mode`]s with their [`Profile`], without heap storage, with at most [`MAX_MODES`] modes.
+/// Within an axis (a top-level position) the first mode varies fastest, as in CuTe and TLA: coordinate `x` of an axis with
+/// modes `(4,2)` has the digits `(x mod 4, x div 4)`. A single integer for the whole layout is unpacked colexicographically:
+/// the first axis varies fastest.
 ///
-/// Every layout passed one checked constructor, which keeps:
+/// Every layout is created by one checked constructor, which guarantees:
 /// - **I1** Π max(extent, 1) ≤ `i64::MAX`;
 /// - **I2** |offset| + Σ (extent − 1)·|stride| ≤ `i64::MAX` (an empty mode counts 0);
-/// - **I3** with a swizzle, every affine offset is ≥ 0 and the span, rounded up to the swizzle's
-///   window, fits as well.
+/// - **I3** with a swizzle, every affine offset is ≥ 0, and the span, rounded up to the swizzle's window, fits as well.
 ///
-/// Source of the notion: CUTLASS `include/cute/layout.hpp`, CATLASS `include/tla/layout.hpp`; the limits
-/// are ours.
+/// Source: CUTLASS `include/cute/layout.hpp`, CATLASS `include/tla/layout.hpp`; the limits are this crate's.
 ///
-/// So no arithmetic inside the domain can overflow. Equality is equality of form; the same *map* is
-/// asked of [`TensorLayout::same_function`](crate::TensorLayout::same_function).
+/// Therefore no arithmetic inside the domain overflows. `==` compares the form;
+/// [`TensorLayout::same_function`](crate::TensorLayout::same_function) compares the map.
 ///
 /// ```
 /// use tilewright_core::Layout;
-/// // The example of the TLA document: 8×12 in blocks of 4×4. In a constant, a bad layout would be a
+/// // The example of the TLA document: 8×12 in blocks of 4×4. In a constant, an illegal layout is a
 /// // compile error.
 /// const TILED: Layout = Layout::parse_const("((4,2),(4,3)):((4,16),(1,32))");
 /// assert_eq!(TILED.size(), 96);
 /// assert_eq!(TILED.offset_at(&[1, 5]), Ok(37));
 ///
-/// // Outside the domain is an error, never another element's offset.
+/// // A coordinate outside the domain is an error, never another element's offset.
 /// assert!(TILED.offset_at(&[8, 0]).unwrap_err().is_out_of_range());
 /// ```
 #[must_use]
@@ -42,13 +40,13 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout with these leaves, bracketed by `profile`, moved by `offset` elements and permuted
-    /// by `swizzle`. This is the constructor through which every layout passes.
+    /// Creates the layout with these leaves and the brackets of `profile`; `offset` (in elements) is added to every sum,
+    /// and `swizzle` permutes the result. Every layout passes this constructor.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if `profile` has another number of leaves or an open bracket;
-    /// [overflow](Error::is_overflow) where I1 or I2 fails; [out of range](Error::is_out_of_range)
-    /// where a swizzled offset would be negative.
+    /// [overflow](Error::is_overflow) if I1 or I2 fails; [out of range](Error::is_out_of_range) if an affine offset before the
+    /// swizzle would be negative.
     ///
     /// ```
     /// use tilewright_core::{Layout, Mode, Profile, Swizzle};
@@ -90,10 +88,10 @@ impl Layout {
         Ok(Layout { modes: all, profile: profile.copied(), offset, swizzle })
     }
 
-    /// A layout of bare axes, one mode each: `(8,64):(64,1)`.
+    /// Creates a layout of bare axes, one mode each: `(8,64):(64,1)`.
     ///
     /// # Errors
-    /// As [`Layout::new`]; [limit](Error::is_limit) beyond [`MAX_MODES`].
+    /// Those of [`Layout::new`]; [limit](Error::is_limit) beyond [`MAX_MODES`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Mode};
@@ -106,10 +104,10 @@ impl Layout {
         Layout::new(modes, &tri!(Profile::flat(modes.len())), 0, Swizzle::IDENTITY)
     }
 
-    /// A layout whose axis `i` has `counts[i]` of the `modes`, which follow one another axis by axis.
+    /// Creates a layout whose axis `i` has the next `counts[i]` of the `modes`.
     ///
     /// # Errors
-    /// As [`Layout::new`]; [limit](Error::is_limit) beyond [`MAX_MODES`].
+    /// Those of [`Layout::new`]; [limit](Error::is_limit) beyond [`MAX_MODES`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Mode};
@@ -121,10 +119,10 @@ impl Layout {
         Layout::new(modes, &tri!(Profile::nested(counts)), 0, Swizzle::IDENTITY)
     }
 
-    /// The same layout, `offset` elements from the start instead.
+    /// Returns this layout with another `offset`, in elements.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// Those of [`Layout::new`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -138,10 +136,10 @@ impl Layout {
         Layout::new(self.modes(), &self.profile, offset, self.swizzle)
     }
 
-    /// The same layout under another swizzle.
+    /// Returns this layout with another swizzle.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// Those of [`Layout::new`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Swizzle};
@@ -157,7 +155,7 @@ impl Layout {
         Layout::new(self.modes(), &self.profile, self.offset, swizzle)
     }
 
-    /// The leaves, left to right.
+    /// Returns the leaves, left to right.
     ///
     /// ```
     /// use tilewright_core::{Layout, Mode};
@@ -169,7 +167,7 @@ impl Layout {
         self.modes.split_at(self.profile.leaves()).0
     }
 
-    /// How the leaves are bracketed.
+    /// Returns the brackets of the leaves.
     ///
     /// ```
     /// use tilewright_core::{Layout, Profile};
@@ -181,7 +179,7 @@ impl Layout {
         &self.profile
     }
 
-    /// The offset added to every sum, in elements, before the swizzle.
+    /// Returns the offset that is added to every sum, in elements, before the swizzle.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -193,7 +191,7 @@ impl Layout {
         self.offset
     }
 
-    /// The swizzle applied to every sum: an invertible matrix of bits.
+    /// Returns the swizzle that is applied to every sum: an invertible matrix of bits.
     ///
     /// ```
     /// use tilewright_core::{Layout, Swizzle};
@@ -206,7 +204,7 @@ impl Layout {
         self.swizzle
     }
 
-    /// The number of axes (top-level positions).
+    /// Returns the number of axes (top-level positions).
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -219,7 +217,7 @@ impl Layout {
         self.profile.rank()
     }
 
-    /// The depth of nesting; 0 for `9:1`, 1 for `(9):(1)`.
+    /// Returns the depth of nesting; 0 for `9:1`, 1 for `(9):(1)`.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -230,7 +228,7 @@ impl Layout {
         self.profile.depth()
     }
 
-    /// The leaves of axis `axis`, fastest first; `None` past the last axis.
+    /// Returns the leaves of axis `axis`, fastest first; `None` past the last axis.
     ///
     /// ```
     /// use tilewright_core::{Layout, Mode};
@@ -246,9 +244,8 @@ impl Layout {
         }
     }
 
-    /// The same layout with other leaves, a bare one or a flat tuple: for operations whose law keeps the
-    /// reach and does not add coordinates, so that I1 to I3 hold as before. Modes past `len` are 1:0, as
-    /// equality asks.
+    /// Returns this layout with other leaves, a bare one or a flat tuple. For operations whose law keeps the reach and
+    /// does not add coordinates, so that I1 to I3 still hold. Modes past `len` are 1:0, as equality requires.
     #[inline]
     pub(crate) const fn with_leaves(&self, modes: [Mode; MAX_MODES], len: usize) -> Layout {
         let profile = if len > 1 { Profile::tuple(len) } else { Profile::LEAF };
@@ -259,7 +256,7 @@ impl Layout {
         layout
     }
 
-    /// The same value again; `Clone::clone` for `const fn`.
+    /// Returns a copy: `Clone::clone` as a `const fn`.
     ///
     /// ```
     /// use tilewright_core::{Layout, layout};
@@ -299,7 +296,7 @@ const fn check_size(modes: &[Mode]) -> Result<(), Error> {
 const fn check_reach(modes: &[Mode], offset: i64) -> Result<(), Error> {
     let (mut reach, mut i) = ((offset as i128).abs(), 0);
     while i < modes.len() {
-        // At most 2^64 · 2^63 per mode, and the sum is cut off at 2^63: no overflow of an i128.
+        // At most 2^64 · 2^63 per mode, and the sum is checked against 2^63 each time: an i128 does not overflow.
         reach += modes[i].reach().abs();
         if reach > i64::MAX as i128 {
             return Err(Error::overflow(
@@ -313,7 +310,7 @@ const fn check_reach(modes: &[Mode], offset: i64) -> Result<(), Error> {
     Ok(())
 }
 
-/// I3: a swizzle sees no negative offset, and its last window ends within an `i64`.
+/// I3: a swizzle receives no negative offset, and its last window ends within an `i64`.
 const fn check_swizzle(modes: &[Mode], offset: i64, swizzle: Swizzle) -> Result<(), Error> {
     if swizzle.is_identity() {
         return Ok(());
@@ -337,7 +334,7 @@ const fn check_swizzle(modes: &[Mode], offset: i64, swizzle: Swizzle) -> Result<
     Ok(())
 }
 
-/// The smallest and the largest affine offset (before the swizzle), both `offset` for an empty layout.
+/// Returns the smallest and the largest affine offset (before the swizzle), both `offset` for an empty layout.
 pub(crate) const fn reach(modes: &[Mode], offset: i64) -> (i128, i128) {
     let (mut low, mut high, mut i) = (offset as i128, offset as i128, 0);
     while i < modes.len() {

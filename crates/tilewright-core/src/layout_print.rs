@@ -1,11 +1,11 @@
-//! Layouts as text: `((4,2),(4,3)):((4,16),(1,32))`; the grammar is with the parser.
+//! The text of layouts: `((4,2),(4,3)):((4,16),(1,32))`; the parser states the grammar.
 
 use core::fmt;
 
 use crate::Layout;
 
 impl fmt::Display for Layout {
-    /// `Sw<b,m,s> o offset o shape:stride`, or `shape:stride+offset` without a swizzle.
+    /// Writes `Sw<b,m,s> o offset o shape:stride`, or `shape:stride+offset` without a swizzle.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let swizzled = !self.swizzle().is_identity();
         if swizzled {

@@ -19,8 +19,7 @@ impl Layout {
     /// Reads CuTe or TLA text.
     ///
     /// # Errors
-    /// A [`ParseError`] with the byte span at fault, also when the text is well formed and the layout
-    /// is not legal.
+    /// A [`ParseError`] with the byte span at fault, also if the text is well formed and the layout is illegal.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -48,11 +47,11 @@ impl Layout {
         Ok(layout)
     }
 
-    /// [`Layout::parse`] for constants, where a bad text is a compile error that says why; what
-    /// [`layout!`](crate::layout) expands to.
+    /// Reads a layout in a constant, where an illegal text is a compile error with its message;
+    /// [`layout!`](crate::layout) expands to this.
     ///
     /// # Panics
-    /// If the text is no legal layout. Meant for constants; use [`Layout::parse`] on input.
+    /// If the text is not a legal layout. It is meant for constants; use [`Layout::parse`] on input.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -71,7 +70,7 @@ impl Layout {
     }
 }
 
-/// The leaves of a tuple as read, with where the text of each stands.
+/// The leaves of a tuple, with their brackets and the span of the text.
 struct Leaves {
     values: [i128; MAX_MODES],
     profile: Profile,
@@ -90,9 +89,9 @@ impl Cursor<'_> {
         }
     }
 
-    /// The next byte that is no space; 0 at the end.
+    /// Returns the next byte that is not a space; 0 at the end.
     pub(crate) const fn peek(&mut self) -> u8 {
-        // Constants are read by an interpreter: the common byte comes first.
+        // Constants are evaluated by an interpreter, so the common byte is tested first.
         if self.at < self.text.len() && self.text[self.at] > b' ' {
             return self.text[self.at];
         }
@@ -100,7 +99,7 @@ impl Cursor<'_> {
         if self.at < self.text.len() { self.text[self.at] } else { 0 }
     }
 
-    /// Passes `byte`, which is not 0, if it is next.
+    /// Passes `byte`, which is not 0, if it is next; returns whether it did.
     pub(crate) const fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte;
         self.at += found as usize;
@@ -116,7 +115,7 @@ impl Cursor<'_> {
         if self.at >= self.text.len() {
             return ParseError::new((self.text.len(), self.text.len()), at_end, []);
         }
-        // A span ends between two characters of the text, also where it is no ASCII.
+        // A span ends between two characters of the text, also if the text is not ASCII.
         let mut to = self.at + 1;
         while to < self.text.len() && self.text[to] & 0xC0 == 0x80 {
             to += 1;
@@ -211,7 +210,7 @@ impl Cursor<'_> {
         Ok(leaves)
     }
 
-    /// Passes the brackets that close behind a leaf, at most `open`, each with a comma before it or not.
+    /// Passes the brackets that close after a leaf, at most `open`, each with or without a comma before it.
     const fn closing(&mut self, open: usize) -> usize {
         let mut closed = 0;
         while closed < open {
@@ -241,7 +240,7 @@ impl Cursor<'_> {
         self.at += minus as usize;
         let (mut value, first) = (0i128, self.at);
         while self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
-            // Cut off where it is too large in any case.
+            // Stops growing once the value is too large in any case.
             if value <= u64::MAX as i128 {
                 value = value * 10 + (self.text[self.at] - b'0') as i128;
             }
@@ -267,7 +266,7 @@ impl Cursor<'_> {
     }
 }
 
-/// The strides of the compact layout whose first mode varies fastest.
+/// Returns the strides of the compact layout whose first mode varies fastest.
 const fn compact(shape: &Leaves) -> Result<Leaves, ParseError> {
     let mut stride =
         Leaves { values: [0; MAX_MODES], profile: shape.profile.copied(), span: shape.span };

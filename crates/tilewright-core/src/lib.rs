@@ -1,7 +1,7 @@
 //! Tensor layouts as values.
 //!
-//! A layout says where in memory each element of an array lives. This crate holds the values every
-//! notation is read into and every consumer takes, and what can be asked of them:
+//! A layout maps each element of an array to its position in memory. Every notation is read into the values of this
+//! crate, and every consumer takes them. The values, and where to start:
 //!
 //! | value | what it is |
 //! |---|---|
@@ -9,13 +9,13 @@
 //! | [`BasisLayout`] | a function from coordinates to coordinates: strides such as `1@0` |
 //! | [`LinearLayout`] | a function between coordinates of powers of two that is linear over bits: named dims, bases |
 //! | [`TensorLayout`] | logical extents + a layout of the padded domain + a capacity: a framework's "shape with its layout" |
-//! | [`Pattern`] | how each axis splits into digits and in which order they are stored: the definition of every dense tiled format |
+//! | [`Pattern`] | the digits of each axis and the order in which they are stored: the definition of every dense tiled format |
 //! | [`Refinement`] | two tensor layouts over the same coordinates as one list of loops |
-//! | [`View`], [`ViewMut`] | a slice seen through a tensor layout |
-//! | [`Dtype`], [`ByteOrder`], [`Fill`] | what the elements are, and what padding holds |
-//! | [`Error`], [`ParseError`], [`Remedy`] | why not, and what to do about it |
+//! | [`View`], [`ViewMut`] | a slice indexed through a tensor layout |
+//! | [`Dtype`], [`ByteOrder`], [`Fill`] | the type of the elements, and the value of padding |
+//! | [`Error`], [`ParseError`], [`Remedy`] | the reason for a refusal, and what to change |
 //!
-//! Offsets count elements, never bytes. Nothing here allocates, panics on input or overflows; almost
+//! Offsets count elements, never bytes. Nothing in this crate allocates, panics on input or overflows. Almost
 //! everything is `const fn`, so one implementation serves run time and compile time.
 //!
 //! ```
@@ -30,12 +30,12 @@
 //!
 //! # Speed
 //!
-//! `cargo bench -p tilewright-core --bench layouts`, medians on one core of a shared x86-64 server. Runs
-//! differ by a fifth and more, with what else the machine does:
+//! `cargo bench -p tilewright-core --bench layouts`, medians on one core of a shared x86-64 server. Runs differ by a
+//! fifth and more, depending on the load of the machine:
 //!
-//! | what | takes |
+//! | operation | time |
 //! |---|---|
-//! | offset of a coordinate, 4 modes of extents that are no powers of two | 3.1 ns |
+//! | offset of a coordinate, 4 modes whose extents are not powers of two | 3.1 ns |
 //! | offset of a linear index, the same layout | 5.8 ns |
 //! | offset of an element of `bf16[20,200]{1,0:T(8,128)(2,1)}` | 9.1 ns |
 //! | composition of 4 modes with 4 | 170 ns |

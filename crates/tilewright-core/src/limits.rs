@@ -1,6 +1,6 @@
-//! The bounds that let every value live without a heap.
+//! The limits that allow every value to be stored without a heap.
 
-/// The most leaves a [`Layout`](crate::Layout) has.
+/// The largest number of leaves of a [`Layout`](crate::Layout).
 pub const MAX_MODES: usize = 32;
 
 /// The deepest nesting of brackets.

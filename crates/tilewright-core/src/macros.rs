@@ -1,4 +1,4 @@
-//! `?` for `const fn`, which has none, and `Debug` for values whose text says all.
+//! `?` for `const fn`, which lacks it, and `Debug` for values whose text is complete.
 
 /// Unwraps a `Result` or returns its error, in a `const fn`.
 macro_rules! tri {
@@ -11,7 +11,7 @@ macro_rules! tri {
 }
 pub(crate) use tri;
 
-/// Implements `Debug` as `Display`: for errors, whose message is what `unwrap` shows, and for values with a text.
+/// Implements `Debug` as `Display`: for errors, whose message `unwrap` shows, and for values with a text.
 ///
 /// ```
 /// struct Refused(u64);

@@ -2,9 +2,9 @@
 
 /// One leaf of a layout: `extent` coordinates, `stride` elements apart.
 ///
-/// Pairing the two is what makes an incongruent shape and stride impossible to write down.
+/// Pairing the two makes it impossible to write an incongruent shape and stride.
 ///
-/// Source of the notion: CUTLASS `include/cute/layout.hpp`, whose modes may be tuples themselves.
+/// Source: CUTLASS `include/cute/layout.hpp`, in which a mode may itself be a tuple.
 ///
 /// ```
 /// use tilewright_core::Mode;
@@ -20,8 +20,8 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// `extent` coordinates, `stride` elements apart. Any pair is a mode; limits are checked where
-    /// modes become a [`Layout`](crate::Layout).
+    /// Creates a mode of `extent` coordinates, `stride` elements apart. Any pair is a mode; limits are checked when modes
+    /// become a [`Layout`](crate::Layout).
     ///
     /// ```
     /// use tilewright_core::{Layout, Mode};
@@ -34,7 +34,7 @@ impl Mode {
         Mode { extent, stride }
     }
 
-    /// The number of coordinates.
+    /// Returns the number of coordinates.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -46,7 +46,7 @@ impl Mode {
         self.extent
     }
 
-    /// The distance between neighbours, in elements.
+    /// Returns the distance between neighbours, in elements.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -60,7 +60,7 @@ impl Mode {
         self.stride
     }
 
-    /// `(extent − 1)·stride`: the offset of the last coordinate, 0 for an empty mode.
+    /// Returns `(extent − 1)·stride`, the offset of the last coordinate; 0 for an empty mode.
     pub(crate) const fn reach(self) -> i128 {
         if self.extent == 0 { 0 } else { (self.extent as i128 - 1) * self.stride as i128 }
     }

@@ -1,21 +1,21 @@
-//! What a layout is asked about as a whole.
+//! Properties of a layout as a whole: its size, its image, and whether it is injective.
 //!
-//! Laws (checked exhaustively below): `size` counts coordinates, `cosize` and `span` bound the image,
-//! `injective` is "no two coordinates share an offset", `exhaustive` is "every offset of the span is
-//! hit", `contiguous_run` is the length of the first run of the image in memory.
+//! Laws (checked exhaustively below): `size` counts coordinates; `cosize` and `span` bound the image; `injective` means
+//! that no two coordinates share an offset; `exhaustive` means that every offset of the span is reached; `contiguous_run` is
+//! the length of the first run of the image in memory.
 
 use crate::{Error, Layout, MAX_MODES, Mode, layout::reach};
 
-/// The number of offsets the exact search of [`Layout::injective`] covers: one bit each.
+/// The number of offsets that the exact search of [`Layout::injective`] covers, one bit each.
 pub const SEARCH_BITS: usize = 4096;
 
 impl Layout {
-    /// The number of coordinates: Π extents; 1 for rank 0.
+    /// Returns the number of coordinates: Π extents; 1 for rank 0.
     ///
     /// ```
     /// use tilewright_core::Layout;
     /// let size = |text| Layout::parse(text).unwrap().size();
-    /// // Strides play no part: a broadcast has as many coordinates as a copy.
+    /// // Strides have no influence: a broadcast has as many coordinates as a copy.
     /// assert_eq!((size("(8,64):(0,1)"), size("(8,64):(64,1)")), (512, 512));
     /// assert_eq!((size("()"), size("(4,0):(1,1)")), (1, 0));
     /// ```
@@ -28,7 +28,7 @@ impl Layout {
         size
     }
 
-    /// The number of coordinates of one axis; `None` past the last.
+    /// Returns the number of coordinates of one axis; `None` past the last.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -49,8 +49,8 @@ impl Layout {
         }
     }
 
-    /// The smallest and largest offset reached, in elements; `None` if there is no coordinate. Under
-    /// a swizzle: the bounds of the windows reached.
+    /// Returns the smallest and largest offset reached, in elements; `None` for an empty layout. With a swizzle, the
+    /// bounds of the windows reached.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -73,10 +73,10 @@ impl Layout {
         Some(((low / window * window) as i64, ((high / window + 1) * window - 1) as i64))
     }
 
-    /// 1 + the largest offset reached, in elements; 0 when there is no coordinate. Under a swizzle,
-    /// rounded up to its window.
+    /// Returns 1 + the largest offset reached, in elements; 0 for an empty layout. With a swizzle, rounded up to its
+    /// window.
     ///
-    /// CuTe's C++ counts `|stride|` and answers 6 for `(3,2):(-1,3)`; the image is −2…3:
+    /// CuTe's C++ uses `|stride|` and returns 6 for `(3,2):(-1,3)`; the image is −2…3:
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -90,7 +90,7 @@ impl Layout {
         }
     }
 
-    /// Largest − smallest offset reached + 1; 0 when there is no coordinate.
+    /// Returns the largest − smallest offset reached + 1, in elements; 0 for an empty layout.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -106,13 +106,13 @@ impl Layout {
         }
     }
 
-    /// Whether no two coordinates share an offset.
+    /// Returns whether no two coordinates share an offset.
     ///
-    /// Decided by peeling modes that cannot collide (one that reaches over the sum of all smaller
-    /// ones; one that differs from all others modulo their common divisor), then exactly by search.
+    /// The decision first removes modes that cannot collide (a mode that reaches over the sum of all smaller ones; a
+    /// mode that differs from all others modulo their common divisor), then searches exactly.
     ///
     /// # Errors
-    /// [undecided](Error::is_undecided) if what remains reaches over [`SEARCH_BITS`] offsets.
+    /// [undecided](Error::is_undecided) if the remaining modes reach over [`SEARCH_BITS`] offsets.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -127,9 +127,8 @@ impl Layout {
         if self.size() < 2 { Ok(true) } else { Rest::of(self.modes()).injective() }
     }
 
-    /// Whether every offset of the span is reached. Exact: sorted by stride, the reachable offsets
-    /// stay an interval as long as no stride jumps beyond its end. Under a swizzle: whether the
-    /// windows reached are full.
+    /// Returns whether every offset of the span is reached. The result is exact: sorted by stride, the reachable offsets
+    /// stay an interval as long as no stride jumps beyond its end. With a swizzle, returns whether the windows reached are full.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -146,9 +145,9 @@ impl Layout {
         full && run_length(self.modes()) as i128 == high - low + 1
     }
 
-    /// The number of consecutive offsets reached from the smallest on: the length of the first
-    /// contiguous run in memory, in elements. Under a swizzle, what the aligned block that stays
-    /// contiguous (its [atom](crate::Swizzle::atom)) has left behind the smallest affine offset.
+    /// Returns the number of consecutive offsets reached from the smallest on: the length of the first contiguous run in
+    /// memory, in elements. With a swizzle, the run ends at the latest with the aligned block that stays contiguous (the
+    /// [atom](crate::Swizzle::atom)) around the smallest affine offset.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -166,20 +165,20 @@ impl Layout {
         }
         let (low, _) = reach(self.modes(), self.offset());
         let atom = self.swizzle().atom();
-        // I3: no affine offset under a swizzle is negative.
+        // I3: no affine offset of a layout with a swizzle is negative.
         let left = atom - low as u64 % atom;
         if run < left { run } else { left }
     }
 
-    /// The number of offsets of the span that no coordinate reaches.
+    /// Returns the number of offsets of the span that no coordinate reaches.
     ///
     /// # Errors
-    /// [undecided](Error::is_undecided) as [`Layout::injective`], if the layout is not exhaustive.
+    /// [undecided](Error::is_undecided) like [`Layout::injective`], if the layout is not exhaustive.
     ///
     /// ```
     /// use tilewright_core::Layout;
     /// let count = |text| Layout::parse(text).unwrap().padding_count();
-    /// // Two gaps of 3 between three rows of 5 in rows of 8; none behind the last.
+    /// // Two gaps of 3 between three rows of 5 in rows of 8; none after the last.
     /// assert_eq!((count("(3,5):(8,1)"), count("(3,5):(5,1)")), (Ok(6), Ok(0)));
     /// // Sums of 1000, 999 and 7 meet somewhere among two million offsets: too many to mark.
     /// let interleaved = Layout::parse("(999,1000,3):(1000,999,7)").unwrap();
@@ -200,7 +199,7 @@ impl Layout {
     }
 }
 
-/// The modes sorted by |stride|, smallest first; those of extent 1 and stride 0 left out.
+/// Returns the modes sorted by |stride|, smallest first, without those of extent 1 or stride 0.
 pub(crate) const fn sorted(modes: &[Mode]) -> ([Mode; MAX_MODES], usize) {
     let (mut all, mut len, mut i) = ([Mode::new(1, 0); MAX_MODES], 0, 0);
     while i < modes.len() {
@@ -219,7 +218,7 @@ pub(crate) const fn sorted(modes: &[Mode]) -> ([Mode; MAX_MODES], usize) {
     (all, len)
 }
 
-/// The length of the interval of offsets reached from the smallest on.
+/// Returns the length of the interval of offsets reached from the smallest on.
 const fn run_length(modes: &[Mode]) -> u64 {
     let (sorted, len) = sorted(modes);
     let (mut run, mut i) = (1u64, 0);
@@ -231,7 +230,7 @@ const fn run_length(modes: &[Mode]) -> u64 {
     run
 }
 
-/// Modes with positive strides of which it is asked whether their sums collide.
+/// Modes with positive strides, to decide whether their sums collide.
 pub(crate) struct Rest {
     modes: [Mode; MAX_MODES],
     len: usize,
@@ -272,15 +271,15 @@ impl Rest {
         }
     }
 
-    /// Removes one mode that cannot take part in a collision; whether there was one.
+    /// Removes one mode that cannot take part in a collision; returns whether there was one.
     const fn peel(&mut self) -> bool {
         let mut i = 0;
         while i < self.len {
             let stride = self.modes[i].stride().unsigned_abs();
             let others = self.reach() - self.modes[i].reach().abs();
             let divisor = self.divisor(i);
-            // Two coordinates in this mode differ by at least `stride`, more than all others make up
-            // for; or by no multiple of the divisor of all other strides.
+            // Two coordinates in this mode differ by at least `stride`, more than all others can compensate, or by a number
+            // that is not a multiple of the divisor of all other strides.
             let apart = divisor == 0 || divisor / gcd(divisor, stride) >= self.modes[i].extent();
             if stride as i128 > others || apart {
                 self.remove(i);
@@ -309,7 +308,7 @@ impl Rest {
         reach
     }
 
-    /// The greatest common divisor of all strides but that of mode `except`.
+    /// Returns the greatest common divisor of all strides except that of mode `except`.
     const fn divisor(&self, except: usize) -> u64 {
         let (mut divisor, mut i) = (0, 0);
         while i < self.len {
@@ -354,7 +353,7 @@ impl Image {
         Some(image)
     }
 
-    /// The union of `extent` copies, `step` apart, highest first so that each is made of the old set.
+    /// Adds the union of `extent` copies, `step` apart, each made from the old set.
     const fn add(&mut self, step: usize, extent: usize) {
         let old = self.bits;
         let mut copy = 1;
@@ -382,7 +381,7 @@ impl Image {
     }
 }
 
-/// Whether sums of these modes are the same numbers.
+/// Returns whether the sums of both lists of modes are the same numbers.
 ///
 /// # Errors
 /// [undecided](Error::is_undecided) beyond [`SEARCH_BITS`] offsets.

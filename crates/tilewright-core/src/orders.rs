@@ -1,16 +1,15 @@
-//! Which order of some extents costs least, where only what lies at a few places matters.
+//! The cheapest order of some extents, for a cost that depends only on the extents at a few positions.
 //!
-//! Law: [`Orders::least`] is the least cost over all permutations of the extents, for any cost that depends only on
-//! which extents lie at [`Orders::places`]. So every choice of extents for these places is tried, and equal extents
-//! are one choice.
+//! Law: [`Orders::least`] returns the least cost over all permutations of the extents, for any cost that depends only on
+//! the extents at [`Orders::places`]. It tries every choice of extents for these positions; equal extents are one choice.
 
 use crate::{Coord, Error, MAX_MODES};
 
-/// Orders of extents, to be judged by a cost.
+/// The orders of some extents, to be compared by a cost.
 ///
 /// ```
 /// use tilewright_core::Orders;
-/// // Rows of 8, padded to whole tiles of 4: the extent of 12 wastes nothing there, the one of 9 does.
+/// // Rows of 8, padded to whole tiles of 4: the extent of 12 wastes nothing there, the extent of 9 does.
 /// let orders = Orders { extents: &[12, 5, 9], places: &[2], enough: 12 * 5 * 9, most: 100 };
 /// let extent = |at: u64| orders.extents[at as usize];
 /// let cost = |order: &[u64]| Some(extent(order[0]) * extent(order[1]) * extent(order[2]).next_multiple_of(4));
@@ -20,21 +19,21 @@ use crate::{Coord, Error, MAX_MODES};
 #[must_use]
 #[derive(Clone, Copy, Debug)]
 pub struct Orders<'a> {
-    /// The extents, in the order they have.
+    /// The extents, in their present order.
     pub extents: &'a [u64],
-    /// The places whose extents the cost depends on, rising.
+    /// The positions whose extents determine the cost, ascending.
     pub places: &'a [usize],
-    /// A cost that no order is below: the search ends where it is reached.
+    /// A lower bound on the cost: the search ends when it is reached.
     pub enough: u64,
-    /// The most orders that are tried.
+    /// The largest number of orders to try.
     pub most: usize,
 }
 
-/// What was found so far.
+/// The state of the search.
 struct Search<'a, C> {
     orders: Orders<'a>,
     cost: C,
-    /// The extents chosen for the first of the places, as positions.
+    /// The extents chosen for the first of the positions, as indices.
     chosen: [usize; MAX_MODES],
     left: usize,
     least: u64,
@@ -42,20 +41,20 @@ struct Search<'a, C> {
 }
 
 impl Orders<'_> {
-    /// The first order that costs less than `now` and least of all, with its cost; `None` if no order costs less.
+    /// Returns the first order of the least cost, and its cost; `None` if no order costs less than `now`.
     ///
-    /// `cost` is given an order as the position of the extent at each place; `None` is beyond all costs. Extents that
-    /// are chosen for no place keep their order.
+    /// `cost` receives an order as the index of the extent at each position; `None` exceeds all costs. Extents that are
+    /// chosen for no position keep their order.
     ///
     /// # Errors
-    /// [limit](Error::is_limit) beyond 32 extents; [illegal](Error::is_illegal) for places that do not rise or are
-    /// none; [undecided](Error::is_undecided) where there are more than `most` orders to try.
+    /// [limit](Error::is_limit) beyond 32 extents; [illegal](Error::is_illegal) for positions that do not ascend or do not
+    /// exist; [undecided](Error::is_undecided) if there are more than `most` orders to try.
     ///
     /// ```
     /// use tilewright_core::Orders;
     /// let first = |order: &[u64]| order.first().copied();
     /// let orders = Orders { extents: &[3, 3, 4], places: &[0], enough: 0, most: 2 };
-    /// // The cost is the position, and the first is the best already; equal extents are one choice.
+    /// // The cost is the index, and the first is the best already; equal extents are one choice.
     /// assert_eq!(orders.least(1, first).unwrap().unwrap().1, 0);
     /// assert!(orders.least(0, first).unwrap().is_none());
     /// let few = Orders { most: 1, ..orders };
@@ -88,7 +87,7 @@ impl Orders<'_> {
 }
 
 impl<C: FnMut(&[u64]) -> Option<u64>> Search<'_, C> {
-    /// Tries every extent at the next place; at most 32 calls inside each other.
+    /// Tries every extent at the next position; the recursion is at most 32 calls deep.
     fn choose(&mut self, depth: usize) -> Result<(), Error> {
         let Orders { extents, places, enough, .. } = self.orders;
         if depth == places.len() {
@@ -122,7 +121,7 @@ impl<C: FnMut(&[u64]) -> Option<u64>> Search<'_, C> {
         Ok(())
     }
 
-    /// The chosen extents at their places, the others around them as they were; as positions.
+    /// Returns the order, as indices: the chosen extents at their positions, the others around them in their order.
     fn order(&self) -> Coord {
         let Orders { extents, places, .. } = self.orders;
         let chosen = &self.chosen[..places.len()];
@@ -145,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// Every permutation of `count` positions.
+    /// Returns every permutation of `count` positions.
     fn permutations(count: usize) -> Vec<Vec<u64>> {
         (0..count).fold(vec![vec![]], |all, next| {
             let longer = |one: &Vec<u64>| {
@@ -156,7 +155,7 @@ mod tests {
         })
     }
 
-    /// The law, over all extents below 5 and all tiles below 4 of up to 4 places.
+    /// Checks the law over all extents below 5 and all tiles below 4 of up to 4 positions.
     #[test]
     fn the_least_of_all_permutations_is_found() {
         let (mut better, mut none) = (0, 0);
@@ -203,7 +202,7 @@ mod tests {
         assert!(orders.least(1, |_| None).unwrap_err().is_limit());
         let orders = Orders { extents: &[1, 2], places: &[1, 1], enough: 0, most: 1 };
         assert!(orders.least(1, |_| None).unwrap_err().is_illegal());
-        // No cost can be counted: no order is better.
+        // The cost is always `None`, so no order is better.
         assert!(Orders { places: &[], ..orders }.least(1, |_| None).unwrap().is_none());
     }
 }

@@ -1,17 +1,17 @@
-//! The numbers of an error and one part more, a coordinate or a text, in 71 bytes.
+//! The numbers of an error and one more part, a coordinate or a text, in 71 bytes.
 //!
-//! A number takes one byte of sign and length and its own bytes without leading zeros: four numbers of any size
-//! fit. A coordinate is written in Elias' gamma code: an integer `x` takes 2⌊log₂(x + 1)⌋ + 1 bits.
+//! A number takes one byte for sign and length, followed by its bytes without leading zeros: four numbers of any size
+//! fit. A coordinate is written in Elias gamma code: an integer `x` takes 2⌊log₂(x + 1)⌋ + 1 bits.
 //!
-//! Law: each part is read as it was written. Four numbers of 64 bits leave room for every coordinate of a layout:
-//! its integers plus 1 multiply to at most 2⁶³, so it takes at most 32 + 2 · 63 bits, which is 20 bytes.
+//! Law: each part is read as it was written. Four numbers of 64 bits leave space for every coordinate of a layout: its
+//! integers plus 1 multiply to at most 2⁶³, so it takes at most 32 + 2 · 63 bits, which is 20 bytes.
 
 use crate::{Coord, MAX_MODES};
 
-/// Four numbers of 16 bytes, each behind a byte of its own, and a byte that aligns an error to 8.
+/// Four numbers of 16 bytes, each after a byte of its own, and a byte that aligns an error to 8.
 const ROOM: usize = 69;
 
-/// See the module.
+/// The packed parts of an error; the header of the module describes the format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packed {
     bytes: [u8; ROOM],
@@ -22,7 +22,7 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// The first four of `numbers`.
+    /// Packs the first four of `numbers`.
     pub(crate) const fn new(numbers: &[i128]) -> Packed {
         let (mut packed, mut at) = (Packed { bytes: [0; ROOM], count: 0, part: 0 }, 0);
         while (packed.count as usize) < numbers.len() && packed.count < 4 {
@@ -32,7 +32,7 @@ impl Packed {
         packed
     }
 
-    /// Writes a number and returns the byte behind it.
+    /// Writes a number and returns the byte after it.
     const fn put(&mut self, at: usize, number: i128) -> usize {
         let (mut rest, mut end) = (number.unsigned_abs(), at + 1);
         while rest > 0 {
@@ -44,7 +44,7 @@ impl Packed {
         end
     }
 
-    /// The numbers, zeros behind them, and how many they are.
+    /// Returns the numbers, followed by zeros, and their count.
     pub(crate) const fn numbers(&self) -> ([i128; 4], usize) {
         let (mut numbers, mut at, mut i) = ([0; 4], 0, 0);
         while i < self.count as usize {
@@ -56,7 +56,7 @@ impl Packed {
         (numbers, self.count as usize)
     }
 
-    /// The number at a byte, and the byte behind it.
+    /// Returns the number at a byte, and the byte after it.
     const fn number(&self, at: usize) -> (i128, usize) {
         let end = at + 1 + (self.bytes[at] & 0x7F) as usize;
         let (mut size, mut byte) = (0u128, end);
@@ -68,7 +68,7 @@ impl Packed {
         (if self.bytes[at] & 0x80 == 0 { number } else { number.wrapping_neg() }, end)
     }
 
-    /// The byte behind the numbers.
+    /// Returns the byte after the numbers.
     const fn end(&self) -> usize {
         let (mut at, mut i) = (0, 0);
         while i < self.count {
@@ -83,7 +83,7 @@ impl Packed {
         Packed::new(self.numbers().0.split_at(self.count as usize).0)
     }
 
-    /// Adds a coordinate, if it fits.
+    /// Adds a coordinate if it fits.
     pub(crate) const fn with_witness(self, coord: &Coord) -> Packed {
         let (mut packed, mut i) = (self.bare(), 0);
         let mut bit = 8 * packed.end();
@@ -106,7 +106,7 @@ impl Packed {
         packed
     }
 
-    /// The coordinate, of numbers that were given one.
+    /// Returns the coordinate, if one was added.
     pub(crate) const fn witness(&self) -> Option<Coord> {
         if self.part == 0 || self.part as usize > MAX_MODES + 1 {
             return None;
@@ -131,7 +131,7 @@ impl Packed {
         self.bytes[bit / 8] >> (bit % 8) & 1
     }
 
-    /// Adds a text, if it fits.
+    /// Adds a text if it fits.
     pub(crate) const fn with_text(self, text: &str) -> Packed {
         let (mut packed, mut i) = (self.bare(), 0);
         let end = packed.end();
@@ -146,7 +146,7 @@ impl Packed {
         packed
     }
 
-    /// The text, of numbers that were given one; else empty.
+    /// Returns the text, empty unless one was added.
     pub(crate) const fn text(&self) -> &str {
         let bytes = self.bytes.split_at(self.end()).1.split_at(self.part as usize).0;
         match core::str::from_utf8(bytes) {

@@ -1,13 +1,13 @@
-//! The error of every parser of a notation: where, what was expected, what would be legal.
+//! The error of every parser of a notation: the span, what was expected, and what would be legal.
 
 use core::fmt::{self, Write as _};
 
 use crate::{Error, text::Text};
 
-/// A text that is no layout: the byte span at fault, a sentence, and the nearest legal spelling.
+/// The error of a text that is not a layout: the byte span at fault, a sentence, and the nearest legal spelling.
 ///
-/// It borrows nothing and needs no heap, so the parsers of this crate run in constants.
-/// [`ParseError::render`] shows it under the text, with a caret:
+/// It borrows nothing and needs no heap, so the parsers of this crate run in constants. [`ParseError::render`] shows it
+/// below the text, with a caret:
 ///
 /// ```
 /// use tilewright_core::Layout;
@@ -20,22 +20,22 @@ use crate::{Error, text::Text};
 /// );
 /// ```
 ///
-/// `Debug` prints the message, as that of [`Error`] does.
+/// `Debug` prints the message, like that of [`Error`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct ParseError {
     from: usize,
     to: usize,
-    /// The core's refusal, or a sentence of the parser's.
+    /// The refusal of the core, or a sentence of the parser.
     error: Error,
 }
 
 impl ParseError {
-    /// An error at the bytes `from..to` of the text. Each `{}` of `message` is filled by the next of
-    /// `numbers`, at most four. An empty span points between two bytes, or past the end.
+    /// Creates an error at the bytes `from..to` of the text. Each `{}` of `message` is replaced by the next of `numbers`,
+    /// at most four. An empty span points between two bytes, or past the end.
     ///
     /// ```
     /// use tilewright_core::ParseError;
-    /// // A parser of one's own: `8x` is no number, at byte 1.
+    /// // A parser of your own: `8x` is not a number, at byte 1.
     /// let error = ParseError::new((1, 2), "dim {} ends with a letter", [0]);
     /// assert_eq!(error.render("8x").to_string(), "dim 0 ends with a letter\n  8x\n   ^");
     /// ```
@@ -47,7 +47,7 @@ impl ParseError {
         ParseError { from, to, error: Error::of_text(message, &numbers) }
     }
 
-    /// The text is well formed, but the core refuses what it says; `cause` tells why.
+    /// Creates the error of a well-formed text whose value the core refuses; `cause` is the refusal.
     ///
     /// ```
     /// use tilewright_core::{Digit, ParseError, Pattern};
@@ -61,8 +61,8 @@ impl ParseError {
         ParseError { from, to, error: cause }
     }
 
-    /// Adds a suggestion: the nearest legal spelling. One longer than 48 bytes, or without room
-    /// beside more than two numbers, is dropped whole; so is one for a refusal of the core.
+    /// Adds a suggestion: the nearest legal spelling. It is dropped if it is longer than 48 bytes, if there are more than
+    /// two numbers and it does not fit beside them, or if the error is a refusal of the core.
     ///
     /// ```
     /// use tilewright_core::ParseError;
@@ -76,7 +76,7 @@ impl ParseError {
         self
     }
 
-    /// The same error in a longer text, `by` bytes further to the right.
+    /// Returns the error within a longer text, moved by `by` bytes to the right.
     ///
     /// ```
     /// use tilewright_core::ParseError;
@@ -91,7 +91,7 @@ impl ParseError {
         self
     }
 
-    /// The bytes at fault, `from..to`.
+    /// Returns the bytes at fault, `from..to`.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -103,7 +103,7 @@ impl ParseError {
         (self.from, self.to)
     }
 
-    /// The nearest legal spelling, if the parser knows one.
+    /// Returns the nearest legal spelling, if the parser knows one.
     ///
     /// ```
     /// use tilewright_core::ParseError;
@@ -115,12 +115,12 @@ impl ParseError {
         self.error.nearest()
     }
 
-    /// The core's refusal, where the text itself was well formed.
+    /// Returns the refusal of the core, if the text itself was well formed.
     ///
     /// ```
     /// use tilewright_core::Layout;
     /// let cause = |text| Layout::parse(text).unwrap_err().cause().cloned();
-    /// // The text is fine, the layout would leave 64 bits.
+    /// // The text is well formed, but the layout would exceed 64 bits.
     /// assert!(cause("(2,2):(9223372036854775807,1)").unwrap().is_overflow());
     /// assert_eq!(cause("(2,2"), None);
     /// ```
@@ -128,11 +128,11 @@ impl ParseError {
         if self.error.is_of_text() { None } else { Some(&self.error) }
     }
 
-    /// Panics with the message. [`expect_const!`](crate::expect_const) ends here: in a constant, the
-    /// message is the compile error.
+    /// Panics with the message. [`expect_const!`](crate::expect_const) calls it: in a constant, the message is the
+    /// compile error.
     ///
     /// # Panics
-    /// Always. Meant for constants; at run time an error is a value.
+    /// Always. It is meant for constants; at run time, handle the error as a value.
     ///
     /// ```compile_fail
     /// use tilewright_core::{IntTuple, expect_const};
@@ -144,7 +144,7 @@ impl ParseError {
         self.error.panic_const()
     }
 
-    /// As [`ParseError::panic_const`], with the place in the text it was found in.
+    /// Panics like [`ParseError::panic_const`], with the position in the text at fault.
     #[track_caller]
     pub(crate) const fn panic_const_in(&self, parsed: &str) -> ! {
         let mut text = Text::new();
@@ -155,7 +155,7 @@ impl ParseError {
         panic!("{}", text.as_str())
     }
 
-    /// The error in three lines: the message, the `text` it was found in, a caret under the span.
+    /// Displays the error in three lines: the message, the parsed `text`, and a caret below the span.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -179,7 +179,7 @@ crate::macros::debug_as_display!(ParseError);
 
 impl core::error::Error for ParseError {}
 
-/// A [`ParseError`] shown under its text; see [`ParseError::render`].
+/// Displays a [`ParseError`] below its text; see [`ParseError::render`].
 ///
 /// ```
 /// use tilewright_core::{Layout, Rendered};
@@ -195,10 +195,10 @@ pub struct Rendered<'a> {
     text: &'a str,
 }
 
-/// The most characters of a text that are shown: longer ones are cut on both sides of the span.
+/// The largest number of characters shown: longer texts are cut on both sides of the span.
 const SHOWN: usize = 120;
 
-/// The number of characters of `text` before byte `at`.
+/// Returns the number of characters of `text` before byte `at`.
 fn column(text: &str, at: usize) -> usize {
     text.char_indices().take_while(|&(byte, _)| byte < at).count()
 }

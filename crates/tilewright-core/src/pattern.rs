@@ -5,9 +5,9 @@
 
 use crate::{Error, Layout, MAX_MODES, Mode, TensorLayout, macros::tri};
 
-/// One digit of a [`Pattern`]: which axis, how significant within it, and of which size.
+/// One digit of a [`Pattern`]: its axis, its significance within the axis, and its size.
 ///
-/// Source of the notion: the axis decompositions of einops. Sizes count coordinates.
+/// Source: the axis decompositions of einops. Sizes count coordinates.
 ///
 /// ```
 /// use tilewright_core::{Digit, Pattern};
@@ -27,20 +27,20 @@ pub struct Digit {
 }
 
 impl Digit {
-    /// A digit of `size` coordinates; `level` 0 is the least significant digit of its axis.
+    /// Creates a digit of `size` coordinates; `level` 0 is the least significant digit of its axis.
     ///
     /// ```
     /// use tilewright_core::Digit;
     /// let m0 = Digit::fixed(0, 0, 16);
     /// assert_eq!((m0.axis(), m0.level(), m0.size()), (0, 0, Some(16)));
-    /// // A size of 0 is the rest of the axis.
+    /// // A size of 0 takes the rest of the axis.
     /// assert_eq!(Digit::fixed(0, 1, 0), Digit::rest(0, 1));
     /// ```
     pub const fn fixed(axis: u8, level: u8, size: u64) -> Digit {
         Digit { axis, level, size }
     }
 
-    /// The digit that takes the rest of its axis, rounded up.
+    /// Creates the digit that takes the rest of its axis, rounded up.
     ///
     /// ```
     /// use tilewright_core::{Digit, Pattern};
@@ -52,12 +52,12 @@ impl Digit {
         Digit { axis, level, size: 0 }
     }
 
-    /// A digit of `size` coordinates, 0 for the rest.
+    /// Creates a digit of `size` coordinates; a size of 0 takes the rest.
     pub(crate) const fn of(axis: usize, level: usize, size: u64) -> Digit {
         Digit { axis: axis as u8, level: level as u8, size }
     }
 
-    /// The logical axis.
+    /// Returns the logical axis.
     ///
     /// ```
     /// use tilewright_core::Fractal;
@@ -68,19 +68,19 @@ impl Digit {
         self.axis
     }
 
-    /// The significance within the axis; 0 is the least.
+    /// Returns the significance within the axis; 0 is the least.
     ///
     /// ```
     /// use tilewright_core::Fractal;
     /// let levels: Vec<u8> = Fractal::ZN.pattern(16, 16).digits().iter().map(|d| d.level()).collect();
-    /// // Two block numbers, then two places inside the block.
+    /// // Two block numbers, then two positions inside the block.
     /// assert_eq!(levels, [1, 1, 0, 0]);
     /// ```
     pub const fn level(self) -> u8 {
         self.level
     }
 
-    /// The number of coordinates; `None` for the rest of the axis.
+    /// Returns the number of coordinates; `None` for the rest of the axis.
     ///
     /// ```
     /// use tilewright_core::Digit;
@@ -91,11 +91,10 @@ impl Digit {
     }
 }
 
-/// How each logical axis splits into digits and in which order the digits are stored, outermost first.
+/// The digits of each logical axis, and the order in which the digits are stored, outermost first.
 ///
-/// Every axis is padded to a multiple of the product of its fixed digits; the storage is the box of
-/// all digits, row-major in the stored order. With [`Pattern::batched`], further leading axes are
-/// stored outermost, row-major.
+/// Every axis is padded to a multiple of the product of its fixed digits. The storage is the box of all digits,
+/// row-major in the stored order. With [`Pattern::batched`], further leading axes are stored outermost, row-major.
 ///
 /// ```
 /// use tilewright_core::{Digit, Pattern};
@@ -110,7 +109,7 @@ impl Digit {
 /// assert_eq!(layout.layout().to_string(), "((16,7),(16,7)):((16,256),(1,1792))");
 /// assert_eq!(zn.storage(&[100, 100]).unwrap().as_slice(), [7, 7, 16, 16]);
 ///
-/// // A pattern says where the rest of an axis goes, once.
+/// // A pattern places the rest of an axis once.
 /// assert!(Pattern::new(1, &[Digit::rest(0, 0), Digit::rest(0, 1)]).unwrap_err().is_illegal());
 /// ```
 #[must_use]
@@ -122,7 +121,7 @@ pub struct Pattern {
     len: u8,
 }
 
-/// The digits of a pattern at given extents.
+/// The digits of a pattern for given extents.
 struct Digits {
     sizes: [u64; MAX_MODES],
     strides: [i64; MAX_MODES],
@@ -130,12 +129,12 @@ struct Digits {
 }
 
 impl Pattern {
-    /// A pattern over `rank` axes with these digits, outermost in storage first.
+    /// Creates a pattern over `rank` axes with these digits, outermost in storage first.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) if an axis has no digit, two digits of one level, a gap in its
-    /// levels, or two digits that take the rest; [limit](Error::is_limit) beyond [`MAX_MODES`]
-    /// digits; [out of range](Error::is_out_of_range) for a digit of an axis beyond the rank.
+    /// [illegal](Error::is_illegal) if an axis lacks a digit, has two digits of one level, a gap in its levels, or two digits
+    /// that take the rest; [limit](Error::is_limit) beyond [`MAX_MODES`] digits; [out of range](Error::is_out_of_range) for a
+    /// digit of an axis beyond the rank.
     ///
     /// ```
     /// use tilewright_core::{Digit, Pattern};
@@ -214,7 +213,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// The same pattern, which also takes further leading axes, stored outermost, row-major.
+    /// Returns the pattern that also takes further leading axes, stored outermost, row-major.
     ///
     /// ```
     /// use tilewright_core::Fractal;
@@ -229,7 +228,7 @@ impl Pattern {
         self
     }
 
-    /// The number of axes, leading ones not counted.
+    /// Returns the number of axes, without further leading ones.
     ///
     /// ```
     /// use tilewright_core::Fractal;
@@ -240,7 +239,7 @@ impl Pattern {
         self.rank as usize
     }
 
-    /// Whether further leading axes are taken.
+    /// Returns whether the pattern takes further leading axes.
     ///
     /// ```
     /// use tilewright_core::Fractal;
@@ -251,7 +250,7 @@ impl Pattern {
         self.batched
     }
 
-    /// The digits, outermost in storage first.
+    /// Returns the digits, outermost in storage first.
     ///
     /// ```
     /// use tilewright_core::Fractal;
@@ -264,12 +263,12 @@ impl Pattern {
         self.digits.split_at(self.len as usize).0
     }
 
-    /// The layout of an array with these extents.
+    /// Returns the layout of an array with these extents.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another rank, or an extent beyond the product of an axis's
-    /// digits where all have sizes; [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements;
-    /// [limit](Error::is_limit) beyond [`MAX_MODES`] digits in all.
+    /// [mismatch](Error::is_mismatch) for another rank, or for an extent beyond the product of an axis's digits if all of
+    /// them have sizes; [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements; [limit](Error::is_limit) beyond [`MAX_MODES`]
+    /// digits in total.
     ///
     /// ```
     /// use tilewright_core::{Digit, Pattern};
@@ -304,10 +303,10 @@ impl Pattern {
         TensorLayout::new(extents, &layout, digits.capacity)
     }
 
-    /// The extents of the storage as a box of digits, outermost first.
+    /// Returns the extents of the storage as a box of digits, outermost first.
     ///
     /// # Errors
-    /// As [`Pattern::layout`].
+    /// Those of [`Pattern::layout`].
     ///
     /// ```
     /// use tilewright_core::Fractal;
@@ -322,10 +321,10 @@ impl Pattern {
         crate::Coord::new(digits.sizes.split_at(full.len as usize).0)
     }
 
-    /// The pattern with its leading axes written out, for arrays of this rank.
+    /// Returns the pattern for arrays of this rank, with its leading axes written out.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for a rank the pattern does not take.
+    /// [mismatch](Error::is_mismatch) for a rank that the pattern does not take.
     ///
     /// ```
     /// use tilewright_core::{Digit, Fractal};
@@ -372,7 +371,7 @@ impl Pattern {
         Pattern::new(rank, digits.split_at(i).0)
     }
 
-    /// The position in storage order of the digit of this axis and level.
+    /// Returns the position in storage order of the digit of this axis and level.
     const fn find(&self, axis: usize, level: usize) -> Option<usize> {
         let mut i = 0;
         while i < self.len as usize {
@@ -384,7 +383,7 @@ impl Pattern {
         None
     }
 
-    /// The product of the sized digits of an axis, and whether one digit takes the rest.
+    /// Returns the product of the sized digits of an axis, and whether one digit takes the rest.
     const fn fixed(&self, axis: usize) -> Result<(u64, bool), Error> {
         let (mut product, mut rest, mut i) = (1i128, false, 0);
         while i < self.len as usize {
@@ -407,7 +406,7 @@ impl Pattern {
         Ok((product as u64, rest))
     }
 
-    /// Sizes and strides of the digits for these extents, one per axis.
+    /// Returns sizes and strides of the digits for these extents, one per axis.
     const fn sized(&self, extents: &[u64]) -> Result<Digits, Error> {
         let mut all = Digits { sizes: [0; MAX_MODES], strides: [0; MAX_MODES], capacity: 0 };
         let (mut stride, mut capacity, mut i) = (1i128, 1i128, self.len as usize);
@@ -426,7 +425,7 @@ impl Pattern {
             let size = if digit.size == 0 { extent.div_ceil(fixed) } else { digit.size };
             all.sizes[i] = size;
             all.strides[i] = stride as i64;
-            // Strides of an empty array are those of the array with its empty dims at 1.
+            // The strides of an empty array are those with its empty dims at 1.
             stride *= if size == 0 { 1 } else { size as i128 };
             capacity *= size as i128;
             if stride > i64::MAX as i128 {

@@ -1,16 +1,16 @@
-//! The pattern of a layout: the way back from strides to digits in storage order.
+//! The pattern of a layout: converts strides back to digits in storage order.
 //!
 //! Law: `Pattern::of(L).layout(extents)` is the same map with the same capacity as `L`.
 
 use crate::{Digit, Error, MAX_MODES, Pattern, TensorLayout};
 
 impl Pattern {
-    /// The pattern of a dense layout: its digits in storage order. The most significant digit of an
-    /// axis has a size only where the padding goes beyond rounding up.
+    /// Returns the pattern of a dense layout: its digits in storage order. The most significant digit of an axis has a
+    /// size only if the padding goes beyond rounding up.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) if the layout is no box of digits: not strided, swizzled,
-    /// not starting at offset 0, with gaps, overlaps or further capacity.
+    /// [unsupported](Error::is_unsupported) if the layout is not a box of digits: if it is not strided, has a swizzle or
+    /// an offset, or has gaps, overlaps or further capacity.
     ///
     /// ```
     /// use tilewright_core::{Layout, Pattern, TensorLayout};
@@ -72,7 +72,7 @@ const fn unsupported(message: &'static str, numbers: [i128; 2]) -> Error {
     Error::unsupported(message, numbers, "a pattern is a dense box of digits")
 }
 
-/// The digits of a layout, outermost (largest stride) first, with their strides and sizes.
+/// Returns the digits of a layout, outermost (largest stride) first, with their strides and sizes.
 const fn sorted_digits(
     tensor: &TensorLayout,
 ) -> ([Digit; MAX_MODES], [i64; MAX_MODES], [u64; MAX_MODES], usize) {

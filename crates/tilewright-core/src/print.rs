@@ -1,4 +1,4 @@
-//! Nested tuples as text: the brackets of a profile around what stands for its leaves.
+//! Nested tuples as text: the brackets of a profile around the text of its leaves.
 
 use core::fmt;
 

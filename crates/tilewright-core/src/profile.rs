@@ -1,15 +1,16 @@
-//! The bracketing of a layout's leaves.
+//! The brackets around a layout's leaves.
 //!
-//! Law: [`Profile::push`] of the pieces of a profile gives it back; `9` ≠ `(9)`.
+//! Law: [`Profile::push`] of the pieces of a profile reproduces it; `9` ≠ `(9)`.
 
 use crate::{Error, MAX_DEPTH, MAX_MODES, macros::tri};
 
-/// How the leaves of a nested tuple are bracketed: `((4,2),(4,3))` and `(8,12)` differ only by this.
+/// The brackets around the leaves of a nested tuple: `((4,2),(4,3))` and `(4,2,4,3)` have the same leaves
+/// and different profiles.
 ///
-/// Two counts per leaf, the brackets opened before it and closed after it; no heap, no tree. `9`, a
-/// bare leaf of depth 0, differs from `(9)`, a tuple of one. `()` has rank 0.
+/// A profile stores two counts per leaf, the brackets opened before it and closed after it, without a heap or a tree.
+/// `9`, a bare leaf of depth 0, differs from `(9)`, a tuple of one. `()` has rank 0.
 ///
-/// Source of the notion: CUTLASS `include/cute/int_tuple.hpp`.
+/// Source: CUTLASS `include/cute/int_tuple.hpp`.
 ///
 /// ```
 /// use tilewright_core::Profile;
@@ -17,7 +18,7 @@ use crate::{Error, MAX_DEPTH, MAX_MODES, macros::tri};
 /// assert_eq!((nested.leaves(), nested.rank(), nested.depth()), (4, 2, 2));
 /// assert_eq!(nested.axis(1), Some((2, 4)));
 /// assert_eq!(Profile::LEAF.depth(), 0);
-/// // An empty tuple among others cannot be said.
+/// // There is no empty tuple among other parts.
 /// assert!(Profile::nested(&[2, 0]).unwrap_err().is_illegal());
 /// ```
 #[must_use]
@@ -26,10 +27,9 @@ pub struct Profile {
     leaves: u8,
     opened: [u8; MAX_MODES],
     closed: [u8; MAX_MODES],
-    /// The brackets still open behind the last leaf.
+    /// The brackets that are open after the last leaf.
     open: u8,
-    /// The number of axes, and a bit per leaf, set where it is the last of its axis: what index functions
-    /// walk by.
+    /// The number of axes, and one bit per leaf, set for the last leaf of an axis; index functions iterate by these.
     rank: u8,
     ends: u32,
 }
@@ -50,7 +50,7 @@ impl Profile {
     /// A bare leaf: rank 1, depth 0.
     pub const LEAF: Profile = Profile { leaves: 1, rank: 1, ends: 1, ..Profile::EMPTY };
 
-    /// A tuple of `rank` leaves, `(·,·,·)`.
+    /// Returns a tuple of `rank` leaves, `(·,·,·)`.
     ///
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_MODES`].
@@ -68,7 +68,7 @@ impl Profile {
         Ok(Profile::tuple(rank))
     }
 
-    /// A tuple of leaves, at most [`MAX_MODES`] of them.
+    /// Returns a tuple of leaves, at most [`MAX_MODES`] of them.
     #[inline]
     pub(crate) const fn tuple(rank: usize) -> Profile {
         let mut profile = Profile::EMPTY;
@@ -82,12 +82,10 @@ impl Profile {
         profile
     }
 
-    /// A tuple of axes with `leaves[i]` leaves each; an axis of one leaf is bare: `[2, 1]` is
-    /// `((·,·),·)`.
+    /// Returns a tuple of axes with `leaves[i]` leaves each; an axis of one leaf is bare: `[2, 1]` is `((·,·),·)`.
     ///
     /// # Errors
-    /// [limit](Error::is_limit) beyond [`MAX_MODES`]; [illegal](Error::is_illegal) for an axis
-    /// without leaves.
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`]; [illegal](Error::is_illegal) for an axis without leaves.
     ///
     /// ```
     /// use tilewright_core::{Layout, Profile};
@@ -120,11 +118,11 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Appends a leaf behind `opened` opening brackets and before `closed` closing ones.
+    /// Appends a leaf after `opened` opening brackets and before `closed` closing ones.
     ///
     /// # Errors
-    /// [limit](Error::is_limit) beyond [`MAX_MODES`] or [`MAX_DEPTH`]; [illegal](Error::is_illegal)
-    /// if more brackets are closed than open, or nothing is open around a second leaf.
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`] or [`MAX_DEPTH`]; [illegal](Error::is_illegal) if more brackets are
+    /// closed than open, or if no bracket is open around a second leaf.
     ///
     /// ```
     /// use tilewright_core::Profile;
@@ -134,7 +132,7 @@ impl Profile {
     /// profile.push(0, 1).unwrap();
     /// profile.push(0, 1).unwrap();
     /// assert!(profile.same(&Profile::nested(&[2, 1]).unwrap()));
-    /// // Every bracket is closed: nothing stands behind the last.
+    /// // Every bracket is closed: no leaf may follow.
     /// assert!(profile.push(0, 0).unwrap_err().is_illegal());
     /// ```
     pub const fn push(&mut self, opened: usize, closed: usize) -> Result<(), Error> {
@@ -163,8 +161,8 @@ impl Profile {
         self.opened[at] = opened as u8;
         self.closed[at] = closed as u8;
         self.open = (open + opened - closed) as u8;
-        // Depth 1 behind a leaf means that an axis of the outermost tuple ends here; depth 0, that the
-        // tuple does, or that the leaf is bare.
+        // At depth 1 after a leaf, an axis of the outermost tuple ends here; at depth 0, the tuple ends, or the leaf is
+        // bare.
         if self.open <= 1 {
             self.ends |= 1 << at;
             self.rank += 1;
@@ -173,18 +171,18 @@ impl Profile {
         Ok(())
     }
 
-    /// The number of brackets still open behind the last leaf.
+    /// Returns the number of brackets that are open after the last leaf.
     pub(crate) const fn open(&self) -> usize {
         self.open as usize
     }
 
-    /// A bit per leaf, set where it is the last of its axis.
+    /// Returns one bit per leaf, set for the last leaf of an axis.
     #[inline]
     pub(crate) const fn ends(&self) -> u32 {
         self.ends
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     ///
     /// ```
     /// use tilewright_core::{Layout, Profile};
@@ -196,7 +194,7 @@ impl Profile {
         self.leaves as usize
     }
 
-    /// The brackets opened before `leaf` and closed after it; `None` past the last leaf.
+    /// Returns the number of brackets opened before `leaf` and closed after it; `None` past the last leaf.
     ///
     /// ```
     /// use tilewright_core::Profile;
@@ -213,7 +211,7 @@ impl Profile {
         }
     }
 
-    /// The number of top-level positions (axes); 1 for a bare leaf.
+    /// Returns the number of top-level positions (axes); 1 for a bare leaf.
     ///
     /// ```
     /// use tilewright_core::Profile;
@@ -225,7 +223,7 @@ impl Profile {
         self.rank as usize
     }
 
-    /// The depth of nesting: 0 for a bare leaf, 1 for a flat tuple and for `()`.
+    /// Returns the depth of nesting: 0 for a bare leaf, 1 for a flat tuple and for `()`.
     ///
     /// ```
     /// use tilewright_core::Profile;
@@ -248,7 +246,7 @@ impl Profile {
         deepest
     }
 
-    /// The leaves `from..to` of top-level position `axis`; `None` past the last.
+    /// Returns the range `from..to` of the leaves of top-level position `axis`; `None` past the last.
     ///
     /// ```
     /// use tilewright_core::Profile;
@@ -269,12 +267,12 @@ impl Profile {
         None
     }
 
-    /// Whether both bracket the same way.
+    /// Returns whether both have the same brackets.
     ///
     /// ```
     /// use tilewright_core::Profile;
     /// let nested = |leaves: &[usize]| Profile::nested(leaves).unwrap();
-    /// // The same number of leaves, bracketed otherwise; and 9 is not (9).
+    /// // The same number of leaves, other brackets; and 9 is not (9).
     /// assert!(!nested(&[2, 1]).same(&nested(&[1, 2])));
     /// assert!(!Profile::LEAF.same(&Profile::flat(1).unwrap()));
     /// ```
@@ -292,7 +290,7 @@ impl Profile {
         true
     }
 
-    /// The same value again; `Clone::clone` for `const fn`.
+    /// Returns a copy: `Clone::clone` as a `const fn`.
     ///
     /// ```
     /// use tilewright_core::{Profile, expect_const};

@@ -1,9 +1,8 @@
 //! Two tensor layouts over the same logical coordinates, as one list of loops.
 //!
-//! Along a logical dim, both layouts cut the coordinate into digits. Where each cut of one divides the
-//! cuts of the other that lie above it, the common digits are loops with a stride on either side, and
-//! a ragged extent is a few clipped boxes of them. Where they do not divide (tiles of 3 against tiles
-//! of 4), and where steps or swizzles mix dims, the dim is walked in runs instead.
+//! Both layouts cut the coordinate of a logical dim into digits. If each cut divides the cuts above it on both sides, the
+//! common digits are loops with a stride on either side, and a ragged extent becomes a few clipped boxes. If cuts do not
+//! divide (tiles of 3 against tiles of 4), or if steps or swizzles mix dims, the dim is walked in runs instead.
 //!
 //! Law: the blocks visit every logical coordinate exactly once, with its offset in both layouts.
 
@@ -13,15 +12,15 @@ use crate::{
     macros::tri,
 };
 
-/// One common digit of a dim: a cut and the distance it makes on either side.
+/// One common digit of a dim: a cut and its distance on either side.
 #[derive(Clone, Copy)]
 pub(crate) struct Cut {
     pub(crate) at: u64,
     pub(crate) src: i64,
     pub(crate) dst: i64,
-    /// The largest cut of each side up to this one: where its full digits begin.
+    /// The largest cut of each side up to this one, where its full digits begin.
     own: (u64, u64),
-    /// The next cut of each side that the part crosses: where its digit ends.
+    /// The next cut of each side that the part crosses, where its digit ends.
     next: (u64, u64),
 }
 
@@ -45,18 +44,18 @@ pub(crate) struct Cut {
 pub struct Refinement<'a> {
     src: &'a TensorLayout,
     dst: &'a TensorLayout,
-    /// Where the part begins on either side.
+    /// The origin of the part on either side.
     origins: (Coord, Coord),
     extents: Coord,
     pub(crate) cuts: [Cut; 2 * MAX_MODES],
-    /// The cuts `from..to` of each dim; none for a dim walked in runs.
+    /// The range `from..to` of the cuts of each dim; empty for a dim that is walked in runs.
     pub(crate) ranges: [(usize, usize); MAX_MODES],
     /// The dim along which runs go, if any dim is walked.
     pub(crate) walked: Option<usize>,
 }
 
 impl<'a> Refinement<'a> {
-    /// The refinement of two layouts of equal logical extents.
+    /// Creates the refinement of two layouts with equal logical extents.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if the extents differ.
@@ -82,22 +81,22 @@ impl<'a> Refinement<'a> {
         Ok(Refinement::made((src, &origin), (dst, &origin), src.extents()))
     }
 
-    /// The refinement of a part of two layouts: its coordinate `c` is `src_origin + c` in the source and
-    /// `dst_origin + c` in the destination. Blocks say coordinates of the part.
+    /// Creates the refinement of a part of two layouts. Coordinate `c` of the part is `src_origin + c` in the source and
+    /// `dst_origin + c` in the destination. The blocks have coordinates of the part.
     ///
-    /// Layouts with tiles do not translate, so a part is no layout of its own. Where the origins lie
-    /// differently within tiles, boxes are cut where either side goes on to the next tile.
+    /// Tiled layouts are not translation-invariant, so a part is not a layout of its own. If the origins differ in their
+    /// position within a tile, boxes are cut where either side begins its next tile.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if the layouts, the origins and the part differ in rank;
-    /// [out of range](Error::is_out_of_range) if the part reaches beyond an array,
-    /// [overflow](Error::is_overflow) if it reaches beyond 2⁶³ − 1.
+    /// [out of range](Error::is_out_of_range) if the part reaches beyond an array; [overflow](Error::is_overflow) if it reaches
+    /// beyond 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_core::{Fractal, Refinement, TensorLayout};
     /// let rows = TensorLayout::row_major(&[8, 8]).unwrap();
     /// let zz = Fractal::ZZ.pattern(4, 4).layout(&[100, 100]).unwrap();
-    /// // Rows 3 to 7 of the one as rows 50 to 54 of the other: two rows of a tile and three of the next.
+    /// // Rows 3 to 7 of the source as rows 50 to 54 of the destination: two rows of a tile and three of the next.
     /// let part = Refinement::of_part(&rows, &[3, 0], &zz, &[50, 96], &[5, 4]).unwrap();
     /// let boxes: Vec<_> = part.blocks().map(|b| (b.src(), b.dst(), b.size())).collect();
     /// let at = |i, j| zz.offset(&[i, j]).unwrap();
@@ -138,7 +137,7 @@ impl<'a> Refinement<'a> {
         while dim < src.rank() {
             let end = refinement.cut(dim, at);
             refinement.ranges[dim] = (at, end);
-            // Runs go along the dim that is contiguous in the destination, or else the last.
+            // Runs go along the dim that is contiguous in the destination, otherwise along the last dim.
             if end == at && extents[dim] > 0 && !refinement.walks_densely() {
                 refinement.walked = Some(dim);
             }
@@ -158,8 +157,8 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// Whether no dim has to be walked in runs: few blocks, however large the arrays, if the origins of
-    /// a part lie equally within tiles.
+    /// Returns whether no dim has to be walked in runs. Then there are few blocks, however large the arrays, provided
+    /// that the origins of a part have the same position within their tiles.
     ///
     /// ```
     /// use tilewright_core::{Digit, Pattern, Refinement};
@@ -196,7 +195,7 @@ impl<'a> Refinement<'a> {
         false
     }
 
-    /// The coordinates on either side of a coordinate of the part.
+    /// Returns the coordinates on either side of a coordinate of the part.
     pub(crate) const fn at(&self, coord: &Coord) -> (Coord, Coord) {
         let (mut src, mut dst, mut dim) = (coord.copied(), coord.copied(), 0);
         while dim < self.rank() {
@@ -211,8 +210,8 @@ impl<'a> Refinement<'a> {
         (self.src, self.dst)
     }
 
-    /// At least this many blocks of whole arrays begin before `end`, or in all: no run is longer than
-    /// `longest_run`.
+    /// Returns a lower bound on the number of blocks of whole arrays that begin before `end`, or of all blocks: no run is
+    /// longer than `longest_run`.
     pub(crate) const fn blocks_at_least(&self, end: Option<&Coord>) -> u64 {
         let (mut count, mut leading, mut dim) = (1u64, true, 0);
         while dim < self.src.rank() {
@@ -236,8 +235,7 @@ impl<'a> Refinement<'a> {
         count
     }
 
-    /// Finds the common cuts of a dim and stores them from `at` on; returns their end, `at` if there
-    /// are none.
+    /// Finds the common cuts of a dim and stores them from `at` on; returns their end, which is `at` if there are none.
     const fn cut(&mut self, dim: usize, at: usize) -> usize {
         let (src, dst) = match (modes(self.src, dim), modes(self.dst, dim)) {
             (Some(src), Some(dst)) => (src, dst),
@@ -262,15 +260,15 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// The cut, if the part has coordinates on both sides of one of its multiples; else none.
+    /// Returns the cut if the part has coordinates on both sides of one of its multiples, otherwise `u64::MAX`.
     const fn crossed(&self, origin: &Coord, dim: usize, cut: u64) -> u64 {
         let (from, extent) = (origin.as_slice()[dim], self.extent(dim));
         let crosses = extent > 0 && from / cut < (from + (extent - 1)) / cut;
         if crosses { cut } else { u64::MAX }
     }
 
-    /// The box of a cut dim that begins at a coordinate of the part: the cut of its widest digit, and how
-    /// many turns that has.
+    /// Returns the box of a cut dim that begins at a coordinate of the part: the index of the cut of its widest digit, and
+    /// the number of that digit's steps.
     pub(crate) const fn clipped(&self, dim: usize, at: u64) -> (usize, u64) {
         let (from, to) = self.ranges[dim];
         if from == to {
@@ -298,7 +296,7 @@ impl core::fmt::Debug for Refinement<'_> {
     }
 }
 
-/// Whether this dim is the walked one.
+/// Returns whether this dim is the walked one.
 pub(crate) const fn is(walked: Option<usize>, dim: usize) -> bool {
     match walked {
         Some(walked) => walked == dim,
@@ -310,7 +308,7 @@ pub(crate) const fn min(a: u64, b: u64) -> u64 {
     if a < b { a } else { b }
 }
 
-/// How far it is from a coordinate to the next multiple of a cut, if there is one.
+/// Returns the distance from a coordinate to the next multiple of a cut; `u64::MAX` if there is none.
 const fn before(coord: u64, cut: u64) -> u64 {
     if cut == u64::MAX { u64::MAX } else { cut - coord % cut }
 }
@@ -331,8 +329,8 @@ const fn same_extents(a: &TensorLayout, b: &TensorLayout) -> Result<(), Error> {
     Ok(())
 }
 
-/// No run along `dim` is longer: one from the origin begins with every digit at 0, and one under a
-/// swizzle ends with its atom. At least 1.
+/// Returns an upper bound on the length of a run along `dim`, at least 1: a run from the origin begins with every
+/// digit at 0, and a run under a swizzle ends with its atom.
 const fn longest_run(tensor: &TensorLayout, dim: usize) -> u64 {
     let run = match tensor.unswizzled() {
         Ok(affine) => affine.run(Coord::origin(affine.rank()).as_slice(), dim),
@@ -360,7 +358,7 @@ const fn same_rank(a: usize, b: usize) -> Result<(), Error> {
     ))
 }
 
-/// What the errors of one side say: a part of another rank, one that is too long.
+/// The messages about one side: for a part of another rank, and for one that is too long.
 type Words = (&'static str, &'static str);
 
 const SOURCE: Words = (
@@ -373,7 +371,7 @@ const DESTINATION: Words = (
     "dim {} of a part from {} to {} of a destination of {}",
 );
 
-/// The origin of a part, which lies within the array.
+/// Checks that the part is within the array; returns its origin.
 const fn origin(
     tensor: &TensorLayout,
     origin: &[u64],
@@ -407,7 +405,7 @@ const fn origin(
     Ok(coord_of(origin))
 }
 
-/// The coordinate with these integers, one for each dim.
+/// Returns the coordinate with these integers, one for each dim.
 const fn coord_of(axes: &[u64]) -> Coord {
     let (mut coord, mut dim) = (Coord::origin(axes.len()), 0);
     while dim < axes.len() {
@@ -423,7 +421,7 @@ mod tests {
     use crate::{Digit, Layout, Pattern, Step, Swizzle};
     use std::{string::ToString, vec, vec::Vec};
 
-    /// Every coordinate the blocks visit, with its two offsets.
+    /// Returns every coordinate that the blocks visit, with its two offsets.
     fn visits(refinement: &Refinement<'_>) -> Vec<(Vec<u64>, i64, i64)> {
         let mut all = vec![];
         for block in refinement.blocks() {
@@ -475,7 +473,7 @@ mod tests {
         refinement.blocks().count()
     }
 
-    /// One axis of up to three digits.
+    /// Returns one axis of up to three digits.
     fn axis_patterns() -> Vec<Pattern> {
         let mut all = vec![Pattern::new(1, &[Digit::rest(0, 0)]).unwrap()];
         for a in 1..=6 {
@@ -531,11 +529,11 @@ mod tests {
         let padded = TensorLayout::of(&Layout::parse("((8,4,1024)):((1,8,40))").unwrap());
         let count = |a, b, extent| check_part((&padded, &[a]), (&padded, &[b]), &[extent]);
         assert_eq!((count(0, 0, 3200), count(5, 5, 3200), count(5, 37, 3210)), (1, 3, 3));
-        // A side without tiles begins anywhere.
+        // A side without tiles may begin anywhere.
         let row = TensorLayout::row_major(&[5000]).unwrap();
         let count_row = |a, b, extent| check_part((&row, &[a]), (&padded, &[b]), &[extent]);
         assert_eq!((count_row(7, 32, 3200), count_row(7, 5, 3210)), (1, 3));
-        // One lies three elements further on in its tile: two runs a tile.
+        // One side begins three elements later in its tile: two runs a tile.
         assert_eq!(count(0, 3, 3200), 200);
     }
 

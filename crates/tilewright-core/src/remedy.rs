@@ -1,11 +1,11 @@
-//! [`Remedy`]: what a caller can do about an error.
+//! [`Remedy`]: a change of a request that avoids an error.
 
 use core::fmt;
 
-/// What a caller can do so that the same request succeeds.
+/// A change of the request with which it succeeds.
 ///
-/// A library has no options: it says the remedy as a value, and each program spells it in its own words.
-/// `Display` is a clause for those who have none. Remedies may be added.
+/// The library returns the remedy as a value, and each program words it by its own options.
+/// `Display` writes a generic clause. The enum is non-exhaustive: remedies may be added.
 ///
 /// ```
 /// use tilewright_core::Remedy;
@@ -20,14 +20,14 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Let the output replace what exists.
+    /// Allow the output to replace an existing file.
     Overwrite,
     /// Allow more memory for buffers.
     MoreMemory {
-        /// The least bytes that suffice, where they are known.
+        /// The least number of bytes that suffices, if it is known.
         least: Option<u64>,
     },
-    /// Allow less memory for buffers, for the system does not have it.
+    /// Allow less memory for buffers, since the system does not have it.
     LessMemory,
     /// Give the dims of the array.
     Dims,
@@ -35,52 +35,52 @@ pub enum Remedy {
     Dtype,
     /// Give dims and element type.
     DimsAndDtype,
-    /// Give the layout that the source has.
+    /// Give the layout of the source.
     Source,
-    /// Give the layout that the result is to have, or has.
+    /// Give the layout of the result.
     Target,
     /// Give a layout for some of the tensors.
     Rule,
-    /// Give this tensor another layout than the others.
+    /// Give this tensor a different layout from the others.
     OtherLayout,
-    /// Leave this tensor out.
+    /// Leave out this tensor.
     LeaveOut,
-    /// Pass over the tensors that the layout does not fit.
+    /// Skip the tensors that the layout does not fit.
     SkipUnfit,
-    /// Name a file for the output, not a stream.
+    /// Name a file for the output instead of a stream.
     File,
-    /// Do without reading the result back.
+    /// Skip reading the result back.
     Unverified,
     /// Name the one tensor that is meant.
     Name,
-    /// Allow that what is converted already is copied.
+    /// Allow copying what is converted already.
     Again,
-    /// Name the file that the result was made from.
+    /// Name the file from which the result was made.
     Original,
-    /// Write the metadata of another file as they are.
+    /// Write the metadata of another file unchanged.
     TrustMetadata,
     /// Apply the recipe whatever the configuration says.
     AnyConfig,
     /// Give sizes of axes.
     Sizes,
-    /// Allow that a condition of a recipe does not hold, by the name that its message has.
+    /// Allow a condition of a recipe to fail, by the name in its message.
     Allow,
     /// Give the extents of whole tensors, or accept those that their shards imply.
     Extents,
-    /// Accept the heads that a rule states.
+    /// Accept the number of heads that a rule states.
     Heads,
-    /// Give the mesh whose positions have a file each.
+    /// Give the mesh in which each position has a file.
     FromMesh,
-    /// Make whole tensors of the shards.
+    /// Reshard to whole tensors.
     Reshard,
 }
 
 impl Remedy {
-    /// One of each kind, with numbers and without.
+    /// One remedy of each kind, with and without numbers.
     ///
     /// ```
     /// use tilewright_core::Remedy;
-    /// // A client checks that it spells every one of them.
+    /// // A client checks that it words every one of them.
     /// assert!(Remedy::ALL.iter().all(|remedy| !remedy.to_string().is_empty()));
     /// ```
     pub const ALL: &[Remedy] = &[

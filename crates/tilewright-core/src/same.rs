@@ -1,12 +1,12 @@
-//! Whether two layouts are the same map, and where they first differ.
+//! Comparison of two layouts as maps: whether they are equal, and where they first differ.
 //!
-//! Law: `first_difference(A, B)` is the row-major first coordinate with different offsets, or `None` if
-//! there is no such coordinate.
+//! Law: `first_difference(A, B)` is the row-major first coordinate with different offsets, or `None` if there is none.
 //!
-//! Neither enumerates the elements. Strided maps without a swizzle are compared axis by axis
-//! (`same_axes.rs`), in one step for each mode, and maps that are linear over bits bit by bit (`same_bits.rs`). Of others, the joint refinement makes both linear box by box,
-//! so a box differs at its origin, or first at one turn of the loop that is least significant among those
-//! with different strides. Where the boxes are many, a difference found by looking around (`witness.rs`) ends
+//! The comparison does not enumerate the elements. Strided maps without a swizzle are compared axis by axis
+//! (`same_axes.rs`), in one step for each mode. Maps that are linear over bits are compared bit by bit (`same_bits.rs`). For
+//! others, the joint refinement makes both linear on each box, so a box differs at its origin, or first after one step of
+//! the least significant loop with different strides. If there are many boxes, a difference found by sampling
+//! (`witness.rs`) ends the search, or bounds it: the first difference does not come after it.
 //! the search, or bounds it: the first one does not come behind it.
 
 use crate::{
@@ -17,20 +17,20 @@ use crate::{
     witness::{keep, witness},
 };
 
-/// The number of boxes that are compared where the refinement is not regular.
+/// The largest number of boxes that are compared if the refinement is not regular.
 pub const SEARCH_BLOCKS: u32 = 1 << 20;
 
-/// The number of boxes that are compared before looking around.
+/// The number of boxes that are compared before sampling.
 const FEW_BLOCKS: u32 = 1 << 8;
 
-/// The number of boxes that are compared where [`SEARCH_BLOCKS`] are known not to suffice.
+/// The number of boxes that are compared if [`SEARCH_BLOCKS`] are known not to suffice.
 const VAIN_BLOCKS: u32 = 1 << 15;
 
 impl TensorLayout {
-    /// Whether both send every logical coordinate to the same offset. Capacity is no part of the map.
+    /// Returns whether both send every logical coordinate to the same offset. The capacity is not part of the map.
     ///
     /// # Errors
-    /// As [`TensorLayout::first_difference`], but not undecided where any difference is known.
+    /// Those of [`TensorLayout::first_difference`], but not undecided if any difference is known.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -50,11 +50,11 @@ impl TensorLayout {
         }
     }
 
-    /// A logical coordinate that the two layouts send to different offsets, not always the first: where
-    /// that one is [undecided](TensorLayout::first_difference), another may be known.
+    /// Returns a logical coordinate that the two layouts send to different offsets. It is not always the first one: if that
+    /// one is [undecided](TensorLayout::first_difference), another may be known.
     ///
     /// # Errors
-    /// As [`TensorLayout::same_function`].
+    /// Those of [`TensorLayout::same_function`].
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -75,12 +75,12 @@ impl TensorLayout {
         }
     }
 
-    /// The row-major first logical coordinate that the two layouts send to different offsets.
+    /// Returns the row-major first logical coordinate that the two layouts send to different offsets.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the extents differ; [undecided](Error::is_undecided) if more
-    /// than [`SEARCH_BLOCKS`] boxes would have to be compared, which only dims need that steps
-    /// or swizzles cut differently on either side.
+    /// [mismatch](Error::is_mismatch) if the extents differ; [undecided](Error::is_undecided) if more than
+    /// [`SEARCH_BLOCKS`] boxes would have to be compared. This happens only for dims that steps or swizzles cut differently on
+    /// either side.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -115,19 +115,19 @@ const fn undecided() -> Error {
     )
 }
 
-/// Which difference a search is for.
+/// The difference that a search looks for.
 #[derive(Clone, Copy)]
 enum Wanted {
     /// The row-major first.
     First,
-    /// The one that is found first.
+    /// The first one found.
     Any,
 }
 
-/// What a search came to.
+/// The result of a search.
 struct Search {
     found: Option<Difference>,
-    /// Whether that is the one wanted, or none if there is none.
+    /// Set if `found` is the wanted difference, or there is none.
     complete: bool,
 }
 
@@ -155,7 +155,7 @@ const fn search(a: &TensorLayout, b: &TensorLayout, wanted: Wanted) -> Result<Se
     Ok(in_boxes(&tri!(Refinement::new(&x, &y)), wanted, FEW_BLOCKS))
 }
 
-/// The same map, its swizzle without the bits that no offset reaches.
+/// Returns the same map; its swizzle lacks the bits that no offset reaches.
 const fn shortly_swizzled(tensor: &TensorLayout) -> Result<TensorLayout, Error> {
     let affine = tri!(tensor.unswizzled());
     let last = match affine.layout().bounds() {
@@ -165,7 +165,7 @@ const fn shortly_swizzled(tensor: &TensorLayout) -> Result<TensorLayout, Error> 
     tensor.with_swizzle(tensor.layout().swizzle().up_to(last))
 }
 
-/// The wanted difference among all boxes; beyond the first `few`, with a look around.
+/// Returns the wanted difference among all boxes; samples once the first `few` are compared.
 const fn in_boxes(refinement: &Refinement, wanted: Wanted, few: u32) -> Search {
     let mut blocks = refinement.blocks();
     let (mut found, mut count, mut budget) = (None, 0, SEARCH_BLOCKS);
@@ -190,7 +190,7 @@ const fn in_boxes(refinement: &Refinement, wanted: Wanted, few: u32) -> Search {
     Search { found, complete: true }
 }
 
-/// How many boxes are worth their time: fewer if all that are allowed would not decide.
+/// Returns the number of boxes worth comparing: fewer if even the largest number would not decide.
 const fn budget_of(refinement: &Refinement, found: &Option<Difference>) -> u32 {
     let end = match found {
         Some(Difference { coord, .. }) => Some(coord),
@@ -203,7 +203,7 @@ const fn same_swizzle(a: &TensorLayout, b: &TensorLayout) -> bool {
     a.layout().swizzle().same(&b.layout().swizzle())
 }
 
-/// The wanted difference under a common swizzle: a bijection, so where the affine parts differ.
+/// Returns the wanted difference under a common swizzle, which is a bijection: the affine parts differ there.
 const fn under_common_swizzle(
     a: &TensorLayout,
     b: &TensorLayout,
@@ -217,7 +217,7 @@ const fn under_common_swizzle(
     Ok(Search { found, complete })
 }
 
-/// Whether the two are written the same way, which needs no boxes.
+/// Returns whether the two have the same form, which needs no boxes.
 const fn same_form(a: &TensorLayout, b: &TensorLayout) -> bool {
     let (x, y) = (a.layout(), b.layout());
     if !x.profile().same(y.profile())
@@ -247,14 +247,14 @@ const fn same_form(a: &TensorLayout, b: &TensorLayout) -> bool {
     true
 }
 
-/// The row-major first coordinate of a box at which its two offsets differ.
+/// Returns the row-major first coordinate of a box at which its two offsets differ.
 const fn difference_in(block: &Block) -> Option<Difference> {
     let (left, right) = (block.src(), block.dst());
     if left != right {
         return Some(Difference { coord: block.origin().copied(), left, right });
     }
-    // Any coordinate that differs has a turn in a loop with different strides; the first such
-    // coordinate is one turn of the least significant of these loops.
+    // Any coordinate that differs has a step in a loop with different strides. The first such coordinate is one step of
+    // the least significant of these loops.
     let (loops, mut least, mut i) = (block.loops(), None, 0);
     while i < loops.len() {
         if loops[i].src != loops[i].dst {
@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Layouts of one shape whose dims are split, merged and swizzled, each in several ways.
+    /// Returns layouts of one shape whose dims are split, merged and swizzled, each in several ways.
     fn mixed() -> Vec<TensorLayout> {
         let mut all = Vec::new();
         let swizzles = [(0, 0, 0), (1, 0, 1), (2, 1, 2), (2, 0, -3), (1, 3, 3), (1, 4, 2)];
@@ -373,7 +373,7 @@ mod tests {
                 differ += u32::from(expected.is_some());
             }
         }
-        // Wherever the search looks around, the first is the same.
+        // Wherever the search samples, the first difference is the same.
         for (a, b) in all.iter().flat_map(|a| all.iter().step_by(13).map(move |b| (a, b))) {
             for few in [0, 3] {
                 let found = in_boxes(&Refinement::new(a, b).unwrap(), Wanted::First, few);
@@ -410,7 +410,7 @@ mod tests {
         );
         assert_eq!(parse(a).same_function(&parse(b)), Ok(true));
         assert_eq!(parse(a).same_function(&parse("(1000000,1000000):(1,1000000)")), Ok(true));
-        // Bit 40 is a source of the one alone.
+        // Bit 40 is a source of one side alone.
         let large = parse("Sw<3,30,10> o (4194304,1048576):(1,4194304)");
         let other = parse("Sw<3,30,11> o (4194304,1048576):(1,4194304)");
         let found = large.first_difference(&other).unwrap().unwrap();
@@ -423,14 +423,14 @@ mod tests {
     #[test]
     fn swizzles_can_cancel_or_differ() {
         let parse = |text| TensorLayout::of(&Layout::parse(text).unwrap());
-        // The strides of the swizzled one are 2, and 2 maps to 3.
+        // The strides of the swizzled layout are 2, and 2 maps to 3.
         assert_eq!(parse("Sw<1,0,1> o 2:2").same_function(&parse("2:3")), Ok(true));
         let plain = parse("(8,8):(8,1)");
         let layout = plain.layout().with_swizzle(Swizzle::new(3, 0, 3).unwrap()).unwrap();
         let swizzled = TensorLayout::of(&layout);
         assert_eq!(plain.first_difference(&swizzled), Ok(brute(&plain, &swizzled)));
         assert_eq!(swizzled.same_function(&swizzled), Ok(true));
-        // A common swizzle is looked through: 2^40 elements, no enumeration.
+        // The search ignores a common swizzle: 2^40 elements without enumeration.
         let big = |text| parse(text);
         let a = big("Sw<3,4,3> o (1048576,1048576):(1048576,1)");
         let b = big("Sw<3,4,3> o (1048576,1048576):(1,1048576)");

@@ -1,13 +1,13 @@
-//! The first difference of two strided maps, axis by axis: no boxes, no search.
+//! The first difference of two strided maps, axis by axis, without boxes or a search.
 //!
-//! Law: with one axis a dim and no swizzle, an offset is the sum of what each axis adds, so two such maps
-//! are the same iff they begin at the same offset and agree along every axis; the row-major first
-//! difference lies on the last axis that disagrees, all other coordinates 0. Along an axis, coalesced modes
-//! are one form of one function, so its first difference lies where the forms part.
+//! Law: with one axis per dim and no swizzle, an offset is the sum of the axes' contributions. Two such maps are the same
+//! iff they begin at the same offset and agree along every axis. The row-major first difference is on the last axis that
+//! disagrees, with all other coordinates 0. Along an axis, coalesced modes are the unique form of a function, so its first
+//! difference is where the forms diverge.
 
 use crate::{Coord, Difference, MAX_MODES, Mode, TensorLayout, algebra::merge};
 
-/// Whether both are over the same extents, and sums of their axes.
+/// Returns whether both have the same extents and are sums over their axes.
 pub(crate) const fn is_by_axis(a: &TensorLayout, b: &TensorLayout) -> bool {
     let (mut same, mut dim) = (a.rank() == b.rank(), 0);
     while same && dim < a.rank() {
@@ -18,7 +18,7 @@ pub(crate) const fn is_by_axis(a: &TensorLayout, b: &TensorLayout) -> bool {
     same && plain && a.is_strided() && b.is_strided()
 }
 
-/// The row-major first difference of two maps for which [`is_by_axis`] holds.
+/// Returns the row-major first difference of two maps for which [`is_by_axis`] holds.
 pub(crate) const fn first_by_axis(a: &TensorLayout, b: &TensorLayout) -> Option<Difference> {
     let rank = a.rank();
     let mut coord = Coord::origin(rank);
@@ -48,11 +48,11 @@ const fn found(a: &TensorLayout, b: &TensorLayout, coord: Coord) -> Option<Diffe
     }
 }
 
-/// The first index below `extent`, which neither axis ends before, that two axes send to different offsets.
+/// Returns the first index below `extent`, before which neither axis ends, that two axes send to different offsets.
 const fn first_along(a: &[Mode], b: &[Mode], extent: u64) -> Option<u64> {
     let mut merged = [[Mode::new(1, 0); MAX_MODES]; 2];
     let lens = [merge(a, false, &mut merged[0]), merge(b, false, &mut merged[1])];
-    // Coordinates below `reach` agree; an axis has at most 2^63 - 1.
+    // Coordinates below `reach` agree; an axis has at most 2^63 - 1 coordinates.
     let (mut i, mut reach) = (0, 1u64);
     while i < lens[0] && i < lens[1] {
         let (x, y) = (merged[0][i], merged[1][i]);
@@ -60,7 +60,7 @@ const fn first_along(a: &[Mode], b: &[Mode], extent: u64) -> Option<u64> {
             return if reach < extent { Some(reach) } else { None };
         }
         if x.extent() != y.extent() {
-            // One steps on, the other begins a mode, and it would have been merged if that were the same.
+            // One side continues its mode, and the other begins a new one, which would have been merged if it were the same.
             let shorter = if x.extent() < y.extent() { x.extent() } else { y.extent() };
             reach *= shorter;
             return if reach < extent { Some(reach) } else { None };

@@ -1,16 +1,16 @@
-//! Whether two layouts that are linear over bits are one map, and where they first differ.
+//! Comparison of two layouts that are linear over bits: whether they are one map, and where they first differ.
 //!
-//! Law: where the strides of a layout add without a carry on all of its coordinates, the offset of a coordinate is the
-//! xor of the offset of 0 and of what each of its bits changes there. So two such maps are equal iff they agree at 0
-//! and at each single bit. The first coordinate at which they differ has one bit, the least significant they disagree
-//! at: a coordinate before it is made of lower bits.
+//! Law: if the strides of a layout add without a carry on all of its coordinates, the offset of a coordinate is the xor of
+//! the offset of 0 and of the changes by each of its bits. Two such maps are therefore equal iff they agree at 0 and at each
+//! single bit. The first coordinate at which they differ has one bit, the least significant one at which they disagree: a
+//! coordinate before it consists of lower bits.
 
 use crate::{Coord, Difference, TensorLayout};
 
-/// The most bits of a coordinate: an array has fewer than 2⁶³ elements, and the last digit of a dim any extent.
+/// The most bits of a coordinate: an array has fewer than 2⁶³ elements, and the last digit of a dim has any extent.
 const MAX_BITS: usize = 96;
 
-/// `Some` where both are linear over bits: the first difference, if there is one.
+/// Returns `Some` if both are linear over bits: the first difference, if there is one.
 pub(crate) const fn first_by_bits(
     a: &TensorLayout,
     b: &TensorLayout,
@@ -41,16 +41,16 @@ pub(crate) const fn first_by_bits(
 struct Bits {
     len: usize,
     dims: [u8; MAX_BITS],
-    /// The coordinate of the dim that has the bit alone.
+    /// The coordinate of the dim that has only this bit.
     steps: [u64; MAX_BITS],
-    /// What the bit adds to the sum of strides.
+    /// The contribution of the bit to the sum of strides.
     sums: [i64; MAX_BITS],
     base: i64,
 }
 
 impl Bits {
-    /// `None` where sums carry, a stride is negative, steps mix dims, or a digit that others lie above has an extent
-    /// that is no power of two.
+    /// Returns `None` if sums carry, a stride is negative, steps mix dims, or a digit other than the last of its dim has
+    /// an extent that is not a power of two.
     const fn of(tensor: &TensorLayout) -> Option<Bits> {
         let base = tensor.layout().offset();
         if !tensor.is_strided() || tensor.size() == 0 || base < 0 {
@@ -69,7 +69,7 @@ impl Bits {
         Some(bits)
     }
 
-    /// Adds the bits of a dim; the bits of offsets that are used then, if none is used twice.
+    /// Adds the bits of a dim; returns the used bits of offsets, or `None` if one would be used twice.
     const fn push(&mut self, tensor: &TensorLayout, dim: usize, mut used: i64) -> Option<i64> {
         let modes = match tensor.layout().axis(dim) {
             Some(modes) => modes,
@@ -82,7 +82,7 @@ impl Bits {
                 return None;
             }
             let mut step = 1;
-            // I2 keeps the sums of coordinates that exist within 64 bits.
+            // I2 keeps the sums of existing coordinates within 64 bits.
             while step < extent && last / below >= step {
                 let sum = stride * step as i64;
                 if sum & used != 0 || self.len == MAX_BITS {
@@ -104,7 +104,7 @@ impl Bits {
         Some(used)
     }
 
-    /// The offset of the coordinate that has one bit alone.
+    /// Returns the offset of the coordinate that has only one bit.
     const fn at(&self, tensor: &TensorLayout, bit: usize) -> i64 {
         tensor.layout().swizzled(self.base + self.sums[bit])
     }
@@ -124,7 +124,7 @@ mod tests {
         })
     }
 
-    /// Layouts of 3×6 and of 4×8 in every order of bits, padded, moved, and under several matrices.
+    /// Returns layouts of 3×6 and of 4×8 in every order of bits, padded, moved, and under several matrices.
     fn all(extents: [u64; 2]) -> Vec<TensorLayout> {
         let matrices: [&[u64]; 6] = [
             &[1],

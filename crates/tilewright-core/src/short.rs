@@ -1,9 +1,10 @@
-//! Short lists in order: dims, modes, loops.
+//! Sorting of short lists: dims, modes, loops.
 //!
-//! Law: the list is what `slice::sort_by_key` makes of it. The library's sort is made for millions of elements, and a program
-//! has some 5 kB of it for each type and each key; lists of a layout are short, and there are many kinds of them.
+//! Law: the result equals that of `slice::sort_by_key`. The standard library's sort is made for millions of elements, and
+//! takes some 5 kB of a program for each type and each key. The lists of a layout are short, and there are many kinds of
+//! them.
 
-/// Sorts a list by a key; what has equal keys stays in its order. The time grows with the square of the length.
+/// Sorts a list by a key, stably. The time grows with the square of the length.
 ///
 /// ```
 /// use tilewright_core::sort_short;
@@ -15,7 +16,7 @@ pub fn sort_short<T, K: Ord>(list: &mut [T], mut key: impl FnMut(&T) -> K) {
     sort_short_by(list, |before, one| key(before) <= key(one));
 }
 
-/// Sorts a list by whether the first of two elements may stand before the second, as [`sort_short`] does.
+/// Sorts a list stably, like [`sort_short`], by whether the first of two elements may come before the second.
 ///
 /// ```
 /// use tilewright_core::sort_short_by;
@@ -39,7 +40,7 @@ pub fn sort_short_by<T>(list: &mut [T], mut in_order: impl FnMut(&T, &T) -> bool
 mod tests {
     use super::*;
 
-    /// All lists of five keys from 0 to 4, each with its place.
+    /// All lists of five keys from 0 to 4, each with its position.
     #[test]
     fn sorted_as_the_library_sorts() {
         for number in 0..5u32.pow(5) {

@@ -31,7 +31,7 @@ pub(crate) fn for_each_layout(
     }
 }
 
-/// The offsets of every coordinate, the first mode varying fastest, by an independent loop.
+/// Returns the offsets of every coordinate, the first mode varying fastest, by an independent loop.
 pub(crate) fn image(layout: &Layout) -> Vec<i64> {
     let mut offsets = vec![layout.offset()];
     if layout.size() == 0 {

@@ -1,44 +1,44 @@
-//! The program from a logical coordinate to the axes of a layout.
+//! The steps from a logical coordinate to the axes of a layout.
 //!
-//! Empty for strided layouts. Tiles that merge dims unevenly (`T(2,*,4)`) or do not divide one another
-//! (`T(3,4)(2,1)`) need a few steps before strides apply.
+//! Strided layouts need none. Tiles that merge dims unevenly (`T(2,*,4)`) or do not divide one another (`T(3,4)(2,1)`)
+//! need a few steps before strides apply.
 //!
-//! Law: [`Steps::back`] undoes [`Steps::forth`] on every coordinate within the extents, and answers
-//! `None` for every other working coordinate.
+//! Law: [`Steps::back`] is the inverse of [`Steps::forth`] on every coordinate within the extents, and returns `None` for
+//! every other working coordinate.
 
 use crate::{Coord, Error, MAX_MODES, macros::tri};
 
-/// The most steps of one [`TensorLayout`](crate::TensorLayout).
+/// The largest number of steps of one [`TensorLayout`](crate::TensorLayout).
 pub const MAX_STEPS: usize = 32;
 
 /// One step on the list of working axes, which begins as the logical dims.
 ///
 /// ```
 /// use tilewright_core::{Layout, Step, TensorLayout};
-/// // As XLA's `*` in a tile: rows and columns become one axis of 15, which tiles of 4 cut.
+/// // Like XLA's `*` in a tile: rows and columns become one axis of 15, which is cut into tiles of 4.
 /// let merge = Step::Merge { major: 0, minor: 1 };
 /// let split = Step::Split { axis: 0, by: 4 };
 /// let layout = Layout::parse("(4,4):(8,1)").unwrap();
 /// let tensor = TensorLayout::with_steps(&[3, 5], &[merge, split], &layout, 28).unwrap();
-/// // Element (1,2) is number 7 of them: tile 1, place 3.
+/// // Element (1,2) has index 7 of them: tile 1, position 3.
 /// assert_eq!(tensor.offset(&[1, 2]), Ok(11));
-/// // An axis joins another, not itself.
+/// // An axis joins another axis, not itself.
 /// let itself = Step::Merge { major: 1, minor: 1 };
 /// assert!(TensorLayout::with_steps(&[3, 5], &[itself], &layout, 28).is_err());
 /// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Axis `major` joins axis `minor` as its more significant part (`minor ← major·extent + minor`)
-    /// and leaves the list; the axes behind it move up.
+    /// Joins axis `major` to axis `minor` as its more significant part (`minor ← major·extent + minor`) and removes it
+    /// from the list; the axes after it move up.
     Merge {
-        /// The position of the axis that leaves.
+        /// The position of the axis that is removed.
         major: u8,
-        /// The position of the axis it joins, counted before `major` leaves.
+        /// The position of the axis that it joins, counted before `major` is removed.
         minor: u8,
     },
-    /// Axis `axis` becomes its quotient by `by`, rounded up in extent; the remainder is appended to
-    /// the list as a new axis of extent `by`.
+    /// Replaces axis `axis` by its quotient by `by`, rounded up in extent; the remainder is appended to the list as a new
+    /// axis of extent `by`.
     Split {
         /// The position of the axis that is split.
         axis: u8,
@@ -48,7 +48,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Equality, for `const fn`.
+    /// Returns whether two steps are equal, as a `const fn`.
     pub(crate) const fn same(self, other: Step) -> bool {
         match (self, other) {
             (Step::Merge { major: a, minor: b }, Step::Merge { major: c, minor: d }) => {
@@ -110,7 +110,7 @@ impl Steps {
     pub(crate) const NONE: Steps =
         Steps { steps: [Step::Split { axis: 0, by: 1 }; MAX_STEPS], len: 0 };
 
-    /// The steps, if they are legal on these extents, and the extents of the working axes behind them.
+    /// Returns the steps, if they are legal on these extents, and the extents of the working axes after them.
     pub(crate) const fn new(extents: &[u64], list: &[Step]) -> Result<(Steps, Working), Error> {
         if list.len() > MAX_STEPS {
             return Err(Error::limit(
@@ -137,7 +137,7 @@ impl Steps {
         self.steps.split_at(self.len).0
     }
 
-    /// The working coordinate of a logical coordinate within `extents`.
+    /// Returns the working coordinate of a logical coordinate within `extents`.
     pub(crate) const fn forth(&self, extents: &[u64], coord: &[u64]) -> Working {
         let (mut x, mut extent, mut i) = (Working::of(coord), Working::of(extents), 0);
         while i < self.len {
@@ -160,10 +160,10 @@ impl Steps {
         x
     }
 
-    /// The logical coordinate of a working coordinate; `None` where a step left padding.
+    /// Returns the logical coordinate of a working coordinate; `None` for padding of a step.
     pub(crate) const fn back(&self, extents: &[u64], working: &Coord) -> Option<Coord> {
         let (mut x, mut i) = (Working::of(working.as_slice()), self.len);
-        // An axis may be larger than what the steps reach of it.
+        // An axis may be larger than the part that the steps reach.
         if !within(&x, &self.extents_before(extents, self.len)) {
             return None;
         }
@@ -203,7 +203,7 @@ impl Steps {
         Some(coord)
     }
 
-    /// The extents of the working axes before step `count`.
+    /// Returns the extents of the working axes before step `count`.
     pub(crate) const fn extents_before(&self, extents: &[u64], count: usize) -> Working {
         let (mut working, mut i) = (Working::of(extents), 0);
         while i < count {

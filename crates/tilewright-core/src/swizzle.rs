@@ -1,20 +1,20 @@
 //! Permutations of offsets that are linear over xor: CuTe's family, and every other invertible matrix.
 //!
-//! Laws: `apply` is a bijection with `apply(x ⊕ y) = apply(x) ⊕ apply(y)`; `inverse ∘ apply = identity`; aligned
-//! blocks of a window are permuted within themselves, aligned blocks of an atom stay contiguous. A value of
-//! CuTe's family has no other spelling, so equal maps are equal values.
+//! Laws: `apply` is a bijection with `apply(x ⊕ y) = apply(x) ⊕ apply(y)`; `inverse ∘ apply = identity`; aligned blocks of
+//! a window are permuted within themselves, and aligned blocks of an atom stay contiguous. A value of CuTe's family has only
+//! one form, so equal maps are equal values.
 
 use crate::Error;
 
-/// The most bits of an offset that a swizzle reads or changes.
+/// The number of low bits of an offset that a swizzle may read or change.
 pub(crate) const MAX_BITS: usize = 62;
 
 /// A permutation of offsets that is linear over xor: an invertible matrix of bits on the offset.
 ///
-/// CuTe's `Swizzle<bits, base, shift>` is the case `y ↦ y ^ ((y & source) >> shift)`, where `bits` bits at
-/// `base + max(shift, 0)` are xored into the `bits` bits at `base + max(−shift, 0)`; it prints as
-/// `Sw<bits,base,shift>`. Any other is made [of images](Swizzle::of_images), and prints as these: `F2<…>`.
-/// Source: CUTLASS `include/cute/swizzle.hpp`; Zhou et al., "Linear Layouts", 2025.
+/// CuTe's `Swizzle<bits, base, shift>` is the case `y ↦ y ^ ((y & source) >> shift)`: `bits` bits at
+/// `base + max(shift, 0)` are xored into the `bits` bits at `base + max(−shift, 0)`. It prints as `Sw<bits,base,shift>`. Any
+/// other swizzle is created [from images](Swizzle::of_images) and prints as these: `F2<…>`. Source: CUTLASS
+/// `include/cute/swizzle.hpp`; Zhou et al., "Linear Layouts", 2025.
 ///
 /// ```
 /// use tilewright_core::Swizzle;
@@ -36,9 +36,9 @@ pub struct Swizzle {
     bits: u8,
     base: u8,
     shift: i8,
-    /// The low bits that a map beyond CuTe's family moves; 0 for one of the family.
+    /// The number of low bits that a map beyond CuTe's family moves; 0 for one of the family.
     len: u8,
-    /// Where 1, 2, 4 … of these are sent; 0 behind the last, and in CuTe's family.
+    /// The images of 1, 2, 4 …; 0 after the last, and in CuTe's family.
     images: [u64; MAX_BITS],
 }
 
@@ -59,11 +59,12 @@ impl Swizzle {
     pub const IDENTITY: Swizzle =
         Swizzle { bits: 0, base: 0, shift: 0, len: 0, images: [0; MAX_BITS] };
 
-    /// `bits` bits, the lowest at `base`, their sources `shift` bits higher (lower if negative).
+    /// Creates the swizzle that changes `bits` bits, the lowest at `base`, whose sources are `shift` bits higher (lower if
+    /// negative).
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) if `|shift| < bits` (the fields overlap),
-    /// [limit](Error::is_limit) if `bits + base + |shift| > 62`.
+    /// [illegal](Error::is_illegal) if `|shift| < bits` (the fields overlap); [limit](Error::is_limit) if
+    /// `bits + base + |shift| > 62`.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -87,7 +88,7 @@ impl Swizzle {
                 "bits + base + |shift| must be at most 62",
             ));
         }
-        // Without bits, base and shift mean nothing: one value for the identity.
+        // Without bits, base and shift are meaningless: the identity has one form.
         if bits == 0 {
             Ok(Swizzle::IDENTITY)
         } else {
@@ -95,7 +96,7 @@ impl Swizzle {
         }
     }
 
-    /// The number of bits of the offset that it changes.
+    /// Returns the number of bits of the offset that it changes.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -107,11 +108,11 @@ impl Swizzle {
         if self.len == 0 { self.bits } else { self.changed().count_ones() as u8 }
     }
 
-    /// The lowest bit that is read or changed: that of the lower field.
+    /// Returns the lowest bit that is read or changed: that of the lower field.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
-    /// // The three low bits stay: eight elements move together.
+    /// // The three low bits do not change: eight elements move together.
     /// let swizzle = Swizzle::new(2, 3, 3).unwrap();
     /// assert_eq!((swizzle.base(), swizzle.apply(0b01_000_101) & 0b111), (3, 0b101));
     /// ```
@@ -119,8 +120,8 @@ impl Swizzle {
         if self.len == 0 { self.base } else { self.touched().trailing_zeros() as u8 }
     }
 
-    /// How far above the changed bits their sources are; negative: below. 0 where that is no one number: of the
-    /// identity, and beyond [CuTe's family](Swizzle::is_field_xor).
+    /// Returns the distance from the changed bits up to their sources; negative if the sources are below. 0 without a
+    /// single distance: for the identity, and beyond [CuTe's family](Swizzle::is_field_xor).
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -132,7 +133,7 @@ impl Swizzle {
         self.shift
     }
 
-    /// Whether it is one of CuTe's family, which its three numbers say.
+    /// Returns whether the swizzle is in CuTe's family, which three numbers describe.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -144,8 +145,8 @@ impl Swizzle {
         self.len == 0
     }
 
-    /// Where 1, 2, 4 … are sent, up to the highest that moves or is moved to; empty for CuTe's family, which three
-    /// numbers say.
+    /// Returns the images of 1, 2, 4 …, up to the highest bit that moves or is moved to; empty for CuTe's family, which
+    /// three numbers describe.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -156,12 +157,12 @@ impl Swizzle {
         self.images.split_at(self.len as usize).0
     }
 
-    /// The value of these images, which are independent and not of CuTe's family.
+    /// Creates the swizzle with these images, which are independent and not of CuTe's family.
     pub(crate) const fn of_matrix(images: [u64; MAX_BITS], len: usize) -> Swizzle {
         Swizzle { len: len as u8, images, ..Swizzle::IDENTITY }
     }
 
-    /// Whether nothing is changed.
+    /// Returns whether nothing is changed.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -173,12 +174,12 @@ impl Swizzle {
         self.bits == 0 && self.len == 0
     }
 
-    /// The swizzled offset. Offsets of 2⁶² and more keep their high bits.
+    /// Returns the swizzled offset. Offsets of 2⁶² and more keep their high bits.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
     /// let swizzle = Swizzle::new(3, 3, 3).unwrap();
-    /// // Row 5 of eight 64-element rows: atom 0 changes places with atom 5.
+    /// // Row 5 of eight 64-element rows: atoms 0 and 5 are exchanged.
     /// assert_eq!(swizzle.apply(5 * 64), 5 * 64 + 5 * 8);
     /// assert_eq!(swizzle.apply(swizzle.apply(12_345)), 12_345);
     /// ```
@@ -207,8 +208,8 @@ impl Swizzle {
         image
     }
 
-    /// The swizzle with the fewest bits that does the same to all offsets from 0 to `last`: sources above
-    /// its highest bit are 0 everywhere. One beyond CuTe's family stays as it is.
+    /// Returns the swizzle of the fewest bits that is equal on all offsets from 0 to `last`: sources above its highest bit
+    /// are 0 there. A swizzle beyond CuTe's family is unchanged.
     pub(crate) const fn up_to(&self, last: u64) -> Swizzle {
         if self.len > 0 {
             return *self;
@@ -223,12 +224,12 @@ impl Swizzle {
         }
     }
 
-    /// The size of the aligned blocks of offsets that are permuted within themselves: a power of two,
-    /// 1 for the identity.
+    /// Returns the size of the aligned blocks of offsets that are permuted within themselves: a power of two, 1 for the
+    /// identity.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
-    /// // Bits 3 to 5 change by bits 6 to 8: blocks of 64 elements keep their own.
+    /// // Bits 3 to 5 change by bits 6 to 8: blocks of 64 elements keep their elements.
     /// assert_eq!(Swizzle::new(3, 3, 3).unwrap().window(), 64);
     /// assert_eq!(Swizzle::IDENTITY.window(), 1);
     /// ```
@@ -243,7 +244,7 @@ impl Swizzle {
         1 << (self.base + self.bits + up)
     }
 
-    /// The size of the aligned blocks of offsets that stay contiguous.
+    /// Returns the size of the aligned blocks of offsets that stay contiguous, a power of two.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -284,7 +285,7 @@ mod tests {
             for last in 0..600 {
                 let short = swizzle.up_to(last);
                 assert!((0..=last).all(|offset| short.apply(offset) == swizzle.apply(offset)));
-                // One bit less would not do.
+                // One bit less would not suffice.
                 if short != Swizzle::IDENTITY {
                     let less = Swizzle { bits: short.bits - 1, ..short };
                     assert!((0..=last).any(|offset| less.apply(offset) != swizzle.apply(offset)));

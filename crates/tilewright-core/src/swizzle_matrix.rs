@@ -1,4 +1,4 @@
-//! Swizzles as matrices over xor: made of images, inverted, multiplied.
+//! Swizzles as matrices over xor: created from images, inverted, multiplied.
 //!
 //! Laws: `of_images(m).apply(1 << i) = m[i]`; `s.inverse().apply(s.apply(x)) = x`;
 //! `a.after(b).apply(x) = a.apply(b.apply(x))`.
@@ -6,12 +6,12 @@
 use crate::{Error, Swizzle, linear::Solver, swizzle::MAX_BITS};
 
 impl Swizzle {
-    /// The swizzle that sends 1, 2, 4 … to these images, and the xor of some of them to the xor of theirs. Higher
-    /// bits stay.
+    /// Creates the swizzle that sends 1, 2, 4 … to these images, and a xor of some of them to the xor of their images.
+    /// Higher bits are unchanged.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) if two offsets have one image, with both; [out of range](Error::is_out_of_range)
-    /// for an image of more bits than there are images; [limit](Error::is_limit) beyond 62.
+    /// [illegal](Error::is_illegal) if two offsets have one image, with both; [out of range](Error::is_out_of_range) for an
+    /// image with more bits than there are images; [limit](Error::is_limit) beyond 62 images.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -54,7 +54,7 @@ impl Swizzle {
         Ok(Swizzle::of_bijection(all, images.len()))
     }
 
-    /// The value of these images, which are known to be independent.
+    /// Creates the swizzle with these images, which are known to be independent.
     pub(crate) const fn of_bijection(mut images: [u64; MAX_BITS], count: usize) -> Swizzle {
         let (mut touched, mut bit) = (0, 0);
         while bit < count {
@@ -77,7 +77,7 @@ impl Swizzle {
         self.apply(1 << bit)
     }
 
-    /// The swizzle that undoes this one; one of CuTe's family is its own inverse.
+    /// Returns the inverse swizzle; a swizzle of CuTe's family is its own inverse.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -102,14 +102,14 @@ impl Swizzle {
         Swizzle::of_bijection(images, self.images().len())
     }
 
-    /// The swizzle that does first `inner`, then this one.
+    /// Returns the swizzle that applies `inner` first, then this one.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
     /// let (a, b) = (Swizzle::new(2, 0, 2).unwrap(), Swizzle::new(1, 0, 3).unwrap());
     /// let both = a.after(&b);
     /// assert_eq!(both.apply(0b1000), a.apply(b.apply(0b1000)));
-    /// // The same twice is nothing.
+    /// // Applied twice, it is the identity.
     /// assert!(a.after(&a).is_identity());
     /// ```
     pub const fn after(&self, inner: &Swizzle) -> Swizzle {
@@ -121,7 +121,7 @@ impl Swizzle {
         Swizzle::of_bijection(images, MAX_BITS)
     }
 
-    /// The same on offsets that count elements 2^`bits` times as small; `None` beyond 62 bits.
+    /// Returns this swizzle on offsets that count elements 2^`bits` times as small; `None` beyond 62 bits.
     pub(crate) const fn shifted_up(&self, bits: u32) -> Option<Swizzle> {
         let (mut images, mut bit) = ([0; MAX_BITS], 0);
         let reach = u64::BITS - self.touched().leading_zeros();
@@ -140,7 +140,7 @@ impl Swizzle {
         Some(Swizzle::of_bijection(images, MAX_BITS))
     }
 
-    /// The same on offsets that count elements 2^`bits` times as large; `None` where these do not stay together.
+    /// Returns this swizzle on offsets that count elements 2^`bits` times as large; `None` if these are torn apart.
     pub(crate) const fn shifted_down(&self, bits: u32) -> Option<Swizzle> {
         if self.atom().trailing_zeros() < bits {
             return None;
@@ -154,7 +154,7 @@ impl Swizzle {
         Some(Swizzle::of_bijection(images, MAX_BITS))
     }
 
-    /// All bits that some offset has changed.
+    /// Returns the bits that change for some offset.
     pub(crate) const fn changed(&self) -> u64 {
         let (mut changed, mut bit) = (0, 0);
         while bit < MAX_BITS {
@@ -164,7 +164,7 @@ impl Swizzle {
         changed
     }
 
-    /// All bits that are changed, or that change others.
+    /// Returns the bits that are changed, or that change others.
     pub(crate) const fn touched(&self) -> u64 {
         let (mut touched, mut bit) = (0, 0);
         while bit < MAX_BITS {
@@ -177,12 +177,12 @@ impl Swizzle {
         touched
     }
 
-    /// How many bits it changes, above how many that it neither reads nor changes: what errors say of it.
+    /// Returns the two numbers for messages: how many bits change, and the lowest bit that is read or changed.
     pub(crate) const fn numbers(&self) -> [i128; 2] {
         [self.bits() as i128, self.base() as i128]
     }
 
-    /// Whether both do the same; `==` for `const fn`.
+    /// Returns whether both are the same map: `==` as a `const fn`.
     pub(crate) const fn same(&self, other: &Swizzle) -> bool {
         let mut bit = 0;
         while bit < MAX_BITS {
@@ -195,8 +195,8 @@ impl Swizzle {
     }
 }
 
-/// CuTe's swizzles that read bits below `read` only and touch bits below `touch` only, those of the fewest bits first,
-/// of these the ones that move bits the least, then the lowest.
+/// Iterator over CuTe's swizzles that read only bits below `read` and touch only bits below `touch`. Those of the
+/// fewest bits come first, among these the ones that move bits the least, then the lowest.
 pub(crate) struct Family {
     pub(crate) read: usize,
     pub(crate) touch: usize,
@@ -235,7 +235,7 @@ impl Family {
     }
 }
 
-/// The swizzle of CuTe's family that has these images, if one has.
+/// Returns the swizzle of CuTe's family that has these images, if there is one.
 const fn field_xor(images: &[u64; MAX_BITS], len: usize) -> Option<Swizzle> {
     let (mut first, mut bits, mut bit) = (len, 0, 0);
     while bit < len {
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use std::{collections::BTreeSet, string::ToString, vec::Vec};
 
-    /// All lists of `len` images of `len` bits.
+    /// Iterates over all lists of `len` images of `len` bits.
     fn matrices(len: u32) -> impl Iterator<Item = Vec<u64>> {
         let size = 1u64 << len;
         (0..size.pow(len)).map(move |i| (0..len).map(|bit| i >> (bit * len) & (size - 1)).collect())
@@ -318,7 +318,7 @@ mod tests {
                 }
             }
         }
-        // 1 + 6 + 168 invertible matrices; all but those of the family print as images.
+        // 1 + 6 + 168 invertible matrices; all except those of the family print as images.
         assert_eq!((bijections, family > 5 && family < 30), (175, true), "{family}");
     }
 

@@ -1,9 +1,9 @@
-//! The text of a swizzle before a layout: `Sw<3,3,3> o`, `F2<2,1> o`; the grammar is with that of layouts.
+//! The text of a swizzle before a layout: `Sw<3,3,3> o`, `F2<2,1> o`; the parser of layouts states the grammar.
 
 use crate::{ParseError, Swizzle, layout_text::Cursor, macros::tri, swizzle::MAX_BITS};
 
 impl Cursor<'_> {
-    /// `Sw<b,m,s> o`, `F2<1,3> o`, or nothing.
+    /// Reads `Sw<b,m,s> o`, `F2<1,3> o`, or nothing.
     pub(crate) const fn swizzle(&mut self) -> Result<Swizzle, ParseError> {
         let swizzle = match self.peek() {
             b'S' => tri!(self.numbers()),
@@ -19,7 +19,7 @@ impl Cursor<'_> {
         Ok(swizzle)
     }
 
-    /// `F2<1,3>`.
+    /// Reads `F2<1,3>`.
     const fn images(&mut self) -> Result<Swizzle, ParseError> {
         let from = self.at;
         self.at += 1;
@@ -53,7 +53,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// `Sw<b,m,s>`.
+    /// Reads `Sw<b,m,s>`.
     const fn numbers(&mut self) -> Result<Swizzle, ParseError> {
         let from = self.at;
         self.at += 1;

@@ -1,5 +1,4 @@
-//! [`TensorLayout`]: logical extents and where their elements are. Frameworks call it a shape with its
-//! layout.
+//! [`TensorLayout`]: logical extents and the positions of their elements. Frameworks call it a shape with its layout.
 
 use crate::{
     Error, Layout, MAX_MODES, Mode, Profile, Step, Swizzle,
@@ -7,16 +6,15 @@ use crate::{
     steps::{Steps, Working},
 };
 
-/// Logical extents and where their elements live: `extents`, [`Step`]s, a [`Layout`] of the padded
-/// domain, and the capacity of the storage.
+/// Logical extents and the storage of their elements: `extents`, [`Step`]s, a [`Layout`] of the padded domain, and the
+/// capacity of the storage.
 ///
-/// In the strided case there are no steps, the layout has one axis per logical dim and
-/// `extents[d] ≤ size(axis d)`; the rest of the axis is padding. The capacity counts elements and is
-/// independent of the axes: a leading dimension, a rounded allocation and a tile of higher rank than
-/// the array all need that.
+/// In the strided case there are no steps, the layout has one axis per logical dim, and `extents[d] ≤ size(axis d)`; the
+/// rest of the axis is padding. The capacity counts elements and is independent of the axes: a leading dimension, a rounded
+/// allocation and a tile of higher rank than the array all need that.
 ///
-/// Linear indices of a `TensorLayout` are row-major over the logical dims (the last varies fastest), as
-/// in XLA and NumPy.
+/// Linear indices of a `TensorLayout` are row-major over the logical dims (the last varies fastest), as in XLA and
+/// NumPy.
 ///
 /// ```
 /// use tilewright_core::{Layout, TensorLayout};
@@ -39,12 +37,12 @@ pub struct TensorLayout {
 }
 
 impl TensorLayout {
-    /// Logical `extents` stored by `layout`, one axis per dim, in `capacity` elements.
+    /// Creates the layout of logical `extents` stored by `layout`, one axis per dim, in a storage of `capacity` elements.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if the ranks differ or an extent exceeds its axis;
     /// [out of range](Error::is_out_of_range) if the capacity does not cover the largest offset;
-    /// [overflow](Error::is_overflow) if the extents multiply beyond 2⁶³ − 1.
+    /// [overflow](Error::is_overflow) if the product of the extents exceeds 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -64,10 +62,10 @@ impl TensorLayout {
         TensorLayout::with_steps(extents, &[], layout, capacity)
     }
 
-    /// As [`TensorLayout::new`], with steps that turn the logical coordinate into the layout's axes.
+    /// Creates a layout like [`TensorLayout::new`], with steps that turn the logical coordinate into the layout's axes.
     ///
     /// # Errors
-    /// As [`TensorLayout::new`], and [limit](Error::is_limit), [illegal](Error::is_illegal) or
+    /// Those of [`TensorLayout::new`]; [limit](Error::is_limit), [illegal](Error::is_illegal) or
     /// [out of range](Error::is_out_of_range) for steps that do not fit.
     ///
     /// ```
@@ -114,7 +112,7 @@ impl TensorLayout {
         })
     }
 
-    /// A bare layout as the array of its own coordinates: extents are the axes' sizes, and the
+    /// Returns a bare layout as the array of its own coordinates: the extents are the sizes of the axes, and the
     /// capacity is the cosize.
     ///
     /// ```
@@ -133,8 +131,8 @@ impl TensorLayout {
         TensorLayout { extents, rank, steps: Steps::NONE, layout: layout.copied(), capacity }
     }
 
-    /// A bare layout as an array of one dim, its colexicographic index (the first mode fastest): what
-    /// two layouts of equal size are compared by when their shapes differ.
+    /// Returns a bare layout as an array of one dim, its colexicographic index (the first mode fastest). This compares
+    /// two layouts of equal size whose shapes differ.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -144,7 +142,7 @@ impl TensorLayout {
     /// ```
     ///
     /// # Errors
-    /// None on a legal layout; the result passes the same checks again.
+    /// A legal layout causes none; the result passes the same checks again.
     pub const fn linear(layout: &Layout) -> Result<TensorLayout, Error> {
         let count = layout.modes().len();
         let axis = [count];
@@ -153,11 +151,10 @@ impl TensorLayout {
         Ok(TensorLayout::of(&line))
     }
 
-    /// The dense layout whose last dim varies fastest.
+    /// Creates the dense layout in which the last dim varies fastest.
     ///
     /// # Errors
-    /// [limit](Error::is_limit) beyond [`MAX_MODES`] dims, [overflow](Error::is_overflow) beyond
-    /// 2⁶³ − 1 elements.
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`] dims; [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -174,10 +171,10 @@ impl TensorLayout {
         TensorLayout::ordered(extents, order.split_at(i).0)
     }
 
-    /// The dense layout whose first dim varies fastest.
+    /// Creates the dense layout in which the first dim varies fastest.
     ///
     /// # Errors
-    /// As [`TensorLayout::row_major`].
+    /// Those of [`TensorLayout::row_major`].
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -193,11 +190,11 @@ impl TensorLayout {
         TensorLayout::ordered(extents, order.split_at(i).0)
     }
 
-    /// The dense layout whose dims, fastest first, are `minor_to_major` (XLA's order).
+    /// Creates the dense layout whose dims, fastest first, are `minor_to_major` (XLA's order).
     ///
     /// # Errors
-    /// As [`TensorLayout::row_major`]; [illegal](Error::is_illegal) if the order is no permutation of
-    /// the dims.
+    /// Those of [`TensorLayout::row_major`]; [illegal](Error::is_illegal) or [mismatch](Error::is_mismatch) if the order
+    /// is not a permutation of the dims.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -235,7 +232,7 @@ impl TensorLayout {
             let extent = extents[dim as usize];
             seen[dim as usize] = true;
             modes[dim as usize] = Mode::new(extent, stride);
-            // Strides of an empty array are those of the array with its empty dims at 1.
+            // The strides of an empty array are those with its empty dims at 1.
             stride *= if extent == 0 { 1 } else { extent as i64 };
             size *= extent;
             i += 1;
@@ -243,11 +240,11 @@ impl TensorLayout {
         TensorLayout::new(extents, &tri!(Layout::flat(modes.split_at(extents.len()).0)), size)
     }
 
-    /// The logical extents.
+    /// Returns the logical extents.
     ///
     /// ```
     /// use tilewright_core::Fractal;
-    /// // What the array has, not what its storage is padded to.
+    /// // The extents of the array, without the padding of its storage.
     /// let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 30]).unwrap();
     /// assert_eq!(zn.extents(), [100, 30]);
     /// ```
@@ -256,7 +253,7 @@ impl TensorLayout {
         self.extents.split_at(self.rank).0
     }
 
-    /// The number of logical dims.
+    /// Returns the number of logical dims.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -268,7 +265,7 @@ impl TensorLayout {
         self.rank
     }
 
-    /// The layout of the padded domain; in the strided case, one axis per logical dim.
+    /// Returns the layout of the padded domain; in the strided case, one axis per logical dim.
     ///
     /// ```
     /// use tilewright_core::Fractal;
@@ -281,7 +278,7 @@ impl TensorLayout {
         &self.layout
     }
 
-    /// The steps from logical coordinates to the layout's axes; empty in the strided case.
+    /// Returns the steps from logical coordinates to the layout's axes; empty in the strided case.
     ///
     /// ```
     /// use tilewright_core::{Layout, Step, TensorLayout};
@@ -296,7 +293,7 @@ impl TensorLayout {
         self.steps.as_slice()
     }
 
-    /// Whether the offset is a sum of one term per logical dim, each a sum of digits times strides.
+    /// Returns whether the offset is a sum of one term per logical dim, each a sum of digits times strides.
     ///
     /// ```
     /// use tilewright_core::{Fractal, Layout, Step, TensorLayout};
@@ -311,7 +308,7 @@ impl TensorLayout {
         self.steps.as_slice().is_empty()
     }
 
-    /// The length of the storage, in elements.
+    /// Returns the length of the storage, in elements.
     ///
     /// ```
     /// use tilewright_core::Fractal;
@@ -324,7 +321,7 @@ impl TensorLayout {
         self.capacity
     }
 
-    /// The number of logical elements.
+    /// Returns the number of logical elements.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -340,21 +337,21 @@ impl TensorLayout {
         size
     }
 
-    /// The number of storage elements that hold no logical element, for an injective layout; 0 where
-    /// elements share storage and outnumber it.
+    /// Returns the number of storage elements that hold no logical element, for an injective layout; 0 if elements share
+    /// storage and outnumber it.
     ///
     /// ```
     /// use tilewright_core::{Fractal, Layout, TensorLayout};
     /// let padding = |extents| Fractal::ZN.pattern(16, 16).layout(extents).unwrap().padding();
     /// assert_eq!((padding(&[32, 32]), padding(&[100, 30])), (0, 7 * 2 * 256 - 3000));
-    /// // A broadcast row: twelve elements in three places.
+    /// // A broadcast row: twelve elements in a storage of three.
     /// assert_eq!(TensorLayout::of(&Layout::parse("(4,3):(0,1)").unwrap()).padding(), 0);
     /// ```
     pub const fn padding(&self) -> u64 {
         self.capacity.saturating_sub(self.size())
     }
 
-    /// The number of dims with more than one coordinate (the documents' "true rank").
+    /// Returns the number of dims with more than one coordinate (XLA's "true rank").
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -369,15 +366,15 @@ impl TensorLayout {
         rank
     }
 
-    /// The same map in a storage of another length.
+    /// Returns the same map in a storage of another length, in elements.
     ///
     /// # Errors
-    /// As [`TensorLayout::new`].
+    /// Those of [`TensorLayout::new`].
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
     /// let tensor = TensorLayout::row_major(&[3, 5]).unwrap();
-    /// // The allocator hands out multiples of 16 elements.
+    /// // The allocator returns multiples of 16 elements.
     /// assert_eq!(tensor.with_capacity(16).unwrap().padding(), 1);
     /// assert!(tensor.with_capacity(14).unwrap_err().is_out_of_range());
     /// ```
@@ -385,7 +382,7 @@ impl TensorLayout {
         TensorLayout::with_steps(self.extents(), self.steps(), &self.layout, capacity)
     }
 
-    /// The same value again; `Clone::clone` for `const fn`.
+    /// Returns a copy: `Clone::clone` as a `const fn`.
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, expect_const};
@@ -403,12 +400,12 @@ impl TensorLayout {
         }
     }
 
-    /// The same array without its swizzle, in a storage just large enough.
+    /// Returns the array without its swizzle, in the smallest storage.
     pub(crate) const fn unswizzled(&self) -> Result<TensorLayout, Error> {
         self.with_swizzle(Swizzle::IDENTITY)
     }
 
-    /// The same array under another swizzle, in a storage just large enough.
+    /// Returns the array with another swizzle, in the smallest storage.
     pub(crate) const fn with_swizzle(&self, swizzle: Swizzle) -> Result<TensorLayout, Error> {
         let layout = tri!(self.layout.with_swizzle(swizzle));
         let cosize = layout.cosize();
@@ -420,7 +417,7 @@ impl TensorLayout {
         &self.steps
     }
 
-    /// The extents of the layout's axes that logical coordinates reach.
+    /// Returns the extents of the layout's axes that logical coordinates reach.
     pub(crate) const fn working_extents(&self) -> Working {
         self.steps.extents_before(self.extents(), self.steps.as_slice().len())
     }
@@ -472,14 +469,14 @@ const fn check_axes(working: &Working, layout: &Layout) -> Result<(), Error> {
     Ok(())
 }
 
-/// As [`TensorLayout::of`].
+/// Converts like [`TensorLayout::of`].
 impl From<&Layout> for TensorLayout {
     fn from(layout: &Layout) -> TensorLayout {
         TensorLayout::of(layout)
     }
 }
 
-/// As [`TensorLayout::of`].
+/// Converts like [`TensorLayout::of`].
 impl From<Layout> for TensorLayout {
     fn from(layout: Layout) -> TensorLayout {
         TensorLayout::of(&layout)

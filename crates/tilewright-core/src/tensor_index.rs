@@ -1,7 +1,7 @@
-//! Logical coordinate → offset, and back: element, padding or out of range.
+//! Conversion of logical coordinates to offsets, and of offsets to an element, padding or out of range.
 //!
-//! Laws: `locate(offset(c)) = c` for an injective layout; every offset below the capacity is one
-//! coordinate's or padding; along a [`Run`], offsets are what [`TensorLayout::offset`] says.
+//! Laws: `locate(offset(c)) = c` for an injective layout; every offset below the capacity holds one element or padding;
+//! along a [`Run`], offsets equal those of [`TensorLayout::offset`].
 
 use crate::{
     Coord, Error, Layout, Step, TensorLayout,
@@ -10,8 +10,8 @@ use crate::{
     steps::Working,
 };
 
-/// The element or padding that is stored at an offset. An element is named by its coordinate: a [`Coord`], or a `Vec<u64>` in XLA's model, whose
-/// ranks are not limited.
+/// The element or padding at an offset. `C` is the coordinate of an element: a [`Coord`], or a `Vec<u64>` in XLA's
+/// model, whose ranks are not limited.
 ///
 /// ```
 /// use tilewright_core::{Coord, Layout, Place, TensorLayout};
@@ -32,11 +32,11 @@ pub enum Place<C = Coord> {
     OutOfRange,
 }
 
-/// A stretch of elements along one logical dim whose offsets form an arithmetic sequence.
+/// Consecutive elements along one logical dim whose offsets form an arithmetic sequence.
 ///
 /// ```
 /// use tilewright_core::{Fractal, Run};
-/// // Along the columns of a zN matrix, 16 neighbours, then a jump to the next block.
+/// // Along the columns of a zN matrix: 16 neighbours, then a jump to the next block.
 /// let zn = Fractal::ZN.pattern(16, 16).layout(&[32, 32]).unwrap();
 /// assert_eq!(zn.run(&[1, 0], 1), Ok(Run { offset: 16, stride: 1, len: 16 }));
 /// assert_eq!(zn.run(&[1, 20], 1), Ok(Run { offset: 532, stride: 1, len: 12 }));
@@ -53,11 +53,11 @@ pub struct Run {
 }
 
 impl TensorLayout {
-    /// The offset of the element with this logical coordinate, in elements.
+    /// Returns the offset of the element with this logical coordinate, in elements.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for a coordinate of another rank,
-    /// [out of range](Error::is_out_of_range) for one outside the extents.
+    /// [mismatch](Error::is_mismatch) for a coordinate of another rank; [out of range](Error::is_out_of_range) for one
+    /// outside the extents.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -71,14 +71,14 @@ impl TensorLayout {
         if self.is_strided() { self.layout().offset_at(coord) } else { self.stepped(coord) }
     }
 
-    /// The offset of a coordinate within the extents, through the steps.
+    /// Returns the offset of a coordinate within the extents, through the steps.
     #[inline(never)]
     const fn stepped(&self, coord: &[u64]) -> Result<i64, Error> {
         let working = self.program().forth(self.extents(), coord);
         self.layout().offset_at(working.axes.split_at(working.len).0)
     }
 
-    /// The offset of the element with this row-major index, in elements.
+    /// Returns the offset of the element with this row-major index, in elements.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) for an index that is not below the size.
@@ -93,7 +93,7 @@ impl TensorLayout {
         self.offset(tri!(self.coord_of(index)).as_slice())
     }
 
-    /// The coordinate of the element with this row-major index (the last dim varies fastest).
+    /// Returns the coordinate of the element with this row-major index (the last dim varies fastest).
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) for an index that is not below the size.
@@ -121,7 +121,7 @@ impl TensorLayout {
         Ok(coord)
     }
 
-    /// What is stored at an offset. Where several elements share it, one of them.
+    /// Returns the element or padding at an offset. If several elements share the offset, any of them is returned.
     ///
     /// # Errors
     /// [undecided](Error::is_undecided) after [`SEARCH_STEPS`](crate::SEARCH_STEPS) steps.
@@ -154,7 +154,7 @@ impl TensorLayout {
         Ok(Place::Padding)
     }
 
-    /// Whether a negative offset lies within the bounds of the layout.
+    /// Returns whether a negative offset is within the bounds of the layout.
     const fn below(&self, offset: i64) -> bool {
         match self.layout().bounds() {
             Some((low, _)) => low <= offset,
@@ -162,11 +162,11 @@ impl TensorLayout {
         }
     }
 
-    /// The elements from `coord` on along `dim`, as far as their offsets form an arithmetic sequence
-    /// that the layout's digits show (a longer one may exist).
+    /// Returns the elements from `coord` on along `dim`, as far as the digits of the layout show that their offsets form
+    /// an arithmetic sequence (a longer one may exist).
     ///
     /// # Errors
-    /// As [`TensorLayout::offset`]; [out of range](Error::is_out_of_range) for a dim beyond the rank.
+    /// Those of [`TensorLayout::offset`]; [out of range](Error::is_out_of_range) for a dim beyond the rank.
     ///
     /// ```
     /// use tilewright_core::{Layout, Run, TensorLayout};
@@ -238,7 +238,7 @@ impl TensorLayout {
     }
 }
 
-/// A coordinate on its way along a dim: where each working axis is, and by how much it grows.
+/// A coordinate that moves along a dim: the position on each working axis, and its increase per step.
 struct Walk {
     at: Working,
     growth: Working,
@@ -273,8 +273,8 @@ impl Walk {
         }
     }
 
-    /// Divides an axis by `by`: the quotient stays, the remainder and its growth are returned. The
-    /// length is cut where the remainder would overflow.
+    /// Divides an axis by `by`: the quotient stays, and the remainder and its growth are returned. The length ends before
+    /// the remainder would overflow.
     const fn divide(&mut self, axis: usize, by: u64) -> (u64, u64) {
         let (x, growth) = (self.at.axes[axis], self.growth.axes[axis]);
         let digit = x % by;

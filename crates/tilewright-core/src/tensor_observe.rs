@@ -1,8 +1,7 @@
 //! Properties of a tensor layout as a whole, over its logical coordinates.
 //!
-//! Laws (checked against brute force below): `injective` is "no two elements share an offset";
-//! `contiguous_run` is the number of consecutive offsets, from the first element's on, that hold
-//! elements, where each axis's strides ascend.
+//! Laws (checked against brute force below): `injective` means that no two elements share an offset. `contiguous_run` is
+//! the number of consecutive offsets, from the first element's on, that hold elements, if the strides of each axis ascend.
 
 use crate::{
     Error, MAX_MODES, Mode, TensorLayout,
@@ -10,11 +9,11 @@ use crate::{
     observe::{Rest, SEARCH_BITS},
 };
 
-/// The digits of a layout, cut down to those logical coordinates reach.
+/// The digits of a layout, limited to the range that logical coordinates reach.
 struct Clipped {
     modes: [Mode; MAX_MODES],
     len: usize,
-    /// Whether every combination of digits is a logical coordinate.
+    /// Set if every combination of digits is a logical coordinate.
     exact: bool,
 }
 
@@ -29,7 +28,7 @@ impl Clipped {
             while i < modes.len() {
                 let extent = modes[i].extent();
                 let reached = if left < extent { left } else { extent };
-                // A digit that is cut short, or wraps unevenly, leaves some combinations out.
+                // A digit that is cut short, or wraps unevenly, omits some combinations.
                 clipped.exact &= left <= extent || left % extent == 0;
                 clipped.modes[clipped.len] = Mode::new(reached, modes[i].stride());
                 clipped.len += 1;
@@ -43,11 +42,11 @@ impl Clipped {
 }
 
 impl TensorLayout {
-    /// Whether no two logical elements share an offset.
+    /// Returns whether no two logical elements share an offset.
     ///
     /// # Errors
-    /// [undecided](Error::is_undecided) if neither the structure of the digits nor an enumeration of
-    /// up to [`SEARCH_BITS`] elements and offsets decides.
+    /// [undecided](Error::is_undecided) if neither the structure of the digits nor an enumeration of up to
+    /// [`SEARCH_BITS`] elements and offsets decides.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -95,9 +94,9 @@ impl TensorLayout {
         Ok(true)
     }
 
-    /// The number of consecutive offsets, from that of the first element on, that hold elements; 0 for
-    /// an empty array. Where steps or a swizzle are in the way, and where the strides of an axis's digits
-    /// do not ascend from 0, the longest run of stride 1 along one logical dim instead.
+    /// Returns the number of consecutive offsets, from that of the first element on, that hold elements; 0 for an empty
+    /// array. For a layout with steps or a swizzle, or with an axis whose strides do not ascend from 0, returns the longest run
+    /// of stride 1 along one logical dim instead.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -113,14 +112,14 @@ impl TensorLayout {
         if self.contiguous_run_is_exact() { run_of(self) } else { self.run_along_a_dim() }
     }
 
-    /// Whether [`TensorLayout::contiguous_run`] is the whole run, and not only a part of it that one
-    /// logical dim shows.
+    /// Returns whether [`TensorLayout::contiguous_run`] is the whole run, and not only the part of it along one logical
+    /// dim.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
     /// let exact = |text| TensorLayout::of(&Layout::parse(text).unwrap()).contiguous_run_is_exact();
     /// assert!(exact("(3,4):(4,1)"));
-    /// // Offsets 0 2 1 3 along one dim: the run is 4, and a walk along the dim sees 1.
+    /// // Offsets 0 2 1 3 along one dim: the run is 4, and a walk along the dim finds 1.
     /// assert!(!exact("((2,2)):((2,1))"));
     /// ```
     pub const fn contiguous_run_is_exact(&self) -> bool {
@@ -144,7 +143,7 @@ impl TensorLayout {
     }
 }
 
-/// Whether the strides of every axis are positive or zero and grow from digit to digit.
+/// Returns whether the strides of every axis are positive or zero and grow from digit to digit.
 const fn ascends(tensor: &TensorLayout) -> bool {
     let mut axis = 0;
     while let Some(modes) = tensor.layout().axis(axis) {
@@ -163,8 +162,8 @@ const fn ascends(tensor: &TensorLayout) -> bool {
     true
 }
 
-/// Climbs the digits whose strides chain (1, e₀, e₀e₁, …) as far as they are full. At the first that
-/// is cut short, the run goes on inside its last turn with what the axis has left there.
+/// Follows the digits whose strides chain (1, e₀, e₀e₁, …) as far as they are full. At the first that is cut short,
+/// the run continues inside its last step with the remaining part of the axis.
 const fn run_of(tensor: &TensorLayout) -> u64 {
     let rank = tensor.rank();
     let (mut left, mut total, mut ceiling, mut axis) = ([0u64; MAX_MODES], 0u64, i64::MAX, 0);
@@ -183,7 +182,7 @@ const fn run_of(tensor: &TensorLayout) -> u64 {
                 run *= extent;
                 continue;
             }
-            // `have` turns, the last of them with `left mod below` of the digits below.
+            // `have` steps, the last of them with `left mod below` of the digits below.
             let rest = left[axis] % below;
             if rest == 0 {
                 return total + run * have;
@@ -196,8 +195,8 @@ const fn run_of(tensor: &TensorLayout) -> u64 {
     }
 }
 
-/// The digit of extent > 1 with this stride, if that is below the ceiling: its axis, the cut it begins
-/// at and its extent.
+/// Returns the digit of extent > 1 with this stride, if that is below the ceiling: its axis, the cut at which it
+/// begins, and its extent.
 const fn digit_of_stride(
     tensor: &TensorLayout,
     stride: u64,

@@ -1,12 +1,11 @@
-//! Sentences put together in constants, where nothing formats.
+//! Sentences composed in constants, where formatting is unavailable.
 //!
-//! Law: what is written here reads as `Display` writes it (tested on the errors of all kinds), up to the
-//! room of a [`Text`].
+//! Law: the text equals that of `Display` (tested on the errors of all kinds), up to the capacity of a [`Text`].
 
-/// The room of a [`Text`], in bytes: a coordinate of 32 integers, four numbers and two sentences.
+/// The capacity of a [`Text`], in bytes: a coordinate of 32 integers, four numbers and two sentences.
 const ROOM: usize = 1280;
 
-/// A text under construction in a `const fn`. What has no room is left out.
+/// A text under construction in a `const fn`. Parts that do not fit are omitted.
 pub(crate) struct Text {
     bytes: [u8; ROOM],
     len: usize,
@@ -30,7 +29,7 @@ impl Text {
             self.len += 1;
             i += 1;
         }
-        // A character cut in two goes whole.
+        // A character that would be cut in two is omitted.
         while i < to && bytes[i] & 0xC0 == 0x80 && self.len > start {
             i -= 1;
             self.len -= 1;

@@ -1,7 +1,7 @@
 //! Integers and tuples of them, nested to any depth: CuTe's and TLA's IntTuple.
 //!
-//! Laws: `parse(print(T)) = T`; the integer `3` and the tuple `(3)` of one are different values, and
-//! `(3,)` reads as the latter.
+//! Laws: `parse(print(T)) = T`; the integer `3` and the tuple `(3)` of one are different values, and `(3,)` reads as the
+//! latter.
 
 use core::fmt;
 
@@ -15,10 +15,10 @@ use crate::{
     macros::tri,
 };
 
-/// An integer, or a tuple of such: a shape, a stride, a coordinate, an order; heap-free.
+/// An integer, or a nested tuple of integers: a shape, strides, a coordinate or an order; without heap storage.
 ///
-/// At most [`MAX_MODES`] integers, brackets nested at most
-/// [`MAX_DEPTH`](crate::MAX_DEPTH) deep. Source of the notion: CUTLASS `include/cute/int_tuple.hpp`.
+/// At most [`MAX_MODES`] integers, in brackets nested at most [`MAX_DEPTH`](crate::MAX_DEPTH) deep. Source: CUTLASS
+/// `include/cute/int_tuple.hpp`.
 ///
 /// ```
 /// use tilewright_core::IntTuple;
@@ -37,7 +37,7 @@ pub struct IntTuple {
 }
 
 impl IntTuple {
-    /// The tuple with these integers, bracketed by `profile`.
+    /// Creates the tuple with these integers and the brackets of `profile`.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if `profile` has another number of leaves or an open bracket.
@@ -64,7 +64,7 @@ impl IntTuple {
         Ok(IntTuple { values: all, profile: profile.copied() })
     }
 
-    /// The tuple of these parts.
+    /// Creates the tuple of these parts.
     ///
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_MODES`] integers or [`MAX_DEPTH`](crate::MAX_DEPTH) brackets;
@@ -100,7 +100,7 @@ impl IntTuple {
         Ok(IntTuple { values, profile })
     }
 
-    /// A bare integer: rank 1, depth 0.
+    /// Creates a bare integer: rank 1, depth 0.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -114,7 +114,7 @@ impl IntTuple {
         IntTuple { values, profile: Profile::LEAF }
     }
 
-    /// A flat tuple, `(a,b,c)`.
+    /// Creates a flat tuple, `(a,b,c)`.
     ///
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_MODES`].
@@ -136,7 +136,7 @@ impl IntTuple {
     /// ```
     /// use tilewright_core::IntTuple;
     /// assert_eq!(IntTuple::parse("(_4,(-2,3))").unwrap().to_string(), "(4,(-2,3))");
-    /// // A `_` alone keeps a position, which only a slicer does.
+    /// // A bare `_` keeps a position, which only a slicer does.
     /// assert!(IntTuple::parse("(4,_)").unwrap_err().to_string().contains("keeps a position"));
     /// assert_eq!(IntTuple::parse("(4,x)").unwrap_err().span(), (3, 4));
     /// ```
@@ -155,7 +155,7 @@ impl IntTuple {
         }
     }
 
-    /// The integers, left to right, without their brackets.
+    /// Returns the integers, left to right, without their brackets.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -165,20 +165,20 @@ impl IntTuple {
         self.values.split_at(self.profile.leaves()).0
     }
 
-    /// How the integers are bracketed.
+    /// Returns the brackets of the integers.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
     /// let (shape, stride) = ("((4,2),12)", "((12,48),1)");
     /// let read = |text| IntTuple::parse(text).unwrap();
-    /// // Shape and stride of one layout are bracketed alike.
+    /// // Shape and stride of one layout have the same brackets.
     /// assert!(read(shape).profile().same(read(stride).profile()));
     /// ```
     pub const fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// The number of top-level positions; 1 for an integer.
+    /// Returns the number of top-level positions; 1 for an integer.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -189,7 +189,7 @@ impl IntTuple {
         self.profile.rank()
     }
 
-    /// The depth of nesting; 0 for an integer.
+    /// Returns the depth of nesting; 0 for an integer.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -200,7 +200,7 @@ impl IntTuple {
         self.profile.depth()
     }
 
-    /// The integer this is, if it is no tuple.
+    /// Returns the value if this is an integer and not a tuple.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -211,7 +211,7 @@ impl IntTuple {
         if self.profile.depth() == 0 { Some(self.values[0]) } else { None }
     }
 
-    /// The part at a path of positions, each within the part before; an integer is its own part 0.
+    /// Returns the part at a path of positions, each within the part before; an integer is its own part 0.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) past a tuple's rank.
@@ -229,7 +229,7 @@ impl IntTuple {
         IntTuple::built(&builder)
     }
 
-    /// The tuple that a builder was told, integer by integer.
+    /// Returns the tuple of the integers that a builder received.
     pub(crate) const fn built(builder: &Builder) -> Result<IntTuple, Error> {
         let (modes, mut values, mut i) = (builder.modes(), [0; MAX_MODES], 0);
         while i < modes.len() {
@@ -239,7 +239,7 @@ impl IntTuple {
         IntTuple::new(values.split_at(modes.len()).0, &tri!(builder.profile()))
     }
 
-    /// Appends a part of this tuple.
+    /// Appends a part of this tuple to a builder.
     pub(crate) const fn put(&self, builder: &mut Builder, node: Node) -> Result<(), Error> {
         let (mut modes, mut i) = ([Mode::new(0, 0); MAX_MODES], 0);
         while i < self.profile.leaves() {
@@ -249,7 +249,7 @@ impl IntTuple {
         builder.node(&modes, &self.profile, node)
     }
 
-    /// The product of all integers; 1 for `()`. For a shape, the number of coordinates.
+    /// Returns the product of all integers; 1 for `()`. For a shape, this is the number of coordinates.
     ///
     /// # Errors
     /// [overflow](Error::is_overflow) beyond 64 bits.
@@ -282,10 +282,10 @@ impl IntTuple {
         Ok(product)
     }
 
-    /// The product of each top-level position: `((4,2),3)` gives `(8,3)`, an integer itself.
+    /// Returns the product of each top-level position: `(8,3)` for `((4,2),3)`; an integer is unchanged.
     ///
     /// # Errors
-    /// As [`IntTuple::product`].
+    /// Those of [`IntTuple::product`].
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -304,7 +304,7 @@ impl IntTuple {
         IntTuple::flat(values.split_at(axis).0)
     }
 
-    /// The same value again; `Clone::clone` for `const fn`.
+    /// Returns a copy: `Clone::clone` as a `const fn`.
     ///
     /// ```
     /// use tilewright_core::{IntTuple, expect_const};
@@ -318,7 +318,7 @@ impl IntTuple {
 }
 
 impl Layout {
-    /// The extents, bracketed as the layout is.
+    /// Returns the extents with the brackets of the layout.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -336,7 +336,7 @@ impl Layout {
         IntTuple { values, profile: self.profile().copied() }
     }
 
-    /// The strides in elements, bracketed as the layout is.
+    /// Returns the strides, in elements, with the brackets of the layout.
     ///
     /// ```
     /// use tilewright_core::Layout;

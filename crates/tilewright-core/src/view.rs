@@ -1,9 +1,8 @@
-//! A slice seen through a tensor layout.
+//! Slices indexed through a tensor layout.
 //!
-//! Law: an algorithm written over views gives the same answer whatever the layout of the data
-//! (`tests/all/views.rs`: sum, row maxima and matrix product over row-major, column-major, padded and
-//! blocked storage). `v[[i, j]]` is `v.get(&[i, j])`, and [`ViewMut::fill_padding`] writes exactly the places that
-//! hold no element.
+//! Law: an algorithm written over views returns the same result for every layout of the data (`tests/all/views.rs`: sum,
+//! row maxima and matrix product over row-major, column-major, padded and blocked storage). `v[[i, j]]` is
+//! `v.get(&[i, j])`, and [`ViewMut::fill_padding`] writes exactly the storage elements that hold no logical element.
 
 use core::ops::{Index, IndexMut};
 
@@ -13,15 +12,15 @@ use crate::{
     macros::tri,
 };
 
-/// Where a view looks: a box of logical coordinates, its dims in any order, some held fixed.
+/// The region of a view: a box of logical coordinates, with its dims in any order and some dims fixed.
 ///
-/// Nested layouts are not translation-invariant, so a tile is not a pointer bump: the window keeps
-/// where it begins and asks the layout of the whole array.
+/// Nested layouts are not translation-invariant, so a tile is not a moved pointer: the window stores its origin and
+/// indexes the layout of the whole array.
 #[derive(Clone)]
 struct Window {
     /// The logical coordinate of the view's first element.
     origin: Coord,
-    /// The layout's dim behind each dim of the view.
+    /// The dim of the layout for each dim of the view.
     dims: [u8; MAX_MODES],
     extents: Coord,
 }
@@ -37,7 +36,7 @@ impl Window {
         })
     }
 
-    /// The logical coordinate behind a coordinate of the view.
+    /// Returns the logical coordinate of a coordinate of the view.
     fn coord(&self, coord: &[u64]) -> Option<Coord> {
         let extents = self.extents.as_slice();
         if coord.len() != extents.len() || coord.iter().zip(extents).any(|(x, extent)| x >= extent)
@@ -157,11 +156,11 @@ macro_rules! views {
         }
 
         impl<'a, T> $name<'a, T> {
-            /// The whole array in `data`, laid out by `layout`.
+            /// Creates a view of the whole array in `data`, stored by `layout`.
             ///
             /// # Errors
-            /// [out of range](Error::is_out_of_range) if the slice is shorter than the capacity or
-            /// an offset is negative: afterwards every element is inside the slice.
+            /// [out of range](Error::is_out_of_range) if the slice is shorter than the capacity, or if an offset is negative.
+            /// After this check, every element is inside the slice.
             ///
             /// ```
             /// use tilewright_core::{TensorLayout, View, ViewMut};
@@ -176,14 +175,14 @@ macro_rules! views {
                 Ok($name { data, layout, window: Window::whole(layout)? })
             }
 
-            /// The extents of the view.
+            /// Returns the extents of the view.
             ///
             /// ```
             /// use tilewright_core::{Fractal, View};
             /// let layout = Fractal::ZN.pattern(16, 16).layout(&[20, 30]).unwrap();
             /// let data = vec![0u16; layout.capacity() as usize];
             /// let view = View::new(&data, &layout).unwrap();
-            /// // Of the array, without its padding; of a part, what the part has.
+            /// // The extents of the array, without its padding; of a part, the extents of the part.
             /// assert_eq!(view.extents(), [20, 30]);
             /// assert_eq!(view.tile(&[16, 0], &[16, 16]).unwrap().extents(), [4, 16]);
             /// ```
@@ -191,7 +190,7 @@ macro_rules! views {
                 self.window.extents.as_slice()
             }
 
-            /// The number of elements.
+            /// Returns the number of elements.
             ///
             /// ```
             /// use tilewright_core::{TensorLayout, View};
@@ -203,7 +202,7 @@ macro_rules! views {
                 self.extents().iter().product()
             }
 
-            /// The storage, padding included.
+            /// Returns the storage, padding included.
             ///
             /// ```
             /// use tilewright_core::{Layout, TensorLayout, View};
@@ -215,20 +214,20 @@ macro_rules! views {
                 self.data
             }
 
-            /// The layout of the whole array behind the view.
+            /// Returns the layout of the whole array that the view is a part of.
             ///
             /// ```
             /// use tilewright_core::{TensorLayout, View};
             /// let layout = TensorLayout::row_major(&[4, 6]).unwrap();
             /// let view = View::new(&[0u8; 24], &layout).unwrap();
-            /// // A part sees less of the array, but it is the same array.
+            /// // A part covers less of the array, but it is the same array.
             /// assert_eq!(view.slice(0, 2).unwrap().layout(), &layout);
             /// ```
             pub fn layout(&self) -> &'a TensorLayout {
                 self.layout
             }
 
-            /// Whether the view is the whole array, dims in the layout's order.
+            /// Returns whether the view is the whole array with its dims in the layout's order.
             ///
             /// ```
             /// use tilewright_core::{TensorLayout, View};
@@ -243,13 +242,13 @@ macro_rules! views {
                     && self.window.dims.iter().zip(0..self.layout.rank() as u8).all(|(&a, b)| a == b)
             }
 
-            /// The storage index of an element, in elements; `None` outside the extents.
+            /// Returns the index of an element in the storage; `None` outside the extents.
             ///
             /// ```
             /// use tilewright_core::{TensorLayout, View};
             /// let layout = TensorLayout::col_major(&[4, 6]).unwrap();
             /// let view = View::new(&[0u8; 24], &layout).unwrap();
-            /// // Row 2 of the array is row 0 of the part: counted in the array's storage.
+            /// // Row 2 of the array is row 0 of the part; the index counts in the array's storage.
             /// let part = view.tile(&[2, 1], &[2, 2]).unwrap();
             /// assert_eq!((part.offset(&[0, 0]), part.offset(&[0, 2])), (Some(6), None));
             /// ```
@@ -258,7 +257,7 @@ macro_rules! views {
                 self.layout.offset(whole.as_slice()).ok()?.try_into().ok()
             }
 
-            /// The element at this coordinate; `None` outside the extents.
+            /// Returns the element at this coordinate; `None` outside the extents.
             ///
             /// ```
             /// use tilewright_core::{Layout, TensorLayout, View};
@@ -266,14 +265,14 @@ macro_rules! views {
             /// let layout = TensorLayout::new(&[3, 2], &layout, 8).unwrap();
             /// let view = View::new(b"adbecxfx", &layout).unwrap();
             /// assert_eq!((view.get(&[0, 1]), view.get(&[2, 0])), (Some(&b'b'), Some(&b'c')));
-            /// // Padding is no element.
+            /// // Padding is not an element.
             /// assert_eq!(view.get(&[3, 0]), None);
             /// ```
             pub fn get(&self, coord: &[u64]) -> Option<&T> {
                 self.data.get(self.offset(coord)?)
             }
 
-            /// The coordinates and elements, row-major (the last dim of the view varies fastest).
+            /// Iterates over coordinates and elements, row-major (the last dim of the view varies fastest).
             ///
             /// ```
             /// use tilewright_core::{TensorLayout, View};
@@ -291,7 +290,7 @@ macro_rules! views {
                 Exact { items, left: self.size() }
             }
 
-            /// The storage index of an element, for an index in brackets.
+            /// Returns the index of an element in the storage, for an index in brackets.
             #[track_caller]
             fn place<const N: usize>(&self, coord: [usize; N]) -> usize {
                 match self.offset(&coord.map(|x| x as u64)) {
@@ -305,7 +304,7 @@ macro_rules! views {
         }
 
         /// # Panics
-        /// Outside the extents, as indices of slices do; `get` returns `None` there.
+        /// Panics outside the extents, as indexing of slices does; `get` returns `None` there.
         impl<T, const N: usize> Index<[usize; N]> for $name<'_, T> {
             type Output = T;
 
@@ -318,7 +317,7 @@ macro_rules! views {
 }
 
 views! {
-    /// A shared slice seen through a tensor layout, or a part of it: never moves data.
+    /// A shared slice, or a part of it, indexed through a tensor layout; it never moves data.
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, View};
@@ -337,7 +336,7 @@ views! {
 }
 
 views! {
-    /// A mutable slice seen through a tensor layout.
+    /// A mutable slice, or a part of it, indexed through a tensor layout.
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, ViewMut};
@@ -353,7 +352,7 @@ views! {
 }
 
 /// # Panics
-/// Outside the extents, as indices of slices do; `get_mut` returns `None` there.
+/// Panics outside the extents, as indexing of slices does; `get_mut` returns `None` there.
 impl<T, const N: usize> IndexMut<[usize; N]> for ViewMut<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, coord: [usize; N]) -> &mut T {
@@ -362,9 +361,9 @@ impl<T, const N: usize> IndexMut<[usize; N]> for ViewMut<'_, T> {
     }
 }
 
-/// Calls `each` with every place that holds no element, in ascending order.
+/// Calls `each` with the index of every storage element that holds no logical element, in ascending order.
 fn each_padding(layout: &TensorLayout, mut each: impl FnMut(usize)) -> Result<(), Error> {
-    // The dim along which neighbours are stored side by side: its runs are passed over at once.
+    // The dim along which neighbours are contiguous in storage: its runs are skipped at once.
     let origin = Coord::origin(layout.rank());
     let neighbours = |coord: &Coord, dim| match layout.run(coord.as_slice(), dim) {
         Ok(run) if run.stride == 1 => run.len,
@@ -395,11 +394,11 @@ impl<T> Clone for View<'_, T> {
 }
 
 impl<'a, T> View<'a, T> {
-    /// The part of `shape` coordinates from `origin` on, clipped at the edge of the view.
+    /// Returns the part of `shape` coordinates from `origin` on, clipped at the edge of the view.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another rank, [out of range](Error::is_out_of_range) for an
-    /// origin beyond the view.
+    /// [mismatch](Error::is_mismatch) for another rank; [out of range](Error::is_out_of_range) for an origin beyond the
+    /// view.
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, View};
@@ -415,10 +414,10 @@ impl<'a, T> View<'a, T> {
         Ok(View { data: self.data, layout: self.layout, window: self.window.tile(origin, shape)? })
     }
 
-    /// The part with coordinate `x` of dim `dim`, of one dim less.
+    /// Returns the part with coordinate `x` of dim `dim`; it has one dim less.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim or coordinate the view does not have.
+    /// [out of range](Error::is_out_of_range) for a dim or coordinate that the view does not have.
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, View};
@@ -432,10 +431,10 @@ impl<'a, T> View<'a, T> {
         Ok(View { data: self.data, layout: self.layout, window: self.window.slice(dim, x)? })
     }
 
-    /// The same elements with dims in another order: dim `i` of the result is dim `order[i]`.
+    /// Returns the same elements with dims in another order: dim `i` of the result is dim `order[i]`.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) or [illegal](Error::is_illegal) for no permutation.
+    /// [mismatch](Error::is_mismatch) or [illegal](Error::is_illegal) if `order` is not a permutation of the dims.
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, View};
@@ -449,18 +448,18 @@ impl<'a, T> View<'a, T> {
         Ok(View { data: self.data, layout: self.layout, window: self.window.permute(order)? })
     }
 
-    /// The coordinates and elements of the whole array in the order of their offsets.
+    /// Iterates over coordinates and elements of the whole array in the order of their offsets.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a part of an array; [undecided](Error::is_undecided)
-    /// as [`TensorLayout::locate`].
+    /// [unsupported](Error::is_unsupported) for a part of an array. Items are [undecided](Error::is_undecided) errors
+    /// as in [`TensorLayout::locate`].
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout, View};
     /// let layout = Layout::parse("(2,2):(1,3)").unwrap();
     /// let layout = TensorLayout::new(&[2, 2], &layout, 6).unwrap();
     /// let view = View::new(b"ac-bd-", &layout).unwrap();
-    /// // As they lie, padding left out.
+    /// // In memory order, without padding.
     /// let stored: Vec<u8> = view.iter_memory().unwrap().map(|cell| *cell.unwrap().1).collect();
     /// assert_eq!(stored, b"acbd");
     /// let part = view.slice(0, 0).unwrap();
@@ -488,7 +487,7 @@ impl<'a, T> View<'a, T> {
 }
 
 impl<T> ViewMut<'_, T> {
-    /// The element at this coordinate; `None` outside the extents.
+    /// Returns the element at this coordinate; `None` outside the extents.
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, ViewMut};
@@ -504,13 +503,13 @@ impl<T> ViewMut<'_, T> {
         self.data.get_mut(offset)
     }
 
-    /// Fills the padding with `value`: every place of the storage without an element. The elements stay unchanged.
+    /// Fills the padding with `value`: every storage element that holds no logical element. Elements are unchanged.
     ///
-    /// The layout is asked about the places one by one. For large arrays, a plan of `tilewright-relayout` is faster.
+    /// Each storage element is located separately. For large arrays, a plan of `tilewright-relayout` is faster.
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for a part of an array, since padding belongs to the whole;
-    /// [undecided](Error::is_undecided) as [`TensorLayout::locate`]. Then nothing is written.
+    /// [undecided](Error::is_undecided) as in [`TensorLayout::locate`]; then nothing is written.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout, ViewMut};
@@ -536,7 +535,7 @@ impl<T> ViewMut<'_, T> {
                 "fill the padding of the whole view",
             ));
         }
-        // Once to see that every place is decided, once to write.
+        // The first pass checks that every position is decided, the second writes.
         each_padding(self.layout, |_| ())?;
         each_padding(self.layout, |place| {
             if let Some(place) = self.data.get_mut(place) {
@@ -545,7 +544,7 @@ impl<T> ViewMut<'_, T> {
         })
     }
 
-    /// The storage, padding included.
+    /// Returns the storage, padding included.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout, ViewMut};
@@ -559,10 +558,10 @@ impl<T> ViewMut<'_, T> {
         self.data
     }
 
-    /// The part of `shape` coordinates from `origin` on, clipped at the edge of the view.
+    /// Returns the part of `shape` coordinates from `origin` on, clipped at the edge of the view.
     ///
     /// # Errors
-    /// As [`View::tile`].
+    /// Those of [`View::tile`].
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, ViewMut};
@@ -581,10 +580,10 @@ impl<T> ViewMut<'_, T> {
         })
     }
 
-    /// The part with coordinate `x` of dim `dim`, of one dim less.
+    /// Returns the part with coordinate `x` of dim `dim`; it has one dim less.
     ///
     /// # Errors
-    /// As [`View::slice`].
+    /// Those of [`View::slice`].
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, ViewMut};
@@ -599,10 +598,10 @@ impl<T> ViewMut<'_, T> {
         Ok(ViewMut { window: self.window.slice(dim, x)?, data: self.data, layout: self.layout })
     }
 
-    /// The same elements with dims in another order: dim `i` of the result is dim `order[i]`.
+    /// Returns the same elements with dims in another order: dim `i` of the result is dim `order[i]`.
     ///
     /// # Errors
-    /// As [`View::permute`].
+    /// Those of [`View::permute`].
     ///
     /// ```
     /// use tilewright_core::{TensorLayout, ViewMut};

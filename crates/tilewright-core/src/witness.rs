@@ -1,15 +1,15 @@
-//! A coordinate at which two layouts differ, looked for at a few thousand places.
+//! Samples a few thousand coordinates for one at which two layouts differ.
 //!
-//! Law: what is answered is a difference; no answer says nothing. Layouts that are cut differently mostly
-//! differ at most of their coordinates, so a look at coordinates of every magnitude spares the search,
-//! and ends it where it would not.
+//! Law: a result is a difference; no result proves nothing. Layouts that are cut differently mostly differ at most of
+//! their coordinates. Sampling coordinates of every magnitude therefore saves the search, or ends it where it would not
+//! end.
 
 use crate::{Coord, Difference, TensorLayout};
 
-/// How many scattered coordinates are looked at.
+/// The number of scattered coordinates that are sampled.
 const SCATTERED: u32 = 4096;
 
-/// The difference at this coordinate within the extents of both, if there is one.
+/// Returns the difference at this coordinate within the extents of both, if there is one.
 pub(crate) const fn difference_at(
     a: &TensorLayout,
     b: &TensorLayout,
@@ -23,7 +23,7 @@ pub(crate) const fn difference_at(
     }
 }
 
-/// Some difference of two layouts over the same extents, none of them 0, near the first one found.
+/// Returns some difference of two layouts over the same extents, none of them 0, moved towards the origin.
 pub(crate) const fn witness(a: &TensorLayout, b: &TensorLayout) -> Option<Difference> {
     let (mut looked, mut dim) = (None, a.rank());
     while dim > 0 {
@@ -50,7 +50,7 @@ pub(crate) const fn keep(first: &mut Option<Difference>, found: Option<Differenc
     }
 }
 
-/// The first difference on one line along `dim`, all other coordinates 0 or all at their last.
+/// Returns the first difference on one line along `dim`, with all other coordinates 0 or all at their last.
 const fn along(a: &TensorLayout, b: &TensorLayout, dim: usize, last: bool) -> Option<Difference> {
     let (mut coord, mut other) = (Coord::origin(a.rank()), 0);
     while last && other < a.rank() {
@@ -71,7 +71,7 @@ const fn along(a: &TensorLayout, b: &TensorLayout, dim: usize, last: bool) -> Op
     None
 }
 
-/// How many indices of a line are looked at.
+/// The number of indices of a line that are sampled.
 const LOOKS: u32 = 32 + 3 * 58 + 1;
 
 /// The small indices, those around the powers of two, and the last.
@@ -85,7 +85,7 @@ const fn look(i: u32, extent: u64) -> u64 {
     }
 }
 
-/// The first of coordinates whose magnitudes are random as well, the same ones every time.
+/// Returns the first difference among coordinates of pseudorandom magnitudes, the same ones every time.
 const fn scattered(a: &TensorLayout, b: &TensorLayout) -> Option<Difference> {
     let (mut first, mut state, mut count) = (None, 0x9e37_79b9_7f4a_7c15, 0);
     let mut coord = Coord::origin(a.rank());
@@ -104,7 +104,7 @@ const fn scattered(a: &TensorLayout, b: &TensorLayout) -> Option<Difference> {
     first
 }
 
-/// Vigna's xorshift64*, its better high half folded onto the low one.
+/// Vigna's xorshift64*, with the better high half xored into the low half.
 const fn next(state: &mut u64) -> u64 {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -113,8 +113,8 @@ const fn next(state: &mut u64) -> u64 {
     product ^ (product >> 32)
 }
 
-/// Lowers one coordinate after another, the most significant first, in halving steps, as long as the
-/// layouts differ there.
+/// Lowers one coordinate after another, the most significant first, in halving steps, as long as the layouts
+/// differ there.
 const fn nearer(a: &TensorLayout, b: &TensorLayout, mut found: Difference) -> Difference {
     let mut dim = 0;
     while dim < a.rank() {
@@ -150,10 +150,10 @@ mod tests {
 
     #[test]
     fn differences_at_powers_of_two_and_at_the_last_are_found() {
-        // At 2^40 and the one behind it, of 2^40 + 3.
+        // At 2^40 and the coordinate after it, of 2^40 + 3.
         let single = found("1099511627779:1", "Sw<1,0,40> o 1099511627779:1").unwrap();
         assert_eq!(single.coord.as_slice(), [1 << 40]);
-        // At the last of a line.
+        // At the last coordinate of a line.
         let last = found("(7,1000003):(1,7)", "((7),(1000002,2)):((1),(7,7000015))").unwrap();
         assert_eq!(last.coord.as_slice(), [0, 1_000_002]);
         assert!(found("(7,1000003):(1,7)", "(7,1000003):(1,7)").is_none());

@@ -1,18 +1,18 @@
-//! Putting nested values together: brackets and leaves in the order of the text, and flat chains.
+//! Builders of nested values: brackets and leaves in the order of the text, and flat chains of modes.
 //!
-//! Laws: what [`Builder`] is told in order is what [`Builder::layout`] prints; the layout of a
-//! [`Chain`] is the concatenation of what was pushed, coalesced.
+//! Laws: [`Builder::layout`] has the brackets and leaves that the builder received, in order; the layout of a [`Chain`]
+//! is the coalesced concatenation of the modes that were pushed.
 
 use super::walk::Node;
 use crate::{Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
 
-/// A nested tuple under construction. The leaves are modes; a tuple of integers rides in the strides.
+/// A nested tuple under construction. The leaves are modes; for a tuple of integers, the integers are the strides.
 pub(crate) struct Builder {
     modes: [Mode; MAX_MODES],
     opened: [usize; MAX_MODES],
     closed: [usize; MAX_MODES],
     len: usize,
-    /// Brackets opened since the last leaf.
+    /// The number of brackets opened since the last leaf.
     pending: usize,
 }
 
@@ -36,7 +36,7 @@ impl Builder {
     }
 
     pub(crate) const fn open(&mut self) {
-        // Beyond the limit the brackets are counted no further; `Profile::push` refuses them.
+        // Brackets beyond the limit are not counted; `Profile::push` refuses them.
         if self.pending <= MAX_DEPTH {
             self.pending += 1;
         }
@@ -77,7 +77,7 @@ impl Builder {
         self.leaf(Mode::new(0, value))
     }
 
-    /// Appends a node of another tuple, with its own brackets.
+    /// Appends a node of another tuple with its own brackets.
     pub(crate) const fn node(
         &mut self,
         modes: &[Mode],
@@ -108,7 +108,7 @@ impl Builder {
         self.node(layout.modes(), layout.profile(), Node::root(layout.profile()))
     }
 
-    /// Appends the top-level positions of a layout, without the brackets around them.
+    /// Appends the top-level parts of a layout, without the brackets around them.
     pub(crate) const fn parts(&mut self, layout: &Layout) -> Result<(), Error> {
         let (root, mut i) = (Node::root(layout.profile()), 0);
         while let Some(node) = root.child(layout.profile(), i) {
@@ -132,7 +132,7 @@ impl Builder {
     }
 }
 
-/// A flat layout under construction that coalesces as it grows.
+/// A flat layout under construction; modes are coalesced as they are pushed.
 pub(crate) struct Chain {
     modes: [Mode; MAX_MODES],
     len: usize,
@@ -147,7 +147,7 @@ impl Chain {
         self.modes.split_at(self.len).0
     }
 
-    /// Appends `extent` coordinates `stride` apart.
+    /// Appends a mode of `extent` coordinates with this stride.
     pub(crate) const fn push(&mut self, extent: u64, stride: i128) -> Result<(), Error> {
         if extent == 1 {
             return Ok(());
@@ -180,7 +180,7 @@ impl Chain {
         Ok(())
     }
 
-    /// `1:0`, one bare mode, or a flat tuple.
+    /// Returns `1:0`, one bare mode, or a flat tuple.
     pub(crate) const fn layout(&self, offset: i64) -> Result<Layout, Error> {
         match self.len {
             0 => Layout::new(&[Mode::new(1, 0)], &Profile::LEAF, offset, Swizzle::IDENTITY),

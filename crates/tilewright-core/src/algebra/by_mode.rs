@@ -1,19 +1,19 @@
-//! Operations by mode: each axis by a tiler of its own, and how the results stand together.
+//! Operations by mode: each axis has its own tiler, and the results are combined in one of several forms.
 //!
-//! Law: axis i of the result is `Aᵢ ⋆ Tᵢ`, where `Aᵢ` is axis i of A alone and ⋆ the operation; an axis
-//! without a tiler, or with [`Tiler::Keep`], stays as it is, and [`Tiler::Modes`] is the same law one
-//! bracket further in. Offset and swizzle of A stay; the tilers' offsets add to it. Gathered, the first
-//! parts of all axes come before their second parts: tiles before rests, blocks before copies. An axis
-//! without a tiler is a second part.
+//! Law: axis i of the result is `Aᵢ ⋆ Tᵢ`, where `Aᵢ` is axis i of A alone and ⋆ is the operation. An axis without a
+//! tiler, or with [`Tiler::Keep`], is unchanged; [`Tiler::Modes`] applies the same law to the modes within the axis. The
+//! offset and swizzle of A are kept, and the offsets of the tilers add to the offset. In the gathered forms, the first parts
+//! of all axes come before their second parts: tiles before rests, blocks before copies. An axis without a tiler is a second
+//! part.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp` (`transform_layout`, `tile_unzip`).
 
 use super::{build::Builder, walk::Node};
 use crate::{Error, Layout, MAX_DEPTH, Mode, Profile, Swizzle, macros::tri};
 
-/// What one axis is composed with, divided by or multiplied with.
+/// The operand for one axis: the axis is composed with it, divided by it or multiplied with it.
 ///
-/// Source of the notion: CuTe's by-mode tilers, CUTLASS `include/cute/layout.hpp` (`is_tiler`).
+/// Source: CuTe's by-mode tilers, CUTLASS `include/cute/layout.hpp` (`is_tiler`).
 ///
 /// ```
 /// use tilewright_core::{Layout, Tiler};
@@ -33,29 +33,29 @@ use crate::{Error, Layout, MAX_DEPTH, Mode, Profile, Swizzle, macros::tri};
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiler<'a> {
-    /// This layout.
+    /// A layout.
     Layout(&'a Layout),
-    /// `n:1`: the first n coordinates.
+    /// The layout `n:1`: the first n coordinates.
     Extent(u64),
-    /// CuTe's `_`: all of the axis, as it is.
+    /// CuTe's `_`: the whole axis, unchanged.
     Keep,
     /// A tiler for each mode within the axis.
     Modes(&'a [Tiler<'a>]),
 }
 
-/// What is done to an axis and its tiler.
+/// The operation that combines an axis with its tiler.
 #[derive(Clone, Copy)]
 pub(crate) enum Operation {
     Compose,
-    /// Into (tile, rest).
+    /// Divides into (tile, rest).
     Divide,
-    /// Into (tile, rest), rounded up to whole tiles.
+    /// Divides into (tile, rest), rounded up to whole tiles.
     DivideUp,
-    /// Into (block, copies).
+    /// Multiplies into (block, copies).
     Multiply,
 }
 
-/// How the first and second parts of several axes stand together.
+/// The arrangement of the first and second parts of several axes.
 #[derive(Clone, Copy)]
 pub(crate) enum Form {
     Zipped,
@@ -74,7 +74,7 @@ impl Operation {
         }
     }
 
-    /// Which half an axis that is kept belongs to; the other half has `1:0` for it.
+    /// Returns which half an axis that is kept belongs to; the other half has `1:0` for it.
     const fn keeps_in(self) -> usize {
         match self {
             Operation::Multiply => 0,
@@ -84,11 +84,11 @@ impl Operation {
 }
 
 impl Layout {
-    /// Each axis composed with a tiler of its own. Fewer tilers than axes leave the rest as they are.
+    /// Composes each axis with its own tiler. If there are fewer tilers than axes, the other axes are unchanged.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for more tilers than axes; else as [`Layout::composition`], whose
-    /// numbers then are those of the axis alone.
+    /// [mismatch](Error::is_mismatch) for more tilers than axes; otherwise those of [`Layout::composition`], whose
+    /// numbers then refer to the axis alone.
     ///
     /// ```
     /// use tilewright_core::{Layout, Tiler};
@@ -103,7 +103,7 @@ impl Layout {
     }
 }
 
-/// Each axis by its tiler, in its place.
+/// Combines each axis with its tiler and keeps the order of the axes.
 pub(crate) const fn by_mode(
     layout: &Layout,
     tilers: &[Tiler<'_>],
@@ -114,7 +114,7 @@ pub(crate) const fn by_mode(
     finished(&builder, layout, offset)
 }
 
-/// All first parts, then all second parts.
+/// Arranges all first parts before all second parts.
 pub(crate) const fn gathered(
     layout: &Layout,
     tilers: &[Tiler<'_>],
@@ -154,7 +154,7 @@ const fn finished(builder: &Builder, layout: &Layout, added: i128) -> Result<Lay
     builder.layout(offset as i64, layout.swizzle())
 }
 
-/// Every axis with its result, one after another in a bracket; the sum of the tilers' offsets.
+/// Appends the result of every axis in one bracket; returns the sum of the tilers' offsets.
 const fn in_place(
     builder: &mut Builder,
     layout: &Layout,
@@ -195,7 +195,7 @@ const fn result(
     Ok(result.offset() as i128)
 }
 
-/// The first or second part of every axis, one after another; the sum of the tilers' offsets.
+/// Appends the first or second part of every axis; returns the sum of the tilers' offsets.
 const fn half(
     builder: &mut Builder,
     layout: &Layout,
@@ -236,7 +236,7 @@ const fn half(
     Ok(offset)
 }
 
-/// The tiler of an axis; an axis without one stays as it is.
+/// Returns the tiler of an axis; an axis without one is kept.
 const fn tiler<'a>(tilers: &[Tiler<'a>], axis: usize) -> Tiler<'a> {
     if axis < tilers.len() { tilers[axis] } else { Tiler::Keep }
 }
@@ -259,7 +259,7 @@ const fn check(layout: &Layout, tilers: &[Tiler<'_>], depth: usize) -> Result<()
     Ok(())
 }
 
-/// Refuses a tiler under a swizzle: its part of the result would need a swizzle of its own.
+/// Refuses a tiler with a swizzle: its part of the result would need its own swizzle.
 pub(crate) const fn check_plain(tile: &Layout) -> Result<(), Error> {
     if tile.swizzle().is_identity() {
         return Ok(());
@@ -271,7 +271,7 @@ pub(crate) const fn check_plain(tile: &Layout) -> Result<(), Error> {
     ))
 }
 
-/// One axis without offset and swizzle.
+/// Returns one axis without offset and swizzle.
 pub(crate) const fn alone(layout: &Layout, axis: usize) -> Result<Layout, Error> {
     let node = tri!(Node::at(layout.profile(), &[axis]));
     let mut builder = Builder::new();
@@ -279,7 +279,7 @@ pub(crate) const fn alone(layout: &Layout, axis: usize) -> Result<Layout, Error>
     builder.layout(0, Swizzle::IDENTITY)
 }
 
-/// `n:1`.
+/// Returns `n:1`.
 const fn line(extent: u64) -> Result<Layout, Error> {
     Layout::new(&[Mode::new(extent, 1)], &Profile::LEAF, 0, Swizzle::IDENTITY)
 }

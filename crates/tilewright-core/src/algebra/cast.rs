@@ -1,28 +1,27 @@
-//! Larger and smaller elements: `upcast`, `downcast`, `recast`.
+//! Layouts in larger or smaller elements: `upcast`, `downcast`, `recast`.
 //!
-//! Laws. `upcast(L, n)`, n elements seen as one: leaf s:d with 0 < |d| < n shrinks by k = n/|d|, and
-//! `⌊L(c)/n⌋ = upcast(L, n)(⌊c/k⌋ leaf by leaf)` for every c. `downcast(L, n)`, one element seen as n: the
-//! first leaf of stride ±1 grows n-fold, and `⌊downcast(L, n)(c)/n⌋ = L(c with ⌊·/n⌋ at that leaf)`, each of
-//! the n parts once. So `upcast(downcast(L, n), n) = L`. `recast(L, from, to)` goes through the greatest
-//! common width. The brackets stay, nothing is coalesced.
+//! Laws. `upcast(L, n)` regards n elements as one: a leaf s:d with 0 < |d| < n shrinks by k = n/|d|, and
+//! `⌊L(c)/n⌋ = upcast(L, n)(⌊c/k⌋ leaf by leaf)` for every c. `downcast(L, n)` regards one element as n: the first leaf of
+//! stride ±1 grows n-fold, and `⌊downcast(L, n)(c)/n⌋ = L(c with ⌊·/n⌋ at that leaf)`, each of the n parts once. Therefore
+//! `upcast(downcast(L, n), n) = L`. `recast(L, from, to)` goes through the greatest common width. Brackets are kept, and
+//! nothing is coalesced.
 //!
-//! Defined where these hold: strides divide n or are divided by it, extents likewise (two thirds of a
-//! group are no part of it that others could fill up), and what is less than n does not add up to n; a
-//! mode of extent 1 has no stride that could be in the way. `downcast` needs a leaf of stride ±1: between
-//! elements further apart, its parts would have to stand in a leaf that is not there. A swizzle follows
-//! where n is a power of two that its lowest bit clears.
+//! Defined where these laws hold. For `upcast`, strides divide n or are divisible by it, and likewise extents (a partial
+//! group could not be filled by other elements); strides and extents below n must not add up to n. A mode of extent 1 has no
+//! effective stride. `downcast` needs a leaf of stride ±1: the parts of elements that are further apart would need a leaf
+//! that does not exist. A swizzle is converted if n is a power of two; for `upcast`, 2^base of the swizzle
+//! must be at least n.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
 use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, macros::tri, observe::gcd};
 
 impl Layout {
-    /// The layout in elements `n` times as large.
+    /// Returns the layout in elements that are `n` times as large.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) where a stride or an extent is not divisible, or an element would
-    /// begin within a larger one; [illegal](Error::is_illegal) for n = 0;
-    /// [unsupported](Error::is_unsupported) where the swizzle cannot follow.
+    /// [mismatch](Error::is_mismatch) if a stride or an extent is not divisible, or an element would begin within a larger
+    /// one; [illegal](Error::is_illegal) for n = 0; [unsupported](Error::is_unsupported) if the swizzle cannot be converted.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -33,7 +32,7 @@ impl Layout {
     pub const fn upcast(&self, n: u64) -> Result<Layout, Error> {
         tri!(check_factor(n));
         let (mut modes, mut i) = ([Mode::new(1, 0); MAX_MODES], 0);
-        // What is left of an offset below n: it stays between 0 and n − 1.
+        // The remainder of an offset by n: it stays between 0 and n − 1.
         let rest = self.offset().rem_euclid(n as i64) as i128;
         let (mut low, mut high) = (rest, rest);
         while i < self.modes().len() {
@@ -63,12 +62,11 @@ impl Layout {
         )
     }
 
-    /// The layout in elements of which `n` are one of these.
+    /// Returns the layout in elements that are `n` times as small.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if no leaf has stride ±1; [illegal](Error::is_illegal) for n = 0;
-    /// [overflow](Error::is_overflow) beyond 64 bits; [unsupported](Error::is_unsupported) where the
-    /// swizzle cannot follow.
+    /// [overflow](Error::is_overflow) beyond 64 bits; [unsupported](Error::is_unsupported) if the swizzle cannot be converted.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -111,10 +109,10 @@ impl Layout {
         Layout::new(modes.split_at(i).0, self.profile(), offset, swizzle)
     }
 
-    /// The layout of elements of `from` bits in elements of `to` bits: the same memory.
+    /// Returns the layout of elements of `from` bits in elements of `to` bits, over the same memory.
     ///
     /// # Errors
-    /// As [`Layout::upcast`] and [`Layout::downcast`].
+    /// Those of [`Layout::upcast`] and [`Layout::downcast`]; [illegal](Error::is_illegal) for a width of 0 bits.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -122,7 +120,7 @@ impl Layout {
     /// // Eight elements of 6 bits are twelve of 4 bits.
     /// assert_eq!(layout.recast(6, 4).unwrap().to_string(), "(12,4):(1,12)");
     /// assert_eq!(layout.recast(16, 32).unwrap().to_string(), "(4,4):(1,4)");
-    /// // Eight elements of 4 bits are no whole number of 6 bits.
+    /// // Eight elements of 4 bits do not fill a whole number of elements of 6 bits.
     /// assert!(layout.recast(4, 6).unwrap_err().is_mismatch());
     /// ```
     #[doc(alias = "recast_layout")]
@@ -162,7 +160,7 @@ const fn beyond(a: i128, n: u64) -> Error {
     Error::overflow("{} times {}", [a, n as i128], "extents and strides fit 64 bits")
 }
 
-/// The first mode of stride 1, else of stride −1.
+/// Returns the first mode of stride 1, otherwise the first of stride −1.
 const fn unit(modes: &[Mode]) -> Option<usize> {
     let (mut found, mut i) = (None, modes.len());
     while i > 0 {
@@ -182,7 +180,7 @@ const fn unit(modes: &[Mode]) -> Option<usize> {
     found
 }
 
-/// Mode `i` in groups of `n` elements.
+/// Returns mode `i` in groups of `n` elements.
 const fn grouped(mode: Mode, n: u64, i: usize) -> Result<Mode, Error> {
     let (extent, stride) = (mode.extent(), mode.stride());
     let size = stride.unsigned_abs();
@@ -191,7 +189,7 @@ const fn grouped(mode: Mode, n: u64, i: usize) -> Result<Mode, Error> {
     }
     if !n.is_multiple_of(size) {
         if extent < 2 {
-            // The stride is never taken.
+            // The stride of a mode of extent 1 has no effect.
             return Ok(Mode::new(extent, 0));
         }
         return Err(Error::mismatch(
@@ -212,7 +210,7 @@ const fn grouped(mode: Mode, n: u64, i: usize) -> Result<Mode, Error> {
     Ok(Mode::new(extent.div_ceil(per_group), if stride < 0 { -1 } else { 1 }))
 }
 
-/// The swizzle over elements n times as large (or small).
+/// Returns the swizzle over elements that are n times as large or as small.
 const fn shifted(swizzle: Swizzle, n: u64, larger: bool) -> Result<Swizzle, Error> {
     if swizzle.is_identity() || n == 1 {
         return Ok(swizzle);
@@ -325,7 +323,7 @@ mod tests {
         let parse = |text| Layout::parse(text).unwrap();
         let wide = parse("(32,(32,4)):(32,(1,1024))").upcast(16).unwrap();
         assert_eq!(wide.to_string(), "(32,(2,4)):(2,(1,64))");
-        // The stride of a mode of extent 1 is never taken.
+        // The stride of a mode of extent 1 has no effect.
         assert_eq!(parse("(1,8):(5,1)").upcast(4).unwrap().to_string(), "(1,2):(0,1)");
         // Sums of parts must not reach the next group.
         assert!(parse("(2,2):(1,1)").upcast(2).unwrap_err().is_mismatch());

@@ -1,19 +1,19 @@
 //! `coalesce`: the same map in the fewest modes.
 //!
-//! Law: `coalesce(L)(i) = L(i)` for every index i below L's size, its depth is at most 1, and no flat
-//! layout of fewer modes is the same map. Modes of extent 1 go, neighbours `s:d` and `s':s·d` become
-//! one; what is left over is `1:0`, for no coordinates `0:0`. Offset and swizzle stay.
+//! Law: `coalesce(L)(i) = L(i)` for every index i below the size of L, its depth is at most 1, and no flat layout of
+//! fewer modes is the same map. Modes of extent 1 are removed, and neighbours `s:d` and `s':s·d` become one. If no mode
+//! remains, the result is `1:0`, or `0:0` for a layout without coordinates. Offset and swizzle are kept.
 //!
-//! `coalesce_by` does so below each leaf of a profile. `coalesce_extended` keeps the map past the last
-//! coordinate too, where the last mode runs on without end: a last mode of extent 1 may have to stay.
+//! `coalesce_by` applies this below each leaf of a profile. `coalesce_extended` keeps the map past the last coordinate
+//! too, where the last mode continues without end; it may therefore keep a last mode of extent 1.
 //!
-//! Source: CUTLASS `include/cute/layout.hpp` (`coalesce`, `coalesce_x`), whose canonical form this is.
+//! Source: CUTLASS `include/cute/layout.hpp` (`coalesce`, `coalesce_x`); the canonical form is the same.
 
 use super::{build::Builder, walk::Node};
 use crate::{Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, macros::tri};
 
 impl Layout {
-    /// The same map in the fewest modes: a bare mode or a flat tuple.
+    /// Returns the same map in the fewest modes: a bare mode or a flat tuple.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -29,8 +29,8 @@ impl Layout {
         self.with_leaves(modes, len)
     }
 
-    /// [`Layout::coalesce`] that is the same map past the last coordinate too, where the last mode as
-    /// written runs on.
+    /// Returns the same map in the fewest modes, past the last coordinate too, where the last mode as written
+    /// continues.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -46,12 +46,12 @@ impl Layout {
         self.with_leaves(modes, len)
     }
 
-    /// [`Layout::coalesce`] below each leaf of `profile`, whose brackets stay. Positions beyond those
-    /// of the profile stay as they are.
+    /// Coalesces the part below each leaf of `profile`, and keeps the brackets of `profile`. Positions beyond those of
+    /// the profile are unchanged.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) where the profile has a tuple and the layout a mode, or more
-    /// positions than the layout; [limit](Error::is_limit) where brackets nest too deep.
+    /// [mismatch](Error::is_mismatch) if the profile has a tuple where the layout has a mode, or more positions than the
+    /// layout; [limit](Error::is_limit) if brackets nest too deep.
     ///
     /// ```
     /// use tilewright_core::{Layout, Profile};
@@ -77,8 +77,8 @@ impl Layout {
     }
 }
 
-/// Fills `out`, which begins as `1:0` modes, with the merged modes, and tells how many they are.
-/// `extended` keeps a last mode of extent 1 that the mode before does not run on into.
+/// Fills `out`, which is initialised with `1:0` modes, with the merged modes and returns their number. `extended` keeps
+/// a last mode of extent 1 that does not continue the mode before.
 #[inline]
 pub(crate) const fn merge(modes: &[Mode], extended: bool, out: &mut [Mode; MAX_MODES]) -> usize {
     let (mut len, mut i) = (0, 0);
@@ -103,16 +103,16 @@ pub(crate) const fn merge(modes: &[Mode], extended: bool, out: &mut [Mode; MAX_M
     if len == 0 { 1 } else { len }
 }
 
-/// Whether `next` begins where `mode` ends.
+/// Returns whether `next` begins where `mode` ends.
 const fn follows(mode: Mode, next: Mode) -> bool {
-    // I1 keeps extents below 2^63; a product beyond 64 bits is no stride.
+    // I1 keeps extents below 2^63; a product beyond 64 bits is not a stride.
     match (mode.extent() as i64).checked_mul(mode.stride()) {
         Some(end) => end == next.stride(),
         None => false,
     }
 }
 
-/// A layout and a profile walked side by side.
+/// A layout and a profile that are walked together.
 struct ByMode<'a> {
     layout: &'a Layout,
     profile: &'a Profile,
@@ -123,7 +123,7 @@ struct ByMode<'a> {
 }
 
 impl ByMode<'_> {
-    /// Coalesces a part of the layout that meets a leaf; goes into one that meets a tuple.
+    /// Coalesces a part of the layout at a leaf of the profile; enters it at a tuple.
     const fn enter(&mut self, part: Node, pattern: Node) -> Result<(), Error> {
         if pattern.is_leaf(self.profile) {
             return self.put(part);
@@ -197,11 +197,11 @@ mod tests {
             seen += 1;
         });
         assert!(seen > 250_000, "{seen}");
-        // Unlike maps have unlike forms, since a form is a map.
+        // Different maps have different forms, since a form is a map.
         assert!(canonical.len() > 50_000, "{}", canonical.len());
     }
 
-    /// L at any index, its last mode running on.
+    /// Returns L at any index; its last mode continues.
     fn beyond(layout: &Layout, mut index: u64) -> i64 {
         let (mut offset, modes) = (layout.offset(), layout.modes());
         for (i, mode) in modes.iter().enumerate() {

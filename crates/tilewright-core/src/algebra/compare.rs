@@ -1,8 +1,8 @@
-//! How two tuples' trees relate: congruent, weakly congruent, compatible.
+//! Relations between the brackets of two tuples: congruent, weakly congruent, compatible.
 //!
-//! Laws: `congruent` is "same brackets"; `weakly_congruent(a, b)` is "b's tree is a's with leaves grown
-//! into subtrees"; `compatible(a, b)` is that, each leaf of a being the product of b's subtree: every
-//! coordinate of a is one of b. Both are reflexive and transitive.
+//! Laws: `congruent` holds if the brackets are equal. `weakly_congruent(a, b)` holds if b's brackets are a's with some
+//! leaves replaced by tuples. `compatible(a, b)` holds if in addition each leaf of a is the product of its tuple in b, so
+//! every coordinate of a is a coordinate of b. All are reflexive and transitive.
 //!
 //! Source: CUTLASS `include/cute/int_tuple.hpp`.
 
@@ -10,7 +10,7 @@ use super::walk::Walk;
 use crate::IntTuple;
 
 impl IntTuple {
-    /// Whether both have the same brackets, whatever the integers.
+    /// Returns whether both tuples have the same brackets, whatever the integers.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -22,7 +22,7 @@ impl IntTuple {
         self.profile().same(other.profile())
     }
 
-    /// Whether `other` has this tuple's brackets, where each integer may have become a tuple.
+    /// Returns whether `other` has this tuple's brackets, in which each integer may be replaced by a tuple.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -34,8 +34,8 @@ impl IntTuple {
         self.refined_by(other, false)
     }
 
-    /// Whether a coordinate of this shape is a coordinate of `other`: weakly congruent, and each
-    /// integer the product of what it became.
+    /// Returns whether every coordinate of this shape is a coordinate of `other`: the two are weakly congruent, and each
+    /// integer is the product of the tuple that replaces it.
     ///
     /// ```
     /// use tilewright_core::IntTuple;

@@ -1,27 +1,26 @@
-//! `complement`: what a layout leaves uncovered.
+//! `complement`: the layout of the copies that fill what a layout leaves uncovered.
 //!
-//! Law: with L's repeats (stride 0) dropped and its strides taken by size, no two coordinates of
-//! `(L, complement(L, n))` share an offset, and no further step of their largest stride begins below n
-//! (so without gaps, every offset below n is reached); the strides of the complement ascend. Offset,
-//! signs and swizzle of L change nothing: all of them move or permute whole offsets.
+//! Law: drop L's modes of stride 0 and take absolute strides. Then no two coordinates of `(L, complement(L, n))` share an
+//! offset, and no further step of their largest stride begins below n (so without gaps, every offset below n is reached).
+//! The strides of the complement ascend. Offset, signs and swizzle of L do not matter: they move or permute whole
+//! offsets.
 //!
-//! Defined iff L, sorted by stride, is a chain: each stride d' is at least s·d of the mode s:d before it.
-//! Else modes interleave, and the complement is refused, whether L is injective or not. Where s·d does
-//! not divide d', the offsets of the last incomplete step stay uncovered: [`Layout::complement_gap`]
-//! tells the first of them. A complement never has an extent of 0. Nothing is lost by that: whatever has
-//! copies that cover 0, 1, 2, … without overlap is a chain of divisors.
+//! Defined iff L, sorted by stride, is a chain: each stride d' is at least s·d of the mode s:d before it. Otherwise
+//! modes interleave and the complement is refused, whether L is injective or not. If s·d does not divide d', the offsets of
+//! the last incomplete step stay uncovered; [`Layout::complement_gap`] returns the first of them. A complement never has an
+//! extent of 0. This excludes nothing useful: a layout whose copies cover 0, 1, 2, … without overlap is a chain of divisors.
 //!
-//! Source: CUTLASS `include/cute/layout.hpp` (`complement`), whose canonical form this is.
+//! Source: CUTLASS `include/cute/layout.hpp` (`complement`); the canonical form is the same.
 
 use super::build::Chain;
 use crate::{Error, Layout, Mode, macros::tri, observe::sorted};
 
 impl Layout {
-    /// The layout that repeats this one over `n` offsets and more without overlap.
+    /// Returns the layout that repeats this one over at least `n` offsets without overlap.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) where modes interleave; [illegal](Error::is_illegal) for a
-    /// layout without coordinates; [overflow](Error::is_overflow) beyond 64 bits.
+    /// [unsupported](Error::is_unsupported) if modes interleave; [illegal](Error::is_illegal) for a layout without
+    /// coordinates; [overflow](Error::is_overflow) beyond 64 bits.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -36,7 +35,7 @@ impl Layout {
         self.complement_of(n, 1)
     }
 
-    /// The complement over `n` offsets and more, with `count` coordinates at least.
+    /// Returns the complement over at least `n` offsets with at least `count` coordinates.
     pub(crate) const fn complement_of(&self, n: u64, count: u64) -> Result<Layout, Error> {
         if self.size() == 0 {
             return Err(Error::illegal(
@@ -64,10 +63,10 @@ impl Layout {
         chain.layout(0)
     }
 
-    /// [`Layout::complement`] up to this layout's own reach: what fills its gaps.
+    /// Returns the complement up to this layout's own reach, which fills its gaps.
     ///
     /// # Errors
-    /// As [`Layout::complement`].
+    /// Those of [`Layout::complement`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -84,9 +83,9 @@ impl Layout {
         self.complement(reach as u64)
     }
 
-    /// The first offsets, `from..to`, that this layout and its complement do not reach together, counted
-    /// from this layout's smallest offset: the step of one stride that the chain of smaller ones does not
-    /// fill. `None` if they reach everything, or if there is no complement.
+    /// Returns the first range of offsets, `from..to`, that this layout and its complement together do not reach, counted
+    /// from this layout's smallest offset. It is the end of a step of one stride that the smaller modes do not fill. `None` if
+    /// every offset is reached, or if the complement does not exist.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -114,7 +113,7 @@ impl Layout {
     }
 }
 
-/// Modes `low` and `high`, neighbours by stride, reach over one another.
+/// The error for neighbours by stride, `low` and `high`, that overlap.
 const fn interleaved(layout: &Layout, low: Mode, high: Mode) -> Error {
     let numbers = [
         low.extent() as i128,
@@ -144,7 +143,7 @@ const fn interleaved(layout: &Layout, low: Mode, high: Mode) -> Error {
 }
 
 impl Layout {
-    /// Whether the modes of stride ≠ 0 never collide.
+    /// Returns whether the modes of nonzero stride never collide.
     pub(crate) const fn injective_apart(&self) -> Result<bool, Error> {
         tri!(self.filter_zeros()).injective()
     }
@@ -156,7 +155,7 @@ mod tests {
     use crate::small::{for_each_layout, image};
     use std::{string::ToString, vec, vec::Vec};
 
-    /// Checks the law; the bits are counted from the smallest offset.
+    /// Checks the law; bits are counted from the smallest offset.
     fn check(layout: &Layout, n: u64, rest: &Layout) {
         let filtered = layout.filter_zeros().unwrap();
         let (low, _) = filtered.bounds().unwrap();
@@ -177,7 +176,7 @@ mod tests {
         assert!(strides.is_sorted() && rest.modes().iter().all(|mode| mode.extent() > 0));
         assert_eq!(rest.size() == 1, rest.to_string() == "1:0");
         match layout.complement_gap() {
-            // What is reached is reached for every n: the first hole below the reach is the gap.
+            // The reached offsets do not depend on n: the first hole below the reach is the gap.
             Some((from, to)) => {
                 assert!(
                     !seen[from as usize..to.min(top as u64) as usize].contains(&true),

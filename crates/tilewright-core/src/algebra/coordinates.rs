@@ -1,11 +1,10 @@
 //! Coordinates in any spelling: `crd2idx`, `idx2crd`, `crd2crd`, `crd2offset`.
 //!
-//! A coordinate of a shape is a tuple weakly congruent to it; an integer that stands for a whole part
-//! unpacks into it colexicographically (the first leaf fastest). So `16`, `(1,5)` and `(1,(1,2))` are
-//! one coordinate of `(3,(2,3))`.
+//! A coordinate of a shape is a tuple that is weakly congruent to it. An integer in place of a nested part is unpacked
+//! colexicographically (the first leaf fastest). `16`, `(1,5)` and `(1,(1,2))` are therefore one coordinate of `(3,(2,3))`.
 //!
-//! Laws: `crd2idx(idx2crd(i)) = i`; `crd2offset(c, L.shape, L.stride) = L(c)` for every spelling of c.
-//! Defined inside the shape; outside it is an error, never another coordinate's answer.
+//! Laws: `crd2idx(idx2crd(i)) = i`; `crd2offset(c, L.shape, L.stride) = L(c)` for every spelling of c. Defined inside the
+//! shape; outside, the result is an error, never the answer for another coordinate.
 
 use super::{
     build::Builder,
@@ -13,7 +12,7 @@ use super::{
 };
 use crate::{Error, IntTuple, Layout, MAX_MODES, macros::tri};
 
-/// The coordinate leaf by leaf.
+/// Returns the coordinate leaf by leaf.
 pub(crate) const fn digits(coord: &IntTuple, shape: &IntTuple) -> Result<[u64; MAX_MODES], Error> {
     let mut digits = [0; MAX_MODES];
     let (mut c, mut s) = (Walk::new(coord.profile()), Walk::new(shape.profile()));
@@ -71,7 +70,7 @@ pub(crate) const fn unpack(
     Ok(())
 }
 
-/// Why `x` is no coordinate of the leaves `from..to`.
+/// The error that `x` is not a coordinate of the leaves `from..to`.
 const fn beyond(x: i64, shape: &IntTuple, from: usize, to: usize) -> Error {
     let size = match shape.product_of(from, to) {
         Ok(size) => size as i128,
@@ -87,7 +86,7 @@ const fn beyond(x: i64, shape: &IntTuple, from: usize, to: usize) -> Error {
     Error::out_of_range(message, [x, from, last, size], legal)
 }
 
-/// Σ digit·stride.
+/// Returns Σ digit·stride.
 const fn dot(digits: &[u64; MAX_MODES], strides: &[i64]) -> Result<i64, Error> {
     let (mut sum, mut i) = (0i128, 0);
     while i < strides.len() {
@@ -102,8 +101,8 @@ const fn dot(digits: &[u64; MAX_MODES], strides: &[i64]) -> Result<i64, Error> {
 }
 
 impl IntTuple {
-    /// The index of a coordinate of this shape: the first leaf counts single, each further one by the
-    /// product of the leaves before it.
+    /// Returns the index of a coordinate of this shape. The first leaf counts by 1, each further one by the product of
+    /// the leaves before it.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if the brackets do not fit; [out of range](Error::is_out_of_range)
@@ -121,7 +120,7 @@ impl IntTuple {
         dot(&tri!(digits(coord, self)), strides.values())
     }
 
-    /// The coordinate with this index, bracketed as this shape is.
+    /// Returns the coordinate with this index, with the brackets of this shape.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) unless `0 ≤ index < size`.
@@ -142,12 +141,11 @@ impl IntTuple {
         IntTuple::new(values.split_at(i).0, self.profile())
     }
 
-    /// A coordinate of this shape as one of `to`. Where both shapes and the coordinate are tuples, each
-    /// part is converted on its own, as in CuTe; else the index stays: [`IntTuple::crd2idx`], then
-    /// [`IntTuple::idx2crd`].
+    /// Converts a coordinate of this shape to one of `to`. If both shapes and the coordinate are tuples, each part is
+    /// converted on its own, as in CuTe. Otherwise the index is kept: [`IntTuple::crd2idx`], then [`IntTuple::idx2crd`].
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for tuples of different ranks; else as [`IntTuple::crd2idx`] and
+    /// [mismatch](Error::is_mismatch) for tuples of different ranks; otherwise those of [`IntTuple::crd2idx`] and
     /// [`IntTuple::idx2crd`].
     ///
     /// ```
@@ -183,13 +181,12 @@ impl IntTuple {
         IntTuple::built(&builder)
     }
 
-    /// TLA's `crd2offset`: Σ coordinate·stride over the leaves of `shape`, in elements, for a coordinate
-    /// of any rank and nesting.
+    /// Returns Σ coordinate·stride over the leaves of `shape`, in elements, for a coordinate of any rank and nesting:
+    /// TLA's `crd2offset`.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if `shape` and `stride` are bracketed differently or the coordinate
-    /// does not fit; [out of range](Error::is_out_of_range) outside the shape;
-    /// [overflow](Error::is_overflow) beyond 64 bits.
+    /// [mismatch](Error::is_mismatch) if `shape` and `stride` have different brackets or the coordinate does not fit;
+    /// [out of range](Error::is_out_of_range) outside the shape; [overflow](Error::is_overflow) beyond 64 bits.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -216,8 +213,8 @@ impl IntTuple {
 }
 
 impl Layout {
-    /// The offset of a coordinate in any spelling, in elements: an integer, nested as the layout is, or
-    /// any mixture.
+    /// Returns the offset of a coordinate in any spelling, in elements: an integer, a tuple with the layout's brackets,
+    /// or a mixture of both.
     ///
     /// Source: CUTLASS `include/cute/stride.hpp`.
     ///
@@ -239,20 +236,20 @@ impl Layout {
         Ok(self.swizzled(tri!(self.affine(&digits))))
     }
 
-    /// The affine offset (before the swizzle) of a coordinate inside the layout.
+    /// Returns the affine offset (before the swizzle) of a coordinate inside the layout.
     pub(crate) const fn affine(&self, digits: &[u64; MAX_MODES]) -> Result<i64, Error> {
         let sum = tri!(dot(digits, self.stride().values()));
-        // Inside the domain, I2.
+        // Inside the domain, I2 bounds the sum.
         Ok(sum + self.offset())
     }
 }
 
 impl Layout {
-    /// The modes `from..to` that an integer of a coordinate stands for, the coordinate's integers counted
-    /// from the left; `None` behind the last one.
+    /// Returns the range `from..to` of modes that an integer of a coordinate addresses. `leaf` counts the integers of
+    /// the coordinate from the left; `None` after the last one.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the coordinate is not bracketed as the layout is, or less.
+    /// [mismatch](Error::is_mismatch) if the coordinate's brackets do not fit the layout's.
     ///
     /// ```
     /// use tilewright_core::{IntTuple, Layout};

@@ -1,8 +1,7 @@
-//! `exact_cover`: whether every cell has one owner, and which have none or two.
+//! `exact_cover`: checks that every cell has exactly one owner, and finds cells with none or two.
 //!
-//! Law: `exact_cover(L, n)` is `Ok` iff L maps its coordinates onto 0…n − 1, each once. Else the error
-//! names a coordinate outside, or the first cell without an owner and the first with two, coordinates as
-//! colexicographic indices.
+//! Law: `exact_cover(L, n)` is `Ok` iff L maps its coordinates one to one onto 0…n − 1. Otherwise the error names a
+//! coordinate outside, or the first cell without an owner and the first with two. Coordinates are colexicographic indices.
 
 use crate::{
     Error, Layout, MAX_MODES, SEARCH_BITS, Swizzle, index::Solver, layout::reach, macros::tri,
@@ -12,9 +11,9 @@ impl Layout {
     /// Checks that this layout maps its coordinates one to one onto the cells 0…`cells` − 1.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) naming the cells; [undecided](Error::is_undecided) where the first
-    /// [`SEARCH_BITS`] cells are in order and what is behind them is not known;
-    /// [unsupported](Error::is_unsupported) for a swizzle whose window does not divide the cells.
+    /// [mismatch](Error::is_mismatch) with the cells at fault; [undecided](Error::is_undecided) if the first
+    /// [`SEARCH_BITS`] cells have one owner each and the others cannot be decided; [unsupported](Error::is_unsupported) for a
+    /// swizzle whose window does not divide the number of cells.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -32,25 +31,25 @@ impl Layout {
                 "whole windows are permuted within themselves; round the cells up",
             ));
         }
-        // The cells are searched without the swizzle, which permutes them.
+        // The search ignores the swizzle, which permutes the cells.
         let survey = tri!(Survey::of(&tri!(self.with_swizzle(Swizzle::IDENTITY)), cells));
         if survey.is_exact() { Ok(()) } else { Err(survey.error(self, cells)) }
     }
 }
 
-/// Who owns the cells 0…n − 1: what is wrong about it.
+/// The owners of the cells 0…n − 1, as far as they violate the law.
 pub(crate) struct Survey {
     exact: bool,
     /// A coordinate, by index, and the cell outside that it owns.
     pub(crate) outside: Option<(u64, i128)>,
     /// The first cell without an owner.
     pub(crate) missing: Option<u64>,
-    /// The first cell with two, and two of them.
+    /// The first cell with two owners, and two of them.
     pub(crate) double: Option<(u64, u64, u64)>,
 }
 
 impl Survey {
-    /// Surveys an affine layout; the first [`SEARCH_BITS`] cells one by one, if need be.
+    /// Surveys an affine layout; looks at the first [`SEARCH_BITS`] cells one by one if necessary.
     pub(crate) const fn of(layout: &Layout, cells: u64) -> Result<Survey, Error> {
         let mut survey =
             Survey { exact: false, outside: outside(layout, cells), missing: None, double: None };
@@ -77,7 +76,7 @@ impl Survey {
                 None => {}
                 Some(first) if self.double.is_none() => {
                     let first = index_of(layout, &first);
-                    // The solver answers modes of stride 0 by their first coordinate alone.
+                    // For a mode of stride 0, the solver returns the first coordinate only.
                     let second = match repeat(layout) {
                         Some(step) => Some(first + step),
                         None => match tri!(owners.next()) {
@@ -99,7 +98,7 @@ impl Survey {
         Ok(())
     }
 
-    /// What is wrong about the cells of `layout`, which may be swizzled.
+    /// The error about the cells of `layout`, which may have a swizzle.
     const fn error(&self, layout: &Layout, cells: u64) -> Error {
         let legal = "every cell is owned by exactly one coordinate";
         if let Some((index, cell)) = self.outside {
@@ -140,7 +139,7 @@ impl Survey {
     }
 }
 
-/// A coordinate whose offset is no cell, and that offset.
+/// Returns a coordinate whose offset is not a cell, and that offset.
 const fn outside(layout: &Layout, cells: u64) -> Option<(u64, i128)> {
     let (low, high) = reach(layout.modes(), layout.offset());
     if layout.size() == 0 || (low >= 0 && high < cells as i128) {
@@ -158,7 +157,7 @@ const fn outside(layout: &Layout, cells: u64) -> Option<(u64, i128)> {
     Some((index, if low < 0 { low } else { high }))
 }
 
-/// The index step of the first mode that repeats its offsets.
+/// Returns the index step of the first mode that repeats its offsets.
 const fn repeat(layout: &Layout) -> Option<u64> {
     let (mut step, mut i) = (1, 0);
     while i < layout.modes().len() {

@@ -1,13 +1,12 @@
-//! The left inverse by digits of the offsets: every layout over the offsets 0 … span − 1 cuts them into
-//! digits at 1 | p₁ | p₂ | …, and its strides then are unknowns in linear equations, one equation for
-//! each offset that has an index.
+//! The left inverse by digits of the offsets. Every layout over the offsets 0 … span − 1 splits them into digits at
+//! 1 | p₁ | p₂ | …, and its strides are unknowns in linear equations, one for each offset that has an index.
 //!
-//! Law: the result R has `R(L(i)) = i` for all i, and is `None` only where no layout has that. With the
-//! cuts up to p given, offsets below the next cut p·r have the same digits for all r that reach over
-//! them. So equations are added in the order of offsets, and a contradiction ends all longer digits at
-//! once. Chains of cuts are tried shortest first; at the shortest length, small cuts first.
+//! Law: the result R has `R(L(i)) = i` for all i, and is `None` only if no layout has that. With the cuts up to p given,
+//! offsets below the next cut p·r have the same digits for every r that includes them. Equations are therefore added in the
+//! order of offsets, and a contradiction excludes all longer digits at once. Chains of cuts are tried shortest first, and
+//! among equal lengths with small cuts first.
 //!
-//! Bounds: spans up to [`SEARCH_BITS`], and [`EQUATIONS`] equations in all; else `Undecided`.
+//! Bounds: spans up to [`SEARCH_BITS`], and [`EQUATIONS`] equations in total; otherwise `Undecided`.
 
 use super::{build::Chain, right_inverse::Indexed};
 use crate::{
@@ -15,17 +14,17 @@ use crate::{
     swizzle_matrix::Family,
 };
 
-/// The most digits of offsets below [`SEARCH_BITS`], each of two values or more.
+/// The most digits of offsets below [`SEARCH_BITS`], each with at least two values.
 const DIGITS: usize = SEARCH_BITS.ilog2() as usize;
 
-/// How many equations are added before the search ends without a decision.
+/// The number of equations after which the search ends undecided.
 const EQUATIONS: u32 = 1 << 22;
 
 /// A vector of unknown strides, the lowest digit first.
 type Strides = [i64; DIGITS];
 
-/// The left inverse of an injective layout whose affine part has these modes and reaches offsets 0 … `span` − 1;
-/// `None` where there is none. Under a swizzle, one under a swizzle of CuTe's family.
+/// Returns the left inverse of an injective layout whose affine part has these modes and reaches the offsets 0 …
+/// `span` − 1; `None` if there is none. For a layout with a swizzle, the inverse may have a swizzle of CuTe's family.
 pub(super) const fn inverse(
     indexed: &Indexed,
     span: u64,
@@ -69,7 +68,7 @@ pub(super) const fn inverse(
     Ok(None)
 }
 
-/// The last offset that has an index.
+/// Returns the last offset that has an index.
 const fn last(indices: &[Option<i64>; SEARCH_BITS]) -> usize {
     let mut at = SEARCH_BITS - 1;
     while at > 0 && indices[at].is_none() {
@@ -78,7 +77,7 @@ const fn last(indices: &[Option<i64>; SEARCH_BITS]) -> usize {
     at
 }
 
-/// All bits of the indices, less `origin` in the table.
+/// Returns the union of the bits of all indices, which the table stores less `origin`.
 const fn largest(indices: &[Option<i64>; SEARCH_BITS], origin: i64) -> u64 {
     let (mut all, mut at) = (0, 0);
     while at < SEARCH_BITS {
@@ -90,7 +89,7 @@ const fn largest(indices: &[Option<i64>; SEARCH_BITS], origin: i64) -> u64 {
     all
 }
 
-/// The indices before a swizzle that is its own inverse, again less that of offset 0.
+/// Returns the indices before a swizzle that is its own inverse, again relative to that of offset 0.
 const fn turned(
     indices: &[Option<i64>; SEARCH_BITS],
     origin: i64,
@@ -107,7 +106,7 @@ const fn turned(
     all
 }
 
-/// The index at each offset, less that of offset 0; `None` at a hole.
+/// Returns the index at each offset, relative to that of offset 0; `None` at a hole.
 const fn indices(indexed: &Indexed, swizzle: Swizzle) -> [Option<i64>; SEARCH_BITS] {
     let (mut found, mut digits, mut offset, mut index) =
         ([None; SEARCH_BITS], [0; MAX_MODES], 0, 0);
@@ -129,22 +128,22 @@ const fn indices(indexed: &Indexed, swizzle: Swizzle) -> [Option<i64>; SEARCH_BI
     }
 }
 
-/// What is searched, and how far.
+/// The state of the search, and its limits.
 struct Search {
     indices: [Option<i64>; SEARCH_BITS],
     span: usize,
-    /// How many digits there are now.
+    /// The current number of digits.
     digits: usize,
-    /// How many there may be.
+    /// The allowed number of digits.
     most: usize,
-    /// Whether more of them would be worth a try.
+    /// Set if a search with more digits may succeed.
     longer: bool,
-    /// How many equations may still be added.
+    /// The number of equations that may still be added.
     left: u32,
 }
 
 impl Search {
-    /// The layout of the fewest digits that answers the indices and has this offset.
+    /// Returns the layout of the fewest digits with these indices and this offset.
     const fn any(&mut self, origin: i64) -> Result<Option<Layout>, Error> {
         while self.longer && self.most <= DIGITS {
             self.longer = false;
@@ -156,7 +155,7 @@ impl Search {
         Ok(None)
     }
 
-    /// The cuts and strides that begin with these cuts, of which the last begins a digit without an end.
+    /// Returns the cuts and strides that begin with `cuts`, whose last cut begins an unbounded digit.
     const fn from(
         &mut self,
         cuts: &[usize; DIGITS],
@@ -194,8 +193,8 @@ impl Search {
         Ok(None)
     }
 
-    /// Adds the equations of the offsets from `begin` on, to the next multiple of the last cut; whether they
-    /// can still be solved.
+    /// Adds the equations of the offsets from `begin` to the next multiple of the last cut; returns whether a solution
+    /// is left.
     const fn extend(
         &mut self,
         solved: &mut Solved,
@@ -222,7 +221,7 @@ impl Search {
         Ok(true)
     }
 
-    /// The digits of an offset.
+    /// Returns the digits of an offset.
     const fn row(&self, cuts: &[usize; DIGITS], offset: usize) -> Strides {
         let (mut row, mut rest, mut at) = ([0; DIGITS], offset, self.digits);
         while at > 0 {
@@ -249,7 +248,7 @@ impl Search {
     }
 }
 
-/// All integer solutions of some equations: a point, and the directions in which it may still move.
+/// All integer solutions of some equations: a point, and the directions in which it can move.
 #[derive(Clone, Copy)]
 struct Solved {
     point: Strides,
@@ -260,7 +259,7 @@ struct Solved {
 impl Solved {
     const ANY: Solved = Solved { point: [0; DIGITS], free: [[0; DIGITS]; DIGITS], count: 0 };
 
-    /// With one more unknown, of which nothing is known.
+    /// Adds an unknown without constraints.
     const fn with_unknown(&self, at: usize) -> Solved {
         let mut more = *self;
         more.free[more.count] = [0; DIGITS];
@@ -269,7 +268,7 @@ impl Solved {
         more
     }
 
-    /// One more equation: row · unknowns = value; whether there is still a solution.
+    /// Adds the equation row · unknowns = value; returns whether a solution is left.
     const fn add(&mut self, row: &Strides, value: i64) -> Result<bool, Error> {
         let rest = match value.checked_sub(tri!(dot(row, &self.point))) {
             Some(rest) => rest,
@@ -304,7 +303,7 @@ impl Solved {
         Ok(true)
     }
 
-    /// Takes `times` the direction `by` off the direction `at`.
+    /// Subtracts `times` the direction `by` from the direction `at`.
     const fn less(&mut self, at: usize, by: usize, times: i64) -> Result<(), Error> {
         let direction = self.free[by];
         match times.checked_neg() {

@@ -1,20 +1,18 @@
 //! `logical_divide` and its zipped, tiled and flat forms: a layout as tiles of itself.
 //!
-//! Law: `logical_divide(A, T) = A ∘ (T, T*)` with T* = complement(T, size(A)): axis 0 walks one tile,
-//! axis 1 from tile to tile, and the two together reach exactly the offsets that A reaches: none lost,
-//! none invented. By mode, each axis is divided by its own tiler; `zipped` gathers tiles and rests,
-//! `tiled` spreads the rests, `flat` both.
+//! Law: `logical_divide(A, T) = A ∘ (T, T*)` with T* = complement(T, size(A)). Axis 0 iterates inside one tile, axis 1
+//! over the tiles, and together they reach exactly the offsets that A reaches. By mode, each axis is divided by its own
+//! tiler: `zipped` gathers tiles and rests, `tiled` spreads the rests, `flat` spreads both.
 //!
-//! Defined iff T has a complement, the composition is a layout, and the tiles cover A. Swizzle and offset
-//! of A stay.
+//! Defined iff T has a complement, the composition is a layout, and the tiles cover A. Swizzle and offset of A are kept.
 //!
-//! A tile that does not divide A: `logical_divide` refuses it, for its result would reach beyond A (only
-//! where A ends in a stride of 0, or overlaps itself, may it reach nothing new). The zipped, tiled and flat forms by mode are how
-//! an array is cut into tiles of which the last are partly outside: there each axis is rounded up to whole
-//! tiles, as in CuTe. Inside the axis the law holds; outside, the axis' last mode runs on, and whoever reads
-//! masks it. A tile larger than its axis is refused everywhere (CuTe loses or invents elements), but where the law holds
-//! for it: over an axis that has one offset, of one coordinate or repeated, every tile reaches that offset and no other
-//! (`logical_divide(1:1, 8:1) = (8,1):(0,0)`, as in CuTe).
+//! A tile that does not divide A: `logical_divide` refuses it, since its result would reach beyond A (unless A ends in a
+//! stride of 0 or overlaps itself, so that it reaches nothing new). The zipped, tiled and flat forms by mode cut an array
+//! into tiles of which the last are partly outside: each axis is rounded up to whole tiles, as in CuTe. The law holds inside
+//! the axis; outside, the last mode of the axis continues, and the reader has to mask it. A tile larger than its axis is
+//! refused (CuTe loses or invents elements), except where the law holds for it: over an axis with only one offset, of one
+//! coordinate or repeated, every tile reaches that offset and no other (`logical_divide(1:1, 8:1) = (8,1):(0,0)`, as in
+//! CuTe).
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
@@ -30,12 +28,12 @@ use crate::{
 };
 
 impl Layout {
-    /// The layout as (tile, rest), by a tile of its colexicographic indices.
+    /// Returns the layout as (tile, rest), for a tile of its colexicographic indices.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) where the tiles reach beyond this layout or leave coordinates out;
-    /// [undecided](Error::is_undecided) where they reach beyond its indices, its modes interleave over
-    /// more than [`SEARCH_BITS`](crate::SEARCH_BITS) offsets, and so it is not known which they reach; else as [`Layout::complement`] and [`Layout::composition`].
+    /// [mismatch](Error::is_mismatch) if the tiles reach beyond this layout or leave out coordinates;
+    /// [undecided](Error::is_undecided) if the tiles reach beyond its indices and its modes interleave over more than
+    /// [`SEARCH_BITS`](crate::SEARCH_BITS) offsets; otherwise those of [`Layout::complement`] and [`Layout::composition`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -52,12 +50,12 @@ impl Layout {
         Ok(divided)
     }
 
-    /// The tile, and the layout of its repetitions that fill `size` coordinates.
+    /// Returns the tile, and the layout of its repetitions that fill `size` coordinates.
     const fn and_rest(&self, size: u64) -> Result<Layout, Error> {
         Layout::from_layouts(&[self, &tri!(self.complement(size))])
     }
 
-    /// [`Layout::logical_divide`] that rounds up to whole tiles.
+    /// Divides like [`Layout::logical_divide`] and rounds up to whole tiles.
     pub(crate) const fn divide_up(&self, tile: &Layout) -> Result<Layout, Error> {
         let refusal = match self.logical_divide(tile) {
             Ok(divided) => return Ok(divided),
@@ -73,16 +71,16 @@ impl Layout {
         Err(refusal)
     }
 
-    /// [`Layout::logical_divide`]; the two forms differ by mode only.
+    /// Divides like [`Layout::logical_divide`]; only [`Layout::zipped_divide_tiler`] differs from it.
     ///
     /// # Errors
-    /// As [`Layout::logical_divide`].
+    /// Those of [`Layout::logical_divide`].
     ///
     /// ```
     /// use tilewright_core::Layout;
     /// let parse = |text| Layout::parse(text).unwrap();
     /// let (layout, tile) = (parse("24:1"), parse("(2,3):(1,4)"));
-    /// // Axis 0 walks the tile, axis 1 the tiles.
+    /// // Axis 0 iterates inside the tile, axis 1 over the tiles.
     /// assert_eq!(layout.zipped_divide(&tile).unwrap().to_string(), "((2,3),(2,2)):((1,4),(2,12))");
     /// assert!(layout.zipped_divide(&parse("7:1")).unwrap_err().is_mismatch());
     /// ```
@@ -90,10 +88,10 @@ impl Layout {
         self.logical_divide(tile)
     }
 
-    /// The layout as (tile, rest0, rest1, …).
+    /// Returns the layout as (tile, rest0, rest1, …).
     ///
     /// # Errors
-    /// As [`Layout::logical_divide`].
+    /// Those of [`Layout::logical_divide`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -106,10 +104,10 @@ impl Layout {
         spread(&tri!(self.logical_divide(tile)), Form::Tiled)
     }
 
-    /// The layout as (tile0, tile1, …, rest0, rest1, …).
+    /// Returns the layout as (tile0, tile1, …, rest0, rest1, …).
     ///
     /// # Errors
-    /// As [`Layout::logical_divide`].
+    /// Those of [`Layout::logical_divide`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -122,11 +120,11 @@ impl Layout {
         spread(&tri!(self.logical_divide(tile)), Form::Flat)
     }
 
-    /// Each axis as (tile, rest) by a tiler of its own; an axis without one, or kept, stays as it is.
+    /// Divides each axis into (tile, rest) by its own tiler; an axis without a tiler, or with a kept one, is unchanged.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for more tilers than axes; else as [`Layout::logical_divide`],
-    /// whose numbers then are those of the axis alone.
+    /// [mismatch](Error::is_mismatch) for more tilers than axes; otherwise those of [`Layout::logical_divide`], whose
+    /// numbers then refer to the axis alone.
     ///
     /// ```
     /// use tilewright_core::{Layout, Tiler};
@@ -144,13 +142,13 @@ impl Layout {
         by_mode(self, tilers, Operation::Divide)
     }
 
-    /// The layout as ((tile0, tile1, …), (rest0, rest1, …)), by mode. The tile of a kept axis is `1:0`.
+    /// Returns the layout as ((tile0, tile1, …), (rest0, rest1, …)), by mode. The tile of a kept axis is `1:0`.
     ///
-    /// An axis that its tile does not divide is rounded up to whole tiles: the coordinates past its end
-    /// are no elements, and their offsets those of its last mode running on.
+    /// An axis that its tile does not divide is rounded up to whole tiles. Coordinates past its end are not elements;
+    /// their offsets are those of its last mode, continued.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for a tile larger than its axis; else as
+    /// [mismatch](Error::is_mismatch) for a tile larger than its axis; otherwise those of
     /// [`Layout::logical_divide_tiler`].
     ///
     /// ```
@@ -165,16 +163,16 @@ impl Layout {
         gathered(self, tilers, Operation::DivideUp, Form::Zipped)
     }
 
-    /// The layout as ((tile0, tile1, …), rest0, rest1, …), by mode.
+    /// Returns the layout as ((tile0, tile1, …), rest0, rest1, …), by mode.
     ///
     /// # Errors
-    /// As [`Layout::zipped_divide_tiler`].
+    /// Those of [`Layout::zipped_divide_tiler`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Tiler};
     /// let image = Layout::parse("(4,6):(6,1)").unwrap();
     /// let tiled = image.tiled_divide_tiler(&[Tiler::Extent(2), Tiler::Extent(3)]).unwrap();
-    /// // Tile (1,0), all of it: axis 0 runs through the tile.
+    /// // All of tile (1,0): axis 0 iterates inside the tile.
     /// assert_eq!(tiled.to_string(), "((2,3),2,2):((6,1),12,3)");
     /// assert_eq!(tiled.offset_at(&[0, 1, 0]), Ok(12));
     /// ```
@@ -183,10 +181,10 @@ impl Layout {
         gathered(self, tilers, Operation::DivideUp, Form::Tiled)
     }
 
-    /// The layout as (tile0, tile1, …, rest0, rest1, …), by mode.
+    /// Returns the layout as (tile0, tile1, …, rest0, rest1, …), by mode.
     ///
     /// # Errors
-    /// As [`Layout::zipped_divide_tiler`].
+    /// Those of [`Layout::zipped_divide_tiler`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Tiler};
@@ -213,7 +211,7 @@ pub(crate) const fn plus(a: i64, b: i64) -> Result<i64, Error> {
     }
 }
 
-/// The parts of (tile, rest) spread out.
+/// Spreads out the parts of (tile, rest).
 const fn spread(divided: &Layout, form: Form) -> Result<Layout, Error> {
     let (tile, rest) = (tri!(divided.get(&[0])), tri!(divided.get(&[1])));
     let mut builder = Builder::new();
@@ -230,7 +228,7 @@ const fn spread(divided: &Layout, form: Form) -> Result<Layout, Error> {
     builder.layout(divided.offset(), divided.swizzle())
 }
 
-/// The tiles reach what the layout reaches.
+/// Checks that the tiles reach the offsets that the layout reaches.
 const fn check_cover(
     layout: &Layout,
     tile: &Layout,
@@ -268,7 +266,7 @@ const fn check_cover(
     ))
 }
 
-/// Whether both reach the same offsets.
+/// Returns whether both reach the same offsets.
 const fn same_image(a: &Layout, b: &Layout) -> Result<bool, Error> {
     let (low_a, high_a) = reach(a.modes(), a.offset());
     let (low_b, high_b) = reach(b.modes(), b.offset());
@@ -282,7 +280,7 @@ const fn same_image(a: &Layout, b: &Layout) -> Result<bool, Error> {
     if same_modes(x.modes(), y.modes()) {
         return Ok(true);
     }
-    // Where no mode reaches over the next, the set of offsets tells the modes.
+    // If no mode overlaps the next, the set of offsets determines the modes.
     if apart(x.modes()) && apart(y.modes()) { Ok(false) } else { same_sums(x.modes(), y.modes()) }
 }
 
@@ -309,7 +307,7 @@ const fn apart(ascending: &[Mode]) -> bool {
     true
 }
 
-/// The modes that move, smallest |stride| first, merged where they chain.
+/// Returns the modes of nonzero stride, smallest |stride| first, merged where they chain.
 const fn ascending(layout: &Layout) -> Result<Chain, Error> {
     let ((modes, len), mut chain, mut i) = (sorted(layout.modes()), Chain::new(), 0);
     while i < len {
@@ -362,7 +360,7 @@ mod tests {
                         }
                     }
                     Err(_) => {
-                        // Where the same offsets are reached, the division is answered.
+                        // If the same offsets are reached, the division succeeds.
                         let exact = brute.is_ok_and(|(_, composed)| set(&composed) == set(layout));
                         missed += u32::from(exact);
                     }
@@ -426,7 +424,7 @@ mod tests {
                 };
                 rounded += u32::from(axis.logical_divide(tile).is_err());
                 let both = tile.and_rest(axis.size()).unwrap();
-                // Every element of the axis is somewhere, under its own offset.
+                // Every element of the axis is present, at its own offset.
                 let mut seen = BTreeSet::new();
                 for i in 0..both.size() {
                     let index = both.offset_of(i).unwrap() as u64;
@@ -463,7 +461,7 @@ mod tests {
             "((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))"
         );
         assert_eq!(zipped("(9,32):(1,9)"), "((3,(2,4)),(3,4)):((3,(9,72)),(1,18))");
-        // Past index 8 the last mode reaches offsets that A has anyway.
+        // Past index 8 the last mode reaches only offsets that A also reaches.
         let (layout, tile) = ("((3,1,3)):((1,2,1))", "((3,4),(2,4)):((0,0),(1,3))");
         let divided = parse(layout).logical_divide(&parse(tile)).unwrap();
         assert_eq!(set(&divided), set(&parse(layout)));

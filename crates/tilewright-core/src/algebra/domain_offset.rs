@@ -1,11 +1,10 @@
-//! `domain_offset`: a layout seen from another origin.
+//! `domain_offset`: a layout with a moved origin.
 //!
-//! Law: `domain_offset(L, x)(c) = L(x + c)` for every c with x + c inside L; the extents shrink by x. The
-//! sum is taken where x has its integers: for an integer on a whole axis, of the axis's index.
+//! Law: `domain_offset(L, x)(c) = L(x + c)` for every c with x + c inside L; the extents shrink by x. The sum is taken
+//! where x has its integers: an integer in place of a whole axis is added to the axis's index.
 //!
-//! Defined iff that map is a layout. A nested layout is not translation-invariant: from the middle of a
-//! block on, the next block begins after fewer steps than the ones behind it. Such a view keeps its origin
-//! instead ([`Tile`](crate::Tile)).
+//! Defined iff that map is a layout. A nested layout is not translation-invariant: from the middle of a block, the next
+//! block begins after fewer steps than the following ones. [`Tile`](crate::Tile) is the view that keeps its origin instead.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`, whose result keeps the shape and reads beyond its end.
 
@@ -18,12 +17,11 @@ use super::{
 use crate::{Error, IntTuple, Layout, Mode, Profile, Swizzle, macros::tri};
 
 impl Layout {
-    /// The layout from `coord` on: what is left of each part behind it.
+    /// Returns the layout from `coord` on, with the remaining extent of each part.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the brackets do not fit; [out of range](Error::is_out_of_range)
-    /// for a coordinate outside the layout; [unsupported](Error::is_unsupported) if what is left is no
-    /// layout.
+    /// [mismatch](Error::is_mismatch) if the brackets do not fit; [out of range](Error::is_out_of_range) for a coordinate
+    /// outside the layout; [unsupported](Error::is_unsupported) if the rest is not a layout.
     ///
     /// ```
     /// use tilewright_core::{IntTuple, Layout};
@@ -62,7 +60,7 @@ impl Layout {
         builder.layout(offset, self.swizzle())
     }
 
-    /// A part alone, without offset and swizzle.
+    /// Returns a part alone, without offset and swizzle.
     const fn part(&self, node: Node) -> Result<Layout, Error> {
         let mut builder = Builder::new();
         tri!(builder.node(self.modes(), self.profile(), node));
@@ -70,7 +68,7 @@ impl Layout {
     }
 }
 
-/// The part from index `x` on.
+/// Returns the part from index `x` on.
 const fn from_index(part: &Layout, x: i64, leaf: usize) -> Result<Layout, Error> {
     if x < 0 || x as u64 >= part.size() {
         return Err(Error::out_of_range(
@@ -85,7 +83,7 @@ const fn from_index(part: &Layout, x: i64, leaf: usize) -> Result<Layout, Error>
     if part.modes().len() == 1 {
         let mode = part.modes()[0];
         let rest = [Mode::new(mode.extent() - x as u64, mode.stride())];
-        // Inside the domain, I2.
+        // Inside the domain, I2 bounds the product.
         return Layout::new(&rest, part.profile(), x * mode.stride(), Swizzle::IDENTITY);
     }
     let rest = [Mode::new(part.size() - x as u64, 1)];

@@ -1,19 +1,18 @@
-//! `make_layout_tile`: the layout of a tile that keeps the whole's blocks and strides.
+//! `make_layout_tile`: the layout of a tile that keeps the blocks and strides of the whole layout.
 //!
-//! Law: `tile_at(o, t)(c) = L(o + c)` for every c below the valid extents. An axis of modes (s0,…,sk)
-//! becomes (s0,…,s(k−1), ⌈t/(s0⋯s(k−1))⌉), an axis of one mode t; valid is min(t, what is left of the
-//! axis behind o).
+//! Law: `tile_at(o, t)(c) = L(o + c)` for every c below the valid extents. An axis of modes (s0,…,sk) becomes
+//! (s0,…,s(k−1), ⌈t/(s0⋯s(k−1))⌉), an axis of one mode becomes t. The valid extent is min(t, size of the axis − o).
 //!
-//! Defined where o stands on whole blocks, a multiple of s0⋯s(k−1) per axis: elsewhere "offset plus
-//! layout" would be another element's address, and [`Tile`](crate::Tile) keeps the origin instead.
+//! Defined if o is a multiple of the block s0⋯s(k−1) along each axis. Elsewhere "offset plus layout" would address
+//! another element; [`Tile`](crate::Tile) keeps the origin instead.
 //!
-//! Source: CATLASS `include/tla/layout.hpp` (`MakeLayoutTile`, `GetTileLayout`), of any rank here.
+//! Source: CATLASS `include/tla/layout.hpp` (`MakeLayoutTile`, `GetTileLayout`), extended here to any rank.
 
 use core::fmt;
 
 use crate::{Coord, Error, Layout, MAX_MODES, Mode, macros::tri};
 
-/// The layout of a tile, and how many of its coordinates lie inside the whole.
+/// The layout of a tile, and the extents of the part that is inside the whole layout.
 ///
 /// ```
 /// use tilewright_core::Layout;
@@ -30,7 +29,7 @@ pub struct LayoutTile {
 }
 
 impl LayoutTile {
-    /// The tile's layout: the whole's blocks and strides.
+    /// Returns the layout of the tile, with the blocks and strides of the whole layout.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -43,7 +42,7 @@ impl LayoutTile {
         &self.layout
     }
 
-    /// How many coordinates of each axis lie inside the tile and the whole.
+    /// Returns the number of coordinates along each axis that are inside both the tile and the whole layout.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -59,7 +58,7 @@ impl LayoutTile {
 }
 
 impl fmt::Display for LayoutTile {
-    /// The layout, and `valid (…)` where that is not all of it.
+    /// Writes the layout, and `valid (…)` unless all of it is valid.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let valid = self.valid.as_slice();
         fmt::Display::fmt(&self.layout, f)?;
@@ -71,10 +70,10 @@ impl fmt::Display for LayoutTile {
 }
 
 impl Layout {
-    /// The tile of `shape` coordinates at the origin.
+    /// Returns the tile of `shape` coordinates at the origin, one integer per axis.
     ///
     /// # Errors
-    /// As [`Layout::tile_at`].
+    /// Those of [`Layout::tile_at`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -91,12 +90,12 @@ impl Layout {
         self.tile_at(Coord::origin(self.rank()).as_slice(), shape)
     }
 
-    /// The tile of `shape` coordinates at `origin`, one integer per axis each.
+    /// Returns the tile of `shape` coordinates that begins at `origin`; both have one integer per axis.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the ranks differ; [illegal](Error::is_illegal) for a tile of
-    /// extent 0; [out of range](Error::is_out_of_range) if the origin is not inside the layout;
-    /// [unsupported](Error::is_unsupported) if it does not stand on whole blocks.
+    /// [mismatch](Error::is_mismatch) if the ranks differ; [illegal](Error::is_illegal) for a tile of extent 0;
+    /// [out of range](Error::is_out_of_range) if the origin is outside the layout; [unsupported](Error::is_unsupported) if the
+    /// origin is not on whole blocks.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -124,7 +123,7 @@ impl Layout {
         let (mut valid, mut offset, mut axis) = (Coord::EMPTY, self.offset(), 0);
         while let Some((from, to)) = self.profile().axis(axis) {
             let (block, left) = tri!(cut(self, axis, (from, to), origin[axis], shape[axis]));
-            // Inside the domain, I2.
+            // Inside the domain, I2 bounds the sum.
             offset += (origin[axis] / block) as i64 * modes[to - 1].stride();
             modes[to - 1] = Mode::new(shape[axis].div_ceil(block), modes[to - 1].stride());
             valid.push(if shape[axis] < left { shape[axis] } else { left });
@@ -136,8 +135,8 @@ impl Layout {
     }
 }
 
-/// The block that an axis repeats (all of its modes but the last), and what is left of the axis behind
-/// the tile's origin.
+/// Returns the block that an axis repeats (all of its modes but the last), and the extent of the axis from the
+/// tile's origin on.
 const fn cut(
     layout: &Layout,
     axis: usize,

@@ -1,18 +1,17 @@
-//! `make_layout_tv`: which cell of a tile each value of each thread is.
+//! `make_layout_tv`: the cell of a tile for each value of each thread.
 //!
-//! Law: with `mn = raked_product(thr, val)`, a map from the tile's cells to `thread + threads·value`,
-//! `tv(t, v)` is the one cell with `mn(cell) = t + threads·v`: every cell is owned exactly once.
+//! Law: with `mn = raked_product(thr, val)`, a map from the tile's cells to `thread + threads·value`, `tv(t, v)` is the
+//! one cell with `mn(cell) = t + threads·v`, so every cell is owned exactly once.
 //!
-//! Defined iff `thr` numbers the threads 0…threads − 1, each once, and `val` the values likewise; else the
-//! numbers missing and taken twice are named. Whether a thread-value layout made elsewhere owns every cell
-//! once, [`Layout::exact_cover`] tells.
+//! Defined iff `thr` numbers the threads 0…threads − 1, each once, and `val` the values likewise; otherwise the error
+//! names a number that is missing or taken twice. [`Layout::exact_cover`] checks any thread-value layout.
 //!
 //! Source: the CuTe DSL's `make_layout_tv`; CUTLASS `include/cute/algorithm/` (`tiled_copy`).
 
 use super::cover::Survey;
 use crate::{Error, IntTuple, Layout, Mode, macros::tri};
 
-/// A tile and the layout (thread, value) → cell of it, cells counted colexicographically.
+/// A tile and the layout (thread, value) → cell; cells are colexicographic indices of the tile.
 ///
 /// ```
 /// use tilewright_core::{Layout, LayoutTv};
@@ -35,11 +34,11 @@ pub struct LayoutTv {
 }
 
 impl LayoutTv {
-    /// The thread-value layout of threads arranged as `thr`, each with values arranged as `val`.
+    /// Creates the thread-value layout of threads arranged as `thr`, each with values arranged as `val`.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if `thr` or `val` leaves a number out or gives one twice;
-    /// [unsupported](Error::is_unsupported) under a swizzle.
+    /// [mismatch](Error::is_mismatch) if `thr` or `val` omits a number or has one twice; [illegal](Error::is_illegal) if one
+    /// is empty; [unsupported](Error::is_unsupported) for a layout with a swizzle.
     ///
     /// ```
     /// use tilewright_core::{Layout, LayoutTv};
@@ -47,7 +46,7 @@ impl LayoutTv {
     /// let parse = |text| Layout::parse(text).unwrap();
     /// let tv = LayoutTv::new(&parse("(4,8):(8,1)"), &parse("(1,2):(2,1)")).unwrap();
     /// assert_eq!(tv.tile().to_string(), "(4,16)");
-    /// // A thread numbered twice would own a cell twice.
+    /// // A thread with two numbers would own a cell twice.
     /// assert!(LayoutTv::new(&parse("(2,2):(1,1)"), &parse("2:1")).unwrap_err().is_mismatch());
     /// ```
     pub const fn new(thr: &Layout, val: &Layout) -> Result<LayoutTv, Error> {
@@ -63,7 +62,7 @@ impl LayoutTv {
         Ok(LayoutTv { tile, layout })
     }
 
-    /// The tile's extents.
+    /// Returns the extents of the tile.
     ///
     /// ```
     /// use tilewright_core::{Layout, LayoutTv};
@@ -77,7 +76,7 @@ impl LayoutTv {
         &self.tile
     }
 
-    /// The layout (thread, value) → cell.
+    /// Returns the layout (thread, value) → cell.
     ///
     /// ```
     /// use tilewright_core::{Layout, LayoutTv};
@@ -92,7 +91,7 @@ impl LayoutTv {
     }
 }
 
-/// The layout gives its coordinates the numbers 0…size − 1, each once.
+/// Checks that the layout numbers its coordinates 0…size − 1, each once.
 const fn check_numbers(layout: &Layout, threads: bool) -> Result<(), Error> {
     if !layout.swizzle().is_identity() {
         return Err(Error::unsupported(

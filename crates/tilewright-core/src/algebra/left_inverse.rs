@@ -1,17 +1,17 @@
-//! `left_inverse`: the index at an offset, or that it is a hole.
+//! `left_inverse`: the index at an offset, or that the offset is a hole.
 //!
-//! Law: `left_inverse(L)(L(i)) = i` for every index i of an injective L. Where L repeats itself by modes
-//! of stride 0 only, i with those coordinates at 0 (so `L(R(L(i))) = L(i)`). At an offset that L does not
-//! reach, the layout answers something; [`LeftInverse::index`] says that it is a hole.
+//! Law: `left_inverse(L)(L(i)) = i` for every index i of an injective L. If L repeats offsets only by modes of stride 0,
+//! the result is i with those coordinates at 0, so `L(R(L(i))) = L(i)`. At an offset that L does not reach, the value is
+//! unspecified; [`LeftInverse::index`] reports a hole.
 //!
-//! Defined where a layout has that. Where L, sorted by stride, is a chain of divisors (s·d ≤ d' and d | d'),
-//! the chain is the answer. Beyond it digits of the offsets are searched (`digits.rs`): `(2,2):(2,3)` has
-//! `(2,3):(1,1)`, `(5,3):(3,20)` has one of four modes, `(8,4,2):(13,2,1)` has none, although it is injective:
-//! its inverse is a table, or a search ([`Layout::locate`]).
+//! Defined if such a layout exists. If L, sorted by stride, is a chain of divisors (s·d ≤ d' and d | d'), the chain is
+//! the answer. Otherwise digits of the offsets are searched (`digits.rs`): `(2,2):(2,3)` has `(2,3):(1,1)`, `(5,3):(3,20)`
+//! has one of four modes, and `(8,4,2):(13,2,1)` has none although it is injective: its inverse is a table, or a search
+//! ([`Layout::locate`]).
 //!
-//! Under a swizzle: where L is linear over bits, every injective L has a left inverse under a swizzle, and
-//! elimination finds it. Else one is found wherever there is one under a swizzle of CuTe's family, by digits of the
-//! offsets for each of these.
+//! With a swizzle: if L is linear over bits, every injective L has a left inverse with a swizzle, and elimination finds
+//! it. Otherwise digits of the offsets are searched for each swizzle of CuTe's family, so a left inverse with such a swizzle
+//! is found if there is one.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`; the law for padded layouts is this crate's.
 
@@ -27,10 +27,10 @@ use crate::{
     macros::tri,
 };
 
-/// The left inverse of a layout with its domain: each offset is an index or a hole.
+/// The left inverse of a layout and its domain: each offset is an index or a hole.
 ///
-/// Any offset and swizzle of the layout are taken off first, so this answers for layouts whose
-/// [`Layout::left_inverse`] is no layout.
+/// The offset and the swizzle of the layout are removed first. This type therefore also answers for layouts whose
+/// [`Layout::left_inverse`] is not a layout.
 ///
 /// ```
 /// use tilewright_core::{Layout, LeftInverse};
@@ -50,13 +50,13 @@ pub struct LeftInverse {
 }
 
 impl LeftInverse {
-    /// The left inverse of `layout`.
+    /// Creates the left inverse of `layout`.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) if two indices share an offset (other than by stride 0), or there is
-    /// none; [unsupported](Error::is_unsupported) if no layout inverts it;
-    /// [undecided](Error::is_undecided) where it is not even known whether it is injective, or where modes
-    /// that are no chain reach over [`SEARCH_BITS`](crate::SEARCH_BITS) offsets, or the search for digits ends at its budget.
+    /// [illegal](Error::is_illegal) if two indices share an offset (other than by stride 0), or if there is no index;
+    /// [unsupported](Error::is_unsupported) if no layout is the inverse; [undecided](Error::is_undecided) if injectivity is
+    /// undecided, if modes that are not a chain reach over [`SEARCH_BITS`](crate::SEARCH_BITS) offsets, or if the search for
+    /// digits exceeds its budget.
     ///
     /// ```
     /// use tilewright_core::{Layout, LeftInverse};
@@ -80,21 +80,21 @@ impl LeftInverse {
         Ok(LeftInverse { source: layout.copied(), inverse, low: low as i64 })
     }
 
-    /// The inverse as a layout over the offsets counted from the smallest, before any swizzle; at holes
-    /// it answers something.
+    /// Returns the inverse as a layout over the offsets counted from the smallest, before any swizzle. At holes its value
+    /// is unspecified.
     ///
     /// ```
     /// use tilewright_core::{Layout, LeftInverse};
     /// let inverse = LeftInverse::of(&Layout::parse("(4,6):(8,1)").unwrap()).unwrap();
     /// assert_eq!(inverse.layout().to_string(), "(8,4):(4,1)");
-    /// // Offset 7 is a hole, where the layout answers like any other; `index` knows.
+    /// // Offset 7 is a hole, at which the layout has some value; `index` reports the hole.
     /// assert_eq!((inverse.layout().offset_of(7), inverse.index(7)), (Ok(28), None));
     /// ```
     pub const fn layout(&self) -> &Layout {
         &self.inverse
     }
 
-    /// The colexicographic index at this offset, `None` for a hole.
+    /// Returns the colexicographic index at this offset; `None` for a hole.
     ///
     /// ```
     /// use tilewright_core::{Layout, LeftInverse};
@@ -127,13 +127,13 @@ impl LeftInverse {
 }
 
 impl Layout {
-    /// The layout R with `R(L(i)) = i`, where modes of stride 0 make no difference: of the indices at an offset it
-    /// answers the one with the coordinates of those modes at 0. At offsets that L does not reach it answers something; for
-    /// "index or hole", [`LeftInverse`].
+    /// Returns the layout R with `R(L(i)) = i`. Of the indices that modes of stride 0 send to one offset, R returns the
+    /// one with those coordinates at 0. At offsets that L does not reach, its value is unspecified; [`LeftInverse`] reports
+    /// holes.
     ///
     /// # Errors
-    /// As [`LeftInverse::of`]; also [unsupported](Error::is_unsupported) if the smallest offset is not 0; under a
-    /// swizzle also those of [`Layout::composition`].
+    /// Those of [`LeftInverse::of`]; [unsupported](Error::is_unsupported) if the smallest offset is not 0; with a
+    /// swizzle, also those of [`Layout::composition`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -157,7 +157,7 @@ impl Layout {
     }
 }
 
-/// The left inverse under a swizzle: by elimination, or that of the affine part after the swizzle is undone.
+/// The left inverse of a layout with a swizzle: by elimination, or that of the affine part after the swizzle is undone.
 const fn swizzled_inverse(layout: &Layout) -> Result<Layout, Error> {
     tri!(check_from_zero(layout));
     let Some(map) = Bases::of_indices(layout) else { return unlinear_inverse(layout) };
@@ -186,7 +186,7 @@ const fn swizzled_inverse(layout: &Layout) -> Result<Layout, Error> {
     Bases::inverse(&solver, map.zero, bits)
 }
 
-/// The left inverse under a swizzle of a layout that is not linear over bits.
+/// The left inverse of a layout with a swizzle that is not linear over bits.
 const fn unlinear_inverse(layout: &Layout) -> Result<Layout, Error> {
     let (affine, back) = (tri!(layout.with_swizzle(Swizzle::IDENTITY)), layout.swizzle().inverse());
     match inverse_of(&affine) {
@@ -212,7 +212,7 @@ const fn unlinear_inverse(layout: &Layout) -> Result<Layout, Error> {
     }
 }
 
-/// The left inverse of an affine layout from offset 0.
+/// The left inverse of an affine layout whose smallest offset is 0.
 const fn inverse_of(layout: &Layout) -> Result<Layout, Error> {
     tri!(check_from_zero(layout));
     let indexed = Indexed::of(layout);
@@ -235,7 +235,7 @@ const fn inverse_of(layout: &Layout) -> Result<Layout, Error> {
     chain.layout(indexed.origin)
 }
 
-/// The inverse where mode `at` breaks the chain: by digits of the offsets, or why not.
+/// The inverse if mode `at` breaks the chain: by digits of the offsets, or the error.
 const fn off_chain(layout: &Layout, indexed: &Indexed, at: usize) -> Result<Layout, Error> {
     match layout.injective_apart() {
         Ok(true) => {}
@@ -279,7 +279,7 @@ mod tests {
     use crate::small::{for_each_layout, image};
     use std::{collections::BTreeMap, string::ToString};
 
-    /// The law, and that holes are told.
+    /// Checks the law, and that holes are reported.
     fn check(layout: &Layout) -> bool {
         let injective = layout.injective_apart().unwrap();
         let inverse = match LeftInverse::of(layout) {
@@ -318,7 +318,7 @@ mod tests {
                 (answered, none) = (answered + u32::from(found), none + u32::from(!found));
             }
         });
-        // That none of the rest has one is decided by `algebra_laws`.
+        // `algebra_laws` decides that none of the rest has one.
         assert_eq!((answered, none), (88_952, 10_554));
     }
 

@@ -1,10 +1,10 @@
-//! The longest right inverse where modes overlap: grown mode by mode, by every step and every extent.
+//! The longest right inverse if modes overlap: grown mode by mode, with every step and every extent.
 //!
-//! Law: the result R has `L(R(i)) = i`, and no layout R of more coordinates has that. A step of R at size p
-//! is an index of offset p, less R(0), an index of offset 0; an extent e is possible where all e·p indices
-//! have the offsets 0, 1, 2 … So trying all of both decides.
+//! Law: the result R has `L(R(i)) = i`, and no layout R of more coordinates has that. A step of R at size p is an index of
+//! offset p less R(0), an index of offset 0; an extent e is possible if all e·p indices have the offsets 0, 1, 2 … The
+//! search tries all steps and extents.
 //!
-//! Bounds: layouts of up to [`SEARCH_BITS`] coordinates, and [`STEPS`] offsets asked for; else `Undecided`.
+//! Bounds: layouts of up to [`SEARCH_BITS`] coordinates, and [`STEPS`] offsets computed; otherwise `Undecided`.
 
 use super::build::Chain;
 use crate::{Error, Layout, SEARCH_BITS, macros::tri};
@@ -12,7 +12,7 @@ use crate::{Error, Layout, SEARCH_BITS, macros::tri};
 /// The most modes of R, each of extent 2 or more.
 const MODES: usize = SEARCH_BITS.ilog2() as usize;
 
-/// How many offsets are asked for before the search ends without a decision.
+/// The number of offsets after which the search ends undecided.
 const STEPS: u32 = 1 << 20;
 
 const LEGAL: &str = "invert one of the modes that overlap, or search with `locate`";
@@ -26,7 +26,7 @@ struct Found {
     size: u64,
 }
 
-/// The longest right inverse of an affine layout whose smallest offset is 0, if it is longer than `size`.
+/// Returns the longest right inverse of an affine layout whose smallest offset is 0, if it is longer than `size`.
 pub(super) const fn longer_than(layout: &Layout, size: u64) -> Result<Option<Layout>, Error> {
     if layout.size() > SEARCH_BITS as u64 {
         return Err(Error::undecided(
@@ -58,7 +58,7 @@ pub(super) const fn longer_than(layout: &Layout, size: u64) -> Result<Option<Lay
     Ok(Some(tri!(chain.layout(search.best.zero))))
 }
 
-/// How many offsets from 0 on are reached without a gap; at most [`SEARCH_BITS`] coordinates reach them.
+/// Returns the number of offsets from 0 on that are reached without a gap; at most [`SEARCH_BITS`] coordinates reach them.
 const fn run(layout: &Layout) -> u64 {
     let (mut reached, mut index) = ([false; SEARCH_BITS], 0);
     while index < layout.size() {
@@ -79,11 +79,11 @@ const fn run(layout: &Layout) -> u64 {
 
 struct Search<'a> {
     layout: &'a Layout,
-    /// No right inverse is longer.
+    /// An upper bound on the size of a right inverse.
     run: u64,
     now: Found,
     best: Found,
-    /// How many offsets may still be asked for.
+    /// The number of offsets that may still be computed.
     left: u32,
 }
 
@@ -100,7 +100,7 @@ impl Search<'_> {
         self.layout.offset_of(index)
     }
 
-    /// Tries every mode behind those there are.
+    /// Tries every mode after the current ones.
     const fn grow(&mut self) -> Result<(), Error> {
         let kept = self.now;
         if kept.size > self.best.size {
@@ -124,7 +124,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether a step to this index goes on with the last mode, whose larger extents are tried by themselves.
+    /// Returns whether a step to this index continues the last mode, whose larger extents are tried separately.
     const fn merges(&self, index: i64) -> bool {
         let now = &self.now;
         now.count > 0 && {
@@ -133,7 +133,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the indices of now, `times` steps further, have the next offsets.
+    /// Returns whether the current indices, moved by `times` steps, have the next offsets.
     const fn goes_on(&mut self, step: i64, times: u64) -> Result<bool, Error> {
         let mut i = 0;
         while i < self.now.size {

@@ -1,6 +1,6 @@
-//! `make_layout`, with every list of arguments that CuTe gives it.
+//! `make_layout`, with every list of arguments that CuTe accepts.
 //!
-//! Laws: `make_layout(S)` is the compact layout of the shape S, its first mode fastest; `make_layout(S, D)` is `S:D`;
+//! Laws: `make_layout(S)` is the compact layout of the shape S with the first mode fastest; `make_layout(S, D)` is `S:D`;
 //! `make_layout(L0, L1, …)(c0, c1, …) = Σ Li(ci)`.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
@@ -24,10 +24,10 @@ pub enum LayoutPart<'a> {
 }
 
 impl Layout {
-    /// The layout of a shape, of a shape and strides, or of layouts side by side, each one axis of the result.
+    /// Returns the layout of a shape, of a shape and strides, or the concatenation of layouts, each one axis of the result.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for any other list; else as [`Layout::compact_col_major`],
+    /// [mismatch](Error::is_mismatch) for any other list; otherwise those of [`Layout::compact_col_major`],
     /// [`Layout::from_shape_stride`] and [`Layout::from_layouts`].
     ///
     /// ```
@@ -54,7 +54,7 @@ impl Layout {
     }
 }
 
-/// The layouts side by side.
+/// Concatenates layouts, each as one axis.
 const fn concatenated(first: &Layout, rest: &[LayoutPart<'_>]) -> Result<Layout, Error> {
     if rest.len() >= MAX_MODES {
         return Err(Error::limit(
@@ -74,7 +74,7 @@ const fn concatenated(first: &Layout, rest: &[LayoutPart<'_>]) -> Result<Layout,
     Layout::from_layouts(all.split_at(rest.len() + 1).0)
 }
 
-/// The error of arguments that are no list of CuTe's.
+/// The error of arguments that CuTe does not accept.
 const fn misfit(parts: &[LayoutPart<'_>]) -> Error {
     let (mut tuples, mut i) = (0, 0);
     while i < parts.len() {

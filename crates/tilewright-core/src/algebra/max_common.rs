@@ -1,14 +1,14 @@
-//! `max_common_layout`, `max_common_vector`: where two layouts run side by side.
+//! `max_common_layout`, `max_common_vector`: the elements that two layouts keep in the same order.
 //!
-//! Law: `C = max_common_layout(A, B)` has `A(C(i)) = i = B(C(i))` for every i below its size, the greatest
-//! for which some layout does where A and B are injective; `max_common_vector` is that size: how many
-//! elements one wide load and store may move.
+//! Law: `C = max_common_layout(A, B)` has `A(C(i)) = i = B(C(i))` for every i below its size. For injective A and B, no
+//! layout of larger size has that. `max_common_vector` is that size: the number of elements that one wide load and store may
+//! move.
 //!
-//! Under swizzles the vector is one that may begin at every multiple of its size: at most the atom of each
-//! swizzle, so `Sw<2,1,3> o 32:1` and `32:1` have 2 in common, although both begin with 0 … 15. One swizzle on
-//! both permutes both alike, and is left out.
+//! With swizzles, the vector may begin at every multiple of its size, so it is at most the atom of each swizzle:
+//! `Sw<2,1,3> o 32:1` and `32:1` have 2 in common, although both begin with 0 … 15. If both layouts have the same swizzle,
+//! it permutes both alike and is ignored.
 //!
-//! Defined for layouts from offset 0 at index 0, on indices inside both.
+//! Defined for layouts with offset 0 at index 0, on indices inside both.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`, `swizzle_layout.hpp`.
 
@@ -16,10 +16,10 @@ use super::build::Chain;
 use crate::{Error, Layout, Mode, Profile, Swizzle, macros::tri};
 
 impl Layout {
-    /// The longest layout of indices that both layouts send to 0, 1, 2, …
+    /// Returns the longest layout of indices that both layouts send to 0, 1, 2, …
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) if the smallest offset is not 0, or that of index 0 is not;
+    /// [unsupported](Error::is_unsupported) if the smallest offset or that of index 0 is not 0;
     /// [illegal](Error::is_illegal) for a layout without coordinates.
     ///
     /// ```
@@ -44,7 +44,7 @@ impl Layout {
         first_elements(&common, atom)
     }
 
-    /// Returns the common vector of two layouts without swizzles.
+    /// Returns the common layout of two layouts without swizzles.
     const fn common(&self, other: &Layout) -> Result<Layout, Error> {
         tri!(check_start(self));
         tri!(check_start(other));
@@ -52,7 +52,7 @@ impl Layout {
         let _ = tri!(self.right_inverse_of_modes());
         let common = tri!(side_by_side(self, &inverse));
         let mut count = common.modes().len();
-        // Digits that run alone may carry into one another together: fewer of them do not.
+        // Digits that are exact alone may carry into one another together; fewer of them do not.
         loop {
             let shorter = tri!(first(&common, count));
             if tri!(is_identity(self, &shorter)) {
@@ -62,16 +62,16 @@ impl Layout {
         }
     }
 
-    /// How many elements both layouts keep side by side, from the same index on.
+    /// Returns the number of elements that both layouts keep contiguous, from the same index on.
     ///
     /// # Errors
-    /// As [`Layout::max_common_layout`].
+    /// Those of [`Layout::max_common_layout`].
     ///
     /// ```
     /// use tilewright_core::Layout;
     /// let parse = |text| Layout::parse(text).unwrap();
     /// assert_eq!(parse("(8,4):(1,8)").max_common_vector(&parse("(8,4):(1,16)")), Ok(8));
-    /// // A swizzle moves two elements together.
+    /// // The swizzle keeps groups of two elements together.
     /// assert_eq!(parse("Sw<2,1,3> o 32:1").max_common_vector(&parse("32:1")), Ok(2));
     /// ```
     pub const fn max_common_vector(&self, other: &Layout) -> Result<u64, Error> {
@@ -90,8 +90,8 @@ const fn check_start(layout: &Layout) -> Result<(), Error> {
     Ok(())
 }
 
-/// The first modes of the inverse that `layout` sends, each alone, on to the next offsets; the last of them
-/// may be cut short.
+/// Returns the first modes of the inverse that `layout` sends, each alone, to the next offsets; the last of them may
+/// be cut short.
 const fn side_by_side(layout: &Layout, inverse: &Layout) -> Result<Layout, Error> {
     let (mut chain, mut next, mut used, mut i) = (Chain::new(), 1, 0, 0);
     while i < inverse.modes().len() && inverse.size() > 1 {
@@ -111,7 +111,7 @@ const fn side_by_side(layout: &Layout, inverse: &Layout) -> Result<Layout, Error
     chain.layout(0)
 }
 
-/// How many steps of the indices `line` are offsets 0, next, 2·next, …
+/// Returns how many steps along the indices `line` have the offsets 0, next, 2·next, …
 const fn run(layout: &Layout, line: Mode, next: u64) -> Result<u64, Error> {
     let whole = tri!(Layout::new(&[line], &Profile::LEAF, 0, Swizzle::IDENTITY));
     let image = match layout.composition(&whole) {
@@ -131,7 +131,7 @@ const fn run(layout: &Layout, line: Mode, next: u64) -> Result<u64, Error> {
     Ok(if first.stride() as i128 == next as i128 { first.extent() } else { 1 })
 }
 
-/// The steps before the first that crosses a boundary between modes.
+/// Returns the number of steps before the first that crosses a boundary between modes.
 const fn before_break(layout: &Layout, line: Mode) -> u64 {
     let flat = layout.coalesce();
     let (modes, step) = (flat.modes(), line.stride() as u64);
@@ -147,7 +147,7 @@ const fn before_break(layout: &Layout, line: Mode) -> u64 {
     steps
 }
 
-/// The first `count` modes.
+/// Returns the first `count` modes.
 const fn first(layout: &Layout, count: usize) -> Result<Layout, Error> {
     let (mut chain, mut i) = (Chain::new(), 0);
     while i < count {
@@ -158,7 +158,7 @@ const fn first(layout: &Layout, count: usize) -> Result<Layout, Error> {
     chain.layout(0)
 }
 
-/// As many of the first `count` elements of a chain as are whole modes and a part of the next that divides it.
+/// Returns at most `count` first elements of a chain: whole modes, and a part of the next.
 const fn first_elements(chain: &Layout, count: u64) -> Result<Layout, Error> {
     let (mut cut, mut left, mut i) = (Chain::new(), count, 0);
     while i < chain.modes().len() && left > 1 {
@@ -171,7 +171,7 @@ const fn first_elements(chain: &Layout, count: u64) -> Result<Layout, Error> {
     cut.layout(0)
 }
 
-/// Whether `layout` sends the indices to 0, 1, 2, …
+/// Returns whether `layout` sends the indices to 0, 1, 2, …
 const fn is_identity(layout: &Layout, indices: &Layout) -> Result<bool, Error> {
     if indices.size() == 1 {
         return Ok(true);
@@ -192,7 +192,7 @@ mod tests {
     use crate::small::for_each_layout;
     use std::vec::Vec;
 
-    /// The run of offsets from 0 that both reach at the same indices, for injective layouts.
+    /// The number of offsets from 0 that both reach at the same indices, for injective layouts.
     fn common_run(a: &Layout, b: &Layout) -> u64 {
         let index = |layout: &Layout, offset: i64| {
             (0..layout.size()).find(|&i| layout.offset_of(i) == Ok(offset))

@@ -1,4 +1,4 @@
-//! The layout algebra: one file an operation or family, its law first.
+//! The layout algebra: one file per operation or family; its header states the law.
 
 pub(crate) mod build;
 mod by_mode;

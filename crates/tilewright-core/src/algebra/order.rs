@@ -1,9 +1,9 @@
-//! Layouts made from a shape: given strides, compact in an order, compact like another layout.
+//! Layouts made from a shape: with given strides, compact in an order, or compact like another layout.
 //!
-//! Laws: the layout of `compact_col_major`, `compact_row_major` and `ordered` maps its coordinates onto
-//! 0…size − 1, each once; in `ordered(shape, order)` a part of smaller order varies faster, equal orders
-//! from the left; `compact_like(L)` orders coordinates as L's strides do, keeps stride 0 at 0, and is
-//! compact over the rest. Modes of extent 1 keep the stride that their place gives them.
+//! Laws: the layouts of `compact_col_major`, `compact_row_major` and `ordered` map their coordinates one to one onto
+//! 0…size − 1. In `ordered(shape, order)` a part of smaller order varies faster; equal orders vary from the left.
+//! `compact_like(L)` orders coordinates as L's strides do, keeps strides of 0, and is compact over the rest. Modes of extent
+//! 1 have the stride of their position.
 //!
 //! Source: CUTLASS `include/cute/stride.hpp`, `layout.hpp`.
 
@@ -11,7 +11,7 @@ use super::{coordinates::unlike, walk::Walk};
 use crate::{Error, IntTuple, Layout, MAX_MODES, Mode, Swizzle, macros::tri};
 
 impl IntTuple {
-    /// The strides of the compact layout of this shape whose first leaf varies fastest.
+    /// Returns the strides of the compact layout of this shape in which the first leaf varies fastest.
     ///
     /// # Errors
     /// [overflow](Error::is_overflow) beyond 64 bits; [illegal](Error::is_illegal) for a negative extent.
@@ -31,10 +31,10 @@ impl IntTuple {
         run.strides()
     }
 
-    /// The strides of the compact layout of this shape whose last leaf varies fastest.
+    /// Returns the strides of the compact layout of this shape in which the last leaf varies fastest.
     ///
     /// # Errors
-    /// As [`IntTuple::compact_col_major`].
+    /// Those of [`IntTuple::compact_col_major`].
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -50,11 +50,11 @@ impl IntTuple {
         run.strides()
     }
 
-    /// The strides of the compact layout of this shape in which the parts vary in the order given,
-    /// smallest first.
+    /// Returns the strides of the compact layout of this shape in which the parts vary in the given order, the smallest
+    /// number fastest.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if `order` is not weakly congruent to the shape; else as
+    /// [mismatch](Error::is_mismatch) if `order` is not weakly congruent to the shape; otherwise those of
     /// [`IntTuple::compact_col_major`].
     ///
     /// ```
@@ -94,7 +94,7 @@ impl IntTuple {
     }
 }
 
-/// The positions of `values`, smallest first, equal ones from the left.
+/// Returns the positions of `values`, smallest first, equal ones from the left.
 const fn sorted(values: &[i64]) -> [usize; MAX_MODES] {
     let (mut order, mut i) = ([0; MAX_MODES], 0);
     while i < values.len() {
@@ -109,7 +109,7 @@ const fn sorted(values: &[i64]) -> [usize; MAX_MODES] {
     order
 }
 
-/// Compact strides under construction: each leaf taken strides over those before it.
+/// Compact strides under construction: the stride of each leaf is the product of the extents before it.
 struct Run<'a> {
     shape: &'a IntTuple,
     strides: [i64; MAX_MODES],
@@ -149,11 +149,11 @@ impl Run<'_> {
 }
 
 impl Layout {
-    /// The layout with this shape and these strides.
+    /// Returns the layout with this shape and these strides, in elements.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if they are bracketed differently; [illegal](Error::is_illegal)
-    /// for a negative extent; else as [`Layout::new`].
+    /// [mismatch](Error::is_mismatch) if the brackets differ; [illegal](Error::is_illegal) for a negative extent;
+    /// otherwise those of [`Layout::new`].
     ///
     /// ```
     /// use tilewright_core::{IntTuple, Layout};
@@ -193,10 +193,10 @@ impl Layout {
         Layout::new(modes.split_at(i).0, shape.profile(), 0, Swizzle::IDENTITY)
     }
 
-    /// The compact layout of a shape, its first leaf varying fastest (column-major).
+    /// Returns the compact layout of a shape in which the first leaf varies fastest (column-major).
     ///
     /// # Errors
-    /// As [`IntTuple::compact_col_major`].
+    /// Those of [`IntTuple::compact_col_major`].
     ///
     /// ```
     /// use tilewright_core::{IntTuple, Layout};
@@ -210,10 +210,10 @@ impl Layout {
         Layout::from_shape_stride(shape, &tri!(shape.compact_col_major()))
     }
 
-    /// The compact layout of a shape, its last leaf varying fastest (row-major).
+    /// Returns the compact layout of a shape in which the last leaf varies fastest (row-major).
     ///
     /// # Errors
-    /// As [`IntTuple::compact_row_major`].
+    /// Those of [`IntTuple::compact_row_major`].
     ///
     /// ```
     /// use tilewright_core::{IntTuple, Layout};
@@ -227,10 +227,10 @@ impl Layout {
         Layout::from_shape_stride(shape, &tri!(shape.compact_row_major()))
     }
 
-    /// The compact layout of a shape whose parts vary in the order given, smallest first.
+    /// Returns the compact layout of a shape in which the parts vary in the given order, the smallest number fastest.
     ///
     /// # Errors
-    /// As [`IntTuple::compact_order`].
+    /// Those of [`IntTuple::compact_order`].
     ///
     /// ```
     /// use tilewright_core::{IntTuple, Layout};
@@ -244,11 +244,11 @@ impl Layout {
         Layout::from_shape_stride(shape, &tri!(shape.compact_order(order)))
     }
 
-    /// A compact layout of the same shape whose coordinates are ordered as here: by |stride|, smallest
-    /// first, equal ones from the left. Strides of 0 stay 0; offset, signs and swizzle are dropped.
+    /// Returns a compact layout of the same shape with the order of this layout: by |stride|, smallest first, equal ones
+    /// from the left. Strides of 0 are kept; offset, signs and swizzle are dropped.
     ///
     /// # Errors
-    /// None that a legal layout causes.
+    /// A legal layout causes none.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -261,7 +261,7 @@ impl Layout {
         while i < self.modes().len() {
             let mode = self.modes()[i];
             extents[i] = if mode.stride() == 0 { 1 } else { mode.extent() as i64 };
-            // A layout's stride may be i64::MIN only where no coordinate steps over it.
+            // A layout's stride may be i64::MIN only if the extent of its mode is below 2.
             steps[i] = mode.stride().saturating_abs();
             i += 1;
         }

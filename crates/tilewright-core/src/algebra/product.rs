@@ -1,16 +1,16 @@
 //! `logical_product` and its forms: a layout repeated along another.
 //!
-//! Law: `logical_product(A, B) = (A, A* ∘ B)` with A* = complement(A, size(A)·cosize(B)), of cosize(B)
-//! coordinates at least (where A has gaps, its last stride goes on): axis 0 is A, axis 1 repeats it where B says, so `R(a, b) = A(a) + A*(B(b))`; no two copies share an offset where B is
-//! injective. `zipped` is the same, `tiled` and `flat` spread the axes. `blocked_product` and
-//! `raked_product` join axis i of A with axis i of A* ∘ B: A's axis first, so that whole blocks
-//! follow one another, or B's first, so that elements of different blocks alternate.
+//! Law: `logical_product(A, B) = (A, A* ∘ B)` with A* = complement(A, size(A)·cosize(B)), which has at least cosize(B)
+//! coordinates (if A has gaps, the last stride of A* continues). Axis 0 is A, and axis 1 places its copies by B:
+//! `R(a, b) = A(a) + A*(B(b))`. If B is injective, no two copies share an offset. `zipped` is the same; `tiled` and `flat`
+//! spread the axes. `blocked_product` and `raked_product` join axis i of A with axis i of A* ∘ B: with A's axis first, whole
+//! blocks follow one another; with B's first, elements of different blocks alternate.
 //!
-//! By mode, each axis is multiplied by its own tiler, and its copies fill the gaps of that axis alone:
-//! the copies of different axes may share offsets. `(4,8):(1,4)` by `<2,2>` is `((4,2),(8,2)):((1,4),(4,1))`:
-//! `8:4` has room for its two copies one apart.
+//! By mode, each axis is multiplied by its own tiler, and its copies fill the gaps of that axis alone. The copies of
+//! different axes may share offsets: `(4,8):(1,4)` by `<2,2>` is `((4,2),(8,2)):((1,4),(4,1))`, as `8:4` has space for its
+//! two copies at distance 1.
 //!
-//! Defined iff A has a complement and A* ∘ B is a layout. Swizzle and offset of A stay, outside.
+//! Defined iff A has a complement and A* ∘ B is a layout. Swizzle and offset of A are kept on the result.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
@@ -22,18 +22,17 @@ use super::{
 use crate::{Error, Layout, Mode, Tiler, macros::tri};
 
 impl Layout {
-    /// This layout repeated along `by`: (this, copies). By mode: [`Layout::logical_product_tiler`].
+    /// Repeats this layout along `by`: (this, copies). By mode: [`Layout::logical_product_tiler`].
     ///
     /// # Errors
-    /// As [`Layout::complement`] and [`Layout::composition`]; [overflow](Error::is_overflow) beyond 64
-    /// bits.
+    /// Those of [`Layout::complement`] and [`Layout::composition`]; [overflow](Error::is_overflow) beyond 64 bits.
     ///
     /// ```
     /// use tilewright_core::Layout;
     /// let parse = |text| Layout::parse(text).unwrap();
     /// let product = parse("(2,2):(4,1)").logical_product(&parse("(3,2):(2,1)")).unwrap();
     /// assert_eq!(product.to_string(), "((2,2),(3,2)):((4,1),(8,2))");
-    /// // The gap within (16,2):(12,2) has room for 3 copies below the next 12, not for 8 in a row.
+    /// // The gap within (16,2):(12,2) holds 3 copies below the next 12, not 8 in a row.
     /// assert!(parse("(16,2):(12,2)").logical_product(&parse("8:1")).is_err());
     /// ```
     pub const fn logical_product(&self, by: &Layout) -> Result<Layout, Error> {
@@ -46,10 +45,10 @@ impl Layout {
         builder.layout(tri!(plus(self.offset(), copies.offset())), self.swizzle())
     }
 
-    /// [`Layout::logical_product`]; the two forms are one for layouts.
+    /// Multiplies like [`Layout::logical_product`]; for a layout as the operand, the two forms are equal.
     ///
     /// # Errors
-    /// As [`Layout::logical_product`].
+    /// Those of [`Layout::logical_product`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -63,10 +62,10 @@ impl Layout {
         self.logical_product(by)
     }
 
-    /// This layout repeated along `by`: (this, copies0, copies1, …).
+    /// Repeats this layout along `by`: (this, copies0, copies1, …).
     ///
     /// # Errors
-    /// As [`Layout::logical_product`].
+    /// Those of [`Layout::logical_product`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -84,10 +83,10 @@ impl Layout {
         builder.layout(tri!(plus(self.offset(), copies.offset())), self.swizzle())
     }
 
-    /// This layout repeated along `by`, both spread: (this0, this1, …, copies0, copies1, …).
+    /// Repeats this layout along `by`, with both spread: (this0, this1, …, copies0, copies1, …).
     ///
     /// # Errors
-    /// As [`Layout::logical_product`].
+    /// Those of [`Layout::logical_product`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -106,11 +105,11 @@ impl Layout {
         builder.layout(tri!(plus(self.offset(), copies.offset())), self.swizzle())
     }
 
-    /// Each axis as (axis, copies) by a tiler of its own; an axis without one, or kept, stays as it is.
+    /// Multiplies each axis into (axis, copies) by its own tiler; an axis without a tiler, or with a kept one, is unchanged.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for more tilers than axes; else as [`Layout::logical_product`], whose
-    /// numbers then are those of the axis alone.
+    /// [mismatch](Error::is_mismatch) for more tilers than axes; otherwise those of [`Layout::logical_product`], whose
+    /// numbers then refer to the axis alone.
     ///
     /// ```
     /// use tilewright_core::{Layout, Tiler};
@@ -128,11 +127,11 @@ impl Layout {
         by_mode(self, tilers, Operation::Multiply)
     }
 
-    /// This layout as ((axis0, axis1, …), (copies0, copies1, …)), by mode. The copies of a kept axis are
-    /// `1:0`; an axis without a tiler stands with the copies, as in CuTe.
+    /// Returns this layout as ((axis0, axis1, …), (copies0, copies1, …)), by mode. The copies of a kept axis are `1:0`;
+    /// an axis without a tiler is placed with the copies, as in CuTe.
     ///
     /// # Errors
-    /// As [`Layout::logical_product_tiler`].
+    /// Those of [`Layout::logical_product_tiler`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Tiler};
@@ -147,10 +146,10 @@ impl Layout {
         gathered(self, tilers, Operation::Multiply, Form::Zipped)
     }
 
-    /// This layout as ((axis0, axis1, …), copies0, copies1, …), by mode.
+    /// Returns this layout as ((axis0, axis1, …), copies0, copies1, …), by mode.
     ///
     /// # Errors
-    /// As [`Layout::logical_product_tiler`].
+    /// Those of [`Layout::logical_product_tiler`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Tiler};
@@ -163,10 +162,10 @@ impl Layout {
         gathered(self, tilers, Operation::Multiply, Form::Tiled)
     }
 
-    /// This layout as (axis0, axis1, …, copies0, copies1, …), by mode.
+    /// Returns this layout as (axis0, axis1, …, copies0, copies1, …), by mode.
     ///
     /// # Errors
-    /// As [`Layout::logical_product_tiler`].
+    /// Those of [`Layout::logical_product_tiler`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Tiler};
@@ -179,10 +178,10 @@ impl Layout {
         gathered(self, tilers, Operation::Multiply, Form::Flat)
     }
 
-    /// Blocks of this layout, arranged axis by axis as `by` is; the lower rank is filled up with `1:0`.
+    /// Arranges blocks of this layout axis by axis like `by`; the lower rank is filled up with `1:0`.
     ///
     /// # Errors
-    /// As [`Layout::logical_product`].
+    /// Those of [`Layout::logical_product`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -196,10 +195,11 @@ impl Layout {
         interleaved(self, by, true)
     }
 
-    /// As [`Layout::blocked_product`], the elements of different blocks alternating within each axis.
+    /// Arranges copies of this layout like [`Layout::blocked_product`], with the elements of different blocks alternating
+    /// within each axis.
     ///
     /// # Errors
-    /// As [`Layout::logical_product`].
+    /// Those of [`Layout::logical_product`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -213,7 +213,7 @@ impl Layout {
     }
 }
 
-/// Where the copies stand: complement ∘ `by`.
+/// Returns the offsets of the copies: complement ∘ `by`.
 const fn copies(layout: &Layout, by: &Layout) -> Result<Layout, Error> {
     tri!(check_plain(by));
     let cells = layout.size() as i128 * by.cosize() as i128;
@@ -229,7 +229,7 @@ const fn copies(layout: &Layout, by: &Layout) -> Result<Layout, Error> {
         .composition(by)
 }
 
-/// The layout with `rank` axes, the missing ones `1:0`.
+/// Returns the layout with `rank` axes, the missing ones `1:0`.
 pub(crate) const fn padded(layout: &Layout, rank: usize) -> Result<Layout, Error> {
     if layout.rank() == rank {
         return Ok(layout.copied());
@@ -310,7 +310,7 @@ mod tests {
         assert!(answered > 50_000 && refused > 10_000, "{answered} {refused}");
     }
 
-    /// Blocked and raked reach what the product reaches, each axis its own copies.
+    /// Checks that blocked and raked reach the offsets of the product, each axis its own copies.
     fn check_by_axis(a: &Layout, b: &Layout, product: &Layout) {
         let (blocked, raked) = (a.blocked_product(b).unwrap(), a.raked_product(b).unwrap());
         let sorted = |layout: &Layout| {

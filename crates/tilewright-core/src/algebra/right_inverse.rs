@@ -1,17 +1,17 @@
-//! `right_inverse`, `nullspace`: indices from offsets, and indices that change nothing.
+//! `right_inverse`, `nullspace`: the indices of offsets, and the indices that do not change the offset.
 //!
-//! Laws: `L(right_inverse(L)(i)) = i` for every i below the inverse's size, and no layout of a larger size
-//! has that. For an injective L the size is the whole run of offsets from 0 that L reaches, by a chain of
-//! whole modes; where modes overlap, parts of modes are searched (`longest.rs`): `(2,3):(1,1)` has
-//! `(2,2):(1,4)`, where whole modes give `3:2`. `L(nullspace(L)(i)) = L(0)`, each index once; it is the
-//! whole kernel where the modes of stride ≠ 0 do not collide, or none of their strides is negative.
+//! Laws: `L(right_inverse(L)(i)) = i` for every i below the inverse's size, and no layout of a larger size has that. For
+//! an injective L, the size is the whole run of offsets from 0 that L reaches, by a chain of whole modes. If modes overlap,
+//! parts of modes are searched (`longest.rs`): `(2,3):(1,1)` has `(2,2):(1,4)`, where whole modes give `3:2`.
+//! `L(nullspace(L)(i)) = L(0)`, each index once; it is the whole kernel if the modes of nonzero stride do not collide, or if
+//! none of their strides is negative.
 //!
-//! Defined for layouts whose smallest offset is 0 (negative strides run backwards from their end), and for those
-//! that reach 0 from below, of up to [`SEARCH_BITS`](crate::SEARCH_BITS) coordinates.
+//! Defined for layouts whose smallest offset is 0 (negative strides run backwards from their end), and for those of up
+//! to [`SEARCH_BITS`](crate::SEARCH_BITS) coordinates that reach 0 from below.
 //!
-//! Under a swizzle: where L is linear over bits, elimination finds the inverse of all offsets from 0 that L
-//! reaches, always a layout under a swizzle. Else it is the inverse of the affine part composed with the inverse of
-//! the swizzle, on as many offsets as that [composition](Layout::composition) is a layout of.
+//! With a swizzle: if L is linear over bits, elimination finds the inverse of all offsets from 0 that L reaches, which
+//! is always a layout with a swizzle. Otherwise the result is the inverse of the affine part composed with the inverse of
+//! the swizzle, on the longest run of offsets that was found to have a layout as their [composition](Layout::composition).
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
@@ -27,8 +27,8 @@ use crate::{
     swizzle::MAX_BITS,
 };
 
-/// The modes of extent > 1 and stride ≠ 0, smallest |stride| first, equal ones from the left, each with
-/// the index it steps over.
+/// The modes of extent > 1 and nonzero stride, smallest |stride| first, equal ones from the left, each with its index
+/// step.
 pub(crate) struct Indexed {
     pub(crate) modes: [(Mode, i64); MAX_MODES],
     pub(crate) len: usize,
@@ -62,7 +62,7 @@ impl Indexed {
         all
     }
 
-    /// The size of mode `at`'s stride, and how the index changes with each step up in offset.
+    /// Returns the absolute stride of mode `at`, and the change of the index with each step up in offset.
     pub(crate) const fn step(&self, at: usize) -> (u64, i64) {
         let (mode, index) = self.modes[at];
         (mode.stride().unsigned_abs(), if mode.stride() < 0 { -index } else { index })
@@ -72,7 +72,7 @@ impl Indexed {
         self.modes[at].0.extent()
     }
 
-    /// For each mode, the product of the longest chain that begins with it, and its next mode.
+    /// For each mode, returns the product of the longest chain that begins with it, and its next mode.
     const fn chains(&self) -> [(u64, usize); MAX_MODES] {
         let (mut best, mut at) = ([(0, MAX_MODES); MAX_MODES], self.len);
         while at > 0 {
@@ -112,12 +112,12 @@ pub(crate) const fn check_from_zero(layout: &Layout) -> Result<(), Error> {
 }
 
 impl Layout {
-    /// The largest layout R with `L(R(i)) = i`: where offset i is, as a colexicographic index.
+    /// Returns the largest layout R with `L(R(i)) = i`: R(i) is a colexicographic index with offset i.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) if no offset is 0; [illegal](Error::is_illegal) for a layout without coordinates;
-    /// [undecided](Error::is_undecided) where modes overlap and the layout has more coordinates than are
-    /// searched, or too many steps to try.
+    /// [unsupported](Error::is_unsupported) if no offset is 0; [illegal](Error::is_illegal) for a layout without
+    /// coordinates; [undecided](Error::is_undecided) if modes overlap and the layout has more coordinates than are searched, or
+    /// too many steps to try.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -154,7 +154,7 @@ impl Layout {
         }
     }
 
-    /// The right inverse of a layout without a swizzle by the longest chain of whole modes.
+    /// Returns the right inverse of a layout without a swizzle by the longest chain of whole modes.
     pub(crate) const fn right_inverse_of_modes(&self) -> Result<Layout, Error> {
         tri!(check_from_zero(self));
         let indexed = Indexed::of(self);
@@ -173,7 +173,7 @@ impl Layout {
         chain.layout(indexed.origin)
     }
 
-    /// The indices that reach the offset of index 0: one mode for each of stride 0.
+    /// Returns the indices that reach the offset of index 0: one mode for each mode of stride 0.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) for a layout without coordinates.
@@ -213,7 +213,7 @@ impl Layout {
     }
 }
 
-/// The right inverse under a swizzle: by elimination, or that of the affine part after the swizzle is undone.
+/// The right inverse of a layout with a swizzle: by elimination, or that of the affine part after the swizzle is undone.
 const fn swizzled_inverse(layout: &Layout) -> Result<Layout, Error> {
     tri!(check_from_zero(layout));
     let affine = tri!(tri!(layout.with_swizzle(Swizzle::IDENTITY)).right_inverse());
@@ -242,7 +242,7 @@ const fn swizzled_inverse(layout: &Layout) -> Result<Layout, Error> {
     }
 }
 
-/// The most offsets from 0 on that a swizzle sends to numbers below `size`.
+/// Returns the most offsets from 0 on that a swizzle sends to numbers below `size`.
 const fn prefix(swizzle: &Swizzle, size: u64) -> u64 {
     let (mut count, mut bit) = (0, MAX_BITS);
     while bit > 0 {
@@ -254,7 +254,7 @@ const fn prefix(swizzle: &Swizzle, size: u64) -> u64 {
     count
 }
 
-/// The largest image of the 2^`bits` offsets from `first` on, a multiple of that.
+/// Returns the largest image of the 2^`bits` offsets from `first` on, a multiple of 2^`bits`.
 const fn largest(swizzle: &Swizzle, first: u64, bits: usize) -> u64 {
     let (mut solver, mut bit) = (Solver::new(&[]), 0);
     while bit < bits {
@@ -270,7 +270,7 @@ mod tests {
     use crate::small::{for_each_layout, image};
     use std::{collections::BTreeSet, string::ToString, vec, vec::Vec};
 
-    /// The law; how large the inverse is.
+    /// Checks the law; returns the size of the inverse.
     fn check(layout: &Layout) -> u64 {
         let inverse = layout.right_inverse().unwrap();
         for i in 0..inverse.size() {
@@ -280,7 +280,7 @@ mod tests {
         inverse.size()
     }
 
-    /// The size of the longest right inverse: every table of indices that is a layout, made longer by each index.
+    /// The size of the longest right inverse: every table of indices that is a layout, extended by each index.
     fn longest(layout: &Layout) -> u64 {
         let offsets = image(layout);
         let at = |offset: usize| {
@@ -349,7 +349,7 @@ mod tests {
             let moved = layout.with_offset(-low).unwrap();
             let size = check(&moved);
             assert!(layout.injective() != Ok(true) || size >= 1);
-            // Below 0 the search goes on from an index at 0.
+            // Below 0 the search continues from an index at 0.
             let inverse = layout.right_inverse();
             let zero = image(layout).contains(&0);
             assert_eq!(inverse.is_ok(), zero, "{layout} {inverse:?}");
@@ -383,7 +383,7 @@ mod tests {
             ("(8,4):(4,1)", "(4,8):(8,1)"),
             ("(2,4):(0,1)", "4:2"),
             ("(3,4):(1,6)", "3:1"),
-            // Of two modes of stride 1, the one that goes on.
+            // Of two modes of stride 1, the one that continues.
             // Of modes that overlap, parts.
             ("(2,4,3):(1,1,2)", "(2,2,2):(1,4,16)"),
         ] {

@@ -1,11 +1,10 @@
-//! Consuming a shape from the left: `shape_div` and `ceil_div`.
+//! Division of a shape from the left: `shape_div` and `ceil_div`.
 //!
-//! Laws: in `shape_div(a, b)` an integer b is used up by a's leaves from the left, each leaf s becoming
-//! s/g where g is what it takes of b (the whole of b that is left, or all of s); every division is
-//! exact, so `size(shape_div(a, b)) = size(a)/b` where b divides a's size. `ceil_div` rounds quotients up
-//! and what is left of b down, so `size(ceil_div(a, b))·b ≥ size(a)` (CuTe rounds both up, and by 3 has
-//! one tile for the four coordinates of (2,2)).
-//! A tuple b is applied part by part; an integer leaf of a under a tuple b is divided by its product.
+//! Laws: in `shape_div(a, b)` an integer b is consumed by a's leaves from the left. Each leaf s becomes s/g, where g is
+//! what it consumes of b (all of the remaining b, or all of s). Every division is exact, so `size(shape_div(a, b)) =
+//! size(a)/b` if b divides a's size. `ceil_div` rounds quotients up and the remaining b down, so `size(ceil_div(a, b))·b ≥
+//! size(a)` (CuTe rounds both up: divided by 3, the four coordinates of (2,2) get one tile). A tuple b is applied part by
+//! part; an integer leaf of a is divided by the product of a tuple b.
 //!
 //! Source: CUTLASS `include/cute/int_tuple.hpp`.
 
@@ -13,11 +12,11 @@ use super::walk::Walk;
 use crate::{Error, IntTuple, MAX_MODES, macros::tri};
 
 impl IntTuple {
-    /// This shape with `by` consumed from its left, exactly.
+    /// Divides this shape by `by` from the left, exactly.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the brackets do not fit or neither of two integers divides the
-    /// other; [illegal](Error::is_illegal) for integers below 1.
+    /// [mismatch](Error::is_mismatch) if the brackets do not fit, or if of two integers neither divides the other;
+    /// [illegal](Error::is_illegal) for integers below 1.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -29,10 +28,10 @@ impl IntTuple {
         self.divided(by, true)
     }
 
-    /// This shape with `by` consumed from its left, each quotient rounded up.
+    /// Divides this shape by `by` from the left and rounds each quotient up.
     ///
     /// # Errors
-    /// As [`IntTuple::shape_div`], divisibility aside.
+    /// Those of [`IntTuple::shape_div`], except divisibility.
     ///
     /// ```
     /// use tilewright_core::IntTuple;
@@ -80,7 +79,7 @@ const fn unlike(a: &IntTuple, b: &IntTuple) -> Error {
     )
 }
 
-/// Divides the leaves `from..to` by what is left of `by`, the first leaf first.
+/// Divides the leaves `from..to` by the remaining part of `by`, the first leaf first.
 const fn consume(
     extents: &[i64],
     from: usize,
@@ -132,7 +131,7 @@ mod tests {
                                 assert_eq!(rest.product(), Ok(a * b * c / by), "{shape} {by}");
                                 assert_eq!(rest, up);
                             }
-                            // The last leaf may be a proper divisor of what is left of `by`.
+                            // The last leaf may be a proper divisor of the remaining part of `by`.
                             Ok(rest) => assert_eq!(rest.values()[2], 1, "{shape} {by}"),
                             Err(error) => assert!(error.is_mismatch()),
                         }

@@ -1,9 +1,8 @@
-//! Holding some coordinates fixed: `slice`, `dice`, `slice_and_offset`; moving the origin:
-//! `domain_offset`.
+//! Fixing some coordinates of a layout: `slice`, `dice`, `slice_and_offset`.
 //!
-//! Laws: `slice_and_offset(s, L)(c) = L(s with c in place of its _)`, exactly, under a swizzle too;
-//! `slice` is that with the fixed coordinates at 0, `dice` keeps the fixed positions instead. The parts
-//! kept stand side by side, one level up: `((_,1),(0,_,1))` keeps two axes.
+//! Laws: `slice_and_offset(s, L)(c) = L(s with c in place of its _)`, exactly, also with a swizzle. `slice` is the same
+//! with the fixed coordinates at 0, and `dice` keeps the fixed positions instead. The kept parts become neighbours one level
+//! up: `((_,1),(0,_,1))` keeps two axes.
 //!
 //! Source: CUTLASS `include/cute/underscore.hpp`, `layout.hpp`.
 
@@ -28,16 +27,16 @@ use crate::{Error, IntTuple, Layout, MAX_MODES, ParseError, macros::tri};
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[doc(alias = "Underscore")]
 pub struct Slicer {
-    /// 0 in place of each `_`.
+    /// The coordinate, with 0 in place of each `_`.
     coord: IntTuple,
     kept: u32,
 }
 
 impl Slicer {
-    /// A slicer with these coordinates, those at the leaves of `kept` being `_`.
+    /// Creates a slicer with these coordinates, in which the leaves of `kept` are `_`.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a leaf past the last.
+    /// [out of range](Error::is_out_of_range) for a leaf after the last.
     ///
     /// ```
     /// use tilewright_core::{IntTuple, Slicer};
@@ -117,7 +116,7 @@ impl core::str::FromStr for Slicer {
     }
 }
 
-/// A layout taken apart by a slicer: the parts at `_` (or the others), and the fixed coordinate.
+/// Splits a layout by a slicer: returns the parts at `_` (or the others), and the fixed coordinate.
 const fn cut(
     layout: &Layout,
     by: &Slicer,
@@ -125,7 +124,7 @@ const fn cut(
 ) -> Result<(Builder, [u64; MAX_MODES]), Error> {
     let (shape, mut builder, mut digits) = (layout.shape(), Builder::new(), [0; MAX_MODES]);
     let (mut c, mut s) = (Walk::new(by.coord.profile()), Walk::new(shape.profile()));
-    // A bare `_` keeps the layout as it is; parts kept from a tuple stand in a tuple.
+    // A bare `_` keeps the whole layout; parts kept from a tuple form a tuple.
     let tuple = by.coord.depth() > 0 || by.keeps(0) == dice;
     if tuple {
         builder.open();
@@ -158,11 +157,12 @@ const fn cut(
 }
 
 impl Layout {
-    /// The parts at the `_`, the fixed coordinates at 0; offset and swizzle stay. A bare `_` keeps all.
+    /// Returns the parts at the `_`, with the fixed coordinates at 0; offset and swizzle are kept. A bare `_` keeps
+    /// everything.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the brackets do not fit; [out of range](Error::is_out_of_range)
-    /// for a fixed coordinate outside the layout.
+    /// [mismatch](Error::is_mismatch) if the brackets do not fit; [out of range](Error::is_out_of_range) for a fixed
+    /// coordinate outside the layout.
     ///
     /// ```
     /// use tilewright_core::{Layout, Slicer};
@@ -176,10 +176,10 @@ impl Layout {
         builder.layout(self.offset(), self.swizzle())
     }
 
-    /// The parts at the fixed coordinates, all at 0 elsewhere; the opposite of [`Layout::slice`].
+    /// Returns the parts at the fixed positions, with the others at 0: the opposite of [`Layout::slice`].
     ///
     /// # Errors
-    /// As [`Layout::slice`].
+    /// Those of [`Layout::slice`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Slicer};
@@ -192,11 +192,10 @@ impl Layout {
         builder.layout(self.offset(), self.swizzle())
     }
 
-    /// The layout with some coordinates held fixed: the parts at the `_`, and in its offset what the
-    /// fixed ones reach.
+    /// Returns the layout with some coordinates fixed: the parts at the `_`; its offset includes the fixed coordinates.
     ///
     /// # Errors
-    /// As [`Layout::slice`].
+    /// Those of [`Layout::slice`].
     ///
     /// ```
     /// use tilewright_core::{Layout, Slicer};

@@ -1,10 +1,9 @@
-//! Tree surgery: parts taken out, put in, bracketed anew. Nothing is canonicalised here.
+//! Changes of a layout's structure: parts taken out, inserted or grouped. Nothing is coalesced here.
 //!
-//! Laws, for every coordinate: `flatten` and `group` keep L(i) for every index i; `get`, `take` and
-//! `select` are L with the other positions held at 0; `append`, `prepend` and `replace` add the new
-//! mode's offsets to L's, below L's swizzle; `from_layouts(L0, L1, …)(c0, c1, …) = Σ Li(ci)`;
-//! `filter_zeros` reaches the same offsets with every mode of stride 0 shrunk to one coordinate, and
-//! `filter` is that, coalesced.
+//! Laws, for every coordinate: `flatten` and `group` keep L(i) for every index i; `get`, `take` and `select` are L with the
+//! other positions at 0; `append`, `prepend` and `replace` add the offsets of the new mode to those of L, before L's
+//! swizzle; `from_layouts(L0, L1, …)(c0, c1, …) = Σ Li(ci)`; `filter_zeros` reaches the same offsets, with every mode of
+//! stride 0 reduced to one coordinate, and `filter` is its coalesced form.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
@@ -12,7 +11,7 @@ use super::{build::Builder, divide::plus, walk::Node};
 use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, macros::tri};
 
 impl Layout {
-    /// The same map without inner brackets; a bare leaf stays one.
+    /// Returns the same map without inner brackets; a bare leaf is unchanged.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -27,7 +26,7 @@ impl Layout {
         builder.open();
         let mut i = 0;
         while i < self.modes().len() {
-            // A layout's leaves fit a flat layout: neither call can fail.
+            // A layout's leaves fit a flat layout, so neither call can fail.
             if builder.leaf(self.modes()[i]).is_err() {
                 return self.copied();
             }
@@ -39,7 +38,7 @@ impl Layout {
         }
     }
 
-    /// The part at a path of positions, all others held at 0; offset and swizzle stay.
+    /// Returns the part at a path of positions, with all others at 0; offset and swizzle are kept.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) past a part's rank.
@@ -59,11 +58,10 @@ impl Layout {
         builder.layout(self.offset(), self.swizzle())
     }
 
-    /// The axes named, in the order named, all others held at 0; offset and swizzle stay.
+    /// Returns the given axes in the given order, with all others at 0; offset and swizzle are kept.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) past the last axis; [illegal](Error::is_illegal) for an
-    /// axis named twice.
+    /// [out of range](Error::is_out_of_range) past the last axis; [illegal](Error::is_illegal) for an axis named twice.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -91,7 +89,7 @@ impl Layout {
         builder.layout(self.offset(), self.swizzle())
     }
 
-    /// The axes `from..to`, all others held at 0; offset and swizzle stay.
+    /// Returns the axes `from..to`, with all others at 0; offset and swizzle are kept.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) unless `from ≤ to ≤ rank`.
@@ -112,11 +110,11 @@ impl Layout {
         self.select(axes.split_at(to - from).0)
     }
 
-    /// The same map with the axes `from..to` in one bracket.
+    /// Returns the same map with the axes `from..to` in one bracket.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) unless `from < to ≤ rank`; [limit](Error::is_limit) where
-    /// the nesting becomes deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// [out of range](Error::is_out_of_range) unless `from < to ≤ rank`; [limit](Error::is_limit) if the nesting becomes
+    /// deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -149,11 +147,11 @@ impl Layout {
         builder.layout(self.offset(), self.swizzle())
     }
 
-    /// One more axis behind the others: `mode` as a whole.
+    /// Returns this layout with the whole of `mode` as one more axis after the others.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) if `mode` is swizzled; [illegal](Error::is_illegal) if it has
-    /// rank 0; else as [`Layout::new`].
+    /// [unsupported](Error::is_unsupported) if `mode` has a swizzle; [illegal](Error::is_illegal) if it has rank 0;
+    /// otherwise those of [`Layout::new`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -171,10 +169,10 @@ impl Layout {
         below(self, mode, &builder)
     }
 
-    /// One more axis in front of the others: `mode` as a whole.
+    /// Returns this layout with the whole of `mode` as one more axis before the others.
     ///
     /// # Errors
-    /// As [`Layout::append`].
+    /// Those of [`Layout::append`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -191,10 +189,10 @@ impl Layout {
         below(self, mode, &builder)
     }
 
-    /// `mode` in place of axis `axis`.
+    /// Returns this layout with `mode` in place of axis `axis`.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) past the last axis; else as [`Layout::append`].
+    /// [out of range](Error::is_out_of_range) past the last axis; otherwise those of [`Layout::append`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -224,11 +222,11 @@ impl Layout {
         below(self, mode, &builder)
     }
 
-    /// The layouts side by side, each one axis of the result: CuTe's `make_layout(L0, L1, …)`.
+    /// Concatenates layouts, each as one axis of the result: CuTe's `make_layout(L0, L1, …)`.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) if one is swizzled: the sum of swizzled offsets is no swizzled
-    /// sum; [illegal](Error::is_illegal) if one has rank 0; else as [`Layout::new`].
+    /// [unsupported](Error::is_unsupported) if one has a swizzle (the sum of swizzled offsets is not a swizzled sum);
+    /// [illegal](Error::is_illegal) if one has rank 0; otherwise those of [`Layout::new`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -251,7 +249,7 @@ impl Layout {
         builder.layout(offset, Swizzle::IDENTITY)
     }
 
-    /// Every mode of stride 0 shrunk to `1:0`; one without coordinates stays.
+    /// Returns the layout with every mode of stride 0 reduced to `1:0`; a mode of extent 0 is kept.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -260,7 +258,7 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// None that a legal layout causes.
+    /// A legal layout causes none.
     pub const fn filter_zeros(&self) -> Result<Layout, Error> {
         let (mut modes, mut i) = ([Mode::new(1, 0); MAX_MODES], 0);
         while i < self.modes().len() {
@@ -272,10 +270,10 @@ impl Layout {
         Layout::new(modes.split_at(i).0, self.profile(), self.offset(), self.swizzle())
     }
 
-    /// [`Layout::filter_zeros`], coalesced: the same offsets, none repeated for want of a stride.
+    /// Returns [`Layout::filter_zeros`], coalesced: the same offsets, without the repetitions by stride 0.
     ///
     /// # Errors
-    /// None that a legal layout causes.
+    /// A legal layout causes none.
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -287,7 +285,7 @@ impl Layout {
     }
 }
 
-/// The built layout under the offsets of both and the swizzle of `base`.
+/// Returns the built layout with the sum of both offsets and the swizzle of `base`.
 const fn below(base: &Layout, mode: &Layout, builder: &Builder) -> Result<Layout, Error> {
     tri!(check_affine(mode));
     builder.layout(tri!(plus(base.offset(), mode.offset())), base.swizzle())

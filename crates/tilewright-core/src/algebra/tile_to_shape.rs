@@ -1,10 +1,10 @@
 //! `tile_to_shape`: a block repeated until it fills a shape.
 //!
-//! Law: the axes of the result have the sizes of the shape, its first coordinates are the block, and its
-//! blocks follow one another in the order given: `blocked_product(block, ordered(shape / block, order))`.
+//! Law: the axes of the result have the sizes of the shape, its first coordinates are the block, and its blocks follow
+//! one another in the given order: `blocked_product(block, ordered(shape / block, order))`.
 //!
-//! Defined iff each axis of the block divides the shape's, and the block has a complement. Swizzle and
-//! offset of the block stay, outside.
+//! Defined iff each axis of the block divides that of the shape, and the block has a complement. Swizzle and offset of
+//! the block are kept on the result.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
@@ -12,10 +12,10 @@ use super::product::padded;
 use crate::{Error, IntTuple, Layout, MAX_MODES, macros::tri};
 
 impl Layout {
-    /// This block repeated to fill `shape`, the first axis first.
+    /// Repeats this block to fill `shape`, along the first axis first.
     ///
     /// # Errors
-    /// As [`Layout::tile_to_shape_ordered`].
+    /// Those of [`Layout::tile_to_shape_ordered`].
     ///
     /// ```
     /// use tilewright_core::{IntTuple, Layout};
@@ -34,12 +34,11 @@ impl Layout {
         self.tile_to_shape_ordered(shape, &tri!(IntTuple::flat(order.split_at(i).0)))
     }
 
-    /// This block repeated to fill `shape`, the axes of the smallest `order` first.
+    /// Repeats this block to fill `shape`, along the axes of the smallest `order` first.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the block has more axes than the shape, one that does not divide
-    /// the shape's, or `order` has another number of them; [unsupported](Error::is_unsupported) if the
-    /// block has no complement.
+    /// [mismatch](Error::is_mismatch) if the block has more axes than the shape, if one does not divide the axis of the
+    /// shape, or if `order` has another number of axes; [unsupported](Error::is_unsupported) if the block lacks a complement.
     ///
     /// ```
     /// use tilewright_core::{IntTuple, Layout};
@@ -99,7 +98,7 @@ mod tests {
                 let tiled = match block.tile_to_shape_ordered(&shape, &order) {
                     Ok(tiled) => tiled,
                     Err(error) => {
-                        // No complement, gaps that hold no whole number of blocks, or 3 in 4.
+                        // The complement is missing, or gaps do not hold a whole number of blocks, or 3 in 4.
                         let divides = block.axis_size(1) != Some(3);
                         assert!(!divides || !error.is_mismatch(), "{block} {error}");
                         continue;

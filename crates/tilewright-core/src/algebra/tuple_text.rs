@@ -5,7 +5,7 @@
 //! item  := '_' | [ '_' ] [ '-' ] digits
 //! ```
 //!
-//! Law: `parse(print(T)) = T`. `()` stands alone: an empty tuple among others cannot be said.
+//! Law: `parse(print(T)) = T`. `()` occurs only alone: an empty tuple among others cannot be written.
 
 use super::build::Builder;
 use crate::{Error, MAX_DEPTH, ParseError, macros::tri};
@@ -17,7 +17,7 @@ pub(crate) struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     pub(crate) builder: Builder,
-    /// Which leaves were written `_`, a bit each.
+    /// The leaves that were written `_`, one bit each.
     pub(crate) kept: u32,
 }
 
@@ -52,12 +52,12 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// `what` was expected here.
+    /// The error that `what` was expected here.
     const fn expected(&self, what: &'static str, at_end: &'static str) -> ParseError {
         if self.at >= self.text.len() {
             return ParseError::new((self.text.len(), self.text.len()), at_end, []);
         }
-        // A span ends between two characters, also where the text is no ASCII.
+        // A span ends between two characters, also if the text is not ASCII.
         let mut to = self.at + 1;
         while to < self.text.len() && self.text[to] & 0xC0 == 0x80 {
             to += 1;
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads what follows an item: closing brackets, then a comma; how many brackets stay open.
+    /// Reads closing brackets, then a comma, after an item; returns how many brackets stay open.
     const fn closings(&mut self, mut open: usize) -> Result<usize, ParseError> {
         while open > 0 {
             let comma = self.eat(b',');
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The error of a builder, on the whole text.
+/// The error of a builder, with the whole text as its span.
 pub(crate) const fn whole(text: &str, error: Error) -> ParseError {
     ParseError::refused((0, text.len()), error)
 }

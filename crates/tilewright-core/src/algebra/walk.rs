@@ -1,7 +1,7 @@
-//! Walking a profile: its nodes by path, and two profiles side by side, without recursion.
+//! Iteration over a profile without recursion: nodes by path, and two profiles together.
 //!
-//! Law: [`Walk`] hands out the brackets and leaves of a profile in the order of its text; a [`Node`]
-//! taken at a path is the sub-tuple that the text shows there.
+//! Law: [`Walk`] returns the brackets and leaves of a profile in the order of its text; a [`Node`] at a path is the
+//! sub-tuple at that position of the text.
 
 use crate::{Error, Profile};
 
@@ -13,7 +13,7 @@ pub(crate) struct Node {
     pub(crate) level: usize,
 }
 
-/// The brackets open in front of `leaf`, those directly before it included.
+/// Returns the number of brackets open before `leaf`, those directly before it included.
 const fn open_at(profile: &Profile, leaf: usize) -> usize {
     let (mut open, mut i) = (0, 0);
     while let Some((opened, closed)) = profile.brackets(i) {
@@ -36,7 +36,7 @@ impl Node {
         self.to == self.from + 1 && open_at(profile, self.from) == self.level
     }
 
-    /// The brackets of this node before and behind one of its leaves, those around it left out.
+    /// Returns the brackets of this node before and after one of its leaves, without those around the node.
     pub(crate) const fn brackets(self, profile: &Profile, leaf: usize) -> (usize, usize) {
         let (opened, closed) = match profile.brackets(leaf) {
             Some(both) => both,
@@ -49,7 +49,7 @@ impl Node {
         )
     }
 
-    /// Part `index`; a leaf is its own part 0.
+    /// Returns part `index`; a leaf is its own part 0.
     pub(crate) const fn child(self, profile: &Profile, index: usize) -> Option<Node> {
         if self.is_leaf(profile) {
             return if index == 0 { Some(self) } else { None };
@@ -77,7 +77,7 @@ impl Node {
         rank
     }
 
-    /// The node at a path of positions, each within the node before.
+    /// Returns the node at a path of positions, each within the node before.
     pub(crate) const fn at(profile: &Profile, path: &[usize]) -> Result<Node, Error> {
         let (mut node, mut step) = (Node::root(profile), 0);
         while step < path.len() {
@@ -97,14 +97,14 @@ impl Node {
     }
 }
 
-/// A place in the text of a profile, between two brackets or leaves.
+/// A position in the text of a profile, between two brackets or leaves.
 pub(crate) struct Walk<'a> {
     profile: &'a Profile,
     leaf: usize,
     opened: usize,
     closed: usize,
     behind: bool,
-    /// For `()`: how many of its two brackets were handed out.
+    /// For `()`: the number of its two brackets that were returned.
     empty: usize,
 }
 
@@ -133,13 +133,13 @@ impl Walk<'_> {
         }
     }
 
-    /// The number of brackets around this place.
+    /// Returns the number of brackets around this position.
     pub(crate) const fn level(&self) -> usize {
         let before = open_at(self.profile, self.leaf) - self.brackets().0;
         before + self.opened - self.closed
     }
 
-    /// Passes an opening bracket, if one is next.
+    /// Passes an opening bracket if one is next; returns whether it did.
     pub(crate) const fn open(&mut self) -> bool {
         if self.is_empty_tuple() {
             let next = self.empty == 0;
@@ -151,7 +151,7 @@ impl Walk<'_> {
         next
     }
 
-    /// Passes a closing bracket, if one is next.
+    /// Passes a closing bracket if one is next; returns whether it did.
     pub(crate) const fn close(&mut self) -> bool {
         if self.is_empty_tuple() {
             let next = self.empty == 1;
@@ -164,7 +164,7 @@ impl Walk<'_> {
         next
     }
 
-    /// Passes a leaf, if one is next, and tells which.
+    /// Passes a leaf if one is next, and returns its number.
     pub(crate) const fn leaf(&mut self) -> Option<usize> {
         if self.end() || self.behind || self.opened < self.brackets().0 || self.is_empty_tuple() {
             return None;
@@ -175,7 +175,7 @@ impl Walk<'_> {
         Some(leaf)
     }
 
-    /// Passes a whole leaf or tuple, if one is next, and tells its leaves.
+    /// Passes a whole leaf or tuple if one is next, and returns its range of leaves.
     pub(crate) const fn node(&mut self) -> Option<(usize, usize)> {
         if let Some(leaf) = self.leaf() {
             return Some((leaf, leaf + 1));

@@ -1,7 +1,7 @@
-//! Composition with a basis layout: `R(c) = A(B(c))`, B's strides picking the modes of A.
+//! Composition with a basis layout: `R(c) = A(B(c))`, where B's strides select the modes of A.
 //!
-//! A's offset is the sum of its modes' offsets, so each mode of B is composed with the one part of A that it
-//! moves along. A mode that moves along several is refused.
+//! A's offset is the sum of its modes' offsets, so each mode of B is composed with the one part of A that it moves
+//! along. A mode that moves along several parts is refused.
 
 use super::{BasisLayout, MAX_BASES};
 use crate::{
@@ -10,12 +10,12 @@ use crate::{
 };
 
 impl Layout {
-    /// The layout that sends c to the offset of the coordinate `b(c)`.
+    /// Returns the layout that sends c to the offset of the coordinate `b(c)`.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a component this layout does not have;
-    /// [unsupported](Error::is_unsupported) for a mode that moves along several components; else as
-    /// [`Layout::composition`], whose numbers then are those of one component.
+    /// [out of range](Error::is_out_of_range) for a component that this layout does not have;
+    /// [unsupported](Error::is_unsupported) for a mode that moves along several components; otherwise those of
+    /// [`Layout::composition`], whose numbers then refer to one component.
     ///
     /// ```
     /// use tilewright_core::{BasisLayout, Layout};
@@ -56,7 +56,7 @@ impl Layout {
         builder.layout(self.offset(), self.swizzle())
     }
 
-    /// The part of this layout that component `i` of `b` moves along, composed with that component.
+    /// Returns the part of this layout that component `i` of `b` moves along, composed with that component.
     const fn along(&self, b: &BasisLayout, i: usize) -> Result<Layout, Error> {
         let (mut path, mut depth) = ([0; MAX_DEPTH], 0);
         while depth < b.paths[i].steps().len() {
@@ -84,7 +84,7 @@ const fn brackets(builder: &mut Builder, count: usize, open: bool) -> Result<(),
     Ok(())
 }
 
-/// The one component a leaf moves along; beyond all for none.
+/// Returns the one component that a leaf moves along; `usize::MAX` for none.
 const fn component(b: &BasisLayout, leaf: usize) -> Result<usize, Error> {
     let (mut found, mut i) = (usize::MAX, 0);
     while i < b.components() {
@@ -125,7 +125,7 @@ mod tests {
                         1 => whole.crd2idx(&IntTuple::flat(&[at(i).values()[0], 0]).unwrap()),
                         _ => whole.crd2idx(&at(i)),
                     };
-                    // What leaves an axis runs on in its last mode; only what stays inside is compared.
+                    // An index that leaves an axis continues in its last mode; only indices that stay inside are compared.
                     let inside: Vec<i64> = (0..size).filter(|&i| offset(i).is_ok()).collect();
                     match whole.composition_basis(&pick) {
                         Ok(result) => {

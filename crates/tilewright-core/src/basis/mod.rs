@@ -1,13 +1,12 @@
 //! Basis strides: layouts whose values are coordinates, such as the identity `(2,3):(1@0,1@1)`.
 //!
-//! A stride `c@i` moves component i of the result by c, `c@j@i` component j within component i (innermost
-//! first). So a basis layout is up to [`MAX_BASES`] integer layouts over one shape, one a component.
+//! A stride `c@i` moves component i of the result by c, and `c@j@i` moves component j within component i (innermost
+//! first). A basis layout is thus up to [`MAX_BASES`] integer layouts over one shape, one for each component.
 //!
-//! Laws: component i of `B(c)` is `part(i)(c)`; `identity(S)(c) = c`; `parse(print(B)) = B`. A component that
-//! no mode moves is 0, and left out behind the last that is moved. Basis and integer strides do not mix; 0 is
-//! both.
+//! Laws: component i of `B(c)` is `part(i)(c)`; `identity(S)(c) = c`; `parse(print(B)) = B`. A component that no mode
+//! moves is 0, and is omitted after the last one that is moved. Basis and integer strides do not mix; 0 is both.
 //!
-//! Source of the notion: CUTLASS `include/cute/numeric/arithmetic_tuple.hpp` (`ScaledBasis`).
+//! Source: CUTLASS `include/cute/numeric/arithmetic_tuple.hpp` (`ScaledBasis`).
 
 mod compose;
 mod path;
@@ -18,7 +17,7 @@ use crate::{
 };
 use path::{Leaves, Path};
 
-/// The most components a [`BasisLayout`] moves.
+/// The largest number of components that a [`BasisLayout`] moves.
 pub const MAX_BASES: usize = 8;
 
 /// A map from coordinates to coordinates, with basis strides.
@@ -49,7 +48,7 @@ pub struct BasisLayout {
 }
 
 impl BasisLayout {
-    /// The map of each coordinate of a shape to itself.
+    /// Returns the map of each coordinate of a shape to itself.
     ///
     /// # Errors
     /// [limit](Error::is_limit) for more than [`MAX_BASES`] leaves; [illegal](Error::is_illegal) for an
@@ -80,12 +79,11 @@ impl BasisLayout {
         identity.checked()
     }
 
-    /// The map whose component i is `parts[i]`, of one shape all.
+    /// Returns the map whose component i is `parts[i]`; all parts have one shape.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for different shapes; [unsupported](Error::is_unsupported) for a part
-    /// with an offset or a swizzle; [limit](Error::is_limit) beyond [`MAX_BASES`];
-    /// [illegal](Error::is_illegal) if no part moves.
+    /// [mismatch](Error::is_mismatch) for different shapes; [unsupported](Error::is_unsupported) for a part with an offset
+    /// or a swizzle; [limit](Error::is_limit) beyond [`MAX_BASES`]; [illegal](Error::is_illegal) if no part has a stride.
     ///
     /// ```
     /// use tilewright_core::{BasisLayout, Layout};
@@ -137,7 +135,7 @@ impl BasisLayout {
         ))
     }
 
-    /// No component moved yet.
+    /// Returns a map that moves no component yet.
     const fn zero(shape: &IntTuple) -> BasisLayout {
         BasisLayout {
             shape: shape.copied(),
@@ -172,7 +170,7 @@ impl BasisLayout {
         Ok(())
     }
 
-    /// Makes room for a component.
+    /// Inserts a component.
     const fn insert(&mut self, at: usize, path: Path) -> Result<(), Error> {
         if self.len == MAX_BASES {
             return Err(too_many(MAX_BASES + 1));
@@ -201,7 +199,7 @@ impl BasisLayout {
         Ok(())
     }
 
-    /// This value, if it is legal: every component a layout, the coordinates no longer than a tuple.
+    /// Returns this value if it is legal: every component is a layout, and the coordinates fit a tuple.
     const fn checked(self) -> Result<BasisLayout, Error> {
         if self.len == 0 {
             return Err(Error::illegal(
@@ -221,7 +219,7 @@ impl BasisLayout {
         }
     }
 
-    /// How many components are moved.
+    /// Returns the number of components that are moved.
     ///
     /// ```
     /// use tilewright_core::BasisLayout;
@@ -231,7 +229,7 @@ impl BasisLayout {
         self.len
     }
 
-    /// The extents, bracketed.
+    /// Returns the extents with their brackets.
     ///
     /// ```
     /// use tilewright_core::BasisLayout;
@@ -242,7 +240,7 @@ impl BasisLayout {
         &self.shape
     }
 
-    /// The layout of the i-th component that is moved, in the order of a coordinate's text.
+    /// Returns the layout of the i-th component that is moved, in the order of a coordinate's text.
     ///
     /// ```
     /// use tilewright_core::BasisLayout;
@@ -260,7 +258,7 @@ impl BasisLayout {
         }
     }
 
-    /// The positions, outermost first, at which a coordinate has the i-th component that is moved.
+    /// Returns the path of the i-th component that is moved: its positions in a coordinate, outermost first.
     ///
     /// ```
     /// use tilewright_core::BasisLayout;
@@ -288,10 +286,10 @@ impl BasisLayout {
         Layout::new(modes.split_at(leaf).0, self.shape.profile(), 0, Swizzle::IDENTITY)
     }
 
-    /// The coordinate that a coordinate is sent to.
+    /// Returns the coordinate that `coord` is sent to.
     ///
     /// # Errors
-    /// As [`Layout::crd2idx`].
+    /// Those of [`Layout::crd2idx`].
     ///
     /// ```
     /// use tilewright_core::{BasisLayout, IntTuple};
@@ -309,7 +307,7 @@ impl BasisLayout {
         self.coordinate(&values)
     }
 
-    /// The coordinate with these components, 0 in all others.
+    /// Returns the coordinate with these components, and 0 in all others.
     const fn coordinate(&self, values: &[i64; MAX_BASES]) -> Result<IntTuple, Error> {
         let (mut builder, mut at, mut i) = (Builder::new(), Path::ROOT, 0);
         while i < self.len {
@@ -321,7 +319,7 @@ impl BasisLayout {
         IntTuple::built(&builder)
     }
 
-    /// Whether both send every index (colexicographic) to one coordinate.
+    /// Returns whether both maps send every (colexicographic) index to the same coordinate.
     ///
     /// ```
     /// use tilewright_core::BasisLayout;
@@ -348,7 +346,7 @@ impl BasisLayout {
     }
 }
 
-/// Equal modes: the coalesced form of a map over a size is one.
+/// Returns whether the modes are equal: the coalesced form of a map over a size is unique.
 const fn same_chain(a: &Layout, b: &Layout) -> bool {
     let (a, b) = (a.modes(), b.modes());
     let (mut same, mut i) = (a.len() == b.len(), 0);

@@ -1,11 +1,11 @@
-//! Where a component stands in a nested coordinate.
+//! The position of a component in a nested coordinate.
 //!
-//! Law: [`Leaves`] gives the paths of a profile's leaves in the order of its text; walking from path to path
-//! in that order writes the coordinate's brackets.
+//! Law: [`Leaves`] returns the paths of a profile's leaves in the order of its text; walking from path to path in that
+//! order writes the brackets of the coordinate.
 
 use crate::{Error, MAX_DEPTH, Profile, algebra::build::Builder, macros::tri};
 
-/// Positions, outermost first; none is the coordinate itself.
+/// Positions, outermost first; an empty path is the coordinate itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Path {
     steps: [u8; MAX_DEPTH],
@@ -31,7 +31,7 @@ impl Path {
         self.steps[0]
     }
 
-    /// This path with one more position outside of it, if it is not too deep.
+    /// Returns this path with one more position outside of it, unless it becomes too deep.
     pub(super) const fn within(self, position: u8) -> Option<Path> {
         if self.depth == MAX_DEPTH {
             return None;
@@ -45,7 +45,7 @@ impl Path {
         Some(path)
     }
 
-    /// How many positions both begin with.
+    /// Returns the number of positions with which both begin.
     const fn common(self, other: Path) -> usize {
         let mut i = 0;
         while i < self.depth && i < other.depth && self.steps[i] == other.steps[i] {
@@ -58,19 +58,19 @@ impl Path {
         self.depth == other.depth && self.common(other) == self.depth
     }
 
-    /// Whether the other stands inside this.
+    /// Returns whether the other path is inside this one.
     pub(super) const fn contains(self, other: Path) -> bool {
         self.depth < other.depth && self.common(other) == self.depth
     }
 
-    /// Whether this comes first in a coordinate's text.
+    /// Returns whether this path comes first in a coordinate's text.
     pub(super) const fn before(self, other: Path) -> bool {
         let common = self.common(other);
         common < self.depth && common < other.depth && self.steps[common] < other.steps[common]
     }
 
-    /// Writes the brackets and zeros between the component at this path, the last written, and the next;
-    /// then this is the next.
+    /// Writes the brackets and zeros between the component at this path, the last one written, and the next; then moves
+    /// to the next.
     pub(super) const fn walk(&mut self, next: Path, builder: &mut Builder) -> Result<(), Error> {
         let common = self.common(next);
         let (mut depth, mut from) = (self.depth, 0);
@@ -99,7 +99,7 @@ impl Path {
         Ok(())
     }
 
-    /// Closes all brackets behind the last component.
+    /// Closes all brackets after the last component.
     pub(super) const fn leave(self, builder: &mut Builder) -> Result<(), Error> {
         let mut depth = self.depth;
         while depth > 0 {
@@ -110,7 +110,7 @@ impl Path {
     }
 }
 
-/// The paths of a profile's leaves.
+/// Iterator over the paths of a profile's leaves.
 pub(super) struct Leaves<'a> {
     profile: &'a Profile,
     leaf: usize,
@@ -142,7 +142,7 @@ impl Leaves<'_> {
             i += 1;
         }
         self.leaf += 1;
-        // What lies behind the depth is 0 in every path, so that equal paths are equal values.
+        // Positions past the depth are 0 in every path, so that equal paths are equal values.
         let mut path = self.at;
         let mut i = path.depth;
         while i < MAX_DEPTH {

@@ -78,7 +78,7 @@ impl Cursor<'_> {
     }
 
     const fn expected(&self, what: &'static str) -> ParseError {
-        // A span ends between two characters, also where the text is no ASCII.
+        // A span ends between two characters, also if the text is not ASCII.
         let mut to = self.at;
         while to < self.text.len() && (to == self.at || self.text[to] & 0xC0 == 0x80) {
             to += 1;
@@ -86,7 +86,7 @@ impl Cursor<'_> {
         ParseError::new((self.at, to), what, [])
     }
 
-    /// The strides, bracketed as the shape is.
+    /// Reads the strides, which have the brackets of the shape.
     const fn strides(&mut self, shape: &IntTuple) -> Result<BasisLayout, ParseError> {
         let (from, mut map) = (self.at, BasisLayout::zero(shape));
         let (mut builder, mut open, mut leaf) = (Builder::new(), 0usize, 0);
@@ -126,7 +126,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads what follows a stride: closing brackets, then a comma; how many brackets stay open.
+    /// Reads closing brackets, then a comma, after a stride; returns how many brackets stay open.
     const fn closings(
         &mut self,
         builder: &mut Builder,
@@ -148,7 +148,7 @@ impl Cursor<'_> {
         Ok(0)
     }
 
-    /// The sum of bases that one leaf has as its stride.
+    /// Reads the stride of one leaf: a sum of bases.
     const fn stride(&mut self, map: &mut BasisLayout, leaf: usize) -> Result<(), ParseError> {
         loop {
             self.skip();
@@ -174,7 +174,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// `@0@1`, or nothing.
+    /// Reads `@0@1`, or nothing.
     const fn path(&mut self) -> Result<Path, ParseError> {
         let mut path = Path::ROOT;
         while self.eat(b'@') {

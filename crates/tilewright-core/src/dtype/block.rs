@@ -1,7 +1,6 @@
-//! [`ElementBlock`]: the unit of storage of block types, whose elements share bytes, as in GGUF's quantised
-//! types.
+//! [`ElementBlock`]: the storage unit of block types, whose elements share bytes, as in GGUF's quantised types.
 
-/// Bytes with the elements that they hold.
+/// A group of bytes and the number of elements that it holds.
 ///
 /// ```
 /// use tilewright_core::{Dtype, ElementBlock};
@@ -10,8 +9,8 @@
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementBlock {
-    /// The bytes of one block.
+    /// The number of bytes of one block.
     pub bytes: u32,
-    /// The elements in it.
+    /// The number of elements of one block.
     pub elements: u32,
 }

@@ -1,11 +1,10 @@
-//! [`ByteOrder`]: in which order the bytes of a number are stored.
+//! [`ByteOrder`]: the order of the bytes of a number.
 
 use core::fmt;
 
 use super::Dtype;
 
-/// In which order the bytes of a number are stored. It stands beside the element type, and is little-endian
-/// unless something else is said.
+/// The order of the bytes of a number in storage. It is not part of the element type; the default is little-endian.
 ///
 /// ```
 /// use tilewright_core::ByteOrder;
@@ -23,7 +22,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The order of the machine that this code runs on.
+    /// The byte order of the target machine.
     ///
     /// ```
     /// use tilewright_core::ByteOrder;
@@ -33,7 +32,7 @@ impl ByteOrder {
     pub const NATIVE: ByteOrder =
         if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
 
-    /// Whether the most significant byte comes first.
+    /// Returns whether the most significant byte comes first.
     ///
     /// ```
     /// use tilewright_core::ByteOrder;
@@ -43,8 +42,8 @@ impl ByteOrder {
         matches!(self, ByteOrder::Big)
     }
 
-    /// The pattern of an element as a little-endian reader sees its bytes: for big-endian elements, the
-    /// bytes of each number reversed. A complex element is two numbers. Elements of no whole bytes stay.
+    /// Returns the pattern of an element as a little-endian reader sees its bytes: for big-endian elements, the bytes of
+    /// each number are reversed. A complex element is two numbers. Elements that do not fill whole bytes are unchanged.
     ///
     /// ```
     /// use tilewright_core::{ByteOrder, Dtype};

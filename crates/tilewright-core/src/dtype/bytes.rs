@@ -1,10 +1,10 @@
-//! Bytes of elements that lie side by side: blocks, and the bytes of a dense array.
+//! Sizes in bytes: the blocks of block types, and dense arrays.
 
 use super::{Dtype, DtypeKind, ElementBlock};
 use crate::Error;
 
 impl Dtype {
-    /// The block of a block type; `None` for types whose elements each have bits of their own.
+    /// Returns the block of a block type; `None` for types whose elements each have their own bits.
     ///
     /// ```
     /// use tilewright_core::{Dtype, ElementBlock};
@@ -15,8 +15,8 @@ impl Dtype {
         self.row().block
     }
 
-    /// The least whole bytes that elements without gaps fill, with how many elements these are: a block type's
-    /// block, and for other types the least common multiple of their width and a byte.
+    /// Returns the smallest group of elements that fills whole bytes without gaps: the block of a block type, and for
+    /// other types the least common multiple of the width and 8 bits.
     ///
     /// ```
     /// use tilewright_core::{Dtype, ElementBlock};
@@ -40,10 +40,10 @@ impl Dtype {
         }
     }
 
-    /// The bytes of a dense array of these dims, its elements without gaps, rounded up to whole bytes.
+    /// Returns the size in bytes of a dense array of these dims, without gaps, rounded up to whole bytes.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for a block type whose last dim is no whole number of blocks;
+    /// [mismatch](Error::is_mismatch) for a block type if the last dim is not a whole number of blocks;
     /// [overflow](Error::is_overflow) beyond 2⁶³ − 1 bytes.
     ///
     /// ```
@@ -59,7 +59,7 @@ impl Dtype {
         if self.kind() == DtypeKind::Block {
             check_last(dims, unit)?;
         }
-        // A dim of 0 first: no product of the others leaves the bounds then.
+        // Handles a dim of 0 first, since the product of the others may overflow.
         let elements = match dims.contains(&0) {
             true => Some(0),
             false => dims.iter().try_fold(1u128, |size, dim| size.checked_mul(u128::from(*dim))),
@@ -76,7 +76,7 @@ impl Dtype {
     }
 }
 
-/// The last dim is a whole number of blocks.
+/// Checks that the last dim is a whole number of blocks.
 fn check_last(dims: &[u64], block: ElementBlock) -> Result<(), Error> {
     let last = dims.last().copied().unwrap_or(1);
     if last.is_multiple_of(u64::from(block.elements)) {

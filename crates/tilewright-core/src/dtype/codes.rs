@@ -3,8 +3,8 @@
 use super::{Dtype, DtypeKind};
 
 impl Dtype {
-    /// The type of an array-interface code without its byte order: a letter (`b`, `i`, `u`, `f`, `c`) and a
-    /// length in bytes.
+    /// Returns the type of an array-interface code without its byte order: a letter (`b`, `i`, `u`, `f`, `c`) and a size in
+    /// bytes.
     ///
     /// Source: NumPy, "The array interface protocol", `typestr`.
     ///
@@ -18,12 +18,12 @@ impl Dtype {
         Dtype::all().find(|dtype| dtype.array_code() == Some((letter, bytes)))
     }
 
-    /// The array-interface code without its byte order, where the protocol has the type.
+    /// Returns the array-interface code without its byte order; `None` if the protocol lacks the type.
     ///
     /// ```
     /// use tilewright_core::Dtype;
     /// assert_eq!(Dtype::S16.array_code(), Some(('i', 2)));
-    /// // What the protocol has no letter for goes as raw bytes.
+    /// // Types without a letter in the protocol are passed as raw bytes.
     /// assert_eq!((Dtype::Bf16.array_code(), Dtype::S4.array_code()), (None, None));
     /// ```
     pub fn array_code(self) -> Option<(char, u64)> {
@@ -31,7 +31,7 @@ impl Dtype {
             DtypeKind::Bool => 'b',
             DtypeKind::Signed => 'i',
             DtypeKind::Unsigned => 'u',
-            // The floats of IEEE 754 are those that DLPack calls floats too.
+            // The IEEE 754 floats are those that DLPack also calls floats.
             DtypeKind::Float if self.dlpack_code() == Some(IEEE) => 'f',
             DtypeKind::Complex => 'c',
             DtypeKind::Float | DtypeKind::Codebook | DtypeKind::Block => return None,
@@ -40,7 +40,7 @@ impl Dtype {
         bits.is_multiple_of(8).then_some((letter, u64::from(bits / 8)))
     }
 
-    /// The type of a DLPack code (`DLDataTypeCode`) and a width in bits, of one lane. Codes pack what is
+    /// Returns the type of a DLPack code (`DLDataTypeCode`) with this width in bits and one lane. DLPack packs types
     /// narrower than a byte; truth values have 8 bits.
     ///
     /// ```
@@ -57,7 +57,7 @@ impl Dtype {
         Dtype::all().find(is)
     }
 
-    /// The DLPack code, where DLPack has the type.
+    /// Returns the DLPack code; `None` if DLPack lacks the type.
     ///
     /// Source: DLPack, `include/dlpack/dlpack.h`, `DLDataTypeCode`.
     ///

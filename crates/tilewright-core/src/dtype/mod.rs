@@ -1,11 +1,10 @@
-//! [`Dtype`]: what the elements of an array are.
+//! [`Dtype`]: the element types of arrays.
 //!
-//! An element type has a name, a [`DtypeKind`] and a width in bits. A *block* type has no width: n bytes hold m
-//! elements together, with scales that they share. The dims of an array of blocks count elements, and its last
-//! dim is a whole number of blocks. The order of the bytes of a number is no part of the type; a [`ByteOrder`]
-//! stands beside it.
+//! An element type has a name, a [`DtypeKind`] and a width in bits. A *block* type has no width of its own: n bytes hold m
+//! elements together, with scales that they share. The dims of an array of blocks count elements, and its last dim is a
+//! whole number of blocks. The order of the bytes of a number is not part of the type; a [`ByteOrder`] is a separate value.
 //!
-//! `table.rs` is the one place where names, widths and spellings are listed.
+//! `table.rs` is the only place that lists names, widths and spellings.
 
 mod block;
 mod byte_order;
@@ -22,7 +21,7 @@ pub use block::ElementBlock;
 pub use byte_order::ByteOrder;
 pub use table::Dtype;
 
-/// What kind of values an element type has.
+/// The kind of the values of an element type.
 ///
 /// ```
 /// use tilewright_core::{Dtype, DtypeKind};
@@ -36,20 +35,20 @@ pub enum DtypeKind {
     Bool,
     /// Integers in two's complement.
     Signed,
-    /// Integers of 0 and more.
+    /// Nonnegative integers.
     Unsigned,
-    /// Numbers of sign, exponent and mantissa; scales that are a power of two alone are among them.
+    /// Floating-point numbers of sign, exponent and mantissa, including scales that are only a power of two.
     Float,
     /// Two floats: the real part, then the imaginary one.
     Complex,
-    /// Places in a table of values (`nf4`).
+    /// Indices into a table of values (`nf4`).
     Codebook,
-    /// Elements that share bytes with each other and with their scales; none has a place of its own.
+    /// Elements that share bytes with each other and with their scales; no element has bytes of its own.
     Block,
 }
 
 impl Dtype {
-    /// Every element type, in the order of the table.
+    /// Iterates over all element types, in the order of the table.
     ///
     /// ```
     /// use tilewright_core::{Dtype, DtypeKind};
@@ -60,7 +59,7 @@ impl Dtype {
         table::ALL.iter().copied()
     }
 
-    /// The standard name: XLA's where XLA has the type.
+    /// Returns the standard name: XLA's, if XLA has the type.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -71,7 +70,7 @@ impl Dtype {
         self.row().name
     }
 
-    /// The name that arrays in memory have for the type (`int8`, `float8_e4m3fn`), where they have it.
+    /// Returns the name of the type in arrays in memory (`int8`, `float8_e4m3fn`), if there is one.
     ///
     /// Source: `numpy.dtype.name`; the package `ml_dtypes` for types that NumPy lacks.
     ///
@@ -85,7 +84,7 @@ impl Dtype {
         self.row().array
     }
 
-    /// The name in the header of a safetensors file, where that format has the type.
+    /// Returns the name in the header of a safetensors file, if that format has the type.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -97,7 +96,7 @@ impl Dtype {
         self.row().safetensors
     }
 
-    /// The kind of the values.
+    /// Returns the kind of the values.
     ///
     /// ```
     /// use tilewright_core::{Dtype, DtypeKind};
@@ -107,7 +106,7 @@ impl Dtype {
         self.row().kind
     }
 
-    /// The width of a value in bits: 1 for `pred`; `None` for a block type.
+    /// Returns the width of a value in bits: 1 for `pred`; `None` for a block type.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -121,7 +120,7 @@ impl Dtype {
         }
     }
 
-    /// The bits an element takes where nothing is said of its storage: whole bytes. `None` for a block type.
+    /// Returns the default storage width of an element in bits, a multiple of 8. `None` for a block type.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -135,8 +134,8 @@ impl Dtype {
         }
     }
 
-    /// The bits an element takes where elements lie side by side without gaps: those of its value, and 8 for
-    /// a truth value, which nobody packs. `None` for a block type.
+    /// Returns the bits of an element in dense storage without gaps: the width of its value, and 8 for a truth value,
+    /// which is never packed. `None` for a block type.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -155,7 +154,7 @@ impl Dtype {
         }
     }
 
-    /// Whether values below 0 are integers in two's complement, so that widening copies the sign.
+    /// Returns whether the type is a signed integer in two's complement, so that widening copies the sign.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -166,13 +165,13 @@ impl Dtype {
         matches!(self.kind(), DtypeKind::Signed)
     }
 
-    /// The bits of one number of an element, to which a byte order applies: half of a complex element.
+    /// Returns the bits of one number of an element, to which a byte order applies: half of a complex element.
     const fn number_bits(self, element: u32) -> u32 {
         if matches!(self.kind(), DtypeKind::Complex) { element / 2 } else { element }
     }
 }
 
-/// The standard name.
+/// Writes the standard name.
 impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

@@ -1,4 +1,4 @@
-//! How element types are spelled: the names of the table, read.
+//! The spellings of element types, read from the table.
 
 use core::str::FromStr;
 
@@ -6,14 +6,14 @@ use super::{Dtype, DtypeKind};
 use crate::ParseError;
 
 impl Dtype {
-    /// The type that is spelled so: by its standard name, its name in files or arrays, or another spelling of
-    /// the table. Spellings are exact: `U8` and `u8` are one type, `I8` and `i8` are not.
+    /// Returns the type with this spelling: its standard name, its name in files or arrays, or another spelling of the
+    /// table. Spellings are exact: `U8` and `u8` are one type, `I8` and `i8` are not.
     ///
     /// ```
     /// use tilewright_core::Dtype;
     /// let spelled = ["bf16", "BF16", "bfloat16"].map(Dtype::spelled);
     /// assert_eq!(spelled, [Some(Dtype::Bf16); 3]);
-    /// // The finite one, unless the name says another.
+    /// // The finite type, unless the name says otherwise.
     /// assert_eq!(["fp8", "e4m3", "F8_E4M3"].map(Dtype::spelled), [Some(Dtype::F8e4m3fn); 3]);
     /// assert_eq!(Dtype::spelled("f8e4m3"), Some(Dtype::F8e4m3));
     /// assert_eq!(Dtype::spelled("tuple"), None);
@@ -22,7 +22,7 @@ impl Dtype {
         Dtype::all().find(|dtype| dtype.spellings().any(|spelling| spelling == text))
     }
 
-    /// The type with this standard name.
+    /// Returns the type with this standard name.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -33,7 +33,7 @@ impl Dtype {
         Dtype::all().find(|dtype| dtype.name() == name)
     }
 
-    /// Every spelling of the type, the standard name first.
+    /// Iterates over every spelling of the type, the standard name first.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -45,8 +45,8 @@ impl Dtype {
         core::iter::once(row.name).chain(names).chain(row.others.iter().copied())
     }
 
-    /// The types that a misspelled name may mean: those of the kind that its first letters say, `uint`
-    /// unsigned integers; all where they say none. A suggestion among these is of the same kind.
+    /// Iterates over the types that a misspelled name may mean: those of the kind that its first letters indicate (`uint`:
+    /// unsigned integers), or all if they indicate none. Suggestions from these types are of the same kind.
     ///
     /// ```
     /// use tilewright_core::{Dtype, DtypeKind};
@@ -60,13 +60,13 @@ impl Dtype {
     }
 }
 
-/// The letters that a name begins with.
+/// Returns the letters that a name begins with.
 fn letters(text: &str) -> &str {
     let end = text.bytes().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
     text.get(..end).unwrap_or("")
 }
 
-/// The kind of all types with a spelling that begins with just these letters, in either case.
+/// Returns the kind of the types with a spelling that begins with exactly these letters, in either case, if all agree.
 fn kind_of_letters(start: &str) -> Option<DtypeKind> {
     let begins = |dtype: &Dtype| {
         dtype.spellings().any(|spelling| letters(spelling).eq_ignore_ascii_case(start))
@@ -118,7 +118,7 @@ mod tests {
     fn a_misspelling_keeps_its_kind() {
         for dtype in Dtype::all() {
             for spelling in dtype.spellings() {
-                // Another width behind the same letters.
+                // Another width after the same letters.
                 let wrong = std::format!("{}999", letters(spelling));
                 let found = kind_of_letters(letters(&wrong));
                 assert_eq!(found, Some(dtype.kind()), "{wrong}");

@@ -1,17 +1,17 @@
-//! The table of element types: the only place where names, widths and spellings are listed.
+//! The table of element types: the only place that lists names, widths and spellings.
 
 use super::{
     DtypeKind, ElementBlock,
     float::{Ends, Float},
 };
 
-/// One element type.
+/// The entry of one element type.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) kind: DtypeKind,
-    /// 0 for a block.
+    /// The width in bits; 0 for a block type.
     pub(super) bits: u32,
-    /// The format of a float, or of the two of a complex number.
+    /// The format of a float, or of the two floats of a complex number.
     pub(super) float: Option<Float>,
     pub(super) block: Option<ElementBlock>,
     pub(super) array: Option<&'static str>,
@@ -52,7 +52,7 @@ const fn complex(name: &'static str, part: Float) -> Row {
     Row { float: Some(part), ..row(name, DtypeKind::Complex, part.bits() * 2) }.dlpack(5)
 }
 
-/// `bytes` bytes that hold `elements` elements.
+/// A block type of `bytes` bytes that hold `elements` elements.
 const fn block(
     name: &'static str,
     elements: u32,
@@ -87,9 +87,9 @@ const F64: Float = Float::new(11, 52, Ends::Infinite);
 
 macro_rules! dtypes {
     ($($(#[$doc:meta])* $variant:ident = $row:expr;)*) => {
-        /// The type of an array's elements.
+        /// The type of the elements of an array.
         ///
-        /// Names are XLA's where XLA has the type. Types may be added.
+        /// Names are XLA's if XLA has the type. The enum is non-exhaustive: types may be added.
         ///
         /// ```
         /// use tilewright_core::{Dtype, DtypeKind};
@@ -168,8 +168,8 @@ dtypes! {
         .safetensors("F8_E5M2").dlpack(12).also(&["e5m2", "fp8_e5m2", "fp8e5m2"]);
     /// Float of 8 bits, 4 of them exponent and 3 mantissa: with infinities.
     F8e4m3 = float("f8e4m3", Float::new(4, 3, Ends::Infinite)).array("float8_e4m3").dlpack(8);
-    /// Float of 8 bits, 4 of them exponent and 3 mantissa: finite, NaN 0x7f and 0xff. What `fp8` and `e4m3`
-    /// mean without further words.
+    /// Float of 8 bits, 4 of them exponent and 3 mantissa: finite, NaN 0x7f and 0xff. The plain names `fp8` and `e4m3`
+    /// mean this type.
     F8e4m3fn = float("f8e4m3fn", Float::new(4, 3, Ends::OneNan)).array("float8_e4m3fn")
         .safetensors("F8_E4M3").dlpack(10)
         .also(&["F8_E4M3FN", "fp8", "e4m3", "e4m3fn", "fp8_e4m3", "fp8e4m3", "fp8_e4m3fn"]);
@@ -189,21 +189,21 @@ dtypes! {
     F8e8m0fnu = float("f8e8m0fnu", Float::new(8, 0, Ends::Unsigned)).array("float8_e8m0fnu")
         .safetensors("F8_E8M0").dlpack(14)
         .also(&["f8e8m0", "float8_e8m0", "fp8_e8m0", "e8m0", "e8m0fnu", "ue8m0"]);
-    /// Float of 6 bits, 2 of them exponent and 3 mantissa: finite, no NaN.
+    /// Float of 6 bits, 2 of them exponent and 3 mantissa: finite, without NaN.
     F6e2m3fn = float("f6e2m3fn", Float::new(2, 3, Ends::Finite)).array("float6_e2m3fn")
         .safetensors("F6_E2M3").dlpack(15)
         .also(&["f6e2m3", "float6_e2m3", "fp6_e2m3", "fp6e2m3", "e2m3", "e2m3fn"]);
-    /// Float of 6 bits, 3 of them exponent and 2 mantissa: finite, no NaN.
+    /// Float of 6 bits, 3 of them exponent and 2 mantissa: finite, without NaN.
     F6e3m2fn = float("f6e3m2fn", Float::new(3, 2, Ends::Finite)).array("float6_e3m2fn")
         .safetensors("F6_E3M2").dlpack(16)
         .also(&["f6e3m2", "float6_e3m2", "fp6_e3m2", "fp6e3m2", "e3m2", "e3m2fn"]);
-    /// Float of 4 bits, 2 of them exponent and 1 mantissa: finite, no NaN.
+    /// Float of 4 bits, 2 of them exponent and 1 mantissa: finite, without NaN.
     F4e2m1fn = float("f4e2m1fn", Float::new(2, 1, Ends::Finite)).array("float4_e2m1fn")
         .safetensors("F4").dlpack(17)
         .also(&["F4_E2M1", "f4e2m1", "float4_e2m1", "fp4", "fp4_e2m1", "fp4e2m1", "e2m1", "e2m1fn"]);
-    /// NormalFloat of 4 bits: a place in a table of 16 values from −1 to 1. Source: QLoRA (2023), appendix E.
+    /// NormalFloat of 4 bits: an index into a table of 16 values from −1 to 1. Source: QLoRA (2023), appendix E.
     Nf4 = row("nf4", DtypeKind::Codebook, 4).also(&["normal_float4", "NF4"]);
-    // Blocks, from here on. Source: ggml, `ggml-common.h`; `gguf-py/gguf/constants.py`.
+    // Block types from here on. Source: ggml, `ggml-common.h`; `gguf-py/gguf/constants.py`.
     /// 32 elements of 4 bits with a scale.
     Q4_0 = block("q4_0", 32, 18, &["Q4_0"]);
     /// 32 elements of 4 bits with a scale and a minimum.
@@ -214,7 +214,7 @@ dtypes! {
     Q5_1 = block("q5_1", 32, 24, &["Q5_1"]);
     /// 32 elements of 8 bits with a scale.
     Q8_0 = block("q8_0", 32, 34, &["Q8_0"]);
-    /// 32 elements of 8 bits with a scale and a sum, two binary16; for arithmetic, no file holds it.
+    /// 32 elements of 8 bits with a scale and a sum, two binary16; used in arithmetic, not in files.
     Q8_1 = block("q8_1", 32, 36, &["Q8_1"]);
     /// 256 elements of 2 bits with scales and minima in two levels.
     Q2K = block("q2_k", 256, 84, &["q2_K", "Q2_K"]);

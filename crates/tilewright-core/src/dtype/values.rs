@@ -7,7 +7,7 @@ use crate::{Error, Fill};
 type Pattern = Option<u128>;
 
 impl Dtype {
-    /// The bit pattern of zero; `None` for `f8e8m0fnu`, which has none, and for block types.
+    /// Returns the bit pattern of zero; `None` for `f8e8m0fnu`, which has none, and for block types.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -17,7 +17,7 @@ impl Dtype {
     pub const fn zero(self) -> Option<u128> {
         match (self, self.kind()) {
             (Dtype::F8e8m0fnu, _) | (_, DtypeKind::Block) => None,
-            // Source: QLoRA, appendix E: the values in order, zero the eighth.
+            // Source: QLoRA, appendix E: the values are in order, and zero is the eighth.
             (_, DtypeKind::Codebook) => Some(7),
             (
                 _,
@@ -30,7 +30,7 @@ impl Dtype {
         }
     }
 
-    /// The bit pattern of one; 1 + 0i for complex numbers. `None` for `s1`, whose values are 0 and −1, and
+    /// Returns the bit pattern of one, and of 1 + 0i for complex numbers. `None` for `s1`, whose values are 0 and −1, and
     /// for block types.
     ///
     /// ```
@@ -55,8 +55,8 @@ impl Dtype {
         }
     }
 
-    /// The bit pattern of the lowest value: −∞ for floats that have it, else the finite lowest. `None` for
-    /// complex numbers, which have no order, and for block types.
+    /// Returns the bit pattern of the lowest value: −∞ for floats that have it, otherwise the lowest finite value. `None`
+    /// for complex numbers, which have no order, and for block types.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -72,12 +72,12 @@ impl Dtype {
         }
     }
 
-    /// The bit pattern of the highest value: +∞ for floats that have it, else the finite highest. `None` as
-    /// for [`Dtype::lowest`].
+    /// Returns the bit pattern of the highest value: +∞ for floats that have it, otherwise the highest finite value.
+    /// `None` for complex numbers, which have no order, and for block types.
     ///
     /// ```
     /// use tilewright_core::Dtype;
-    /// // Infinity in f32; the finite 448 in a type that has none.
+    /// // Infinity in f32; the finite 448 in a type without infinity.
     /// assert_eq!(Dtype::F32.highest(), Some(u128::from(f32::INFINITY.to_bits())));
     /// assert_eq!((Dtype::F8e4m3fn.highest(), Dtype::S8.highest()), (Some(0x7e), Some(0x7f)));
     /// ```
@@ -90,13 +90,13 @@ impl Dtype {
         }
     }
 
-    /// All bits of a value set.
+    /// Returns a value with all bits set.
     const fn ones(self) -> u128 {
         u128::MAX >> (128 - self.row().bits)
     }
 
-    /// The bit pattern of a fill, in the low bits. Where nothing, or nothing in particular, is promised, it is
-    /// that of zero; a type without a zero has all bits clear.
+    /// Returns the bit pattern of a fill, in the low bits. For [`Fill::Unspecified`] and [`Fill::Unknown`] it is the
+    /// pattern of zero; a type without a zero has all bits clear.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) for [`Fill::Bits`] wider than the type;
@@ -124,11 +124,11 @@ impl Dtype {
         value.ok_or_else(|| Error::unsupported(lacking, [], legal))
     }
 
-    /// The bit pattern of a fill in elements stored in `bits` bits: wider than the value, it is extended as the
-    /// value would be; big-endian, the bytes of each number are reversed.
+    /// Returns the bit pattern of a fill in elements stored in `bits` bits. If that is wider than the value, the pattern
+    /// is extended as the value would be; for big-endian order, the bytes of each number are reversed.
     ///
     /// # Errors
-    /// As [`Dtype::fill_bits`].
+    /// Those of [`Dtype::fill_bits`].
     ///
     /// ```
     /// use tilewright_core::{ByteOrder, Dtype, Fill};
@@ -181,8 +181,8 @@ mod tests {
         }
     }
 
-    /// What a small float's code means, from its definition: exponent and mantissa widths, bias, and
-    /// where infinities and NaNs are.
+    /// Decodes a small float from its definition: exponent and mantissa widths, bias, and the patterns of infinities and
+    /// NaNs.
     fn decode(dtype: Dtype, code: u128) -> f64 {
         let name = dtype.name();
         let width = |letter: char| -> u32 {

@@ -1,34 +1,33 @@
-//! Maps that are linear over bits up to a constant, as strides under a swizzle.
+//! Maps that are linear over bits up to a constant, as strides with a swizzle.
 //!
-//! Used where linear layouts become layouts, and by compositions and inverses under swizzles.
+//! Used to convert linear layouts to layouts, and by compositions and inverses with swizzles.
 //!
-//! Law: a map `c ↦ z ⊕ Σ bᵢ` over the bits i of c is a layout under a swizzle iff the bases that are not 0 are
-//! independent. Then some swizzle sends numbers `m₀, m₁ …` of which no two share a bit to them, and
-//! `o ⊕ mᵢ ⊕ mⱼ = o + dᵢ + dⱼ` with `dᵢ = (o ⊕ mᵢ) − o`. Conversely, strides that are linear over bits have
-//! numbers apart: a bit that two of them share changes its sign after the first. And numbers apart are
-//! independent.
+//! Law: a map `c ↦ z ⊕ Σ bᵢ` over the bits i of c is a layout with a swizzle iff the nonzero bases are independent. Then
+//! some swizzle sends numbers `m₀, m₁ …`, no two of which share a bit, to the bases, and `o ⊕ mᵢ ⊕ mⱼ = o + dᵢ + dⱼ` with
+//! `dᵢ = (o ⊕ mᵢ) − o`. Conversely, strides that are linear over bits have disjoint numbers: a bit that two of them share
+//! changes its sign after the first. Disjoint numbers are independent.
 
 use super::{MAX_BITS, Solver, dims::width};
 use crate::{
     Error, Layout, MAX_MODES, Mode, Profile, Swizzle, macros::tri, swizzle_matrix::Family,
 };
 
-/// A map that is linear over bits: the value that each bit of a coordinate adds by xor. The bits are in groups, one for
-/// each dim, or for each leaf of a layout.
+/// A map that is linear over bits: the value that each bit of a coordinate adds by xor. The bits form groups, one for
+/// each dim or for each leaf of a layout.
 #[derive(Clone, Copy)]
 pub(crate) struct Bases {
     /// The image of coordinate 0.
     pub(crate) zero: u64,
-    /// The images of the bits, 0 behind the last.
+    /// The images of the bits, 0 after the last.
     pub(crate) images: [u64; MAX_BITS],
-    /// The number of coordinates of each group; the last bit may be set in fewer than half of them.
+    /// The number of coordinates of each group. The last bit may be set in fewer than half of them.
     extents: [u64; MAX_MODES],
     /// One past the last bit of each group.
     ends: [u8; MAX_MODES],
     groups: usize,
 }
 
-/// Bases as strides under a swizzle.
+/// Bases as strides with a swizzle.
 pub(crate) struct Strides {
     pub(crate) swizzle: Swizzle,
     pub(crate) offset: i64,
@@ -43,7 +42,7 @@ impl Strides {
         self.modes.split_at(self.len).0
     }
 
-    /// The layout of these modes, coalesced.
+    /// Returns the layout of these modes, coalesced.
     pub(crate) const fn coalesced(&self) -> Result<Layout, Error> {
         let flat = Profile::flat(self.len);
         let layout = tri!(Layout::new(self.modes(), &tri!(flat), self.offset, self.swizzle));
@@ -67,17 +66,17 @@ impl Bases {
         self.groups += 1;
     }
 
-    /// The number of bits.
+    /// Returns the number of bits.
     pub(crate) const fn len(&self) -> usize {
         if self.groups == 0 { 0 } else { self.ends[self.groups - 1] as usize }
     }
 
-    /// The bits of group `at`: the first, and one past the last.
+    /// Returns the bits of group `at`: the first, and one past the last.
     const fn group(&self, at: usize) -> (usize, usize) {
         (if at == 0 { 0 } else { self.ends[at - 1] as usize }, self.ends[at] as usize)
     }
 
-    /// All bits that some image has, the constant included.
+    /// Returns the union of the bits of all images, the constant included.
     pub(crate) const fn reach(&self) -> u64 {
         let (mut reach, mut bit) = (self.zero, 0);
         while bit < self.len() {
@@ -87,8 +86,8 @@ impl Bases {
         reach
     }
 
-    /// Returns a layout with its swizzle over its leaves, if it is linear over bits. Other extents count as parts of the
-    /// next power of two.
+    /// Returns the bases of a layout and its swizzle over its leaves, if it is linear over bits. An extent that is not a
+    /// power of two counts as a part of the next power of two.
     pub(crate) const fn of_layout(layout: &Layout) -> Option<Bases> {
         let (mut all, mut seen, mut leaf) = (Bases::NONE, 0, 0);
         let Some(zero) = from(layout.offset(), 0) else { return None };
@@ -113,7 +112,7 @@ impl Bases {
         Some(all.xored(zero, &layout.swizzle()))
     }
 
-    /// Returns this map followed by a swizzle, with the image `zero` of coordinate 0.
+    /// Returns this map followed by a swizzle; `zero` is the image of coordinate 0 before the swizzle.
     const fn xored(mut self, zero: u64, swizzle: &Swizzle) -> Bases {
         let mut bit = 0;
         while bit < self.len() {
@@ -124,7 +123,7 @@ impl Bases {
         self
     }
 
-    /// This map, then the layout, whose last mode runs on; `None` if it is not linear over the bits it is given.
+    /// Returns this map followed by the layout, whose last mode continues; `None` if that is not linear over the bits used.
     pub(crate) const fn then(&self, outer: &Layout) -> Option<Bases> {
         let reach = self.reach();
         let Some(outer) = Bases::of_index(outer, reach) else { return None };
@@ -137,7 +136,7 @@ impl Bases {
         Some(all)
     }
 
-    /// The xor of the images of these bits.
+    /// Returns the xor of the images of these bits.
     pub(crate) const fn xor(&self, mut bits: u64) -> u64 {
         let mut image = 0;
         while bits != 0 {
@@ -147,8 +146,8 @@ impl Bases {
         image
     }
 
-    /// A layout, with its swizzle, over the bits of its index, if these are all its coordinates and it is linear
-    /// over them.
+    /// Returns the bases of a layout and its swizzle over the bits of its index, if these are all its coordinates and
+    /// it is linear over them.
     pub(crate) const fn of_indices(layout: &Layout) -> Option<Bases> {
         if !layout.size().is_power_of_two() {
             return None;
@@ -156,7 +155,7 @@ impl Bases {
         Bases::of_index(layout, layout.size() - 1)
     }
 
-    /// A layout, with its swizzle, over the bits of its index that `used` has, if it is linear over them.
+    /// Returns the bases of a layout and its swizzle over the bits of its index in `used`, if it is linear over them.
     const fn of_index(layout: &Layout, used: u64) -> Option<Bases> {
         let (modes, mut seen, mut bit, mut i) = (layout.modes(), 0, 0, 0);
         let mut all = Bases::NONE;
@@ -194,9 +193,9 @@ impl Bases {
         Some(all.xored(zero, &layout.swizzle()))
     }
 
-    /// Returns the strides and the swizzle: CuTe's swizzle of the fewest bits, the identity where strides suffice, and a
-    /// matrix of the bases themselves where CuTe's family lacks one. `None` where the bases other than 0 are dependent,
-    /// or a group whose size is not a power of two does not end with a mode.
+    /// Returns the strides and the swizzle: CuTe's swizzle of the fewest bits, the identity if strides suffice, and a
+    /// matrix of the bases themselves if CuTe's family has none. `None` if the nonzero bases are dependent, or if a group whose
+    /// size is not a power of two does not end with a mode.
     pub(crate) const fn strides(&self) -> Result<Option<Strides>, Error> {
         let swizzle = match self.swizzle_apart() {
             Some(swizzle) => swizzle,
@@ -212,8 +211,8 @@ impl Bases {
         }
     }
 
-    /// The layout of one axis that sends `zero ⊕ x` to the columns whose xor is x, for x of `bits` bits. Columns are
-    /// known for all x.
+    /// Returns the layout of one axis that sends `zero ⊕ x` to the columns whose xor is x, for x of `bits` bits. Columns
+    /// are known for all x.
     pub(crate) const fn inverse(columns: &Solver, zero: u64, bits: usize) -> Result<Layout, Error> {
         let (mut all, mut bit) = (Bases::NONE, 0);
         all.push_group(1 << bits, bits);
@@ -232,7 +231,7 @@ impl Bases {
         }
     }
 
-    /// A bit whose basis, not 0, is the xor of those of earlier bits, and these.
+    /// Returns a bit whose nonzero basis is the xor of those of earlier bits, and these bits.
     pub(crate) const fn dependent(&self) -> Option<(usize, u64)> {
         let (mut solver, mut bit) = (Solver::new(&[]), 0);
         while bit < self.len() {
@@ -247,7 +246,7 @@ impl Bases {
         }
     }
 
-    /// The coordinate of these bits, a digit for each group; `None` outside the extents.
+    /// Returns the coordinate of these bits, a digit for each group; `None` outside the extents.
     pub(crate) const fn digits(&self, bits: u64) -> Option<[u64; MAX_MODES]> {
         let (mut digits, mut at) = ([0; MAX_MODES], 0);
         while at < self.groups {
@@ -261,7 +260,7 @@ impl Bases {
         Some(digits)
     }
 
-    /// The strides with the last mode of each group shortened to the group's coordinates.
+    /// Shortens the last mode of each group to the group's number of coordinates.
     const fn cut(&self, strides: Result<Strides, Error>) -> Result<Option<Strides>, Error> {
         let mut strides = match strides {
             Ok(strides) => strides,
@@ -283,14 +282,14 @@ impl Bases {
         Ok(Some(strides))
     }
 
-    /// A swizzle that has the independent bases among its images, each where elimination finds a pivot for it;
-    /// or the bases in their order, then what completes them.
+    /// Returns a swizzle that has the independent bases among its images: each at its pivot of the elimination, or all
+    /// in their order followed by numbers that complete them.
     const fn matrix(&self, pivots: bool) -> Swizzle {
         let (mut solver, mut images) = (Solver::new(&[]), [0; MAX_BITS]);
         let (mut bit, mut single) = (0, true);
         while single || bit < self.len() {
             if bit == self.len() {
-                // Bases of one bit take it before others look for theirs.
+                // Bases of one bit are placed before the others.
                 (bit, single) = (0, false);
                 continue;
             }
@@ -315,7 +314,7 @@ impl Bases {
         Swizzle::of_bijection(images, MAX_BITS)
     }
 
-    /// The modes before a swizzle that sets the bases apart.
+    /// Returns the modes before a swizzle under which the bases are disjoint.
     pub(crate) const fn under(&self, swizzle: Swizzle) -> Result<Strides, Error> {
         let back = swizzle.inverse();
         let zero = back.apply(self.zero);
@@ -343,7 +342,7 @@ impl Bases {
         Ok(all)
     }
 
-    /// The longest mode from bit `from` on before a swizzle that `back` undoes, and the first bit behind it.
+    /// Returns the longest mode from bit `from` on before the swizzle that `back` undoes, and the first bit after it.
     const fn mode(&self, back: &Swizzle, zero: u64, from: usize, end: usize) -> (Mode, usize) {
         if from >= end {
             return (Mode::new(1, 0), from);
@@ -361,7 +360,7 @@ impl Bases {
         (zero ^ back.apply(self.images[bit])) as i128 - zero as i128
     }
 
-    /// CuTe's swizzle of the fewest bits under which the bases are apart.
+    /// Returns CuTe's swizzle of the fewest bits under which the bases are disjoint.
     const fn swizzle_apart(&self) -> Option<Swizzle> {
         if self.are_apart(Swizzle::IDENTITY) {
             return Some(Swizzle::IDENTITY);
@@ -389,7 +388,7 @@ impl Bases {
     }
 }
 
-/// The value of a step from an offset, if it is at 0 or above and has few enough bits.
+/// Returns the offset after a step, if it is at least 0 and has at most [`MAX_BITS`] bits.
 const fn from(offset: i64, step: i128) -> Option<u64> {
     let to = offset as i128 + step;
     if to < 0 || to >> MAX_BITS != 0 { None } else { Some(to as u64) }

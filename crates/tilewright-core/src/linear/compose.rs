@@ -1,17 +1,17 @@
-//! Composition, and the product that puts two linear layouts side by side.
+//! Composition of linear layouts, and the product that combines two of them.
 //!
-//! Laws: `A.compose(B)(x) = B(A(x))`. In `A.product(B)` the low bits of every dim are A's and the high ones
-//! B's: `(A·B)(x + |A|·y) = A(x) + |A|·B(y)`, dim by dim.
+//! Laws: `A.compose(B)(x) = B(A(x))`. In `A.product(B)` the low bits of every dim are A's and the high bits B's:
+//! `(A·B)(x + |A|·y) = A(x) + |A|·B(y)`, dim by dim.
 
 use super::{Dims, LinearLayout};
 use crate::{Error, macros::tri};
 
 impl LinearLayout {
-    /// First this map, then `outer`, whose input dims are this one's output dims in any order.
+    /// Returns this map followed by `outer`, whose input dims are this map's output dims in any order.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the names differ, or if an output dim is larger than the input dim
-    /// it goes into.
+    /// [mismatch](Error::is_mismatch) if the names differ, or if an output dim is larger than the corresponding input
+    /// dim.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -60,14 +60,14 @@ impl LinearLayout {
         ))
     }
 
-    /// Both maps side by side: in every dim this one has the low bits and `outer` the high ones.
+    /// Combines both maps: in every dim, this map has the low bits and `outer` the high bits.
     ///
-    /// Dims that both have must stand in the same order in both; where there is a choice, those of this
-    /// map come first. [`LinearLayout::EMPTY`] is neutral.
+    /// Dims that both maps have must be in the same order in both; otherwise those of this map come first.
+    /// [`LinearLayout::EMPTY`] is neutral.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if no order of the dims keeps that of both,
-    /// [overflow](Error::is_overflow) and [limit](Error::is_limit) beyond 62 bits or 16 dims.
+    /// [mismatch](Error::is_mismatch) if no order of the dims agrees with both; [overflow](Error::is_overflow) and
+    /// [limit](Error::is_limit) beyond 62 bits or 16 dims.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -104,7 +104,7 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// The basis of a bit of a dim that is there.
+    /// Returns the basis of a bit of an existing dim.
     pub(super) const fn column(&self, name: &str, bit: usize) -> u64 {
         match self.ins.find(name) {
             Some(dim) => self.bases[self.ins.before(dim) + bit],
@@ -113,8 +113,8 @@ impl LinearLayout {
     }
 }
 
-/// The coordinates of `from` as those of `to`, dim by dim by their names, above the bits that `low` has of
-/// each.
+/// Converts the coordinates of `from` to those of `to`, dim by dim by name, above the bits that `low` has of each
+/// dim.
 pub(super) const fn carried(value: u64, from: &Dims, to: &Dims, low: &Dims) -> u64 {
     let (mut all, mut i) = (0, 0);
     while i < from.len() {

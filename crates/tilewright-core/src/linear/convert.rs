@@ -1,10 +1,10 @@
-//! Layouts of strides as linear layouts, and back.
+//! Conversion of layouts of strides to linear layouts, and back.
 //!
-//! Law: a mode `2^n:d` adds `d`, `2d`, `4d` … for its bits. The sum is a xor for every coordinate iff no two
-//! of these numbers share a bit: where two do, the sum of both carries and the xor does not. So a layout
-//! is linear iff its extents are powers of two, its strides are 0 or more, its offset is 0 and all numbers of
-//! all modes are apart; a linear layout is one of strides iff its bases are apart, and one of strides under
-//! a swizzle iff those of its bases that are not 0 are independent (`bases.rs`).
+//! Law: a mode `2^n:d` adds `d`, `2d`, `4d` … for its bits. The sum is a xor for every coordinate iff no two of these
+//! numbers share a bit; if two do, the sum of both carries and the xor does not. A layout is therefore linear iff its
+//! extents are powers of two, its strides are 0 or more, its offset is 0 and the numbers of all modes are disjoint. A linear
+//! layout is a layout of strides iff its bases are disjoint, and one with a swizzle iff its nonzero bases are independent
+//! (`bases.rs`).
 
 use super::{
     Dims, LinearLayout, MAX_BITS, MAX_DIMS,
@@ -20,13 +20,13 @@ const AXES: [&str; MAX_DIMS] = [
 ];
 
 impl LinearLayout {
-    /// The layout as a linear one, from an input dim per axis, `dim0`, `dim1` …, to `offset`, as large as the
-    /// smallest power of two that the cosize fits.
+    /// Converts a layout to a linear one. Each axis is an input dim, `dim0`, `dim1` …; the output dim is `offset`, of the
+    /// smallest power of two that holds the cosize.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) if the map is not linear over bits: an offset, a negative
-    /// stride, an extent that is no power of two, or two bits whose steps share a bit, with the coordinate at
-    /// which both are set; [limit](Error::is_limit) beyond 16 axes.
+    /// [unsupported](Error::is_unsupported) if the map is not linear over bits: for an offset, a negative stride, an
+    /// extent that is not a power of two, or two bits whose steps share a bit, with the coordinate at which both are set;
+    /// [limit](Error::is_limit) beyond 16 axes.
     ///
     /// ```
     /// use tilewright_core::{LinearLayout, layout};
@@ -76,12 +76,12 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// The linear layout as one of strides, from an axis per input dim to the output as one index, its first
-    /// dim fastest. The modes of a single input dim stand by themselves.
+    /// Converts to a layout of strides, from an axis per input dim to the output as one index, its first dim fastest. A
+    /// single input dim becomes a layout without the outer bracket.
     ///
     /// # Errors
-    /// [no layout](Error::is_no_layout) if there is none, with the two bits that share an output bit and the
-    /// coordinate at which both are set; [limit](Error::is_limit) beyond 32 modes.
+    /// [no layout](Error::is_no_layout) if there is none, with the two bits that share an output bit and the coordinate
+    /// at which both are set; [limit](Error::is_limit) beyond 32 modes.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -96,19 +96,19 @@ impl LinearLayout {
         self.layout_of(&tri!(self.bases().under(Swizzle::IDENTITY)))
     }
 
-    /// As [`LinearLayout::to_layout`], under a swizzle where that makes a layout of strides of it: CuTe's of the
-    /// fewest bits, none if none is needed, and one of the bases themselves where CuTe has none.
+    /// Converts to a layout of strides, like [`LinearLayout::to_layout`], with a swizzle if one is needed: CuTe's swizzle
+    /// of the fewest bits, and a matrix of the bases themselves if CuTe's family has none.
     ///
     /// # Errors
-    /// [no layout](Error::is_no_layout) if two coordinates share an output, with one of them; that of
-    /// [`LinearLayout::collision`]; [limit](Error::is_limit) beyond 32 modes.
+    /// [no layout](Error::is_no_layout) if two coordinates share an output, with one of them as the witness (the other
+    /// is in [`LinearLayout::collision`]); [limit](Error::is_limit) beyond 32 modes.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
     /// let tile = LinearLayout::parse("{c=[1,2],r=[5,10]} -> (o:16)").unwrap();
     /// assert_eq!(tile.to_swizzled_layout().unwrap().to_string(), "Sw<2,0,2> o (4,4):(1,4)");
     /// assert!(tile.to_layout().unwrap_err().is_no_layout());
-    /// // Bit 2 changes two bits at once, which CuTe's family does not.
+    /// // Bit 2 changes two bits at once, which no swizzle of CuTe's family does.
     /// let other = LinearLayout::parse("{i=[1,2,7]} -> (o:8)").unwrap();
     /// assert_eq!(other.to_swizzled_layout().unwrap().to_string(), "F2<1,2,7> o 8:1");
     /// // 3 goes where 1 and 2 go together.
@@ -123,7 +123,7 @@ impl LinearLayout {
         }
     }
 
-    /// Returns the error of bases that no swizzle sets apart.
+    /// The error of dependent bases, which no swizzle makes disjoint.
     const fn dependent(&self) -> Error {
         let (bit, _) = match self.bases().dependent() {
             Some(dependent) => dependent,
@@ -139,7 +139,7 @@ impl LinearLayout {
         .at(self.ins.split(1 << bit))
     }
 
-    /// The bases, a group for each input dim.
+    /// Returns the bases, a group for each input dim.
     const fn bases(&self) -> Bases {
         let (mut bases, mut dim) = (Bases::NONE, 0);
         while dim < self.ins.len() {
@@ -150,7 +150,7 @@ impl LinearLayout {
         bases
     }
 
-    /// Bases as the layout of strides that they are, with an axis per input dim.
+    /// Returns the layout of these strides, with an axis per input dim.
     const fn layout_of(&self, strides: &Strides) -> Result<Layout, Error> {
         let (mut profile, mut dim, mut from) = (Profile::EMPTY, 0, 0);
         while dim < self.ins.len() {
@@ -161,7 +161,7 @@ impl LinearLayout {
         Layout::new(strides.modes(), &profile, strides.offset, strides.swizzle)
     }
 
-    /// Refuses bases that share a bit, naming the first two. Their coordinate is one of `axes`.
+    /// Refuses bases that share a bit and names the first two. `axes` splits their coordinate.
     const fn check_apart(&self, axes: &Dims) -> Result<(), Error> {
         let mut b = 0;
         while b < axes.bits() {
@@ -228,7 +228,7 @@ const fn steps(
     Ok(from + bits)
 }
 
-/// Appends the brackets of an axis of `leaves` modes: of one axis alone, those of a flat layout.
+/// Appends the brackets of an axis of `leaves` modes; a single axis has those of a flat layout.
 const fn push_axis(
     profile: &mut Profile,
     leaves: usize,

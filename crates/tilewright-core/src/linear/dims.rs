@@ -1,17 +1,17 @@
-//! The named dims of a linear layout, each of a power of two.
+//! The named dims of a linear layout, each with a power of two of coordinates.
 //!
-//! Law: a list of dims cuts an integer into one coordinate per dim, the first dim from the lowest bits. The
-//! integer has the bits of all dims together.
+//! Law: a list of dims splits an integer into one coordinate per dim, the first dim from the lowest bits. The integer
+//! has the bits of all dims together.
 
 use core::fmt;
 
 use super::{MAX_BITS, MAX_DIMS};
 use crate::{Coord, Error, macros::tri};
 
-/// The most bytes of a dim's name.
+/// The largest number of bytes in a dim's name.
 pub(super) const MAX_NAME: usize = 15;
 
-/// The name of a dim: a letter or `_`, then letters, digits and `_`; heap-free, at most 15 bytes.
+/// The name of a dim: a letter or `_`, then letters, digits and `_`; at most 15 bytes, without heap storage.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Name {
     bytes: [u8; MAX_NAME],
@@ -58,7 +58,7 @@ impl Name {
     }
 }
 
-/// A named dim of a [`LinearLayout`](super::LinearLayout): coordinates of `bits` bits.
+/// A named dim of a [`LinearLayout`](super::LinearLayout), with `2^bits` coordinates.
 ///
 /// ```
 /// use tilewright_core::LinearLayout;
@@ -77,7 +77,7 @@ pub struct LinearDim {
 impl LinearDim {
     const NONE: LinearDim = LinearDim { name: Name { bytes: [0; MAX_NAME], len: 0 }, bits: 0 };
 
-    /// The name.
+    /// Returns the name.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -92,7 +92,7 @@ impl LinearDim {
         }
     }
 
-    /// The number of bits of a coordinate.
+    /// Returns the number of bits of a coordinate.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -102,7 +102,7 @@ impl LinearDim {
         self.bits as usize
     }
 
-    /// The number of coordinates, `2^bits`.
+    /// Returns the number of coordinates, `2^bits`.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -112,7 +112,7 @@ impl LinearDim {
         1 << self.bits
     }
 
-    /// Whether this is the dim's name.
+    /// Returns whether this is the dim's name.
     pub(super) const fn is(&self, name: &str) -> bool {
         self.name.is(name)
     }
@@ -124,7 +124,7 @@ impl fmt::Debug for LinearDim {
     }
 }
 
-/// The dims of one side of a layout, in their order.
+/// The dims of one side of a layout, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Dims {
     list: [LinearDim; MAX_DIMS],
@@ -172,12 +172,12 @@ impl Dims {
         Ok(())
     }
 
-    /// The bits of all dims together.
+    /// Returns the number of bits of all dims together.
     pub(super) const fn bits(&self) -> usize {
         self.before(self.len())
     }
 
-    /// The bits of the dims before dim `at`.
+    /// Returns the number of bits of the dims before dim `at`.
     pub(super) const fn before(&self, at: usize) -> usize {
         let (mut bits, mut i) = (0, 0);
         while i < at && i < self.len() {
@@ -187,7 +187,7 @@ impl Dims {
         bits
     }
 
-    /// Where the dim of this name stands.
+    /// Returns the position of the dim with this name.
     pub(super) const fn find(&self, name: &str) -> Option<usize> {
         let mut i = 0;
         while i < self.len() {
@@ -199,7 +199,7 @@ impl Dims {
         None
     }
 
-    /// The bits of the dim of this name; 0 where there is none.
+    /// Returns the bits of the dim with this name; 0 if there is none.
     pub(super) const fn bits_of(&self, name: &str) -> usize {
         match self.find(name) {
             Some(at) => self.list[at].bits(),
@@ -207,7 +207,7 @@ impl Dims {
         }
     }
 
-    /// Where the dim of this name stands, which must be there.
+    /// Returns the position of the dim with this name, or an error if there is none.
     pub(super) const fn need(&self, name: &str) -> Result<usize, Error> {
         match self.find(name) {
             Some(at) => Ok(at),
@@ -219,7 +219,7 @@ impl Dims {
         }
     }
 
-    /// The dim and the bit within it that bit `at` of all belongs to.
+    /// Returns the dim to which bit `at` of the integer belongs, and the bit within it.
     pub(super) const fn place(&self, at: usize) -> (usize, usize) {
         let (mut dim, mut rest) = (0, at);
         while dim < self.len() && rest >= self.list[dim].bits() {
@@ -229,7 +229,7 @@ impl Dims {
         (dim, rest)
     }
 
-    /// One coordinate per dim as one integer.
+    /// Joins one coordinate per dim into one integer.
     pub(super) const fn join(&self, coord: &[u64]) -> Result<u64, Error> {
         if coord.len() != self.len() {
             return Err(Error::mismatch(
@@ -253,12 +253,12 @@ impl Dims {
         Ok(all)
     }
 
-    /// The bits of dim `at` of an integer.
+    /// Returns the bits of dim `at` of an integer.
     pub(super) const fn cut(&self, all: u64, at: usize) -> u64 {
         (all >> self.before(at)) & (self.list[at].size() - 1)
     }
 
-    /// An integer as one coordinate per dim.
+    /// Splits an integer into one coordinate per dim.
     pub(super) const fn split(&self, all: u64) -> Coord {
         let (mut coord, mut i) = (Coord::EMPTY, 0);
         while i < self.len() {
@@ -268,7 +268,7 @@ impl Dims {
         coord
     }
 
-    /// Whether the names are the same in some order.
+    /// Returns whether the names are the same in some order.
     pub(super) const fn same_names(&self, other: &Dims) -> bool {
         let mut i = 0;
         while i < self.len() {
@@ -280,8 +280,8 @@ impl Dims {
         self.len == other.len
     }
 
-    /// The dims of both lists in an order that keeps that of either, those of `self` first where there
-    /// is a choice; each has the bits of both together.
+    /// Merges the dims of both lists in an order that agrees with both; if there is a choice, those of `self` come first.
+    /// Each dim has the bits of both lists together.
     pub(super) const fn merged(&self, other: &Dims) -> Result<Dims, Error> {
         let (mut all, mut i, mut j) = (Dims::NONE, 0, 0);
         while i < self.len() || j < other.len() {
@@ -306,7 +306,7 @@ impl Dims {
     }
 }
 
-/// The bits of a size, which must be a power of two that has at most [`MAX_BITS`].
+/// Returns the bits of a size, which must be a power of two of at most [`MAX_BITS`] bits.
 pub(super) const fn bits_of_size(size: u64) -> Result<usize, Error> {
     if !size.is_power_of_two() || size.trailing_zeros() as usize > MAX_BITS {
         return Err(Error::illegal(
@@ -318,7 +318,7 @@ pub(super) const fn bits_of_size(size: u64) -> Result<usize, Error> {
     Ok(size.trailing_zeros() as usize)
 }
 
-/// The bits that a coordinate of this value takes.
+/// Returns the number of bits of a value.
 pub(crate) const fn width(value: u64) -> usize {
     (u64::BITS - value.leading_zeros()) as usize
 }

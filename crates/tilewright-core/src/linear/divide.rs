@@ -1,20 +1,20 @@
-//! Division: the factor that a product was made with.
+//! Division of linear layouts: recovers a factor of a product.
 //!
-//! Laws: `A.divide_left(B)` is the C with `A = B·C`, `A.divide_right(B)` the C with `A = C·B`, up to dims of
-//! size 1, which C keeps.
+//! Laws: `A.divide_left(B)` is the C with `A = B·C`, and `A.divide_right(B)` is the C with `A = C·B`, up to dims of size
+//! 1, which C keeps.
 
 use super::{Dims, LinearLayout, compose::carried};
 use crate::{Error, macros::tri};
 
 impl LinearLayout {
-    /// The C with `self = divisor · C`: it exists iff this map does on its low bits what `divisor` does and
-    /// its high bits stay out of there.
+    /// Returns the C with `self = divisor · C`. It exists iff this map acts on its low bits like `divisor` and its high
+    /// bits do not reach the outputs of those.
     ///
-    /// C has all dims of this map, those that `divisor` takes whole with size 1.
+    /// C has all dims of this map; those that `divisor` takes completely have size 1.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if a dim of `divisor` is none of this map's or larger,
-    /// [no layout](Error::is_no_layout) at the first bit where there is no such C.
+    /// [mismatch](Error::is_mismatch) if a dim of `divisor` is missing in this map or larger; [no layout](Error::is_no_layout)
+    /// with the first bit at which no such C exists.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -52,10 +52,10 @@ impl LinearLayout {
         Ok(quotient)
     }
 
-    /// The C with `self = C · divisor`: as [`LinearLayout::divide_left`], with `divisor` in the high bits.
+    /// Returns the C with `self = C · divisor`: like [`LinearLayout::divide_left`], with `divisor` in the high bits.
     ///
     /// # Errors
-    /// As [`LinearLayout::divide_left`].
+    /// Those of [`LinearLayout::divide_left`].
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -92,7 +92,7 @@ impl LinearLayout {
         Ok(quotient)
     }
 
-    /// The dims of a quotient, all bases 0.
+    /// Returns a map with the dims of the quotient and all bases 0.
     const fn quotient_shape(&self, divisor: &LinearLayout) -> Result<LinearLayout, Error> {
         Ok(LinearLayout {
             ins: tri!(less(&self.ins, &divisor.ins)),
@@ -102,7 +102,7 @@ impl LinearLayout {
     }
 }
 
-/// The dims of `all` without the bits of `part`.
+/// Returns the dims of `all` without the bits of `part`.
 const fn less(all: &Dims, part: &Dims) -> Result<Dims, Error> {
     let (mut rest, mut i) = (Dims::NONE, 0);
     while i < part.len() {
@@ -125,7 +125,7 @@ const fn less(all: &Dims, part: &Dims) -> Result<Dims, Error> {
     Ok(rest)
 }
 
-/// The bits of each dim of `all` above those of `low`, cut to the dim's size in `to`: the inverse of
+/// Returns the bits of each dim of `all` above those of `low`, cut to the dim's size in `to`: the inverse of
 /// [`carried`].
 const fn shifted_down(value: u64, all: &Dims, to: &Dims, low: &Dims) -> u64 {
     let (mut rest, mut i) = (0, 0);

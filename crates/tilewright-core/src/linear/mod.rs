@@ -4,10 +4,10 @@
 //!
 //! # Numbers as vectors
 //!
-//! A number below 2ⁿ has n bits. Read as a vector of n entries, each 0 or 1, two numbers are added by xor (⊕),
-//! entry by entry, and nothing carries. With this addition a map `L` is *linear* if the law above holds.
-//! Then `L(0) = 0`, and `L` is known from n numbers, its values at 1, 2, 4 … 2ⁿ⁻¹. These are its *bases*.
-//! The value at any other number is the xor of the bases of its bits:
+//! A number below 2ⁿ has n bits. As vectors of n entries 0 or 1, two numbers are added by xor (⊕), entry by entry,
+//! without carries. With this addition a map `L` is *linear* if the law above holds. Then `L(0) = 0`, and `L` is determined
+//! by n numbers, its values at 1, 2, 4 … 2ⁿ⁻¹. These are its *bases*. The value at any other number is the xor of the bases
+//! of its bits:
 //!
 //! ```
 //! use tilewright_core::LinearLayout;
@@ -17,14 +17,14 @@
 //! assert_eq!(map.apply_index(7), Ok(3 ^ 4 ^ 1));
 //! ```
 //!
-//! The bases are the columns of a matrix of zeros and ones, and everything that linear algebra says of
-//! matrices holds: over the field of two elements, with ⊕ for + and "and" for ·.
+//! The bases are the columns of a matrix of zeros and ones, and the theorems of linear algebra apply, over the field
+//! of two elements, with ⊕ for + and "and" for ·.
 //!
 //! # Coordinates
 //!
-//! Both sides are lists of named dims, each of a power of two. A coordinate is one number whose lowest bits
-//! are those of the first dim. A basis is a coordinate of the output. A row-major matrix of 4×4, from
-//! row and column to the offset, has these:
+//! Both sides are lists of named dims, each with a power of two of coordinates. A coordinate is one number whose lowest
+//! bits are those of the first dim. A basis is a coordinate of the output. For example, these are the bases of a row-major
+//! matrix of 4×4, from row and column to the offset:
 //!
 //! ```
 //! use tilewright_core::LinearLayout;
@@ -32,8 +32,8 @@
 //! assert_eq!(rows.apply(&[2, 3]).unwrap().as_slice(), [2 * 4 + 3]);
 //! ```
 //!
-//! Bit 1 of the row, the row 2, has the basis 8. That is stride times row, and stays a stride as long as no
-//! sum carries. A *swizzle* is the same map with more bits in some bases, and no stride says it:
+//! Bit 1 of the row, the row 2, has the basis 8. That is stride times row, and it is a stride as long as no sum
+//! carries. A *swizzle* is the same map with more bits in some bases, which no stride describes:
 //!
 //! ```
 //! use tilewright_core::{LinearLayout, layout};
@@ -41,30 +41,30 @@
 //! // Row 2 begins at 8 ⊕ 2: its columns are permuted by xor with 2.
 //! let row: Vec<u64> = (0..4).map(|column| swizzled.apply(&[2, column]).unwrap().as_slice()[0]).collect();
 //! assert_eq!(row, [10, 11, 8, 9]);
-//! // A layout with a swizzle says the same.
+//! // A layout with a swizzle is the same map.
 //! let layout = LinearLayout::of_layout(&layout!("Sw<2,0,2> o (4,4):(4,1)")).unwrap();
 //! assert_eq!(layout.rename_ins(&["row", "column"]).unwrap(), swizzled);
 //! ```
 //!
 //! # Questions and their answers
 //!
-//! | question | answer in linear algebra | here |
+//! | question | answer in linear algebra | method |
 //! |---|---|---|
-//! | do two coordinates share a place? | the bases are dependent: the rank is below n | [`is_injective`](LinearLayout::is_injective), [`rank`](LinearLayout::rank) |
-//! | is every place reached? | the rank is the number of output bits | [`is_surjective`](LinearLayout::is_surjective) |
-//! | which coordinate is at a place? | the inverse matrix | [`inverse`](LinearLayout::inverse), [`pseudo_inverse`](LinearLayout::pseudo_inverse) |
+//! | do two coordinates share an output? | the bases are dependent: the rank is below n | [`is_injective`](LinearLayout::is_injective), [`rank`](LinearLayout::rank) |
+//! | is every output reached? | the rank is the number of output bits | [`is_surjective`](LinearLayout::is_surjective) |
+//! | which coordinate has an output? | the inverse matrix | [`inverse`](LinearLayout::inverse), [`pseudo_inverse`](LinearLayout::pseudo_inverse) |
 //! | first one map, then another | the product of the matrices | [`compose`](LinearLayout::compose) |
 //! | one map inside each part of another | a matrix of two blocks | [`product`](LinearLayout::product), [`divide_left`](LinearLayout::divide_left) |
 //! | for which `x` is `A(x) = B(y)`? | Gaussian elimination | [`invert_and_compose`](LinearLayout::invert_and_compose) |
-//! | what does a dim change? | some of the columns | [`sublayout`](LinearLayout::sublayout), [`free_bits`](LinearLayout::free_bits) |
+//! | which outputs does a dim change? | some of the columns | [`sublayout`](LinearLayout::sublayout), [`free_bits`](LinearLayout::free_bits) |
 //!
-//! All of them are exact. Each works on a matrix of at most 62 × 62 bits; none goes through the coordinates.
+//! All answers are exact. Each works on a matrix of at most 62 × 62 bits; none enumerates the coordinates.
 //!
 //! # Threads
 //!
-//! The notion is made for arrays spread over a processor. The input dims are the registers of a thread, the
-//! lanes of a warp, the warps; the output is the coordinate in the array. Who holds what, and what has to move
-//! between two such layouts, is one equation:
+//! Linear layouts describe arrays that are distributed over a processor. The input dims are the registers of a thread,
+//! the lanes of a warp and the warps; the output is the coordinate in the array. One equation determines who holds an
+//! element, and what has to move between two such layouts:
 //!
 //! ```
 //! use tilewright_core::LinearLayout;
@@ -72,10 +72,10 @@
 //! let pairs = LinearLayout::parse("{register=[1],lane=[2,4]} -> (x:8)").unwrap();
 //! // … or elements that are 4 apart.
 //! let halves = LinearLayout::parse("{register=[4],lane=[1,2]} -> (x:8)").unwrap();
-//! // Where in `halves` is what lies at a register and a lane of `pairs`?
+//! // The register and lane of `halves` that hold the element of a register and a lane of `pairs`.
 //! let moves = pairs.invert_and_compose(&halves).unwrap();
 //! assert_eq!(moves.to_string(), "{register=[[0,1]],lane=[[0,2],[1,0]]} -> (register:2,lane:4)");
-//! // Register 1 goes to another lane, so lanes have to exchange.
+//! // Register 1 moves to another lane, so lanes have to exchange.
 //! assert_eq!(moves.apply(&[1, 0]).unwrap().as_slice(), [0, 1]);
 //!
 //! // A basis of 0: both values of the bit hold the same element.
@@ -85,10 +85,9 @@
 //!
 //! # Limits
 //!
-//! Every extent is a power of two, and there is no padding and no offset. Strides are linear where no two of
-//! the numbers stride · 2ⁱ share a bit, for then sums do not carry:
-//! [`of_layout`](LinearLayout::of_layout) and [`to_layout`](LinearLayout::to_layout) convert exactly these,
-//! and say which bits stand in the way of others.
+//! Every extent is a power of two, without padding and without an offset. Strides are linear if no two of the numbers
+//! stride · 2ⁱ share a bit, since then sums do not carry. [`of_layout`](LinearLayout::of_layout) and
+//! [`to_layout`](LinearLayout::to_layout) convert exactly these; for other layouts their errors name the bits at fault.
 //!
 //! Sources: `include/triton/Tools/LinearLayout.h`; Zhou et al., "Linear Layouts: Robust Code Generation of
 //! Efficient Tensor Computation Using F₂", 2025.
@@ -111,26 +110,25 @@ use dims::{Dims, bits_of_size};
 pub use dims::LinearDim;
 pub(crate) use solve::Solver;
 
-/// The most dims of a side.
+/// The largest number of dims of a side.
 pub(crate) const MAX_DIMS: usize = 16;
 
-/// The most bits of the coordinates of a side.
+/// The largest number of bits of the coordinates of a side.
 pub(crate) const MAX_BITS: usize = 62;
 
-/// A map from coordinates to coordinates that is linear over bits, between named dims of powers of two.
+/// A map from coordinates to coordinates that is linear over bits, between named dims that are powers of two.
 ///
-/// Bit i of an input dim has a *basis*, the coordinate it is sent to; a coordinate is sent to the xor of
-/// the bases of its bits. So shuffles of bits and swizzles are as plain as strides, every such map can be
-/// composed, and every equation between two of them solved; but there is no padding, no offset and no
-/// size that is no power of two. Layouts convert both ways wherever they are one map:
-/// [`LinearLayout::of_layout`], [`LinearLayout::to_layout`].
+/// Bit i of an input dim has a *basis*, the coordinate to which it is sent; a coordinate is sent to the xor of the
+/// bases of its bits. Permutations of bits and swizzles are therefore as simple as strides, every such map can be composed,
+/// and every equation between two of them can be solved. Padding, offsets and sizes that are not powers of two cannot be
+/// expressed. [`LinearLayout::of_layout`] and [`LinearLayout::to_layout`] convert wherever both describe the same map.
 ///
-/// The order of dims matters: it is that of their bits where they are reshaped, the first dim lowest.
-/// Sides have at most 16 dims and 62 bits.
+/// The order of dims is significant: it is the order of their bits in a reshape, the first dim lowest. A side has at
+/// most 16 dims and 62 bits.
 ///
 /// ```
 /// use tilewright_core::LinearLayout;
-/// // A 4×4 tile in which row r is shuffled by xor with r.
+/// // A 4×4 tile in which row r is permuted by xor with r.
 /// let tile = LinearLayout::parse("{in1=[[1,1],[2,2]],in2=[[0,1],[0,2]]} -> (out1:4,out2:4)").unwrap();
 /// assert_eq!(tile.apply(&[3, 1]).unwrap().as_slice(), [3, 2]);
 /// assert!(tile.is_invertible());
@@ -143,12 +141,12 @@ pub(crate) const MAX_BITS: usize = 62;
 pub struct LinearLayout {
     ins: Dims,
     outs: Dims,
-    /// The image of each bit of the input, the first dim's lowest bit first; 0 behind the last.
+    /// The image of each bit of the input, the first dim's lowest bit first; 0 after the last.
     bases: [u64; MAX_BITS],
 }
 
 impl LinearLayout {
-    /// The map without dims; neutral for [`LinearLayout::product`].
+    /// The map without dims; the neutral element of [`LinearLayout::product`].
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -159,14 +157,13 @@ impl LinearLayout {
     pub const EMPTY: LinearLayout =
         LinearLayout { ins: Dims::NONE, outs: Dims::NONE, bases: [0; MAX_BITS] };
 
-    /// The map with these bases: for each input dim the images of its bits, lowest first, one integer per
+    /// Creates the map with these bases: for each input dim the images of its bits, lowest first, with one integer per
     /// output dim; for each output dim its size.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for sizes that are no powers of two and names that are none or given
-    /// twice, [mismatch](Error::is_mismatch) for a basis of another rank,
-    /// [out of range](Error::is_out_of_range) for one outside the output dims, and
-    /// [limit](Error::is_limit) and [overflow](Error::is_overflow) beyond 16 dims or 62 bits a side.
+    /// [illegal](Error::is_illegal) for sizes that are not powers of two, and for names that are malformed or repeated;
+    /// [mismatch](Error::is_mismatch) for a basis of another rank; [out of range](Error::is_out_of_range) for a basis outside
+    /// the output dims; [limit](Error::is_limit) and [overflow](Error::is_overflow) beyond 16 dims or 62 bits a side.
     ///
     /// ```
     /// use tilewright_core::{LinearLayout, expect_const};
@@ -201,10 +198,10 @@ impl LinearLayout {
         Ok(layout)
     }
 
-    /// The map that sends each of `size` coordinates to itself.
+    /// Returns the map that sends each of `size` coordinates to itself.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) unless the size is a power of two and the names are names.
+    /// [illegal](Error::is_illegal) unless the size is a power of two and the names are well formed.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -217,10 +214,10 @@ impl LinearLayout {
         LinearLayout::strided(size, 1, input, output)
     }
 
-    /// The map `x ↦ stride · x` of `size` coordinates into `size · stride`.
+    /// Returns the map `x ↦ stride · x` of `size` coordinates into `size · stride`.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) unless both are powers of two and the names are names,
+    /// [illegal](Error::is_illegal) unless both are powers of two and the names are well formed;
     /// [overflow](Error::is_overflow) beyond 62 bits.
     ///
     /// ```
@@ -247,16 +244,16 @@ impl LinearLayout {
         Ok(layout)
     }
 
-    /// The map that sends each of `size` coordinates to 0, the one coordinate of its output.
+    /// Returns the map that sends each of `size` coordinates to 0, the only coordinate of its output.
     ///
     /// # Errors
-    /// As [`LinearLayout::identity`].
+    /// Those of [`LinearLayout::identity`].
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
     /// let copies = LinearLayout::zeros(4, "lane", "row").unwrap();
     /// assert_eq!(copies.to_string(), "{lane=[0,0]} -> (row:1)");
-    /// // Behind an identity: x mod 8.
+    /// // After an identity: x mod 8.
     /// let rows = LinearLayout::identity(8, "lane", "row").unwrap();
     /// assert_eq!(rows.product(&copies).unwrap().apply(&[13]).unwrap().as_slice(), [5]);
     /// assert!(LinearLayout::zeros(0, "lane", "row").unwrap_err().is_illegal());
@@ -269,7 +266,7 @@ impl LinearLayout {
         Ok(layout)
     }
 
-    /// The input dims.
+    /// Returns the input dims.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -281,7 +278,7 @@ impl LinearLayout {
         self.ins.as_slice()
     }
 
-    /// The output dims.
+    /// Returns the output dims.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -292,8 +289,8 @@ impl LinearLayout {
         self.outs.as_slice()
     }
 
-    /// Where bit `bit` of the named input dim is sent: a coordinate per output dim; `None` if there is no
-    /// such dim or bit.
+    /// Returns the image of bit `bit` of an input dim: a coordinate per output dim. `None` if there is no such dim or
+    /// bit.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -310,11 +307,11 @@ impl LinearLayout {
         }
     }
 
-    /// Where a coordinate is sent, one integer per dim on both sides.
+    /// Returns the image of a coordinate, with one integer per dim on both sides.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) unless there is one integer per input dim,
-    /// [out of range](Error::is_out_of_range) if one is not below its dim's size.
+    /// [mismatch](Error::is_mismatch) unless there is one integer per input dim; [out of range](Error::is_out_of_range)
+    /// if one is not below its dim's size.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -327,7 +324,7 @@ impl LinearLayout {
         Ok(self.outs.split(self.image(tri!(self.ins.join(coord)))))
     }
 
-    /// Where the `index`-th coordinate is sent, as an index: the first dim varies fastest on both sides.
+    /// Returns the image of the `index`-th coordinate as an index; the first dim varies fastest on both sides.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) if `index` is not below the number of coordinates.
@@ -350,7 +347,7 @@ impl LinearLayout {
         Ok(self.image(index))
     }
 
-    /// The number of input coordinates.
+    /// Returns the number of input coordinates.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -360,7 +357,7 @@ impl LinearLayout {
         1 << self.ins.bits()
     }
 
-    /// The number of output coordinates, reached or not.
+    /// Returns the number of output coordinates, reached or not.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -370,7 +367,7 @@ impl LinearLayout {
         1 << self.outs.bits()
     }
 
-    /// The same value again; `Clone::clone` for `const fn`.
+    /// Returns a copy: `Clone::clone` as a `const fn`.
     ///
     /// ```
     /// use tilewright_core::{LinearLayout, expect_const};
@@ -382,7 +379,7 @@ impl LinearLayout {
         LinearLayout { ins: self.ins, outs: self.outs, bases: self.bases }
     }
 
-    /// The image of an index below [`LinearLayout::in_size`].
+    /// Returns the image of an index below [`LinearLayout::in_size`].
     const fn image(&self, index: u64) -> u64 {
         let (mut rest, mut image) = (index, 0);
         while rest != 0 {
@@ -392,7 +389,7 @@ impl LinearLayout {
         image
     }
 
-    /// The bases in the order of the input's bits.
+    /// Returns the bases in the order of the input's bits.
     const fn columns(&self) -> &[u64] {
         self.bases.split_at(self.ins.bits()).0
     }

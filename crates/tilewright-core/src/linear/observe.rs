@@ -1,13 +1,13 @@
-//! What a linear layout is asked: rank, injective, surjective, and what bits do nothing.
+//! Properties of a linear layout: rank, injective, surjective, and bits without effect.
 //!
-//! Law: the image has `2^rank` elements; a map is injective iff the rank is the number of its input bits,
-//! surjective iff it is that of its output bits.
+//! Law: the image has `2^rank` elements; a map is injective iff the rank is the number of its input bits, and surjective
+//! iff it is the number of its output bits.
 
 use super::{LinearLayout, Solver};
 use crate::Coord;
 
 impl LinearLayout {
-    /// The number of bases that are independent: `2^rank` coordinates are reached.
+    /// Returns the number of independent bases: `2^rank` coordinates are reached.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -18,7 +18,7 @@ impl LinearLayout {
         self.rank_of_first(self.ins.bits())
     }
 
-    /// The rank of the first `bits` bases.
+    /// Returns the rank of the first `bits` bases.
     const fn rank_of_first(&self, bits: usize) -> usize {
         let (mut solver, mut rank, mut i) = (Solver::new(&[]), 0, 0);
         while i < bits {
@@ -28,7 +28,7 @@ impl LinearLayout {
         rank
     }
 
-    /// Whether no two coordinates are sent to one.
+    /// Returns whether no two coordinates have the same image.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -39,14 +39,14 @@ impl LinearLayout {
         self.rank() == self.ins.bits()
     }
 
-    /// Two coordinates that are sent to one, if there are such: the first basis that is the xor of earlier ones, and
-    /// these.
+    /// Returns two coordinates with the same image, if there are such: the first basis that is the xor of earlier ones,
+    /// and these.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
     /// let copies = LinearLayout::parse("{a=[1,2],b=[3]} -> (x:4)").unwrap();
     /// let (one, other) = copies.collision().unwrap();
-    /// // Coordinate (0,1) goes where (3,0) does.
+    /// // Coordinates (0,1) and (3,0) have the same image.
     /// assert_eq!((one.as_slice(), other.as_slice()), (&[0, 1][..], &[3, 0][..]));
     /// assert_eq!(copies.apply(one.as_slice()), copies.apply(other.as_slice()));
     /// assert!(LinearLayout::parse("{a=[3,1]} -> (x:8)").unwrap().collision().is_none());
@@ -58,7 +58,7 @@ impl LinearLayout {
         }
     }
 
-    /// Whether every coordinate of the output is reached.
+    /// Returns whether every coordinate of the output is reached.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -69,7 +69,7 @@ impl LinearLayout {
         self.rank() == self.outs.bits()
     }
 
-    /// Whether every coordinate of the output is reached from exactly one.
+    /// Returns whether every coordinate of the output is reached from exactly one coordinate.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -80,7 +80,7 @@ impl LinearLayout {
         self.is_injective() && self.is_surjective()
     }
 
-    /// Whether two maps are equal but for the sizes of their output dims.
+    /// Returns whether two maps are equal except for the sizes of their output dims.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -99,11 +99,10 @@ impl LinearLayout {
                 .all(|i| self.outs.split(self.bases[i]) == other.outs.split(other.bases[i]))
     }
 
-    /// For the named input dim, the bits that no coordinate depends on alone: those whose basis is a xor
-    /// of the bases before it, as a mask. `None` if there is no such dim.
+    /// Returns a mask of the redundant bits of an input dim: those whose basis is the xor of bases before it. `None` if
+    /// there is no such dim.
     ///
-    /// Two coordinates that differ in such a bit and in some lower ones are sent to one place, so the
-    /// bit can be left at 0.
+    /// Two coordinates that differ in such a bit and in some lower ones have the same image, so the bit can stay 0.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -126,8 +125,8 @@ impl LinearLayout {
         Some(mask)
     }
 
-    /// Returns the largest power of two n for which the map sends each aligned block of n coordinates of the first input dim to
-    /// n successive coordinates of the first output dim, and changes no other output coordinate within a block.
+    /// Returns the largest power of two n for which the map sends each aligned block of n coordinates of the first
+    /// input dim to n successive coordinates of the first output dim, and changes no other output coordinate within a block.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -145,7 +144,7 @@ impl LinearLayout {
         while bits < within && self.bases[bits] == 1 << bits && self.bases[bits] < places {
             bits += 1;
         }
-        // Above, no basis may come back to the coordinates below.
+        // The bases above must not change the coordinates below.
         let (mut above, mut i) = (0, bits);
         while i < self.ins.bits() {
             above |= self.bases[i];

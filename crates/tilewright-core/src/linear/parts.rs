@@ -6,11 +6,11 @@ use super::{Dims, LinearLayout, MAX_BITS, bits_of_size, compose::carried};
 use crate::{Error, macros::tri};
 
 impl LinearLayout {
-    /// What the named input dims do to the named output dims, the others at 0 and left out. Dims keep
-    /// their order.
+    /// Returns the map from the named input dims to the named output dims, with the other inputs at 0 and the other
+    /// outputs dropped. Dims keep their order.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if a name is none of the dims'.
+    /// [mismatch](Error::is_mismatch) if the map lacks a named dim.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -34,8 +34,8 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// Whether the map sends everything to 0; of a [`LinearLayout::sublayout`], whether the dims have
-    /// nothing to do with one another.
+    /// Returns whether the map sends everything to 0. For a [`LinearLayout::sublayout`], this means that its outputs do
+    /// not depend on its inputs.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -52,8 +52,8 @@ impl LinearLayout {
         bit == self.ins.bits()
     }
 
-    /// Returns whether the named dims go to themselves, no other dim goes to them, and they go to no other dim. The map of
-    /// the other dims then is a [`LinearLayout::quotient`].
+    /// Returns whether the named dims are sent to themselves, unmixed with any other dim. The map of the other dims then
+    /// is a [`LinearLayout::quotient`].
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -66,11 +66,11 @@ impl LinearLayout {
         self.quotient(names).is_ok()
     }
 
-    /// The map with another size of an input dim: bits that are left out are dropped, bits that are new are sent to 0.
+    /// Returns the map with another size of an input dim: dropped bits are removed, new bits are sent to 0.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if there is no such dim, [illegal](Error::is_illegal) for a size that is not a
-    /// power of two, [overflow](Error::is_overflow) beyond 62 bits.
+    /// [mismatch](Error::is_mismatch) if there is no such dim; [illegal](Error::is_illegal) for a size that is not a power
+    /// of two; [overflow](Error::is_overflow) beyond 62 bits.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -99,13 +99,11 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// This map, with the input dims of another one into the same output dims behind its own: the images
-    /// of both are xored.
+    /// Appends the input dims of another map into the same output dims: the images of both are xored.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) unless the output dims are equal, [illegal](Error::is_illegal) for an
-    /// input dim of both, [overflow](Error::is_overflow) and [limit](Error::is_limit) beyond 62 bits or 16
-    /// dims.
+    /// [mismatch](Error::is_mismatch) unless the output dims are equal; [illegal](Error::is_illegal) for an input dim
+    /// that both have; [overflow](Error::is_overflow) and [limit](Error::is_limit) beyond 62 bits or 16 dims.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -130,10 +128,10 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// This map, with the output dims of another one of the same input dims behind its own.
+    /// Appends the output dims of another map of the same input dims.
     ///
     /// # Errors
-    /// As [`LinearLayout::concat_ins`], input and output exchanged.
+    /// Those of [`LinearLayout::concat_ins`], with input and output exchanged.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -160,7 +158,7 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// The same map without the bits of an input dim that are sent to 0.
+    /// Returns the map without the bits of an input dim that are sent to 0.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if there is no such dim.
@@ -190,10 +188,10 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// The same map without dims that stand on both sides and go to themselves, and nothing else to them.
+    /// Returns the map without the named dims, each of which must be sent to itself, unmixed with any other dim.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if a dim is not there or the map is not the identity in it.
+    /// [mismatch](Error::is_mismatch) if a dim is missing or the map is not the identity in it.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -229,7 +227,7 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// Whether input dim `from` goes to output dim `to` as it is, and nothing else does.
+    /// Returns whether input dim `from` is sent to output dim `to` unchanged, and nothing else is.
     const fn is_trivial(&self, from: usize, to: usize) -> bool {
         let (first, bits) = (self.ins.before(from), self.ins()[from].bits());
         let (low, mut bit) = (self.outs.before(to), 0);
@@ -249,7 +247,7 @@ impl LinearLayout {
     }
 }
 
-/// The dims that are named, in their own order.
+/// Returns the named dims, in their own order.
 const fn chosen(from: &Dims, names: &[&str]) -> Result<Dims, Error> {
     let mut i = 0;
     while i < names.len() {
@@ -263,7 +261,7 @@ const fn without(from: &Dims, names: &[&str]) -> Result<Dims, Error> {
     select(from, names, false)
 }
 
-/// The dims of which it holds, or does not, that they are named.
+/// Returns the dims that are among `names`, or with `named` false those that are not.
 const fn select(from: &Dims, names: &[&str], named: bool) -> Result<Dims, Error> {
     let (mut all, mut i) = (Dims::NONE, 0);
     while i < from.len() {

@@ -1,17 +1,17 @@
-//! The same bits under other dims: reshaped, transposed, renamed.
+//! Other dims for the same bits: reshapes, transposes and renames.
 //!
-//! Law: as indices (the first dim lowest) a reshaped map is the same map; a transposed one is the same map
+//! Law: as a map of indices (the first dim lowest) a reshaped map is unchanged; a transposed map is unchanged as a map
 //! of named coordinates.
 
 use super::{Dims, LinearLayout, bits_of_size, compose::carried};
 use crate::{Error, macros::tri};
 
 impl LinearLayout {
-    /// The same map of indices with other input dims of the same total size.
+    /// Returns the same map of indices with other input dims of the same total size.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the sizes multiply to another number,
-    /// [illegal](Error::is_illegal) for sizes that are no powers of two and names that are none.
+    /// [mismatch](Error::is_mismatch) if the product of the sizes differs; [illegal](Error::is_illegal) for sizes that are
+    /// not powers of two, and for malformed names.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -24,10 +24,10 @@ impl LinearLayout {
         Ok(LinearLayout { ins: tri!(reshaped(&self.ins, dims)), ..self.copied() })
     }
 
-    /// The same map of indices with other output dims of the same total size.
+    /// Returns the same map of indices with other output dims of the same total size.
     ///
     /// # Errors
-    /// As [`LinearLayout::reshape_ins`].
+    /// Those of [`LinearLayout::reshape_ins`].
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -40,7 +40,7 @@ impl LinearLayout {
         Ok(LinearLayout { outs: tri!(reshaped(&self.outs, dims)), ..self.copied() })
     }
 
-    /// All input dims as one, under the name of the first. Without input dims, the same map.
+    /// Joins all input dims into one with the name of the first. A map without input dims is unchanged.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -51,7 +51,7 @@ impl LinearLayout {
         LinearLayout { ins: flattened(&self.ins), ..self.copied() }
     }
 
-    /// All output dims as one, under the name of the first. Without output dims, the same map.
+    /// Joins all output dims into one with the name of the first. A map without output dims is unchanged.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -62,7 +62,7 @@ impl LinearLayout {
         LinearLayout { outs: flattened(&self.outs), ..self.copied() }
     }
 
-    /// The same map with its input dims in another order.
+    /// Returns the map with its input dims in another order.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) unless each dim is named once.
@@ -87,7 +87,7 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// The same map with its output dims in another order.
+    /// Returns the map with its output dims in another order.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) unless each dim is named once.
@@ -103,7 +103,7 @@ impl LinearLayout {
         Ok(self.onto(tri!(ordered(&self.outs, names))))
     }
 
-    /// The map into `outs`, some or all of the output dims in any order.
+    /// Returns the map into `outs`, some or all of the output dims in any order.
     pub(super) const fn onto(&self, outs: Dims) -> LinearLayout {
         let (mut all, mut bit) = (LinearLayout { outs, ..self.copied() }, 0);
         while bit < self.ins.bits() {
@@ -113,11 +113,11 @@ impl LinearLayout {
         all
     }
 
-    /// The same map with other names for its input dims, in their order.
+    /// Returns the map with other names for its input dims, in order.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) unless there is a name for each dim, [illegal](Error::is_illegal) for
-    /// what is no name or given twice.
+    /// [mismatch](Error::is_mismatch) unless there is a name for each dim; [illegal](Error::is_illegal) for a malformed
+    /// or repeated name.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -129,10 +129,10 @@ impl LinearLayout {
         Ok(LinearLayout { ins: tri!(renamed(&self.ins, names)), ..self.copied() })
     }
 
-    /// The same map with other names for its output dims, in their order.
+    /// Returns the map with other names for its output dims, in order.
     ///
     /// # Errors
-    /// As [`LinearLayout::rename_ins`].
+    /// Those of [`LinearLayout::rename_ins`].
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -169,7 +169,7 @@ const fn flattened(from: &Dims) -> Dims {
     all
 }
 
-/// All dims, in the order of `names`.
+/// Returns all dims, in the order of `names`.
 const fn ordered(from: &Dims, names: &[&str]) -> Result<Dims, Error> {
     let (mut all, mut i) = (Dims::NONE, 0);
     while i < names.len() {

@@ -1,24 +1,24 @@
 //! Equations between linear layouts, by elimination.
 //!
-//! Law: `C = A.invert_and_compose(B)` is the C with `B(C(x)) = A(x)` whose every value, as an index, is the
-//! smallest there is.
+//! Law: `C = A.invert_and_compose(B)` is the C with `B(C(x)) = A(x)` in which every value, as an index, is the smallest
+//! solution.
 //!
-//! Of the bases of B, those that are no xor of earlier ones have exactly one xor for each point of the
-//! image. Two solutions differ by an element of the kernel, whose highest bit is one of the other bases;
-//! so the solution without these is the smallest.
+//! Among the bases of B, take those that are not a xor of earlier ones: each point of the image has exactly one xor of
+//! these. Two solutions differ by an element of the kernel, whose highest bit is one of the other bases. The solution
+//! without the other bases is therefore the smallest.
 
 use super::{Dims, LinearLayout, MAX_BITS, compose::carried};
 use crate::{Error, macros::tri};
 
 impl LinearLayout {
-    /// The C with `outer(C(x)) = self(x)`: from this map's coordinates to those of `outer` that are sent to
-    /// the same place, the smallest where there are several.
+    /// Returns the C with `outer(C(x)) = self(x)`: it maps this map's coordinates to those of `outer` with the same image,
+    /// the smallest if there are several.
     ///
     /// `outer` has the output dims of this map, in any order.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the names of the output dims differ,
-    /// [no layout](Error::is_no_layout) naming the first bit that goes where `outer` does not reach.
+    /// [mismatch](Error::is_mismatch) if the names of the output dims differ; [no layout](Error::is_no_layout) with the
+    /// first bit whose image `outer` does not reach.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -51,7 +51,7 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// The inverse of a map that reaches every coordinate of its output from exactly one.
+    /// Returns the inverse of a map that reaches every coordinate of its output from exactly one coordinate.
     ///
     /// # Errors
     /// [no layout](Error::is_no_layout) for other maps, with the bit that is lost or never reached.
@@ -82,8 +82,8 @@ impl LinearLayout {
         self.pseudo_inverse()
     }
 
-    /// For a map that reaches every coordinate of its output, the B with `self(B(x)) = x`, the smallest
-    /// where several are sent to x.
+    /// For a map that reaches every coordinate of its output, returns the B with `self(B(x)) = x`, the smallest if several
+    /// coordinates are sent to x.
     ///
     /// # Errors
     /// [no layout](Error::is_no_layout) with a bit of the output that is never reached.
@@ -119,7 +119,7 @@ impl LinearLayout {
     }
 }
 
-/// The value of `from` in the dims of `to`, if it fits there.
+/// Converts a value from the dims `from` to the dims `to`, if it fits there.
 const fn moved(value: u64, from: &Dims, to: &Dims, place: (usize, usize)) -> Result<u64, Error> {
     let mut i = 0;
     while i < from.len() {
@@ -140,7 +140,7 @@ const fn unreached((dim, bit): (usize, usize)) -> Error {
     )
 }
 
-/// Bases in echelon form: by the highest bit of each, the basis and which of the columns it is the xor of.
+/// Bases in echelon form: for each highest bit, the reduced basis and the set of columns whose xor it is.
 pub(crate) struct Solver {
     reduced: [u64; 64],
     columns: [u64; 64],
@@ -158,7 +158,7 @@ impl Solver {
         solver
     }
 
-    /// Adds a column, called `name`; the bit that stands for it, if it is no xor of earlier ones.
+    /// Adds a column with the bit set `name`; returns its pivot bit, or `None` if it is the xor of earlier columns.
     pub(crate) const fn add(&mut self, column: u64, name: u64) -> Option<usize> {
         let (rest, xor) = self.reduce(column);
         if rest == 0 {
@@ -173,12 +173,12 @@ impl Solver {
         Some(top)
     }
 
-    /// Whether no column stands at this bit.
+    /// Returns whether no column has this pivot bit.
     pub(crate) const fn is_free(&self, bit: usize) -> bool {
         self.reduced[bit] == 0
     }
 
-    /// The largest xor of a value and some columns.
+    /// Returns the largest xor of a value and some columns.
     pub(crate) const fn largest(&self, mut value: u64) -> u64 {
         let mut top = 64;
         while top > 0 {
@@ -190,7 +190,7 @@ impl Solver {
         value
     }
 
-    /// What is left of a value, and the columns whose xor was taken from it.
+    /// Reduces a value by the columns; returns the rest, and the set of columns used.
     const fn reduce(&self, value: u64) -> (u64, u64) {
         let (mut rest, mut xor) = (value, 0);
         while rest != 0 {
@@ -204,12 +204,13 @@ impl Solver {
         (rest, xor)
     }
 
-    /// Two sets of columns of one xor, if columns are dependent: the first that is the xor of earlier ones, and these.
+    /// Returns two sets of columns with the same xor, if columns are dependent: the first column that is the xor of earlier
+    /// ones, and these.
     pub(crate) const fn collision(&self) -> Option<(u64, u64)> {
         self.collision
     }
 
-    /// The columns whose xor is `value`, if some have it.
+    /// Returns the set of columns whose xor is `value`, if there is one.
     pub(crate) const fn solve(&self, value: u64) -> Option<u64> {
         match self.reduce(value) {
             (0, xor) => Some(xor),

@@ -8,8 +8,8 @@
 //! output := name [ ':' int ]            without its size: the smallest that holds all bases
 //! ```
 //!
-//! Without `outputs` there is one output dim for each integer of the first basis: `dim0`, `dim1` …
-//! Law: `parse(print(L)) = L`.
+//! Without `outputs` there is one output dim for each integer of the first basis: `dim0`, `dim1` … Law:
+//! `parse(print(L)) = L`.
 
 use core::fmt;
 
@@ -19,14 +19,14 @@ use crate::{Error, ParseError, macros::tri};
 /// The longest text that is read, in bytes.
 const MAX_TEXT: usize = 16 * 1024;
 
-/// The names of output dims that are not named.
+/// The names of output dims without a name in the text.
 const STANDARD: [&str; MAX_DIMS] = [
     "dim0", "dim1", "dim2", "dim3", "dim4", "dim5", "dim6", "dim7", "dim8", "dim9", "dim10",
     "dim11", "dim12", "dim13", "dim14", "dim15",
 ];
 
 impl LinearLayout {
-    /// Reads a linear layout: for each input dim where its bits are sent, then the output dims.
+    /// Reads a linear layout: for each input dim the images of its bits, then the output dims.
     ///
     /// # Errors
     /// A [`ParseError`] with the byte span at fault.
@@ -36,7 +36,7 @@ impl LinearLayout {
     /// let text = "{in1 = [[1,1], [2,2]], in2 = [[0,1], [0,2]]} -> (out1:4, out2:4)";
     /// let tile = LinearLayout::parse(text).unwrap();
     /// assert_eq!(tile.to_string(), "{in1=[[1,1],[2,2]],in2=[[0,1],[0,2]]} -> (out1:4,out2:4)");
-    /// // Output dims that are not named are dim0, dim1 …, as large as the bases ask for.
+    /// // Output dims without a name are dim0, dim1 …, as large as the bases require.
     /// assert_eq!(LinearLayout::parse("{i=[4,8,1,2]}").unwrap().to_string(), "{i=[4,8,1,2]} -> (dim0:16)");
     ///
     /// let error = LinearLayout::parse("{i=[4,8]} -> (x:8)").unwrap_err();
@@ -59,10 +59,10 @@ impl LinearLayout {
         Ok(layout)
     }
 
-    /// The same map with its output dims called `dim0`, `dim1` …, as they are where a text gives no names.
+    /// Returns the map with its output dims named `dim0`, `dim1` …, as in a text without names.
     ///
     /// # Errors
-    /// As [`LinearLayout::rename_outs`]; these names are legal, so there are none.
+    /// Those of [`LinearLayout::rename_outs`]; since these names are legal, none occurs.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
@@ -74,14 +74,14 @@ impl LinearLayout {
     }
 }
 
-/// What stands between the braces.
+/// The contents of the braces.
 struct Bases {
     ins: Dims,
-    /// The bases, one list of integers each, and where each stands.
+    /// The bases, one list of integers each, and the span of each.
     values: [[u64; MAX_DIMS]; MAX_BITS],
     spans: [(usize, usize); MAX_BITS],
     len: usize,
-    /// The integers of a basis, as soon as there is one.
+    /// The number of integers of a basis, once there is one.
     rank: Option<usize>,
 }
 
@@ -91,7 +91,7 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The next byte that is no space; 0 at the end.
+    /// Returns the next byte that is not a space; 0 at the end.
     const fn peek(&mut self) -> u8 {
         while self.at < self.text.len() && self.text[self.at].is_ascii_whitespace() {
             self.at += 1;
@@ -118,7 +118,7 @@ impl<'a> Cursor<'a> {
         ParseError::new((self.at, to), what, [])
     }
 
-    /// Whether a list goes on: passes the comma between two of its parts, or its end.
+    /// Returns whether a list continues: passes the comma between two of its items, or its end.
     const fn more(&mut self, first: bool, end: u8, what: &'static str) -> Result<bool, ParseError> {
         if self.eat(end) {
             return Ok(false);
@@ -155,7 +155,7 @@ impl<'a> Cursor<'a> {
         Ok(bases)
     }
 
-    /// `[1,0]`, or `1` where there is one output dim.
+    /// Reads `[1,0]`, or `1` if there is one output dim.
     const fn basis(&mut self, bases: &mut Bases) -> Result<(), ParseError> {
         self.peek();
         let (from, mut values, mut rank) = (self.at, [0; MAX_DIMS], 0);
@@ -190,7 +190,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// The output dims, and with them the layout.
+    /// Reads the output dims and returns the layout.
     const fn outputs(&mut self, bases: &Bases) -> Result<LinearLayout, ParseError> {
         let mut all = LinearLayout { ins: bases.ins, ..LinearLayout::EMPTY };
         self.peek();
@@ -294,7 +294,7 @@ impl<'a> Cursor<'a> {
 }
 
 impl Bases {
-    /// The bits of output dim `at` that hold every basis.
+    /// Returns the number of bits of output dim `at` that hold every basis.
     const fn width(&self, at: usize) -> usize {
         let (mut all, mut i) = (0, 0);
         while i < self.len && at < MAX_DIMS {

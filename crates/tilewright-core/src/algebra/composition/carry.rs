@@ -1,17 +1,16 @@
-//! Digits that carry: a refusal if their jumps do not cancel.
+//! Decides digits that carry: a walk finds a refusal if the jumps do not cancel.
 //!
-//! Law: where no jumps of A cancel (no sum of some of them, each taken +1 or −1 times, is 0), the first
-//! walk ends in a refusal. Every refusal is right: up to the step it names, A(B) and the candidate agree,
-//! and there they differ.
+//! Law: if no jumps of A cancel (no sum of some of them, each taken +1 or −1 times, is 0), the first walk ends in a
+//! refusal. Every refusal is right: A(B) and the candidate agree up to the step that it names, and differ there.
 
 use super::{Problem, jumps::Walker, runs::Runs};
 use crate::{Error, MAX_MODES, macros::tri};
 
-/// The number of crossings that cancel before a walk gives up.
+/// The number of crossings that cancel before a walk stops.
 const CROSSINGS: u32 = 256;
 
 impl Problem<'_> {
-    /// Whether the weighted carries of these runs, some of which carry, are 0 everywhere.
+    /// Checks that the weighted carries of these runs, some of which carry, are 0 everywhere.
     pub(super) const fn decide(&self, runs: &Runs) -> Result<(), Error> {
         let mut j = 0;
         while j < self.jumps.len {
@@ -27,7 +26,7 @@ impl Problem<'_> {
         self.search(runs)
     }
 
-    /// Sets the runs that turn boundary `j`'s residue in one direction to their last digits, one by one.
+    /// Sets the runs that move boundary `j`'s residue in one direction to their last digits, one after the other.
     const fn walk(&self, runs: &Runs, j: usize, direction: i64) -> Result<(), Error> {
         let (mut walker, mut digits) = (Walker::from(&self.start), [0; MAX_MODES]);
         let (mut crossings, mut m) = (0, 0);
@@ -53,7 +52,7 @@ impl Problem<'_> {
     }
 }
 
-/// At these digits of the runs, carries do not cancel.
+/// The error that carries do not cancel at these digits of the runs.
 pub(super) const fn refused(
     problem: &Problem<'_>,
     runs: &Runs,
@@ -82,7 +81,7 @@ pub(super) const fn refused(
 }
 
 impl Problem<'_> {
-    /// The first boundary across which these digits carry.
+    /// Returns the first boundary across which these digits carry.
     const fn crossed(&self, runs: &Runs, digits: &[u64; MAX_MODES]) -> u64 {
         let mut j = 0;
         while j < self.jumps.len {

@@ -1,7 +1,7 @@
-//! A layout as a slope and a jump at each boundary between its modes.
+//! A layout as a slope, and a jump at each boundary between its modes.
 //!
-//! Law: `A(x) = A(0) + first·x + Σ_j by_j·⌊x / at_j⌋` for every x ≥ 0, the last mode as written running
-//! on; the boundaries `at_j` ascend, each divides the next, and no jump `by_j` is 0.
+//! Law: `A(x) = A(0) + first·x + Σ_j by_j·⌊x / at_j⌋` for every x ≥ 0, where the last mode as written continues. The
+//! boundaries `at_j` ascend, each divides the next, and no jump `by_j` is 0.
 
 use crate::{MAX_MODES, Mode};
 
@@ -14,25 +14,25 @@ pub(super) struct Jumps {
     pub(super) by: [i128; MAX_MODES],
 }
 
-/// Where B begins: its offset, A there, and what is left of it past each boundary.
+/// The start of B: its offset, the value of A there, and the residue of the offset by each boundary.
 pub(super) struct Start {
     pub(super) x: u64,
     pub(super) value: i128,
     pub(super) residue: [u64; MAX_MODES],
 }
 
-/// A step of B, as seen from its start.
+/// A step of B from its start.
 pub(super) struct Step {
-    /// What A gains by the first such step.
+    /// The increase of A by the first such step.
     pub(super) stride: i128,
-    /// By how much the residue past each boundary changes, crossings of the first step left out.
+    /// The change of the residue by each boundary, without the crossings of the first step.
     pub(super) turn: [i64; MAX_MODES],
 }
 
 impl Jumps {
     pub(super) const fn of(modes: &[Mode]) -> Jumps {
         let mut jumps = Jumps { first: 0, len: 0, at: [1; MAX_MODES], by: [0; MAX_MODES] };
-        // The modes merged so far since the last boundary: their size and their stride.
+        // The size and the stride of the modes merged since the last boundary.
         let (mut size, mut run, mut stride, mut i) = (1, 0, 0i64, 0);
         while i < modes.len() {
             let mode = modes[i];
@@ -55,7 +55,7 @@ impl Jumps {
         jumps
     }
 
-    /// `A(x) − A(0)`. Below 2¹²⁷ in size, so wrapping sums of its parts are exact.
+    /// Returns `A(x) − A(0)`. Its size is below 2¹²⁷, so wrapping sums of its parts are exact.
     pub(super) const fn value(&self, x: u64) -> i128 {
         let (mut value, mut j) = (self.first as i128 * x as i128, 0);
         while j < self.len {
@@ -65,14 +65,14 @@ impl Jumps {
         value
     }
 
-    /// What a step of `d` from the start does.
+    /// Returns the effect of a step of `d` from the start.
     pub(super) const fn step(&self, start: &Start, d: i64) -> Step {
         let mut step = Step::NONE;
         self.step_into(start, d, &mut step);
         step
     }
 
-    /// [`Jumps::step`] over another step: the turns past the last boundary stay what they were.
+    /// Writes the effect of a step over another step: turns past the last boundary are not changed.
     #[inline]
     pub(super) const fn step_into(&self, start: &Start, d: i64, step: &mut Step) {
         let (mut stride, mut j) = (self.first as i128 * d as i128, 0);
@@ -92,7 +92,7 @@ impl Jumps {
         step.stride = stride;
     }
 
-    /// The number of steps from these residues to the next crossing.
+    /// Returns the number of steps from these residues to the next crossing.
     #[inline]
     pub(super) const fn next(&self, residue: &[u64; MAX_MODES], step: &Step) -> u64 {
         let (mut next, mut j) = (u64::MAX, 0);
@@ -107,7 +107,7 @@ impl Jumps {
     }
 }
 
-/// Quotient and remainder, rounded down; `at` fits an `i64`.
+/// Returns quotient and remainder, rounded down; `at` fits an `i64`.
 const fn divide(d: i64, at: u64) -> (i64, i64) {
     if d < 0 {
         (d.div_euclid(at as i64), d.rem_euclid(at as i64))
@@ -137,7 +137,7 @@ impl Start {
     }
 }
 
-/// The number of turns after which a residue leaves `0..at`.
+/// Returns the number of turns after which a residue leaves `0..at`.
 pub(super) const fn turns(residue: u64, turn: i64, at: u64) -> u64 {
     if turn > 0 {
         (at - residue).div_ceil(turn as u64)
@@ -148,7 +148,7 @@ pub(super) const fn turns(residue: u64, turn: i64, at: u64) -> u64 {
     }
 }
 
-/// Residues on the move.
+/// The current residues of a walk.
 pub(super) struct Walker {
     residue: [u64; MAX_MODES],
 }
@@ -158,12 +158,12 @@ impl Walker {
         Walker { residue: start.residue }
     }
 
-    /// The number of steps to the next crossing.
+    /// Returns the number of steps to the next crossing.
     pub(super) const fn next(&self, jumps: &Jumps, step: &Step) -> u64 {
         jumps.next(&self.residue, step)
     }
 
-    /// Takes `count` steps, at most to the next crossing, and tells what the jumps crossed add up to.
+    /// Takes `count` steps, at most to the next crossing, and returns the sum of the jumps that it crosses.
     pub(super) const fn advance(&mut self, jumps: &Jumps, step: &Step, count: u64) -> i128 {
         let (mut carried, mut j) = (0, 0);
         while j < jumps.len {

@@ -1,41 +1,40 @@
-//! `composition`: one layout read through another.
+//! `composition`: one layout applied after another.
 //!
-//! Law: `R = A ∘ B` has B's extents and brackets, each mode of B a mode or a tuple of modes of R, and
-//! `R(c) = A(B(c))` for every coordinate c of B. **Sound and complete**: every answer is right; where B
-//! has a layout at all, it is found; everything else is an error with a witness or, past the budget of
-//! [`SEARCH_STATES`], "undecided".
+//! Law: `R = A ∘ B` has B's extents and brackets, where each mode of B becomes a mode or a tuple of modes of R, and
+//! `R(c) = A(B(c))` for every coordinate c of B. **Sound and complete**: every answer is right, and if B allows a layout, it
+//! is found. Everything else is an error with a witness or, past the budget of [`SEARCH_STATES`], "undecided".
 //!
 //! # Theorem
 //!
 //! Coalesce A to `(a₀,…):(t₀,…)`, let `P_j = a₀⋯a_{j-1}` and let the *jump* at the boundary `P_j` be
-//! `e_j = t_j − a_{j-1}·t_{j-1}`, none of them 0. Then for every x ≥ 0, the last mode running on,
+//! `e_j = t_j − a_{j-1}·t_{j-1}`, none of them 0. Then for every x ≥ 0, where the last mode continues,
 //!
 //! ```text
 //! A(x) = A(0) + t₀·x + Σ_j e_j·⌊x / P_j⌋
 //! ```
 //!
-//! Let `o` be B's offset, `ρ_j = o mod P_j`, and let a mode of R stride over `D` in B's image. Take the
-//! residue of D that the first step shows: `σ_j = D mod P_j`, less `P_j` if `ρ_j + (D mod P_j) ≥ P_j`.
-//! With digits c_m of R's modes over `D_m`, the candidate, linear in the digits with the value of each
-//! first step, differs from `A(B(c))` by exactly
+//! Let `o` be B's offset, `ρ_j = o mod P_j`, and let a mode of R have the stride `D` in B's image. Take the residue of D
+//! that the first step has: `σ_j = D mod P_j`, less `P_j` if `ρ_j + (D mod P_j) ≥ P_j`. With digits c_m of R's modes over
+//! `D_m`, the candidate, which is linear in the digits and has the value of each first step, differs from `A(B(c))` by
+//! exactly
 //!
 //! ```text
 //! Σ_j e_j·⌊(ρ_j + Σ_m c_m·σ_mj) / P_j⌋
 //! ```
 //!
-//! So R exists iff each mode of B splits into runs and this sum, the *weighted carries*, is 0 for every
-//! coordinate. Negative strides and offsets need nothing of their own: a stride of −1 from the middle of
-//! a mode has σ = −1. The first run of a mode is forced: a coalesced sequence is arithmetic up to its
-//! first extent and breaks exactly there; so is the next, among every q-th element.
+//! R exists iff each mode of B splits into runs and this sum, the *weighted carries*, is 0 for every coordinate.
+//! Negative strides and offsets need no special case: a stride of −1 from the middle of a mode has σ = −1. The first run of
+//! a mode is forced: a coalesced sequence is arithmetic up to its first extent and breaks exactly there. So is the next run,
+//! among every q-th element.
 //!
 //! # Algorithm
 //!
-//! `jumps`: A as its jumps. `runs`: each mode of B split at its first break, again and again; a break
-//! that does not divide what is left is a refusal. `mod`: no sum `ρ_j + Σ c_m·σ_mj` leaves `[0, P_j)`, an
-//! O(modes) test: accept. `carry`: otherwise walk towards a boundary that is left; where the jumps crossed
-//! at once do not cancel, refuse, with that coordinate. `search`: where they cancel, enumerate.
+//! `jumps`: A as its jumps. `runs`: splits each mode of B at its first break, repeatedly; a break that does not divide
+//! the remaining extent is a refusal. `mod`: accepts if no sum `ρ_j + Σ c_m·σ_mj` leaves `[0, P_j)`, an O(modes) test.
+//! `carry`: otherwise walks towards a boundary that is left; if the jumps crossed at once do not cancel, refuses with that
+//! coordinate. `search`: enumerates if they cancel.
 //!
-//! The theorem, its proof and the cases on record are retold in `DESIGN.md`, "Exact composition".
+//! `DESIGN.md`, "Exact composition", has the theorem, its proof and the recorded cases.
 
 mod carry;
 mod jumps;
@@ -54,7 +53,7 @@ use crate::{
 
 pub use search::SEARCH_STATES;
 
-/// The two layouts, A as its jumps, B as the runs of its modes.
+/// The two layouts: A as its jumps, B as the runs of its modes.
 struct Problem<'a> {
     a: &'a Layout,
     b: &'a Layout,
@@ -63,20 +62,19 @@ struct Problem<'a> {
 }
 
 impl Layout {
-    /// This layout read through `b`: `R(c) = self(b(c))`, with b's extents and brackets.
+    /// Applies this layout after `b`: `R(c) = self(b(c))`, with b's extents and brackets.
     ///
-    /// Where b leaves this layout's domain, the last mode as written runs on, as in CuTe. Offsets and
-    /// negative strides are welcome on both sides as long as b stays at 0 and above. This layout's
-    /// swizzle stays the result's. Under a swizzle of b, the result is a layout under another swizzle.
+    /// If b leaves this layout's domain, the last mode as written continues, as in CuTe. Both layouts may have offsets and
+    /// negative strides as long as b's offsets are 0 or more. The result has this layout's swizzle. If b has a swizzle, the
+    /// result is a layout under another swizzle.
     ///
     /// Source: CUTLASS `include/cute/layout.hpp`; the theorem is ours.
     ///
     /// # Errors
-    /// [no layout](Error::is_no_layout) where no shape and strides in b's brackets are the map, with a
+    /// [no layout](Error::is_no_layout) if no shape and strides in b's brackets are the map, with a
     /// [witness](Error::witness); [undecided](Error::is_undecided) beyond [`SEARCH_STATES`];
-    /// [out of range](Error::is_out_of_range) if b reaches below 0, or beyond a layout without modes or
-    /// coordinates; [overflow](Error::is_overflow), [limit](Error::is_limit) if the result would pass 64 bits or
-    /// [`MAX_MODES`].
+    /// [out of range](Error::is_out_of_range) if b reaches below 0, or beyond a layout without modes or coordinates;
+    /// [overflow](Error::is_overflow) or [limit](Error::is_limit) if the result would exceed 64 bits or [`MAX_MODES`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -85,7 +83,7 @@ impl Layout {
     /// let every_sixth = parse("(4,6):(2,3)").composition(&parse("4:6")).unwrap();
     /// assert_eq!(every_sixth.to_string(), "(2,2):(7,9)");
     ///
-    /// // CuTe answers (3,2):(2,3) here, which is 7 where A(B) is 8.
+    /// // CuTe's answer here is (3,2):(2,3), which is 7 where A(B) is 8.
     /// let error = parse("(6,2):(1,7)").composition(&parse("(3,2):(2,3)")).unwrap_err();
     /// assert!(error.is_no_layout());
     /// assert!(error.to_string().starts_with("at (2,1): A(B) is 8, the only candidate gives 7"));
@@ -115,7 +113,7 @@ impl Layout {
     }
 }
 
-/// B without coordinates: the map of none, at stride 0.
+/// The composition with a B without coordinates: B's extents, each with stride 0.
 const fn empty(a: &Layout, b: &Layout) -> Result<Layout, Error> {
     let (mut modes, mut i) = ([Mode::new(1, 0); MAX_MODES], 0);
     while i < b.modes().len() {
@@ -125,7 +123,7 @@ const fn empty(a: &Layout, b: &Layout) -> Result<Layout, Error> {
     Layout::new(modes.split_at(i).0, b.profile(), a.offset(), a.swizzle())
 }
 
-/// B stays at 0 and above, and A has a mode to run on beyond its domain.
+/// Checks that B's offsets are 0 or more, and that A has a mode that continues beyond its domain.
 const fn check_domain(a: &Layout, b: &Layout) -> Result<(), Error> {
     let (low, high) = reach(b.modes(), b.offset());
     if low < 0 {
@@ -155,7 +153,7 @@ const fn check_domain(a: &Layout, b: &Layout) -> Result<(), Error> {
     Ok(())
 }
 
-/// Where B is largest (`sign` 1) or smallest (−1).
+/// Returns the coordinate at which B is largest (`sign` 1) or smallest (−1).
 const fn extreme(b: &Layout, sign: i64) -> Coord {
     let (mut leaves, mut i) = ([0; MAX_MODES], 0);
     while i < b.modes().len() {
@@ -168,7 +166,7 @@ const fn extreme(b: &Layout, sign: i64) -> Coord {
 }
 
 impl Problem<'_> {
-    /// The layout whose modes are the runs.
+    /// Returns the layout whose modes are the runs.
     const fn result(&self, runs: &Runs) -> Result<Layout, Error> {
         let offset = self.start.value;
         if offset > i64::MAX as i128 || offset < i64::MIN as i128 {
@@ -186,7 +184,7 @@ impl Problem<'_> {
     }
 }
 
-/// B's brackets, with a tuple where a mode became several, which end where `ends` has it.
+/// Returns B's brackets, with a tuple in place of each mode that became several; `ends` holds the end of each.
 const fn profile_of(b: &Layout, ends: &[u8; MAX_MODES]) -> Result<Profile, Error> {
     let (mut profile, mut at, mut leaf) = (Profile::EMPTY, 0, 0);
     while let Some((opened, closed)) = b.profile().brackets(leaf) {

@@ -1,10 +1,10 @@
-//! The error where A(B) is no layout: it names a coordinate, the value of A(B) there, and the different value
-//! of the only layout that could be the composition.
+//! The error if A(B) is not a layout: it names a coordinate, the value of A(B) there, and the different value of the only
+//! layout that could be the composition.
 
 use super::{Problem, jumps::Step};
 use crate::{Coord, Error, MAX_MODES, index::axes_of};
 
-/// A mode of B breaks at `coord`, the last of a `run` that began as this step does, and does not go on.
+/// The error that a mode of B breaks at `coord`, the end of a `run` that begins with this step, and does not continue.
 pub(super) const fn split(
     problem: &Problem<'_>,
     leaf: usize,
@@ -26,7 +26,7 @@ pub(super) const fn split(
 }
 
 impl Problem<'_> {
-    /// A(B) at a coordinate of B given leaf by leaf, and the coordinate.
+    /// Returns A(B) at a coordinate of B given leaf by leaf, and the coordinate.
     pub(super) const fn value(&self, leaves: &[u64; MAX_MODES]) -> (i128, Coord) {
         let (modes, mut x, mut i) = (self.b.modes(), self.b.offset(), 0);
         while i < modes.len() {

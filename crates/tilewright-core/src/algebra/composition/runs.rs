@@ -1,7 +1,7 @@
 //! The modes of B, each split into the runs along which A is arithmetic.
 //!
-//! Law: the runs of a mode are the coalesced form of `c ↦ A(o + c·d)`, which has no other; where the
-//! length of a run does not divide what it is a run of, that map is no layout.
+//! Law: the runs of a mode are the coalesced form of `c ↦ A(o + c·d)`, which is unique. If the length of a run does not
+//! divide the extent that it splits, that map is not a layout.
 
 use super::{
     Problem,
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::{Error, MAX_MODES, Mode, index::SEARCH_STEPS, macros::tri, observe::gcd};
 
-/// The result's modes, with the step in B that each strides over.
+/// The modes of the result, with the step of each in B.
 pub(super) struct Runs {
     pub(super) len: usize,
     modes: [Mode; MAX_MODES],
     pub(super) step: [i64; MAX_MODES],
     /// One past the last run of each mode of B.
     pub(super) ends: [u8; MAX_MODES],
-    /// How far all runs together move the residues up and down.
+    /// The distance by which all runs together move the residues up and down.
     up: [u64; MAX_MODES],
     down: [u64; MAX_MODES],
 }
@@ -36,13 +36,13 @@ impl Runs {
         self.modes.split_at(self.len).0
     }
 
-    /// Whether residues leave their range past boundary `j`, upwards and downwards.
+    /// Returns whether residues leave their range past boundary `j`, upwards and downwards.
     pub(super) const fn leaves(&self, problem: &Problem<'_>, j: usize) -> (bool, bool) {
         let residue = problem.start.residue[j];
         (self.up[j] >= problem.jumps.at[j] - residue, self.down[j] > residue)
     }
 
-    /// Whether any residue leaves its range: whether digits carry.
+    /// Returns whether any residue leaves its range: whether digits carry.
     pub(super) const fn carry(&self, problem: &Problem<'_>) -> bool {
         let mut j = 0;
         while j < problem.jumps.len {
@@ -77,7 +77,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Notes how far a run moves the residues.
+    /// Records how far a run moves the residues.
     #[inline]
     const fn note(&mut self, count: usize, step: &Step, extent: u64) {
         let mut j = 0;
@@ -106,7 +106,7 @@ impl Problem<'_> {
         Ok(())
     }
 
-    /// Appends the runs of one mode of B; `step` is scratch.
+    /// Appends the runs of one mode of B; `step` is a buffer.
     #[inline]
     const fn split(
         &self,
@@ -131,14 +131,14 @@ impl Problem<'_> {
             runs.note(self.jumps.len, step, run);
             left /= run;
             if left > 1 {
-                // Within the mode's reach, which I2 bounds.
+                // Within the reach of the mode, which I2 bounds.
                 d *= run as i64;
             }
         }
         Ok(())
     }
 
-    /// The number of steps, at most `most`, before A first gains something else than by the first.
+    /// Returns the number of steps, at most `most`, before A's increase first differs from that of the first step.
     const fn run(&self, step: &Step, d: i64, most: u64) -> Result<u64, Error> {
         let mut walker = Walker::from(&self.start);
         let (mut taken, mut crossings, mut period) = (0u64, 0, most);
@@ -165,7 +165,7 @@ impl Problem<'_> {
         }
     }
 
-    /// The number of steps after which all residues that cross within `most` steps are back.
+    /// Returns the number of steps after which all residues that cross within `most` steps have their first values again.
     const fn period(&self, step: &Step, d: i64, most: u64) -> u64 {
         let (mut last, mut j) = (1, 0);
         while j < self.jumps.len {

@@ -1,15 +1,15 @@
 //! Decides by enumeration whether carries cancel: the only place where composition enumerates.
 //!
-//! Law: accepts iff the weighted carries are 0 at every coordinate, and refuses with a coordinate where
-//! they are not. Two ways, whichever fits the budget of [`SEARCH_STATES`]: over the coordinates of the
-//! runs that carry, or over the residues that B can leave past the greatest boundary concerned, in units
-//! of the divisor common to all steps. Residues decide, because what a step crosses depends on them alone.
+//! Law: accepts iff the weighted carries are 0 at every coordinate, and refuses with a coordinate where they are not.
+//! There are two ways; the one within the budget of [`SEARCH_STATES`] is taken: over the coordinates of the runs that carry,
+//! or over the residues that B can leave past the greatest boundary concerned, in units of the common divisor of all steps.
+//! Residues suffice because they alone determine the boundaries that a step crosses.
 
 use super::{Problem, carry, jumps::Step, runs::Runs};
 use crate::{Error, MAX_MODES, observe::gcd};
 
-/// The number of coordinates, or of residues, that [`Layout::composition`](crate::Layout::composition)
-/// enumerates where carries cancel, before it says "undecided".
+/// The largest number of coordinates, or of residues, that [`Layout::composition`](crate::Layout::composition)
+/// enumerates where carries cancel; beyond it, the answer is undecided.
 pub const SEARCH_STATES: u64 = 16_384;
 
 /// The runs and boundaries that take part.
@@ -98,7 +98,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Takes the runs that turn an open boundary's residue; `last` is the greatest such boundary.
+    /// Takes the runs that move an open boundary's residue; `last` is the greatest such boundary.
     const fn take(&mut self, runs: &Runs, last: u64) {
         let (mut unit, mut m) = (last, 0);
         while m < runs.len {
@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
         count
     }
 
-    /// The digits of all runs, given those of the runs that take part.
+    /// Returns the digits of all runs, given those of the runs that take part.
     const fn of_all(&self, digits: &[u64; MAX_MODES]) -> [u64; MAX_MODES] {
         let (mut all, mut i) = ([0; MAX_MODES], 0);
         while i < self.len {
@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
         all
     }
 
-    /// The first coordinate at which the weighted carries are not 0.
+    /// Returns the first coordinate at which the weighted carries are not 0.
     const fn by_coordinates(&self) -> Option<[u64; MAX_MODES]> {
         let mut digits = [0; MAX_MODES];
         loop {
@@ -171,7 +171,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The weighted carries at a coordinate. Few and small digits keep the sums far below 2¹²⁷.
+    /// Returns the weighted carries at a coordinate. The few small digits keep the sums far below 2¹²⁷.
     const fn carried(&self, digits: &[u64; MAX_MODES]) -> i128 {
         let (mut carried, mut k) = (0, 0);
         while k < self.opens {
@@ -188,7 +188,7 @@ impl<'a> Search<'a> {
         carried
     }
 
-    /// A coordinate with weighted carries other than 0, found by the residues reached run by run.
+    /// Returns a coordinate with nonzero weighted carries, found through the residues that each run reaches.
     const fn by_residues(&self) -> Option<[u64; MAX_MODES]> {
         let (mut set, mut i) = (Set::only_zero(), 0);
         while i < self.len {
@@ -200,14 +200,14 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Adds the residues that run `i` reaches from those of the set. If asked to check, a residue from
-    /// which its step crosses jumps that do not cancel ends it.
+    /// Adds the residues that run `i` reaches from those of the set. With `check`, returns a residue from which its step
+    /// crosses jumps that do not cancel.
     const fn spread(&self, set: &mut Set, i: usize, check: bool) -> Option<u64> {
         let (from, stride, most) = (Set(set.0), self.stride[i], self.extent[i] - 1);
         let cycles = gcd(self.states, stride);
         let mut first = 0;
         while first < cycles {
-            // Twice around, so that a walk begun in the middle of the cycle is whole.
+            // Two rounds, so that a walk that begins in the middle of the cycle is complete.
             let (mut state, mut left, mut count) = (first, 0, 2 * (self.states / cycles));
             while count > 0 {
                 if from.has(state) {
@@ -229,7 +229,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// What the jumps add up to that a step of run `i` crosses from a residue.
+    /// Returns the sum of the jumps that a step of run `i` crosses from a residue.
     const fn crossed(&self, i: usize, state: u64) -> i128 {
         let (mut carried, mut k) = (0, 0);
         while k < self.opens {
@@ -248,7 +248,7 @@ impl<'a> Search<'a> {
         carried
     }
 
-    /// The coordinate one step of run `i` past this residue: back from run to run, each time to the
+    /// Returns the coordinate one step of run `i` past this residue. It goes back from run to run, each time to the
     /// nearest residue that the runs before reach.
     const fn trace(&self, i: usize, state: u64) -> [u64; MAX_MODES] {
         let (mut digits, mut state, mut run) = ([0; MAX_MODES], state, i + 1);
@@ -257,7 +257,7 @@ impl<'a> Search<'a> {
             run -= 1;
             let (mut set, mut before) = (Set::only_zero(), 0);
             while before < run {
-                // These steps were found to cancel.
+                // These steps are known to cancel.
                 let _ = self.spread(&mut set, before, false);
                 before += 1;
             }

@@ -1,17 +1,17 @@
-//! Composition with a swizzle inside: `R(c) = A(B(c))` where B is swizzled.
+//! Composition with a swizzle inside: `R(c) = A(B(c))` where B has a swizzle.
 //!
-//! Law: every answer is right. It exists, and is found,
-//! - where `A ∘ B` is linear over bits up to a constant: iff its bases that are not 0 are independent. Then some
-//!   swizzle makes strides of them, and with dependent ones none does (`linear/bases.rs`);
-//! - where it is not: iff it is a layout under a swizzle of CuTe's family.
+//! Law: every answer is right. R exists, and is found,
+//! - if `A ∘ B` is linear over bits up to a constant: iff its nonzero bases are independent. Then some swizzle turns
+//!   them into strides, and with dependent ones none does (`linear/bases.rs`);
+//! - otherwise: iff it is a layout under a swizzle of CuTe's family.
 //!
-//! Both are decided for up to [`SEARCH_BITS`] coordinates of B; the first for any number if A, on the bits that B
-//! reaches, and B are linear over bits themselves.
+//! Both are decided for up to [`SEARCH_BITS`] coordinates of B. The first is decided for any number if B is linear over
+//! bits, and so is A on the bits that B reaches.
 //!
-//! Beyond both, a swizzle that A only carries elsewhere is found: where A maps the window of B's swizzle to bits
-//! of the offset that nothing else reaches. All else is undecided. A refusal has a witness.
+//! Beyond both, a swizzle that A only moves to other bits is found: A must map the window of B's swizzle to bits of the
+//! offset that nothing else reaches. Everything else is undecided. A refusal has a witness.
 //!
-//! `(4,4):(4,1) ∘ Sw<1,0,2> o 16:1` is `Sw<1,0,-2> o (4,4):(4,1)`: A turns the two bits of the swizzle around.
+//! Example: `(4,4):(4,1) ∘ Sw<1,0,2> o 16:1` is `Sw<1,0,-2> o (4,4):(4,1)`, as A exchanges the two bits of the swizzle.
 
 use super::{jumps::Jumps, profile_of};
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     swizzle_matrix::Family,
 };
 
-/// Composes with a swizzled B of one coordinate at least, in A's domain.
+/// Composes with a swizzled B of at least one coordinate, in A's domain.
 pub(super) const fn composition(a: &Layout, b: &Layout) -> Result<Layout, Error> {
     if let Some(inner) = Bases::of_layout(b)
         && let Some(map) = inner.then(a)
@@ -51,8 +51,8 @@ pub(super) const fn composition(a: &Layout, b: &Layout) -> Result<Layout, Error>
     table.search()
 }
 
-/// The map of B's coordinates that has these bases, as a layout; an error if there is none, `None` if that is not
-/// known.
+/// Returns the map of B's coordinates with these bases as a layout; an error if none exists, `None` if that is
+/// undecided.
 const fn of_bases(b: &Layout, map: &Bases) -> Result<Option<Layout>, Error> {
     if let Some(strides) = tri!(map.strides()) {
         let profile = tri!(profile_of(b, &strides.ends));
@@ -65,8 +65,8 @@ const fn of_bases(b: &Layout, map: &Bases) -> Result<Option<Layout>, Error> {
     }
 }
 
-/// The composition without swizzles, under the swizzle that A makes of B's; `None` where A mixes its bits with
-/// others, or where no layout is the composition.
+/// Returns the composition without swizzles, under the image of B's swizzle; `None` if A mixes its bits with others,
+/// or if no layout is the composition.
 const fn around(a: &Layout, b: &Layout) -> Result<Option<Layout>, Error> {
     let (_, last) = reach(b.modes(), b.offset());
     let Some(swizzle) = carried(a, &b.swizzle().up_to(last as u64)) else {
@@ -81,7 +81,7 @@ const fn around(a: &Layout, b: &Layout) -> Result<Option<Layout>, Error> {
     }
 }
 
-/// The refusal where two coordinates are sent to one place by dependent bases.
+/// The error that dependent bases send two coordinates to one offset.
 const fn repeated(b: &Layout, map: &Bases) -> Option<Error> {
     let Some((bit, others)) = map.dependent() else { return None };
     let Some(digits) = map.digits(others | 1 << bit) else { return None };
@@ -93,8 +93,8 @@ const fn repeated(b: &Layout, map: &Bases) -> Option<Error> {
     Some(error.at(axes_of(b, &digits)))
 }
 
-/// The swizzle S' with `A ∘ swizzle = S' ∘ A`, where A sends the bits that the swizzle touches to bits
-/// that it sends nothing else to.
+/// Returns the swizzle S' with `A ∘ swizzle = S' ∘ A`, if A sends the bits that the swizzle touches to bits that no
+/// others are sent to.
 const fn carried(a: &Layout, swizzle: &Swizzle) -> Option<Swizzle> {
     let window = (u64::BITS - swizzle.touched().leading_zeros()) as usize;
     let (mut images, mut used, mut unit) = ([0; MAX_BITS], 0u64, a.offset() as u64);
@@ -117,7 +117,7 @@ const fn carried(a: &Layout, swizzle: &Swizzle) -> Option<Swizzle> {
             (images[bit + at], used) = (image as u64, used | image as u64);
             at += 1;
         }
-        // The rest of the mode strides over whole windows.
+        // The rest of the mode has strides of whole windows.
         if last || extent >> bits > 1 {
             unit |= (stride as u64).wrapping_shl(bits as u32);
         }
@@ -129,7 +129,7 @@ const fn carried(a: &Layout, swizzle: &Swizzle) -> Option<Swizzle> {
     turned(swizzle, &images, window)
 }
 
-/// The swizzle of the images of bits that does to them what `swizzle` does to the bits.
+/// Returns the swizzle that does to the images of bits what `swizzle` does to the bits.
 const fn turned(swizzle: &Swizzle, images: &[u64; MAX_BITS], window: usize) -> Option<Swizzle> {
     let (mut all, mut bit, mut top) = ([0; MAX_BITS], 0, 0);
     while bit < MAX_BITS {
@@ -144,7 +144,7 @@ const fn turned(swizzle: &Swizzle, images: &[u64; MAX_BITS], window: usize) -> O
             rest &= rest - 1;
         }
         if images[bit] != 0 {
-            // The lowest bit of an image stands for it; its others stay.
+            // The lowest bit of an image represents it; its other bits are unchanged.
             all[images[bit].trailing_zeros() as usize] = to ^ images[bit] & (images[bit] - 1);
         } else if to != 0 {
             return None;
@@ -159,17 +159,17 @@ const fn turned(swizzle: &Swizzle, images: &[u64; MAX_BITS], window: usize) -> O
     }
 }
 
-/// `A ∘ B` at every coordinate of B.
+/// The values of `A ∘ B` at every coordinate of B.
 struct Table<'a> {
     b: &'a Layout,
     values: [i128; SEARCH_BITS],
-    /// All bits that a value has.
+    /// The union of the bits of all values.
     reach: u64,
-    /// Returns whether a value is beyond the bits that a swizzle permutes.
+    /// Set if a value is beyond the bits that a swizzle permutes.
     outside: bool,
 }
 
-/// The first coordinate, by index, at which a candidate does not give the value, and what it gives.
+/// The first index at which a candidate differs from the value, and the candidate's value.
 struct Off(u64, i128);
 
 impl Table<'_> {
@@ -198,7 +198,7 @@ impl Table<'_> {
         Ok(table)
     }
 
-    /// The bases of the values, if these are linear over the bits of the index.
+    /// Returns the bases of the values, if these are linear over the bits of the index.
     const fn bases(&self) -> Option<Bases> {
         if self.outside {
             return None;
@@ -226,7 +226,7 @@ impl Table<'_> {
         Some(all)
     }
 
-    /// The layout under the first swizzle of the family under which it is one.
+    /// Returns the layout under the first swizzle of the family that allows one.
     const fn search(&self) -> Result<Layout, Error> {
         let Off(index, candidate) = match tri!(self.under(Swizzle::IDENTITY)) {
             Ok(layout) => return Ok(layout),
@@ -249,13 +249,13 @@ impl Table<'_> {
         Err(error.at(self.coordinate(index)))
     }
 
-    /// The value at an index, before a swizzle that is its own inverse.
+    /// Returns the value at an index before a swizzle that is its own inverse.
     const fn before(&self, index: u64, swizzle: &Swizzle) -> i128 {
         let value = self.values[index as usize];
         if swizzle.is_identity() { value } else { swizzle.apply(value as u64) as i128 }
     }
 
-    /// The layout of the values under a swizzle of the family.
+    /// Returns the layout of the values under a swizzle of the family.
     const fn under(&self, swizzle: Swizzle) -> Result<Result<Layout, Off>, Error> {
         let (mut modes, mut ends, mut len) = ([Mode::new(1, 0); MAX_MODES], [0; MAX_MODES], 0);
         let (mut leaf, mut below) = (0, 1);
@@ -289,7 +289,7 @@ impl Table<'_> {
         self.checked(modes.split_at(len).0, &tri!(profile_of(self.b, &ends)), zero, swizzle)
     }
 
-    /// These modes as a layout, if it has the values.
+    /// Returns the layout of these modes if it has the values.
     const fn checked(
         &self,
         modes: &[Mode],
@@ -319,7 +319,7 @@ impl Table<'_> {
         Ok(Ok(tri!(Layout::new(modes, profile, zero as i64, swizzle))))
     }
 
-    /// The coordinate of B of an index.
+    /// Returns the coordinate of B with an index.
     const fn coordinate(&self, index: u64) -> Coord {
         let (mut leaves, mut rest, mut leaf) = ([0; MAX_MODES], index, 0);
         while leaf < self.b.modes().len() {
