@@ -1,4 +1,4 @@
-//! How long it takes to read a shape, to find an element, to scan a module.
+//! Measures the time to read a shape, to locate an element, and to scan a module.
 
 use std::{hint::black_box, path::PathBuf};
 
@@ -33,7 +33,7 @@ fn index(c: &mut Criterion) {
     c.bench_function("lower", |b| b.iter(|| black_box(&shape).lower()));
 }
 
-/// A module of about [`MODULE`] bytes: the computations of a recorded one, over and over.
+/// Returns a module of about [`MODULE`] bytes: the computations of a recorded one, repeated.
 fn module() -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data/hlo/scan_fft.txt");
     let text = std::fs::read_to_string(path).unwrap().replace("ENTRY ", "");

@@ -1,13 +1,12 @@
-//! Random damage to HLO texts and protos: no panic, no hang, and what is read prints back as itself.
+//! Damages HLO texts and protos at random and checks that no reader panics or hangs, and that what is read prints back.
 //!
 //! ```text
 //! cargo run --release -p tilewright-xla --example fuzz -- [SECONDS [SEED]]
 //! ```
 //!
-//! The inputs are the recorded modules and a list of shapes, damaged a few times each; the same seed
-//! gives the same inputs. An input that panics, that reads back as something else or that takes longer
-//! than five seconds ends the run with exit code 1 and is written to `fuzz-failure.bin` in the folder
-//! for temporary files.
+//! The inputs are the recorded modules and a list of shapes, damaged a few times each; the same seed gives the same
+//! inputs. An input that panics, that does not print back, or that takes longer than five seconds ends the run with exit
+//! code 1 and is written to `fuzz-failure.bin` in the folder for temporary files.
 
 use std::{
     borrow::Cow,
@@ -26,9 +25,9 @@ use tilewright_xla::{
     proto::{LayoutProto, ProgramShapeProto, ShapeProto},
 };
 
-/// The longest that one input may take.
+/// The time limit for one input.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Inputs grow no longer than this, in bytes.
+/// The length limit of an input, in bytes.
 const LONGEST: usize = 1 << 17;
 
 const SHAPES: [&str; 12] = [
@@ -90,7 +89,7 @@ const PIECES: [&[u8]; 40] = [
     b"fill(0xFF)",
 ];
 
-/// Numbers without a pattern, the same for the same seed.
+/// A pseudorandom generator; the same seed gives the same numbers.
 struct Random(u64);
 
 impl Random {
@@ -102,12 +101,12 @@ impl Random {
         x ^ (x >> 31)
     }
 
-    /// A number from 0 to `below` − 1; 0 if that is empty.
+    /// Returns a number from 0 to `below` − 1; 0 if `below` is 0.
     fn below(&mut self, below: usize) -> usize {
         (self.next() % below.max(1) as u64) as usize
     }
 
-    /// A part of `bytes`, mostly a short one.
+    /// Returns a part of `bytes`, mostly a short one.
     fn part(&mut self, bytes: &[u8]) -> std::ops::Range<usize> {
         let from = self.below(bytes.len() + 1);
         let most = if self.below(4) == 0 { bytes.len() } else { 24 };
@@ -115,7 +114,7 @@ impl Random {
         from..from + len
     }
 
-    /// One piece of damage; `other` lends a part.
+    /// Damages the bytes once; a part of `other` may be inserted.
     fn damage(&mut self, bytes: &mut Vec<u8>, other: &[u8]) {
         let part = self.part(bytes);
         match self.below(8) {
@@ -151,7 +150,7 @@ impl Random {
     }
 }
 
-/// What was read, by target.
+/// The number of values read, by kind.
 #[derive(Default)]
 struct Counts {
     inputs: u64,
@@ -162,7 +161,7 @@ struct Counts {
     others: u64,
 }
 
-/// Asks a shape what its users ask.
+/// Calls the methods of a shape that its users call.
 fn use_shape(shape: &Shape) {
     let text = shape.to_string();
     let again = Shape::parse(&text).unwrap_or_else(|error| panic!("{}", error.render(&text)));
@@ -201,7 +200,7 @@ fn use_module(module: &HloModule) {
     }
 }
 
-/// Gives an input to every reader.
+/// Passes an input to every reader.
 fn read(bytes: &[u8], counts: &mut Counts) {
     counts.inputs += 1;
     let text: Cow<'_, str> = String::from_utf8_lossy(bytes);
@@ -225,7 +224,7 @@ fn read(bytes: &[u8], counts: &mut Counts) {
     counts.others += others(&text);
 }
 
-/// The readers of everything smaller, and of the protos' texts.
+/// Passes a text to the readers of smaller values and of proto text.
 fn others(text: &str) -> u64 {
     let layout = Layout::parse(text).map(|layout| {
         assert_eq!(Layout::parse(&layout.to_string()), Ok(layout));
@@ -251,7 +250,7 @@ fn others(text: &str) -> u64 {
     read.into_iter().filter(|&is| is).count() as u64
 }
 
-/// Files of the corpus and the shapes, as bytes.
+/// Returns the files of the corpus and the shapes, as bytes.
 fn seeds() -> Vec<Vec<u8>> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data/hlo");
     let mut paths: Vec<PathBuf> =
@@ -274,7 +273,7 @@ fn fail(why: &str, input: &[u8]) -> ! {
     exit(1)
 }
 
-/// What is being read, and since when (in milliseconds of the run).
+/// The input being read, and its start time in milliseconds of the run.
 #[derive(Default)]
 struct Current {
     since: AtomicU64,

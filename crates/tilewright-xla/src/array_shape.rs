@@ -1,4 +1,4 @@
-//! The questions of an array's shape, and its text.
+//! Methods of [`ArrayShape`], and its text.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::{
 };
 
 impl ArrayShape {
-    /// How many dims an array may have in texts and protos; more are refused.
+    /// The largest number of dims of an array in texts and protos; more are refused.
     pub const MAX_RANK: usize = 1 << 16;
 
-    /// An array of static dims in the default layout, whatever they are: [`ArrayShape::try_new`] checks them.
+    /// Creates an array of static dims in the default layout. Nothing is checked; [`ArrayShape::try_new`] checks.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, PrimitiveType};
@@ -25,10 +25,10 @@ impl ArrayShape {
         ArrayShape { element_type, dims, layout }
     }
 
-    /// An array of static dims in the default layout.
+    /// Creates an array of static dims in the default layout, and checks it.
     ///
     /// # Errors
-    /// As [`ArrayShape::validated`]: [unsupported](Error::is_unsupported) for a type without values,
+    /// Those of [`ArrayShape::validated`]: [unsupported](Error::is_unsupported) for a type without values;
     /// [overflow](Error::is_overflow) for dims whose elements take 2⁶³ bytes or more.
     ///
     /// ```
@@ -44,8 +44,8 @@ impl ArrayShape {
         ArrayShape::validated(element_type, &dims)
     }
 
-    /// An array of any dims, with or without a layout, whatever they are: [`ArrayShape::validate`] checks them, and so do
-    /// [`ArrayShape::validated`] and [`ArrayShape::with_layout`].
+    /// Creates an array of any dims, with or without a layout. Nothing is checked; [`ArrayShape::validate`],
+    /// [`ArrayShape::validated`] and [`ArrayShape::with_layout`] check.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Dim, PrimitiveType};
@@ -60,7 +60,7 @@ impl ArrayShape {
         ArrayShape { element_type, dims, layout }
     }
 
-    /// The type of an element.
+    /// Returns the type of an element.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, PrimitiveType};
@@ -70,7 +70,7 @@ impl ArrayShape {
         self.element_type
     }
 
-    /// The logical dims.
+    /// Returns the logical dims.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Dim};
@@ -81,10 +81,10 @@ impl ArrayShape {
         &self.dims
     }
 
-    /// Makes one dim another; a negative number counts from the end. The layout stays.
+    /// Replaces one dim; a negative number counts from the end. The layout is unchanged.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there.
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Dim};
@@ -99,7 +99,7 @@ impl ArrayShape {
         self.dims.get_mut(at).map(|dim| *dim = to).ok_or_else(|| unbounded(at))
     }
 
-    /// The layout, if it is said.
+    /// Returns the layout, if there is one.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -110,7 +110,7 @@ impl ArrayShape {
         self.layout.as_ref()
     }
 
-    /// Makes the layout another one, whatever it is: [`ArrayShape::validate`] checks it.
+    /// Replaces the layout. Nothing is checked; [`ArrayShape::validate`] checks.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Layout};
@@ -123,12 +123,11 @@ impl ArrayShape {
         self.layout = layout;
     }
 
-    /// The extent of a dim that storage is laid out for; a bounded dim counts its bound. A negative number counts
-    /// from the end.
+    /// Returns the extent of a dim in storage; for a bounded dim, its bound. A negative number counts from the end.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there; [unsupported](Error::is_unsupported) for
-    /// one without a bound.
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist; [unsupported](Error::is_unsupported) for an
+    /// unbounded dim.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -145,7 +144,7 @@ impl ArrayShape {
             .map_or(Err(unbounded(at)), |dim| dim.extent().ok_or_else(|| unbounded(at)))
     }
 
-    /// The extents that storage is laid out for: a bounded dim counts its bound.
+    /// Returns the extents of the dims in storage; for a bounded dim, its bound.
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) if a dim is unbounded.
@@ -161,7 +160,7 @@ impl ArrayShape {
         self.dims.iter().enumerate().map(extent).collect()
     }
 
-    /// The layout, or the row-major one if none is said.
+    /// Returns the layout, or the row-major layout if there is none.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -172,10 +171,10 @@ impl ArrayShape {
         self.layout.clone().unwrap_or_else(|| Layout::descending(self.dims.len()))
     }
 
-    /// The layout.
+    /// Returns the layout.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if none is said.
+    /// [mismatch](Error::is_mismatch) if there is none.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -192,12 +191,12 @@ impl ArrayShape {
         })
     }
 
-    /// Where each element lives, by the layout or else row-major. Lower once and ask often:
-    /// `bf16[20,200]{1,0:T(8,128)(2,1)}` takes 1.6 µs, an element's offset then 10 ns (bench `shapes`,
-    /// medians on an x86-64 machine).
+    /// Lowers the layout, row-major if there is none, to a map from coordinates to offsets. Lower once and index often:
+    /// `bf16[20,200]{1,0:T(8,128)(2,1)}` takes 1.6 µs, an element's offset afterwards 10 ns (bench `shapes`, medians on an
+    /// x86-64 machine).
     ///
     /// # Errors
-    /// As [`ArrayShape::extents`] and [`Layout::lower`].
+    /// Those of [`ArrayShape::extents`] and [`Layout::lower`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -209,10 +208,10 @@ impl ArrayShape {
         self.layout_or_default().lower(&self.extents()?)
     }
 
-    /// The bytes of storage: padded elements at their stored width, rounded up to a byte.
+    /// Returns the size of the storage in bytes: padded elements at their stored width, rounded up to a byte.
     ///
     /// # Errors
-    /// As [`ArrayShape::extents`] and [`Layout::bytes`].
+    /// Those of [`ArrayShape::extents`] and [`Layout::bytes`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -227,7 +226,7 @@ impl ArrayShape {
         self.layout_or_default().bytes(&self.extents()?, self.element_type)
     }
 
-    /// The array as XLA's `ToString` writes it, without its layout.
+    /// Displays the array without its layout, as XLA's `ToString` does.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -247,7 +246,7 @@ impl ArrayShape {
 }
 
 impl Dim {
-    /// The extent that storage is laid out for, if there is one.
+    /// Returns the extent in storage, if there is one.
     const fn extent(self) -> Option<u64> {
         match self {
             Dim::Static(extent) | Dim::Bounded(extent) => Some(extent),
@@ -286,7 +285,7 @@ impl fmt::Display for ArrayShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_dims(f)?;
         match &self.layout {
-            // A scalar's plain layout says nothing.
+            // A scalar's plain layout is not written.
             Some(layout) if self.dims.is_empty() && *layout == Layout::descending(0) => Ok(()),
             Some(layout) => layout.fmt(f),
             None => Ok(()),

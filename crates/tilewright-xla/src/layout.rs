@@ -1,5 +1,5 @@
-//! XLA's layout: the order of the dims, tiles, alignment, packing, memory space; and an array's shape, which has a layout
-//! and which a layout may have.
+//! XLA's layout: the order of the dims, tiles, alignment, packing and memory space; and the shape of an array, which has
+//! a layout and which a layout may contain.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use tilewright_core::Error;
 
 use crate::{PrimitiveType, Tile, list::write_list};
 
-/// How one *physical* dim (major first) is spread over several memories.
+/// The split of one *physical* dim (major first) over several memories.
 ///
 /// Source: `xla_data.proto`, `SplitConfigProto`.
 ///
@@ -30,9 +30,8 @@ pub struct Split {
 
 /// A layout as XLA writes it, `{1,0:T(8,128)(2,1)E(4)}`.
 ///
-/// It knows no dims: [`Layout::lower`] and its companions take them. Equality compares every property
-/// as it was written, as XLA's does; whether two layouts are the same *map* is asked of what they
-/// lower to.
+/// A layout does not contain the dims: [`Layout::lower`] and similar methods take them. `==` compares every property
+/// as written, as XLA's does. To compare two layouts as *maps*, compare what they lower to.
 ///
 /// Source: XLA's `xla/layout.h` and `xla_data.proto`, `LayoutProto`.
 ///
@@ -70,27 +69,26 @@ pub struct Layout {
 /// use tilewright_xla::{ArrayShape, Dim};
 /// let shape = ArrayShape::parse("s32[<=8,128,?]").unwrap();
 /// assert_eq!(shape.dims()[0], Dim::Bounded(8));
-/// // Storage is laid out for the bound; without one there is no storage.
+/// // Storage uses the bound; without one there is no storage.
 /// assert!(shape.extents().unwrap_err().is_unsupported());
 /// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dim {
-    /// This extent.
+    /// A fixed extent.
     Static(u64),
-    /// `<=n`: any extent up to this; storage is laid out for this one.
+    /// `<=n`: any extent up to this bound; storage uses the bound.
     Bounded(u64),
-    /// `?`: any extent.
+    /// `?`: any extent, without storage.
     Unbounded,
 }
 
-/// An array's shape as HLO text writes it: `f32[<=8,128]{1,0:T(8,128)}`.
+/// The shape of an array as HLO text writes it: `f32[<=8,128]{1,0:T(8,128)}`.
 ///
-/// A layout that is absent stays absent: XLA's parser fills in the default one,
-/// [`ArrayShape::layout_or_default`] does so on demand. A scalar's plain layout `{}` prints as nothing,
-/// so it reads back as absent.
+/// An absent layout stays absent. XLA's parser fills in the default one; [`ArrayShape::layout_or_default`] does so on
+/// demand. The plain layout `{}` of a scalar is not printed, so it reads back as absent.
 ///
-/// Source: XLA's `xla/shape.h`; the text, its `xla/hlo/parser/hlo_parser.cc`.
+/// Source: XLA's `xla/shape.h`; for the text, `xla/hlo/parser/hlo_parser.cc`.
 ///
 /// ```
 /// use tilewright_xla::{ArrayShape, Dim, PrimitiveType};
@@ -109,10 +107,10 @@ pub struct ArrayShape {
 }
 
 impl Layout {
-    /// The untiled layout whose dims, fastest first, are `minor_to_major`.
+    /// Creates the untiled layout whose dims, fastest first, are `minor_to_major`.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) unless it names each of its dims once.
+    /// [illegal](Error::is_illegal) unless `minor_to_major` is a permutation of 0 … rank − 1.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -128,7 +126,7 @@ impl Layout {
         }
     }
 
-    /// The row-major layout of rank `rank`, XLA's default: `{n-1,…,1,0}`.
+    /// Creates the row-major layout of rank `rank`, XLA's default: `{n-1,…,1,0}`.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -146,7 +144,7 @@ impl Layout {
         Layout::untiled((0..rank as u64).rev().collect())
     }
 
-    /// The column-major layout of rank `rank`: `{0,1,…,n-1}`.
+    /// Creates the column-major layout of rank `rank`: `{0,1,…,n-1}`.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -158,7 +156,7 @@ impl Layout {
         Layout::untiled((0..rank as u64).collect())
     }
 
-    /// The untiled layout of an order that is one.
+    /// Creates the untiled layout of an order that is known to be legal.
     pub(crate) fn untiled(minor_to_major: Vec<u64>) -> Layout {
         Layout {
             minor_to_major,
@@ -174,11 +172,11 @@ impl Layout {
         }
     }
 
-    /// The same layout with these tiles, the outermost first.
+    /// Returns this layout with these tiles, the outermost first.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Tile};
-    /// // How TPUs lay out 16-bit matrices.
+    /// // The layout of 16-bit matrices on TPUs.
     /// let tiles = [Tile::sizes(&[8, 128]).unwrap(), Tile::sizes(&[2, 1]).unwrap()];
     /// assert_eq!(Layout::descending(2).with_tiles(&tiles).to_string(), "{1,0:T(8,128)(2,1)}");
     /// ```
@@ -191,7 +189,7 @@ impl Layout {
         self
     }
 
-    /// The same layout in a storage rounded up to a multiple of `elements`.
+    /// Returns this layout with the storage rounded up to a multiple of `elements`.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) unless `elements` is 1 to 2⁶³ − 1.
@@ -214,7 +212,7 @@ impl Layout {
         Ok(self)
     }
 
-    /// The same layout with elements of `bits` bits; 0 means the type's own whole bytes.
+    /// Returns this layout with elements of `bits` bits; 0 means the type's default, whole bytes.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) beyond 2⁶³ − 1.
@@ -233,7 +231,7 @@ impl Layout {
         Ok(self)
     }
 
-    /// The same layout in another memory space; 0 is the default one.
+    /// Returns this layout in another memory space; 0 is the default one.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) beyond 2⁶³ − 1.
@@ -249,15 +247,14 @@ impl Layout {
         Ok(self)
     }
 
-    /// The same layout, spread over several memories; [`Layout::validate`] checks the splits against
-    /// dims.
+    /// Returns this layout split over several memories; [`Layout::validate`] checks the splits against dims.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Split};
     /// let halves = Split { dimension: 0, indices: vec![4] };
     /// let layout = Layout::descending(2).with_splits(&[halves]);
     /// assert_eq!(layout.validate(&[8, 16]), Ok(()));
-    /// // The second piece would begin behind the end.
+    /// // The second piece would begin after the end.
     /// assert!(layout.validate(&[4, 16]).is_err());
     /// ```
     pub fn with_splits(mut self, splits: &[Split]) -> Layout {
@@ -265,7 +262,7 @@ impl Layout {
         self
     }
 
-    /// The same layout behind `bytes` bytes that hold the actual sizes of dynamic dims.
+    /// Returns this layout with `bytes` bytes before the data, which hold the actual sizes of dynamic dims.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) beyond 2⁶³ − 1.
@@ -313,7 +310,7 @@ impl Layout {
         Ok(self)
     }
 
-    /// The type of the indices; `None` where the layout has none.
+    /// Returns the type of the indices; `None` if the layout has none.
     ///
     /// ```
     /// use tilewright_xla::{Layout, PrimitiveType};
@@ -325,7 +322,7 @@ impl Layout {
         self.index_type
     }
 
-    /// The type of the pointers; `None` where the layout has none.
+    /// Returns the type of the pointers; `None` if the layout has none.
     ///
     /// ```
     /// use tilewright_xla::{Layout, PrimitiveType};
@@ -337,8 +334,8 @@ impl Layout {
         self.pointer_type
     }
 
-    /// Returns this layout with the shape that a sparse array has in memory, `P(s32[10]{0})`; `None` for none. No array
-    /// here is sparse, so no [`ArrayShape`] is read with such a layout.
+    /// Returns this layout with the shape of a sparse array in memory, `P(s32[10]{0})`; `None` for none. Sparse arrays
+    /// are not supported, so no [`ArrayShape`] is read with such a layout.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Layout};
@@ -352,7 +349,7 @@ impl Layout {
         self
     }
 
-    /// The shape in memory of a sparse array; `None` where the layout has none.
+    /// Returns the shape of a sparse array in memory; `None` if the layout has none.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -363,11 +360,11 @@ impl Layout {
         self.physical_shape.as_deref()
     }
 
-    /// The dims, fastest-varying first.
+    /// Returns the dims, fastest-varying first.
     ///
     /// ```
     /// use tilewright_xla::Layout;
-    /// // NHWC in memory of dims declared as NCHW.
+    /// // NHWC in memory for dims declared as NCHW.
     /// let nhwc = Layout::parse("{1,3,2,0}").unwrap();
     /// assert_eq!(nhwc.minor_to_major(), [1, 3, 2, 0]);
     /// ```
@@ -376,18 +373,18 @@ impl Layout {
         &self.minor_to_major
     }
 
-    /// The number of dims.
+    /// Returns the number of dims.
     ///
     /// ```
     /// use tilewright_xla::Layout;
-    /// // The tile's extents are no dims of the array.
+    /// // The extents of a tile are not dims of the array.
     /// assert_eq!(Layout::parse("{0:T(8,128)}").unwrap().rank(), 1);
     /// ```
     pub fn rank(&self) -> usize {
         self.minor_to_major.len()
     }
 
-    /// The tiles, the outermost first.
+    /// Returns the tiles, the outermost first.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Tile};
@@ -398,7 +395,7 @@ impl Layout {
         &self.tiles
     }
 
-    /// The storage is a multiple of this many elements; 1 by default.
+    /// Returns the number of elements of which the storage is a multiple; 1 by default.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -409,7 +406,7 @@ impl Layout {
         self.tail_padding_alignment
     }
 
-    /// The bits of one stored element; 0 for the type's own whole bytes.
+    /// Returns the bits of one stored element; 0 for the type's default, whole bytes.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -420,7 +417,7 @@ impl Layout {
         self.element_size_in_bits
     }
 
-    /// The memory space; 0 is the default one.
+    /// Returns the memory space; 0 is the default one.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -431,7 +428,7 @@ impl Layout {
         self.memory_space
     }
 
-    /// How physical dims are spread over several memories.
+    /// Returns the splits of physical dims over several memories.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Split};
@@ -442,7 +439,7 @@ impl Layout {
         &self.splits
     }
 
-    /// The bytes before the data that hold the actual sizes of dynamic dims.
+    /// Returns the number of bytes before the data that hold the actual sizes of dynamic dims.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -490,9 +487,9 @@ impl Layout {
     }
 }
 
-/// The first entry of an order that makes it no permutation, and what is wrong with it.
+/// Returns the first entry because of which an order is not a permutation, and the error.
 pub(crate) fn misplaced(minor_to_major: &[u64]) -> Option<(usize, Error)> {
-    // Of up to 64 entries, a bit each: all bits set means each once.
+    // For up to 63 entries, one bit each: all bits set means that each occurs once.
     let rank = minor_to_major.len();
     let bits = minor_to_major.iter().fold(0u64, |bits, &dim| bits | 1 << dim.min(63));
     if rank < 64 && bits == (1 << rank) - 1 {
@@ -515,7 +512,7 @@ pub(crate) fn misplaced(minor_to_major: &[u64]) -> Option<(usize, Error)> {
     None
 }
 
-/// A type, if it is an unsigned integer.
+/// Checks that a type is an unsigned integer.
 fn unsigned(
     element: Option<PrimitiveType>,
     message: &'static str,
@@ -530,7 +527,7 @@ fn unsigned(
     }
 }
 
-/// `value`, if it fits in XLA's signed 64 bits.
+/// Returns `value` if it fits XLA's signed 64 bits.
 fn checked(message: &'static str, value: u64) -> Result<u64, Error> {
     match i64::try_from(value) {
         Ok(_) => Ok(value),

@@ -1,4 +1,4 @@
-//! Lists as HLO text writes them.
+//! Comma-separated lists, as in HLO text.
 
 use std::fmt;
 

@@ -1,12 +1,12 @@
-//! From a layout and dims to exact addresses.
+//! Lowers a layout and dims to exact offsets.
 //!
-//! Law: for every coordinate, `lower(dims).offset(coord)` is the row-major index of the coordinate's
-//! image under the walk below in [`Layout::final_bounds`].
+//! Law: for every coordinate, `lower(dims).offset(coord)` is the row-major index of the coordinate's image under the walk
+//! below, in [`Layout::final_bounds`].
 //!
-//! The walk, as XLA defines it: write the dims major to minor; for each tile split off one of the most minor
-//! dims per entry of the tile (missing ones count as 1), merge at each `*` into the next more minor one, then
-//! replace them by their quotients by the tile, rounded up, followed by the tile's extents. It is written
-//! once ([`Walk`]) and taken three times: over bounds, over digits (`strided`), and over steps (`stepped`).
+//! The walk, as XLA defines it: write the dims major to minor. For each tile, take one of the most minor dims for each
+//! entry of the tile (missing dims count as 1), and merge at each `*` into the next more minor dim. Replace them by their
+//! quotients by the tile, rounded up, followed by the tile's extents. The walk is written once ([`Walk`]) and used three
+//! times: over bounds, over digits (`strided`), and over steps (`stepped`).
 
 mod stepped;
 mod strided;
@@ -17,23 +17,23 @@ use tilewright_core::{Error, MAX_MODES, TensorLayout};
 
 use crate::{Layout, PrimitiveType, Tile, TileDim};
 
-/// What the walk does to one dim.
+/// The effects of the walk on one dim.
 pub(crate) trait Walk {
     /// A working dim.
     type Axis;
-    /// Why a step cannot be taken.
+    /// The reason why a step is impossible.
     type Stop;
 
     /// A dim of extent 1.
     fn unit(&self) -> Self::Axis;
 
-    /// `major` merged into the next more minor dim.
+    /// Merges `major` into the next more minor dim.
     fn merge(&mut self, major: Self::Axis, minor: Self::Axis) -> Result<Self::Axis, Self::Stop>;
 
-    /// The quotient by `by`, rounded up in extent, and the remainder.
+    /// Returns the quotient by `by`, rounded up in extent, and the remainder.
     fn split(&mut self, axis: Self::Axis, by: u64) -> Result<(Self::Axis, Self::Axis), Self::Stop>;
 
-    /// All tiles applied to `axes`, major to minor.
+    /// Applies all tiles to `axes`, major to minor.
     fn walk(
         &mut self,
         mut axes: Vec<Self::Axis>,
@@ -93,10 +93,9 @@ impl Walk for Bounds {
 }
 
 impl Layout {
-    /// The extents of the tiled array, major to minor: the storage is row-major in them. The rank is
-    /// not limited.
+    /// Returns the extents of the tiled array, major to minor: the storage is row-major in them. The rank is not limited.
     ///
-    /// # Errors
+    /// Those of [`Layout::validate`]; [overflow](Error::is_overflow) if dims merged by `*` exceed 2⁶³ − 1.
     /// As [`Layout::validate`]; [overflow](Error::is_overflow) if dims merged by `*` exceed 2⁶³ − 1.
     ///
     /// ```
@@ -110,11 +109,11 @@ impl Layout {
         Bounds.walk(self.physical(dims), self.tiles())
     }
 
-    /// The length of the storage in elements: the product of the final bounds, rounded up to the tail
-    /// padding alignment; 0 for an empty array.
+    /// Returns the length of the storage in elements: the product of the final bounds, rounded up to the tail padding
+    /// alignment; 0 for an empty array.
     ///
     /// # Errors
-    /// As [`Layout::final_bounds`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements.
+    /// Those of [`Layout::final_bounds`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -127,7 +126,7 @@ impl Layout {
         self.padded(&self.final_bounds(dims)?)
     }
 
-    /// The same, of dims that are in physical order already, the most major first.
+    /// Returns the length of the storage in elements, for dims in physical order, the most major first.
     pub(crate) fn padded_in_order(&self, physical: Vec<u64>) -> Result<u64, Error> {
         self.padded(&Bounds.walk(physical, self.tiles())?)
     }
@@ -151,11 +150,11 @@ impl Layout {
         Ok(padded as u64)
     }
 
-    /// The bytes of the storage: [`Layout::padded_elements`] at the layout's element size, or the
-    /// type's own whole bytes, rounded up to a byte. The metadata prefix is not counted.
+    /// Returns the bytes of the storage: [`Layout::padded_elements`] at the layout's element size, or at the type's
+    /// default of whole bytes, rounded up to a byte. The metadata prefix is not included.
     ///
     /// # Errors
-    /// As [`Layout::padded_elements`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1 bytes;
+    /// Those of [`Layout::padded_elements`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1 bytes;
     /// [unsupported](Error::is_unsupported) for a type without values.
     ///
     /// ```
@@ -187,15 +186,15 @@ impl Layout {
         })
     }
 
-    /// Where each element of an array of these dims lives, exactly, for any nesting of tiles, with `*`
-    /// and with alignment.
+    /// Lowers the layout for an array of these dims to an exact map from coordinates to offsets, for any nesting of
+    /// tiles, with `*` and with alignment.
     ///
-    /// The result is strided wherever every tile boundary falls between digits of the dims; otherwise
-    /// it has the steps of XLA's algorithm. Digits of extent 1 are left out, unless a dim has no
-    /// other. An empty array has its dims' order and no storage.
+    /// The result is strided if every tile boundary falls between digits of the dims; otherwise it has the steps of
+    /// XLA's algorithm. Digits of extent 1 are omitted, unless a dim has no other. An empty array has the order of its dims and
+    /// no storage.
     ///
     /// # Errors
-    /// As [`Layout::padded_elements`]; [limit](Error::is_limit) beyond 32 dims, digits or steps.
+    /// Those of [`Layout::padded_elements`]; [limit](Error::is_limit) beyond 32 dims, digits or steps.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -207,7 +206,7 @@ impl Layout {
     /// let uneven = Layout::parse("{1,0:T(3,4)(2,1)}").unwrap().lower(&[6, 4]).unwrap();
     /// assert!(!uneven.is_strided());
     /// assert_eq!((uneven.offset(&[5, 3]), uneven.capacity()), (Ok(30), 32));
-    /// // Core's values have at most 32 dims.
+    /// // Values of the core have at most 32 dims.
     /// assert!(Layout::descending(33).lower(&[1; 33]).unwrap_err().is_limit());
     /// ```
     pub fn lower(&self, dims: &[u64]) -> Result<TensorLayout, Error> {

@@ -1,13 +1,13 @@
-//! Elements narrower than a byte, packed and unpacked.
+//! Packing and unpacking of elements narrower than a byte.
 //!
-//! Element 0 is in the low bits of byte 0. Law: `unpack(bits, pack(bits, x), x.len(), sign)` is `x` for
-//! values that `bits` bits hold, and a packed array takes `⌈n · bits / 8⌉` bytes: XLA's run-time helper
-//! allocates `⌊n · bits / 8⌋`, one byte short for odd counts. Source: XLA's `PackIntN`, `UnpackIntN`.
+//! Element 0 is in the low bits of byte 0. Law: `unpack(bits, pack(bits, x), x.len(), sign)` is `x` for values that fit
+//! `bits` bits. A packed array takes `⌈n · bits / 8⌉` bytes; XLA's run-time helper allocates `⌊n · bits / 8⌋`, one byte short
+//! for odd counts. Source: XLA's `PackIntN`, `UnpackIntN`.
 
 use tilewright_core::Error;
 
-/// One element per byte, to `bits` bits per element: the low bits of each byte are taken, the bits
-/// behind the last element are 0. A negative number is its byte in two's complement.
+/// Packs elements of one byte each into `bits` bits per element. The low bits of each byte are taken; the bits after the
+/// last element are 0. A negative number is its byte in two's complement.
 ///
 /// # Errors
 /// [unsupported](Error::is_unsupported) unless `bits` is 1, 2 or 4.
@@ -28,12 +28,12 @@ pub fn pack(bits: u32, elements: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(elements.chunks((8 / bits) as usize).map(byte).collect())
 }
 
-/// `count` elements of `bits` bits each, one per byte; with `signed`, the top bit of an element fills
-/// the bits above it.
+/// Unpacks `count` elements of `bits` bits each into one byte per element. With `signed`, the top bit of an element
+/// fills the bits above it.
 ///
 /// # Errors
-/// [unsupported](Error::is_unsupported) unless `bits` is 1, 2 or 4;
-/// [mismatch](Error::is_mismatch) unless there are exactly the bytes that `count` elements take.
+/// [unsupported](Error::is_unsupported) unless `bits` is 1, 2 or 4; [mismatch](Error::is_mismatch) unless `packed` has
+/// exactly the bytes of `count` elements.
 ///
 /// ```
 /// use tilewright_xla::packing::unpack;
@@ -58,7 +58,7 @@ pub fn unpack(bits: u32, packed: &[u8], count: usize, signed: bool) -> Result<Ve
     Ok(elements.take(count).map(|(byte, at)| element(byte >> place(at), bits, signed)).collect())
 }
 
-/// The low `bits` bits of a byte.
+/// Returns the low `bits` bits of a byte.
 fn element(byte: u8, bits: u32, signed: bool) -> u8 {
     let above = 8 - bits;
     if signed { ((byte << above) as i8 >> above) as u8 } else { byte << above >> above }

@@ -1,4 +1,4 @@
-//! An array's shape with the padding of the original proto, as one value.
+//! The shape of an array with the padding of the original proto, as one value.
 //!
 //! Law: the offset of an element is its offset in an array whose dims are the widths; `padded[i] ≥ dims[i]`.
 
@@ -8,10 +8,11 @@ use tilewright_core::{Error, Fill, ParseError, TensorLayout};
 
 use crate::{ArrayShape, Dim, Layout, Padded, PaddingValue, PrimitiveType};
 
-/// `f32[2,3]{0,1}pad(3,5)fill(0)`: an array's shape whose dims are padded to widths, and the value of the padding.
+/// The shape of an array whose dims are padded to widths, and the value of the padding:
+/// `f32[2,3]{0,1}pad(3,5)fill(0)`.
 ///
-/// It is checked when it is made: its dims are static, and its storage takes fewer than 2⁶³ bytes. A rank is at most that of a
-/// [`TensorLayout`].
+/// The constructors check it: its dims are static, its storage takes fewer than 2⁶³ bytes, and its rank is at most that
+/// of a [`TensorLayout`].
 ///
 /// Source: XLA's `xla_data.proto` until 2018, `Layout` with `padded_dimensions` and `padding_value`.
 ///
@@ -21,7 +22,7 @@ use crate::{ArrayShape, Dim, Layout, Padded, PaddingValue, PrimitiveType};
 /// let padded = PaddedShape::new(&shape, &[3, 5], PaddingValue::Zero).unwrap();
 /// assert_eq!(padded.to_string(), "f32[2,3]{0,1}pad(3,5)fill(0)");
 /// assert_eq!((padded.capacity(), padded.tensor().offset(&[1, 2])), (15, Ok(7)));
-/// // A width is what a dim is padded to.
+/// // A width is the padded size of a dim.
 /// assert!(PaddedShape::new(&shape, &[1, 5], PaddingValue::Zero).unwrap_err().is_illegal());
 /// ```
 #[doc(alias = "padded_dimensions")]
@@ -38,10 +39,10 @@ pub struct PaddedShape {
 }
 
 impl PaddedShape {
-    /// The array `shape` with each dim padded to a width.
+    /// Creates the array `shape` with each dim padded to a width.
     ///
     /// # Errors
-    /// As [`PaddedShape::with_padding`].
+    /// Those of [`PaddedShape::with_padding`].
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, PaddedShape, PaddingValue};
@@ -58,11 +59,11 @@ impl PaddedShape {
         PaddedShape::with_padding(shape, Padded::new(widths, value.into()))
     }
 
-    /// The array `shape` under this padding, whose fill may be a pattern of bits.
+    /// Creates the array `shape` with this padding, whose fill may be a pattern of bits.
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for dims that are not static; [overflow](Error::is_overflow) beyond 2⁶³ − 1
-    /// bytes; as [`ArrayShape::validate`] and [`Padded::lower`].
+    /// bytes; those of [`ArrayShape::validate`] and [`Padded::lower`].
     ///
     /// ```
     /// use tilewright_core::Fill;
@@ -83,10 +84,10 @@ impl PaddedShape {
         Ok(PaddedShape { element_type: shape.element_type, extents, layout, padded, tensor, bytes })
     }
 
-    /// Reads `f32[2,3]{0,1}pad(3,5)fill(0)`; white space may stand between the parts.
+    /// Reads `f32[2,3]{0,1}pad(3,5)fill(0)`, with optional white space between the parts.
     ///
     /// # Errors
-    /// The error names the bytes at fault.
+    /// A [`ParseError`] with the byte span at fault.
     ///
     /// ```
     /// use tilewright_xla::PaddedShape;
@@ -101,7 +102,7 @@ impl PaddedShape {
             .map_err(|error| ParseError::refused((0, text.len()), error))
     }
 
-    /// The type of an element.
+    /// Returns the type of an element.
     ///
     /// ```
     /// use tilewright_xla::{PaddedShape, PrimitiveType};
@@ -112,7 +113,7 @@ impl PaddedShape {
         self.element_type
     }
 
-    /// The extents of the array, without padding.
+    /// Returns the extents of the array, without padding.
     ///
     /// ```
     /// use tilewright_xla::PaddedShape;
@@ -122,7 +123,7 @@ impl PaddedShape {
         &self.extents
     }
 
-    /// The width that each dim is padded to.
+    /// Returns the width to which each dim is padded.
     ///
     /// ```
     /// use tilewright_xla::PaddedShape;
@@ -133,7 +134,7 @@ impl PaddedShape {
         &self.padded.widths
     }
 
-    /// The order of the dims.
+    /// Returns the layout, which gives the order of the dims.
     ///
     /// ```
     /// use tilewright_xla::PaddedShape;
@@ -144,13 +145,13 @@ impl PaddedShape {
         &self.layout
     }
 
-    /// The widths and the fill.
+    /// Returns the widths and the fill.
     #[cfg(feature = "proto")]
     pub(crate) fn padding(&self) -> &Padded {
         &self.padded
     }
 
-    /// The fill of the padding.
+    /// Returns the fill of the padding.
     ///
     /// ```
     /// use tilewright_core::Fill;
@@ -161,7 +162,7 @@ impl PaddedShape {
         self.padded.fill
     }
 
-    /// The fill of the padding in the proto's words; `None` for a pattern of bits, for which it has none.
+    /// Returns the fill of the padding as the proto's enum; `None` for a pattern of bits, which the proto lacks.
     ///
     /// ```
     /// use tilewright_xla::{PaddedShape, PaddingValue};
@@ -175,7 +176,7 @@ impl PaddedShape {
         PaddingValue::try_from(self.padded.fill).ok()
     }
 
-    /// The length of the storage in elements, padding included.
+    /// Returns the length of the storage in elements, padding included.
     ///
     /// ```
     /// use tilewright_xla::PaddedShape;
@@ -185,7 +186,7 @@ impl PaddedShape {
         self.tensor.capacity()
     }
 
-    /// The bytes of the storage, padding included.
+    /// Returns the size of the storage in bytes, padding included.
     ///
     /// ```
     /// use tilewright_xla::PaddedShape;
@@ -209,7 +210,7 @@ impl PaddedShape {
         self.padded.is_padded(&self.extents)
     }
 
-    /// Returns where each element lives.
+    /// Returns the map from coordinates to offsets.
     ///
     /// ```
     /// use tilewright_core::Place;

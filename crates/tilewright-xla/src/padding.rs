@@ -1,6 +1,6 @@
-//! The original proto's padding: `padded_dimensions` and `padding_value`, as `pad(3,5)fill(0)`.
+//! The padding of the original proto: `padded_dimensions` and `padding_value`, as `pad(3,5)fill(0)`.
 //!
-//! Law: the offset of a coordinate is that in an array whose dims are the widths.
+//! Law: the offset of a coordinate is its offset in an array whose dims are the widths.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use tilewright_core::{Error, Fill, ParseError, TensorLayout};
 
 use crate::{Layout, list, text, text::Cursor};
 
-/// The width in memory of each logical dim, and what the cells behind a dim's data hold.
+/// The width in memory of each logical dim, and the value of the cells after a dim's data.
 ///
-/// XLA dropped both in 2018; layouts written that way still mean this. Padding is no part of the
-/// shape: it changes addresses and sizes, nothing else.
+/// XLA removed both in 2018; layouts written before still mean this. Padding is not part of the shape: it changes only
+/// offsets and sizes.
 ///
 /// Source: XLA's `xla_data.proto` until 2018, `padded_dimensions` and `padding_value`.
 ///
@@ -35,7 +35,7 @@ pub struct Padded {
 }
 
 impl Padded {
-    /// Padding of each dim to a width.
+    /// Creates a padding of each dim to a width.
     ///
     /// ```
     /// use tilewright_core::Fill;
@@ -46,7 +46,7 @@ impl Padded {
         Padded { widths: widths.to_vec(), fill }
     }
 
-    /// The width that each logical dim is padded *to*.
+    /// Returns the width *to* which each logical dim is padded.
     ///
     /// ```
     /// assert_eq!(tilewright_xla::Padded::parse("pad(3,5)").unwrap().widths(), [3, 5]);
@@ -55,7 +55,7 @@ impl Padded {
         &self.widths
     }
 
-    /// The fill of the padding.
+    /// Returns the fill of the padding.
     ///
     /// ```
     /// use tilewright_core::Fill;
@@ -65,11 +65,11 @@ impl Padded {
         self.fill
     }
 
-    /// Reads `pad(3,5)` or `pad(3,5)fill(0)`; fills are `0`, `one`, `lowest`, `highest`, `unknown` and
-    /// `0x` with hex digits.
+    /// Reads `pad(3,5)` or `pad(3,5)fill(0)`; fills are `0`, `one`, `lowest`, `highest`, `unknown` and `0x` with hex
+    /// digits.
     ///
     /// # Errors
-    /// Where and why the text is no padding; a fill without `pad` is none.
+    /// A [`ParseError`] with the byte span at fault; a fill without `pad` is an error.
     ///
     /// ```
     /// use tilewright_xla::Padded;
@@ -80,7 +80,7 @@ impl Padded {
         text::whole(text, read)
     }
 
-    /// Whether a width exceeds its dim.
+    /// Returns whether a width exceeds its dim.
     ///
     /// ```
     /// use tilewright_xla::Padded;
@@ -91,7 +91,7 @@ impl Padded {
         self.widths.iter().zip(dims).any(|(width, dim)| width > dim)
     }
 
-    /// Whether arrays of these dims can be padded so.
+    /// Checks that arrays of these dims can have this padding.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) for another number of widths than dims;
@@ -124,13 +124,12 @@ impl Padded {
         Ok(())
     }
 
-    /// Where each element lives: as in an array of the padded widths, in `layout`'s order. An empty
+    /// Lowers to a map from coordinates to offsets: that of an array of the padded widths, in `layout`'s order. An empty
     /// array keeps its padded cells.
     ///
     /// # Errors
-    /// As [`Padded::validate`] and [`Layout::validate`]; [unsupported](Error::is_unsupported) for a
-    /// layout with tiles or alignment, which came after this padding went;
-    /// [overflow](Error::is_overflow) beyond 2⁶³ − 1 cells.
+    /// Those of [`Padded::validate`] and [`Layout::validate`]; [unsupported](Error::is_unsupported) for a layout with
+    /// tiles or alignment, which are newer than this padding; [overflow](Error::is_overflow) beyond 2⁶³ − 1 cells.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Padded};
@@ -159,7 +158,7 @@ impl Padded {
 /// Reads a fill: `0`, `one`, `lowest`, `highest`, `unknown`, or `0x` and hex digits.
 ///
 /// # Errors
-/// Where and why the text is no fill.
+/// A [`ParseError`] with the byte span at fault.
 ///
 /// ```
 /// use tilewright_core::Fill;
@@ -171,7 +170,7 @@ pub fn parse_fill(text: &str) -> Result<Fill, ParseError> {
     text::whole(text, fill)
 }
 
-/// A fill as [`parse_fill`] reads it; `None` if nothing is promised.
+/// Returns the text of a fill that [`parse_fill`] reads; `None` if nothing is promised.
 ///
 /// ```
 /// use tilewright_core::Fill;

@@ -1,4 +1,4 @@
-//! `PaddingValue`: what the padding of an array holds, in the words of XLA's proto.
+//! [`PaddingValue`]: the value of the padding of an array, as an enum of XLA's proto.
 
 use tilewright_core::{Error, Fill};
 
@@ -12,13 +12,13 @@ use tilewright_core::{Error, Fill};
 /// assert_eq!((PaddingValue::Zero.number(), PaddingValue::Zero.name()), (1, "ZERO_PAD"));
 /// assert_eq!(Fill::from(PaddingValue::Lowest), Fill::Lowest);
 /// assert_eq!(PaddingValue::try_from(Fill::One), Ok(PaddingValue::One));
-/// // A pattern of bits has no word there.
+/// // The enum has no value for a pattern of bits.
 /// assert!(PaddingValue::try_from(Fill::Bits(0x7fc0)).unwrap_err().is_unsupported());
 /// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PaddingValue {
-    /// Nothing is promised.
+    /// No promise.
     #[default]
     Invalid = 0,
     /// Zero.
@@ -44,7 +44,7 @@ const ALL: [(PaddingValue, &str, Fill); 6] = [
 ];
 
 impl PaddingValue {
-    /// The number in the proto.
+    /// Returns the number in the proto.
     ///
     /// ```
     /// use tilewright_xla::PaddingValue;
@@ -54,7 +54,7 @@ impl PaddingValue {
         self as i32
     }
 
-    /// The name in the proto.
+    /// Returns the name in the proto.
     ///
     /// ```
     /// use tilewright_xla::PaddingValue;
@@ -64,7 +64,7 @@ impl PaddingValue {
         ALL[self as usize].1
     }
 
-    /// The value with this number in the proto.
+    /// Returns the value with this number in the proto.
     ///
     /// ```
     /// use tilewright_xla::PaddingValue;
@@ -84,7 +84,7 @@ impl From<PaddingValue> for Fill {
 }
 
 /// # Errors
-/// [unsupported](Error::is_unsupported) for given bits.
+/// [unsupported](Error::is_unsupported) for a pattern of bits.
 impl TryFrom<Fill> for PaddingValue {
     type Error = Error;
 

@@ -1,16 +1,16 @@
-//! Permutations as lists of numbers: `p[i]` is where item `i` of the result comes from.
+//! Permutations as lists of numbers: `p[i]` is the position from which item `i` of the result is taken.
 //!
 //! Laws: `permute_inverse(permute(x, p), p) = x`; `permute(x, compose(p, q)) = permute(permute(x, p), q)`;
 //! `compose(p, inverse(p))` is the identity. Source: XLA's `permutation_util`.
 
 use tilewright_core::Error;
 
-/// `number` as an index; beyond every list if it does not fit.
+/// Returns `number` as an index; `usize::MAX` if it does not fit.
 pub(crate) fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Whether the list names each number below its length once.
+/// Returns whether the list contains each number below its length once.
 ///
 /// ```
 /// use tilewright_xla::permutation::is_permutation;
@@ -22,7 +22,7 @@ pub fn is_permutation(permutation: &[u64]) -> bool {
     check(permutation, permutation.len()).is_ok()
 }
 
-/// Whether the list is `0, 1, 2, …`.
+/// Returns whether the list is `0, 1, 2, …`.
 ///
 /// ```
 /// use tilewright_xla::permutation::is_identity;
@@ -33,11 +33,11 @@ pub fn is_identity(permutation: &[u64]) -> bool {
     permutation.iter().zip(0..).all(|(&entry, at)| entry == at)
 }
 
-/// The items in another order: `result[i] = items[permutation[i]]`.
+/// Returns the items in another order: `result[i] = items[permutation[i]]`.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) for another number of entries than items;
-/// [illegal](Error::is_illegal) for a list that is no permutation.
+/// [mismatch](Error::is_mismatch) for another number of entries than items; [illegal](Error::is_illegal) for a list
+/// that is not a permutation.
 ///
 /// ```
 /// use tilewright_xla::permutation::permute;
@@ -50,10 +50,10 @@ pub fn permute<T: Clone>(items: &[T], permutation: &[u64]) -> Result<Vec<T>, Err
     Ok(permutation.iter().filter_map(|&from| items.get(index(from))).cloned().collect())
 }
 
-/// The items put back: `result[permutation[i]] = items[i]`.
+/// Returns the items in the inverse order: `result[permutation[i]] = items[i]`.
 ///
 /// # Errors
-/// As [`permute`].
+/// Those of [`permute`].
 ///
 /// ```
 /// use tilewright_xla::permutation::permute_inverse;
@@ -65,10 +65,10 @@ pub fn permute_inverse<T: Clone>(items: &[T], permutation: &[u64]) -> Result<Vec
     permute(items, &inverted(permutation))
 }
 
-/// The permutation that undoes another.
+/// Returns the inverse permutation.
 ///
 /// # Errors
-/// [illegal](Error::is_illegal) for a list that is no permutation.
+/// [illegal](Error::is_illegal) for a list that is not a permutation.
 ///
 /// ```
 /// use tilewright_xla::permutation::inverse;
@@ -81,10 +81,10 @@ pub fn inverse(permutation: &[u64]) -> Result<Vec<u64>, Error> {
     Ok(inverted(permutation))
 }
 
-/// First `first`, then `second`: `result[i] = first[second[i]]`.
+/// Composes permutations, `first` before `second`: `result[i] = first[second[i]]`.
 ///
 /// # Errors
-/// As [`permute`].
+/// Those of [`permute`].
 ///
 /// ```
 /// use tilewright_xla::permutation::compose;
@@ -97,7 +97,7 @@ pub fn compose(first: &[u64], second: &[u64]) -> Result<Vec<u64>, Error> {
     permute(first, second)
 }
 
-/// The inverse of what is known to be a permutation.
+/// Returns the inverse of a list that is known to be a permutation.
 pub(crate) fn inverted(permutation: &[u64]) -> Vec<u64> {
     let mut inverse = vec![0; permutation.len()];
     for (&entry, at) in permutation.iter().zip(0..) {
@@ -108,7 +108,7 @@ pub(crate) fn inverted(permutation: &[u64]) -> Vec<u64> {
     inverse
 }
 
-/// Whether the list is a permutation of `len` items.
+/// Checks that the list is a permutation of `len` items.
 pub(crate) fn check(permutation: &[u64], len: usize) -> Result<(), Error> {
     if permutation.len() != len {
         return Err(Error::mismatch(

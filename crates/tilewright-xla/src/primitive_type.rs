@@ -1,4 +1,4 @@
-//! XLA's types: their numbers, and which element type of core each one is.
+//! XLA's types: their numbers, and the element type of the core for each.
 //!
 //! Source: `xla_data.proto`, `PrimitiveType`.
 
@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 
 use tilewright_core::{Dtype, ParseError};
 
-/// XLA's types: what an array holds, and the kinds of shapes that are no arrays.
+/// XLA's types: the element types of arrays, and the kinds of shapes that are not arrays.
 ///
 /// Source: XLA's `xla_data.proto`, `PrimitiveType`.
 ///
@@ -49,7 +49,7 @@ pub enum PrimitiveType {
     F64 = 12,
     /// The type of a tuple shape.
     Tuple = 13,
-    /// A value XLA knows nothing about.
+    /// A value of unknown type.
     Opaque = 14,
     /// Complex number of two 32-bit floats.
     C64 = 15,
@@ -85,7 +85,7 @@ pub enum PrimitiveType {
     S1 = 30,
     /// Unsigned integer of 1 bit.
     U1 = 31,
-    /// Float of 4 bits, 2 exponent and 1 mantissa bits: finite, no NaN.
+    /// Float of 4 bits, 2 exponent and 1 mantissa bits: finite, without NaN.
     F4e2m1fn = 32,
     /// Float of 8 bits, 8 exponent and 0 mantissa bits: unsigned powers of two, 2⁻¹²⁷ to 2¹²⁷, NaN 0xff.
     F8e8m0fnu = 33,
@@ -95,12 +95,12 @@ pub enum PrimitiveType {
 
 use PrimitiveType::*;
 
-/// What a type is.
+/// The meaning of a type.
 #[derive(Clone, Copy)]
 enum Is {
-    /// A type of elements, with the names and widths that core lists.
+    /// A type of elements, with the names and widths that the core lists.
     Array(Dtype),
-    /// A kind of shape that is no array, by its text name.
+    /// A kind of shape that is not an array, with its name in text.
     Other(&'static str),
 }
 
@@ -146,7 +146,7 @@ const TABLE: [(PrimitiveType, Is); 35] = [
 ];
 
 impl PrimitiveType {
-    /// Every type, in the order of the proto numbers.
+    /// Iterates over every type, in the order of the proto numbers.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -157,7 +157,7 @@ impl PrimitiveType {
         TABLE.iter().map(|&(primitive, _)| primitive)
     }
 
-    /// The proto enum number.
+    /// Returns the number in the proto enum.
     ///
     /// Source: `xla_data.proto`, `PrimitiveType`.
     ///
@@ -169,7 +169,7 @@ impl PrimitiveType {
         self as i32
     }
 
-    /// The type with this proto enum number.
+    /// Returns the type with this number in the proto enum.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -181,7 +181,7 @@ impl PrimitiveType {
         Some(row.0)
     }
 
-    /// The name in HLO text.
+    /// Returns the name in HLO text.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -194,7 +194,7 @@ impl PrimitiveType {
         }
     }
 
-    /// The element type; `None` for a kind of shape that is no array.
+    /// Returns the element type; `None` for a kind of shape that is not an array.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -209,7 +209,7 @@ impl PrimitiveType {
         }
     }
 
-    /// XLA's type of these elements, where XLA has one.
+    /// Returns XLA's type of these elements; `None` if XLA lacks the type.
     ///
     /// ```
     /// use tilewright_core::Dtype;
@@ -222,7 +222,7 @@ impl PrimitiveType {
         PrimitiveType::all().find(|primitive| primitive.dtype() == Some(dtype))
     }
 
-    /// The type with this name in HLO text; names are lower-case.
+    /// Returns the type with this name in HLO text; names are lower-case.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -233,8 +233,8 @@ impl PrimitiveType {
         PrimitiveType::all().find(|primitive| primitive.name() == name)
     }
 
-    /// The width of a value in bits; 1 for `pred`; `None` for a type without values of its own
-    /// (tuple, token, opaque, buffer, invalid).
+    /// Returns the width of a value in bits; 1 for `pred`; `None` for a type without values of its own (tuple, token,
+    /// opaque, buffer, invalid).
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -249,12 +249,11 @@ impl PrimitiveType {
         }
     }
 
-    /// The bits one element takes in storage when its layout says nothing: whole bytes, so 8 for
-    /// every narrower type.
+    /// Returns the default width of an element in storage, in bits: whole bytes, so 8 for every narrower type.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
-    /// // Half of each byte stays empty unless the layout says `E(4)`.
+    /// // Half of each byte is unused unless the layout has `E(4)`.
     /// assert_eq!((PrimitiveType::S4.storage_bits(), PrimitiveType::S4.bits()), (Some(8), Some(4)));
     /// assert_eq!(PrimitiveType::Token.storage_bits(), None);
     /// ```
@@ -265,7 +264,7 @@ impl PrimitiveType {
         }
     }
 
-    /// Whether arrays may hold it.
+    /// Returns whether arrays may have this element type.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -276,9 +275,9 @@ impl PrimitiveType {
         self.dtype().is_some()
     }
 
-    /// The name closest to a word that is none: that of another spelling of the type, in either case, `i` for
-    /// `s`, or one edit away (a letter added, dropped or replaced, or two neighbours swapped) among the types of
-    /// the kind that the letters say.
+    /// Returns the name closest to a word that is not a name: that of another spelling of the type, in either case, `i`
+    /// for `s`, or one edit away (a letter added, dropped or replaced, or two neighbours swapped) among the types of the kind
+    /// that the letters indicate.
     pub(crate) fn nearest(word: &str) -> Option<&'static str> {
         let lower = word.to_ascii_lowercase();
         let signed = lower.strip_prefix('i').map(|width| format!("s{width}"));
@@ -295,7 +294,7 @@ impl PrimitiveType {
     }
 }
 
-/// Whether the words are at most one edit apart; long ones are not looked at.
+/// Returns whether the words are at most one edit apart; long words are not compared.
 fn is_near(a: &str, b: &str) -> bool {
     b.len() <= a.len() + 1 && strsim::osa_distance(a, b) <= 1
 }
@@ -376,7 +375,7 @@ mod tests {
             ("BF16", "bf16"),
             ("float32", "f32"),
             ("fp8", "f8e4m3fn"),
-            // `s8` is as near, and of another kind.
+            // `s8` is as near, but of another kind.
             ("f8", ""),
             ("q4_0", ""),
         ] {

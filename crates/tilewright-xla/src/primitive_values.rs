@@ -5,8 +5,8 @@ use tilewright_core::{Error, Fill};
 use crate::PrimitiveType;
 
 impl PrimitiveType {
-    /// The bit pattern of the lowest value: −∞ for floats that have it, else the finite lowest.
-    /// `None` for complex numbers, which have no order, and types without values.
+    /// Returns the bit pattern of the lowest value: −∞ for floats that have it, otherwise the lowest finite value. `None`
+    /// for complex numbers, which have no order, and for types without values.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -18,12 +18,12 @@ impl PrimitiveType {
         self.dtype()?.lowest()
     }
 
-    /// The bit pattern of the highest value: +∞ for floats that have it, else the finite highest.
-    /// `None` as for [`PrimitiveType::lowest`].
+    /// Returns the bit pattern of the highest value: +∞ for floats that have it, otherwise the highest finite value.
+    /// `None` for complex numbers, which have no order, and for types without values.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
-    /// // Infinity in f32; the finite 448 in a type that has none.
+    /// // Infinity in f32; the finite 448 in a type without infinity.
     /// assert_eq!(PrimitiveType::F32.highest(), Some(u128::from(f32::INFINITY.to_bits())));
     /// assert_eq!(PrimitiveType::F8e4m3fn.highest(), Some(0x7e));
     /// assert_eq!(PrimitiveType::S8.highest(), Some(0x7f));
@@ -32,8 +32,8 @@ impl PrimitiveType {
         self.dtype()?.highest()
     }
 
-    /// The bit pattern of one; 1 + 0i for complex numbers. `None` for `s1`, whose values are 0 and
-    /// −1, and for types without values.
+    /// Returns the bit pattern of one, and of 1 + 0i for complex numbers. `None` for `s1`, whose values are 0 and −1, and
+    /// for types without values.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -46,9 +46,9 @@ impl PrimitiveType {
         self.dtype()?.one()
     }
 
-    /// The bit pattern of a fill, in the low bits; 0 where nothing or nothing in particular is
-    /// promised. [`Fill::Zero`] is the all-zero pattern, which `f8e8m0fnu` reads as 2⁻¹²⁷, for want of
-    /// a zero. As [`Dtype::fill_bits`](tilewright_core::Dtype::fill_bits).
+    /// Returns the bit pattern of a fill, in the low bits; 0 for [`Fill::Unspecified`] and [`Fill::Unknown`].
+    /// [`Fill::Zero`] is the all-zero pattern, which `f8e8m0fnu`, a type without a zero, reads as 2⁻¹²⁷. Equal to
+    /// [`Dtype::fill_bits`](tilewright_core::Dtype::fill_bits).
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) for [`Fill::Bits`] wider than the type;

@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::Shape;
 
-/// What a computation takes and gives.
+/// The shapes of a computation's parameters and result.
 ///
-/// Text: `(x: f32[2]{0}, (unknown): token[]) -> f32[7]{0}`; a parameter without a name prints as
-/// `(unknown)`. Printed names read back if they consist of letters, digits and `_.-%`.
+/// Text: `(x: f32[2]{0}, (unknown): token[]) -> f32[7]{0}`; a parameter without a name prints as `(unknown)`. Printed
+/// names read back if they consist of letters, digits and `_.-%`.
 ///
 /// Source: XLA's `xla/shape.h`.
 ///
@@ -27,7 +27,7 @@ use crate::Shape;
 pub struct ProgramShape {
     /// The parameters, in order.
     pub parameters: Vec<Parameter>,
-    /// What the program gives.
+    /// The shape of the result.
     pub result: Shape,
 }
 
@@ -42,15 +42,14 @@ pub struct ProgramShape {
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
-    /// Its name; empty if it has none.
+    /// The name of the parameter; empty if it has none.
     pub name: String,
-    /// Its shape.
+    /// The shape of the parameter.
     pub shape: Shape,
 }
 
 impl ProgramShape {
-    /// The program's shape without layouts, as XLA's `ToString` writes it; [`fmt::Display`] writes the
-    /// layouts that are there.
+    /// Displays the program's shape without layouts, as XLA's `ToString` does; [`fmt::Display`] includes the layouts.
     ///
     /// ```
     /// use tilewright_xla::ProgramShape;

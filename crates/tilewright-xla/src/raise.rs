@@ -1,11 +1,10 @@
-//! From exact addresses back to an XLA layout.
+//! Converts an exact map from coordinates to offsets back to an XLA layout.
 //!
 //! Law: `Layout::of(t)?.lower(t.extents())` is the same map as `t` with the same capacity.
 //!
-//! Every dense order of nested digits can be said in tiles, with whatever gaps between them: a tile
-//! moves the low digits of some dims behind their high digits, and a tile larger than what it tiles
-//! pads. So the search (`search`) builds tiles for a number of dim orders, and the shortest text whose
-//! lowering is the same map wins. Nothing is returned on trust.
+//! Tiles express every dense order of nested digits, with any gaps between them: a tile moves the low digits of some dims
+//! after their high digits, and a tile larger than its dims pads. The search (`search`) builds tiles for a number of dim
+//! orders, and the shortest text whose lowering is the same map wins. Every result is checked.
 
 mod digits;
 mod search;
@@ -15,17 +14,16 @@ use tilewright_core::{Error, TensorLayout};
 use crate::Layout;
 use digits::{Digit, digits};
 
-/// Up to this many dims of more than one coordinate, every order of them is tried.
+/// The number of dims of more than one coordinate up to which every order of them is tried.
 const ALL_ORDERS: usize = 4;
 
 impl Layout {
-    /// The shortest XLA layout found that puts every element where `tensor` does, in a storage of the
-    /// same length.
+    /// Returns the shortest XLA layout found that stores every element at the offset of `tensor`, in a storage of the same
+    /// length.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) where no tiles say the map: an offset, a swizzle,
-    /// backwards or repeated strides, digits that interleave, a storage that ends inside its last
-    /// tile, an empty array with storage, or steps.
+    /// [unsupported](Error::is_unsupported) if no tiles express the map: for an offset, a swizzle, backwards or repeated
+    /// strides, digits that interleave, a storage that ends inside its last tile, an empty array with storage, or steps.
     ///
     /// ```
     /// use tilewright_core::{Layout as Strided, TensorLayout};
@@ -58,7 +56,7 @@ impl Layout {
     }
 }
 
-/// Whether a layout lowers to the same map and capacity.
+/// Returns whether a layout lowers to the same map and capacity.
 fn says(layout: &Layout, tensor: &TensorLayout, target: &[Digit]) -> bool {
     layout.lower(tensor.extents()).is_ok_and(|lowered| {
         lowered.capacity() == tensor.capacity()
@@ -73,7 +71,7 @@ fn candidates(tensor: &TensorLayout, target: &[Digit]) -> Result<Vec<Layout>, Er
     let mut found = Vec::new();
     for order in orders(tensor, target) {
         for digits in [&written[..], target] {
-            // A storage longer than the digits need is a tile where the axes cover it, else `L`.
+            // A storage longer than the digits need is a tile if the axes cover it, otherwise `L`.
             for by_tile in [covers, !covers] {
                 found.extend(search::layout(&order, digits, tensor, by_tile));
             }
@@ -142,7 +140,7 @@ fn refuse_unnested(digits: &[Digit], capacity: u64) -> Result<(), Error> {
     }
 }
 
-/// Orders of the dims to try, each major to minor.
+/// Returns the orders of the dims to try, each major to minor.
 fn orders(tensor: &TensorLayout, target: &[Digit]) -> Vec<Vec<usize>> {
     let of = |dim: usize| target.iter().filter(move |digit| digit.dim == dim);
     let mut orders = vec![
@@ -162,8 +160,8 @@ fn orders(tensor: &TensorLayout, target: &[Digit]) -> Vec<Vec<usize>> {
     orders
 }
 
-/// The dims by a stride, the largest first; dims without one count by their first mode's. Dims at the
-/// same stride stay in ascending order.
+/// Returns the dims by a stride, the largest first; dims without one use that of their first mode. Dims at the same
+/// stride stay in ascending order.
 fn by_stride(tensor: &TensorLayout, stride: impl Fn(usize) -> Option<u64>) -> Vec<usize> {
     let written = |dim: usize| {
         let modes = tensor.layout().axis(dim).unwrap_or(&[]);

@@ -1,22 +1,22 @@
-//! Whether two shapes mean the same bytes, however they are written.
+//! Comparison of two shapes by their stored bytes, however they are written.
 //!
-//! Law: shapes of equal dims are semantically equal iff every element has the same bits at the same
-//! place of storages of equal length. So `E` at the natural width equals none, a tile without effect
-//! equals no tile, and two ways to write one order of the elements are one.
+//! Law: shapes of equal dims are semantically equal iff every element has the same bits at the same position, in storages
+//! of equal length. `E` at the natural width therefore equals none, a tile without effect equals no tile, and two spellings
+//! of one order of the elements are equal.
 
 use tilewright_core::Error;
 
 use crate::{ArrayShape, Layout, Split, permutation::index};
 
 impl ArrayShape {
-    /// Whether two shapes of equal element types and dims are stored by the same bytes, where `==` asks
-    /// whether they are written alike. Memory spaces, metadata prefixes and splits count; an absent
-    /// layout is the row-major one. What is written alike is equal whatever it is, unbounded dims included.
+    /// Returns whether two shapes of equal element types and dims are stored as the same bytes; `==` compares how they
+    /// are written. Memory spaces, metadata prefixes and splits are compared; an absent layout is the row-major one. Shapes
+    /// that are written alike are equal whatever they contain, unbounded dims included.
     ///
-    /// For shapes of different dims ask [`ArrayShape::reshape_is_bitcast`].
+    /// [`ArrayShape::reshape_is_bitcast`] compares shapes of different dims.
     ///
     /// # Errors
-    /// As [`ArrayShape::extents`] and [`Layout::lower`]; [undecided](Error::is_undecided) as
+    /// Those of [`ArrayShape::extents`] and [`Layout::lower`]; [undecided](Error::is_undecided) as in
     /// [`same_function`](tilewright_core::TensorLayout::same_function), never a guess.
     ///
     /// ```
@@ -42,7 +42,7 @@ impl ArrayShape {
         same_map(&self.layout_or_default(), &other.layout_or_default(), &self.extents()?)
     }
 
-    /// Whether elements have the same bits, the storages the same length, in the same memory.
+    /// Returns whether elements have the same width, and the storages the same length, memory and metadata prefix.
     pub(crate) fn same_storage(&self, other: &ArrayShape) -> Result<bool, Error> {
         let (a, b) = (self.layout_or_default(), other.layout_or_default());
         Ok(self.element_bits()? == other.element_bits()?
@@ -52,7 +52,7 @@ impl ArrayShape {
     }
 }
 
-/// The splits by logical dim.
+/// Returns the splits by logical dim.
 fn splits(shape: &ArrayShape) -> Vec<(u64, Vec<u64>)> {
     let layout = shape.layout_or_default();
     let order = layout.major_to_minor();
@@ -65,7 +65,7 @@ fn splits(shape: &ArrayShape) -> Vec<(u64, Vec<u64>)> {
     splits
 }
 
-/// Whether two layouts send every index of an array to the same offset.
+/// Returns whether two layouts send every index of an array to the same offset.
 pub(crate) fn same_map(a: &Layout, b: &Layout, dims: &[u64]) -> Result<bool, Error> {
     if dims.contains(&0) || a.minor_to_major() == b.minor_to_major() && a.tiles() == b.tiles() {
         return Ok(true);

@@ -1,15 +1,15 @@
 //! A shape: an array, a tuple of shapes, a token, an opaque value, or a buffer of one array.
 //!
-//! Law: `depth ≤ MAX_DEPTH`, kept by the one constructor of tuples. So printing, cloning, comparing
-//! and dropping a shape recurse at most that deep, and no shape can exhaust the stack.
+//! Law: `depth ≤ MAX_DEPTH`, which the one constructor of tuples keeps. Printing, cloning, comparing and dropping a shape
+//! therefore recurse at most that deep, and no shape can exhaust the stack.
 
 use tilewright_core::Error;
 
 use crate::ArrayShape;
 
-/// Any shape of XLA: what an instruction's value is.
+/// Any shape of XLA: the type of an instruction's value.
 ///
-/// Source: XLA's `xla/shape.h`; the text, its `xla/hlo/parser/hlo_parser.cc`.
+/// Source: XLA's `xla/shape.h`; for the text, `xla/hlo/parser/hlo_parser.cc`.
 ///
 /// ```
 /// use tilewright_xla::{Shape, ShapeKind};
@@ -23,7 +23,7 @@ use crate::ArrayShape;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     node: Node,
-    /// The tuples and buffers inside each other, this one included.
+    /// The nesting depth of tuples and buffers, this shape included.
     depth: usize,
 }
 
@@ -36,7 +36,7 @@ enum Node {
     Buffer(ArrayShape),
 }
 
-/// What a [`Shape`] is, borrowed from it: for `match`.
+/// The kind of a [`Shape`], with its contents borrowed: for `match`.
 ///
 /// ```
 /// use tilewright_xla::{Shape, ShapeKind};
@@ -57,22 +57,22 @@ enum Node {
 pub enum ShapeKind<'a> {
     /// An array of values.
     Array(&'a ArrayShape),
-    /// A tuple of these shapes; without any, `nil`.
+    /// A tuple of these shapes; the empty tuple is `nil`.
     Tuple(&'a [Shape]),
-    /// A token: it orders effects and holds nothing.
+    /// A token, which orders effects and is not a value.
     Token,
-    /// A value that XLA knows nothing about.
+    /// A value of unknown type.
     Opaque,
     /// A mutable reference to one array.
     Buffer(&'a ArrayShape),
 }
 
 impl Shape {
-    /// How deep tuples may lie inside each other; deeper text and protos are refused. A reader of
-    /// protos stops at 100 messages inside each other, and a module spends a few around a shape.
+    /// The largest nesting depth of tuples; deeper text and protos are refused. Proto decoders accept at most 100 nested
+    /// messages, and a module needs a few around a shape.
     pub const MAX_DEPTH: usize = 90;
 
-    /// An array.
+    /// Creates the shape of an array.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, PrimitiveType, Shape};
@@ -83,10 +83,10 @@ impl Shape {
         Shape { node: Node::Array(array), depth: 0 }
     }
 
-    /// A tuple; without members, `nil`.
+    /// Creates a tuple; without members, it is `nil`.
     ///
     /// # Errors
-    /// [limit](Error::is_limit) if more than [`Shape::MAX_DEPTH`] tuples would lie inside each other.
+    /// [limit](Error::is_limit) if the nesting exceeds [`Shape::MAX_DEPTH`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -106,7 +106,7 @@ impl Shape {
         Ok(Shape { node: Node::Tuple(shapes), depth: inner + 1 })
     }
 
-    /// The tuple without members, `()`.
+    /// Creates the tuple without members, `()`.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -118,7 +118,7 @@ impl Shape {
         Shape { node: Node::Tuple(Vec::new()), depth: 1 }
     }
 
-    /// A token.
+    /// Creates a token.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -129,7 +129,7 @@ impl Shape {
         Shape { node: Node::Token, depth: 0 }
     }
 
-    /// An opaque value.
+    /// Creates an opaque value.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -140,7 +140,7 @@ impl Shape {
         Shape { node: Node::Opaque, depth: 0 }
     }
 
-    /// A mutable reference to one array.
+    /// Creates a mutable reference to one array.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Shape};
@@ -153,7 +153,7 @@ impl Shape {
         Shape { node: Node::Buffer(array), depth: 1 }
     }
 
-    /// What it is, for `match`.
+    /// Returns the kind of the shape, for `match`.
     ///
     /// ```
     /// use tilewright_xla::{Shape, ShapeKind};
@@ -170,7 +170,7 @@ impl Shape {
         }
     }
 
-    /// The array, if it is one; the array inside a buffer is asked of [`Shape::as_buffer`].
+    /// Returns the array, if the shape is one; for the array inside a buffer, use [`Shape::as_buffer`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -184,7 +184,7 @@ impl Shape {
         }
     }
 
-    /// The array to change, if it is one.
+    /// Returns the array for modification, if the shape is one.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Shape};
@@ -199,7 +199,7 @@ impl Shape {
         }
     }
 
-    /// The array that a buffer refers to.
+    /// Returns the array that a buffer refers to; `None` for other shapes.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -214,7 +214,7 @@ impl Shape {
         }
     }
 
-    /// The array that a buffer refers to, to change.
+    /// Returns the array that a buffer refers to for modification; `None` for other shapes.
     ///
     /// ```
     /// use tilewright_xla::{Dim, Shape};
@@ -229,7 +229,7 @@ impl Shape {
         }
     }
 
-    /// The members of a tuple.
+    /// Returns the members of a tuple; `None` for other shapes.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -245,7 +245,7 @@ impl Shape {
         }
     }
 
-    /// The members of a tuple, taken out of it.
+    /// Returns the members of a tuple by value; `None` for other shapes.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -260,8 +260,8 @@ impl Shape {
         }
     }
 
-    /// Whether it is an array. XLA's `IsArray` is true of buffers too, its `IsArrayExcludingBuffer` is
-    /// this.
+    /// Returns whether the shape is an array. XLA's `IsArray` is also true of buffers; its `IsArrayExcludingBuffer` is
+    /// this method.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -272,7 +272,7 @@ impl Shape {
         matches!(self.node, Node::Array(_))
     }
 
-    /// Whether it is a tuple.
+    /// Returns whether the shape is a tuple.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -283,7 +283,7 @@ impl Shape {
         matches!(self.node, Node::Tuple(_))
     }
 
-    /// Whether it is the tuple without members.
+    /// Returns whether the shape is the tuple without members.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -295,7 +295,7 @@ impl Shape {
         self.tuple_shapes().is_some_and(<[Shape]>::is_empty)
     }
 
-    /// Whether it is a token.
+    /// Returns whether the shape is a token.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -306,7 +306,7 @@ impl Shape {
         matches!(self.node, Node::Token)
     }
 
-    /// Whether it is opaque.
+    /// Returns whether the shape is opaque.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -317,7 +317,7 @@ impl Shape {
         matches!(self.node, Node::Opaque)
     }
 
-    /// Whether it is a buffer.
+    /// Returns whether the shape is a buffer.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -328,7 +328,7 @@ impl Shape {
         matches!(self.node, Node::Buffer(_))
     }
 
-    /// How many tuples and buffers lie inside each other, at most [`Shape::MAX_DEPTH`].
+    /// Returns the nesting depth of tuples and buffers, at most [`Shape::MAX_DEPTH`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -339,11 +339,11 @@ impl Shape {
         self.depth
     }
 
-    /// The shape at a path of tuple members; the empty path is the shape itself.
+    /// Returns the shape at a path of tuple members; the empty path is the shape itself.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a member that is not there;
-    /// [mismatch](Error::is_mismatch) where the path goes on inside what is no tuple.
+    /// [out of range](Error::is_out_of_range) for a member that does not exist; [mismatch](Error::is_mismatch) if the
+    /// path continues inside a shape that is not a tuple.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -364,10 +364,10 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The array or the array inside a buffer at a path, to change.
+    /// Returns the array, or the array inside a buffer, at a path, for modification.
     ///
     /// # Errors
-    /// As [`Shape::at`]; [mismatch](Error::is_mismatch) if there is no array at the path.
+    /// Those of [`Shape::at`]; [mismatch](Error::is_mismatch) if the shape at the path is not an array.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Shape};
@@ -395,7 +395,7 @@ impl Shape {
         }
     }
 
-    /// Every array, those inside buffers included, in the order of the text, to change.
+    /// Calls `change` for every array, those inside buffers included, in the order of the text.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Shape};
@@ -417,7 +417,7 @@ impl Shape {
         }
     }
 
-    /// Every array, those inside buffers included, in the order of the text.
+    /// Calls `visit` for every array, those inside buffers included, in the order of the text.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -434,8 +434,7 @@ impl Shape {
         }
     }
 
-    /// The same shape in which every array has a layout: the row-major one where none is said, as
-    /// XLA's parser fills it in.
+    /// Returns the shape with a layout for every array: the row-major one for arrays without, as XLA's parser does.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -448,7 +447,7 @@ impl Shape {
         self
     }
 
-    /// Gives scalars their one plain layout, which text does not show.
+    /// Gives scalars their only plain layout, which text does not show.
     #[cfg(feature = "proto")]
     pub(crate) fn fill_scalar_layouts(&mut self) {
         self.for_each_array_mut(&mut |array| {
@@ -459,7 +458,7 @@ impl Shape {
     }
 }
 
-/// The refusal of a tuple inside too many others.
+/// The error of too deeply nested tuples.
 pub(crate) fn too_deep() -> Error {
     Error::limit(
         "tuples inside each other more than {} deep",
@@ -468,7 +467,7 @@ pub(crate) fn too_deep() -> Error {
     )
 }
 
-/// The refusal of an array of too many dims.
+/// The error of an array of too many dims.
 pub(crate) fn too_many_dims(dims: usize) -> Error {
     Error::limit(
         "{} dims or more, at most {}",

@@ -1,4 +1,4 @@
-//! Why a shape is not valid: which array of it, and what is wrong with that one.
+//! [`ShapeError`]: the error of an invalid shape, with the array at fault.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use tilewright_core::Error;
 
 use crate::{ArrayShape, ShapeIndex};
 
-/// An array of a shape that no array can be.
+/// The error of a shape that contains an invalid array.
 ///
 /// ```
 /// use tilewright_xla::Shape;
@@ -21,13 +21,13 @@ use crate::{ArrayShape, ShapeIndex};
 #[derive(Clone, PartialEq, Eq)]
 pub struct ShapeError {
     index: ShapeIndex,
-    /// The array as text; its start, if it has many dims.
+    /// The text of the array, cut if it has many dims.
     array: String,
-    /// `None` where the layout is missing. Boxed, so that a `Result` stays small.
+    /// `None` if the layout is missing. Boxed, so that a `Result` stays small.
     cause: Option<Box<Error>>,
 }
 
-/// The most bytes of an array's text that an error repeats.
+/// The largest number of bytes of an array's text in an error.
 const MAX_ARRAY: usize = 200;
 
 impl ShapeError {
@@ -43,21 +43,21 @@ impl ShapeError {
         ShapeError { index, array: text, cause: cause.map(Box::new) }
     }
 
-    /// Where in the shape the array is; empty if it is the shape.
+    /// Returns the path of the array in the shape; empty if it is the shape itself.
     ///
     /// ```
     /// use tilewright_xla::{Shape, ShapeIndex};
     /// let shape = Shape::parse("(f32[1]{0}, (f32[2]))").unwrap();
     /// let error = shape.validate_with_layouts().unwrap_err();
     /// assert_eq!(error.index(), &ShapeIndex::new(&[1, 0]));
-    /// // The path leads to the array that is meant.
+    /// // The path leads to the array at fault.
     /// assert_eq!(shape.at(error.index()).unwrap().to_string(), "f32[2]");
     /// ```
     pub fn index(&self) -> &ShapeIndex {
         &self.index
     }
 
-    /// Whether the array lacks a layout.
+    /// Returns whether the array lacks a layout.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -68,7 +68,7 @@ impl ShapeError {
         self.cause.is_none()
     }
 
-    /// What is wrong with the array, unless it lacks a layout.
+    /// Returns what is wrong with the array, unless it lacks a layout.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Shape};

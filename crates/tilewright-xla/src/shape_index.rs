@@ -1,4 +1,4 @@
-//! A path into a shape: which member of which tuple.
+//! A path into a shape: a member of each tuple on the way.
 
 use std::{fmt, ops::Deref};
 
@@ -20,7 +20,7 @@ pub struct ShapeIndex {
 }
 
 impl ShapeIndex {
-    /// The path through these members, the outermost tuple's first.
+    /// Creates the path through these members, the outermost tuple's first.
     ///
     /// ```
     /// use tilewright_xla::{Shape, ShapeIndex};
@@ -33,7 +33,7 @@ impl ShapeIndex {
         ShapeIndex { members: members.to_vec() }
     }
 
-    /// The path to a member of what lies at this one.
+    /// Returns the path to a member of the shape at this path.
     ///
     /// ```
     /// use tilewright_xla::ShapeIndex;
@@ -46,7 +46,7 @@ impl ShapeIndex {
         child
     }
 
-    /// The path to the tuple that holds what lies at this one; the empty path has none.
+    /// Returns the path to the tuple that contains the shape at this path; `None` for the empty path.
     ///
     /// ```
     /// use tilewright_xla::ShapeIndex;
@@ -59,7 +59,7 @@ impl ShapeIndex {
         Some(ShapeIndex::new(members))
     }
 
-    /// The members.
+    /// Returns the members.
     ///
     /// ```
     /// use tilewright_xla::ShapeIndex;

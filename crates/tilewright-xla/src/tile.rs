@@ -1,4 +1,4 @@
-//! One `T(…)` group: how the most minor dims are cut.
+//! One `T(…)` group: the tile that cuts the most minor dims.
 
 use std::fmt;
 
@@ -10,23 +10,23 @@ use tilewright_core::Error;
 /// use tilewright_xla::{Layout, Tile, TileDim};
 /// let tile = Tile::new(&[TileDim::Size(2), TileDim::Combine, TileDim::Size(4)]).unwrap();
 /// assert_eq!(tile.to_string(), "(2,*,4)");
-/// // The two dims of 3 and 5 are one of 15, cut into pieces of 4.
+/// // The two dims of 3 and 5 are merged to one of 15, which is cut into pieces of 4.
 /// let layout = Layout::descending(3).with_tiles(&[tile]);
 /// assert_eq!(layout.padded_elements(&[2, 3, 5]), Ok(2 * 16));
 /// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TileDim {
-    /// Cut into pieces of this extent, 1 or more.
+    /// Cuts into pieces of this extent, 1 or more.
     Size(u64),
-    /// `*`: merged into the next more minor dim before that one is cut.
+    /// `*`: merges into the next more minor dim before that one is cut.
     Combine,
 }
 
-/// The extents of a tile, major to minor. They apply to the most minor dims of what the tiles before
-/// left; a missing dim counts as 1.
+/// The extents of a tile, major to minor. They apply to the most minor of the dims that the earlier tiles left; a
+/// missing dim counts as 1.
 ///
-/// Source: XLA's `xla/layout.h`; what tiles mean, its `docs/tiled_layout.md`.
+/// Source: XLA's `xla/layout.h`; for the meaning of tiles, `docs/tiled_layout.md`.
 ///
 /// ```
 /// use tilewright_xla::{Tile, TileDim};
@@ -42,18 +42,18 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The tile with these entries, major to minor.
+    /// Creates the tile with these entries, major to minor.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for a tile without entries, an extent that is not between 1 and
-    /// 2⁶³ − 1, and `*` as the last entry.
+    /// [illegal](Error::is_illegal) for a tile without entries, for an extent that is not between 1 and 2⁶³ − 1, and for
+    /// `*` as the last entry.
     ///
     /// ```
     /// use tilewright_xla::{Tile, TileDim};
     /// let tile = Tile::new(&[TileDim::Size(8), TileDim::Size(128)]).unwrap();
     /// assert_eq!(tile, Tile::sizes(&[8, 128]).unwrap());
     /// assert!(Tile::new(&[]).unwrap_err().is_illegal());
-    /// // Nothing is more minor than the last: there is nothing to merge into.
+    /// // Nothing is more minor than the last dim: it cannot be merged.
     /// assert!(Tile::new(&[TileDim::Size(8), TileDim::Combine]).unwrap_err().is_illegal());
     /// ```
     pub fn new(dims: &[TileDim]) -> Result<Tile, Error> {
@@ -75,10 +75,10 @@ impl Tile {
         }
     }
 
-    /// The tile with these extents, major to minor, none merged.
+    /// Creates the tile with these extents, major to minor, without `*`.
     ///
     /// # Errors
-    /// As [`Tile::new`].
+    /// Those of [`Tile::new`].
     ///
     /// ```
     /// use tilewright_xla::Tile;
@@ -89,7 +89,7 @@ impl Tile {
         Tile::new(&sizes.iter().map(|&size| TileDim::Size(size)).collect::<Vec<_>>())
     }
 
-    /// The entries, major to minor; never empty, the last is an extent.
+    /// Returns the entries, major to minor; the list is never empty, and its last entry is an extent.
     ///
     /// ```
     /// use tilewright_xla::{Layout, TileDim};

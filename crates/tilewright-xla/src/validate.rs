@@ -1,17 +1,16 @@
-//! A layout against the dims it is to be used with.
+//! Checks a layout against the dims of an array.
 
 use tilewright_core::Error;
 
 use crate::{Layout, Split};
 
 impl Layout {
-    /// Whether arrays of these dims can have this layout: the rank fits, and splits lie within their
-    /// physical dims.
+    /// Checks that arrays of these dims can have this layout: the rank fits, and splits are within their physical dims.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another rank; [illegal](Error::is_illegal) for a split of a
-    /// dim that is not there or already split, or whose indices do not ascend from 1 up to below the
-    /// extent.
+    /// [mismatch](Error::is_mismatch) for another rank; [overflow](Error::is_overflow) for a dim beyond 2⁶³ − 1;
+    /// [illegal](Error::is_illegal) for a split of a dim that does not exist or is already split, or whose indices do not
+    /// ascend from at least 1 to below the extent.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -53,14 +52,14 @@ impl Layout {
         Ok(())
     }
 
-    /// The extents in physical order, the most major first. The rank must fit.
+    /// Returns the extents in physical order, the most major first. The rank must fit.
     pub(crate) fn physical(&self, dims: &[u64]) -> Vec<u64> {
         let extent = |&dim: &u64| usize::try_from(dim).ok().and_then(|dim| dims.get(dim)).copied();
         self.minor_to_major().iter().rev().filter_map(extent).collect()
     }
 }
 
-/// The physical dim of a split whose indices are legal.
+/// Returns the physical dim of a split; checks its indices.
 fn check_split(split: &Split, physical: &[u64]) -> Result<usize, Error> {
     let dim = usize::try_from(split.dimension).unwrap_or(usize::MAX);
     let Some(&extent) = physical.get(dim) else {

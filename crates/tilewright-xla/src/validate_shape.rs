@@ -1,19 +1,18 @@
-//! Whether a shape can be: every array's type, dims, size and layout.
+//! Checks of shapes: every array's type, dims, size and layout.
 //!
-//! XLA's `ValidateShape` and `ValidateLayoutInShape`, without their aborts.
+//! Corresponds to XLA's `ValidateShape` and `ValidateLayoutInShape`, without their aborts.
 
 use tilewright_core::Error;
 
 use crate::{ArrayShape, Dim, PrimitiveType, Shape, ShapeError, ShapeIndex, ShapeKind};
 
 impl ArrayShape {
-    /// Whether there can be such an array: its type has values, each dim and the bytes of all
-    /// elements stay below 2⁶³, and the layout, if there is one, fits ([`crate::Layout::validate`]).
-    /// Unbounded dims count as 1.
+    /// Checks that such an array can exist: its type has values, each dim and the bytes of all elements are below 2⁶³, and
+    /// the layout, if there is one, fits ([`crate::Layout::validate`]). Unbounded dims count as 1.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for a type without values; [overflow](Error::is_overflow) for a
-    /// dim or a size; as [`crate::Layout::validate`] for the layout.
+    /// [illegal](Error::is_illegal) for a type without values; [overflow](Error::is_overflow) for a dim or a size; those
+    /// of [`crate::Layout::validate`] for the layout.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -30,7 +29,7 @@ impl ArrayShape {
         }
     }
 
-    /// The extents, the largest possible one for an unbounded dim.
+    /// Returns the extents, with the largest possible one for an unbounded dim.
     fn largest_extents(&self) -> Vec<u64> {
         let extent = |dim: &Dim| match *dim {
             Dim::Static(extent) | Dim::Bounded(extent) => extent,
@@ -51,7 +50,7 @@ fn element_bytes(element_type: PrimitiveType) -> Result<u64, Error> {
     Ok(u64::from(bits.div_ceil(8)))
 }
 
-/// Checks each dim, and the bytes of the elements of all.
+/// Checks each dim, and the total bytes of the elements.
 fn check_size(dims: &[Dim], element_bytes: u64) -> Result<(), Error> {
     let (mut bytes, limit) = (u128::from(element_bytes), i64::MAX as u128);
     for (at, dim) in dims.iter().enumerate() {
@@ -77,11 +76,10 @@ fn check_size(dims: &[Dim], element_bytes: u64) -> Result<(), Error> {
 }
 
 impl Shape {
-    /// Whether there can be such a shape: [`ArrayShape::validate`] of every array. A layout may be
-    /// absent.
+    /// Checks every array by [`ArrayShape::validate`]. A layout may be absent.
     ///
     /// # Errors
-    /// The first array that cannot be, with its path.
+    /// The first invalid array, with its path.
     ///
     /// ```
     /// use tilewright_xla::{Layout, Shape};
@@ -97,10 +95,10 @@ impl Shape {
         validate(self, &ShapeIndex::default(), false)
     }
 
-    /// As [`Shape::validate`], and every array has a layout.
+    /// Checks like [`Shape::validate`], and that every array has a layout.
     ///
     /// # Errors
-    /// The first array that cannot be or has no layout, with its path.
+    /// The first array that is invalid or lacks a layout, with its path.
     ///
     /// ```
     /// use tilewright_xla::Shape;

@@ -1,7 +1,7 @@
-//! What the arrays of a computation take, and which of them waste most by padding.
+//! The storage of a computation's arrays, ranked by the bytes that padding wastes.
 //!
-//! Law: `bytes = data_bytes · factor`, up to the last byte's bits; the ranking is by `bytes − data_bytes`,
-//! the largest first.
+//! Law: `bytes = data_bytes · factor`, up to rounding to a byte; arrays are ranked by `bytes − data_bytes`, the largest
+//! first.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,10 +13,10 @@ use crate::{
     shape_util::{Factor, PaddingAdvice},
 };
 
-/// Instructions whose values lie where their operands' do: they have no storage of their own.
+/// Opcodes of instructions that alias the storage of their operands and have none of their own.
 const IN_PLACE: [&str; 5] = ["tuple", "get-tuple-element", "bitcast", "opt-barrier", "while"];
 
-/// One array of an instruction's value, and what it takes.
+/// One array of an instruction's value, and its storage.
 ///
 /// ```
 /// use tilewright_xla::{HloModule, Tiling};
@@ -33,18 +33,18 @@ const IN_PLACE: [&str; 5] = ["tuple", "get-tuple-element", "bitcast", "opt-barri
 pub struct Buffer<'a> {
     /// The instruction.
     pub instruction: &'a HloInstruction,
-    /// Which array of its shape.
+    /// The path of the array in the instruction's shape.
     pub index: ShapeIndex,
-    /// The array as it is laid out, or as it was asked to be.
+    /// The array in its own layout, or in the requested tiling.
     pub array: Arc<ArrayShape>,
     /// The bytes of its elements.
     pub data_bytes: u64,
-    /// The bytes of its storage.
+    /// The bytes of its storage, padding included.
     pub bytes: u64,
 }
 
-/// An array of unknown size, with the reason: an unbounded dim, more than 2⁶³ − 1 bytes, or an instruction that the text
-/// writes without its shape.
+/// An array of unknown size, with the reason: an unbounded dim, more than 2⁶³ − 1 bytes, or an instruction that the
+/// text writes without a shape.
 ///
 /// ```
 /// use tilewright_xla::HloModule;
@@ -59,9 +59,9 @@ pub struct Buffer<'a> {
 pub struct Unsized<'a> {
     /// The instruction.
     pub instruction: &'a HloInstruction,
-    /// Which array of its shape.
+    /// The path of the array in the instruction's shape.
     pub index: ShapeIndex,
-    /// Why.
+    /// The reason.
     pub error: Error,
 }
 
@@ -79,16 +79,16 @@ pub struct Unsized<'a> {
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buffers<'a> {
-    /// Those with a size.
+    /// The arrays of known size.
     pub buffers: Vec<Buffer<'a>>,
-    /// Those that the tiling asked about is not for, being of another rank, as they are.
+    /// The arrays of another rank than the requested tiling, in their own layout.
     pub not_applied: Vec<Buffer<'a>>,
-    /// Those without a size.
+    /// The arrays of unknown size.
     pub unsized_arrays: Vec<Unsized<'a>>,
 }
 
 impl Buffer<'_> {
-    /// The bytes that hold no element.
+    /// Returns the number of bytes that hold no element.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -101,7 +101,7 @@ impl Buffer<'_> {
         self.bytes.saturating_sub(self.data_bytes)
     }
 
-    /// How much larger the storage is than its elements.
+    /// Returns the size of the storage divided by the size of its elements.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -114,10 +114,10 @@ impl Buffer<'_> {
         Factor { padded: self.bytes, of: self.data_bytes }
     }
 
-    /// Why the storage is as large as it is, and in which order of the dims it would be smallest.
+    /// Explains the size of the storage, and finds the order of the dims with the least padding.
     ///
     /// # Errors
-    /// As [`Layout::padding_advice`](crate::Layout::padding_advice).
+    /// Those of [`Layout::padding_advice`](crate::Layout::padding_advice).
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -133,7 +133,7 @@ impl Buffer<'_> {
 }
 
 impl<'a> Buffers<'a> {
-    /// The bytes of all `buffers`, and how many of them are padding.
+    /// Returns the bytes of all `buffers`, and how many of them are padding.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -187,11 +187,11 @@ impl<'a> Buffers<'a> {
     }
 }
 
-/// An array of a shape: with its bytes of data and of storage, or why they cannot be said.
+/// An array of a shape with its bytes of data and of storage, or the error if they are unknown.
 #[derive(Clone)]
 struct Measured {
     index: ShapeIndex,
-    /// Whether the tiling asked about is for it.
+    /// Set if the requested tiling applies to it.
     applied: bool,
     size: Result<(Arc<ArrayShape>, u64, u64), Error>,
 }
@@ -205,7 +205,7 @@ fn no_shape() -> Error {
     )
 }
 
-/// The arrays of a shape.
+/// Measures the arrays of a shape.
 fn measure(shape: &Shape, tiling: Option<&Tiling>) -> Vec<Measured> {
     let measure = |(index, shape): (ShapeIndex, &Shape)| {
         let array = shape.as_array().or(shape.as_buffer())?;
@@ -222,8 +222,8 @@ fn size(array: &ArrayShape, tiling: Option<&Tiling>) -> Result<(Arc<ArrayShape>,
 }
 
 impl HloInstruction {
-    /// The arrays of the value, in the order of the shape's tuples; with `tiling`, as if they were laid
-    /// out like that.
+    /// Returns the arrays of the value, in the order of the shape's tuples. With `tiling`, they are measured as if they
+    /// had that layout.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -231,7 +231,7 @@ impl HloInstruction {
     /// let module = HloModule::parse(text).unwrap();
     /// let x = module.entry().unwrap().instruction("x").unwrap();
     /// let paths: Vec<String> = x.buffers(None).buffers.iter().map(|b| b.index.to_string()).collect();
-    /// // A token takes nothing.
+    /// // A token takes no storage.
     /// assert_eq!(paths, ["{0}", "{1,1}"]);
     /// ```
     pub fn buffers(&self, tiling: Option<&Tiling>) -> Buffers<'_> {
@@ -240,11 +240,11 @@ impl HloInstruction {
 }
 
 impl HloComputation {
-    /// The arrays of all instructions that have storage of their own (`tuple`, `get-tuple-element`,
-    /// `bitcast`, `opt-barrier` and `while` lie where their operands do), those that waste most by
-    /// padding first, then the largest; with `tiling`, as if they were laid out like that.
+    /// Returns the arrays of all instructions with storage of their own (`tuple`, `get-tuple-element`, `bitcast`,
+    /// `opt-barrier` and `while` alias their operands). Those with the most padding come first, then the largest. With
+    /// `tiling`, they are measured as if they had that layout.
     ///
-    /// An assignment of buffers may put several of them in one place, which the module does not say.
+    /// A buffer assignment may let several of them share memory; the module does not contain it.
     ///
     /// ```
     /// use tilewright_xla::{HloModule, Tiling};
@@ -272,13 +272,13 @@ impl HloComputation {
         all
     }
 
-    /// The instruction that is the result: the root, or the last one if no root is said.
+    /// Returns the instruction of the result: the root, or the last instruction if none is marked.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
     /// let text = "HloModule m\nENTRY e {\n  ROOT x = f32[2] parameter(0)\n  y = f32[2] copy(x)\n}\n";
     /// let module = HloModule::parse(text).unwrap();
-    /// // The root need not be the last.
+    /// // The root is not always the last.
     /// assert_eq!(module.entry().unwrap().root_instruction().unwrap().name, "x");
     /// ```
     pub fn root_instruction(&self) -> Option<&HloInstruction> {

@@ -1,13 +1,13 @@
-//! Why a text is no HLO module: the line and the column.
+//! [`HloError`]: the error of a text that is not an HLO module, with line and column.
 
 use std::fmt;
 
 use tilewright_core::ParseError;
 
-/// The most bytes of a line that an error shows, on either side of the fault.
+/// The largest number of bytes of a line that an error shows on either side of the fault.
 const AROUND: usize = 60;
 
-/// A text that is no HLO module, with the line at fault.
+/// The error of a text that is not an HLO module, with the line at fault.
 ///
 /// ```
 /// use tilewright_xla::HloModule;
@@ -23,9 +23,9 @@ const AROUND: usize = 60;
 pub struct HloError {
     line: usize,
     column: usize,
-    /// In a box: a result of it is small.
+    /// Boxed, so that a `Result` stays small.
     error: Box<ParseError>,
-    /// The line at fault, cut, and where in it the fault begins and ends, in characters.
+    /// The part of the line at fault that is shown, and the characters in it between which the fault is.
     shown: String,
     carets: (usize, usize),
 }
@@ -47,7 +47,7 @@ impl HloError {
         HloError { line, column: 1 + count(start, from), error: Box::new(error), shown, carets }
     }
 
-    /// The line at fault; the first is 1.
+    /// Returns the number of the line at fault, counted from 1.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -58,7 +58,7 @@ impl HloError {
         self.line
     }
 
-    /// The character of the line at which the fault begins; the first is 1.
+    /// Returns the column at which the fault begins, in characters counted from 1.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -71,7 +71,7 @@ impl HloError {
         self.column
     }
 
-    /// What is wrong, with its span in the whole text.
+    /// Returns the error with its span in the whole text.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -85,7 +85,7 @@ impl HloError {
     }
 }
 
-/// The first place from `at` on between two characters.
+/// Returns the first position from `at` on that is between two characters.
 fn boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }

@@ -1,7 +1,7 @@
-//! HLO modules: which computations they have, and each instruction's name, opcode and shape.
+//! HLO modules: their computations, and the name, opcode and shape of each instruction.
 //!
-//! A module is read from its text or from the bytes of its proto; both give the same values. Whatever
-//! else a module says (literals, attributes, metadata, backends' configurations) is passed over.
+//! A module is read from its text or from the bytes of its proto; both give the same values. Everything else in a module
+//! (literals, attributes, metadata, backend configurations) is skipped.
 //!
 //! Names are those of the module, without the `%` of the text.
 
@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use crate::{Parameter, ProgramShape, Shape};
 
-/// The shapes of a module.
+/// A module: its name and its computations.
 ///
 /// Source: XLA's `xla/hlo/parser/hlo_parser.cc` and `xla/service/hlo.proto`.
 ///
@@ -46,7 +46,7 @@ use crate::{Parameter, ProgramShape, Shape};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HloModule {
-    /// The module's name.
+    /// The name of the module.
     pub name: String,
     /// The computations, in the order of the text or the proto.
     pub computations: Vec<HloComputation>,
@@ -65,13 +65,13 @@ pub struct HloModule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HloComputation {
-    /// Its name.
+    /// The name of the computation.
     pub name: String,
-    /// Whether the module begins here.
+    /// Set if this is the entry computation of the module.
     pub entry: bool,
     /// The instructions, in the order of the text or the proto.
     pub instructions: Vec<HloInstruction>,
-    /// Which instruction is the result, if it is said: its place in `instructions`.
+    /// The index of the root in `instructions`, if one is marked.
     pub root: Option<usize>,
 }
 
@@ -89,18 +89,18 @@ pub struct HloComputation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HloInstruction {
-    /// Its name.
+    /// The name of the instruction.
     pub name: String,
-    /// What it does: `add`, `fusion`, `parameter`.
+    /// The opcode: `add`, `fusion`, `parameter`.
     pub opcode: String,
-    /// The shape of its result; instructions of equal shapes share one. `None` where the text leaves it to be inferred.
+    /// The shape of the result; instructions of equal shapes share one. `None` if the text leaves it to be inferred.
     pub shape: Option<Arc<Shape>>,
-    /// Which parameter of the computation it is, if it is one.
+    /// The number of the parameter, if the instruction is one.
     pub parameter: Option<u64>,
 }
 
 impl HloModule {
-    /// The computation that the module begins with: the one marked `ENTRY`, else in a text the last.
+    /// Returns the entry computation: the one marked `ENTRY`, otherwise in a text the last one.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -112,7 +112,7 @@ impl HloModule {
         self.computations.iter().find(|computation| computation.entry)
     }
 
-    /// The computation of a name.
+    /// Returns the computation with this name.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -128,7 +128,7 @@ impl HloModule {
 }
 
 impl HloComputation {
-    /// The instructions that are parameters, in the order of their numbers.
+    /// Returns the instructions that are parameters, in the order of their numbers.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -146,7 +146,7 @@ impl HloComputation {
         parameters
     }
 
-    /// The shape of the result: the root's, or the last instruction's if no root is said.
+    /// Returns the shape of the result: that of the root, or of the last instruction if no root is marked.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -159,8 +159,8 @@ impl HloComputation {
         self.root_instruction()?.shape.as_deref()
     }
 
-    /// The parameters and the result, with their layouts; `None` for a computation without
-    /// instructions, and where the text leaves one of these shapes out.
+    /// Returns the shapes of the parameters and the result, with their layouts; `None` for a computation without
+    /// instructions, or if the text omits one of these shapes.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -180,7 +180,7 @@ impl HloComputation {
         })
     }
 
-    /// The instruction of a name.
+    /// Returns the instruction with this name.
     ///
     /// ```
     /// use tilewright_xla::HloModule;

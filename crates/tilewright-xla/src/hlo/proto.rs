@@ -1,6 +1,6 @@
-//! A module from the bytes of its `HloModuleProto`.
+//! Reads a module from the bytes of its `HloModuleProto`.
 //!
-//! Source: `xla/service/hlo.proto`; fields that are not read here are passed over.
+//! Source: `xla/service/hlo.proto`; fields that are not read here are skipped.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use tilewright_core::Error;
 use super::{HloComputation, HloInstruction, HloModule, shared, weight};
 use crate::proto::{ProtoError, ShapeProto, decode, each};
 
-/// The most messages that a module's proto may have: an instruction has about four, and each takes at
-/// most a few hundred bytes.
+/// The largest number of messages in a module's proto: an instruction has about four, and each takes at most a few
+/// hundred bytes.
 const MAX_MESSAGES: usize = 1 << 22;
 
-/// `xla.HloProto`, as XLA's dumps are: a module and, passed over here, its buffers.
+/// `xla.HloProto`, the format of XLA's dumps: a module and its buffers, which are skipped here.
 #[derive(Clone, PartialEq, prost::Message)]
 struct DumpProto {
     #[prost(message, optional, tag = "1")]
@@ -65,9 +65,9 @@ impl HloModule {
     /// Reads the bytes of an `HloModuleProto`, or of an `HloProto` that holds one.
     ///
     /// # Errors
-    /// Bytes that are no proto, or one of more than 2²² messages; the field at fault, such as
-    /// `computations[0].instructions[3].shape.layout`: an instruction without a shape, a negative
-    /// parameter number, as [`ShapeProto::to_shape`].
+    /// Bytes that are not a proto, or one of more than 2²² messages. Otherwise the error names the field at fault, such as
+    /// `computations[0].instructions[3].shape.layout`: an instruction without a shape, a negative parameter number, and the
+    /// errors of [`ShapeProto::to_shape`].
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -80,7 +80,7 @@ impl HloModule {
     pub fn from_proto_bytes(bytes: &[u8]) -> Result<HloModule, ProtoError> {
         weight::check(bytes, MAX_MESSAGES)?;
         let proto = match decode::<DumpProto>(bytes) {
-            // The name of a plain module is no module with computations.
+            // The name of a plain module does not decode as a module with computations.
             Ok(DumpProto { module: Some(module) }) if !module.computations.is_empty() => module,
             _ => decode::<ModuleProto>(bytes)?,
         };
@@ -93,7 +93,7 @@ impl HloModule {
     }
 }
 
-/// The computation of the entry's id, or of its name if ids do not tell.
+/// Returns the computation with the id of the entry, or with its name if ids are not unique.
 fn entry(proto: &ModuleProto) -> Option<usize> {
     let place = |is: &dyn Fn(&ComputationProto) -> bool| {
         let mut places = (0..).zip(&proto.computations).filter(|(_, one)| is(one));

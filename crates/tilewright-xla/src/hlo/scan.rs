@@ -1,7 +1,6 @@
-//! A position in a module's text that passes over what is not read, balanced brackets and all.
+//! A cursor over a module's text that skips what is not read, with brackets balanced.
 //!
-//! Law: `at` stands between two characters, because it only ever stops before or behind a byte of
-//! ASCII or at the end.
+//! Law: `at` is between two characters, because the cursor stops only before or after an ASCII byte, or at the end.
 
 use tilewright_core::ParseError;
 
@@ -10,7 +9,7 @@ use crate::{
     text::{Cursor, is_name, shape_prefix},
 };
 
-/// What a byte does to the reader of a part that is passed over.
+/// The effect of a byte inside a skipped part.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
     Plain,
@@ -41,7 +40,7 @@ pub(super) struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
-    /// Whether no comment ends behind `at`: looked for once.
+    /// Set if no comment ends after `at`; this is searched for once.
     unclosed: bool,
 }
 
@@ -50,7 +49,7 @@ impl<'a> Scan<'a> {
         Scan { text, bytes: text.as_bytes(), at: 0, unclosed: false }
     }
 
-    /// The next byte, white space and comments passed over.
+    /// Returns the next byte; skips white space and comments.
     pub(super) fn peek(&mut self) -> Option<u8> {
         loop {
             let byte = *self.bytes.get(self.at)?;
@@ -62,7 +61,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes over a comment that begins here; one that does not end is none.
+    /// Skips a comment that begins here; returns false if it does not end.
     fn comment(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or("");
         let len = match rest.as_bytes().get(1) {
@@ -78,19 +77,19 @@ impl<'a> Scan<'a> {
         len.is_some()
     }
 
-    /// Reads one byte if it is next.
+    /// Reads one byte if it is next; returns whether it did.
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         let is = self.peek() == Some(byte);
         self.at += usize::from(is);
         is
     }
 
-    /// Reads one byte, or fails with `message` where it should be.
+    /// Reads one byte; the error with `message` if another one is next.
     pub(super) fn expect(&mut self, byte: u8, message: &'static str) -> Result<(), ParseError> {
         if self.eat(byte) { Ok(()) } else { Err(self.error(message)) }
     }
 
-    /// An error at the next word or character.
+    /// Returns an error at the next word or character.
     pub(super) fn error(&mut self, message: &'static str) -> ParseError {
         self.peek();
         let rest = self.text.get(self.at..).unwrap_or("");
@@ -99,7 +98,7 @@ impl<'a> Scan<'a> {
         ParseError::new((self.at, self.at + word.max(one)), message, [])
     }
 
-    /// Reads a name or keyword, without the `%` before it; `message` if there is none.
+    /// Reads a name or keyword, without the `%` before it; the error with `message` if there is none.
     pub(super) fn name(&mut self, message: &'static str) -> Result<&'a str, ParseError> {
         self.eat(b'%');
         self.peek();
@@ -113,7 +112,7 @@ impl<'a> Scan<'a> {
         Ok(name)
     }
 
-    /// Returns whether a name and `(` come next, and no shape: a buffer is `b(…)`.
+    /// Returns whether a name and `(` come next and do not begin a shape: `b(…)` is a buffer.
     pub(super) fn is_call(&mut self) -> bool {
         self.peek();
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
@@ -122,7 +121,7 @@ impl<'a> Scan<'a> {
         len > 0 && rest.get(..len) != Some(b"b") && behind.first() == Some(&b'(')
     }
 
-    /// Reads an integer, as the number of a parameter.
+    /// Reads an integer, the number of a parameter.
     pub(super) fn integer(&mut self) -> Result<u64, ParseError> {
         let mut cursor = Cursor::starting(self.text, self.at);
         let (value, _) = cursor.integer("expected the number of the parameter")?;
@@ -138,7 +137,7 @@ impl<'a> Scan<'a> {
         Ok(shape)
     }
 
-    /// Passes over everything up to the `)` that closes what was opened before.
+    /// Skips everything up to the `)` that closes the group opened before.
     pub(super) fn pass_group(&mut self, message: &'static str) -> Result<(), ParseError> {
         let from = self.at;
         self.pass(false);
@@ -149,14 +148,14 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Passes over the rest of the line, and over the next ones while brackets or a comma go on;
-    /// stops before a bracket that closes what was opened before.
+    /// Skips the rest of the line, and the next lines while brackets are open or a comma continues; stops before a
+    /// bracket that closes one opened before.
     pub(super) fn pass_line(&mut self) {
         self.pass(true);
     }
 
-    /// Passes over balanced brackets, strings and comments up to a closing bracket without its
-    /// partner or the end, or, if `lines`, the end of a line outside brackets.
+    /// Skips balanced brackets, strings and comments up to an unmatched closing bracket or the end. With `lines`, stops
+    /// also at the end of a line outside brackets.
     fn pass(&mut self, lines: bool) {
         let mut depth = 0usize;
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -184,7 +183,7 @@ impl<'a> Scan<'a> {
         self.at = self.at.min(self.bytes.len());
     }
 
-    /// Goes on to the quote that ends the string here, or to the end.
+    /// Moves to the quote that ends the string, or to the end.
     fn pass_string(&mut self) {
         self.at += 1;
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -196,8 +195,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether the line that ends here ends with a comma, or the next one begins with one; if so, the
-    /// white space between them is passed over.
+    /// Returns whether the line that ends here ends with a comma, or the next one begins with one; if so, skips the
+    /// white space between them.
     fn comma_around(&mut self) -> bool {
         let before = self.bytes.get(..self.at).unwrap_or(&[]).trim_ascii_end();
         let after = self.bytes.get(self.at..).unwrap_or(&[]).trim_ascii_start();

@@ -1,16 +1,16 @@
-//! Equal shapes of a module kept once: a large module has many instructions and few shapes.
+//! Shares equal shapes of a module: a large module has many instructions and few shapes.
 
 use std::{collections::HashSet, sync::Arc};
 
 use super::HloComputation;
 use crate::Shape;
 
-/// The shapes met so far.
+/// The shapes seen so far.
 #[derive(Default)]
 pub(super) struct Shapes(HashSet<Arc<Shape>>);
 
 impl Shapes {
-    /// The shape, or the equal one met before.
+    /// Returns the shape, or an equal one seen before.
     pub(super) fn share(&mut self, shape: Shape) -> Arc<Shape> {
         if let Some(known) = self.0.get(&shape) {
             return Arc::clone(known);
@@ -21,7 +21,7 @@ impl Shapes {
     }
 }
 
-/// Shares the shapes of computations that are read already.
+/// Shares the shapes of computations that are already read.
 pub(super) fn share(computations: &mut [HloComputation]) {
     let mut shapes: HashSet<Arc<Shape>> = HashSet::new();
     for one in computations.iter_mut().flat_map(|computation| &mut computation.instructions) {
@@ -49,7 +49,7 @@ mod tests {
             Arc::clone(module.computations[computation].instructions[at].shape.as_ref().unwrap())
         };
         assert!(Arc::ptr_eq(&shape(&read, 0, 0), &shape(&read, 1, 0)));
-        // A layout that is absent is not the default one.
+        // An absent layout differs from the default layout.
         assert_ne!(shape(&read, 1, 0), shape(&read, 1, 1));
 
         let mut copied = read.clone();

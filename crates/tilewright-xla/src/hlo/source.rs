@@ -1,11 +1,11 @@
-//! A module from a file's bytes, whichever of the two forms they are.
+//! Reads a module from the bytes of a file, as text or as a proto.
 
 use std::fmt;
 
 use super::{HloError, HloModule, scan::Scan};
 use crate::proto::ProtoError;
 
-/// Why bytes are no module: what they were taken for, and what is wrong with that.
+/// The error of bytes that are not a module, as text or as a proto.
 ///
 /// ```
 /// use tilewright_xla::{HloModule, HloSourceError};
@@ -17,15 +17,15 @@ use crate::proto::ProtoError;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub enum HloSourceError {
-    /// They are text.
+    /// The bytes are text.
     Text(HloError),
-    /// They are no text, so a proto.
+    /// The bytes are not text, so they were read as a proto.
     Proto(ProtoError),
 }
 
 impl HloModule {
-    /// Whether bytes begin as a module's text does: with `HloModule`, white space and comments before
-    /// it passed over. The beginning of a file is enough.
+    /// Returns whether bytes begin like the text of a module: with `HloModule`, after white space and comments. The
+    /// beginning of a file suffices.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -36,12 +36,11 @@ impl HloModule {
         Scan::new(&String::from_utf8_lossy(bytes)).name("").is_ok_and(|name| name == "HloModule")
     }
 
-    /// Reads a module from its text or its proto, by what the bytes are: text has no control
-    /// characters but tabs and line ends, and a proto has. Bytes of a text that are no UTF-8, as
-    /// metadata may have, are read as U+FFFD.
+    /// Reads a module from its text or its proto. Bytes that begin with `HloModule`, or whose only control characters are
+    /// white space, are text; others are a proto. Bytes of a text that are not UTF-8, as in metadata, are read as U+FFFD.
     ///
     /// # Errors
-    /// As [`HloModule::parse`] or [`HloModule::from_proto_bytes`].
+    /// Those of [`HloModule::parse`] or [`HloModule::from_proto_bytes`].
     ///
     /// ```
     /// use tilewright_xla::HloModule;

@@ -1,4 +1,4 @@
-//! A module's text.
+//! Reads a module from its text.
 //!
 //! ```text
 //! module      := 'HloModule' name { ',' attribute } { table | computation }
@@ -7,31 +7,30 @@
 //! instruction := [ 'ROOT' ] name '=' [ shape ] opcode '(' … ')' { ',' attribute }
 //! ```
 //!
-//! Where no computation is marked, the last is the entry, as in XLA. A shape that is left out is not inferred.
+//! If no computation is marked, the last one is the entry, as in XLA. An omitted shape is not inferred.
 //!
-//! A `%` may stand before a name. Whatever stands for `…` and attributes is passed over, with its
-//! brackets balanced, its strings and its comments; an instruction's attributes end with the line on
-//! which all brackets are closed, unless a comma goes on. No recursion but that of shapes.
+//! A name may have a `%` before it. The parts `…` and attributes are skipped, with balanced brackets, strings and
+//! comments. The attributes of an instruction end with the line on which all brackets are closed, unless a comma continues
+//! them. Only shapes are read recursively.
 
 use tilewright_core::ParseError;
 
 use super::{HloComputation, HloError, HloInstruction, HloModule, scan::Scan, shared::Shapes};
 use crate::Shape;
 
-/// Tables of source places, which newer texts have before the computations.
+/// Tables of source positions, which newer texts have before the computations.
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
 
 impl HloModule {
-    /// Reads a module's text.
+    /// Reads the text of a module.
     ///
-    /// A scalar has the layout `{}`, as it has in the proto; any other array has the one that is
-    /// written, or none.
+    /// A scalar has the layout `{}`, as in the proto; any other array has the layout that is written, or none.
     ///
-    /// Time and memory are linear in the text: 50 MiB of instructions take 0.30 s (164 MiB/s), a
-    /// literal of that size 0.075 s (670 MiB/s); bench `shapes`, medians on an x86-64 machine.
+    /// Time and memory are linear in the text: 50 MiB of instructions take 0.30 s (164 MiB/s), a literal of that size
+    /// 0.075 s (670 MiB/s); bench `shapes`, medians on an x86-64 machine.
     ///
     /// # Errors
-    /// Where and why the text is no module, with the line.
+    /// An [`HloError`] with the line at fault if the text is not a module.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -73,7 +72,7 @@ fn module(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
     Ok(HloModule { name, computations })
 }
 
-/// Passes over a table's lines, which begin with numbers.
+/// Skips the lines of a table, which begin with numbers.
 fn table(scan: &mut Scan<'_>) {
     while scan.peek().is_some_and(|byte| byte.is_ascii_digit()) {
         scan.pass_line();
@@ -107,7 +106,7 @@ fn computation(
     Ok(HloComputation { name: name.to_owned(), entry, instructions, root })
 }
 
-/// An instruction, and whether it is the root.
+/// Reads an instruction; returns it and whether it is the root.
 fn instruction(
     scan: &mut Scan<'_>,
     shapes: &mut Shapes,

@@ -1,28 +1,28 @@
-//! A tiling to ask about: what would these arrays take if they were laid out like that?
+//! A requested tiling, to measure arrays as if they had it.
 
 use tilewright_core::{Error, ParseError};
 
 use crate::{ArrayShape, Layout, PrimitiveType, Tile, TileDim, text};
 
-/// The bits of the words in which packed rows lie side by side.
+/// The bits of the words in which packed rows are stored side by side.
 const WORD: u64 = 32;
 
-/// Tiles to lay out arrays of any rank by, or a layout for the arrays of one.
+/// Tiles for arrays of any rank, or a layout for the arrays of one rank.
 ///
-/// Written as the properties of a layout, `T(8,128)`, it keeps each array's own order of dims and
-/// replaces its tiles. One tile of two extents is meant as TPUs mean it:
+/// Written as the properties of a layout, `T(8,128)`, it keeps the order of each array's dims and replaces its tiles. A
+/// single tile of two extents is applied as TPUs do:
 ///
-/// | array | gets |
+/// | array | layout |
 /// |---|---|
-/// | 32 bits and more, two dims and more | `T(8,128)` |
+/// | at least 32 bits, at least two dims | `T(8,128)` |
 /// | 16 bits | `T(8,128)(2,1)`: two rows share a word |
 /// | 8 bits | `T(8,128)(4,1)` |
-/// | 4, 2, 1 bits, but not `pred` | packed: `T(8,128)(8,1)E(4)`; never more rows than the tile has |
-/// | one dim | `T(1024)`, of 16 bits `T(1024)(128)(2,1)`: the whole tile in a row |
-/// | no dim | stays as it is |
+/// | 4, 2, 1 bits, except `pred` | packed: `T(8,128)(8,1)E(4)`; never more rows than the tile has |
+/// | one dim | `T(1024)`, for 16 bits `T(1024)(128)(2,1)`: the whole tile in a row |
+/// | no dims | unchanged |
 ///
-/// Any other tiles, `T(8,128)(2,1)` say, are applied as they are written. A layout with an order,
-/// `{0,1:T(8,128)}`, is applied as it is written to the arrays of its rank; others stay as they are.
+/// Any other tiles, such as `T(8,128)(2,1)`, are applied as written. A layout with an order, `{0,1:T(8,128)}`, is
+/// applied as written to the arrays of its rank; others are unchanged.
 ///
 /// ```
 /// use tilewright_xla::{ArrayShape, Tiling};
@@ -37,15 +37,15 @@ const WORD: u64 = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tiling {
     layout: Layout,
-    /// Whether the order counts, and so the rank.
+    /// Set if the tiling has an order, and therefore a rank.
     ordered: bool,
 }
 
 impl Tiling {
-    /// Reads `T(8,128)`, or any other properties of a layout, or a whole layout.
+    /// Reads `T(8,128)`, any other properties of a layout, or a whole layout.
     ///
     /// # Errors
-    /// Where and why the text is neither.
+    /// A [`ParseError`] with the byte span at fault.
     ///
     /// ```
     /// use tilewright_xla::Tiling;
@@ -59,10 +59,10 @@ impl Tiling {
         Ok(Tiling { layout: text::whole(text, read)?, ordered })
     }
 
-    /// The array with its layout replaced.
+    /// Returns the array with its layout replaced.
     ///
     /// # Errors
-    /// As [`ArrayShape::element_bits`].
+    /// Those of [`ArrayShape::element_bits`].
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Tiling};
@@ -70,7 +70,7 @@ impl Tiling {
     ///     let tiling = Tiling::parse(tiling).unwrap();
     ///     tiling.apply(&ArrayShape::parse(array).unwrap()).map(|array| array.to_string())
     /// };
-    /// // A tile keeps each array's order; a layout is for arrays of its rank.
+    /// // A tile keeps the order of each array; a layout applies to arrays of its rank.
     /// assert_eq!(apply("T(8,128)", "f32[9,200]{0,1}").unwrap(), "f32[9,200]{0,1:T(8,128)}");
     /// assert_eq!(apply("{0,1:T(4,4)}", "f32[9,9]{1,0}").unwrap(), "f32[9,9]{0,1:T(4,4)}");
     /// assert_eq!(apply("{0,1:T(4,4)}", "f32[9]{0}").unwrap(), "f32[9]{0}");
@@ -93,7 +93,7 @@ impl Tiling {
         Ok(tiled)
     }
 
-    /// Whether it is for arrays such as this one: a layout with an order is for those of its rank.
+    /// Returns whether the tiling applies to this array: a tiling with an order applies only to arrays of its rank.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Tiling};
@@ -106,7 +106,7 @@ impl Tiling {
         !self.ordered || self.layout.rank() == array.dims.len()
     }
 
-    /// The extents of one tile of two, if that is all there is.
+    /// Returns the extents of the tile if the tiling is a single tile of two extents.
     fn tpu(&self) -> Option<[u64; 2]> {
         let [tile] = self.layout.tiles() else { return None };
         let [TileDim::Size(rows), TileDim::Size(columns)] = *tile.dims() else { return None };
@@ -115,7 +115,7 @@ impl Tiling {
     }
 }
 
-/// The layout with `tile` as TPUs use it for elements of this type.
+/// Returns the layout with `tile` as TPUs use it for elements of this type.
 fn packed(
     element_type: PrimitiveType,
     own: &Layout,

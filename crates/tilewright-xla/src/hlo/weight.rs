@@ -1,13 +1,13 @@
-//! How many messages a module's bytes would become, before any of them is made.
+//! Counts the messages in a module's bytes before any of them is created.
 //!
-//! An empty message takes two bytes of a proto and some hundred in memory; counted first, a hostile file
-//! is refused before it fills the memory.
+//! An empty message takes two bytes of a proto and about a hundred in memory. Counting first refuses a hostile file
+//! before it fills the memory.
 
 use tilewright_core::Error;
 
 use crate::proto::ProtoError;
 
-/// What a message is, as far as it has messages in it that are read.
+/// The kind of a message, as far as it contains messages that are read.
 #[derive(Clone, Copy)]
 enum Kind {
     /// A module, or a dump that holds one.
@@ -21,7 +21,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// What the field of this number holds, if it is messages that are read.
+    /// Returns the kind of the message in the field of this number, if it is read.
     fn child(self, field: u64) -> Option<Kind> {
         match (self, field) {
             (Kind::Top, 1) => Some(Kind::Module),
@@ -35,7 +35,7 @@ impl Kind {
     }
 }
 
-/// Refuses bytes of more than `most` messages. Bytes that are no proto are for the decoder to refuse.
+/// Refuses bytes of more than `most` messages. Bytes that are not a proto are left to the decoder.
 pub(super) fn check(bytes: &[u8], most: usize) -> Result<(), ProtoError> {
     let (mut open, mut count) = (vec![(bytes, Kind::Top)], 0);
     while let Some((mut rest, kind)) = open.pop() {
@@ -55,7 +55,7 @@ pub(super) fn check(bytes: &[u8], most: usize) -> Result<(), ProtoError> {
     Ok(())
 }
 
-/// The next field's number, and its bytes if it has a length; `None` at the end and where this is no
+/// Returns the number of the next field, and its bytes if it has a length; `None` at the end, or if this is not a
 /// proto.
 fn next_field<'a>(rest: &mut &'a [u8]) -> Option<(u64, Option<&'a [u8]>)> {
     let key = prost::encoding::decode_varint(rest).ok()?;
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(check(module, 6), Ok(()));
         let error = check(module, 5).unwrap_err();
         assert!(error.cause().unwrap().is_limit() && error.to_string().contains("more than 5"));
-        // Wrapped, it is one more; a field that is not read is none.
+        // Wrapped, it is one message more; a field that is not read is not counted.
         let dump = [b"\x0a\x0e", module.as_slice()].concat();
         assert_eq!((check(&dump, 7), check(&dump, 6).is_err()), (Ok(()), true));
         assert_eq!(check(b"\x22\x04\x1a\x00\x1a\x00", 0), Ok(()));

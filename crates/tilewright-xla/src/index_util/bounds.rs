@@ -1,11 +1,11 @@
-//! Whether an index is one, and which of two comes first.
+//! Checks whether an index is in bounds, and compares two indices.
 
 use std::cmp::Ordering;
 
 use tilewright_core::Error;
 
-/// Whether there is an element with this index: of the dims' rank, no entry negative, each below its
-/// dim. XLA finds negative indices in bounds.
+/// Returns whether an element has this index: the index has the rank of the dims, and each entry is at least 0 and below
+/// its dim. XLA accepts negative indices.
 ///
 /// ```
 /// use tilewright_xla::index_util::index_in_bounds;
@@ -18,7 +18,7 @@ pub fn index_in_bounds(dims: &[u64], index: &[i64]) -> bool {
     dims.len() == index.len() && index.iter().zip(dims).all(within)
 }
 
-/// Which index comes first in row-major order: the first entries that differ decide.
+/// Compares two indices in row-major order: the first entries that differ decide.
 ///
 /// # Errors
 /// [mismatch](Error::is_mismatch) for indices of different ranks, where XLA aborts.

@@ -1,15 +1,15 @@
-//! The next index.
+//! Moves to the next index.
 
 use tilewright_core::Error;
 
 use super::linear::check_index;
 
-/// Moves an index to the next one in logical row-major order (the last dim fastest), whatever the
-/// layout; `false`, and no change, at the last one.
+/// Moves an index to the next one in logical row-major order (the last dim fastest), whatever the layout. At the last
+/// index, returns `false` and changes nothing.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) for an index of another rank; [out of range](Error::is_out_of_range)
-/// for one that names no element. The index is unchanged then.
+/// [mismatch](Error::is_mismatch) for an index of another rank; [out of range](Error::is_out_of_range) for an index
+/// outside the dims. The index is unchanged in both cases.
 ///
 /// ```
 /// use tilewright_xla::index_util::bump_indices;

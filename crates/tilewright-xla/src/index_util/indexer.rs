@@ -1,19 +1,18 @@
-//! Exact addresses under any layout, of any rank: the walk over the tiles, taken by an index.
+//! Exact offsets under any layout, of any rank: applies the walk over the tiles to an index.
 //!
-//! Laws: `locate(offset(index)) = Element(index)`; every offset below the capacity is one element's or
-//! padding; where [`Layout::lower`] has an answer, it is this one.
+//! Laws: `locate(offset(index)) = Element(index)`; every offset below the capacity holds one element or padding; if
+//! [`Layout::lower`] succeeds, the offsets are equal.
 
 use tilewright_core::{Error, Place};
 
 use super::linear::check_index;
 use crate::{ArrayShape, Layout, PaddedShape, TileDim, permutation};
 
-/// The places of the elements of one array: prepared once, asked often.
+/// The offsets of the elements of one array: prepared once, used often.
 ///
-/// Neither the rank nor the nesting of tiles is limited, as it is for [`Layout::lower`]. Offsets count
-/// elements.
+/// Neither the rank nor the nesting of tiles is limited, unlike [`Layout::lower`]. Offsets count elements.
 ///
-/// Source of the order of the places: XLA's `docs/tiled_layout.md`.
+/// Source: XLA's `docs/tiled_layout.md`.
 ///
 /// ```
 /// use tilewright_core::Place;
@@ -37,30 +36,30 @@ pub struct Indexer {
     capacity: u64,
 }
 
-/// One tile with the dims it meets.
+/// One tile and the dims that it covers.
 #[derive(Clone, Debug)]
 struct Level {
-    /// The dims of extent 1 put in front because the tile is longer.
+    /// The number of dims of extent 1 that are prepended because the tile is longer.
     missing: usize,
     groups: Vec<Group>,
-    /// How many dims the groups take.
+    /// The number of dims in all groups.
     taken: usize,
 }
 
-/// Dims that are merged, then cut.
+/// Dims that are merged and then cut.
 #[derive(Clone, Debug)]
 struct Group {
-    /// Their extents, major to minor.
+    /// The extents of the dims, major to minor.
     bounds: Vec<u64>,
     merged: u64,
     by: u64,
 }
 
 impl Indexer {
-    /// The places of an array of these dims in this layout.
+    /// Creates the indexer of an array of these dims in this layout.
     ///
     /// # Errors
-    /// As [`Layout::padded_elements`].
+    /// Those of [`Layout::padded_elements`].
     ///
     /// ```
     /// use tilewright_xla::{Layout, index_util::Indexer};
@@ -79,11 +78,11 @@ impl Indexer {
         Ok(Indexer { dims: dims.to_vec(), major_to_minor, levels, bounds, capacity })
     }
 
-    /// The places of an array of this shape, in its layout or else row-major. A bounded dim counts its
+    /// Creates the indexer of an array of this shape, in its layout, row-major if there is none. A bounded dim has its
     /// bound.
     ///
     /// # Errors
-    /// As [`ArrayShape::extents`] and [`Indexer::new`].
+    /// Those of [`ArrayShape::extents`] and [`Indexer::new`].
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, index_util::Indexer};
@@ -95,7 +94,7 @@ impl Indexer {
         Indexer::new(&shape.layout_or_default(), &shape.extents()?)
     }
 
-    /// The places of an array in padded widths.
+    /// Creates the indexer of an array padded to widths.
     ///
     /// ```
     /// use tilewright_core::Place;
@@ -114,7 +113,7 @@ impl Indexer {
         Indexer { dims, major_to_minor, levels: Vec::new(), bounds, capacity }
     }
 
-    /// The length of the storage, in elements.
+    /// Returns the length of the storage, in elements.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, index_util::Indexer};
@@ -126,29 +125,29 @@ impl Indexer {
         self.capacity
     }
 
-    /// The extents of the array.
+    /// Returns the extents of the array.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, index_util::Indexer};
     /// let shape = ArrayShape::parse("f32[<=20,200]{1,0:T(8,128)}").unwrap();
-    /// // Neither padding nor flags: what an index may reach.
+    /// // The range of an index, without padding and flags.
     /// assert_eq!(Indexer::of(&shape).unwrap().dims(), [20, 200]);
     /// ```
     pub fn dims(&self) -> &[u64] {
         &self.dims
     }
 
-    /// Where the element with this index is.
+    /// Returns the offset of the element with this index, in elements.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for an index of another rank,
-    /// [out of range](Error::is_out_of_range) for one that names no element.
+    /// [mismatch](Error::is_mismatch) for an index of another rank; [out of range](Error::is_out_of_range) for an index
+    /// outside the dims.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, index_util::Indexer};
     /// let shape = ArrayShape::parse("bf16[20,200]{1,0:T(8,128)(2,1)}").unwrap();
     /// let indexer = Indexer::of(&shape).unwrap();
-    /// // Two rows share a word: below is the next place, to the right the one after.
+    /// // Two rows share a word: the element below is next, the element to the right follows it.
     /// assert_eq!([[0, 0], [1, 0], [0, 1]].map(|index| indexer.offset(&index)), [Ok(0), Ok(1), Ok(2)]);
     /// assert!(indexer.offset(&[20, 0]).unwrap_err().is_out_of_range());
     /// assert!(indexer.offset(&[0]).unwrap_err().is_mismatch());
@@ -164,7 +163,7 @@ impl Indexer {
         Ok(ravel(&entries, &self.bounds))
     }
 
-    /// What is at an offset.
+    /// Returns the element or padding at an offset.
     ///
     /// ```
     /// use tilewright_core::Place;
@@ -172,7 +171,7 @@ impl Indexer {
     /// let shape = ArrayShape::parse("bf16[20,200]{1,0:T(8,128)(2,1)}").unwrap();
     /// let indexer = Indexer::of(&shape).unwrap();
     /// assert_eq!(indexer.locate(1), Place::Element(vec![1, 0]));
-    /// // Column 200 does not exist: 72 columns into the second tile.
+    /// // Column 200 does not exist: it is 72 columns into the second tile.
     /// assert_eq!(indexer.locate(1024 + 2 * 72), Place::Padding);
     /// ```
     pub fn locate(&self, offset: u64) -> Place<Vec<u64>> {
@@ -191,13 +190,13 @@ impl Indexer {
         for (&dim, entry) in self.major_to_minor.iter().zip(entries) {
             *index.get_mut(dim)? = entry;
         }
-        // Padded widths go beyond the extents.
+        // Padded widths exceed the extents.
         index.iter().zip(&self.dims).all(|(entry, extent)| entry < extent).then_some(index)
     }
 }
 
 impl Level {
-    /// From the entries above the tile to those below.
+    /// Converts the entries outside the tile to those inside.
     fn enter(&self, entries: &mut Vec<u64>) {
         entries.splice(0..0, std::iter::repeat_n(0, self.missing));
         let mut rest = entries.split_off(entries.len().saturating_sub(self.taken));
@@ -212,7 +211,7 @@ impl Level {
         entries.append(&mut inner);
     }
 
-    /// Back; `None` where no entry above leads here.
+    /// Converts back; `None` if no entries outside lead here.
     fn leave(&self, entries: &mut Vec<u64>) -> Option<()> {
         let count = self.groups.len();
         let inner = entries.split_off(entries.len().checked_sub(count)?);
@@ -226,12 +225,12 @@ impl Level {
     }
 }
 
-/// The row-major number of entries within bounds.
+/// Returns the row-major number of entries within bounds.
 fn ravel(entries: &[u64], bounds: &[u64]) -> u64 {
     entries.iter().zip(bounds).fold(0, |number, (entry, bound)| number * bound + entry)
 }
 
-/// The entries of a row-major number, if it is within the bounds.
+/// Returns the entries of a row-major number, if it is within the bounds.
 fn unravel(number: u64, bounds: &[u64]) -> Option<Vec<u64>> {
     let (mut entries, mut rest) = (vec![0; bounds.len()], number);
     for (entry, &bound) in entries.iter_mut().zip(bounds).rev() {
@@ -241,7 +240,7 @@ fn unravel(number: u64, bounds: &[u64]) -> Option<Vec<u64>> {
     (rest == 0).then_some(entries)
 }
 
-/// The tiles of a layout that is known to fit, each with the dims it meets.
+/// Returns the tiles of a layout that is known to fit, each with the dims that it covers.
 fn levels(layout: &Layout, mut bounds: Vec<u64>) -> Vec<Level> {
     let mut levels = Vec::with_capacity(layout.tiles().len());
     for tile in layout.tiles() {
@@ -270,11 +269,10 @@ fn groups(suffix: &[u64], dims: &[TileDim]) -> Vec<Group> {
 }
 
 impl ArrayShape {
-    /// The offset of an element, in elements, exact under any tiles. Of many elements, ask an
-    /// [`Indexer`].
+    /// Returns the offset of an element, in elements, exact under any tiles. For many elements, use an [`Indexer`].
     ///
     /// # Errors
-    /// As [`Indexer::of`] and [`Indexer::offset`].
+    /// Those of [`Indexer::of`] and [`Indexer::offset`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -287,10 +285,10 @@ impl ArrayShape {
         Indexer::of(self)?.offset(index)
     }
 
-    /// What is at an offset: an element, padding, or nothing.
+    /// Returns what an offset holds: an element, padding, or out of range.
     ///
     /// # Errors
-    /// As [`Indexer::of`].
+    /// Those of [`Indexer::of`].
     ///
     /// ```
     /// use tilewright_core::Place;

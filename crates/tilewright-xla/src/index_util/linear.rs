@@ -1,19 +1,18 @@
-//! Index ↔ linear index in an explicit order of the dims, without tiles or padding.
+//! Conversion between an index and a linear index for an explicit order of the dims, without tiles or padding.
 //!
-//! Law: `multi_index(dims, order, linear_index(dims, order, index)) = index`, and the linear indices are
-//! 0 up to the number of elements.
+//! Law: `multi_index(dims, order, linear_index(dims, order, index)) = index`, and the linear indices are 0 up to the
+//! number of elements.
 
 use tilewright_core::Error;
 
 use crate::permutation;
 
-/// The place of an element when the dims, fastest first, are stored in the order `minor_to_major`,
-/// dense: `Σ index[m[k]] · Π_{j<k} dims[m[j]]`. Rank 0 has the one place 0.
+/// Returns the position of an element in dense storage whose dims, fastest first, are in the order `minor_to_major`:
+/// `Σ index[m[k]] · Π_{j<k} dims[m[j]]`. Rank 0 has only position 0.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) for an order or an index of another rank than the dims;
-/// [illegal](Error::is_illegal) for an order that is no permutation;
-/// [out of range](Error::is_out_of_range) for an index that names no element;
+/// [mismatch](Error::is_mismatch) for an order or an index of another rank than the dims; [illegal](Error::is_illegal)
+/// for an order that is not a permutation; [out of range](Error::is_out_of_range) for an index outside the dims;
 /// [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements.
 ///
 /// ```
@@ -30,11 +29,11 @@ pub fn linear_index(dims: &[u64], minor_to_major: &[u64], index: &[u64]) -> Resu
     Ok(digits.iter().rev().map(entry).fold(0, |linear, (entry, extent)| linear * extent + entry))
 }
 
-/// The index of the element at a place, the inverse of [`linear_index`].
+/// Returns the index of the element at a position: the inverse of [`linear_index`].
 ///
 /// # Errors
-/// As [`linear_index`]; [out of range](Error::is_out_of_range) for a place that is not below the
-/// number of elements, also when there are none.
+/// Those of [`linear_index`]; [out of range](Error::is_out_of_range) for a position that is not below the number of
+/// elements, also if that is 0.
 ///
 /// ```
 /// use tilewright_xla::index_util::multi_index;
@@ -63,7 +62,7 @@ pub fn multi_index(dims: &[u64], minor_to_major: &[u64], linear: u64) -> Result<
     Ok(index)
 }
 
-/// The dims with their extents, fastest first; their product, empty dims counted as 1, fits.
+/// Returns the dims with their extents, fastest first; checks that their product, with empty dims as 1, fits.
 fn in_order(dims: &[u64], minor_to_major: &[u64]) -> Result<Vec<(usize, u64)>, Error> {
     permutation::check(minor_to_major, dims.len())?;
     count(dims)?;
@@ -74,7 +73,7 @@ fn in_order(dims: &[u64], minor_to_major: &[u64]) -> Result<Vec<(usize, u64)>, E
     Ok(minor_to_major.iter().filter_map(digit).collect())
 }
 
-/// The number of elements.
+/// Returns the number of elements.
 ///
 /// # Errors
 /// Overflow beyond 2⁶³ − 1, also of the other dims of an empty array.
@@ -94,7 +93,7 @@ pub(crate) fn count(dims: &[u64]) -> Result<u64, Error> {
     Ok(if empty { 0 } else { product as u64 })
 }
 
-/// Whether an index names an element.
+/// Checks that an index is inside the dims.
 pub(crate) fn check_index(dims: &[u64], index: &[u64]) -> Result<(), Error> {
     if dims.len() != index.len() {
         return Err(Error::mismatch(

@@ -1,9 +1,9 @@
-//! From indices to places and back: XLA's `IndexUtil`, and its `LayoutUtil`'s index functions.
+//! Conversion between indices and offsets: XLA's `IndexUtil`, and the index functions of its `LayoutUtil`.
 //!
 //! Source: `xla/index_util.h`, `xla/layout_util.h`.
 //!
-//! The functions of this module know an order of the dims and nothing else, as XLA's do. [`Indexer`]
-//! knows the whole layout: tiles, `*`, alignment.
+//! The functions of this module use only an order of the dims, like XLA's. [`Indexer`] uses the whole layout: tiles, `*`
+//! and alignment.
 
 mod bounds;
 mod bump;

@@ -1,10 +1,10 @@
-//! Whether there are layouts, and taking them or their tiles away.
+//! Queries for the presence of layouts; removal of layouts and tiles.
 
 use crate::{ArrayShape, Layout, Shape};
 
 impl ArrayShape {
-    /// The same array in the plain row-major layout. All of the old layout goes: XLA's
-    /// `SetToDefaultLayout` keeps the tiles, element size, alignment and memory space of the old order.
+    /// Returns the array in the plain row-major layout. The whole old layout is replaced; XLA's `SetToDefaultLayout` keeps
+    /// the tiles, element size, alignment and memory space of the old order.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -18,7 +18,7 @@ impl ArrayShape {
         self
     }
 
-    /// Drops the layout.
+    /// Removes the layout.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -31,7 +31,7 @@ impl ArrayShape {
         self.layout = None;
     }
 
-    /// Drops the tiles, and keeps the rest of the layout.
+    /// Removes the tiles, and keeps the rest of the layout.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -44,7 +44,7 @@ impl ArrayShape {
         self.layout = self.layout.take().map(|layout| layout.with_tiles(&[]));
     }
 
-    /// The memory space; 0, the default one, where no layout is said.
+    /// Returns the memory space; 0, the default one, if there is no layout.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -56,7 +56,7 @@ impl ArrayShape {
         self.layout.as_ref().map_or(0, Layout::memory_space)
     }
 
-    /// Whether the layout sets an element size in bits.
+    /// Returns whether the layout sets an element size in bits.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -71,7 +71,7 @@ impl ArrayShape {
 
 impl Shape {
     /// Gives every array the plain row-major layout; see [`ArrayShape::with_default_layout`].
-    /// [`Shape::with_default_layouts`] keeps the layouts that are there.
+    /// [`Shape::with_default_layouts`] keeps existing layouts.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -86,7 +86,7 @@ impl Shape {
         });
     }
 
-    /// Drops the layout of every array.
+    /// Removes the layout of every array.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -100,7 +100,7 @@ impl Shape {
         self.for_each_array_mut(&mut ArrayShape::clear_layout);
     }
 
-    /// Drops the tiles of every array, and keeps the rest of the layouts.
+    /// Removes the tiles of every array, and keeps the rest of the layouts.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -113,7 +113,7 @@ impl Shape {
         self.for_each_array_mut(&mut ArrayShape::clear_tiles);
     }
 
-    /// Whether every array has a layout. Tokens and opaque values need none.
+    /// Returns whether every array has a layout. Tokens and opaque values need none.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -127,7 +127,7 @@ impl Shape {
         all
     }
 
-    /// Whether some array has a layout. XLA also says so of a token or an opaque value, which has none.
+    /// Returns whether some array has a layout. XLA also returns true for a token or an opaque value, which has none.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -142,7 +142,7 @@ impl Shape {
         any
     }
 
-    /// Whether the layout of some array sets an element size in bits.
+    /// Returns whether the layout of some array sets an element size in bits.
     ///
     /// ```
     /// use tilewright_xla::Shape;

@@ -1,16 +1,15 @@
-//! Layouts carried from one shape to another of the same structure.
+//! Copies layouts between shapes of the same structure.
 
 use tilewright_core::Error;
 
 use crate::{ArrayShape, Dim, Ignore, Shape, ShapeKind};
 
 impl ArrayShape {
-    /// Takes over another array's layout, or that it has none; the extents may differ.
+    /// Copies another array's layout, or its absence; the extents may differ.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another rank; as
-    /// [`Layout::validate`](crate::Layout::validate) for a layout whose splits do not fit these
-    /// extents. Nothing is changed then.
+    /// [mismatch](Error::is_mismatch) for another rank; those of [`Layout::validate`](crate::Layout::validate) for a layout
+    /// whose splits do not fit these extents. Nothing is changed in both cases.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -30,12 +29,10 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// Takes over the layout of each array of a shape of the same structure; see
-    /// [`ArrayShape::copy_layout_from`].
+    /// Copies the layout of each array from a shape of the same structure; see [`ArrayShape::copy_layout_from`].
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) where ranks, tuple sizes or structures differ. Nothing is changed
-    /// then.
+    /// [mismatch](Error::is_mismatch) if ranks, tuple sizes or structures differ. Nothing is changed then.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -59,11 +56,11 @@ impl Shape {
         Ok(())
     }
 
-    /// Whether the arrays of two shapes have equal layouts, one by one; extents do not count. XLA drops
-    /// what is to be ignored inside tuples.
+    /// Returns whether the arrays of two shapes have equal layouts, one by one; extents are not compared. XLA does not
+    /// apply `ignore` inside tuples.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) where ranks, tuple sizes or structures differ.
+    /// [mismatch](Error::is_mismatch) if ranks, tuple sizes or structures differ.
     ///
     /// ```
     /// use tilewright_xla::{Ignore, Shape};
@@ -89,11 +86,11 @@ impl Shape {
     }
 }
 
-/// Whether `target` can have the layout of `source`.
+/// Checks that `target` can have the layout of `source`.
 fn check(source: &ArrayShape, target: &ArrayShape) -> Result<(), Error> {
     check_rank(source, target)?;
     match &source.layout {
-        // Splits stand in bounds: an unbounded dim has none to keep.
+        // Splits are within bounds; an unbounded dim has none to check.
         Some(layout) if !layout.splits().is_empty() => layout.validate(&bounds(target)),
         _ => Ok(()),
     }
@@ -118,7 +115,7 @@ fn check_rank(source: &ArrayShape, target: &ArrayShape) -> Result<(), Error> {
     ))
 }
 
-/// Calls `visit` for each two arrays at the same place.
+/// Calls `visit` for each pair of arrays at the same position.
 fn pairs(
     a: &Shape,
     b: &Shape,

@@ -1,8 +1,8 @@
-//! Equality with properties left out.
+//! Equality of layouts with some properties ignored.
 
 use crate::Layout;
 
-/// What a comparison of layouts or shapes leaves out; by default nothing.
+/// The properties that a comparison of layouts or shapes ignores; none by default.
 ///
 /// Source: XLA's `Shape::Equal` and `Layout::Equal`, in `xla/shape.h` and `xla/layout.h`.
 ///
@@ -16,7 +16,7 @@ use crate::Layout;
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ignore {
-    /// Layouts, all of them. What follows up to the prefix is about parts of a layout.
+    /// Whole layouts. The fields up to `index_types` concern parts of a layout.
     #[doc(alias = "IgnoreLayout")]
     pub layout: bool,
     /// Tiles.
@@ -43,22 +43,22 @@ pub struct Ignore {
     /// Element types.
     #[doc(alias = "IgnoreElementType")]
     pub element_type: bool,
-    /// Which floating-point type it is.
+    /// The precision of floating-point types.
     #[doc(alias = "IgnoreFpPrecision")]
     pub fp_precision: bool,
-    /// Whether a dim is dynamic; an unbounded dim then equals any dim.
+    /// The dynamic flag of a dim; an unbounded dim then equals any dim.
     #[doc(alias = "IgnoreDynamicDimension")]
     pub dynamic: bool,
-    /// Extents; the ranks still count.
+    /// Extents; the ranks are still compared.
     #[doc(alias = "IgnoreDimensions")]
     pub dimensions: bool,
-    /// Whether an array is inside a buffer.
+    /// The difference between an array and a buffer of it.
     #[doc(alias = "IgnoreBuffer")]
     pub buffer: bool,
 }
 
 impl Ignore {
-    /// Compare everything, as `==` does.
+    /// Compares everything, as `==` does.
     pub const NOTHING: Ignore = Ignore {
         layout: false,
         tiles: false,
@@ -74,9 +74,9 @@ impl Ignore {
         dimensions: false,
         buffer: false,
     };
-    /// Compare what XLA's `Equal` does: everything but metadata prefixes.
+    /// Compares what XLA's `Equal` compares: everything except metadata prefixes.
     pub const METADATA_PREFIX: Ignore = Ignore { metadata_prefix: true, ..Ignore::NOTHING };
-    /// Of a layout, compare the order of the dims only.
+    /// Compares only the order of the dims of a layout.
     #[doc(alias = "MinorToMajorOnlyInLayout")]
     pub const ALL_BUT_ORDER: Ignore = Ignore {
         tiles: true,
@@ -88,16 +88,15 @@ impl Ignore {
         index_types: true,
         ..Ignore::NOTHING
     };
-    /// What XLA calls compatible: layouts and dynamic flags are left out.
+    /// XLA's compatibility: layouts and dynamic flags are ignored.
     #[doc(alias = "Compatible")]
     pub const LAYOUT_AND_DYNAMIC: Ignore =
         Ignore { layout: true, dynamic: true, ..Ignore::NOTHING };
 }
 
 impl Layout {
-    /// Whether both have the same properties, as written, apart from those left out. Whether they place
-    /// elements alike is asked of shapes:
-    /// [`ArrayShape::semantically_equal`](crate::ArrayShape::semantically_equal).
+    /// Returns whether both have the same properties, as written, apart from the ignored ones. To compare the offsets of
+    /// elements, see [`ArrayShape::semantically_equal`](crate::ArrayShape::semantically_equal).
     ///
     /// ```
     /// use tilewright_xla::{Ignore, Layout};

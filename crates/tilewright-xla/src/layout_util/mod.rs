@@ -1,5 +1,5 @@
-//! What can be asked of layouts and done to them: XLA's `LayoutUtil`, as methods of
-//! [`Layout`](crate::Layout), [`ArrayShape`](crate::ArrayShape) and [`Shape`](crate::Shape).
+//! Queries and changes of layouts: XLA's `LayoutUtil`, as methods of [`Layout`](crate::Layout),
+//! [`ArrayShape`](crate::ArrayShape) and [`Shape`](crate::Shape).
 //!
 //! Source: `xla/layout_util.h`; the aliases are XLA's names.
 

@@ -1,7 +1,7 @@
-//! The order of the dims: who is minor, who is major, and moving them.
+//! The order of the dims: queries for minor and major dims, and changes of the order.
 //!
-//! Law: whatever changes the order keeps every other property; splits, which count physical dims, stay
-//! with the logical dims that they split.
+//! Law: a change of the order keeps every other property. Splits, which count physical dims, stay with the logical dims
+//! that they split.
 
 use tilewright_core::Error;
 
@@ -13,10 +13,10 @@ use crate::{
 };
 
 impl Layout {
-    /// The untiled layout whose dims, slowest first, are `major_to_minor`.
+    /// Creates the untiled layout whose dims, slowest first, are `major_to_minor`.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) unless it names each of its dims once.
+    /// [illegal](Error::is_illegal) unless `major_to_minor` is a permutation of 0 … rank − 1.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -28,7 +28,7 @@ impl Layout {
         Layout::new(&major_to_minor.iter().rev().copied().collect::<Vec<_>>())
     }
 
-    /// Whether the order is row-major, `{n-1,…,1,0}`. Tiles do not matter. True of every rank below 2.
+    /// Returns whether the order is row-major, `{n-1,…,1,0}`. Tiles do not matter. True for every rank below 2.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -40,7 +40,7 @@ impl Layout {
         self.minor_to_major().is_sorted_by(|minor, major| minor > major)
     }
 
-    /// Whether the order is column-major, `{0,1,…,n-1}`. Tiles do not matter.
+    /// Returns whether the order is column-major, `{0,1,…,n-1}`. Tiles do not matter.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -53,7 +53,7 @@ impl Layout {
         self.minor_to_major().is_sorted()
     }
 
-    /// [`Layout::is_descending`] under the name of XLA's document: dim 0 is the most major, and so on in order.
+    /// Returns [`Layout::is_descending`]; this is its name in XLA's document: dim 0 is the most major, and so on in order.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -66,7 +66,7 @@ impl Layout {
         self.is_descending()
     }
 
-    /// [`Layout::is_ascending`] under the name of XLA's document: dim 0 is the most minor, and so on in order.
+    /// Returns [`Layout::is_ascending`]; this is its name in XLA's document: dim 0 is the most minor, and so on in order.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -78,7 +78,7 @@ impl Layout {
         self.is_ascending()
     }
 
-    /// The logical dim that varies `k`-th fastest, from 0.
+    /// Returns the logical dim that varies `k`-th fastest, counted from 0.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) unless `k` is below the rank.
@@ -94,7 +94,7 @@ impl Layout {
         self.minor_to_major().get(k).copied().ok_or_else(|| no_position(k, self.rank()))
     }
 
-    /// The logical dim that varies `k`-th slowest, from 0.
+    /// Returns the logical dim that varies `k`-th slowest, counted from 0.
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) unless `k` is below the rank.
@@ -116,7 +116,7 @@ impl Layout {
             .ok_or_else(|| no_position(k, self.rank()))
     }
 
-    /// The physical dim, counted from the most major, of each logical dim.
+    /// Returns the physical dim of each logical dim, counted from the most major.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -127,17 +127,16 @@ impl Layout {
         permutation::inverted(&self.major_to_minor())
     }
 
-    /// The logical dims, slowest first.
+    /// Returns the logical dims, slowest first.
     pub(crate) fn major_to_minor(&self) -> Vec<u64> {
         self.minor_to_major().iter().rev().copied().collect()
     }
 
-    /// Whether these logical dims, in any order, are neighbours in storage. Negative numbers count from
-    /// the end.
+    /// Returns whether these logical dims, in any order, are adjacent in storage. Negative numbers count from the end.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there, [illegal](Error::is_illegal)
-    /// for one named twice.
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist; [illegal](Error::is_illegal) for one named
+    /// twice.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -156,11 +155,11 @@ impl Layout {
         Ok(low.zip(high).is_none_or(|(low, high)| high - low + 1 == places.len() as u64))
     }
 
-    /// The same layout with its dims in another order, fastest first. This moves elements.
+    /// Returns this layout with its dims in another order, fastest first. This moves elements.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another number of dims, [illegal](Error::is_illegal) for an
-    /// order that is no permutation.
+    /// [mismatch](Error::is_mismatch) for another number of dims; [illegal](Error::is_illegal) for an order that is not
+    /// a permutation.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -173,7 +172,7 @@ impl Layout {
         Ok(splits::carry(self, &self.replaced(minor_to_major)?, &Some))
     }
 
-    /// The same properties with another order, of any rank; splits are as they were.
+    /// Returns the same properties with another order, of any rank; splits are unchanged.
     pub(crate) fn replaced(&self, minor_to_major: &[u64]) -> Result<Layout, Error> {
         Layout::new(minor_to_major)?
             .with_tiles(self.tiles())
@@ -186,11 +185,11 @@ impl Layout {
             .with_pointer_type(self.pointer_type())
     }
 
-    /// The same layout with a logical dim made the slowest; the order of the others stays. A negative
-    /// number counts from the end.
+    /// Returns this layout with a logical dim made the slowest; the order of the others is kept. A negative number
+    /// counts from the end.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there, as every dim is at rank 0.
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist; at rank 0, no dim does.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -214,11 +213,11 @@ impl Layout {
         self.with_order(&order)
     }
 
-    /// The same layout with a logical dim made the fastest; the order of the others stays. A negative
-    /// number counts from the end.
+    /// Returns this layout with a logical dim made the fastest; the order of the others is kept. A negative number
+    /// counts from the end.
     ///
     /// # Errors
-    /// As [`Layout::with_dim_major`].
+    /// Those of [`Layout::with_dim_major`].
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -238,11 +237,11 @@ impl Layout {
         self.minor_to_major().iter().copied().filter(|&other| other != dim).collect()
     }
 
-    /// The layout of the array whose dims are `permutation` of this one's, every element where it was:
-    /// `p⁻¹ ∘ minor_to_major`. Tiles and splits are physical and stay.
+    /// Returns the layout of the array whose dims are `permutation` of this one's, with every element at its old offset:
+    /// `p⁻¹ ∘ minor_to_major`. Tiles and splits are physical and are kept.
     ///
     /// # Errors
-    /// As [`Layout::with_order`].
+    /// Those of [`Layout::with_order`].
     pub(crate) fn permuted(&self, permutation: &[u64]) -> Result<Layout, Error> {
         permutation::check(permutation, self.rank())?;
         let inverse = permutation::inverted(permutation);

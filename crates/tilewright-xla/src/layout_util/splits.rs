@@ -1,11 +1,11 @@
-//! Dims spread over several memories: how long the longest piece is.
+//! Dims that are split over several memories, and the length of the longest piece.
 
 use tilewright_core::Error;
 
 use crate::{ArrayShape, Layout, Split, permutation::index, shape_util::dimension_number};
 
 impl Layout {
-    /// How a physical dim, counted from the most major, is split; `None` if it is not.
+    /// Returns the split of a physical dim, counted from the most major; `None` if it is not split.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -20,12 +20,12 @@ impl Layout {
 }
 
 impl ArrayShape {
-    /// The length of the longest piece of a logical dim; its extent if it is not split. A negative
-    /// number counts from the end.
+    /// Returns the length of the longest piece of a logical dim; its extent if it is not split. A negative number counts
+    /// from the end.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there; as [`ArrayShape::extents`]
-    /// and [`Layout::validate`].
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist; those of [`ArrayShape::extents`] and
+    /// [`Layout::validate`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -40,15 +40,15 @@ impl ArrayShape {
         Ok(pieces.get(dim).copied().unwrap_or(0))
     }
 
-    /// The elements of the largest piece: the product of the longest pieces of the dims.
+    /// Returns the number of elements of the largest piece: the product of the longest pieces of the dims.
     ///
     /// # Errors
-    /// As [`ArrayShape::max_split_size`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
+    /// Those of [`ArrayShape::max_split_size`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
     /// let largest = |text| ArrayShape::parse(text).unwrap().max_elements_in_per_split();
-    /// // Pieces of 30 and 70 by pieces of 40, 90 and 70, and 150 in one.
+    /// // Pieces of 30 and 70 by pieces of 40, 90 and 70, and 150 in one piece.
     /// assert_eq!(largest("f32[150,200,100]{0,1,2:SC(0:30)(1:40,130)}"), Ok(70 * 90 * 150));
     /// assert!(largest("f32[?]").unwrap_err().is_unsupported());
     /// ```
@@ -57,7 +57,7 @@ impl ArrayShape {
         crate::index_util::count(&self.max_split_sizes()?)
     }
 
-    /// The length of the longest piece of every dim.
+    /// Returns the length of the longest piece of every dim.
     pub(crate) fn max_split_sizes(&self) -> Result<Vec<u64>, Error> {
         let (mut sizes, layout) = (self.extents()?, self.layout_or_default());
         layout.validate(&sizes)?;
@@ -72,15 +72,15 @@ impl ArrayShape {
     }
 }
 
-/// The longest piece of `extent` cut at ascending indices.
+/// Returns the length of the longest piece of `extent` cut at ascending indices.
 fn longest(extent: u64, indices: &[u64]) -> u64 {
     let begins = std::iter::once(0).chain(indices.iter().copied());
     let ends = indices.iter().copied().chain([extent]);
     begins.zip(ends).map(|(begin, end)| end.saturating_sub(begin)).max().unwrap_or(extent)
 }
 
-/// `to` with the splits of `from`, each still on its logical dim: `renamed` says what number that has
-/// now. The splits of a dim that is gone are gone.
+/// Returns `to` with the splits of `from`, each on its logical dim, whose new number is `renamed` of the old one. The
+/// splits of a removed dim are dropped.
 pub(crate) fn carry(from: &Layout, to: &Layout, renamed: &dyn Fn(u64) -> Option<u64>) -> Layout {
     let (old, new) = (from.major_to_minor(), to.logical_to_physical());
     let place = |split: &Split| {

@@ -1,16 +1,15 @@
-//! Byte strides that are those of a dense row-major array.
+//! Byte strides of a dense row-major array.
 
 use tilewright_core::Error;
 
 use crate::PrimitiveType;
 
-/// Whether an array with these byte strides is dense and row-major. The stride of a dim with one
-/// coordinate moves nothing and may be anything, and so may all strides of an empty array; XLA asks
-/// them to be equal all the same.
+/// Returns whether an array with these byte strides is dense and row-major. The stride of a dim with one coordinate has no
+/// effect and may have any value, and so may all strides of an empty array; XLA requires them to be equal.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) for another number of strides than dims;
-/// [unsupported](Error::is_unsupported) for a type without values.
+/// [mismatch](Error::is_mismatch) for another number of strides than dims; [unsupported](Error::is_unsupported) for a
+/// type without values.
 ///
 /// ```
 /// use tilewright_xla::{PrimitiveType, layout_util::byte_strides_are_major_to_minor};

@@ -1,15 +1,15 @@
-//! Whether tiles do anything.
+//! Checks whether tiles have an effect.
 
 use tilewright_core::Error;
 
 use crate::Layout;
 
 impl Layout {
-    /// Whether arrays of these dims are stored as without the tiles: the same order, no padding. The
-    /// alignment of the tail does not count.
+    /// Returns whether arrays of these dims are stored as without the tiles: the same order, no padding. The alignment of
+    /// the tail is ignored.
     ///
     /// # Errors
-    /// As [`Layout::lower`]; [undecided](Error::is_undecided) as
+    /// Those of [`Layout::lower`]; [undecided](Error::is_undecided) as in
     /// [`same_function`](tilewright_core::TensorLayout::same_function).
     ///
     /// ```

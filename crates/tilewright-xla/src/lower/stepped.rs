@@ -1,8 +1,7 @@
-//! The walk over the steps of a [`TensorLayout`]: exact for every layout, also where a tile boundary
-//! falls inside a digit.
+//! The walk over the steps of a [`TensorLayout`]: exact for every layout, also if a tile boundary falls inside a digit.
 //!
-//! A working dim that exists in storage only (a missing dim of a longer tile) holds nothing but
-//! coordinate 0 and needs no axis, unless a dim is merged into it.
+//! A working dim that exists only in storage (a missing dim of a longer tile) has only coordinate 0 and needs no axis,
+//! unless a dim is merged into it.
 
 use tilewright_core::{Error, Layout as Strided, MAX_STEPS, Mode, Step, TensorLayout};
 
@@ -11,12 +10,12 @@ use crate::Layout;
 
 /// A working dim.
 struct Slot {
-    /// Which axis of the steps it is; `None` if its coordinate is always 0.
+    /// The axis of the steps; `None` if its coordinate is always 0.
     axis: Option<Axis>,
     bound: u64,
 }
 
-/// An axis of the steps: a name that lasts, and its extent, at most the bound.
+/// An axis of the steps: a permanent name, and its extent, which is at most the bound.
 #[derive(Clone, Copy)]
 struct Axis {
     name: usize,
@@ -55,7 +54,7 @@ impl Program {
         Ok((Axis { extent: axis.extent.div_ceil(by), ..axis }, remainder))
     }
 
-    /// The slot's axis, as long as its bound, so that merging into it counts right.
+    /// Returns the slot's axis with its extent equal to the bound, so that merging into it is exact.
     fn fitted(&mut self, slot: &Slot) -> Result<Axis, Error> {
         let axis = match (slot.axis, self.order.first()) {
             (Some(axis), _) => axis,
@@ -114,7 +113,7 @@ impl Walk for Program {
     }
 }
 
-/// The form with steps. `dims` fit the layout and are not 0.
+/// Returns the form with steps. `dims` fit the layout and are not 0.
 pub(super) fn lower(layout: &Layout, dims: &[u64], capacity: u64) -> Result<TensorLayout, Error> {
     let rank = dims.len();
     let mut program = Program { steps: Vec::new(), order: (0..rank).collect(), names: rank };
@@ -125,7 +124,7 @@ pub(super) fn lower(layout: &Layout, dims: &[u64], capacity: u64) -> Result<Tens
     let physical = layout.physical(dims);
     let slots = layout.minor_to_major().iter().rev().zip(physical).map(slot).collect();
     let slots = program.walk(slots, layout.tiles())?;
-    // Axes that no working dim uses have extent 1 and stay at 1:0.
+    // Axes that no working dim uses have extent 1 and remain 1:0.
     let mut modes = vec![Mode::new(1, 0); program.order.len()];
     let mut weight = 1u64;
     for slot in slots.iter().rev() {

@@ -1,16 +1,14 @@
-//! The walk over digits: a sum of one stride per digit, as long as tile boundaries fall between them.
+//! The walk over digits: a sum of one stride per digit, as long as tile boundaries fall between digits.
 //!
-//! A working dim is a list of atoms. An atom is a digit of one logical dim,
-//! `⌊x / div⌋ mod extent`, that counts `place` in the working dim. The atoms nest: the values of those
-//! below an atom stay below its place. A tile boundary `t` is harmless where each atom lies wholly
-//! below it, is a multiple of it, or can be cut at `t / place`: evenly, or anyhow if it is the top digit
-//! of its dim, where rounding up is padding.
+//! A working dim is a list of atoms. An atom is a digit of one logical dim, `⌊x / div⌋ mod extent`, with the weight
+//! `place` in the working dim. The atoms nest: the sum of those below an atom stays below its place. A tile boundary `t` is
+//! harmless if each atom is entirely below it, is a multiple of it, or can be cut at `t / place`: evenly, or anywhere if it
+//! is the top digit of its dim, where rounding up is padding.
 //!
-//! At any other boundary the whole working dim becomes a lump, a dim of its own with its own digits. If
-//! in the end these chain, the lump has one stride, and so have its atoms: `T(*,5)` on the most minor
-//! dims only pads.
+//! At any other boundary the whole working dim becomes a lump, a dim of its own with its own digits. If the digits of a
+//! lump chain in the end, the lump has one stride, and so have its atoms: `T(*,5)` on the most minor dims only pads.
 //!
-//! What comes out nests: each stride passes over all smaller digits.
+//! The result nests: each stride is larger than the reach of all smaller digits.
 
 use tilewright_core::{Layout as Strided, MAX_MODES, Mode, TensorLayout};
 
@@ -20,18 +18,18 @@ use crate::Layout;
 /// A digit of a logical dim or a lump within a working dim.
 #[derive(Clone, Copy)]
 struct Atom {
-    /// The logical dim; from the rank on, a lump.
+    /// The logical dim; numbers from the rank on are lumps.
     dim: usize,
     div: u64,
     extent: u64,
-    /// The extent that storage has for it: beyond `extent` lies padding. More only for a top digit.
+    /// The extent in storage; more than `extent` is padding, which only a top digit has.
     room: u64,
     place: u64,
-    /// Whether no more significant digit of the dim exists.
+    /// Set if the dim has no more significant digit.
     top: bool,
 }
 
-/// A working dim: its atoms, minor to major, and the extent that storage gives it.
+/// A working dim: its atoms, minor to major, and its extent in storage.
 struct Digits {
     atoms: Vec<Atom>,
     bound: u64,
@@ -40,7 +38,7 @@ struct Digits {
 /// A stride or a size beyond 64 bits.
 struct Beyond;
 
-/// The walk; it collects lumps.
+/// The state of the walk; it collects lumps.
 struct Split {
     rank: usize,
     lumps: Vec<Digits>,
@@ -86,7 +84,7 @@ impl Walk for Split {
 }
 
 impl Digits {
-    /// The quotient and the remainder by `by`, if the boundary falls between digits.
+    /// Returns the quotient and the remainder by `by`, if the boundary falls between digits.
     fn parts(&self, by: u64) -> Option<(Digits, Digits)> {
         let last = self.atoms.iter().rposition(|atom| atom.extent > 1);
         let last = last.or(self.atoms.len().checked_sub(1));
@@ -110,7 +108,7 @@ impl Digits {
 }
 
 impl Atom {
-    /// Whether `high` is the next digit of the same dim, at the next place.
+    /// Returns whether `high` is the next digit of the same dim, at the next place.
     fn continues(&self, high: &Atom) -> bool {
         self.dim == high.dim
             && self.room == self.extent
@@ -118,20 +116,20 @@ impl Atom {
             && self.place.checked_mul(self.extent) == Some(high.place)
     }
 
-    /// The two digits as one.
+    /// Joins the two digits into one.
     fn joined(&self, high: &Atom) -> Option<Atom> {
         let extent = self.extent.checked_mul(high.extent)?;
         Some(Atom { extent, room: self.extent.checked_mul(high.room)?, top: high.top, ..*self })
     }
 
-    /// The atom below boundary `by`; the `last` one of its working dim has room up to it.
+    /// Returns the atom below boundary `by`; the `last` atom of its working dim may be padded up to the boundary.
     fn below(self, by: u64, last: bool) -> Atom {
         let room = by / self.place;
         let widens = self.top && last && by.is_multiple_of(self.place);
         Atom { room: if widens { room } else { self.room.min(room) }, ..self }
     }
 
-    /// The parts below and above a boundary inside the atom.
+    /// Returns the parts below and above a boundary inside the atom.
     fn cut(self, by: u64) -> Option<(Atom, Atom)> {
         let extent = by / self.place;
         if !by.is_multiple_of(self.place) || !(self.top || self.extent.is_multiple_of(extent)) {
@@ -144,7 +142,7 @@ impl Atom {
     }
 }
 
-/// The strided form, if there is one within the limits. `dims` fit the layout and are not 0.
+/// Returns the strided form, if there is one within the limits. `dims` fit the layout and are not 0.
 pub(super) fn lower(layout: &Layout, dims: &[u64], capacity: u64) -> Option<TensorLayout> {
     let whole = |&dim: &u64| {
         let dim = usize::try_from(dim).ok()?;
@@ -156,23 +154,23 @@ pub(super) fn lower(layout: &Layout, dims: &[u64], capacity: u64) -> Option<Tens
     let mut split = Split { rank: dims.len(), lumps: Vec::new() };
     let axes = split.walk(axes?, layout.tiles()).ok()?;
     let digits = strides(&axes, split)?;
-    // A lump's own digits may use less than the room of those merged into it.
+    // The digits of a lump may use less than the space of the digits merged into it.
     let axes = axes_of(&digits, true).or_else(|| axes_of(&digits, false))?;
     let counts: Vec<usize> = axes.iter().map(Vec::len).collect();
     let strided = Strided::nested(&axes.concat(), &counts).ok()?;
     TensorLayout::new(dims, &strided, capacity).ok()
 }
 
-/// The modes of each dim, with room for padding or without, if they nest.
+/// Returns the modes of each dim, with or without padding, if they nest.
 fn axes_of(digits: &[Vec<Placed>], padded: bool) -> Option<Vec<Vec<Mode>>> {
     let axes = digits.iter().map(|digits| ordered(digits, padded)).collect();
     Some(shortened(axes)).filter(|axes| nests(axes.concat()))
 }
 
-/// A digit's divisor, extent and mode.
+/// The divisor, extent and mode of a digit.
 type Placed = (u64, u64, Mode);
 
-/// The digits of each logical dim with their strides, unless a lump has none.
+/// Returns the digits of each logical dim with their strides, unless a lump has several strides.
 fn strides(axes: &[Digits], split: Split) -> Option<Vec<Vec<Placed>>> {
     let mut digits = vec![Vec::new(); split.rank + split.lumps.len()];
     let mut weight = 1u64;
@@ -187,7 +185,7 @@ fn strides(axes: &[Digits], split: Split) -> Option<Vec<Vec<Placed>>> {
     Some(digits)
 }
 
-/// Adds the atoms of a working dim that counts `weight` to the digits of their dims.
+/// Adds the atoms of a working dim of this weight to the digits of their dims.
 fn spread(axis: &Digits, weight: u64, digits: &mut [Vec<Placed>]) -> Option<()> {
     for atom in &axis.atoms {
         let stride = i64::try_from(weight.checked_mul(atom.place)?).ok()?;
@@ -196,7 +194,7 @@ fn spread(axis: &Digits, weight: u64, digits: &mut [Vec<Placed>]) -> Option<()> 
     Some(())
 }
 
-/// The stride of a lump whose digits chain.
+/// Returns the stride of a lump whose digits chain.
 fn common_stride(mut digits: Vec<Placed>) -> Option<u64> {
     digits.retain(|&(_, extent, _)| extent > 1);
     tilewright_core::sort_short(&mut digits, |&(div, _, _)| div);
@@ -208,7 +206,7 @@ fn common_stride(mut digits: Vec<Placed>) -> Option<u64> {
     digits.iter().all(chains).then_some(stride)
 }
 
-/// A dim's modes, the fastest first, without those of extent 1 unless there is no other.
+/// Returns a dim's modes, the fastest first, without those of extent 1 unless there is no other.
 fn ordered(digits: &[Placed], padded: bool) -> Vec<Mode> {
     let mut digits = digits.to_vec();
     tilewright_core::sort_short(&mut digits, |&(div, extent, mode)| {
@@ -221,8 +219,8 @@ fn ordered(digits: &[Placed], padded: bool) -> Vec<Mode> {
     if longer.is_empty() { modes.into_iter().take(1).collect() } else { longer }
 }
 
-/// Whether each stride passes over all smaller modes. A lump may break that rule where a tile is
-/// larger than what the lump uses but smaller than its bound.
+/// Returns whether each stride exceeds the reach of all smaller modes. A lump may violate this if a tile is larger
+/// than the part that the lump uses but smaller than its bound.
 fn nests(mut modes: Vec<Mode>) -> bool {
     modes.retain(|mode| mode.extent() > 1);
     tilewright_core::sort_short(&mut modes, |mode| mode.stride());
@@ -244,7 +242,7 @@ fn shortened(mut axes: Vec<Vec<Mode>>) -> Vec<Vec<Mode>> {
     axes
 }
 
-/// The same modes, each that continues the one before merged into it.
+/// Merges each mode that continues the one before it.
 pub(crate) fn chained(modes: &[Mode]) -> Vec<Mode> {
     let mut merged: Vec<Mode> = Vec::new();
     for &mode in modes {

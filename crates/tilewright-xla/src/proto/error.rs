@@ -1,10 +1,10 @@
-//! Why a proto is no value, or a value no proto.
+//! [`ProtoError`]: the error of a conversion between protos and values.
 
 use std::fmt;
 
 use tilewright_core::Error;
 
-/// A proto that means nothing, and the field at fault.
+/// The error of a proto that is not a legal value, or of a value that no proto can hold, with the field at fault.
 ///
 /// ```
 /// use tilewright_xla::proto::LayoutProto;
@@ -35,7 +35,7 @@ impl ProtoError {
         ProtoError { field: field.into(), cause: Cause::Refused(Box::new(cause)) }
     }
 
-    /// The same error, of a message that is the field `outer` of another.
+    /// Returns the error of a message that is the field `outer` of another.
     pub(crate) fn within(mut self, outer: impl fmt::Display) -> ProtoError {
         self.field = if self.field.is_empty() {
             outer.to_string()
@@ -45,8 +45,8 @@ impl ProtoError {
         self
     }
 
-    /// The field at fault, such as `tuple_shapes[1].layout.tiles[0].dimensions[2]`; empty if the bytes
-    /// are no proto at all, or the whole message is at fault.
+    /// Returns the field at fault, such as `tuple_shapes[1].layout.tiles[0].dimensions[2]`; empty if the bytes are not a
+    /// proto, or if the whole message is at fault.
     ///
     /// ```
     /// use tilewright_xla::proto::ShapeProto;
@@ -58,7 +58,7 @@ impl ProtoError {
         &self.field
     }
 
-    /// What is wrong with the field; `None` if the bytes are no proto.
+    /// Returns what is wrong with the field; `None` if the bytes are not a proto.
     ///
     /// ```
     /// use tilewright_xla::{Layout, proto::LayoutProto};
@@ -74,13 +74,13 @@ impl ProtoError {
         }
     }
 
-    /// Whether the bytes are no proto: cut short, of other types, or more than 100 messages deep.
+    /// Returns whether the bytes are not a proto: cut short, of other types, or more than 100 messages deep.
     ///
     /// ```
     /// use tilewright_xla::Shape;
     /// // Field 2 is a number, and the bytes end before it.
     /// assert!(Shape::from_proto_bytes(&[0x10]).unwrap_err().is_decode());
-    /// // The bytes are a proto, of no element type.
+    /// // The bytes are a proto, of an unknown element type.
     /// assert!(!Shape::from_proto_bytes(&[0x10, 99]).unwrap_err().is_decode());
     /// ```
     pub fn is_decode(&self) -> bool {
@@ -104,7 +104,7 @@ tilewright_core::debug_as_display!(ProtoError);
 
 impl std::error::Error for ProtoError {}
 
-/// The most characters of a decoder's message that are told from either end: it lists every level.
+/// The largest number of characters shown from either end of a decoder's message, which lists every level.
 const MAX_SAYS: usize = 80;
 
 /// Reads a message.
@@ -115,7 +115,7 @@ pub(crate) fn decode<M: prost::Message + Default>(bytes: &[u8]) -> Result<M, Pro
     })
 }
 
-/// The text without its middle, if it is long.
+/// Returns the text without its middle, if it is long.
 fn shortened(text: &str) -> String {
     let last = text.chars().count().saturating_sub(MAX_SAYS);
     if last <= MAX_SAYS {

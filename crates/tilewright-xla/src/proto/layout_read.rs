@@ -1,4 +1,4 @@
-//! From `LayoutProto` to a layout.
+//! Conversion of `LayoutProto` to a layout.
 
 use tilewright_core::Error;
 
@@ -11,12 +11,11 @@ use crate::{
 const SPARSE: i32 = 2;
 
 impl LayoutProto {
-    /// The layout, if the message has one without padding of the first years.
+    /// Returns the layout, if the message has one without the padding of the original proto.
     ///
     /// # Errors
-    /// The field at fault: a `minor_to_major` that is no permutation or too long, a negative number, a
-    /// tile without meaning, properties of sparse arrays, padding that is wider than nothing
-    /// ([`LayoutProto::to_padded_layout`] reads that).
+    /// The error names the field at fault: a `minor_to_major` that is not a permutation or too long, a negative number, an
+    /// illegal tile, properties of sparse arrays, or padded dimensions ([`LayoutProto::to_padded_layout`] reads those).
     ///
     /// ```
     /// use tilewright_xla::proto::LayoutProto;
@@ -39,11 +38,11 @@ impl LayoutProto {
         }
     }
 
-    /// The layout and, if it has widths, the padding of the first years.
+    /// Returns the layout and, if the message has widths, the padding of the original proto.
     ///
     /// # Errors
-    /// As [`LayoutProto::to_layout`]; a negative width, an unknown `padding_value`, another number of
-    /// widths than dims.
+    /// Those of [`LayoutProto::to_layout`]; a negative width, an unknown `padding_value`, another number of widths than
+    /// dims.
     ///
     /// ```
     /// use tilewright_xla::proto::LayoutProto;
@@ -85,7 +84,7 @@ impl LayoutProto {
         Ok((layout, self.padding()?))
     }
 
-    /// The layout with the types of its indices and pointers.
+    /// Returns the layout with the types of its indices and pointers.
     fn types(&self, layout: Layout) -> Result<Layout, ProtoError> {
         let index = primitive(self.index_primitive_type);
         let layout = index
@@ -97,7 +96,7 @@ impl LayoutProto {
             .map_err(|error| ProtoError::new("pointer_primitive_type", error))
     }
 
-    /// Refuses what only sparse arrays have.
+    /// Refuses properties that only sparse arrays have.
     fn check_dense(&self) -> Result<(), ProtoError> {
         let present = [
             ("physical_shape", self.physical_shape.is_some()),
@@ -125,7 +124,7 @@ impl LayoutProto {
     }
 }
 
-/// The type of this number; `None` for 0, which means none.
+/// Returns the type with this number; `None` for 0, which means none.
 fn primitive(number: i32) -> Result<Option<PrimitiveType>, Error> {
     match PrimitiveType::from_number(number) {
         _ if number == 0 => Ok(None),
@@ -138,12 +137,12 @@ fn primitive(number: i32) -> Result<Option<PrimitiveType>, Error> {
     }
 }
 
-/// A number that must not be negative.
+/// Converts a number that must not be negative.
 pub(super) fn natural(field: &str, value: i64) -> Result<u64, ProtoError> {
     u64::try_from(value).map_err(|_| negative(field, value))
 }
 
-/// Numbers that must not be negative.
+/// Converts numbers that must not be negative.
 pub(super) fn naturals(field: &str, values: &[i64]) -> Result<Vec<u64>, ProtoError> {
     let one = |(at, &value): (usize, &i64)| {
         u64::try_from(value).map_err(|_| negative(format!("{field}[{at}]"), value))
@@ -164,7 +163,7 @@ fn set(
     setter(layout, value).map_err(|error| ProtoError::new(field, error))
 }
 
-/// Each message of a repeated field, read.
+/// Reads each message of a repeated field.
 pub(crate) fn each<M, T>(
     field: &str,
     messages: &[M],
@@ -193,7 +192,7 @@ fn tile(proto: &TileProto) -> Result<Tile, ProtoError> {
     Tile::new(&dims).map_err(|error| ProtoError::new("dimensions", error))
 }
 
-/// A split without indices splits nothing, and no text says it.
+/// Reads a split. A split without indices splits nothing, and no text can express it.
 fn split(proto: &SplitConfigProto) -> Result<Split, ProtoError> {
     let (dimension, indices) =
         (natural("dimension", proto.dimension)?, naturals("split_indices", &proto.split_indices)?);

@@ -1,4 +1,4 @@
-//! From a layout to `LayoutProto`.
+//! Conversion of a layout to `LayoutProto`.
 
 use tilewright_core::Error;
 
@@ -6,7 +6,7 @@ use super::{LayoutProto, ProtoError, SplitConfigProto, TileProto, messages::MINI
 use crate::{Layout, PrimitiveType, Split, Tile, TileDim};
 
 impl Layout {
-    /// The layout as XLA's message.
+    /// Returns the layout as XLA's message.
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) for a split whose numbers are 2⁶³ or more; [unsupported](Error::is_unsupported) for
@@ -54,7 +54,7 @@ fn one(field: &str, value: u64) -> Result<i64, ProtoError> {
     i64::try_from(value).map_err(|_| too_large(field, value))
 }
 
-/// Numbers in the 63 bits that a proto has for them.
+/// Converts numbers to the 63 bits that a proto has for them.
 pub(super) fn signed(field: &str, values: &[u64]) -> Result<Vec<i64>, ProtoError> {
     let entry = |(at, &value): (usize, &u64)| {
         i64::try_from(value).map_err(|_| too_large(format!("{field}[{at}]"), value))
@@ -62,7 +62,7 @@ pub(super) fn signed(field: &str, values: &[u64]) -> Result<Vec<i64>, ProtoError
     values.iter().enumerate().map(entry).collect()
 }
 
-/// The refusal of a number beyond 63 bits.
+/// The error of a number beyond 63 bits.
 pub(super) fn too_large(field: impl Into<String>, value: u64) -> ProtoError {
     let cause = Error::illegal("{} is too large", [value.into()], "at most 2^63 - 1");
     ProtoError::new(field, cause)

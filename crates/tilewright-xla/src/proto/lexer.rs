@@ -1,11 +1,11 @@
-//! The tokens of proto text: names, integers, strings, punctuation; `#` begins a comment.
+//! The tokens of proto text: names, integers, strings and punctuation; `#` begins a comment.
 
 use tilewright_core::ParseError;
 
-/// Bytes `from..to` of the text.
+/// A range `from..to` of bytes of the text.
 pub(super) type Span = (usize, usize);
 
-/// A reading position, behind the last token read.
+/// A position in the text, after the last token read.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
@@ -20,7 +20,7 @@ impl<'a> Lexer<'a> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    /// The next token's first byte, white space and comments skipped.
+    /// Returns the first byte of the next token; skips white space and comments.
     pub(super) fn peek(&mut self) -> Option<u8> {
         loop {
             let rest = self.rest();
@@ -33,19 +33,19 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads one byte if it is next.
+    /// Reads one byte if it is next; returns whether it did.
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         let is = self.peek() == Some(byte);
         self.at += usize::from(is);
         is
     }
 
-    /// Reads one byte, or fails with `message` where it should be.
+    /// Reads one byte; the error with `message` if another one is next.
     pub(super) fn expect(&mut self, byte: u8, message: &'static str) -> Result<(), ParseError> {
         if self.eat(byte) { Ok(()) } else { Err(self.error(message)) }
     }
 
-    /// An error at the next token.
+    /// Returns an error at the next token.
     pub(super) fn error(&mut self, message: &'static str) -> ParseError {
         self.peek();
         let word = self.rest().bytes().take_while(|&b| is_word(b)).count();
@@ -53,7 +53,7 @@ impl<'a> Lexer<'a> {
         ParseError::new((self.at, self.at + word.max(one)), message, [])
     }
 
-    /// Reads letters, digits and `_`; empty if there are none.
+    /// Reads letters, digits and `_`; the result may be empty.
     pub(super) fn word(&mut self) -> (&'a str, Span) {
         self.peek();
         let rest = self.rest();
@@ -63,7 +63,7 @@ impl<'a> Lexer<'a> {
         (rest.get(..len).unwrap_or(""), (from, self.at))
     }
 
-    /// Reads an integer: decimal, octal after `0` or hexadecimal after `0x`, after `-` or not.
+    /// Reads an integer with an optional `-`: decimal, octal after `0` or hexadecimal after `0x`.
     pub(super) fn integer(&mut self) -> Result<i64, ParseError> {
         let negative = self.eat(b'-');
         if !self.peek().is_some_and(|b| b.is_ascii_digit()) {

@@ -1,6 +1,6 @@
-//! The messages, field by field, as `xla_data.proto` numbers them.
+//! The messages, field by field, with the numbers of `xla_data.proto`.
 
-/// An entry of a tile or a dim that is `*` or unbounded.
+/// The value of `*` in a tile, and of an unbounded dim.
 pub(crate) const MINIMUM: i64 = i64::MIN;
 
 /// `xla.TileProto`.
@@ -30,10 +30,10 @@ pub struct TileProto {
 #[must_use]
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct SplitConfigProto {
-    /// The physical dim, the most major is 0.
+    /// The physical dim, counted from the most major.
     #[prost(int64, tag = "1")]
     pub dimension: i64,
-    /// Where a new piece begins.
+    /// The indices at which a new piece begins.
     #[prost(int64, repeated, tag = "2")]
     pub split_indices: Vec<i64>,
 }
@@ -56,7 +56,7 @@ pub struct LayoutProto {
     /// Removed: the width in memory of each logical dim.
     #[prost(int64, repeated, tag = "2")]
     pub padded_dimensions: Vec<i64>,
-    /// Removed: what the padding holds, `PaddingValue`.
+    /// Removed: the value of the padding, `PaddingValue`.
     #[prost(int32, tag = "3")]
     pub padding_value: i32,
     /// Removed: `Format`; 1 is dense, 2 sparse.
@@ -68,7 +68,7 @@ pub struct LayoutProto {
     /// The tiles, the outermost first.
     #[prost(message, repeated, tag = "6")]
     pub tiles: Vec<TileProto>,
-    /// The bits of one stored element; 0 for the type's own.
+    /// The bits of one stored element; 0 for the type's default.
     #[prost(int64, tag = "7")]
     pub element_size_in_bits: i64,
     /// The memory space.
@@ -95,10 +95,10 @@ pub struct LayoutProto {
     /// The bytes before the data that hold the actual sizes of dynamic dims.
     #[prost(int64, tag = "15")]
     pub dynamic_shape_metadata_prefix_bytes: i64,
-    /// The storage is a multiple of this many elements; 0 means 1.
+    /// The number of elements of which the storage is a multiple; 0 means 1.
     #[prost(int64, tag = "16")]
     pub tail_padding_alignment_in_elements: i64,
-    /// How physical dims are spread over memories.
+    /// The splits of physical dims over memories.
     #[prost(message, repeated, tag = "17")]
     pub split_configs: Vec<SplitConfigProto>,
 }
@@ -118,19 +118,19 @@ pub struct LayoutProto {
 #[must_use]
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ShapeProto {
-    /// `PrimitiveType`: an array's elements, or that it is a tuple, a token, opaque or a buffer.
+    /// `PrimitiveType`: the element type of an array, or the kind of any other shape.
     #[prost(int32, tag = "2")]
     pub element_type: i32,
     /// The extents of an array; the bound of a dynamic dim, −2⁶³ for an unbounded one.
     #[prost(int64, repeated, tag = "3")]
     pub dimensions: Vec<i64>,
-    /// The members of a tuple; a buffer's one array.
+    /// The members of a tuple, or the one array of a buffer.
     #[prost(message, repeated, tag = "4")]
     pub tuple_shapes: Vec<ShapeProto>,
-    /// An array's layout.
+    /// The layout of an array.
     #[prost(message, optional, boxed, tag = "5")]
     pub layout: Option<Box<LayoutProto>>,
-    /// Which dims are dynamic; empty if none is.
+    /// The dynamic flag of each dim; empty if no dim is dynamic.
     #[prost(bool, repeated, tag = "6")]
     pub is_dynamic_dimension: Vec<bool>,
 }

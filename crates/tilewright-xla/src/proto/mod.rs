@@ -1,25 +1,23 @@
 //! XLA's protos of shapes and layouts: bytes and proto text.
 //!
-//! Source: `xla_data.proto`; the fields that were removed from it in 2018 (`padded_dimensions`,
-//! `padding_value`, `format`, `max_sparse_elements`) are here too, under the numbers they had.
+//! Source: `xla_data.proto`. The fields that were removed from it in 2018 (`padded_dimensions`, `padding_value`,
+//! `format`, `max_sparse_elements`) are included, with their old numbers.
 //!
 //! | from | to | by |
 //! |---|---|---|
-//! | bytes | [`Shape`], [`Layout`], [`ProgramShape`] | [`Shape::from_proto_bytes`] and its likes |
-//! | these | bytes | [`Shape::to_proto_bytes`] and its likes |
+//! | bytes | [`Shape`], [`Layout`], [`ProgramShape`] | [`Shape::from_proto_bytes`] and the like |
+//! | these | bytes | [`Shape::to_proto_bytes`] and the like |
 //! | a message | a value | [`ShapeProto::to_shape`], [`LayoutProto::to_layout`], … |
 //! | a value | a message | [`Shape::to_proto`], [`Layout::to_proto`], … |
 //! | proto text | a message | [`ShapeProto::parse`], [`LayoutProto::parse`] |
 //! | a message | proto text | its `text` |
 //!
-//! Messages are plain data with any contents; what they mean is checked when a value is made of them.
-//! They implement [`prost::Message`]. Bytes are read in memory linear in their number (at most some
-//! 200 times it, for hostile ones), at most 100 messages deep; a shape of more than
-//! [`ArrayShape::MAX_RANK`](crate::ArrayShape::MAX_RANK) dims is refused.
+//! Messages are plain data with any contents; the conversion to a value checks them. They implement
+//! [`prost::Message`]. Reading bytes takes memory linear in their number (at most some 200 times, for hostile ones), and at
+//! most 100 messages deep; a shape of more than [`ArrayShape::MAX_RANK`](crate::ArrayShape::MAX_RANK) dims is refused.
 //!
-//! A layout of the first years may pad each dim. [`Layout`] cannot say that, so
-//! [`LayoutProto::to_layout`] refuses it, and [`LayoutProto::to_padded_layout`] gives the
-//! [`Padded`](crate::Padded) beside the layout.
+//! A layout of the original proto may pad each dim. [`Layout`] cannot express that: [`LayoutProto::to_layout`] refuses
+//! it, and [`LayoutProto::to_padded_layout`] returns the [`Padded`](crate::Padded) together with the layout.
 //!
 //! ```
 //! use tilewright_xla::{Shape, proto::LayoutProto};
@@ -60,7 +58,7 @@ impl Shape {
     /// Reads the bytes of a `ShapeProto`.
     ///
     /// # Errors
-    /// Bytes that are no proto; as [`ShapeProto::to_shape`].
+    /// Bytes that are not a proto; those of [`ShapeProto::to_shape`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -74,14 +72,14 @@ impl Shape {
         decode::<ShapeProto>(bytes)?.to_shape()
     }
 
-    /// The bytes of the `ShapeProto`.
+    /// Returns the bytes of the `ShapeProto`.
     ///
     /// # Errors
-    /// As [`Shape::to_proto`].
+    /// Those of [`Shape::to_proto`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
-    /// // Field 2, the element type, is 11; field 3 packs the dims, field 6 says that none is dynamic.
+    /// // Field 2, the element type, is 11; field 3 packs the dims; field 6 has the flags, none dynamic.
     /// let shape = Shape::parse("f32[2,3]").unwrap();
     /// assert_eq!(shape.to_proto_bytes().unwrap(), [0x10, 11, 0x1a, 2, 2, 3, 0x32, 2, 0, 0]);
     /// ```
@@ -94,7 +92,7 @@ impl Layout {
     /// Reads the bytes of a `LayoutProto`.
     ///
     /// # Errors
-    /// Bytes that are no proto; as [`LayoutProto::to_layout`].
+    /// Bytes that are not a proto; those of [`LayoutProto::to_layout`].
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -107,10 +105,10 @@ impl Layout {
         decode::<LayoutProto>(bytes)?.to_layout()
     }
 
-    /// The bytes of the `LayoutProto`.
+    /// Returns the bytes of the `LayoutProto`.
     ///
     /// # Errors
-    /// As [`Layout::to_proto`].
+    /// Those of [`Layout::to_proto`].
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -127,7 +125,7 @@ impl ProgramShape {
     /// Reads the bytes of a `ProgramShapeProto`.
     ///
     /// # Errors
-    /// Bytes that are no proto; as [`ProgramShapeProto::to_program_shape`].
+    /// Bytes that are not a proto; those of [`ProgramShapeProto::to_program_shape`].
     ///
     /// ```
     /// use tilewright_xla::ProgramShape;
@@ -140,10 +138,10 @@ impl ProgramShape {
         decode::<ProgramShapeProto>(bytes)?.to_program_shape()
     }
 
-    /// The bytes of the `ProgramShapeProto`.
+    /// Returns the bytes of the `ProgramShapeProto`.
     ///
     /// # Errors
-    /// As [`Shape::to_proto`].
+    /// Those of [`Shape::to_proto`].
     ///
     /// ```
     /// use tilewright_xla::ProgramShape;

@@ -1,4 +1,4 @@
-//! The names that enum numbers have in proto text.
+//! The names of enum numbers in proto text.
 
 use crate::PrimitiveType;
 
@@ -13,7 +13,7 @@ pub(super) const FORMATS: [&str; 3] = ["INVALID_FORMAT", "DENSE", "SPARSE"];
 pub(super) const LEVELS: [&str; 4] =
     ["DIM_DENSE", "DIM_COMPRESSED", "DIM_SINGLETON", "DIM_LOOSE_COMPRESSED"];
 
-/// The name of an element type: as in HLO text, but in capitals, but for one.
+/// Returns the name of an element type: that of HLO text in capitals, with one exception.
 pub(super) fn primitive_name(number: i32) -> Option<String> {
     let primitive = PrimitiveType::from_number(number)?;
     Some(match primitive {
@@ -22,18 +22,18 @@ pub(super) fn primitive_name(number: i32) -> Option<String> {
     })
 }
 
-/// The number of an element type by its name.
+/// Returns the number of an element type by its name.
 pub(super) fn primitive_number(name: &str) -> Option<i32> {
     let named = |number: &i32| primitive_name(*number).as_deref() == Some(name);
     PrimitiveType::all().map(PrimitiveType::number).find(named)
 }
 
-/// A name of a list, at its number.
+/// Returns the name at a number of a list.
 pub(super) fn listed(names: &[&str], number: i32) -> Option<String> {
     usize::try_from(number).ok().and_then(|at| names.get(at)).map(|&name| name.into())
 }
 
-/// The number at which a list has a name.
+/// Returns the number of a name in a list.
 pub(super) fn number_in(names: &[&str], name: &str) -> Option<i32> {
     names.iter().position(|&known| known == name).map(|at| at as i32)
 }

@@ -1,4 +1,4 @@
-//! The padding of the first years, fields 2 and 3 of `LayoutProto`.
+//! The padding of the original proto, fields 2 and 3 of `LayoutProto`.
 
 use tilewright_core::Error;
 
@@ -6,7 +6,7 @@ use super::{LayoutProto, ProtoError, ShapeProto, layout_read::naturals};
 use crate::{ArrayShape, Padded, PaddedShape, PaddingValue, Shape};
 
 impl LayoutProto {
-    /// The padding, if the message has widths. A `padding_value` without widths promises nothing.
+    /// Returns the padding, if the message has widths. A `padding_value` without widths promises nothing.
     pub(super) fn padding(&self) -> Result<Option<Padded>, ProtoError> {
         let value = PaddingValue::from_number(self.padding_value).ok_or_else(|| {
             ProtoError::new(
@@ -35,10 +35,10 @@ impl LayoutProto {
         Ok(Some(Padded { widths, fill: value.into() }))
     }
 
-    /// The same message with this padding.
+    /// Returns the message with this padding.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a fill of given bits, which no `padding_value` is;
+    /// [unsupported](Error::is_unsupported) for a fill of given bits, which no `padding_value` expresses;
     /// [illegal](Error::is_illegal) for a width of 2⁶³ or more.
     ///
     /// ```
@@ -58,7 +58,7 @@ impl LayoutProto {
             .map_err(|error| ProtoError::new("padding_value", error))?;
         self.padding_value = value.number();
         if self.tail_padding_alignment_in_elements == 1 {
-            // Those who read this field do not know that one; 0 means 1.
+            // Readers of `padded_dimensions` do not know this newer field; 0 means 1.
             self.tail_padding_alignment_in_elements = 0;
         }
         self.padded_dimensions = super::layout_write::signed("padded_dimensions", &padded.widths)?;
@@ -67,10 +67,10 @@ impl LayoutProto {
 }
 
 impl PaddedShape {
-    /// The shape as XLA's message of the first years, with the widths and the padding value in its layout.
+    /// Returns the shape as XLA's original message, with the widths and the padding value in its layout.
     ///
     /// # Errors
-    /// As [`Shape::to_proto`] and [`LayoutProto::with_padding`]: a fill of given bits is
+    /// Those of [`Shape::to_proto`] and [`LayoutProto::with_padding`]: a fill of given bits is
     /// [unsupported](Error::is_unsupported).
     ///
     /// ```
@@ -89,11 +89,11 @@ impl PaddedShape {
         Ok(proto)
     }
 
-    /// The shape that XLA's message of the first years describes.
+    /// Creates the shape that XLA's original message describes.
     ///
     /// # Errors
-    /// As [`ShapeProto::to_padded_shape`] and [`PaddedShape::with_padding`]; [mismatch](Error::is_mismatch) for a message
-    /// of a tuple or without widths.
+    /// Those of [`ShapeProto::to_padded_shape`] and [`PaddedShape::with_padding`]; [mismatch](Error::is_mismatch) for a
+    /// message of a tuple or without widths.
     ///
     /// ```
     /// use tilewright_xla::{PaddedShape, proto::ShapeProto};

@@ -1,4 +1,4 @@
-//! `ProgramShapeProto`, read and written.
+//! Conversion between `ProgramShapeProto` and [`ProgramShape`].
 
 use tilewright_core::Error;
 
@@ -6,10 +6,10 @@ use super::{ProgramShapeProto, ProtoError, ShapeProto, layout_read::each};
 use crate::{Parameter, ProgramShape};
 
 impl ProgramShapeProto {
-    /// The program's shape. Names may be fewer than parameters.
+    /// Returns the program's shape. There may be fewer names than parameters.
     ///
     /// # Errors
-    /// No result; more names than parameters; as [`ShapeProto::to_shape`].
+    /// A missing result; more names than parameters; those of [`ShapeProto::to_shape`].
     ///
     /// ```
     /// use tilewright_xla::{ProgramShape, proto::ProgramShapeProto};
@@ -43,10 +43,10 @@ impl ProgramShapeProto {
 }
 
 impl ProgramShape {
-    /// The program's shape as XLA's message.
+    /// Returns the program's shape as XLA's message.
     ///
     /// # Errors
-    /// As [`crate::Shape::to_proto`].
+    /// Those of [`crate::Shape::to_proto`].
     ///
     /// ```
     /// use tilewright_xla::ProgramShape;

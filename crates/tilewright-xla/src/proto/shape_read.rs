@@ -1,6 +1,6 @@
-//! From `ShapeProto` to a shape.
+//! Conversion of `ShapeProto` to a shape.
 //!
-//! Recursion goes as deep as [`Shape::MAX_DEPTH`], whatever made the message.
+//! The recursion is at most [`Shape::MAX_DEPTH`] deep, whatever the message.
 
 use tilewright_core::Error;
 
@@ -10,17 +10,17 @@ use crate::{
     shape::{too_deep, too_many_dims},
 };
 
-/// The padding found on the way, each with the path of its array; `None` where padding is refused.
+/// The padding found so far, each with the path of its array; `None` if padding is refused.
 type Found<'a> = Option<&'a mut Vec<(ShapeIndex, Padded)>>;
 
 impl ShapeProto {
-    /// The shape, every array of it valid ([`ArrayShape::validate`]).
+    /// Returns the shape, in which every array is valid ([`ArrayShape::validate`]).
     ///
     /// # Errors
-    /// The field at fault: an unknown element type, a negative dim, dynamic flags whose number is neither 0
-    /// nor that of the dims, members of what is no tuple, a layout on what is no array or that does not fit,
-    /// a buffer without exactly one array, more than [`ArrayShape::MAX_RANK`] dims or [`Shape::MAX_DEPTH`]
-    /// tuples inside each other; as [`super::LayoutProto::to_layout`].
+    /// The error names the field at fault: an unknown element type, a negative dim, dynamic flags whose number is neither 0
+    /// nor that of the dims, members of a shape that is not a tuple, a layout that does not fit or is not of an array, a buffer
+    /// without exactly one array, more than [`ArrayShape::MAX_RANK`] dims, or more than [`Shape::MAX_DEPTH`] nested tuples; and
+    /// those of [`super::LayoutProto::to_layout`].
     ///
     /// ```
     /// use tilewright_xla::proto::ShapeProto;
@@ -34,11 +34,10 @@ impl ShapeProto {
         self.read(&ShapeIndex::default(), &mut None)
     }
 
-    /// The shape, and the padding of the first years that its arrays' layouts have, each with the path
-    /// of its array.
+    /// Returns the shape, and the padding of the original proto in its arrays' layouts, each with the path of its array.
     ///
     /// # Errors
-    /// As [`ShapeProto::to_shape`], and a width smaller than its dim.
+    /// Those of [`ShapeProto::to_shape`]; a width smaller than its dim.
     ///
     /// ```
     /// use tilewright_xla::proto::ShapeProto;
@@ -115,13 +114,13 @@ impl ShapeProto {
         member.array(index, found).map(Shape::buffer).map_err(within)
     }
 
-    /// Refuses whatever only arrays and tuples have.
+    /// Refuses fields that only arrays and tuples have.
     fn plain(&self) -> Result<(), ProtoError> {
         self.no_dims()?;
         self.no_members()
     }
 
-    /// Refuses whatever only arrays have.
+    /// Refuses fields that only arrays have.
     fn no_dims(&self) -> Result<(), ProtoError> {
         let present = [
             ("dimensions", !self.dimensions.is_empty()),

@@ -1,11 +1,11 @@
-//! From a shape to `ShapeProto`.
+//! Conversion of a shape to `ShapeProto`.
 
 use super::{LayoutProto, ProtoError, ShapeProto, layout_write::too_large, messages::MINIMUM};
 use crate::{ArrayShape, Dim, Layout, PrimitiveType, Shape, ShapeKind};
 
 impl Shape {
-    /// The shape as XLA's message. It is at most [`Shape::MAX_DEPTH`] messages deep, besides the
-    /// layout's, so that every reader takes it.
+    /// Returns the shape as XLA's message. It is at most [`Shape::MAX_DEPTH`] messages deep, not counting those of layouts,
+    /// so that every reader accepts it.
     ///
     /// # Errors
     /// [illegal](tilewright_core::Error::is_illegal) for a dim or a number of a split of 2⁶³ or more.

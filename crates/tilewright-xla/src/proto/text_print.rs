@@ -1,12 +1,11 @@
-//! Messages as proto text, on one line: fields by name, those with the default left out, in the order
-//! of the documents.
+//! Messages as proto text, on one line: fields by name, without those of default value, in the order of XLA's documents.
 
 use std::fmt;
 
 use super::{LayoutProto, ProgramShapeProto, ShapeProto, SplitConfigProto, TileProto, names};
 
 impl LayoutProto {
-    /// The message as proto text, which [`LayoutProto::parse`] reads back.
+    /// Returns the message as proto text, which [`LayoutProto::parse`] reads back.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -23,7 +22,7 @@ impl LayoutProto {
 }
 
 impl ShapeProto {
-    /// The message as proto text, which [`ShapeProto::parse`] reads back.
+    /// Returns the message as proto text, which [`ShapeProto::parse`] reads back.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -40,8 +39,8 @@ impl ShapeProto {
 }
 
 impl ProgramShapeProto {
-    /// The message as proto text, which [`ProgramShapeProto::parse`] reads back if names have no
-    /// quotes, backslashes or line ends.
+    /// Returns the message as proto text, which [`ProgramShapeProto::parse`] reads back if names are free of quotes,
+    /// backslashes and line ends.
     ///
     /// ```
     /// use tilewright_xla::{ProgramShape, proto::ProgramShapeProto};
@@ -68,7 +67,7 @@ impl<M: Message> fmt::Display for Text<'_, M> {
     }
 }
 
-/// Fields printed one behind the other.
+/// A writer of fields, one after the other.
 struct Fields<'a, 'b> {
     f: &'a mut fmt::Formatter<'b>,
     first: bool,
@@ -90,7 +89,7 @@ impl Fields<'_, '_> {
         if value == 0 { Ok(()) } else { self.value(name, value) }
     }
 
-    /// An enum's number by its name, if it has one.
+    /// Writes an enum's number by its name, if it has one.
     fn number(&mut self, name: &str, number: i32, named: Option<String>) -> fmt::Result {
         match named {
             _ if number == 0 => Ok(()),

@@ -1,4 +1,4 @@
-//! Proto text, read into messages.
+//! Reads proto text into messages.
 //!
 //! ```text
 //! message := { field [ ',' | ';' ] }
@@ -6,7 +6,7 @@
 //! value   := integer | name of an enum's number | 'true' | 'false' | string | '{' message '}'
 //! ```
 //!
-//! `<` and `>` may stand for braces; `#` begins a comment. Messages lie at most [`MAX_LEVEL`] deep.
+//! Messages may be in `<` and `>` instead of braces; `#` begins a comment. Messages nest at most [`MAX_LEVEL`] deep.
 
 use tilewright_core::ParseError;
 
@@ -17,10 +17,10 @@ use super::{
 };
 use crate::{Shape, shape::too_deep};
 
-/// How deep messages may lie: as deep as those of a shape can be meant.
+/// The largest nesting of messages: that of the deepest legal shape.
 const MAX_LEVEL: usize = Shape::MAX_DEPTH + 2;
 
-/// Whether a field may come again.
+/// The number of times that a field may occur.
 #[derive(PartialEq)]
 enum Times {
     Once,
@@ -33,10 +33,10 @@ type Read<T> = Result<T, ParseError>;
 type Field<M> = fn(&mut Lexer<'_>, &mut M, &str, Span, usize) -> Read<Times>;
 
 impl LayoutProto {
-    /// Reads proto text; the old documents' `padded_dimension` is taken for `padded_dimensions`.
+    /// Reads proto text; `padded_dimension`, as in old documents, means `padded_dimensions`.
     ///
     /// # Errors
-    /// Where and why the text is no such message.
+    /// A [`ParseError`] with the byte span at fault.
     ///
     /// ```
     /// use tilewright_xla::proto::LayoutProto;
@@ -54,7 +54,7 @@ impl ShapeProto {
     /// Reads proto text.
     ///
     /// # Errors
-    /// Where and why the text is no such message.
+    /// A [`ParseError`] with the byte span at fault.
     ///
     /// ```
     /// use tilewright_xla::proto::ShapeProto;
@@ -72,7 +72,7 @@ impl ProgramShapeProto {
     /// Reads proto text.
     ///
     /// # Errors
-    /// Where and why the text is no such message.
+    /// A [`ParseError`] with the byte span at fault.
     ///
     /// ```
     /// use tilewright_xla::proto::ProgramShapeProto;
@@ -241,7 +241,7 @@ fn integers(lexer: &mut Lexer<'_>, to: &mut Vec<i64>) -> Read<Times> {
     many(lexer, to, |lexer| lexer.integer())
 }
 
-/// `: value` or `: [value, …]`, added to what is there.
+/// Reads `: value` or `: [value, …]` and appends to the list.
 fn many<T>(
     lexer: &mut Lexer<'_>,
     to: &mut Vec<T>,
@@ -283,7 +283,7 @@ fn one_of(lexer: &mut Lexer<'_>, to: &mut i32, names: &'static [&'static str]) -
     Ok(Times::Once)
 }
 
-/// An enum's number, or its name.
+/// Reads an enum's number, or its name.
 fn number(lexer: &mut Lexer<'_>, named: impl Fn(&str) -> Option<i32>) -> Read<i32> {
     if lexer.peek().is_some_and(|b| b == b'-' || b.is_ascii_digit()) {
         let refused = lexer.error("an enum's number beyond 32 bits");
@@ -296,7 +296,7 @@ fn number(lexer: &mut Lexer<'_>, named: impl Fn(&str) -> Option<i32>) -> Read<i3
     named(name).ok_or_else(|| ParseError::new(span, "no name that this enum has", []))
 }
 
-/// A message in braces.
+/// Reads a message in braces.
 fn nested<M: Default>(lexer: &mut Lexer<'_>, field: Field<M>, level: usize) -> Read<M> {
     lexer.eat(b':');
     element(lexer, field, level)
@@ -324,7 +324,7 @@ fn boxed<M: Default>(
     Ok(Times::Once)
 }
 
-/// A message, or `: [message, …]`, added to what is there.
+/// Reads a message, or `: [message, …]`, and appends to the list.
 fn messages<M: Default>(
     lexer: &mut Lexer<'_>,
     to: &mut Vec<M>,

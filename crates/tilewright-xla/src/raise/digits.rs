@@ -1,4 +1,4 @@
-//! The digits of a map: what remains of its modes within the extents.
+//! The digits of a map: its modes, limited to the extents.
 
 use tilewright_core::{Error, Mode, TensorLayout};
 
@@ -11,19 +11,19 @@ pub(super) struct Digit {
     pub(super) div: u64,
     pub(super) extent: u64,
     pub(super) stride: u64,
-    /// Whether the dim has no more significant digit.
+    /// Set if the dim has no more significant digit.
     pub(super) top: bool,
 }
 
 impl Digit {
-    /// The first offset beyond the digit's own.
+    /// Returns the first offset after the digit's own.
     pub(super) fn end(&self) -> u128 {
         u128::from(self.stride) * u128::from(self.extent)
     }
 }
 
-/// The digits of a strided map that some coordinate uses, the smallest stride first. `merged`: digits
-/// that chain are one, so that the same map has the same digits.
+/// Returns the digits of a strided map that some coordinate uses, the smallest stride first. With `merged`, digits
+/// that chain are joined, so that the same map has the same digits.
 ///
 /// # Errors
 /// [unsupported](Error::is_unsupported) for a digit whose stride is not positive.
@@ -42,7 +42,7 @@ pub(super) fn digits(tensor: &TensorLayout, merged: bool) -> Result<Vec<Digit>, 
     Ok(all)
 }
 
-/// A dim's digits, as far as coordinates below `size` reach.
+/// Returns a dim's digits, as far as coordinates below `size` reach.
 fn used(dim: usize, size: u64, modes: &[Mode]) -> Result<Vec<Digit>, Error> {
     let (mut digits, mut div) = (Vec::new(), 1u64);
     for mode in modes {

@@ -1,38 +1,37 @@
-//! Tiles that put given digits into their storage order.
+//! Finds tiles that put given digits into their storage order.
 //!
-//! The working dims of XLA's walk are simulated as pieces: runs of digits of one dim. A tile takes the
-//! top digits of some pieces out to the left and leaves the rest to the right, in the same order. Each
-//! round takes the longest list of the next digits in storage order that one tile can take.
+//! The working dims of XLA's walk are simulated as pieces: runs of digits of one dim. A tile moves the top digits of some
+//! pieces to the left and leaves the rest to the right, in the same order. Each round takes the longest list of the next
+//! digits in storage order that one tile can take.
 
 use tilewright_core::TensorLayout;
 
 use super::digits::Digit;
 use crate::{Layout, Tile, TileDim};
 
-/// Divisors of a capacity are looked for up to this one, and their counterparts.
+/// The limit up to which divisors of a capacity are searched, with their counterparts.
 const DIVISORS: u64 = 4096;
 
-/// A working dim: the digits it consists of, minor to major, by number.
+/// A working dim: the numbers of its digits, minor to major.
 #[derive(Clone, Default)]
 struct Piece {
     digits: Vec<usize>,
     bound: u64,
 }
 
-/// Everything the tiles are to achieve.
+/// The goal of the tiles.
 struct Task {
-    /// The extents of the digits and whether they are their dim's top ones, in storage order, minor
-    /// first.
+    /// The extents of the digits, and whether they are the top ones of their dims, in storage order, minor first.
     extents: Vec<u64>,
     top: Vec<bool>,
-    /// The extents that storage gives them.
+    /// The extents of the digits in storage.
     rooms: Vec<u64>,
-    /// After digit `.0`, everything so far is merged and padded to `.1` elements.
+    /// After digit `.0`, all digits so far are merged and padded to `.1` elements.
     breaks: Vec<(usize, u64)>,
 }
 
-/// A layout with the dims in `order` (major to minor), by tiles that may or may not reach: the caller
-/// verifies it. `by_tile`: a storage longer than the digits need comes from a tile, not from `L`.
+/// Returns a layout with the dims in `order` (major to minor), with tiles that may or may not succeed: the caller
+/// verifies it. With `by_tile`, a storage longer than the digits need comes from a tile, not from `L`.
 pub(super) fn layout(
     order: &[usize],
     digits: &[Digit],
@@ -50,7 +49,7 @@ pub(super) fn layout(
         list.push(Piece { digits, bound: *tensor.extents().get(dim)? });
     }
     if phantom {
-        // A dim of one coordinate in the most minor place can take the room; else a dim before all.
+        // A dim of one coordinate in the most minor position can take the padding; otherwise a dim before all.
         match list.last_mut() {
             Some(piece) if piece.digits.is_empty() => piece.digits.push(0),
             _ => list.insert(0, Piece { digits: vec![0], bound: 1 }),
@@ -66,7 +65,7 @@ pub(super) fn layout(
     layout.with_tail_padding_alignment(alignment(padded, capacity)?).ok()
 }
 
-/// The smallest alignment found that rounds `padded` elements up to `capacity`.
+/// Returns the smallest alignment found that rounds `padded` elements up to `capacity`.
 fn alignment(padded: u64, capacity: u64) -> Option<u64> {
     let more = capacity.checked_sub(padded)?;
     let small = (1..=DIVISORS.min(capacity)).filter(|&divisor| capacity.is_multiple_of(divisor));
@@ -74,7 +73,7 @@ fn alignment(padded: u64, capacity: u64) -> Option<u64> {
 }
 
 impl Task {
-    /// The task, and whether digit 0 is one that no dim has: room below the smallest stride.
+    /// Returns the task, and whether digit 0 belongs to no dim: it is the space below the smallest stride.
     fn new(digits: &[Digit], capacity: u64, by_tile: bool) -> (Task, bool) {
         let lowest =
             digits.first().map_or(if by_tile { capacity } else { 1 }, |digit| digit.stride);
@@ -124,7 +123,7 @@ impl Task {
         None
     }
 
-    /// Whether a piece stands where it is to stay: its digits are the next of `left`, at their rooms.
+    /// Returns whether a piece is in its final position: its digits are the next of `left`, with their extents in storage.
     fn settled(&self, piece: &Piece, left: usize) -> bool {
         let count = piece.digits.len();
         let in_order =
@@ -132,7 +131,7 @@ impl Task {
         count <= left && in_order && self.fits(&piece.digits, piece.bound)
     }
 
-    /// Whether digits that share a working dim of this bound all have their rooms.
+    /// Returns whether digits that share a working dim of this bound all have their extents in storage.
     fn fits(&self, digits: &[usize], bound: u64) -> bool {
         let Some((&last, lower)) = digits.split_last() else {
             return bound == 1;
@@ -143,12 +142,12 @@ impl Task {
         exact && self.low(lower).checked_mul(self.rooms[last]) == Some(bound)
     }
 
-    /// The product of the extents of digits.
+    /// Returns the product of the extents of digits.
     fn low(&self, digits: &[usize]) -> u64 {
         digits.iter().fold(1, |product: u64, &digit| product.saturating_mul(self.extents[digit]))
     }
 
-    /// The bound that a piece should have.
+    /// Returns the bound that a piece should have.
     fn wanted(&self, piece: &Piece) -> u64 {
         match piece.digits.split_last() {
             None => 1,
@@ -160,14 +159,14 @@ impl Task {
         }
     }
 
-    /// How many top digits the next tile takes from each piece.
+    /// Returns how many top digits the next tile takes from each piece.
     fn plan(&self, active: &[Piece], left: usize) -> Option<Vec<usize>> {
         let taken = self.longest(active, left);
         let pads = active.iter().any(|piece| self.wanted(piece) != piece.bound);
         if pads || taken.iter().any(|&count| count > 0) {
             return Some(taken);
         }
-        // The next digit lies inside a piece: take off what is above it, or else, to be padded, itself.
+        // The next digit is inside a piece: take the digits above it, or, to be padded, the digit itself.
         let inside = |piece: &Piece| piece.digits.iter().position(|&digit| digit + 1 == left);
         let mut above = taken;
         for (count, piece) in above.iter_mut().zip(active) {
@@ -178,7 +177,7 @@ impl Task {
         above.iter().any(|&count| count > 0).then_some(above)
     }
 
-    /// The longest run of next digits that one tile takes.
+    /// Returns the longest run of next digits that one tile takes.
     fn longest(&self, active: &[Piece], mut left: usize) -> Vec<usize> {
         let mut taken = vec![0; active.len()];
         let mut from = 0;
@@ -199,7 +198,7 @@ impl Task {
         taken
     }
 
-    /// The tile that takes `taken[i]` top digits of piece `i`, and the working dims after it.
+    /// Returns the tile that takes `taken[i]` top digits of piece `i`, and the working dims after it.
     fn apply(&self, active: Vec<Piece>, taken: &[usize]) -> (Vec<u64>, Vec<Piece>) {
         let (mut tile, mut outer, mut inner) = (Vec::new(), Vec::new(), Vec::new());
         for (piece, &count) in active.into_iter().zip(taken) {
@@ -213,7 +212,7 @@ impl Task {
         (tile, outer)
     }
 
-    /// Adds a merging tile for each stride that is no multiple of the one before.
+    /// Adds a merging tile for each stride that is not a multiple of the one before.
     fn breaks(&self, mut list: Vec<Piece>, mut tiles: Vec<Tile>) -> Option<Vec<Tile>> {
         for &(digit, size) in &self.breaks {
             let within = |piece: &Piece| piece.digits.iter().max().is_some_and(|&top| top <= digit);

@@ -1,8 +1,8 @@
-//! A layout for other dims that makes the reshape to them free.
+//! Layouts for other dims that make the reshape to them free.
 //!
-//! Untiled dims between two split points of [`common_factors`] can change freely iff they are neighbours
-//! in storage, in descending order; dims of extent 1 do not count. So the groups of dims are blocks, and
-//! the order of the blocks in storage is all that a free reshape keeps.
+//! Untiled dims between two split points of [`common_factors`] can change freely iff they are adjacent in storage, in
+//! descending order; dims of extent 1 do not matter. Each group of dims is a block, and a free reshape keeps exactly the
+//! order of the blocks in storage.
 
 use tilewright_core::Error;
 
@@ -10,13 +10,12 @@ use super::common_factors;
 use crate::{ArrayShape, Dim, permutation::index};
 
 impl ArrayShape {
-    /// The array of `dims` that is the same bytes as this one, if there is one. Dims of extent 1 become
-    /// the most major ones. The other properties of the layout stay.
+    /// Returns the array of `dims` that is the same bytes as this one, if there is one. Dims of extent 1 become the most
+    /// major ones. The other properties of the layout are kept.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another number of elements;
-    /// [unsupported](Error::is_unsupported) for an array with tiles or splits whose aligned layout is
-    /// not found with the same ones; as [`ArrayShape::reshape_is_bitcast`].
+    /// [mismatch](Error::is_mismatch) for another number of elements; [unsupported](Error::is_unsupported) for an array
+    /// with tiles or splits if no aligned layout with the same ones is found; those of [`ArrayShape::reshape_is_bitcast`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -71,7 +70,7 @@ fn not_found(tiles: usize) -> Error {
     )
 }
 
-/// The dims of other extents than 1.
+/// Returns the dims whose extent is not 1.
 fn long_dims(extents: &[u64]) -> Vec<usize> {
     (0..extents.len()).filter(|&dim| extents.get(dim) != Some(&1)).collect()
 }
@@ -80,8 +79,8 @@ fn picked(extents: &[u64], dims: &[usize]) -> Vec<u64> {
     dims.iter().filter_map(|&dim| extents.get(dim).copied()).collect()
 }
 
-/// The blocks, cut from the long dims at `cuts`, in their order of storage, slowest first; `None` if
-/// the dims of one are not neighbours there or not in order.
+/// Returns the blocks, cut from the long dims at `cuts`, in storage order, slowest first; `None` if the dims of a block
+/// are not adjacent there or not in order.
 fn blocks(major_to_minor: &[u64], long: &[usize], cuts: &[usize]) -> Option<Vec<usize>> {
     let numbers = major_to_minor.iter().map(|&dim| index(dim));
     let mut stored = numbers.filter_map(|dim| long.binary_search(&dim).ok());
@@ -99,7 +98,7 @@ fn blocks(major_to_minor: &[u64], long: &[usize], cuts: &[usize]) -> Option<Vec<
     Some(blocks)
 }
 
-/// Whether two untiled arrays of one size are the same blocks in the same order: enough for a free
+/// Returns whether two untiled arrays of one size have the same blocks in the same order, which suffices for a free
 /// reshape.
 pub(super) fn same_blocks(a: &ArrayShape, b: &ArrayShape) -> Result<bool, Error> {
     let (from, to) = (a.extents()?, b.extents()?);

@@ -1,16 +1,15 @@
-//! Another element type in the same dims.
+//! Changes of the element type, with the dims kept.
 
 use tilewright_core::Error;
 
 use crate::{ArrayShape, Layout, PrimitiveType, Shape};
 
 impl ArrayShape {
-    /// The array with elements of another type. A packed array of a narrow type stays packed at the new
-    /// type's width; any other type has its natural width. XLA keeps the old width for every narrow
-    /// type.
+    /// Returns the array with elements of another type. A packed array of a narrow type stays packed at the new type's
+    /// width; any other type has its natural width. XLA keeps the old width for every narrow type.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a type that arrays cannot hold.
+    /// [unsupported](Error::is_unsupported) for a type that arrays cannot have.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, PrimitiveType::*};
@@ -36,7 +35,7 @@ impl ArrayShape {
         Ok(ArrayShape { element_type: to, dims: self.dims.clone(), layout: layout.transpose()? })
     }
 
-    /// The array of the real or imaginary parts.
+    /// Returns the array of the real or imaginary parts.
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for a type that is not complex, where XLA aborts.
@@ -59,12 +58,11 @@ impl ArrayShape {
         self.with_element_type(part)
     }
 
-    /// Sets the element size of a narrow type to its width (`pack`) or to whole bytes; of any other
-    /// type, to its natural width. An absent layout becomes the default one if there is something to
-    /// say. Booleans are never packed.
+    /// Sets the element size of a narrow type to its width (`pack`) or to whole bytes, and that of any other type to its
+    /// natural width. An absent layout becomes the default one if a size has to be set. Booleans are never packed.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a type that arrays cannot hold.
+    /// [unsupported](Error::is_unsupported) for a type that arrays cannot have.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -82,8 +80,8 @@ impl ArrayShape {
         Ok(())
     }
 
-    /// The shape with an element size that says what the type says anyway left out: `f32` with `E(32)`
-    /// is without.
+    /// Returns the shape without an element size that equals the natural width of the type: `f32` with `E(32)` becomes
+    /// `f32` without.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -102,10 +100,10 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// Returns the shape with this element type in every array: [`ArrayShape::with_element_type`] of each.
+    /// Returns the shape with this element type in every array, by [`ArrayShape::with_element_type`].
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a type that arrays cannot hold.
+    /// [unsupported](Error::is_unsupported) for a type that arrays cannot have.
     ///
     /// ```
     /// use tilewright_xla::{PrimitiveType, Shape};
@@ -133,10 +131,10 @@ impl Shape {
         refused.map(|()| changed)
     }
 
-    /// [`ArrayShape::update_element_size_in_bits`] of every array.
+    /// Sets the element size of every array, by [`ArrayShape::update_element_size_in_bits`].
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for an array of a type that arrays cannot hold.
+    /// [unsupported](Error::is_unsupported) for an array of a type that arrays cannot have.
     ///
     /// ```
     /// use tilewright_xla::Shape;

@@ -1,19 +1,17 @@
-//! Where the dims of two shapes of one size cut the row-major order at the same places.
+//! The common split points of the dims of two shapes of one size in row-major order.
 //!
-//! Law: between two neighbouring split points the dims of both sides multiply to the same number, and
-//! no split point can be added. Source: XLA's `CommonFactors`.
+//! Law: between two neighbouring split points, the dims of both sides have the same product, and no split point can be
+//! added. Source: XLA's `CommonFactors`.
 
 use tilewright_core::Error;
 
 use crate::index_util;
 
-/// The split points `(i, j)` at which the first `i` dims of `a` and the first `j` of `b` multiply to the
-/// same number, from `(0, 0)` to both ends. Equal lists split at every dim; lists with a dim of 0 that
-/// are not equal, at their ends only.
+/// Returns the split points `(i, j)` at which the first `i` dims of `a` and the first `j` of `b` have the same product,
+/// from `(0, 0)` to both ends. Equal lists split at every dim; unequal lists with a dim of 0 split only at their ends.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) if the products differ; [overflow](Error::is_overflow) beyond
-/// 2⁶³ − 1.
+/// [mismatch](Error::is_mismatch) if the products differ; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
 ///
 /// ```
 /// use tilewright_xla::shape_util::common_factors;
@@ -55,10 +53,10 @@ pub fn common_factors(a: &[u64], b: &[u64]) -> Result<Vec<(usize, usize)>, Error
     Ok(splits)
 }
 
-/// The pairs of dims, input and output, that a reshape leaves as they are.
+/// Returns the pairs of dims, input and output, that a reshape leaves unchanged.
 ///
 /// # Errors
-/// As [`common_factors`].
+/// Those of [`common_factors`].
 ///
 /// ```
 /// use tilewright_xla::shape_util::dimensions_unmodified_by_reshape;
@@ -78,10 +76,10 @@ pub fn dimensions_unmodified_by_reshape(
     Ok(splits.windows(2).filter_map(single).collect())
 }
 
-/// The output dims that a reshape makes of these input dims, if it leaves them all as they are.
+/// Returns the output dims to which a reshape sends these input dims, if it leaves all of them unchanged.
 ///
 /// # Errors
-/// As [`common_factors`].
+/// Those of [`common_factors`].
 ///
 /// ```
 /// use tilewright_xla::shape_util::reshape_leaves_dimensions_unmodified;
@@ -110,13 +108,13 @@ pub fn reshape_leaves_dimensions_unmodified(
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnitDims {
-    /// Dims of the input that the output has not.
+    /// Dims of the input that the output lacks.
     pub deleted: Vec<usize>,
-    /// Dims of the output that the input has not.
+    /// Dims of the output that the input lacks.
     pub inserted: Vec<usize>,
 }
 
-/// The dims of extent 1 that a reshape deletes and inserts, if it does nothing else.
+/// Returns the dims of extent 1 that a reshape deletes and inserts; `None` if it does anything else.
 ///
 /// ```
 /// use tilewright_xla::shape_util::inserted_or_deleted_1_sized_dimensions;

@@ -1,10 +1,10 @@
-//! A bitcast as a reshape, a transpose, or a transpose, a reshape and a transpose, all of them free.
+//! A bitcast as a free reshape, a free transpose, or a free transpose, reshape and transpose.
 
 use tilewright_core::Error;
 
 use crate::ArrayShape;
 
-/// What a bitcast amounts to.
+/// The decomposition of a bitcast.
 ///
 /// ```
 /// use tilewright_xla::{ArrayShape, shape_util::Bitcast};
@@ -12,7 +12,7 @@ use crate::ArrayShape;
 /// // The same six numbers, row by row.
 /// let bitcast = shape("f32[2,3]{1,0}").decompose_bitcast(&shape("f32[6]{0}"));
 /// assert_eq!(bitcast, Ok(Bitcast::Reshape));
-/// // The same matrix, its dims named the other way round.
+/// // The same matrix with its dims in the other order.
 /// let bitcast = shape("f32[2,3]{1,0}").decompose_bitcast(&shape("f32[3,2]{0,1}"));
 /// assert_eq!(bitcast, Ok(Bitcast::Transpose(vec![1, 0])));
 /// ```
@@ -27,23 +27,22 @@ pub enum Bitcast {
     /// A transpose, a reshape and a transpose, in this order.
     #[doc(alias = "BitcastDecompositionTrt")]
     Trt {
-        /// The first transpose.
+        /// The permutation of the first transpose.
         transpose1_dims: Vec<u64>,
-        /// What it gives.
+        /// The result of the first transpose.
         transpose1_shape: ArrayShape,
-        /// What the reshape gives.
+        /// The result of the reshape.
         reshape_shape: ArrayShape,
-        /// The second transpose.
+        /// The permutation of the second transpose.
         transpose2_dims: Vec<u64>,
     },
 }
 
 impl ArrayShape {
-    /// What the bitcast of this array to `output` amounts to: a free reshape, else a free transpose, else
-    /// both.
+    /// Decomposes the bitcast of this array to `output`: into a free reshape, otherwise a free transpose, otherwise both.
     ///
     /// # Errors
-    /// As [`ArrayShape::decompose_bitcast_to_trt`].
+    /// Those of [`ArrayShape::decompose_bitcast_to_trt`].
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, shape_util::Bitcast};
@@ -63,13 +62,12 @@ impl ArrayShape {
         }
     }
 
-    /// The bitcast of this array to `output` as a transpose to the order of storage, a reshape, and a
-    /// transpose from the order of storage: [`Bitcast::Trt`]. Untiled arrays of one type, size and memory
-    /// always have one.
+    /// Decomposes the bitcast of this array to `output` into a transpose to storage order, a reshape, and a transpose from
+    /// storage order: [`Bitcast::Trt`]. Untiled arrays of one type, size and memory always have one.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another number of elements; [illegal](Error::is_illegal) if
-    /// `output` is not the same bytes; as [`ArrayShape::reshape_is_bitcast`].
+    /// [mismatch](Error::is_mismatch) for another number of elements; [illegal](Error::is_illegal) if `output` is not the
+    /// same bytes; those of [`ArrayShape::reshape_is_bitcast`].
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, shape_util::Bitcast};

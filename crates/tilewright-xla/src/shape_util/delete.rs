@@ -1,9 +1,8 @@
-//! Dims taken out.
+//! Removal of dims.
 //!
-//! Law: taking out a dim leaves every element with index 0 in it where an array of extent 1 there has
-//! it; so taking out a dim of extent 1 moves nothing. XLA keeps the tiles as they are, which moves
-//! data where a tile covers the dim: `f32[5,1]{1,0:T(8,128)}` has element 4 at 512, `f32[5]{0:T(8,128)}`
-//! at 4.
+//! Law: removing a dim leaves every element with index 0 in it at the offset that it has in an array of extent 1 there, so
+//! removing a dim of extent 1 moves no element. XLA keeps the tiles unchanged, which moves data if a tile covers the dim:
+//! `f32[5,1]{1,0:T(8,128)}` has element 4 at 512, `f32[5]{0:T(8,128)}` at 4.
 
 use tilewright_core::{Error, Layout as Strided, Mode, TensorLayout};
 
@@ -11,10 +10,10 @@ use super::{dimension_numbers, predicates::extent, tile_edit};
 use crate::{ArrayShape, Dim, Layout, layout_util::splits, permutation::index};
 
 impl ArrayShape {
-    /// The array without a dim. Negative numbers count from the end.
+    /// Returns the array without a dim. Negative numbers count from the end.
     ///
     /// # Errors
-    /// As [`ArrayShape::delete_dimensions`].
+    /// Those of [`ArrayShape::delete_dimensions`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -30,13 +29,12 @@ impl ArrayShape {
         self.delete_dimensions(&[dim])
     }
 
-    /// The array without some dims, in any order. Negative numbers count from the end. Tiles are edited
-    /// so that no element moves.
+    /// Returns the array without some dims, in any order. Negative numbers count from the end. Tiles are changed so that
+    /// no element moves.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there, [illegal](Error::is_illegal)
-    /// for one named twice; [unsupported](Error::is_unsupported) if a tile covers a dim in such a way
-    /// that no tiles say where the elements are without it.
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist; [illegal](Error::is_illegal) for one named
+    /// twice; [unsupported](Error::is_unsupported) if a tile covers a dim such that no tiles describe the elements without it.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -50,10 +48,10 @@ impl ArrayShape {
         self.filter_dimensions(|dim| !gone.contains(&dim))
     }
 
-    /// The array with only the dims that `keep` says.
+    /// Returns the array with only the dims for which `keep` returns true.
     ///
     /// # Errors
-    /// As [`ArrayShape::delete_dimensions`].
+    /// Those of [`ArrayShape::delete_dimensions`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -77,10 +75,10 @@ impl ArrayShape {
         Ok(shape)
     }
 
-    /// The array without its dims of extent 1. No element moves.
+    /// Returns the array without its dims of extent 1. No element moves.
     ///
     /// # Errors
-    /// As [`ArrayShape::delete_dimensions`].
+    /// Those of [`ArrayShape::delete_dimensions`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -94,7 +92,7 @@ impl ArrayShape {
     }
 }
 
-/// The dims left and the new number of each that is, when these, in ascending order, are gone.
+/// Returns the remaining dims, and the new number of each, after these dims, in ascending order, are removed.
 fn renamed(shape: &ArrayShape, gone: &[usize]) -> (Vec<Dim>, Vec<Option<u64>>) {
     let (mut left, mut numbers) = (Vec::new(), Vec::with_capacity(shape.dims.len()));
     for (dim, &kept) in shape.dims.iter().enumerate() {
@@ -105,7 +103,7 @@ fn renamed(shape: &ArrayShape, gone: &[usize]) -> (Vec<Dim>, Vec<Option<u64>>) {
     (left, numbers)
 }
 
-/// The array without these dims, in ascending order, if an edit of the tiles will do.
+/// Returns the array without these dims, in ascending order, if a change of the tiles suffices.
 fn edited(shape: &ArrayShape, gone: &[usize]) -> Result<Option<ArrayShape>, Error> {
     let (dims, numbers) = renamed(shape, gone);
     let mut less = ArrayShape { element_type: shape.element_type, dims, layout: None };
@@ -124,8 +122,7 @@ fn edited(shape: &ArrayShape, gone: &[usize]) -> Result<Option<ArrayShape>, Erro
     Ok(Some(less))
 }
 
-/// The array without a dim, in a layout found for the addresses that are left: the way back from core's
-/// value.
+/// Returns the array without a dim, in a layout found for the remaining offsets by raising the core's value.
 fn raised(shape: &ArrayShape, dim: usize) -> Result<ArrayShape, Error> {
     let layout = shape.layout_or_default();
     let covered = |_| {

@@ -1,11 +1,11 @@
-//! Which dim a number means.
+//! Conversion of numbers, negative ones included, to dims.
 
 use tilewright_core::Error;
 
-/// The dim that a number names in an array of `rank` dims: from 0, or from −1 at the end.
+/// Returns the dim that a number names in an array of `rank` dims: counted from 0, or from −1 at the end.
 ///
 /// # Errors
-/// [out of range](Error::is_out_of_range) for a dim that is not there, where XLA aborts.
+/// [out of range](Error::is_out_of_range) for a dim that does not exist, where XLA aborts.
 ///
 /// ```
 /// use tilewright_xla::shape_util::dimension_number;
@@ -26,7 +26,7 @@ pub fn dimension_number(dim: i64, rank: usize) -> Result<usize, Error> {
     })
 }
 
-/// The dims that several numbers name, each once.
+/// Returns the dims that several numbers name; each may occur once.
 pub(crate) fn dimension_numbers(dims: &[i64], rank: usize) -> Result<Vec<usize>, Error> {
     let (mut seen, mut numbers) = (vec![false; rank], Vec::with_capacity(dims.len()));
     for &dim in dims {

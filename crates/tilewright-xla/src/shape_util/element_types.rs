@@ -1,9 +1,9 @@
-//! What kind of numbers a type holds.
+//! Properties of element types: integral, floating, complex, signed, and their precision.
 
 use crate::PrimitiveType::{self, *};
 
 impl PrimitiveType {
-    /// Whether it holds integers; booleans are none.
+    /// Returns whether it is a type of integers; booleans are not.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -14,7 +14,7 @@ impl PrimitiveType {
         matches!(self, U1 | U2 | U4 | U8 | U16 | U32 | U64) || self.is_signed_integral()
     }
 
-    /// Whether it holds integers below 0 too.
+    /// Returns whether it is a type of signed integers.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -25,7 +25,7 @@ impl PrimitiveType {
         matches!(self, S1 | S2 | S4 | S8 | S16 | S32 | S64)
     }
 
-    /// Whether it holds integers of this many bits.
+    /// Returns whether it is a type of integers of this many bits.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -37,12 +37,12 @@ impl PrimitiveType {
         self.is_integral() && self.bits() == Some(bits)
     }
 
-    /// Whether it holds floating-point numbers.
+    /// Returns whether it is a type of floating-point numbers.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
     /// assert!(PrimitiveType::Bf16.is_floating_point() && PrimitiveType::F8e5m2.is_floating_point());
-    /// // A complex number is two of them, and none.
+    /// // A complex number consists of two, but is not one.
     /// assert!(!PrimitiveType::C64.is_floating_point());
     /// ```
     #[doc(alias = "ElementIsFloating")]
@@ -50,7 +50,7 @@ impl PrimitiveType {
         self.float_range().is_some()
     }
 
-    /// Whether it holds complex numbers.
+    /// Returns whether it is a type of complex numbers.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -61,7 +61,7 @@ impl PrimitiveType {
         matches!(self, C64 | C128)
     }
 
-    /// Whether it holds real numbers below 0: signed integers and floating-point numbers.
+    /// Returns whether it is a type of real numbers with negative values: signed integers and floating-point numbers.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -72,7 +72,7 @@ impl PrimitiveType {
         self.is_signed_integral() || self.is_floating_point()
     }
 
-    /// Whether a value is narrower than a byte, booleans aside.
+    /// Returns whether a value is narrower than a byte, except for booleans.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -83,7 +83,7 @@ impl PrimitiveType {
         self != Pred && self.bits().is_some_and(|bits| bits < 8)
     }
 
-    /// The type of a complex number's parts; `None` for other types.
+    /// Returns the type of a complex number's parts; `None` for other types.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -99,8 +99,8 @@ impl PrimitiveType {
         }
     }
 
-    /// Of two types the one that holds more: complex before real, then the larger range of a float, then
-    /// its precision, then the width, then signed.
+    /// Returns the type that holds more: complex before real, then the larger range of a float, then its precision, then
+    /// the width, then signed.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType::{Bf16, F16, S8, U8};
@@ -112,8 +112,8 @@ impl PrimitiveType {
         if other.precision() > self.precision() { other } else { self }
     }
 
-    /// Whether every value of this type can be given as one of `to`, as XLA decides it: both floating or
-    /// both not, both signed or both not, and `to` holds more.
+    /// Returns whether every value of this type converts to `to`, by XLA's rule: both are floating or neither, both are
+    /// signed or neither, and `to` holds more.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType::{F16, F32, S8, U16};
@@ -126,7 +126,7 @@ impl PrimitiveType {
             && self.higher_precision(to) == to
     }
 
-    /// What types are compared by, most important first.
+    /// Returns the key by which types are compared, most important first.
     fn precision(self) -> (bool, i32, i32, u32, bool) {
         let part = self.complex_component().unwrap_or(self);
         let (range, digits) = part.float_range().unwrap_or((-1, -1));
@@ -134,7 +134,7 @@ impl PrimitiveType {
         (self.is_complex(), range, digits, width, part.is_signed_integral())
     }
 
-    /// The exponent at which a float overflows, and its binary digits; `None` for other types.
+    /// Returns the exponent at which a float overflows, and its binary digits; `None` for other types.
     fn float_range(self) -> Option<(i32, i32)> {
         match self {
             F16 => Some((16, 11)),

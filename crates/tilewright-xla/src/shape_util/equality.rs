@@ -1,9 +1,9 @@
-//! Shapes compared: equal, compatible, of one structure.
+//! Comparison of shapes: equal, compatible, of the same structure.
 
 use crate::{ArrayShape, Dim, Ignore, Shape, ShapeKind};
 
 impl ArrayShape {
-    /// Whether both are written alike, apart from what is left out.
+    /// Returns whether both are written alike, apart from the ignored properties.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Ignore};
@@ -24,7 +24,7 @@ impl ArrayShape {
         types && layouts && self.same_rank(other) && dims_equal(&self.dims, &other.dims, ignore)
     }
 
-    /// Whether both have the same type and dims; layouts and dynamic flags do not count.
+    /// Returns whether both have the same type and dims; layouts and dynamic flags are ignored.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -37,8 +37,8 @@ impl ArrayShape {
         self.equal(other, Ignore::LAYOUT_AND_DYNAMIC)
     }
 
-    /// Whether values of this shape fit where `bounded` is expected: one rank, no dim above its bound.
-    /// The element types are not compared.
+    /// Returns whether values of this shape fit where `bounded` is expected: the ranks are equal, and no dim exceeds its
+    /// bound. The element types are not compared.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -60,7 +60,7 @@ impl ArrayShape {
     }
 }
 
-/// Whether dims of one rank are equal.
+/// Returns whether dims of one rank are equal.
 fn dims_equal(a: &[Dim], b: &[Dim], ignore: Ignore) -> bool {
     let extent = super::predicates::extent;
     let equal = |(&a, &b): (&Dim, &Dim)| {
@@ -72,7 +72,7 @@ fn dims_equal(a: &[Dim], b: &[Dim], ignore: Ignore) -> bool {
 }
 
 impl Shape {
-    /// Whether both are written alike, apart from what is left out.
+    /// Returns whether both are written alike, apart from the ignored properties.
     ///
     /// ```
     /// use tilewright_xla::{Ignore, Shape};
@@ -97,7 +97,7 @@ impl Shape {
         }
     }
 
-    /// Whether both have the same structure, types and dims; layouts and dynamic flags do not count.
+    /// Returns whether both have the same structure, types and dims; layouts and dynamic flags are ignored.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -110,7 +110,7 @@ impl Shape {
         self.equal(other, Ignore::LAYOUT_AND_DYNAMIC)
     }
 
-    /// As [`Shape::compatible`], whatever the element types.
+    /// Compares like [`Shape::compatible`], and ignores the element types.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -123,7 +123,7 @@ impl Shape {
         self.equal(other, Ignore { element_type: true, ..Ignore::LAYOUT_AND_DYNAMIC })
     }
 
-    /// As [`Shape::compatible`], whatever the floating-point types.
+    /// Compares like [`Shape::compatible`], and ignores differences between floating-point types.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -136,8 +136,8 @@ impl Shape {
         self.equal(other, Ignore { fp_precision: true, ..Ignore::LAYOUT_AND_DYNAMIC })
     }
 
-    /// Whether both are of one kind, array, tuple, token, opaque or buffer, and so are the members of
-    /// tuples; types and dims do not count.
+    /// Returns whether both are of one kind (array, tuple, token, opaque or buffer), and so are the members of tuples;
+    /// types and dims are ignored.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -158,7 +158,7 @@ impl Shape {
         }
     }
 
-    /// Whether the tuples of both lie alike; what is no tuple does not count.
+    /// Returns whether the tuples of both have the same structure; anything that is not a tuple is ignored.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -176,12 +176,12 @@ impl Shape {
         }
     }
 
-    /// [`ArrayShape::dynamic_compatible`] of every two arrays of shapes of one structure.
+    /// Compares each pair of arrays of shapes of one structure, by [`ArrayShape::dynamic_compatible`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
     /// let shape = |text: &str| Shape::parse(text).unwrap();
-    /// // What an execution gave, against what the program promised.
+    /// // The result of an execution, against the shape that the program promised.
     /// assert!(shape("(f32[5], token[])").dynamic_compatible(&shape("(f32[<=8], token[])")));
     /// assert!(!shape("(f32[9], token[])").dynamic_compatible(&shape("(f32[<=8], token[])")));
     /// ```

@@ -1,12 +1,12 @@
-//! Shapes as a host holds them, without what only devices have.
+//! Shapes on a host, without the properties that only devices use.
 
 use tilewright_core::Error;
 
 use crate::{ArrayShape, Layout, Shape, TileDim};
 
 impl ArrayShape {
-    /// Whether a host holds such arrays: no tiles, alignment, element size, memory space, metadata
-    /// prefix, and no splits, which XLA does not look at.
+    /// Returns whether a host can hold such arrays: without tiles, alignment, element size, memory space, metadata prefix,
+    /// and without splits, which XLA does not check.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -19,7 +19,7 @@ impl ArrayShape {
         self.layout.as_ref().is_none_or(|layout| Some(layout) == plain(layout).as_ref())
     }
 
-    /// The array as a host holds it: only the order of the dims stays of the layout.
+    /// Returns the array as a host holds it: only the order of the dims is kept of the layout.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -31,8 +31,8 @@ impl ArrayShape {
         ArrayShape { layout: self.layout.as_ref().and_then(plain), ..self.clone() }
     }
 
-    /// How many rows share a word in a 1-D array of three tile levels, such as TPUs have for narrow
-    /// types: the outer extent of the third tile.
+    /// Returns how many rows share a word in a 1-D array of three tile levels, as TPUs have for narrow types: the outer
+    /// extent of the third tile.
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for any other layout.
@@ -60,19 +60,19 @@ impl ArrayShape {
     }
 }
 
-/// The order alone.
+/// Returns the layout with the order alone.
 fn plain(layout: &Layout) -> Option<Layout> {
     Layout::new(layout.minor_to_major()).ok()
 }
 
 impl Shape {
-    /// Whether a host holds every array as it is; see [`ArrayShape::is_host_shape`].
+    /// Returns whether a host can hold every array; see [`ArrayShape::is_host_shape`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
     /// let host = |text| Shape::parse(text).unwrap().is_host_shape();
     /// assert!(host("(f32[8,128]{0,1}, token[])"));
-    /// // Tiles are the device's.
+    /// // Tiles exist only on the device.
     /// assert!(!host("(f32[8,128]{0,1:T(8,128)}, token[])"));
     /// ```
     #[doc(alias = "DeviceShapeIsHostShape")]
@@ -82,7 +82,7 @@ impl Shape {
         all
     }
 
-    /// Every array as a host holds it; see [`ArrayShape::to_host_shape`].
+    /// Returns the shape with every array as a host holds it; see [`ArrayShape::to_host_shape`].
     ///
     /// ```
     /// use tilewright_xla::Shape;

@@ -1,14 +1,14 @@
-//! Dims put in: appended, prepended, inserted.
+//! Insertion of dims: appended, prepended, inserted.
 //!
-//! Laws: every property of the layout stays; an element with index 0 in a new dim of extent 1 is where
-//! it was; a new most major dim repeats the storage of the array, a new most minor one its elements.
+//! Laws: every property of the layout is kept; an element with index 0 in a new dim of extent 1 does not move; a new most
+//! major dim repeats the storage of the array, a new most minor one its elements.
 
 use tilewright_core::Error;
 
 use super::tile_edit;
 use crate::{ArrayShape, Dim, Layout, layout_util::splits, permutation};
 
-/// Where a new dim is stored.
+/// The position of a new dim in storage.
 #[derive(Clone, Copy)]
 enum Place {
     /// Inside all tiles, the fastest.
@@ -18,11 +18,11 @@ enum Place {
 }
 
 impl ArrayShape {
-    /// The array with a new last dim that is the slowest: its storage, repeated.
+    /// Returns the array with a new last dim that is the slowest: its storage is repeated.
     ///
     /// # Errors
     /// [overflow](Error::is_overflow) for an extent beyond 2⁶³ − 1, where XLA cuts to 32 bits;
-    /// [unsupported](Error::is_unsupported) where a tile's `*` merges dims across the new one.
+    /// [unsupported](Error::is_unsupported) if a tile's `*` merges dims across the new one.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -36,11 +36,11 @@ impl ArrayShape {
         self.inserted(self.dims.len(), Place::Major(self.dims.len()), extent)
     }
 
-    /// The array with a new first dim that is the slowest: its storage, repeated. XLA drops tiles and
-    /// dynamic flags.
+    /// Returns the array with a new first dim that is the slowest: its storage is repeated. XLA drops tiles and dynamic
+    /// flags.
     ///
     /// # Errors
-    /// As [`ArrayShape::append_major_dimension`].
+    /// Those of [`ArrayShape::append_major_dimension`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -52,11 +52,10 @@ impl ArrayShape {
         self.inserted(0, Place::Major(self.dims.len()), extent)
     }
 
-    /// The array with a new last dim that is the fastest: each element repeated. Tiles get an entry for
-    /// it, so that they go on covering the dims they covered; XLA's cover the new one instead.
-    ///
+    /// Returns the array with a new last dim that is the fastest: each element is repeated. Tiles get an entry for it, so
+    /// that they still cover the same dims; XLA's tiles cover the new one instead.
     /// # Errors
-    /// As [`ArrayShape::append_major_dimension`].
+    /// Those of [`ArrayShape::append_major_dimension`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -70,13 +69,12 @@ impl ArrayShape {
         self.inserted(self.dims.len(), Place::Minor, extent)
     }
 
-    /// The array with a new dim of this number, in storage next to the dim that had the number and
-    /// slower than it; as the fastest dim of all if the number is the rank. Tiles get an entry of 1
-    /// where they cover it.
+    /// Returns the array with a new dim of this number. In storage it is adjacent to, and slower than, the dim that had the
+    /// number; if the number is the rank, it is the fastest dim of all. Tiles that cover it get an entry of 1.
     ///
     /// # Errors
-    /// As [`ArrayShape::append_major_dimension`]; [out of range](Error::is_out_of_range) for a number
-    /// above the rank.
+    /// Those of [`ArrayShape::append_major_dimension`]; [out of range](Error::is_out_of_range) for a number above the
+    /// rank.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -99,11 +97,11 @@ impl ArrayShape {
         self.inserted(at, place.map_or(Place::Minor, |place| Place::Major(place + 1)), extent)
     }
 
-    /// The array with several new dims from this number on, each as [`ArrayShape::insert_dimension`]
-    /// puts it.
+    /// Returns the array with several new dims from this number on, each inserted by
+    /// [`ArrayShape::insert_dimension`].
     ///
     /// # Errors
-    /// As [`ArrayShape::insert_dimension`].
+    /// Those of [`ArrayShape::insert_dimension`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -119,7 +117,7 @@ impl ArrayShape {
         Ok(shape)
     }
 
-    /// The array with a new dim of number `at`.
+    /// Returns the array with a new dim of number `at`.
     fn inserted(&self, at: usize, place: Place, extent: u64) -> Result<ArrayShape, Error> {
         if extent > i64::MAX as u64 {
             return Err(Error::overflow(

@@ -1,4 +1,4 @@
-//! Shapes made with checks, and dims made static or dynamic.
+//! Checked constructors of shapes, and dims made static or dynamic.
 
 use tilewright_core::Error;
 
@@ -6,10 +6,10 @@ use super::dimension_number;
 use crate::{ArrayShape, Dim, Layout, PrimitiveType, Shape};
 
 impl ArrayShape {
-    /// A scalar.
+    /// Creates a scalar.
     ///
     /// # Errors
-    /// As [`ArrayShape::validated`].
+    /// Those of [`ArrayShape::validated`].
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, PrimitiveType};
@@ -20,12 +20,11 @@ impl ArrayShape {
         ArrayShape::validated(element_type, &[])
     }
 
-    /// An array of these dims in the default layout, if there can be one.
+    /// Creates an array of these dims in the default layout, and checks it.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for a type that arrays cannot hold, where XLA aborts;
-    /// [overflow](Error::is_overflow) if the dims that have a bound multiply to more than 2⁶³ − 1
-    /// elements or bytes.
+    /// [unsupported](Error::is_unsupported) for a type that arrays cannot have, where XLA aborts;
+    /// [overflow](Error::is_overflow) if the product of the static and bounded dims exceeds 2⁶³ − 1 elements or bytes.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Dim, PrimitiveType};
@@ -40,11 +39,11 @@ impl ArrayShape {
         ArrayShape::with_layout(element_type, dims, &Layout::descending(dims.len()))
     }
 
-    /// An array of these dims in this layout, if there can be one. An element size that the type has
-    /// anyway is left out.
+    /// Creates an array of these dims in this layout, and checks it. An element size that equals the natural width of the
+    /// type is dropped.
     ///
     /// # Errors
-    /// As [`ArrayShape::validated`] and [`Layout::validate`].
+    /// Those of [`ArrayShape::validated`] and [`Layout::validate`].
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Dim, Layout, PrimitiveType};
@@ -77,12 +76,11 @@ impl ArrayShape {
         Ok(shape.with_natural_element_size_left_out())
     }
 
-    /// The array with every bounded dim at its bound, static, and without a metadata prefix, which
-    /// only dynamic dims need. An absent layout stays absent.
+    /// Returns the array with every bounded dim made static at its bound, and without a metadata prefix, which only dynamic
+    /// dims need. An absent layout stays absent.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) for an unbounded dim, which XLA makes a static dim of
-    /// −2⁶³.
+    /// [unsupported](Error::is_unsupported) for an unbounded dim, which XLA makes a static dim of −2⁶³.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -103,8 +101,8 @@ impl ArrayShape {
     /// Makes a dim dynamic, with its extent as the bound, or static. Negative numbers count from the end.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there;
-    /// [unsupported](Error::is_unsupported) if an unbounded dim is to be static.
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist; [unsupported](Error::is_unsupported) if an
+    /// unbounded dim is to become static.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -135,11 +133,11 @@ impl ArrayShape {
         Ok(())
     }
 
-    /// Makes those dims dynamic that are so in another shape of the same rank, and the others static.
+    /// Makes dims dynamic that are dynamic in another shape of the same rank, and the others static.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another rank; as [`ArrayShape::update_dynamic_dimension`].
-    /// Nothing is changed then.
+    /// [mismatch](Error::is_mismatch) for another rank; those of [`ArrayShape::update_dynamic_dimension`]. Nothing is
+    /// changed then.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -168,7 +166,7 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// [`ArrayShape::to_static`] of every array.
+    /// Returns the shape with every array made static, by [`ArrayShape::to_static`].
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for an unbounded dim.

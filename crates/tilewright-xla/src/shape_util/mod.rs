@@ -1,9 +1,8 @@
-//! What can be asked of shapes and done to them: XLA's `ShapeUtil`, as methods of
-//! [`ArrayShape`](crate::ArrayShape), [`Shape`](crate::Shape) and
-//! [`PrimitiveType`](crate::PrimitiveType).
+//! Queries and changes of shapes: XLA's `ShapeUtil`, as methods of [`ArrayShape`](crate::ArrayShape),
+//! [`Shape`](crate::Shape) and [`PrimitiveType`](crate::PrimitiveType).
 //!
-//! A call that names a dim that is there takes negative numbers, which count from the end. Where XLA
-//! aborts, there is an error value.
+//! Methods that take an existing dim accept negative numbers, which count from the end. Where XLA aborts, they return an
+//! error.
 //!
 //! Source: `xla/shape_util.h`; the aliases are XLA's names.
 

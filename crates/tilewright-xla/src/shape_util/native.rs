@@ -1,10 +1,10 @@
-//! Arrays of Rust's own types.
+//! Arrays of Rust's primitive types.
 
 use tilewright_core::Error;
 
 use crate::{ArrayShape, Dim, PrimitiveType};
 
-/// A type of Rust that an element type stands for.
+/// A type of Rust that corresponds to an element type.
 ///
 /// ```
 /// use tilewright_xla::{PrimitiveType, shape_util::Native};
@@ -38,10 +38,10 @@ native! {
 }
 
 impl ArrayShape {
-    /// An array of `T`s in the default layout, if there can be one.
+    /// Creates an array of `T`s in the default layout, and checks it.
     ///
     /// # Errors
-    /// As [`ArrayShape::validated`].
+    /// Those of [`ArrayShape::validated`].
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Dim};
@@ -60,7 +60,7 @@ impl ArrayShape {
 mod tests {
     use super::*;
 
-    /// The width and the kind of numbers of `T` against those of its element type.
+    /// Checks the width and the kind of numbers of `T` against those of its element type.
     fn agrees<T: Native>(signed: bool, floating: bool) {
         let primitive = T::PRIMITIVE;
         assert_eq!(primitive.storage_bits(), Some(8 * size_of::<T>() as u32), "{primitive}");

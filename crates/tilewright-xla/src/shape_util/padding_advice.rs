@@ -1,8 +1,8 @@
-//! Which order of the dims pads least under the tiles a layout has.
+//! The order of the dims with the least padding under the tiles of a layout.
 //!
-//! Law: [`Layout::least_padding`] is the least [`Layout::padded_elements`] over all orders of the dims,
-//! exactly. The length of the storage depends only on which extents lie where a tile cuts: all other
-//! extents are factors of it wherever they stand. So these places are what the [`Orders`] are told apart by.
+//! Law: [`Layout::least_padding`] is the least [`Layout::padded_elements`] over all orders of the dims, exactly. The length
+//! of the storage depends only on the extents at the positions at which a tile cuts: all other extents are factors of it
+//! wherever they are. The search by [`Orders`] therefore distinguishes orders only by these positions.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use tilewright_core::{Error, MAX_MODES, Orders};
 use super::padding_cause::{Factor, PaddingCause, cuts};
 use crate::{Layout, permutation::index};
 
-/// The search stops after this many dims and tile entries looked at, and says so. It is enough for all
-/// orders of 8 dims, and for all choices of 3 among 32.
+/// The number of dims and tile entries after which the search ends undecided. It suffices for all orders of 8 dims,
+/// and for all choices of 3 among 32.
 const BUDGET: usize = 1 << 21;
 
-/// An order of the dims that pads least.
+/// An order of the dims with the least padding.
 ///
 /// ```
 /// use tilewright_xla::{Layout, shape_util::LeastPadding};
@@ -29,11 +29,11 @@ const BUDGET: usize = 1 << 21;
 pub struct LeastPadding {
     /// The dims, fastest first; the layout's own order if no other pads less.
     pub minor_to_major: Vec<u64>,
-    /// The storage in that order, in elements.
+    /// The length of the storage in that order, in elements.
     pub padded_elements: u64,
 }
 
-/// Why an array takes what it takes, and what it would take in the best order of its dims.
+/// The reasons for an array's padding, and its size in the best order of its dims.
 ///
 /// ```
 /// use tilewright_xla::Layout;
@@ -46,17 +46,17 @@ pub struct LeastPadding {
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaddingAdvice {
-    /// The storage, of the elements.
+    /// The size of the storage relative to the elements.
     pub factor: Factor,
-    /// Why it is larger, the largest factor first.
+    /// The causes of the padding, the largest factor first.
     pub causes: Vec<PaddingCause>,
-    /// The best layout with the same tiles, and how much larger than the elements it is; `None` if no
-    /// order pads less. [Undecided](Error::is_undecided) if there are too many orders.
+    /// The best layout with the same tiles, and its size relative to the elements; `None` if no order pads less.
+    /// [Undecided](Error::is_undecided) if there are too many orders.
     pub better: Result<Option<(Layout, Factor)>, Error>,
 }
 
 impl PaddingAdvice {
-    /// The last line: what to do about it.
+    /// Returns the last line: what to change.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -86,13 +86,12 @@ impl fmt::Display for PaddingAdvice {
 }
 
 impl Layout {
-    /// The order of the dims in which the tiles of this layout pad least: the first of these when
-    /// orders are compared by where their dims stand in this one.
+    /// Returns the order of the dims with the least padding under the tiles of this layout. Of several, it is the first
+    /// when orders are compared by the positions of their dims in this layout.
     ///
     /// # Errors
-    /// As [`Layout::padded_elements`]; [limit](Error::is_limit) beyond 32 dims;
-    /// [undecided](Error::is_undecided) where there are too many orders to try: 9 dims of different
-    /// extents or more, each under a tile.
+    /// Those of [`Layout::padded_elements`]; [limit](Error::is_limit) beyond 32 dims; [undecided](Error::is_undecided) if
+    /// there are too many orders to try: 9 or more dims of different extents, each under a tile.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -113,7 +112,7 @@ impl Layout {
             enough: elements(dims).next_multiple_of(self.tail_padding_alignment()),
             most: BUDGET / (1 + dims.len() + entries),
         };
-        // An order whose storage is too long to count is not the best.
+        // An order whose storage exceeds the limit is not the best.
         let cost = |order: &[u64]| {
             let physical = order.iter().rev().map(|&at| extents[index(at)]);
             self.padded_in_order(physical.collect()).ok()
@@ -126,15 +125,15 @@ impl Layout {
         Ok(LeastPadding { minor_to_major, padded_elements })
     }
 
-    /// Why an array of these dims takes what it takes, and the best order of its dims.
+    /// Explains the padding of an array of these dims, and finds the best order of its dims.
     ///
     /// # Errors
-    /// As [`Layout::padding_causes`].
+    /// Those of [`Layout::padding_causes`].
     ///
     /// ```
     /// use tilewright_xla::Layout;
     /// let layout = Layout::parse("{1,0:T(8,128)}").unwrap();
-    /// // A matrix of 3 columns takes 128; the other way round, its rows fill the lanes.
+    /// // A matrix of 3 columns takes 128; with its dims exchanged, its rows fill the lanes.
     /// let advice = layout.padding_advice(&[256, 3]).unwrap();
     /// assert_eq!(advice.causes[0].factor().to_string(), "×42.7");
     /// assert_eq!(advice.better.unwrap().unwrap().0.to_string(), "{0,1:T(8,128)}");
@@ -153,12 +152,12 @@ impl Layout {
     }
 }
 
-/// The elements of an array whose storage can be counted: it is at least as long.
+/// Returns the number of elements of an array whose storage, which is at least as long, is within the limit.
 fn elements(dims: &[u64]) -> u64 {
     if dims.contains(&0) { 0 } else { dims.iter().product() }
 }
 
-/// The places, counted from the most minor dim, at which a tile cuts.
+/// Returns the positions, counted from the most minor dim, at which a tile cuts.
 fn places(layout: &Layout, dims: &[u64]) -> Result<Vec<usize>, Error> {
     let cuts = cuts(layout, dims)?;
     let cut = cuts.iter().filter(|cut| cut.by > 1).fold(0, |dims, cut| dims | cut.dims);

@@ -1,8 +1,8 @@
-//! Why a storage is longer than its elements: which dim meets which tile.
+//! The causes of padding: the dims and the tiles that do not divide them.
 //!
-//! Law: of an array that is not empty, padded elements = elements · ∏ padded/extent over the causes.
-//! For each step of XLA's walk (see `lower`) replaces a dim by the quotient, rounded up, and the tile's
-//! extent, and the last one rounds the product up to the alignment.
+//! Law: for an array that is not empty, padded elements = elements · ∏ padded/extent over the causes. Each step of XLA's
+//! walk (see `lower`) replaces a dim by the quotient, rounded up, and the tile's extent, and the last step rounds the product
+//! up to the alignment.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use tilewright_core::{Error, MAX_MODES};
 
 use crate::{Layout, Tile, TileDim, lower::Walk};
 
-/// How many times as large: `padded` elements or cells where `of` would do.
+/// A ratio of sizes: `padded` elements or cells where `of` would suffice.
 ///
-/// Prints with one decimal, or with three where one would say nothing.
+/// Prints with one decimal, or with three if the ratio is below 1.05.
 ///
 /// ```
 /// use tilewright_xla::shape_util::Factor;
@@ -22,14 +22,14 @@ use crate::{Layout, Tile, TileDim, lower::Walk};
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Factor {
-    /// What is taken.
+    /// The size with padding.
     pub padded: u64,
-    /// What would do.
+    /// The size without padding.
     pub of: u64,
 }
 
 impl Factor {
-    /// The factor as a number; 1 if nothing would do and nothing is taken.
+    /// Returns the ratio; 1 if `of` is 0.
     ///
     /// ```
     /// use tilewright_xla::shape_util::Factor;
@@ -51,7 +51,7 @@ impl fmt::Display for Factor {
     }
 }
 
-/// One reason for padding: an extent that a tile, or the alignment, does not divide.
+/// One cause of padding: an extent that a tile, or the alignment, does not divide.
 ///
 /// ```
 /// use tilewright_xla::Layout;
@@ -65,22 +65,22 @@ impl fmt::Display for Factor {
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaddingCause {
-    /// The logical dims that are padded, the most major first: several where `*` merged them, none
-    /// for a dim that only the tile has and for the storage as a whole.
+    /// The logical dims that are padded, the most major first: several if `*` merged them, none for a dim that only the
+    /// tile has and for the storage as a whole.
     pub dims: Vec<u64>,
-    /// How many dims are more minor than the one in `dims`; `None` unless it is one, and whole.
+    /// The number of dims that are more minor than the one in `dims`; `None` unless it is a single, whole dim.
     pub minor: Option<usize>,
-    /// The extent of what is padded: of the dims, or of the part of them that tiles before have left;
-    /// for the alignment, the elements.
+    /// The extent without padding: that of the dims, or of the part of them that earlier tiles left; for the alignment,
+    /// the number of elements.
     pub extent: u64,
     /// The extent with padding.
     pub padded: u64,
-    /// The number of the tile, of its entry, and the tile; `None` for the alignment.
+    /// The number of the tile, the number of its entry, and the tile; `None` for the alignment.
     pub tile: Option<(usize, usize, Tile)>,
 }
 
 impl PaddingCause {
-    /// How much larger the storage is for it.
+    /// Returns the factor by which this cause enlarges the storage.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -93,7 +93,7 @@ impl PaddingCause {
         Factor { padded: self.padded, of: self.extent }
     }
 
-    /// What is padded, in words.
+    /// Returns a description of what is padded.
     fn subject(&self) -> String {
         let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
         match (self.minor, dims.as_slice()) {
@@ -120,16 +120,16 @@ impl fmt::Display for PaddingCause {
     }
 }
 
-/// A working dim of the walk: its extent, and the physical dims it is made of, a bit each.
+/// A working dim of the walk: its extent, and the set of physical dims that it consists of.
 #[derive(Clone, Copy)]
 struct Traced {
     extent: u64,
     dims: u32,
-    /// Whether it is all of these dims, not a part.
+    /// Set if it is all of these dims, not a part.
     whole: bool,
 }
 
-/// One split of the walk: what was cut, and by what.
+/// One split of the walk: the dim that is cut, and the tile's extent.
 #[derive(Clone, Copy)]
 pub(super) struct Cut {
     extent: u64,
@@ -138,7 +138,7 @@ pub(super) struct Cut {
     pub(super) by: u64,
 }
 
-/// The walk that remembers its splits.
+/// The walk that records its splits.
 struct Trace(Vec<Cut>);
 
 impl Walk for Trace {
@@ -167,7 +167,7 @@ impl Walk for Trace {
     }
 }
 
-/// The splits that XLA's walk makes, in its order. At most 32 dims.
+/// Returns the splits of XLA's walk, in order, for at most 32 dims.
 pub(super) fn cuts(layout: &Layout, dims: &[u64]) -> Result<Vec<Cut>, Error> {
     if dims.len() > MAX_MODES {
         let legal = "padding is explained for at most 32";
@@ -183,11 +183,11 @@ pub(super) fn cuts(layout: &Layout, dims: &[u64]) -> Result<Vec<Cut>, Error> {
 }
 
 impl Layout {
-    /// Why an array of these dims takes more than its elements, the largest factor first; nothing for
-    /// an array without padding, or without elements.
+    /// Returns the causes of an array's padding, the largest factor first; none for an array without padding, or without
+    /// elements.
     ///
     /// # Errors
-    /// As [`Layout::padded_elements`]; [limit](Error::is_limit) beyond 32 dims.
+    /// Those of [`Layout::padded_elements`]; [limit](Error::is_limit) beyond 32 dims.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -207,7 +207,7 @@ impl Layout {
             causes.extend(self.cause_of(number, entry, cut));
         }
         causes.extend(self.cause_of_alignment(dims, padded)?);
-        // Of a/b and c/d the larger first: a·d against c·b.
+        // Of a/b and c/d the larger first: compares a·d with c·b.
         let cross =
             |a: &PaddingCause, b: &PaddingCause| u128::from(a.padded) * u128::from(b.extent);
         tilewright_core::sort_short_by(&mut causes, |a, b| cross(a, b) >= cross(b, a));
@@ -245,7 +245,7 @@ impl Layout {
     }
 }
 
-/// The number of each tile that cuts, and of its entry, in the order of the walk.
+/// Iterates over the numbers of each tile and entry that cuts, in the order of the walk.
 fn entries(tiles: &[Tile]) -> impl Iterator<Item = (usize, usize)> + '_ {
     tiles.iter().enumerate().flat_map(|(number, tile)| {
         let entries = tile.dims().iter().enumerate();

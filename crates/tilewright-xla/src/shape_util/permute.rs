@@ -1,22 +1,22 @@
-//! Dims renamed, and dims made slowest.
+//! Permutation of logical dims, and dims made the slowest.
 //!
-//! Law: permuting dims moves no byte; the element `index` of the result is the element
-//! `permute_inverse(index, p)` of the array.
+//! Law: permuting dims moves no byte; the element `index` of the result is the element `permute_inverse(index, p)` of the
+//! array.
 
 use tilewright_core::Error;
 
 use crate::{ArrayShape, Shape, permutation};
 
 impl ArrayShape {
-    /// The array whose dim `i` is dim `permutation[i]` of this one, with every element where it was:
-    /// `dims' = p ∘ dims`, `minor_to_major' = p⁻¹ ∘ minor_to_major`. Tiles and splits are physical and
-    /// stay. An absent layout is the row-major one.
+    /// Returns the array whose dim `i` is dim `permutation[i]` of this one, with every element at its old offset:
+    /// `dims' = p ∘ dims`, `minor_to_major' = p⁻¹ ∘ minor_to_major`. Tiles and splits are physical and are kept. An absent
+    /// layout is the row-major one.
     ///
-    /// XLA's `ReorderLogicalDimensions` does the same; older versions of it did so for involutions only.
+    /// XLA's `ReorderLogicalDimensions` is equal; older versions of it were so for involutions only.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for another number of entries than dims;
-    /// [illegal](Error::is_illegal) for a list that is no permutation.
+    /// [mismatch](Error::is_mismatch) for another number of entries than dims; [illegal](Error::is_illegal) for a list
+    /// that is not a permutation.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -35,8 +35,8 @@ impl ArrayShape {
         })
     }
 
-    /// The array with its dims renamed in the order of storage, slowest first, so that the layout is
-    /// row-major and every byte stays. Tiles, element size, alignment, memory space and splits stay.
+    /// Returns the array with its dims in storage order, slowest first, so that the layout is row-major and no byte moves.
+    /// Tiles, element size, alignment, memory space and splits are kept.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) for a layout of another rank.
@@ -52,11 +52,11 @@ impl ArrayShape {
         self.permute_dimensions(&self.checked_layout()?.major_to_minor())
     }
 
-    /// The same array stored with a logical dim as the slowest; the order of the others, the tiles and
-    /// all other properties stay. This moves elements. Negative numbers count from the end.
+    /// Returns the array stored with a logical dim as the slowest; the order of the others, the tiles and all other
+    /// properties are kept. This moves elements. Negative numbers count from the end.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there.
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -72,10 +72,10 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// Returns the shape with this dim of every array as its slowest: [`ArrayShape::with_dim_major`] of each.
+    /// Returns the shape with this dim of every array as its slowest, by [`ArrayShape::with_dim_major`].
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) if some array has no such dim.
+    /// [out of range](Error::is_out_of_range) if some array lacks this dim.
     ///
     /// ```
     /// use tilewright_xla::Shape;

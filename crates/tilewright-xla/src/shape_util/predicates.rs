@@ -1,12 +1,12 @@
-//! Yes or no, of a shape.
+//! Predicates of shapes.
 
 use tilewright_core::Error;
 
 use super::dimension_number;
 use crate::{ArrayShape, Dim, PrimitiveType, Shape, ShapeKind};
 
-/// The letters of the dims of arrays of rank 1 to 4, the most major first: `x`; `y x`; `z y x`;
-/// `p z y x`. None beyond.
+/// Returns the letters of the dims of arrays of rank 1 to 4, the most major first: `x`; `y x`; `z y x`; `p z y x`.
+/// `None` for higher ranks.
 ///
 /// ```
 /// use tilewright_xla::shape_util::dimension_letters;
@@ -18,7 +18,7 @@ pub fn dimension_letters(rank: usize) -> Option<&'static str> {
 }
 
 impl ArrayShape {
-    /// The number of dims.
+    /// Returns the number of dims.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -28,10 +28,10 @@ impl ArrayShape {
         self.dims.len()
     }
 
-    /// A dim, negative numbers counting from the end.
+    /// Returns a dim; negative numbers count from the end.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there, where XLA aborts.
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist, where XLA aborts.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, Dim};
@@ -45,7 +45,7 @@ impl ArrayShape {
         Ok(self.dims.get(at).copied().unwrap_or(Dim::Unbounded))
     }
 
-    /// Whether the rank is 0.
+    /// Returns whether the rank is 0.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -57,7 +57,7 @@ impl ArrayShape {
         self.dims.is_empty()
     }
 
-    /// Whether it is a scalar of this type.
+    /// Returns whether it is a scalar of this type.
     ///
     /// ```
     /// use tilewright_xla::{ArrayShape, PrimitiveType};
@@ -69,7 +69,7 @@ impl ArrayShape {
         self.is_scalar() && self.element_type == element_type
     }
 
-    /// Whether every dim is 1, so that there is one element.
+    /// Returns whether every dim is 1, so that there is one element.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -81,7 +81,7 @@ impl ArrayShape {
         self.dims.iter().all(|&dim| extent(dim) == Some(1))
     }
 
-    /// Whether some dim is 0, so that there is no element.
+    /// Returns whether some dim is 0, so that there are no elements.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -93,7 +93,7 @@ impl ArrayShape {
         self.dims.iter().any(|&dim| extent(dim) == Some(0))
     }
 
-    /// Whether some dim is 1.
+    /// Returns whether some dim is 1.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -105,8 +105,7 @@ impl ArrayShape {
         self.dims.iter().any(|&dim| extent(dim) == Some(1))
     }
 
-    /// The number of dims with more than one coordinate, as the documents define it. An unbounded dim
-    /// counts.
+    /// Returns the number of dims with more than one coordinate, as XLA's documents define it. An unbounded dim counts.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -117,7 +116,7 @@ impl ArrayShape {
         self.dims.iter().filter(|&&dim| extent(dim).is_none_or(|extent| extent > 1)).count()
     }
 
-    /// The number of dims that are not 1, as XLA's code counts: empty dims too.
+    /// Returns the number of dims that are not 1, as XLA's code counts: empty dims too.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -129,7 +128,7 @@ impl ArrayShape {
         self.dims.iter().filter(|&&dim| extent(dim) != Some(1)).count()
     }
 
-    /// Whether every dim is static.
+    /// Returns whether every dim is static.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -140,7 +139,7 @@ impl ArrayShape {
         self.dims.iter().all(|dim| matches!(dim, Dim::Static(_)))
     }
 
-    /// Whether both have the same dims; whether these are dynamic does not count.
+    /// Returns whether both have the same dims; dynamic flags are ignored.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -155,7 +154,7 @@ impl ArrayShape {
         extents(self) == extents(other)
     }
 
-    /// Whether both have the same number of dims.
+    /// Returns whether both have the same number of dims.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -168,7 +167,7 @@ impl ArrayShape {
         self.dims.len() == other.dims.len()
     }
 
-    /// Whether both hold the same type.
+    /// Returns whether both have the same element type.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -181,7 +180,7 @@ impl ArrayShape {
         self.element_type == other.element_type
     }
 
-    /// Whether both hold the same type, or both any floating-point type.
+    /// Returns whether both have the same element type, or both any floating-point type.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -196,12 +195,12 @@ impl ArrayShape {
             || self.element_type.is_floating_point() && other.element_type.is_floating_point()
     }
 
-    /// Whether a logical dim is the most major one once dims of extent 1 are passed over. Negative
-    /// numbers count from the end.
+    /// Returns whether a logical dim is the most major one when dims of extent 1 are skipped. Negative numbers count from
+    /// the end.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there;
-    /// [mismatch](Error::is_mismatch) for a layout of another rank.
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist; [mismatch](Error::is_mismatch) for a layout
+    /// of another rank.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -222,7 +221,7 @@ impl ArrayShape {
         Ok(numbers.into_iter().find(counts) == Some(at))
     }
 
-    /// The layout or the default one, of the right rank.
+    /// Returns the layout, or the default one, and checks its rank.
     pub(crate) fn checked_layout(&self) -> Result<crate::Layout, Error> {
         let layout = self.layout_or_default();
         if layout.rank() == self.dims.len() {
@@ -236,7 +235,7 @@ impl ArrayShape {
     }
 }
 
-/// The extent or its bound.
+/// Returns the extent or its bound.
 pub(crate) fn extent(dim: Dim) -> Option<u64> {
     match dim {
         Dim::Static(extent) | Dim::Bounded(extent) => Some(extent),
@@ -245,7 +244,7 @@ pub(crate) fn extent(dim: Dim) -> Option<u64> {
 }
 
 impl Shape {
-    /// Whether it is an array of rank 0.
+    /// Returns whether it is an array of rank 0.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -257,7 +256,7 @@ impl Shape {
         self.as_array().is_some_and(ArrayShape::is_scalar)
     }
 
-    /// Whether it is an array without elements. A tuple is none, whatever its members are.
+    /// Returns whether it is an array without elements. A tuple is not, whatever its members.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -269,7 +268,7 @@ impl Shape {
         self.as_array().is_some_and(ArrayShape::is_zero_element_array)
     }
 
-    /// Whether it is a tuple with a tuple among its members.
+    /// Returns whether it is a tuple with a tuple among its members.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -281,8 +280,7 @@ impl Shape {
         self.tuple_shapes().is_some_and(|shapes| shapes.iter().any(Shape::is_tuple))
     }
 
-    /// Whether it is an array whose element type has this many bits, 1 for booleans; the layout does not
-    /// count.
+    /// Returns whether it is an array whose element type has this many bits, 1 for booleans; the layout is ignored.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -295,7 +293,7 @@ impl Shape {
         self.as_array().is_some_and(|array| array.element_type.bits() == Some(bits))
     }
 
-    /// Whether this type occurs anywhere in it: as the elements of an array, or as the kind of a part.
+    /// Returns whether this type occurs anywhere in it: as the elements of an array, or as the kind of a part.
     ///
     /// ```
     /// use tilewright_xla::{PrimitiveType, Shape};

@@ -1,7 +1,7 @@
-//! Whether a reshape is free.
+//! Checks whether a reshape is free.
 //!
-//! Law: it is iff every element, by its row-major number, is at the same offset before and after, with
-//! the same bits, in a storage of the same length. XLA does not look at tiles and element sizes.
+//! Law: a reshape is free iff every element, by its row-major number, has the same offset before and after, with the same
+//! bits, in a storage of the same length. XLA does not compare tiles and element sizes.
 
 use tilewright_core::Error;
 
@@ -9,14 +9,13 @@ use super::{align, respell};
 use crate::{ArrayShape, index_util, index_util::Indexer, permutation};
 
 impl ArrayShape {
-    /// Whether reshaping this array to `output` moves no byte. Of two empty arrays it does not; between
-    /// arrays of different sizes or types, or in different memories, it is no free reshape.
+    /// Returns whether reshaping this array to `output` moves no byte. A reshape between two empty arrays is free; between
+    /// arrays of different sizes or types, or in different memories, it is not.
     ///
     /// # Errors
-    /// As [`ArrayShape::extents`] and [`Layout::lower`](crate::Layout::lower);
-    /// [unsupported](Error::is_unsupported) for dims that change while some are split over memories;
-    /// [undecided](Error::is_undecided) as
-    /// [`same_function`](tilewright_core::TensorLayout::same_function), never a guess.
+    /// Those of [`ArrayShape::extents`] and [`Layout::lower`](crate::Layout::lower);
+    /// [unsupported](Error::is_unsupported) if dims change while some are split over memories;
+    /// [undecided](Error::is_undecided) as in [`same_function`](tilewright_core::TensorLayout::same_function), never a guess.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -58,12 +57,11 @@ impl ArrayShape {
         respell::same_order(&before.lower(&from)?, &after.lower(&to)?)
     }
 
-    /// Whether `output` is the same bytes as this array in one of the ways XLA knows: equal, a free
-    /// reshape, or a free transpose by some permutation.
+    /// Returns whether `output` is the same bytes as this array in one of the ways that XLA knows: equal, a free reshape,
+    /// or a free transpose by some permutation.
     ///
     /// # Errors
-    /// As [`ArrayShape::reshape_is_bitcast`] and
-    /// [`ArrayShape::deduce_transpose_dimensions_for_bitcast`].
+    /// Those of [`ArrayShape::reshape_is_bitcast`] and [`ArrayShape::deduce_transpose_dimensions_for_bitcast`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -79,8 +77,8 @@ impl ArrayShape {
     }
 }
 
-/// Whether one of a few elements is at different offsets: those next to where dims begin anew. It
-/// answers most unfree reshapes, of any rank, at once.
+/// Returns whether one of a few elements has different offsets: those around the positions at which dims restart. This
+/// decides most reshapes that are not free, of any rank, at once.
 fn witness(a: &Indexer, b: &Indexer) -> Result<bool, Error> {
     let count = index_util::count(a.dims())?;
     let mut numbers = vec![count.saturating_sub(1)];

@@ -1,18 +1,17 @@
 //! Two arrays of one size as functions of the same coordinates, so that they can be compared.
 //!
-//! The row-major order of the elements is cut into factors that both sides' dims are made of; where the
-//! dims of one side and of the other do not divide, their common product is one factor, which each
-//! side cuts for itself. Both become steps in front of the array's own.
+//! The row-major order of the elements is cut into factors of which the dims of both sides are products. Where the dims of
+//! the two sides do not divide, their common product is one factor, which each side splits on its own. Both become steps
+//! before the array's own steps.
 
 use tilewright_core::{Error, Layout as Strided, Mode, Step, TensorLayout};
 
 use super::common_factors;
 
-/// Whether two arrays of one size, not empty, have each element, by its row-major number, at the same
-/// offset.
+/// Returns whether two arrays of one size, not empty, have each element, by its row-major number, at the same offset.
 ///
 /// # Errors
-/// Limit, if the arrays' dims take too many steps; undecided, as `same_function`.
+/// Limit, if the arrays' dims take too many steps; undecided, as in `same_function`.
 pub(super) fn same_order(a: &TensorLayout, b: &TensorLayout) -> Result<bool, Error> {
     let (dims_a, dims_b) = (long_dims(a), long_dims(b));
     let extents = |tensor: &TensorLayout, dims: &[usize]| -> Vec<u64> {
@@ -31,13 +30,13 @@ pub(super) fn same_order(a: &TensorLayout, b: &TensorLayout) -> Result<bool, Err
     respelt(a, &left)?.same_function(&respelt(b, &right)?)
 }
 
-/// Some dims and the factors that their product is cut into, both major to minor.
+/// Some dims, and the factors into which their product is cut, both major to minor.
 struct Group {
     dims: Vec<usize>,
     factors: Vec<u64>,
 }
 
-/// The dims of more than one coordinate.
+/// Returns the dims of more than one coordinate.
 fn long_dims(tensor: &TensorLayout) -> Vec<usize> {
     let dims = tensor.extents().iter().enumerate();
     dims.filter(|&(_, &extent)| extent != 1).map(|(dim, _)| dim).collect()
@@ -47,7 +46,7 @@ fn range<T>(items: &[T], from: usize, to: usize) -> &[T] {
     items.get(from..to).unwrap_or(&[])
 }
 
-/// The factors, major to minor, that the dims of both sides are products of; one if there are none.
+/// Returns the factors, major to minor, of which the dims of both sides are products; a single one if there are none.
 fn factors(a: &[u64], b: &[u64]) -> Vec<u64> {
     let partial = |dims: &[u64]| -> Vec<u64> {
         dims.iter()
@@ -75,7 +74,7 @@ fn factors(a: &[u64], b: &[u64]) -> Vec<u64> {
     factors
 }
 
-/// Steps being written, with a lasting name for every axis.
+/// Steps under construction, with a permanent name for every axis.
 struct Program {
     steps: Vec<Step>,
     order: Vec<usize>,
@@ -88,14 +87,14 @@ impl Program {
         at.and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX)
     }
 
-    /// `major` joins `minor`, which keeps its name.
+    /// Joins `major` to `minor`, which keeps its name.
     fn merge(&mut self, major: usize, minor: usize) {
         let step = Step::Merge { major: self.position(major), minor: self.position(minor) };
         self.steps.push(step);
         self.order.retain(|&name| name != major);
     }
 
-    /// Splits an axis; the quotient keeps the name, the remainder's is returned.
+    /// Splits an axis; the quotient keeps the name, and the name of the remainder is returned.
     fn split(&mut self, name: usize, by: u64) -> usize {
         self.steps.push(Step::Split { axis: self.position(name), by });
         self.order.push(self.names);
@@ -103,7 +102,7 @@ impl Program {
         self.names - 1
     }
 
-    /// The names of a group's dims, from those of its factors.
+    /// Returns the names of a group's dims, from those of its factors.
     fn dims(
         &mut self,
         extents: &[u64],
@@ -134,7 +133,7 @@ impl Program {
         found
     }
 
-    /// Writes the array's own steps, whose axes are named in `axes`.
+    /// Appends the array's own steps, whose axes are named in `axes`.
     fn follow(&mut self, tensor: &TensorLayout, axes: &mut Vec<usize>) {
         let named = |axes: &[usize], at: u8| axes.get(usize::from(at)).copied().unwrap_or(0);
         for &step in tensor.steps() {
@@ -153,7 +152,7 @@ impl Program {
     }
 }
 
-/// The array as a function of all groups' factors.
+/// Returns the array as a function of all groups' factors.
 fn respelt(tensor: &TensorLayout, groups: &[Group]) -> Result<TensorLayout, Error> {
     let mut extents: Vec<u64> = groups.iter().flat_map(|group| group.factors.clone()).collect();
     if extents.is_empty() {

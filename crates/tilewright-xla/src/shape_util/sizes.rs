@@ -1,7 +1,7 @@
-//! How many elements, how many bytes.
+//! Sizes in elements and in bytes.
 //!
-//! Law: `bytes = ⌈capacity · element bits / 8⌉`, where the capacity is that of the exact layout: every
-//! tile pads, and so does the alignment, whether or not there are tiles.
+//! Law: `bytes = ⌈capacity · element bits / 8⌉`, where the capacity is that of the exact layout: every tile pads, and so
+//! does the alignment, with or without tiles.
 
 use tilewright_core::{Error, MAX_MODES, Mode, Place, TensorLayout};
 
@@ -10,10 +10,10 @@ use crate::{
     index_util::{self, Indexer},
 };
 
-/// How many offsets are looked at from the end of a storage whose last element cannot be computed.
+/// The number of offsets that are searched from the end of a storage whose last element cannot be computed.
 const SEARCH: u64 = 1 << 20;
 
-/// The refusal of an array of tuples and the like.
+/// The error of an element type without values, such as a tuple.
 pub(crate) fn no_values() -> Error {
     Error::unsupported(
         "a type without values of its own is of unknown width",
@@ -22,7 +22,7 @@ pub(crate) fn no_values() -> Error {
     )
 }
 
-/// The bytes of a tuple's table of `members` pointers of `pointer_bytes` bytes.
+/// Returns the bytes of a tuple's table of `members` pointers of `pointer_bytes` bytes each.
 ///
 /// # Errors
 /// [illegal](Error::is_illegal) for pointers of 0 bytes; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
@@ -55,10 +55,10 @@ fn fits(bytes: u128) -> Result<u64, Error> {
 }
 
 impl ArrayShape {
-    /// The number of elements; a bounded dim counts its bound.
+    /// Returns the number of elements; a bounded dim counts its bound.
     ///
     /// # Errors
-    /// As [`ArrayShape::extents`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
+    /// Those of [`ArrayShape::extents`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -71,7 +71,7 @@ impl ArrayShape {
         index_util::count(&self.extents()?)
     }
 
-    /// The product of the dims that have a bound.
+    /// Returns the product of the static and bounded dims.
     ///
     /// # Errors
     /// [overflow](Error::is_overflow) beyond 2⁶³ − 1.
@@ -91,7 +91,7 @@ impl ArrayShape {
         index_util::count(&self.dims.iter().filter_map(bound).collect::<Vec<_>>())
     }
 
-    /// The bits that one stored element takes: the layout's element size, or the type's whole bytes.
+    /// Returns the bits of one stored element: the layout's element size, or the type's default of whole bytes.
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for a type without values.
@@ -108,11 +108,11 @@ impl ArrayShape {
         Ok(if said == 0 { natural.into() } else { said })
     }
 
-    /// The bytes of the elements alone, without any padding: what XLA's `ByteSizeOf` answers.
-    /// [`ArrayShape::bytes`] is what the storage takes.
+    /// Returns the bytes of the elements alone, without any padding, like XLA's `ByteSizeOf`. [`ArrayShape::bytes`] is
+    /// the size of the storage.
     ///
     /// # Errors
-    /// As [`ArrayShape::elements`] and [`ArrayShape::element_bits`].
+    /// Those of [`ArrayShape::elements`] and [`ArrayShape::element_bits`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -124,11 +124,11 @@ impl ArrayShape {
         bytes_of(self.elements()?, self.element_bits()?)
     }
 
-    /// The bytes of the largest piece of the storage; of all of it, if it is not split. Every tile pads,
-    /// and so does the alignment.
+    /// Returns the bytes of the largest piece of the storage, or of all of it if it is not split. Every tile pads, and
+    /// so does the alignment.
     ///
     /// # Errors
-    /// As [`ArrayShape::bytes`].
+    /// Those of [`ArrayShape::bytes`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -142,10 +142,10 @@ impl ArrayShape {
         self.layout_or_default().with_splits(&[]).bytes(&piece, self.element_type)
     }
 
-    /// The bytes up to and including the last element of the storage.
+    /// Returns the bytes up to and including the last element of the storage.
     ///
     /// # Errors
-    /// As [`ArrayShape::last_offset`] and [`ArrayShape::element_bits`].
+    /// Those of [`ArrayShape::last_offset`] and [`ArrayShape::element_bits`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -158,12 +158,12 @@ impl ArrayShape {
         bytes_of(self.last_offset()?.map_or(0, |last| last + 1), self.element_bits()?)
     }
 
-    /// The largest offset of an element; `None` if there is no element. It need not be that of the last
-    /// index.
+    /// Returns the largest offset of an element; `None` if there are no elements. The last index may have a smaller
+    /// offset.
     ///
     /// # Errors
-    /// As [`Indexer::of`]; [undecided](Error::is_undecided) if tiles do not divide one another and more
-    /// than 2²⁰ elements of padding end the storage.
+    /// Those of [`Indexer::of`]; [undecided](Error::is_undecided) if tiles do not divide one another and more than 2²⁰
+    /// elements of padding end the storage.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -180,7 +180,7 @@ impl ArrayShape {
     }
 }
 
-/// The largest offset of a strided array that is not empty.
+/// Returns the largest offset of a strided array that is not empty.
 fn strided_last(tensor: &TensorLayout) -> u64 {
     let axes = tensor.extents().iter().enumerate();
     let last = |(axis, &extent): (usize, &u64)| {
@@ -189,8 +189,8 @@ fn strided_last(tensor: &TensorLayout) -> u64 {
     axes.map(last).sum()
 }
 
-/// The largest offset of the coordinates up to `last` along one axis. Below a digit that is less than
-/// the last coordinate's, all digits are free: so that digit is one less, and they are full.
+/// Returns the largest offset of the coordinates up to `last` along one axis. If a digit is less than that of the last
+/// coordinate, all digits below it are free; the maximum then has that digit one less and full digits below.
 fn largest(modes: &[Mode], last: u64) -> u64 {
     let stride = |mode: &Mode| u64::try_from(mode.stride()).unwrap_or(0);
     let (mut digits, mut rest) = ([0u64; MAX_MODES], last);
@@ -201,7 +201,7 @@ fn largest(modes: &[Mode], last: u64) -> u64 {
     }
     let (mut best, mut full) = (0, 0);
     for (mode, digit) in modes.iter().zip(digits) {
-        // `best` over the digits below, either as in `last` or all full under a smaller digit here.
+        // `best` over the digits below: either as in `last`, or all full under a smaller digit here.
         let kept = best + digit * stride(mode);
         best = if digit > 0 { kept.max(full + (digit - 1) * stride(mode)) } else { kept };
         full += mode.extent().saturating_sub(1) * stride(mode);
@@ -227,7 +227,7 @@ fn bytes_of(elements: u64, bits: u64) -> Result<u64, Error> {
 }
 
 impl PrimitiveType {
-    /// The bytes that one element takes when its layout says nothing; `None` for a type without values.
+    /// Returns the default size of an element in bytes; `None` for a type without values.
     ///
     /// ```
     /// use tilewright_xla::PrimitiveType;
@@ -241,11 +241,11 @@ impl PrimitiveType {
 }
 
 impl Shape {
-    /// The bytes that a value of this shape takes: an array its storage with all padding, a tuple its
-    /// table of pointers, an opaque value or a buffer one pointer, a token nothing.
+    /// Returns the bytes of a value of this shape: the storage of an array with all padding, the table of pointers of a
+    /// tuple, one pointer for an opaque value or a buffer, and 0 for a token.
     ///
     /// # Errors
-    /// As [`ArrayShape::bytes`] and [`tuple_index_table_bytes`].
+    /// Those of [`ArrayShape::bytes`] and [`tuple_index_table_bytes`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -263,10 +263,10 @@ impl Shape {
         }
     }
 
-    /// The elements of all arrays, those in tuples and buffers included.
+    /// Returns the number of elements of all arrays, those in tuples and buffers included.
     ///
     /// # Errors
-    /// As [`ArrayShape::elements`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
+    /// Those of [`ArrayShape::elements`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_xla::Shape;

@@ -1,4 +1,4 @@
-//! How far apart neighbours are, where that is one number.
+//! Distances between neighbours along a dim, if they are constant.
 
 use tilewright_core::{Error, Mode, TensorLayout};
 
@@ -6,22 +6,21 @@ use super::dimension_number;
 use crate::{ArrayShape, index_util, permutation::index};
 
 impl ArrayShape {
-    /// The distance in elements between neighbours along a logical dim, negative numbers counting from
-    /// the end. XLA answers as if there were no tiles.
+    /// Returns the distance in elements between neighbours along a logical dim; negative numbers count from the end. XLA
+    /// ignores tiles here.
     ///
-    /// A dim with fewer than two coordinates has the stride that more of them would have, of the
-    /// untiled array; an empty dim counts as one of extent 1.
+    /// A dim with fewer than two coordinates has the stride that more coordinates would have in the untiled array; an empty
+    /// dim counts as one of extent 1.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) for a dim that is not there;
-    /// [unsupported](Error::is_unsupported) if tiles make the distance vary; as
-    /// [`Layout::lower`](crate::Layout::lower).
+    /// [out of range](Error::is_out_of_range) for a dim that does not exist; [unsupported](Error::is_unsupported) if tiles
+    /// make the distance vary; those of [`Layout::lower`](crate::Layout::lower).
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
     /// let stride = |text: &str, dim| ArrayShape::parse(text).unwrap().dimension_stride(dim);
     /// assert_eq!(stride("f32[3,5,7]", 0), Ok(35));
-    /// // Whole tiles of one row: exact. Tiles of two: no one number.
+    /// // Whole tiles of one row: exact. Tiles of two: not constant.
     /// assert_eq!(stride("f32[3,5]{1,0:T(8)}", 0), Ok(8));
     /// assert!(stride("f32[3,5]{1,0:T(2,2)}", 0).unwrap_err().is_unsupported());
     /// ```
@@ -31,12 +30,11 @@ impl ArrayShape {
         Strides::of(self)?.stride(at)
     }
 
-    /// The distance in bytes between neighbours along each logical dim, exact under tiles and element
-    /// sizes.
+    /// Returns the distance in bytes between neighbours along each logical dim, exact under tiles and element sizes.
     ///
     /// # Errors
-    /// As [`ArrayShape::dimension_stride`]; [unsupported](Error::is_unsupported) for elements that are
-    /// no whole bytes; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
+    /// Those of [`ArrayShape::dimension_stride`]; [unsupported](Error::is_unsupported) for elements that are not whole
+    /// bytes; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -72,10 +70,10 @@ impl ArrayShape {
     }
 }
 
-/// What the strides of an array are read from.
+/// The data from which the strides of an array are read.
 struct Strides {
     extents: Vec<u64>,
-    /// Those of the untiled array, an empty dim counted as one of extent 1.
+    /// The strides of the untiled array, with an empty dim as one of extent 1.
     dense: Vec<u64>,
     /// The tiled array, if there are tiles and elements.
     tiled: Option<TensorLayout>,
@@ -116,7 +114,7 @@ impl Strides {
     }
 }
 
-/// The one stride that the digits of a dim of this extent, 2 or more, amount to.
+/// Returns the single stride of the digits of a dim of this extent, 2 or more.
 fn one_stride(dim: usize, extent: u64, modes: &[Mode]) -> Result<u64, Error> {
     let (mut below, mut stride) = (1u128, None);
     for mode in modes.iter().filter(|mode| mode.extent() > 1) {

@@ -1,11 +1,11 @@
-//! Tiles that go on meaning the same when a dim is put in or taken out.
+//! Changes of tiles that keep their meaning when a dim is inserted or removed.
 //!
-//! Laws: with a dim put in at extent 1, and with a dim of extent 1 taken out, every element stays where
-//! it was. A dim put in minor to all others is the fastest: each element becomes that many neighbours.
-//! Put in elsewhere, it lies outside the tiles that would cover it: these get an entry of 1 for it.
+//! Laws: when a dim of extent 1 is inserted or removed, every element keeps its offset. A dim inserted minor to all others
+//! is the fastest: each element becomes that many neighbours. A dim inserted elsewhere is outside the tiles that would cover
+//! it: these get an entry of 1 for it.
 //!
-//! Both edits follow the axes that one of the two walks has and the other has not, through every tile:
-//! a tile leaves such an axis alone by its own entry, and turns it into a quotient and a remainder.
+//! Both changes follow, through every tile, the axes that one of the two walks has and the other has not. A tile leaves such
+//! an axis unchanged by an entry of its own, and turns it into a quotient and a remainder.
 
 use tilewright_core::Error;
 
@@ -14,18 +14,18 @@ use crate::{Tile, TileDim};
 /// An axis of one walk only.
 #[derive(Clone, Copy)]
 struct Extra {
-    /// Its position, counted from the most minor axis.
+    /// The position, counted from the most minor axis.
     at: usize,
     extent: u64,
-    /// Whether it stays within tiles, minor to all other axes.
+    /// Set if it stays within tiles, minor to all other axes.
     inside: bool,
 }
 
-/// The tiles when an axis of `extent` is put in at a position counted from the most minor axis; the most
-/// minor one is `inside` the tiles or, like any other, outside.
+/// Returns the tiles after an axis of `extent` is inserted at a position counted from the most minor axis. The most
+/// minor axis is `inside` the tiles or outside; any other is outside.
 ///
 /// # Errors
-/// Unsupported where `*` merges physical dims across the new one.
+/// Unsupported if `*` merges physical dims across the new one.
 pub(crate) fn inserted(
     tiles: &[Tile],
     at: usize,
@@ -78,8 +78,8 @@ fn merged_across(extent: u64) -> Error {
     )
 }
 
-/// The tiles when axes of extent 1, of `count` in all, are taken out at positions counted from the most
-/// minor one; `None` where no edit of the tiles leaves every element in its place.
+/// Returns the tiles after axes of extent 1, of `count` in total, are removed at positions counted from the most minor
+/// one; `None` if no change of the tiles keeps every element at its offset.
 pub(crate) fn removed(tiles: &[Tile], at: &[usize], mut count: usize) -> Option<Vec<Tile>> {
     let (mut extras, mut kept) = (at.to_vec(), Vec::new());
     for tile in tiles {
@@ -93,13 +93,13 @@ pub(crate) fn removed(tiles: &[Tile], at: &[usize], mut count: usize) -> Option<
     Some(kept)
 }
 
-/// The entries left of one tile, major to minor.
+/// Returns the remaining entries of one tile, major to minor.
 fn remove_from(tile: &Tile, extras: &mut Vec<usize>, count: usize) -> Option<Vec<TileDim>> {
     let covered = tile.dims().len();
     let all = tile.dims().iter().filter(|dim| matches!(dim, TileDim::Size(_))).count();
     tilewright_core::sort_short(extras, |extra| *extra);
     let (mut entries, mut members, mut after) = (Vec::new(), 0, Vec::new());
-    // Whether no axis more major than this one remains.
+    // Set while no axis more major than this one remains.
     let (mut leading, mut group) = (extras_beyond(extras, covered, count), all);
     for (position, dim) in (0..covered).rev().zip(tile.dims()) {
         let extra = extras.binary_search(&position).is_ok();
@@ -125,7 +125,7 @@ fn remove_from(tile: &Tile, extras: &mut Vec<usize>, count: usize) -> Option<Vec
     Some(entries)
 }
 
-/// Whether all axes beyond the covered ones are among those taken out.
+/// Returns whether all axes beyond the covered ones are among the removed ones.
 fn extras_beyond(extras: &[usize], covered: usize, count: usize) -> bool {
     extras.iter().filter(|&&extra| extra >= covered).count() >= count.saturating_sub(covered)
 }

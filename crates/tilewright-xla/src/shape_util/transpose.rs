@@ -1,24 +1,23 @@
-//! Whether a transpose is free, and which one would be.
+//! Checks whether a transpose is free, and finds a permutation for which it is.
 //!
-//! Law: transposing by `p` gives dim `i` of the output the role of dim `p[i]` of the input. It is free
-//! iff the input with its dims so renamed is the output: same places, same bits, same storage. XLA
-//! compares the orders of the dims and nothing else.
+//! Law: transposing by `p` makes dim `i` of the output dim `p[i]` of the input. The transpose is free iff the input with
+//! its dims permuted that way is the output: same offsets, same bits, same storage. XLA compares only the orders of the
+//! dims.
 
 use tilewright_core::Error;
 
 use super::predicates::extent;
 use crate::{ArrayShape, permutation, permutation::index};
 
-/// Up to this rank, every permutation of a tiled array is tried.
+/// The rank up to which every permutation of a tiled array is tried.
 const ALL_ORDERS: usize = 6;
 
 impl ArrayShape {
-    /// Whether transposing this array by `permutation` into `output` moves no byte.
+    /// Returns whether transposing this array by `permutation` into `output` moves no byte.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) if the output's dims are not the permuted ones;
-    /// [illegal](Error::is_illegal) for a list that is no permutation; as
-    /// [`ArrayShape::semantically_equal`].
+    /// [mismatch](Error::is_mismatch) if the output's dims are not the permuted ones; [illegal](Error::is_illegal) for a
+    /// list that is not a permutation; those of [`ArrayShape::semantically_equal`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -44,11 +43,11 @@ impl ArrayShape {
     }
 
     /// Returns the extents and the permutation of the shortest transpose that moves the same elements into an array of
-    /// these dims: dims of extent 1 are left out, and neighbours that stay neighbours are one dim. The permutation is
-    /// empty where nothing moves. Both arrays are in row-major order.
+    /// these dims: dims of extent 1 are dropped, and neighbours that stay neighbours are merged. The permutation is empty if
+    /// nothing moves. Both arrays are in row-major order.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) for a list that is no permutation of the dims; as [`ArrayShape::extents`].
+    /// [illegal](Error::is_illegal) for a list that is not a permutation of the dims; those of [`ArrayShape::extents`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -68,7 +67,7 @@ impl ArrayShape {
         let wide = extents.iter().zip(permutation).filter(|(extent, _)| **extent != 1);
         let mut from: Vec<u64> = wide.clone().map(|(_, dim)| *dim).collect();
         from.sort_unstable();
-        // The place of each dim of the input among those that are wide.
+        // The position of each dim of the input among those of extent above 1.
         let place = |dim: &u64| from.partition_point(|other| other < dim) as u64;
         let (mut dims, mut firsts, mut last) = (Vec::new(), Vec::new(), None);
         for (extent, dim) in wide {
@@ -90,12 +89,11 @@ impl ArrayShape {
         Ok((dims, order))
     }
 
-    /// The permutation by which `output` is this array transposed without moving a byte, if there is
-    /// one.
+    /// Returns the permutation by which `output` is this array transposed without moving a byte, if there is one.
     ///
     /// # Errors
-    /// As [`ArrayShape::semantically_equal`]; [undecided](Error::is_undecided) for tiled arrays of more
-    /// than 6 dims if neither of the usual permutations does it.
+    /// Those of [`ArrayShape::semantically_equal`]; [undecided](Error::is_undecided) for tiled arrays of more than 6 dims
+    /// if neither of the usual permutations is free.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -146,7 +144,7 @@ impl ArrayShape {
     }
 }
 
-/// The permutation that sends each dim of `from` to the one at the same position of `to`.
+/// Returns the permutation that sends each dim of `from` to the one at the same position of `to`.
 fn matched(from: &[u64], to: &[u64]) -> Vec<u64> {
     permutation::inverted(to).iter().filter_map(|&at| from.get(index(at)).copied()).collect()
 }

@@ -1,4 +1,4 @@
-//! Every index of an array, or every few, in the order of storage.
+//! Iteration over the indices of an array, or over a regular subset, in the order of its dims.
 
 use std::ops::ControlFlow;
 
@@ -9,16 +9,16 @@ use crate::{
     permutation::{self, index},
 };
 
-/// Calls `visit` with each index `base ≤ i < base + count`, in steps of `step`, the most minor dim
-/// fastest, until it breaks. A count of 0 keeps a dim at its base; an empty array has no index at all.
+/// Calls `visit` with each index `base ≤ i < base + count`, in steps of `step`, the most minor dim fastest, until it
+/// breaks. A count of 0 keeps a dim at its base; an empty array has no indices.
 ///
 /// There is no parallel form: split the most major dim and call this for each part.
 ///
 /// # Errors
-/// [mismatch](Error::is_mismatch) for lists of another length than the dims; [illegal](Error::is_illegal)
-/// for an order that is no permutation, and for a step of 0 through a count above 0, with which XLA
-/// never ends; [out of range](Error::is_out_of_range) for a range that leaves the array;
-/// [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements.
+/// [mismatch](Error::is_mismatch) for lists of another length than the dims; [illegal](Error::is_illegal) for an order
+/// that is not a permutation, and for a step of 0 with a count above 0, with which XLA never ends;
+/// [out of range](Error::is_out_of_range) for a range that leaves the array; [overflow](Error::is_overflow) beyond 2⁶³ − 1
+/// elements.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -68,7 +68,7 @@ struct Range {
     step: u64,
 }
 
-/// Moves on to the next index; `false` after the last.
+/// Moves to the next index; returns `false` after the last.
 fn advance(at: &mut [u64], ranges: &[Range], minor_to_major: &[u64]) -> bool {
     for &dim in minor_to_major {
         let (Some(entry), Some(range)) = (at.get_mut(index(dim)), ranges.get(index(dim))) else {
@@ -125,12 +125,11 @@ fn ranges(dims: &[u64], base: &[u64], count: &[u64], step: &[u64]) -> Result<Vec
 }
 
 impl ArrayShape {
-    /// Calls `visit` with every index, in the order of the layout's dims, the most minor fastest, until
-    /// it breaks. Under tiles this is not the order of storage; [`Indexer::locate`](index_util::Indexer)
-    /// goes by offsets.
+    /// Calls `visit` with every index, in the order of the layout's dims, the most minor fastest, until it breaks. With
+    /// tiles this is not storage order; to iterate by offsets, use [`Indexer::locate`](index_util::Indexer).
     ///
     /// # Errors
-    /// As [`for_each_index`] and [`ArrayShape::extents`].
+    /// Those of [`for_each_index`] and [`ArrayShape::extents`].
     ///
     /// ```
     /// use std::ops::ControlFlow;

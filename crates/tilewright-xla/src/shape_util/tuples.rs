@@ -1,4 +1,4 @@
-//! Trees of shapes: walks over them, and tuples edited.
+//! Trees of shapes: iteration, and changes of tuples.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use tilewright_core::Error;
 use crate::{Shape, ShapeIndex};
 
 impl Shape {
-    /// Every shape inside this one, itself first, then the members of tuples from left to right, each
-    /// with its path.
+    /// Iterates over every shape inside this one, each with its path: itself first, then the members of tuples from left to
+    /// right.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -28,7 +28,7 @@ impl Shape {
         })
     }
 
-    /// How many shapes lie inside this one, itself and tuples included.
+    /// Returns the number of shapes inside this one, itself and tuples included.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -40,7 +40,7 @@ impl Shape {
         self.tuple_shapes().unwrap_or(&[]).iter().map(Shape::subshape_count).sum::<usize>() + 1
     }
 
-    /// As [`Shape::subshapes`], each tuple after its members.
+    /// Iterates like [`Shape::subshapes`], but each tuple comes after its members.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -67,7 +67,7 @@ impl Shape {
         })
     }
 
-    /// The shapes inside this one that are no tuples, each with its path. An array is its own leaf; the
+    /// Iterates over the shapes inside this one that are not tuples, each with its path. An array is its own leaf; the
     /// empty tuple has none.
     ///
     /// ```
@@ -83,7 +83,7 @@ impl Shape {
         self.subshapes().filter(|(_, shape)| !shape.is_tuple())
     }
 
-    /// The leaves, from left to right.
+    /// Returns the leaves, from left to right.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -95,7 +95,7 @@ impl Shape {
         self.leaves().map(|(_, shape)| shape.clone()).collect()
     }
 
-    /// Whether a path leads to a shape.
+    /// Returns whether a path leads to a shape.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -109,7 +109,7 @@ impl Shape {
         self.at(path).is_ok()
     }
 
-    /// Whether a path leads to a shape that is no tuple.
+    /// Returns whether a path leads to a shape that is not a tuple.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -121,10 +121,10 @@ impl Shape {
         self.at(path).is_ok_and(|shape| !shape.is_tuple())
     }
 
-    /// The number of a tuple's members.
+    /// Returns the number of a tuple's members.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for a shape that is no tuple.
+    /// [mismatch](Error::is_mismatch) for a shape that is not a tuple.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -136,10 +136,10 @@ impl Shape {
         Ok(self.members()?.len())
     }
 
-    /// The only shape of a list, or the tuple of all of them.
+    /// Returns the only shape of a list, or the tuple of all of them.
     ///
     /// # Errors
-    /// As [`Shape::tuple`].
+    /// Those of [`Shape::tuple`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -160,8 +160,7 @@ impl Shape {
     /// Appends a member to a tuple.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for a shape that is no tuple; as [`Shape::tuple`]. Nothing is
-    /// changed then.
+    /// [mismatch](Error::is_mismatch) for a shape that is not a tuple; those of [`Shape::tuple`]. Nothing is changed then.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -178,8 +177,7 @@ impl Shape {
     /// Replaces a member of a tuple.
     ///
     /// # Errors
-    /// As [`Shape::append_to_tuple`]; [out of range](Error::is_out_of_range) for a member that is not
-    /// there.
+    /// Those of [`Shape::append_to_tuple`]; [out of range](Error::is_out_of_range) for a member that does not exist.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -205,11 +203,11 @@ impl Shape {
         })
     }
 
-    /// The tuple of some neighbouring members.
+    /// Returns the tuple of some consecutive members.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) for a shape that is no tuple; [out of range](Error::is_out_of_range)
-    /// for a range that leaves it.
+    /// [mismatch](Error::is_mismatch) for a shape that is not a tuple; [out of range](Error::is_out_of_range) for a range
+    /// outside it.
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -235,14 +233,14 @@ impl Shape {
             .ok_or_else(|| Error::mismatch("only tuples have members", [], "give a tuple"))
     }
 
-    /// Changes a tuple's members by one shape that fits into it.
+    /// Changes a tuple's members with one shape that fits into it.
     fn edit(
         &mut self,
         member: &Shape,
         change: impl FnOnce(&mut Vec<Shape>, Shape),
     ) -> Result<(), Error> {
         self.members()?;
-        // Fails as the tuple of the member would, before anything is taken apart.
+        // Fails like the tuple of the member would, before anything is changed.
         let _ = Shape::tuple(vec![member.clone()])?;
         let mut members =
             std::mem::replace(self, Shape::nil()).into_tuple_shapes().unwrap_or_default();

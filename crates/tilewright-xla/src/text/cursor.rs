@@ -1,11 +1,11 @@
-//! A position in a text, and the tokens found there.
+//! A cursor over a text, and the tokens that it reads.
 
 use tilewright_core::ParseError;
 
-/// Bytes `from..to` of the text.
+/// A range `from..to` of bytes of the text.
 pub(crate) type Span = (usize, usize);
 
-/// A reading position. `at` stands behind the last token, always between two characters.
+/// A position in a text. `at` is after the last token, always between two characters.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -17,13 +17,13 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0 }
     }
 
-    /// Reading from byte `at` on, which must stand between two characters.
+    /// Starts at byte `at`, which must be between two characters.
     #[cfg(feature = "proto")]
     pub(crate) fn starting(text: &'a str, at: usize) -> Cursor<'a> {
         Cursor { text, at }
     }
 
-    /// Behind the last token read.
+    /// Returns the position after the last token read.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
@@ -36,17 +36,16 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at..).unwrap_or(&[])
     }
 
-    /// Skips white space and comments; an unclosed comment stays, as an error for whoever expects a
-    /// token.
+    /// Skips white space and comments. An unclosed comment is not skipped, so that whoever expects a token reports it.
     #[inline]
     fn skip(&mut self) {
-        // Most tokens touch: nothing to skip.
+        // Most tokens are adjacent: nothing to skip.
         if let Some(b'\t'..=b' ' | b'/') = self.bytes().first() {
             while self.skip_comment() {}
         }
     }
 
-    /// Skips white space and one comment behind it, if there is one.
+    /// Skips white space and one comment after it, if there is one.
     fn skip_comment(&mut self) -> bool {
         let rest = self.rest();
         let trimmed = rest.trim_ascii_start();
@@ -62,7 +61,7 @@ impl<'a> Cursor<'a> {
         len.is_some()
     }
 
-    /// The next token's first byte, without reading it.
+    /// Returns the first byte of the next token, without reading it.
     #[inline]
     pub(crate) fn peek(&self) -> Option<u8> {
         let mut ahead = *self;
@@ -70,7 +69,7 @@ impl<'a> Cursor<'a> {
         ahead.bytes().first().copied()
     }
 
-    /// Reads `token` if it is next.
+    /// Reads `token` if it is next; returns whether it did.
     #[inline]
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         let mut ahead = *self;
@@ -82,7 +81,7 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// Reads `token`, or fails with `message` where it should be.
+    /// Reads `token`; the error with `message` if anything else is next.
     pub(crate) fn expect(&mut self, token: &str, message: &'static str) -> Result<(), ParseError> {
         if self.eat(token) { Ok(()) } else { Err(self.error(message)) }
     }
@@ -95,12 +94,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An error at the next token.
+    /// Returns an error at the next token.
     pub(crate) fn error(&mut self, message: &'static str) -> ParseError {
         ParseError::new(self.next_span(), message, [])
     }
 
-    /// The bytes of the next token: a word, or one other character; empty at the end.
+    /// Returns the bytes of the next token: a word, or one other character; empty at the end.
     pub(crate) fn next_span(&self) -> Span {
         let mut ahead = *self;
         ahead.skip();
@@ -110,7 +109,7 @@ impl<'a> Cursor<'a> {
         (ahead.at, ahead.at + len)
     }
 
-    /// The text of a span.
+    /// Returns the text of a span.
     pub(crate) fn spanned(&self, (from, to): Span) -> &'a str {
         self.text.get(from..to).unwrap_or("")
     }
@@ -139,7 +138,7 @@ impl<'a> Cursor<'a> {
         (rest.get(..len).unwrap_or(""), (from, self.at))
     }
 
-    /// Reads an integer of 0 to 2⁶³ − 1.
+    /// Reads an integer from 0 to 2⁶³ − 1.
     #[inline]
     pub(crate) fn integer(&mut self, message: &'static str) -> Result<(u64, Span), ParseError> {
         let mut ahead = *self;
@@ -175,7 +174,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Whether a byte may stand in the name of a parameter, an instruction or a computation.
+/// Returns whether a byte may occur in the name of a parameter, an instruction or a computation.
 pub(crate) fn is_name(b: u8) -> bool {
     is_word(b) || matches!(b, b'.' | b'-' | b'%')
 }

@@ -1,5 +1,5 @@
-//! `{1,0:T(8,128)(2,1)L(4)E(4)S(1)SC(0:3)M(8)}` and `f32[<=8,128]{1,0:T(8,128)}`: layouts and arrays, which have each
-//! other.
+//! Reads layouts and arrays, which may contain each other: `{1,0:T(8,128)(2,1)L(4)E(4)S(1)SC(0:3)M(8)}` and
+//! `f32[<=8,128]{1,0:T(8,128)}`.
 
 use tilewright_core::{Error, ParseError};
 
@@ -14,12 +14,12 @@ use crate::{
 };
 
 impl Layout {
-    /// Reads a layout such as `{0,1:T(8,128)(2,1)}`; white space and comments may stand between
-    /// tokens. `D(…)`, the sparse leftover that XLA ignores, is dropped; `P(…)` is kept, and refused in the layout of an
-    /// array, because no dense one has it.
+    /// Reads a layout such as `{0,1:T(8,128)(2,1)}`, with optional white space and comments between tokens. `D(…)`, a
+    /// remnant of sparse arrays that XLA ignores, is dropped. `P(…)` is kept here, and refused in the layout of an array,
+    /// because a dense array has none.
     ///
     /// # Errors
-    /// Where and why the text is no layout.
+    /// A [`ParseError`] with the byte span at fault.
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -32,10 +32,10 @@ impl Layout {
         whole(text, layout)
     }
 
-    /// Reads a layout from the start of a text, and how many bytes it took.
+    /// Reads a layout from the start of a text; returns it and the number of bytes read.
     ///
     /// # Errors
-    /// As [`Layout::parse`].
+    /// Those of [`Layout::parse`].
     ///
     /// ```
     /// use tilewright_xla::Layout;
@@ -60,7 +60,7 @@ impl std::str::FromStr for Layout {
 /// The properties, in the order in which they must come.
 const ORDER: [&str; 10] = ["D", "T", "L", "#", "*", "E", "S", "SC", "P", "M"];
 
-/// The arrays that a layout may be of.
+/// The arrays that a layout may belong to.
 #[derive(Clone, Copy)]
 enum Arrays {
     Any,
@@ -85,7 +85,7 @@ fn read_layout(cursor: &mut Cursor<'_>, of: Arrays) -> Result<Layout, ParseError
     Ok(layout)
 }
 
-/// Reads the properties of a layout alone, as `T(8,128)`: those of a layout of no dims.
+/// Reads the properties of a layout alone, as `T(8,128)`: those of a layout of rank 0.
 #[cfg(feature = "proto")]
 pub(crate) fn layout_properties(cursor: &mut Cursor<'_>) -> Result<Layout, ParseError> {
     if cursor.peek().is_none() {
@@ -114,7 +114,7 @@ fn minor_to_major(cursor: &mut Cursor<'_>) -> Result<Vec<u64>, ParseError> {
             break;
         }
     }
-    // What stands behind the numbers is at fault before the numbers are.
+    // An error after the numbers is reported before one of the numbers.
     if !matches!(cursor.peek(), Some(b'}' | b':')) {
         return Err(cursor.error("expected `,`, `:` or `}`"));
     }
@@ -192,7 +192,7 @@ fn property(
     }
 }
 
-/// `(s32[10]{0})`, of which no layout has a physical shape itself.
+/// Reads `(s32[10]{0})`; its layout cannot have a physical shape itself.
 fn physical_shape(cursor: &mut Cursor<'_>, layout: Layout) -> Result<Layout, ParseError> {
     cursor.expect("(", "expected `(`")?;
     let shape = array(cursor)?;
@@ -200,7 +200,7 @@ fn physical_shape(cursor: &mut Cursor<'_>, layout: Layout) -> Result<Layout, Par
     Ok(layout.with_physical_shape(Some(shape)))
 }
 
-/// `(u32)`, given to a setter.
+/// Reads `(u32)` and passes it to a setter.
 fn type_of(
     cursor: &mut Cursor<'_>,
     layout: Layout,
@@ -213,7 +213,7 @@ fn type_of(
     set(layout, Some(element)).map_err(|error| ParseError::refused(span, error))
 }
 
-/// `(INT)`, given to a setter.
+/// Reads `(INT)` and passes it to a setter.
 fn number(
     cursor: &mut Cursor<'_>,
     layout: Layout,
@@ -225,7 +225,7 @@ fn number(
     set(layout, value).map_err(|error| ParseError::refused(span, error))
 }
 
-/// One group in brackets, and any that follow.
+/// Reads one group in brackets, and any that follow.
 fn groups<T>(
     cursor: &mut Cursor<'_>,
     read: fn(&mut Cursor<'_>) -> Result<T, ParseError>,
@@ -286,7 +286,7 @@ fn split(cursor: &mut Cursor<'_>) -> Result<Split, ParseError> {
     Ok(Split { dimension, indices })
 }
 
-/// `(D,C+,S~)`: read and forgotten.
+/// Reads `(D,C+,S~)` and drops it.
 fn level_types(cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
     cursor.expect("(", "expected `(`")?;
     loop {
@@ -304,11 +304,10 @@ fn level_types(cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
 }
 
 impl ArrayShape {
-    /// Reads an array's shape; white space and comments may stand between tokens.
+    /// Reads the shape of an array, with optional white space and comments between tokens.
     ///
     /// # Errors
-    /// The error names the bytes at fault. A layout must name each dim once, a size stays below
-    /// 2⁶³.
+    /// A [`ParseError`] with the byte span at fault. A layout must name each dim once, and a size must be below 2⁶³.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -323,11 +322,11 @@ impl ArrayShape {
         whole(text, array)
     }
 
-    /// Reads an array's shape from the start of a text, and how many bytes it took. As in XLA, a `{`
+    /// Reads the shape of an array from the start of a text; returns it and the number of bytes read. As in XLA, a `{`
     /// begins a layout only if an integer, `:` or `}` follows.
     ///
     /// # Errors
-    /// As [`ArrayShape::parse`].
+    /// Those of [`ArrayShape::parse`].
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;
@@ -352,12 +351,12 @@ impl std::str::FromStr for ArrayShape {
     }
 }
 
-/// Reads an array's shape.
+/// Reads the shape of an array.
 pub(super) fn array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, ParseError> {
     read_array(cursor, |cursor| cursor.peek() == Some(b'{'))
 }
 
-/// Reads an array's shape; a `{` begins its layout only where one can follow.
+/// Reads the shape of an array; a `{` begins its layout only if one can follow.
 pub(super) fn array_prefix(cursor: &mut Cursor<'_>) -> Result<ArrayShape, ParseError> {
     read_array(cursor, |cursor| {
         let mut ahead = *cursor;

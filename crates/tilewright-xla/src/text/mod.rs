@@ -1,4 +1,4 @@
-//! HLO text: hand-written recursive descent over bytes, every error with its span.
+//! HLO text: a recursive-descent parser over bytes; every error has its span.
 //!
 //! ```text
 //! program  := '(' [ name ':' shape { ',' name ':' shape } ] ')' '->' shape
@@ -14,8 +14,8 @@
 //! split    := '(' INT ':' INT { ',' INT } ')'
 //! ```
 //!
-//! White space, `/* … */` and `// …` may stand between tokens. Properties come in this order, each at
-//! most once. `P` is read in a layout alone.
+//! White space, `/* … */` and `// …` may occur between tokens. Properties come in this order, each at most once. `P` is
+//! read only in a layout on its own.
 
 mod cursor;
 mod element;
@@ -45,7 +45,7 @@ pub(crate) fn whole<T>(text: &str, read: Production<T>) -> Result<T, ParseError>
     Ok(value)
 }
 
-/// Reads the start of a text, and how many bytes that took.
+/// Reads the start of a text; returns the value and the number of bytes read.
 pub(crate) fn prefix<T>(text: &str, read: Production<T>) -> Result<(T, usize), ParseError> {
     let mut cursor = Cursor::new(text);
     let value = read(&mut cursor)?;

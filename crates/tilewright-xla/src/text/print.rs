@@ -1,15 +1,15 @@
-//! Shapes as text, with their layouts or without.
+//! Shapes as text, with or without their layouts.
 
 use std::fmt;
 
 use crate::{ArrayShape, Shape, ShapeKind};
 
-/// Tuple members this often are preceded by their number in a comment.
+/// Every member of a tuple whose number is a multiple of this, except 0, has its number in a comment before it.
 const NUMBERED: usize = 5;
 
 impl Shape {
-    /// The shape as XLA's `ToString` writes it, without layouts; [`fmt::Display`] writes the layouts
-    /// that are there, as `HumanStringWithLayout` does.
+    /// Displays the shape without layouts, as XLA's `ToString` does; [`fmt::Display`] includes the layouts, as
+    /// `HumanStringWithLayout` does.
     ///
     /// ```
     /// use tilewright_xla::Shape;

@@ -1,4 +1,4 @@
-//! `(x: f32[2], (unknown): token[]) -> f32[7]`.
+//! Reads the shape of a program: `(x: f32[2], (unknown): token[]) -> f32[7]`.
 
 use tilewright_core::ParseError;
 
@@ -6,10 +6,10 @@ use super::{cursor::Cursor, shape::shape, whole};
 use crate::{Parameter, ProgramShape};
 
 impl ProgramShape {
-    /// Reads a program's shape; white space and comments may stand between tokens.
+    /// Reads the shape of a program, with optional white space and comments between tokens.
     ///
     /// # Errors
-    /// Where and why the text is no program's shape.
+    /// A [`ParseError`] with the byte span at fault.
     ///
     /// ```
     /// use tilewright_xla::ProgramShape;
@@ -31,10 +31,10 @@ impl std::str::FromStr for ProgramShape {
     }
 }
 
-/// What stands for a name that a parameter does not have.
+/// The text in place of a parameter's missing name.
 const UNKNOWN: &str = "unknown";
 
-/// Reads a program's shape.
+/// Reads the shape of a program.
 fn program(cursor: &mut Cursor<'_>) -> Result<ProgramShape, ParseError> {
     let parameters = parameters(cursor)?;
     cursor.expect("->", "expected `->` and the shape of the result")?;

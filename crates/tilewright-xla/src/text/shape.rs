@@ -1,7 +1,6 @@
-//! `(f32[2]{0}, (token[], s4[8]), b(f32[8]))`.
+//! Reads shapes: `(f32[2]{0}, (token[], s4[8]), b(f32[8]))`.
 //!
-//! Members, groups and the shapes inside them are read by recursion, at most
-//! [`Shape::MAX_DEPTH`] deep.
+//! The members of tuples are read recursively, at most [`Shape::MAX_DEPTH`] deep.
 
 use tilewright_core::ParseError;
 
@@ -13,11 +12,11 @@ use super::{
 use crate::{ArrayShape, Shape, shape::too_deep};
 
 impl Shape {
-    /// Reads a shape; white space and comments may stand between tokens. A tiled one takes
-    /// 0.40 µs, an untiled one 0.21 µs (bench `shapes`, medians on an x86-64 machine).
+    /// Reads a shape, with optional white space and comments between tokens. A tiled one takes 0.40 µs, an untiled one
+    /// 0.21 µs (bench `shapes`, medians on an x86-64 machine).
     ///
     /// # Errors
-    /// Where and why the text is no shape; as [`ArrayShape::parse`] for arrays.
+    /// A [`ParseError`] with the byte span at fault; for arrays, those of [`ArrayShape::parse`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -32,11 +31,11 @@ impl Shape {
         whole(text, shape)
     }
 
-    /// Reads a shape from the start of a text, and how many bytes it took; see
+    /// Reads a shape from the start of a text; returns it and the number of bytes read; see
     /// [`ArrayShape::parse_prefix`].
     ///
     /// # Errors
-    /// As [`Shape::parse`].
+    /// Those of [`Shape::parse`].
     ///
     /// ```
     /// use tilewright_xla::Shape;
@@ -58,7 +57,7 @@ impl std::str::FromStr for Shape {
     }
 }
 
-/// How an array is read: inside a text, or at its end.
+/// A reader of arrays: of one inside a text, or of one at its start.
 type ReadArray = fn(&mut Cursor<'_>) -> Result<ArrayShape, ParseError>;
 
 /// Reads a shape.
@@ -66,7 +65,7 @@ pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, ParseError> {
     at_depth(cursor, array, 0)
 }
 
-/// Reads a shape; a `{` begins an array's layout only where one can follow.
+/// Reads a shape; a `{` begins an array's layout only if one can follow.
 pub(crate) fn shape_prefix(cursor: &mut Cursor<'_>) -> Result<Shape, ParseError> {
     at_depth(cursor, array_prefix, 0)
 }
@@ -77,7 +76,7 @@ fn at_depth(cursor: &mut Cursor<'_>, read: ReadArray, depth: usize) -> Result<Sh
             Err(ParseError::refused(cursor.next_span(), too_deep()))
         }
         Some(b'(') => tuple(cursor, depth + 1),
-        // Some element types begin so too.
+        // Some element types begin with these letters too.
         Some(b't' | b'o' | b'b') => keyword(cursor, read),
         _ => read(cursor).map(Shape::array),
     }
@@ -111,7 +110,7 @@ fn tuple(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, ParseError> {
     Shape::tuple(shapes).map_err(|error| ParseError::refused((from, cursor.at()), error))
 }
 
-/// `token[]` or `opaque[]`.
+/// Reads `token[]` or `opaque[]`.
 fn dimless(cursor: &mut Cursor<'_>, name: &str, message: &'static str) -> Result<(), ParseError> {
     cursor.eat(name);
     cursor.expect("[", "expected `[]`")?;
