@@ -1,6 +1,6 @@
-//! The checksum of every case in every size, from moving one element after the other without a plan: what
-//! the definitions state. Says which differ, and what they would be. With `--plan` the plan moves them,
-//! which is quicker for a first draft.
+//! Computes the checksum of every case in every size by moving one element after another, without a plan, as the
+//! definitions require. It prints the checksums that differ, and their right values. With `--plan` the plan moves the
+//! elements, which is faster for a first draft.
 //!
 //! `cargo run --release -p tilewright-bench --example checksums [-- [--plan] NAME…]`
 

@@ -1,13 +1,13 @@
-//! A case in a form that other libraries can run: boxes of elements with strides on both sides.
+//! Converts a case to a form that other libraries can run: boxes of elements with strides on both sides.
 
 use tilewright::layouts::Refinement;
 
 use crate::Case;
 
-/// The most boxes that are handed out; a case of more is none that a library of strides has a word for.
+/// The most boxes of a case; libraries of strided views cannot express cases with more.
 const MOST: usize = 16;
 
-/// One loop of a box: how often, and how far apart in elements.
+/// One loop of a box: its extent, and its strides in elements.
 ///
 /// ```
 /// use tilewright_bench::Turn;
@@ -15,15 +15,15 @@ const MOST: usize = 16;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The number of turns.
+    /// The number of iterations.
     pub extent: u64,
-    /// The distance between two in the source, in elements.
+    /// The stride in the source, in elements.
     pub src: i64,
-    /// The distance between two in the destination, in elements.
+    /// The stride in the destination, in elements.
     pub dst: i64,
 }
 
-/// A box: where it begins on both sides, and its loops, the largest distance in the destination first.
+/// A box: its offsets on both sides, and its loops, the largest stride in the destination first.
 ///
 /// ```
 /// use tilewright_bench::{Size, Turn, definitions};
@@ -40,12 +40,12 @@ pub struct Boxed {
     pub src: i64,
     /// The offset of the first element in the destination.
     pub dst: i64,
-    /// The loops; loops that are one loop on both sides are merged.
+    /// The loops; loops that are contiguous on both sides are merged.
     pub turns: Vec<Turn>,
 }
 
 impl Case {
-    /// The boxes of a case, if they are few; all other destination elements are padding.
+    /// Returns the boxes of a case, if they are few; all other destination elements are padding.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -73,7 +73,7 @@ impl Case {
     }
 }
 
-/// The loops in the order of the destination, neighbours made one where both sides run on.
+/// Returns the loops in the order of the destination; adjacent loops that are contiguous on both sides are merged.
 fn merged(mut turns: Vec<Turn>) -> Vec<Turn> {
     turns.sort_by_key(|turn| (std::cmp::Reverse(turn.dst.unsigned_abs()), turn.extent));
     let mut merged: Vec<Turn> = Vec::new();

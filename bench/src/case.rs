@@ -1,4 +1,4 @@
-//! A case in one size: two layouts, the width of the elements, and what must come out.
+//! A case in one size: two layouts, the width of the elements, and the checksum of the result.
 
 use tilewright::{
     Dtype, Named, Spec, TensorLayout, notation,
@@ -7,7 +7,7 @@ use tilewright::{
 
 use crate::{Error, Offsets, Size};
 
-/// What is moved, and the checksum of what must come out.
+/// A move, and the checksum of its result.
 ///
 /// ```
 /// use tilewright_bench::{Size, definitions};
@@ -70,12 +70,12 @@ impl Case {
         Ok(case)
     }
 
-    /// A case that no definition states: it has no checksum, and what comes out is compared element by
-    /// element. Its name is `given`.
+    /// Makes a case without a definition: it has no checksum, and its result is compared element by element. Its name
+    /// is `given`.
     ///
     /// # Errors
-    /// A [definition](Error::is_definition) whose layouts or dtype cannot be read, or between whose
-    /// layouts nothing can be moved.
+    /// A [definition](Error::is_definition) whose layouts or dtype cannot be read, or whose layouts do not fit each
+    /// other.
     ///
     /// ```
     /// use tilewright_bench::Case;
@@ -93,7 +93,7 @@ impl Case {
         Case { name, size, ..self }
     }
 
-    /// The same case in buffers that begin at these offsets.
+    /// Returns the case in buffers that begin at these offsets.
     ///
     /// ```
     /// use tilewright_bench::{Offsets, Size, definitions};
@@ -106,7 +106,7 @@ impl Case {
         Case { offsets, ..self }
     }
 
-    /// Where its buffers begin.
+    /// Returns the offsets at which its buffers begin.
     ///
     /// ```
     /// use tilewright_bench::{Offsets, Size, definitions};
@@ -117,7 +117,7 @@ impl Case {
         self.offsets
     }
 
-    /// The definition's name and the size: `transpose-f32-odd/memory`.
+    /// Returns the definition's name and the size: `transpose-f32-odd/memory`.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -128,7 +128,7 @@ impl Case {
         &self.name
     }
 
-    /// How large it is.
+    /// Returns its size.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -139,7 +139,7 @@ impl Case {
         self.size
     }
 
-    /// The element type.
+    /// Returns the element type.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -150,7 +150,7 @@ impl Case {
         self.dtype
     }
 
-    /// The text of the source's layout.
+    /// Returns the text of the source's layout.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -161,7 +161,7 @@ impl Case {
         &self.from
     }
 
-    /// The text of the destination's layout.
+    /// Returns the text of the destination's layout.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -172,7 +172,7 @@ impl Case {
         &self.to
     }
 
-    /// The logical dims.
+    /// Returns the logical dims.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -183,7 +183,7 @@ impl Case {
         self.src.extents()
     }
 
-    /// The layout of the source.
+    /// Returns the layout of the source.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -194,7 +194,7 @@ impl Case {
         &self.src
     }
 
-    /// The layout of the destination.
+    /// Returns the layout of the destination.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -205,7 +205,7 @@ impl Case {
         &self.dst
     }
 
-    /// The widths of the elements.
+    /// Returns the widths of the elements.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -216,7 +216,7 @@ impl Case {
         self.elements
     }
 
-    /// What padding of the destination holds.
+    /// Returns the value of padding in the destination.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -227,7 +227,7 @@ impl Case {
         self.fill
     }
 
-    /// The bytes of the source.
+    /// Returns the bytes of the source.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -238,7 +238,7 @@ impl Case {
         self.src_bytes
     }
 
-    /// The bytes of the destination.
+    /// Returns the bytes of the destination.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -249,7 +249,7 @@ impl Case {
         self.dst_bytes
     }
 
-    /// The larger of both: what each buffer of a [`Bench`](crate::Bench) has to hold.
+    /// Returns the larger of both: the size of each buffer that a [`Bench`](crate::Bench) needs.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -260,7 +260,7 @@ impl Case {
         self.src_bytes.max(self.dst_bytes)
     }
 
-    /// The checksum that the destination must have, where a definition states it.
+    /// Returns the checksum that the destination must have, if a definition states it.
     ///
     /// ```
     /// use tilewright_bench::{Size, data, definitions};
@@ -272,10 +272,10 @@ impl Case {
         self.checksum
     }
 
-    /// The plan that is measured.
+    /// Returns the plan that is measured.
     ///
     /// # Errors
-    /// A [definition](Error::is_definition) between whose layouts nothing can be moved.
+    /// A [definition](Error::is_definition) whose layouts do not fit each other.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};

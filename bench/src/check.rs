@@ -1,27 +1,27 @@
-//! Checks the bytes that a run wrote, without a plan and without a refinement: every element is looked up by
-//! the layouts' own offsets, and padding by a sum.
+//! Checks the bytes that a run wrote, without a plan and without a refinement: every element is looked up by the
+//! layouts' own offsets, and padding is checked by a sum.
 //!
 //! ```text
-//! offset(c) = offset(0) + Σ (offset(0, …, c_d, …, 0) - offset(0))      where every dim adds on its own
+//! offset(c) = offset(0) + Σ (offset(0, …, c_d, …, 0) - offset(0))      if the dims are independent
 //! ```
 //!
-//! So a table for each dim says all offsets; [`sums`] looks whether that is so for this layout. Where it is
-//! not (dims that are merged), some elements are looked up one by one. Padding is zero if all bytes of the
-//! destination add up to what the bytes of the elements add up to.
+//! In this case a table for each dim gives all offsets; [`sums`] checks whether a layout has this property. If it does
+//! not (dims that are merged), some elements are looked up one by one. Padding is zero if all bytes of the destination
+//! add up to the sum of the bytes of the elements.
 
 use rayon::prelude::*;
 use tilewright::TensorLayout;
 
 use crate::{Case, data};
 
-/// The coordinates at which a layout is compared with its tables.
+/// The number of coordinates at which a layout is compared with its tables.
 const PROBES: u64 = 1000;
 
 /// The most elements that are looked up one by one.
 const MOST: u64 = 1 << 21;
 
-/// What is wrong with a destination of this checksum, if anything: by the checksum where a definition states
-/// it, else by looking up the elements.
+/// Returns the fault of a destination with this checksum, if any: by the checksum if a definition states it, else by
+/// looking up the elements.
 pub(crate) fn fault(case: &Case, src: &[u8], dst: &[u8], found: u64) -> Option<String> {
     let elements = case.elements();
     let whole = elements.src_bits == elements.dst_bits && elements.src_bits.is_multiple_of(8);
@@ -80,7 +80,7 @@ fn wrong(coord: &[u64], from: Option<&[u8]>, to: Option<&[u8]>) -> String {
     format!("element {coord:?} is {:02x?}, not {:02x?}", to.unwrap_or(&[]), from.unwrap_or(&[]))
 }
 
-/// Some elements, evenly spread.
+/// Checks some elements, evenly spread.
 fn sampled(case: &Case, src: &[u8], dst: &[u8], width: usize) -> Option<String> {
     let size = case.src().size();
     let step = size.div_ceil(MOST).max(1);
@@ -95,8 +95,8 @@ fn sampled(case: &Case, src: &[u8], dst: &[u8], width: usize) -> Option<String> 
     })
 }
 
-/// The offsets that each dim adds, the first dim's with the offset of all zeros in it; none where offsets
-/// are no such sums.
+/// Returns the offsets that each dim adds, with the offset of the origin in those of the first dim; `None` if offsets
+/// are not such sums.
 fn sums(layout: &TensorLayout) -> Option<Vec<Vec<i64>>> {
     let extents = layout.extents();
     let zero = layout.offset(&vec![0; extents.len()]).ok()?;
@@ -119,7 +119,7 @@ fn sums(layout: &TensorLayout) -> Option<Vec<Vec<i64>>> {
     (0..PROBES).all(is_sum).then_some(tables)
 }
 
-/// The coordinate at an index, the last dim fastest.
+/// Returns the coordinate at an index, the last dim fastest.
 fn coord(index: u64, extents: &[u64]) -> Vec<u64> {
     let mut rest = index;
     let mut coord: Vec<u64> =

@@ -4,7 +4,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
 use crate::Error;
 
-/// Parts begin at pages.
+/// The bytes of a page; parts begin at pages.
 const PAGE: usize = 1 << 12;
 
 /// Threads that copy.
@@ -26,7 +26,7 @@ impl Copier {
         self.threads
     }
 
-    /// Copies all of `src`, each thread one part, all parts of the same number of pages.
+    /// Copies all of `src`, one part for each thread, with the same number of pages in all parts.
     pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) {
         match &self.pool {
             None => dst.copy_from_slice(src),

@@ -1,13 +1,13 @@
-//! The processor time of this process, of all its threads.
+//! The processor time of all threads of this process.
 
-/// Seconds of processor time so far; none where the system does not tell.
+/// Returns the seconds of processor time so far; `None` if the system does not report it.
 #[cfg(unix)]
 pub(crate) fn seconds() -> Option<f64> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
 }
 
-/// Seconds of processor time so far; none where the system does not tell.
+/// Returns the seconds of processor time so far; `None` if the system does not report it.
 #[cfg(not(unix))]
 pub(crate) fn seconds() -> Option<f64> {
     None

@@ -1,15 +1,15 @@
-//! The bytes that are moved, and the number that says whether the right ones came out.
+//! The bytes of sources, and the checksum of results.
 //!
-//! Both stand on one mixing function of 64 bits, the finalizer of SplitMix64:
+//! Both are based on one mixing function of 64 bits, the finalizer of SplitMix64:
 //!
 //! ```text
 //! mix(z)      z = (z ^ z >> 30) · 0xBF58476D1CE4E5B9;  z = (z ^ z >> 27) · 0x94D049BB133111EB;  z ^ z >> 31
 //! source      word i, little-endian, is mix((i + 1) · G), G = 0x9E3779B97F4A7C15
-//! checksum    Σ mix(word i + (i + 1) · G) over the words, the last one filled up with zeros
+//! checksum    Σ mix(word i + (i + 1) · G) over the words, the last one padded with zeros
 //! ```
 //!
-//! The sum does not depend on the order in which it is taken, so threads can share it, and in any array
-//! language it is a few lines.
+//! The sum does not depend on the order of its terms, so threads can share it, and any array language computes it in a
+//! few lines.
 
 use rayon::prelude::*;
 
@@ -29,7 +29,7 @@ const fn step(index: u64) -> u64 {
     index.wrapping_add(1).wrapping_mul(G)
 }
 
-/// Byte `index` of every source.
+/// Returns byte `index` of every source.
 ///
 /// ```
 /// use tilewright_bench::data;
@@ -60,7 +60,7 @@ pub fn fill(bytes: &mut [u8]) {
     });
 }
 
-/// The checksum of these bytes.
+/// Returns the checksum of these bytes.
 ///
 /// ```
 /// use tilewright_bench::data::checksum;
@@ -81,7 +81,7 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     bytes.par_chunks(PART).enumerate().map(part).reduce(|| 0, u64::wrapping_add)
 }
 
-/// Up to 8 bytes, little-endian.
+/// Returns a word of up to 8 bytes, little-endian.
 fn word_of(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);

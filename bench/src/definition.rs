@@ -1,6 +1,7 @@
-//! The definitions: TOML files of cases, part of the program.
+//! The definitions: TOML files of cases, which are part of the program.
 //!
-//! A case says which array is moved from which layout to which other; the SPECs are in any notation:
+//! A case states an array, the layout from which it is moved, and the layout to which it is moved, as SPECs in any
+//! notation:
 //!
 //! ```toml
 //! [[case]]
@@ -18,9 +19,9 @@
 //! small = { dims = [37, 71], checksum = "0x…" }
 //! ```
 //!
-//! A size may state its own `from` or `to`, where their text holds numbers that depend on the dims. The
-//! checksum is that of the destination's bytes, [`checksum`](crate::data::checksum), when the source holds
-//! [`fill`](crate::data::fill) and padding its fill.
+//! A size may state its own `from` or `to`, if their text contains numbers that depend on the dims. The checksum is
+//! that of the destination's bytes, [`checksum`](crate::data::checksum), if the source contains
+//! [`fill`](crate::data::fill) and padding contains its fill.
 
 use std::slice;
 
@@ -66,7 +67,7 @@ pub struct Definition {
     small: Sized,
 }
 
-/// What depends on the size.
+/// The values that depend on the size.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sized {
@@ -76,17 +77,17 @@ pub(crate) struct Sized {
     checksum: String,
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     case: Vec<Definition>,
 }
 
-/// Every case, file by file.
+/// Returns every case, file by file.
 ///
 /// # Errors
-/// A [definition](Error::is_definition) that does not parse; the tests see to it that there is none.
+/// A [definition](Error::is_definition) that cannot be parsed; the tests ensure that there is none.
 ///
 /// ```
 /// let all = tilewright_bench::definitions()?;
@@ -101,10 +102,10 @@ pub fn definitions() -> Result<Vec<Definition>, Error> {
     Ok(all)
 }
 
-/// The cases of one file.
+/// Parses the cases of one file.
 ///
 /// # Errors
-/// A [definition](Error::is_definition) that is no TOML or not of this form, with line and column.
+/// A [definition](Error::is_definition) that is not TOML or not of this form, with line and column.
 ///
 /// ```
 /// let text = r#"
@@ -130,7 +131,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Definition>, Error> {
 }
 
 impl Definition {
-    /// The name, unique among all cases.
+    /// Returns the name, unique among all cases.
     ///
     /// ```
     /// let all = tilewright_bench::definitions()?;
@@ -141,7 +142,7 @@ impl Definition {
         &self.name
     }
 
-    /// The element type, as it is written.
+    /// Returns the element type, as it is written.
     ///
     /// ```
     /// let all = tilewright_bench::definitions()?;
@@ -152,7 +153,7 @@ impl Definition {
         &self.dtype
     }
 
-    /// Whether a quick run measures it.
+    /// Returns whether a quick run measures it.
     ///
     /// ```
     /// let all = tilewright_bench::definitions()?;
@@ -163,11 +164,11 @@ impl Definition {
         self.quick
     }
 
-    /// The case in this size; of tiny ones the smallest.
+    /// Returns the case in this size; the smallest of several tiny ones.
     ///
     /// # Errors
-    /// A [definition](Error::is_definition) whose layouts, dtype or checksum cannot be read, or between
-    /// whose layouts nothing can be moved, or that does not have the size.
+    /// A [definition](Error::is_definition) whose layouts, dtype or checksum cannot be read, whose layouts do not fit
+    /// each other, or that does not have the size.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
@@ -183,7 +184,7 @@ impl Definition {
         self.of(size, first)
     }
 
-    /// All cases of this size: one, or several tiny ones, named by their dims.
+    /// Returns all cases of this size: one, or several tiny ones, named by their dims.
     ///
     /// # Errors
     /// As [`case`](Definition::case).

@@ -6,11 +6,11 @@ use std::fmt;
 enum Kind {
     Definition,
     Machine,
-    /// Of a device, with its own word.
+    /// The error of a device, with its own word.
     Device(&'static str),
 }
 
-/// Why a case cannot be read or run.
+/// The reason why a case cannot be read or run.
 ///
 /// ```
 /// let error = tilewright_bench::parse("images", "[[case]]\nname = 3").unwrap_err();
@@ -31,7 +31,7 @@ impl Error {
         Error { kind: Kind::Machine, message: message.into() }
     }
 
-    /// Whether a definition is at fault, and no machine would run it.
+    /// Returns whether a definition is at fault, so no machine could run it.
     ///
     /// ```
     /// use tilewright_bench::Bench;
@@ -41,8 +41,8 @@ impl Error {
         self.kind == Kind::Definition
     }
 
-    /// A stable word for machines: `usage` of a definition, `machine`, or that of a
-    /// [device's error](tilewright::cuda::Error::kind).
+    /// Returns a stable word for machines: `usage` for a definition, `machine`, or that of a [device's
+    /// error](tilewright::cuda::Error::kind).
     ///
     /// ```
     /// use tilewright_bench::Bench;
@@ -56,7 +56,7 @@ impl Error {
         }
     }
 
-    /// The same error, of which case it is.
+    /// Returns the error with the name of its case.
     pub(crate) fn of(self, name: &str) -> Error {
         Error { message: format!("{name}: {}", self.message), ..self }
     }

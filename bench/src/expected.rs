@@ -1,12 +1,11 @@
-//! The expected bytes of a case, computed one element at a time from the offsets of its layouts, without a
-//! plan.
+//! The expected bytes of a case, computed one element at a time from the offsets of its layouts, without a plan.
 
 use tilewright::relayout::Extend;
 
 use crate::{Case, data};
 
 impl Case {
-    /// The destination's bytes, bit by bit: slow, and right for the plainest of reasons.
+    /// Returns the destination's bytes, computed bit by bit: slow, but simple enough to be trusted.
     ///
     /// ```
     /// use tilewright_bench::{Size, data, definitions};
@@ -39,7 +38,7 @@ impl Case {
     }
 }
 
-/// The next coordinate, the last dim fastest.
+/// Advances to the next coordinate, the last dim fastest.
 fn advance(coord: &mut [u64], dims: &[u64]) {
     for (at, extent) in coord.iter_mut().zip(dims).rev() {
         *at += 1;
@@ -50,7 +49,7 @@ fn advance(coord: &mut [u64], dims: &[u64]) {
     }
 }
 
-/// `bits` bits of the source, from bit `at` on; elements narrower than a byte do not cross one.
+/// Returns `bits` bits of the source, from bit `at` on; elements narrower than a byte do not cross one.
 fn take(at: u64, bits: u64) -> u128 {
     let bytes = (at / 8)..(at + bits).div_ceil(8);
     let value = bytes.rev().fold(0, |value, index| value << 8 | u128::from(data::byte(index)));

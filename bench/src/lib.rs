@@ -1,17 +1,17 @@
-//! Benchmarks of relayout as data: what is moved is written in `definitions/*.toml`, with the checksum of
-//! the bytes that must come out, and measured next to memcpy in the same run.
+//! Benchmarks of relayout as data: the moves are written in `definitions/*.toml`, with the checksums of the bytes that
+//! they must produce, and are measured next to memcpy in the same run.
 //!
 //! | want | call |
 //! |---|---|
 //! | the cases | [`definitions`], [`Definition::case`] |
 //! | a case as its plan and bytes | [`Case::plan`], [`data`] |
 //! | its boxes, for other libraries | [`Case::boxes`] |
-//! | what must come out, one element at a time | [`Case::expected`] |
-//! | cases that nothing was tuned for | [`random`], [`Case::given`] |
-//! | buffers as `malloc` gives them | [`Case::at`] |
-//! | how fast it is | [`Bench`] |
-//! | the same on a device | [`DeviceBench`], [`Case::of_bytes`] |
-//! | what many come to | [`summary`], [`tiny`], [`planning`] |
+//! | the expected bytes, one element at a time | [`Case::expected`] |
+//! | cases for which nothing was tuned | [`random`], [`Case::given`] |
+//! | buffers at the offsets of `malloc` | [`Case::at`] |
+//! | measurements | [`Bench`] |
+//! | measurements on a device | [`DeviceBench`], [`Case::of_bytes`] |
+//! | summaries of many measurements | [`summary`], [`tiny`], [`planning`] |
 //!
 //! ```
 //! use tilewright_bench::{Bench, Effort, Size, definitions};

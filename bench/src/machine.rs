@@ -2,7 +2,7 @@
 
 use std::{fs, thread};
 
-/// The machine, as far as it can be asked.
+/// The machine, as far as it can be queried.
 ///
 /// ```
 /// let here = tilewright_bench::Machine::here();
@@ -10,23 +10,23 @@ use std::{fs, thread};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// The processor's name, with its family and model where it has such: virtual machines hide the rest of
-    /// the name. Its architecture where the system does not tell.
+    /// The processor's name, with its family and model if it has them: virtual machines hide the rest of the name. Its
+    /// architecture if the system does not report the name.
     pub cpu: String,
     /// The architecture.
     pub arch: &'static str,
     /// The operating system.
     pub os: &'static str,
-    /// The cores this process may use.
+    /// The number of cores that this process may use.
     pub cores: usize,
-    /// The data caches of a core, from the first level on, in KiB; empty where the system does not tell.
+    /// The data caches of a core, from the first level on, in KiB; empty if the system does not report them.
     pub caches_kib: Vec<u64>,
-    /// What instructions of vectors it has, of those relayout has kernels for or could have.
+    /// The vector instructions that it has, of those for which relayout has kernels or could have them.
     pub vectors: Vec<&'static str>,
 }
 
 impl Machine {
-    /// This one.
+    /// Returns this machine.
     ///
     /// ```
     /// assert_eq!(tilewright_bench::Machine::here().os, std::env::consts::OS);

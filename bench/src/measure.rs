@@ -1,5 +1,5 @@
-//! Measuring: a run, a memcpy and a copy of relayout's own take turns over the same two buffers, at the same
-//! offsets; they are touched before and kept for all cases. What counts are the medians.
+//! Measures: a run, a memcpy and relayout's own copy alternate over the same two buffers, at the same offsets. The
+//! buffers are touched before, and kept for all cases. The results are the medians.
 
 use std::{
     hint::black_box,
@@ -20,10 +20,10 @@ use crate::{
     turns::{Turns, median, seconds},
 };
 
-/// What the destination holds before the run that is checked.
+/// The value of the destination's bytes before the run that is checked.
 const STALE: u8 = 0xA5;
 
-/// How long to measure a case.
+/// The time to spend on a case.
 ///
 /// ```
 /// use std::time::Duration;
@@ -33,7 +33,7 @@ const STALE: u8 = 0xA5;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// After this time no turn is begun, but for those of `least`.
+    /// The time after which no turn is begun, except those of `least`.
     pub time: Duration,
     /// The least turns of each.
     pub least: usize,
@@ -42,7 +42,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// A glance.
+    /// Returns the effort for a rough estimate.
     ///
     /// ```
     /// use tilewright_bench::Effort;
@@ -52,7 +52,7 @@ impl Effort {
         Effort { time: Duration::from_millis(50), least: 3, most: 25 }
     }
 
-    /// Numbers to rely on.
+    /// Returns the effort for reliable numbers.
     ///
     /// ```
     /// use tilewright_bench::Effort;
@@ -75,7 +75,7 @@ impl Effort {
 /// # Ok::<(), tilewright_bench::Error>(())
 /// ```
 pub struct Bench {
-    /// Where in the source the bytes of cases begin that lie there now.
+    /// The offset of the source's first byte in the current contents of the source buffer.
     filled: usize,
     src: Buffer,
     dst: Buffer,
@@ -89,10 +89,10 @@ impl std::fmt::Debug for Bench {
 }
 
 impl Bench {
-    /// Two buffers for cases whose [`Case::bytes`] are at most `bytes`; nothing else grows with them.
+    /// Makes two buffers for cases whose [`Case::bytes`] are at most `bytes`; no other memory grows with them.
     ///
     /// # Errors
-    /// If the machine has no such memory.
+    /// If the machine does not have the memory.
     ///
     /// ```
     /// use tilewright_bench::Bench;
@@ -122,7 +122,7 @@ impl Bench {
         self.planned(case, threads, effort, false)
     }
 
-    /// The same, and in turns with it the same case in buffers that begin on cache lines.
+    /// Measures the plan of a case, alternating with the same case in buffers that begin on cache lines.
     ///
     /// # Errors
     /// As [`relayout`](Bench::relayout).
@@ -159,8 +159,8 @@ impl Bench {
         Ok(Row { kernel, plan: text, plan_micros, loops, ..row })
     }
 
-    /// Measures another way to do the same: `run` is given the bytes of the source and those of the
-    /// destination. These are zero before the run that is checked, since few libraries fill padding.
+    /// Measures another implementation of the same move: `run` gets the bytes of the source and those of the
+    /// destination. The latter are zero before the run that is checked, since few libraries fill padding.
     ///
     /// # Errors
     /// Those of `run`, and as [`relayout`](Bench::relayout).
@@ -226,8 +226,8 @@ impl Bench {
         })
     }
 
-    /// The turns. memcpy and the copy move the mean of source and destination, padding included: what they
-    /// read and write together is then the same number of bytes as for the case.
+    /// Measures the turns. memcpy and the copy move the mean of source and destination, padding included: their total
+    /// number of bytes read and written then equals that of the case.
     fn timed(
         &mut self,
         case: &Case,
@@ -243,7 +243,7 @@ impl Bench {
         let copier = &self.copiers[copier];
         let mut timed = Timed::new();
         let began = Instant::now();
-        // The first turn warms up and tells how many runs make a turn.
+        // The first turn warms up and determines the number of runs in a turn.
         for turn in 0..=effort.most {
             if turn > effort.least && began.elapsed() > effort.time {
                 break;
@@ -267,7 +267,7 @@ impl Bench {
         Ok(timed)
     }
 
-    /// Runs it once: the checksum of what came out, and what is wrong with that, if anything.
+    /// Runs the case once, and returns the checksum of the result and its fault, if any.
     fn checked(
         &mut self,
         case: &Case,
@@ -287,7 +287,7 @@ impl Bench {
         Ok((checksum, check::fault(case, src, dst, checksum)))
     }
 
-    /// The threads of memcpy, and whether the case fits.
+    /// Returns the threads of memcpy, or an error if the case does not fit the buffers.
     fn copier(&mut self, threads: usize, case: &Case) -> Result<usize, Error> {
         let held = (self.src.len() - SPARE) as u64;
         if case.bytes() > held {
@@ -303,15 +303,15 @@ impl Bench {
     }
 }
 
-/// What the destination holds before the run that is checked, and whether buffers on cache lines are
-/// measured beside.
+/// The value of the destination's bytes before the run that is checked, and whether buffers on cache lines are measured
+/// too.
 #[derive(Clone, Copy)]
 struct How {
     before: u8,
     beside: bool,
 }
 
-/// What took turns.
+/// The measurements that alternate.
 struct Timed {
     ours: Turns,
     memcpy: Turns,
@@ -326,7 +326,7 @@ impl Timed {
     }
 }
 
-/// The plan that copies `bytes` bytes.
+/// Returns the plan that copies `bytes` bytes.
 fn same(bytes: usize) -> Result<Plan, Error> {
     let same = TensorLayout::row_major(&[bytes as u64]).ok();
     let same = same.and_then(|same| Plan::new(&same, &same, Elements::same(8), 0).ok());
@@ -340,7 +340,7 @@ fn threads_or_all(threads: usize) -> usize {
     }
 }
 
-/// A buffer whose bytes were touched.
+/// Returns a buffer whose bytes were touched.
 fn touched(bytes: u64) -> Result<Buffer, Error> {
     let mut buffer = Buffer::new(bytes).map_err(|error| Error::machine(error.to_string()))?;
     buffer.fill(STALE);

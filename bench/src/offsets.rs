@@ -1,15 +1,15 @@
-//! Where in a cache line the two buffers of a case begin.
+//! The offsets within a cache line at which the two buffers of a case begin.
 
 use std::{fmt, str::FromStr};
 
 use crate::Error;
 
-/// An offset is less than this; buffers are longer by this number of bytes.
+/// The upper bound of an offset, exclusive; buffers are longer by this number of bytes.
 pub(crate) const SPARE: usize = 4096;
 
 /// The bytes past a cache line at which source and destination begin.
 ///
-/// Large arrays of `malloc` and NumPy begin 16 bytes past a line. One number is for both sides.
+/// Large arrays of `malloc` and NumPy begin 16 bytes past a line. In text, one number applies to both sides.
 ///
 /// ```
 /// use tilewright_bench::Offsets;
@@ -21,9 +21,9 @@ pub(crate) const SPARE: usize = 4096;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Offsets {
-    /// Of the source.
+    /// The offset of the source.
     pub src: usize,
-    /// Of the destination.
+    /// The offset of the destination.
     pub dst: usize,
 }
 

@@ -6,7 +6,7 @@ use crate::{Offsets, Size};
 
 /// One case with one number of threads: medians of interleaved runs.
 ///
-/// `Display` is a line of the table that [`Row::HEAD`] heads.
+/// `Display` prints a line of the table with the head [`Row::HEAD`].
 ///
 /// ```
 /// use tilewright_bench::{Bench, Effort, Row, Size, definitions};
@@ -20,9 +20,9 @@ use crate::{Offsets, Size};
 pub struct Row {
     /// The case, with its size: `transpose-f32-odd/memory`.
     pub name: String,
-    /// How large it is.
+    /// Its size.
     pub size: Size,
-    /// The threads of the relayout and of what it is held against.
+    /// The threads of the relayout and of the copies it is compared with.
     pub threads: usize,
     /// The bytes read and written.
     pub bytes: u64,
@@ -32,29 +32,29 @@ pub struct Row {
     pub memcpy_seconds: f64,
     /// Seconds of relayout's own copy of the same number of bytes, from a layout to the same.
     pub copy_seconds: f64,
-    /// Microseconds that making the plan took.
+    /// The microseconds that planning took.
     pub plan_micros: f64,
-    /// The loops of its boxes, the most that one has; none if the boxes are many.
+    /// The loops of its boxes, the most of any box; `None` if there are many boxes.
     pub loops: Option<usize>,
-    /// How often each was timed.
+    /// The number of times that each was timed.
     pub pairs: usize,
-    /// What the plan does most, in its own words.
+    /// The kernel that does most of the work, in the plan's words.
     pub kernel: String,
-    /// The plan in words: its ways, their blocks, how threads share them, and what is filled.
+    /// The plan in words: its ways, their blocks, the division among threads, and the fills.
     pub plan: String,
-    /// The checksum of what came out.
+    /// The checksum of the result.
     pub checksum: u64,
-    /// What is wrong with what came out, if anything.
+    /// The fault of the result, if any.
     pub wrong: Option<String>,
-    /// Where in a cache line the buffers begin.
+    /// The offsets within a cache line at which the buffers begin.
     pub offsets: Offsets,
-    /// Processor time over time of the runs, of all threads; none where the system does not tell.
+    /// The processor time of all threads divided by the time of the runs; `None` if the system does not report it.
     pub cpu_per_wall: Option<f64>,
     /// Processor seconds of one run, of all threads.
     pub cpu_seconds: Option<f64>,
     /// Processor seconds of one memcpy, of all threads.
     pub memcpy_cpu_seconds: Option<f64>,
-    /// Seconds of one run in buffers that begin on cache lines, where both were measured.
+    /// Seconds of one run in buffers that begin on cache lines, if both were measured.
     pub on_lines_seconds: Option<f64>,
 }
 
@@ -62,7 +62,7 @@ impl Row {
     /// The head of the table.
     pub const HEAD: &str = "case                                     threads      MB    GB/s  memcpy    copy  ratio   cpu  plan µs  kernel";
 
-    /// Gigabytes (10⁹) read and written in a second.
+    /// Returns the gigabytes (10⁹) read and written in a second.
     ///
     /// ```
     /// use tilewright_bench::{Bench, Effort, Size, definitions};
@@ -75,7 +75,7 @@ impl Row {
         self.rate(self.seconds)
     }
 
-    /// The same, of memcpy.
+    /// Returns the gigabytes that memcpy reads and writes in a second.
     ///
     /// ```
     /// use tilewright_bench::{Bench, Effort, Size, definitions};
@@ -88,7 +88,7 @@ impl Row {
         self.rate(self.memcpy_seconds)
     }
 
-    /// The same, of relayout's own copy: the ceiling, where it streams.
+    /// Returns the gigabytes that relayout's own copy reads and writes in a second: an upper bound if it streams.
     ///
     /// ```
     /// use tilewright_bench::{Bench, Effort, Size, definitions};
@@ -101,7 +101,7 @@ impl Row {
         self.rate(self.copy_seconds)
     }
 
-    /// How fast it is, memcpy being 1.
+    /// Returns the speed relative to memcpy.
     ///
     /// ```
     /// use tilewright_bench::{Bench, Effort, Size, definitions};
@@ -114,8 +114,8 @@ impl Row {
         self.memcpy_seconds / self.seconds
     }
 
-    /// How fast it is by processor time, memcpy being 1; where other work takes the processor, this says more
-    /// than the time. None with several threads, or where the system does not tell.
+    /// Returns the speed relative to memcpy by processor time, which is more reliable than the time if other work takes
+    /// the processor. `None` with several threads, or if the system does not report it.
     ///
     /// ```
     /// use tilewright_bench::{Bench, Effort, Size, definitions};
@@ -130,8 +130,8 @@ impl Row {
         (self.threads == 1).then_some(memcpy / ours)
     }
 
-    /// What the offsets of the buffers cost: the seconds, those on cache lines being 1; none unless both
-    /// were [measured](crate::Bench::beside).
+    /// Returns the cost of the buffers' offsets: the seconds divided by those on cache lines; `None` unless both were
+    /// [measured](crate::Bench::beside).
     ///
     /// ```
     /// use tilewright_bench::{Bench, Effort, Size, definitions};
@@ -144,7 +144,7 @@ impl Row {
         self.on_lines_seconds.map(|on_lines| self.seconds / on_lines)
     }
 
-    /// Whether the right bytes came out.
+    /// Returns whether the right bytes were produced.
     ///
     /// ```
     /// use tilewright_bench::{Bench, Effort, Size, definitions};

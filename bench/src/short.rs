@@ -28,7 +28,7 @@ pub struct Summary {
     pub geometric_mean: f64,
     /// The least ratio.
     pub least: f64,
-    /// Whose it is.
+    /// The case with the least ratio.
     pub least_name: String,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The rows by size and number of threads.
+/// Returns the summaries by size and number of threads.
 ///
 /// ```
 /// assert!(tilewright_bench::summary(&[]).is_empty());
@@ -69,10 +69,10 @@ pub fn summary(rows: &[Row]) -> Vec<Summary> {
     groups.into_iter().filter_map(one).collect()
 }
 
-/// The bytes up to which what counts is the time over memcpy, and beyond which the ratio.
+/// The limit in bytes up to which the time in addition to memcpy is reported, and beyond which the ratio.
 const FEW: u64 = 4096;
 
-/// What a run of a kept plan costs for tiny arrays, with one number of threads.
+/// The cost of a run of a kept plan for tiny arrays, with one number of threads.
 ///
 /// ```
 /// use tilewright_bench::{Bench, Effort, Size, definitions, tiny};
@@ -91,21 +91,21 @@ const FEW: u64 = 4096;
 pub struct Tiny {
     /// The threads.
     pub threads: usize,
-    /// The cases of which memcpy moves at most 4096 bytes.
+    /// The number of cases for which memcpy moves at most 4096 bytes.
     pub few: usize,
-    /// Of these the median of the nanoseconds of a run without those of memcpy.
+    /// The median, over these, of the nanoseconds of a run in addition to those of memcpy.
     pub median_ns: f64,
-    /// The most.
+    /// The largest of these numbers.
     pub most_ns: f64,
-    /// Whose it is.
+    /// The case with the largest.
     pub most_ns_name: String,
-    /// The other cases, up to about 64 kB.
+    /// The number of other cases, up to about 64 kB.
     pub many: usize,
-    /// Of these the median of the time, memcpy's being 1.
+    /// The median, over these, of the time divided by memcpy's.
     pub median_times: f64,
-    /// The most.
+    /// The largest of these numbers.
     pub most_times: f64,
-    /// Whose it is.
+    /// The case with the largest.
     pub most_times_name: String,
 }
 
@@ -121,7 +121,7 @@ impl fmt::Display for Tiny {
     }
 }
 
-/// The tiny rows, by the number of threads.
+/// Returns the summaries of the tiny rows, by the number of threads.
 ///
 /// ```
 /// assert!(tilewright_bench::tiny(&[]).is_empty());
@@ -152,12 +152,12 @@ pub fn tiny(rows: &[Row]) -> Vec<Tiny> {
     threads.into_iter().map(one).collect()
 }
 
-/// The nanoseconds of a run without those of memcpy.
+/// Returns the nanoseconds of a run in addition to those of memcpy.
 fn over(row: &Row) -> f64 {
     (row.seconds - row.memcpy_seconds) * 1e9
 }
 
-/// What making plans costs.
+/// The cost of making plans.
 ///
 /// ```
 /// use tilewright_bench::{Bench, Effort, Size, definitions, planning};
@@ -170,21 +170,21 @@ fn over(row: &Row) -> f64 {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Planning {
-    /// The plans, one of each case.
+    /// The number of plans, one for each case.
     pub cases: usize,
     /// The median of their microseconds.
     pub median_us: f64,
-    /// The most.
+    /// The largest of their microseconds.
     pub most_us: f64,
-    /// Whose it is.
+    /// The case with the largest.
     pub most_name: String,
-    /// The cases of which no box has more than two loops: matrices turned over, rows, and the like.
+    /// The number of cases whose boxes have at most two loops: transposed matrices, rows, and similar ones.
     pub few_loops: usize,
     /// The median of their microseconds; NaN if there are none.
     pub few_loops_median_us: f64,
-    /// The most; NaN if there are none.
+    /// The largest; NaN if there are none.
     pub few_loops_most_us: f64,
-    /// Whose it is.
+    /// The case with the largest.
     pub few_loops_most_name: String,
 }
 
@@ -206,7 +206,7 @@ impl fmt::Display for Planning {
     }
 }
 
-/// What the plans of these rows took to make; a case counts once, whatever its threads. None of no rows.
+/// Returns the cost of the plans of these rows; a case counts once, whatever its threads. `None` without rows.
 ///
 /// ```
 /// assert!(tilewright_bench::planning(&[]).is_none());
@@ -229,7 +229,7 @@ pub fn planning(rows: &[Row]) -> Option<Planning> {
     })
 }
 
-/// The median of a number of rows, the most, and whose it is; NaN of none.
+/// The median of the numbers of rows, the largest, and its case; NaN without rows.
 struct Spread {
     median: f64,
     most: f64,

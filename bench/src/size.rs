@@ -1,4 +1,4 @@
-//! How large a case is: beyond every cache, within one core's, a few cache lines, or a test.
+//! The size of a case: beyond every cache, within that of one core, a few cache lines, or a test.
 
 use std::{fmt, str::FromStr};
 
@@ -14,15 +14,15 @@ use crate::Error;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Size {
-    /// Larger than caches: the source, or what comes out, takes at least 128 MB.
+    /// Larger than caches: the source or the result has at least 128 MB.
     Memory,
     /// Source and destination together fit a megabyte.
     L2,
-    /// From 64 bytes to 64 kB, several shapes of each case: what a call costs.
+    /// From 64 bytes to 64 kB, several shapes of each case: measures the cost of a call.
     Tiny,
     /// A few kilobytes, for tests.
     Small,
-    /// As it was drawn or given; no definition has it.
+    /// As it was drawn or given; no definition has this size.
     Random,
 }
 

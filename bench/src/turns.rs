@@ -1,21 +1,21 @@
-//! Times one of several functions that run in turns: how many runs make a turn, and the seconds of a run in
-//! each turn.
+//! Times one of several functions that run in turns: the number of runs in a turn, and the seconds of a run in each
+//! turn.
 
 use std::{hint::black_box, time::Instant};
 
 use crate::{Error, cpu_time};
 
-/// What is shorter than this is run several times in a row, in seconds.
+/// Runs that take less time than this, in seconds, are repeated within a turn.
 const LEAST: f64 = 1e-3;
 
-/// The most runs in a row.
+/// The most runs in a turn.
 const MOST: f64 = 4096.0;
 
 /// The seconds of a run in each turn, and the processor time of all turns.
 pub(crate) struct Turns {
     runs: Option<u32>,
     times: Vec<f64>,
-    /// Processor time of a run in each turn; fewer than turns where the system does not tell.
+    /// Processor time of a run in each turn; fewer than turns if the system does not report it.
     worked: Vec<f64>,
 }
 
@@ -24,7 +24,7 @@ impl Turns {
         Turns { runs: None, times: Vec::new(), worked: Vec::new() }
     }
 
-    /// A turn; the first is not counted.
+    /// Measures a turn; the first is not counted.
     pub(crate) fn turn(&mut self, mut run: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
         let runs = self.runs.unwrap_or(1);
         let worked = cpu_time::seconds();
@@ -39,7 +39,7 @@ impl Turns {
                 self.times.push(took / f64::from(runs));
                 self.worked.extend(worked.map(|worked| worked / f64::from(runs)));
             }
-            // From a first run with cold caches one would count too few, so it is run again.
+            // The first run has cold caches and would give too small a number of runs, so it is repeated.
             None => {
                 let took = seconds(run);
                 self.runs = Some((LEAST / took.max(1e-9)).clamp(1.0, MOST) as u32);
@@ -48,22 +48,23 @@ impl Turns {
         Ok(())
     }
 
-    /// The turns that count.
+    /// Returns the number of turns that count.
     pub(crate) fn count(&self) -> usize {
         self.times.len()
     }
 
-    /// Seconds of one run: the median of the turns.
+    /// Returns the seconds of one run: the median of the turns.
     pub(crate) fn seconds(&self) -> f64 {
         median(self.times.clone())
     }
 
-    /// Processor time of one run, of all threads: the median of the turns.
+    /// Returns the processor time of one run, of all threads: the median of the turns.
     pub(crate) fn cpu_seconds(&self) -> Option<f64> {
         (!self.worked.is_empty()).then(|| median(self.worked.clone()))
     }
 
-    /// Processor time over time, of all turns: the threads that worked or waited in a loop.
+    /// Returns the processor time divided by the time, over all turns: the average number of threads that worked or
+    /// spun.
     pub(crate) fn cpu_per_wall(&self) -> Option<f64> {
         let sum = |all: &[f64]| all.iter().sum::<f64>();
         (!self.worked.is_empty()).then(|| sum(&self.worked) / sum(&self.times))
@@ -76,7 +77,7 @@ pub(crate) fn seconds<T>(run: impl FnOnce() -> T) -> f64 {
     began.elapsed().as_secs_f64()
 }
 
-/// The one in the middle; of two the larger, of none NaN.
+/// Returns the median; the larger of the two middle values, and NaN without values.
 pub(crate) fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)

@@ -25,8 +25,8 @@ pub(crate) fn run(case: &Case, boxes: Vec<Boxed>, threads: usize) -> Option<Run>
     }
 }
 
-/// The source's shape, outermost first, and which of its axes each axis of the destination is, where both
-/// are dense.
+/// Returns the source's shape, outermost first, and the source axis of each axis of the destination, if both sides are
+/// dense.
 fn permutation(case: &Case, boxed: &Boxed) -> Option<(Vec<usize>, Vec<usize>)> {
     let mut turns = boxed.turns.clone();
     turns.sort_by_key(|turn| std::cmp::Reverse(turn.src));

@@ -1,14 +1,13 @@
-//! Other crates that permute arrays, on the cases of `bench/definitions`, measured as relayout is: turns
-//! with memcpy over the same bytes, the checksum checked.
+//! Measures other crates that permute arrays, on the cases of `bench/definitions`, in the same way as relayout:
+//! alternating with memcpy over the same bytes, with the checksum verified.
 //!
-//! `tilewright-rivals OUT.json [--quick] [--size SIZE] [--threads N] [NAME…]`, as `cargo xtask bench
-//! --rivals` runs it. Each library gets a case as boxes of strides, merged and in the order of the
-//! destination, which is the best any of them is told in practice; what it has no words for it does not
-//! take part in.
+//! `tilewright-rivals OUT.json [--quick] [--size SIZE] [--threads N] [NAME…]`, as `cargo xtask bench --rivals` runs it.
+//! Each library gets a case as boxes of strides, merged and in the order of the destination, which is the best input
+//! that it gets in practice. Cases that a library cannot express are skipped.
 
 #![forbid(unsafe_code)]
 
-/// The run of a library that is generic over elements, for the width of the case.
+/// Makes the run of a library that is generic over elements, for the width of the case.
 macro_rules! by_width {
     ($case:expr, $of:ident, $($argument:expr),*) => {
         match $case.elements().src_bits {
@@ -32,10 +31,11 @@ use std::{env, error::Error, fs};
 use serde_json::{Value, json};
 use tilewright_bench::{Bench, Boxed, Case, Effort, Size, definitions};
 
-/// What a library does with a case: none if it cannot say it.
+/// A function that runs a case in a library.
 pub(crate) type Run = Box<dyn FnMut(&[u8], &mut [u8])>;
 
-/// A library: its name, and the run that it makes of a case, its boxes and a number of threads.
+/// A library: its name, and a function that makes a run of a case, its boxes and a number of threads; `None` if the
+/// library cannot express the case.
 type Rival = (&'static str, fn(&Case, Vec<Boxed>, usize) -> Option<Run>);
 
 const RIVALS: &[Rival] = &[

@@ -15,7 +15,7 @@ pub(crate) fn run(case: &Case, boxes: Vec<Boxed>, threads: usize) -> Option<Run>
     by_width!(case, assignments, boxes, pool)
 }
 
-/// One side of a box: where its lowest element lies, how far apart, and which axes run backwards.
+/// One side of a box: the offset of its lowest element, the strides, and the axes that run backwards.
 struct Side {
     first: usize,
     strides: Vec<usize>,

@@ -1,17 +1,17 @@
-//! The bytes that came out, compared with those of the processor.
+//! Compares the bytes of a result with those of the processor.
 
 use tilewright::{cuda::Memory, relayout::Buffer};
 
 use super::Laid;
 use crate::{Case, Error, data};
 
-/// What the destination holds before the run that is checked.
+/// The value of the destination's bytes before the run that is checked.
 pub(super) const STALE: u8 = 0xA5;
 
 /// The bytes on each side of an array that must not change.
 const BESIDE: u64 = 64;
 
-/// Buffers of the host: the bytes of every source, what the processor makes of them, and what came back.
+/// Buffers of the host: the bytes of every source, the processor's result, and the bytes that were read back.
 #[derive(Debug)]
 pub(super) struct Host {
     data: Buffer,
@@ -20,7 +20,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// For arrays of at most `bytes` bytes.
+    /// Makes buffers for arrays of at most `bytes` bytes.
     pub(super) fn new(bytes: u64) -> Result<Host, Error> {
         let buffer = |bytes| Buffer::new(bytes).map_err(|error| Error::machine(error.to_string()));
         let mut data = buffer(bytes)?;
@@ -32,12 +32,12 @@ impl Host {
         self.data.len() as u64
     }
 
-    /// The first bytes of every source.
+    /// Returns the first bytes of every source.
     pub(super) fn data(&self, bytes: u64) -> &[u8] {
         &self.data[..bytes as usize]
     }
 
-    /// The checksum of the first array, and what is wrong with any, if anything.
+    /// Returns the checksum of the first array, and the first fault of any, if there is one.
     pub(super) fn fault(
         &mut self,
         case: &Case,
@@ -70,7 +70,7 @@ impl Host {
     }
 }
 
-/// The first byte that differs.
+/// Describes the first byte that differs.
 fn difference(found: &[u8], expected: &[u8]) -> String {
     let at = found.iter().zip(expected).position(|(a, b)| a != b);
     let count = found.iter().zip(expected).filter(|(a, b)| a != b).count();
@@ -85,9 +85,9 @@ fn difference(found: &[u8], expected: &[u8]) -> String {
     }
 }
 
-/// Whether bytes before or behind an array changed.
+/// Describes bytes before or after an array that changed, if any.
 fn beside(dst: &Memory, at: u64, laid: Laid) -> Result<Option<String>, Error> {
-    // Of several arrays the gap between two: the next one begins behind it.
+    // Of several arrays, the gap between two is checked: the next one begins after it.
     let room = if laid.arrays == 1 { BESIDE } else { BESIDE.min(laid.apart - laid.bytes) };
     for (side, from) in [("before", at - room), ("behind", at + laid.bytes)] {
         let mut bytes = [0; BESIDE as usize];

@@ -1,7 +1,7 @@
-//! Measuring on a device: our launch and the device's own copy of the same number of bytes take turns, timed by events.
+//! Measures on a device: our launch and the device's own copy of the same number of bytes alternate, timed by events.
 //!
-//! Law: the bytes that came out are those of [`Plan::run`](tilewright::relayout::Plan::run) on the processor, and no byte
-//! beside them changed, before anything is timed.
+//! Law: before anything is timed, the result equals that of [`Plan::run`](tilewright::relayout::Plan::run) on the
+//! processor, and no byte outside of it changed.
 
 mod check;
 mod row;
@@ -22,16 +22,16 @@ pub use self::row::DeviceRow;
 use self::{check::Host, row::Times};
 use crate::{Case, Effort, Error, Offsets, offsets::SPARE, turns::median};
 
-/// What a device's own allocations begin at a multiple of.
+/// The alignment of a device's own allocations, in bytes.
 const LINE: u64 = 256;
-/// What is shorter than this is run several times in a turn, in seconds.
+/// Work that takes less time than this, in seconds, is repeated within a turn.
 const TURN: f64 = 2e-3;
-/// What is shorter than this is timed in a graph: the host would take longer to launch it.
+/// Work that takes less time than this, in seconds, is timed in a graph: launching it from the host would take longer.
 const SHORT: f64 = 50e-6;
-/// The launches that are timed on the host together, and how often.
+/// The number of launches that are timed on the host together, and the number of repetitions.
 const LAUNCHES: (u32, usize) = (50, 9);
 
-/// What to measure of a case on a device.
+/// The request for a measurement of a case on a device.
 ///
 /// ```
 /// use tilewright_bench::Asked;
@@ -39,11 +39,11 @@ const LAUNCHES: (u32, usize) = (50, 9);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// How many arrays of the case move in one launch.
+    /// The number of arrays of the case that move in one launch.
     pub arrays: u64,
-    /// How long to measure; `None` compares bytes alone.
+    /// The time to measure for; `None` only compares bytes.
     pub effort: Option<Effort>,
-    /// Choices of the planner.
+    /// The choices of the planner.
     pub options: Options,
 }
 
@@ -74,7 +74,7 @@ pub struct DeviceBench {
     laid: Option<Laid>,
 }
 
-/// The arrays that lie in the source now.
+/// The positions of the arrays of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Laid {
     first: u64,
@@ -83,7 +83,7 @@ struct Laid {
     arrays: u64,
 }
 
-/// A case in the buffers: its move, and where each array lies.
+/// A case in the buffers: its move, and the positions of its arrays.
 struct Laying<'a> {
     case: &'a Case,
     moved: Move,
@@ -92,11 +92,11 @@ struct Laying<'a> {
 }
 
 impl DeviceBench {
-    /// A device, with two buffers for `arrays` arrays of at most `bytes` bytes each.
+    /// Opens a device, with two buffers for `arrays` arrays of at most `bytes` bytes each.
     ///
     /// # Errors
-    /// The [word](Error::word) of the device's error: `no-driver` with what was looked for, `no-device`, `no-compiler`, `too-old`;
-    /// `driver` where its memory is too small.
+    /// The [word](Error::word) of the device's error: `no-driver` with the names that were tried, `no-device`,
+    /// `no-compiler`, `too-old`; `driver` if its memory is too small.
     ///
     /// ```
     /// use tilewright_bench::DeviceBench;
@@ -118,7 +118,7 @@ impl DeviceBench {
         })
     }
 
-    /// The bytes of a device's memory that are free, which tell how large cases may be.
+    /// Returns the free bytes of a device's memory, which limit the size of cases.
     ///
     /// # Errors
     /// As [`open`](DeviceBench::open).
@@ -131,10 +131,10 @@ impl DeviceBench {
         Ok(Place::new(&Cuda::shared()?, ordinal)?.facts()?.free_bytes)
     }
 
-    /// What the device and the libraries say of themselves.
+    /// Returns the properties of the device and of the libraries.
     ///
     /// # Errors
-    /// Where the driver refuses the question.
+    /// If the driver refuses the query.
     ///
     /// ```
     /// use tilewright_bench::DeviceBench;
@@ -147,10 +147,10 @@ impl DeviceBench {
         Ok(self.place.facts()?)
     }
 
-    /// Moves a case, compares all that came out, and measures it if that was asked and the bytes are right.
+    /// Moves a case, compares the result, and measures the case if that was requested and the bytes are right.
     ///
     /// # Errors
-    /// If the case is larger than the buffers, no kernel moves it, or the driver fails.
+    /// If the case is larger than the buffers, no kernel supports it, or the driver fails.
     ///
     /// ```
     /// use tilewright_bench::{Asked, DeviceBench, Effort, Size, definitions};
@@ -194,7 +194,7 @@ impl DeviceBench {
         })
     }
 
-    /// Where the arrays of a case lie; the source is written, if others lie there.
+    /// Computes the positions of a case's arrays, and writes the source if the current one has other positions.
     fn laid<'a>(&mut self, case: &'a Case, asked: Asked) -> Result<Laying<'a>, Error> {
         let Offsets { src, dst } = case.offsets();
         let of = |first: usize, bytes: u64| Laid {
@@ -229,7 +229,7 @@ impl DeviceBench {
         Ok(Laying { case, moved: Move::with(program, asked.options), src, dst })
     }
 
-    /// The ways of its kernels, each with their number.
+    /// Returns the ways of its kernels, each with their number.
     fn ways(
         &self,
         laying: &Laying<'_>,
@@ -261,7 +261,7 @@ impl DeviceBench {
         Step::Moves((0..laying.src.arrays).map(one).collect())
     }
 
-    /// The device's copy reads and writes together what the case does.
+    /// Returns a copy by the device that reads and writes the same total number of bytes as the case.
     fn copy(&self, laying: &Laying<'_>) -> Step<'_> {
         let mean = laying.case.src_bytes().midpoint(laying.case.dst_bytes());
         let (src, dst) = (laying.src.first, laying.dst.first);
@@ -273,7 +273,7 @@ impl DeviceBench {
         }
     }
 
-    /// The turns; the first of each is not counted.
+    /// Measures the turns; the first of each is not counted.
     fn timed(&self, laying: &Laying<'_>, effort: Effort) -> Result<Times, Error> {
         let (ours, copy) = (self.ours(laying), self.copy(laying));
         let once = [self.queue.seconds(&ours, 1)?, self.queue.seconds(&copy, 1)?];
@@ -297,7 +297,7 @@ impl DeviceBench {
         Ok(Times::of(&ours_all, &copy_all, runs, graph, self.launch(&ours)?))
     }
 
-    /// Seconds of the host for one launch of a kept plan.
+    /// Returns the host's seconds for one launch of a kept plan.
     fn launch(&self, step: &Step<'_>) -> Result<f64, Error> {
         let (many, rounds) = LAUNCHES;
         let round = |_| {
@@ -313,7 +313,7 @@ impl DeviceBench {
     }
 }
 
-/// How far apart arrays of this length lie.
+/// Returns the distance between arrays of this length.
 fn apart(bytes: u64) -> u64 {
     (bytes / LINE + 1).saturating_mul(LINE)
 }

@@ -1,10 +1,10 @@
-//! A row: what was measured of a case on a device.
+//! A row: the measurements of a case on a device.
 
 use std::fmt;
 
 use crate::{Offsets, Size, turns::median};
 
-/// Seconds of the turns.
+/// The seconds of the turns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Times {
     seconds: f64,
@@ -33,7 +33,7 @@ impl Times {
     }
 }
 
-/// The median, and the distance of the quartiles over it.
+/// Returns the median, and the distance between the quartiles divided by it.
 fn spread(times: &[f64]) -> (f64, f64) {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -43,7 +43,7 @@ fn spread(times: &[f64]) -> (f64, f64) {
     (middle, apart / middle)
 }
 
-/// A case that was moved on a device: whether the bytes are right, and how long it took where that was asked.
+/// A case that was moved on a device: whether the bytes are right, and the times if they were requested.
 ///
 /// ```
 /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
@@ -62,31 +62,31 @@ pub struct DeviceRow {
     pub size: Size,
     /// The bytes read and written, padding included, of all arrays.
     pub bytes: u64,
-    /// How many arrays move in one launch.
+    /// The number of arrays that move in one launch.
     pub arrays: u64,
-    /// The bytes past 256 at which both arrays begin.
+    /// The distance of both arrays' first bytes from a multiple of 256.
     pub offsets: Offsets,
-    /// The ways of the kernels, each with how many kernels have it.
+    /// The ways of the kernels, each with its number of kernels.
     pub ways: Vec<(&'static str, usize)>,
-    /// Seconds of the first run, with planning, compiling and loading.
+    /// The seconds of the first run, including planning, compiling and loading.
     pub first_seconds: f64,
-    /// The texts that were compiled for it.
+    /// The number of texts that were compiled for it.
     pub compiled: u64,
-    /// The texts whose code was read from disk.
+    /// The number of texts whose code was read from disk.
     pub read: u64,
-    /// The checksum of what came out.
+    /// The checksum of the result of the first array.
     pub checksum: u64,
-    /// What is wrong with what came out, if anything.
+    /// The fault of the result, if any.
     pub wrong: Option<String>,
     pub(super) times: Option<Times>,
 }
 
-/// Accessors of what is there only where it was timed.
+/// Accessors of the values that exist only if the case was timed.
 macro_rules! times {
     ($($(#[$doc:meta])* $name:ident: $type:ty = |$times:ident| $value:expr;)*) => {$(
         $(#[$doc])*
         ///
-        /// `None` where nothing was timed.
+        /// `None` if nothing was timed.
         ///
         /// ```
         /// use tilewright_bench::{Asked, DeviceBench, Effort, Size, definitions};
@@ -108,27 +108,27 @@ impl DeviceRow {
     pub const HEAD: &str = "case                                           MB  arrays    GB/s    copy  ratio  spread  launch µs  first ms  compiled  ways";
 
     times! {
-        /// Seconds of one run on the device, the median of the turns.
+        /// The seconds of one run on the device, the median of the turns.
         seconds: f64 = |times| times.seconds;
-        /// The distance of the quartiles of the turns over their median.
+        /// The distance between the quartiles of the turns, divided by their median.
         spread: f64 = |times| times.spread;
-        /// Seconds of the device's copy that reads and writes the same number of bytes together.
+        /// The seconds of the device's copy that reads and writes the same total number of bytes.
         copy_seconds: f64 = |times| times.copy_seconds;
-        /// The same distance of the copy's turns.
+        /// The distance between the quartiles of the copy's turns, divided by their median.
         copy_spread: f64 = |times| times.copy_spread;
-        /// How often each was timed.
+        /// The number of times that each was timed.
         turns: usize = |times| times.turns;
         /// The runs of a turn.
         runs: u32 = |times| times.runs;
-        /// Whether the runs of a turn were one graph.
+        /// True if the runs of a turn were one graph.
         in_graph: bool = |times| times.graph;
-        /// Microseconds of the host for one launch of a kept plan.
+        /// The host's microseconds for one launch of a kept plan.
         launch_micros: f64 = |times| times.launch_seconds * 1e6;
-        /// How fast it is, the device's copy being 1.
+        /// The speed relative to the device's copy.
         ratio: f64 = |times| times.copy_seconds / times.seconds;
     }
 
-    /// Gigabytes (10⁹) read and written in a second.
+    /// Returns the gigabytes (10⁹) read and written in a second.
     ///
     /// ```
     /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
@@ -142,7 +142,7 @@ impl DeviceRow {
         self.seconds().map(|seconds| self.bytes as f64 / 1e9 / seconds)
     }
 
-    /// The same, of the device's copy.
+    /// Returns the gigabytes that the device's copy reads and writes in a second.
     ///
     /// ```
     /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
@@ -156,7 +156,7 @@ impl DeviceRow {
         self.copy_seconds().map(|seconds| self.bytes as f64 / 1e9 / seconds)
     }
 
-    /// The way by which elements move, the first of several; `fill` where nothing else is done.
+    /// Returns the way by which elements move, the first of several; `fill` if nothing else is done.
     ///
     /// ```
     /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};
@@ -171,7 +171,7 @@ impl DeviceRow {
         names().find(|name| *name != "fill").or_else(|| names().next())
     }
 
-    /// Whether the right bytes came out, and no other changed.
+    /// Returns whether the result is right, and no other byte changed.
     ///
     /// ```
     /// use tilewright_bench::{Asked, DeviceBench, Size, definitions};

@@ -1,10 +1,10 @@
-//! A case made larger: its first dim has more of the same.
+//! Makes a case larger: its first dim becomes longer.
 
 use crate::Case;
 
 impl Case {
-    /// The same case with a longer first dim, so that what it moves on its larger side takes at least `bytes`; `None` where
-    /// its layouts are of just its dims. What came out is compared with the processor's, for no checksum is stated of it.
+    /// Returns the case with a longer first dim, so that its larger side has at least `bytes`; `None` if its layouts
+    /// only fit its own dims. The result is compared with the processor's, because no checksum is stated for it.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};

@@ -11,7 +11,7 @@ pub(super) struct Dice {
 }
 
 impl Dice {
-    /// The stream of case `index` of a seed, which no other case's draws disturb.
+    /// Makes the stream of case `index` of a seed, which is independent of the draws of other cases.
     pub(super) fn new(seed: u64, index: u64) -> Dice {
         Dice { state: mix(mix(seed ^ G).wrapping_add(index)) }
     }
@@ -21,27 +21,27 @@ impl Dice {
         mix(self.state)
     }
 
-    /// A number less than `end`, which is not 0.
+    /// Returns a number less than `end`, which is not 0.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 
-    /// A number in 0..1.
+    /// Returns a number in 0..1.
     pub(super) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True with a probability of `chance` in a hundred.
+    /// Returns true with a probability of `chance` percent.
     pub(super) fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
-    /// One of these.
+    /// Returns one of these.
     pub(super) fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len() as u64) as usize]
     }
 
-    /// The one whose share the draw falls on; the first numbers are the shares.
+    /// Returns the item on whose share the draw falls; the first numbers are the shares.
     pub(super) fn share<T: Copy>(&mut self, of: &[(u64, T)]) -> T {
         let mut at = self.below(of.iter().map(|(share, _)| share).sum());
         for (share, one) in of {
@@ -53,7 +53,7 @@ impl Dice {
         of[of.len() - 1].1
     }
 
-    /// 0..count in any order.
+    /// Returns 0..count in random order.
     pub(super) fn shuffled(&mut self, count: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..count).collect();
         for at in (1..count).rev() {

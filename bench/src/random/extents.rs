@@ -1,4 +1,4 @@
-//! Extents as people have them: the sizes of models and pictures, round and odd numbers, powers of two.
+//! Extents as in practice: the sizes of models and pictures, round and odd numbers, powers of two.
 
 use super::dice::Dice;
 
@@ -13,10 +13,10 @@ const TYPICAL: [u64; 66] = [
 /// The least extent.
 const LEAST: u64 = 2;
 
-/// `rank` extents, whose product is about `size`.
+/// Returns `rank` extents, whose product is about `size`.
 ///
-/// Each takes a random share of the size's logarithm and is moved to a number people would have there; the
-/// largest then makes up for what is missing.
+/// Each takes a random share of the size's logarithm and is rounded to a number that is likely there; then the largest
+/// is adjusted so that the product fits.
 pub(super) fn draw(dice: &mut Dice, rank: usize, size: u64) -> Vec<u64> {
     let shares: Vec<f64> = (0..rank).map(|_| 0.15 + dice.unit()).collect();
     let all: f64 = shares.iter().sum();
@@ -29,7 +29,7 @@ pub(super) fn draw(dice: &mut Dice, rank: usize, size: u64) -> Vec<u64> {
     extents
 }
 
-/// A number near this one: typical, as it is, odd, round, or a power of two.
+/// Returns a number near this one: typical, unchanged, odd, round, or a power of two.
 fn usual(dice: &mut Dice, near: f64) -> u64 {
     let exact = (near.round() as u64).max(LEAST);
     let distance = |one: &u64| ((*one as f64).ln() - near.ln()).abs();
@@ -45,7 +45,7 @@ fn usual(dice: &mut Dice, near: f64) -> u64 {
     }
 }
 
-/// What the largest extent may be, of at most this many.
+/// Returns the largest extent, which is at most this number.
 fn filling(dice: &mut Dice, most: u64) -> u64 {
     let rounded = |to: u64| (most / to * to).max(LEAST);
     match dice.below(100) {

@@ -1,6 +1,6 @@
-//! Random cases like those that people have. Seed and index determine a case, on every machine.
+//! Random cases that resemble those in practice. Seed and index determine a case, on every machine.
 //!
-//! | what | drawn from |
+//! | property | drawn from |
 //! |---|---|
 //! | width | 1, 2, 4, 8 and 16 bytes; axes of 2 to 6 elements that stay innermost make groups of 2 to 24 bytes |
 //! | rank | 2 to 7 |
@@ -19,16 +19,16 @@ use self::{
 };
 use crate::{Case, Error, Offsets, Size};
 
-/// The most bytes read and written by a random case, unless said otherwise.
+/// The most bytes read and written by a random case, by default.
 pub const RANDOM_BYTES: u64 = 512 << 20;
 
-/// What is drawn before it is known to be none of too many bytes.
+/// The most draws until one has an acceptable number of bytes.
 const ATTEMPTS: u64 = 1000;
 
-/// A line of cache.
+/// The bytes of a cache line.
 const LINE: u64 = 64;
 
-/// Random case `index` of a seed; it reads and writes at most `most` bytes, and at least a sixteenth of that.
+/// Returns random case `index` of a seed; it reads and writes at most `most` bytes, and at least a sixteenth of that.
 ///
 /// # Errors
 /// A [definition](Error::is_definition) if `most` is so small that none was found.
@@ -64,7 +64,7 @@ pub fn random(seed: u64, index: u64, most: u64) -> Result<Case, Error> {
     )))
 }
 
-/// A case in words.
+/// A case as texts.
 struct Drawn {
     dtype: &'static str,
     dims: Vec<u64>,
@@ -75,14 +75,14 @@ struct Drawn {
 fn draw(dice: &mut Dice, most: u64) -> Drawn {
     let width = dice.share(&[(24, 1), (32, 2), (28, 4), (10, 8), (6, 16)]);
     let rank = dice.share(&[(22, 2), (24, 3), (26, 4), (14, 5), (8, 6), (6, 7)]);
-    // The least is approached as often as the most.
+    // The logarithm of the bytes is uniform.
     let moved = most as f64 / 16_f64.powf(dice.unit());
     let size = ((moved / 2.0) as u64 / width).max(4);
     let (dims, from, to) = sides(dice, rank, width, size);
     Drawn { dtype: dtype(width), dims, from, to }
 }
 
-/// The dims, and both sides.
+/// Draws the dims, and both sides.
 fn sides(dice: &mut Dice, rank: usize, width: u64, size: u64) -> (Vec<u64>, String, String) {
     let from = if dice.percent(70) { counted(rank) } else { dice.shuffled(rank) };
     let dims = extents::draw(dice, rank, size);
@@ -96,7 +96,7 @@ fn sides(dice: &mut Dice, rank: usize, width: u64, size: u64) -> (Vec<u64>, Stri
             let to = if dice.percent(60) { other(dice, &from) } else { from.clone() };
             let how = dice.share(&[(5, Loose::Padded), (3, Loose::Strided), (4, Loose::Reversed)]);
             let loose = loose(dice, &from, &dims, how);
-            // Padding is written, too; a destination of which every nth element is written is rare.
+            // Padding is written, too; a destination of which only every nth element is written is rare.
             match matches!(how, Loose::Padded) && dice.percent(40) {
                 true => (dims, dense(&to), loose),
                 false => (dims, loose, dense(&to)),
@@ -112,7 +112,7 @@ fn sides(dice: &mut Dice, rank: usize, width: u64, size: u64) -> (Vec<u64>, Stri
     }
 }
 
-/// Groups of a few elements that stay together: pixels, points, pairs.
+/// Draws groups of a few elements that stay together: pixels, points, pairs.
 fn grouped(dice: &mut Dice, rank: usize, size: u64) -> (Vec<u64>, String, String) {
     let group = dice.share(&[(1, 2), (5, 3), (2, 4), (1, 6)]);
     let outer = (rank - 1).max(2);
@@ -124,7 +124,7 @@ fn grouped(dice: &mut Dice, rank: usize, size: u64) -> (Vec<u64>, String, String
     (dims, order(counted(outer)), order(to))
 }
 
-/// An element type of `width` bytes.
+/// Returns an element type of `width` bytes.
 fn dtype(width: u64) -> &'static str {
     match width {
         1 => "u8",
@@ -135,7 +135,7 @@ fn dtype(width: u64) -> &'static str {
     }
 }
 
-/// Where both buffers begin.
+/// Draws the offsets of both buffers.
 fn offsets(dice: &mut Dice, width: u64) -> Offsets {
     if dice.percent(33) {
         return Offsets { src: 16, dst: 16 };

@@ -1,10 +1,9 @@
-//! Layouts as people have them, as SPECs: axes in any order, dense, padded, strided or reversed, and tiles of
-//! the catalogue.
+//! Layouts as in practice, as SPECs: axes in any order, dense, padded, strided or reversed, and tiles of the catalogue.
 
 use super::dice::Dice;
 
-/// A tiled layout: its share among those that fit, the ranks and widths in bytes it fits, and its SPEC, in
-/// which `ORDER` is any order of the axes.
+/// A tiled layout: its share among those that fit, the ranks and widths in bytes that it fits, and its SPEC, in which
+/// `ORDER` is any order of the axes.
 struct Tiled {
     share: u64,
     ranks: &'static [usize],
@@ -65,13 +64,13 @@ const TILED: [Tiled; 35] = [
 /// An order of the axes, the slowest first.
 pub(super) type Order = Vec<usize>;
 
-/// The axes as they are counted.
+/// Returns the axes in ascending order.
 pub(super) fn counted(rank: usize) -> Order {
     (0..rank).collect()
 }
 
-/// Another order of these axes: most often two groups of neighbours change places, as in a transpose, a
-/// change of channels or an exchange of heads and tokens; else all are reversed, or in any order.
+/// Returns another order of these axes: most often two groups of adjacent axes are swapped, as in a transpose, a change
+/// of channels or an exchange of heads and tokens; else all are reversed, or shuffled.
 pub(super) fn other(dice: &mut Dice, order: &[usize]) -> Order {
     match dice.below(100) {
         0..65 => exchanged(dice, order),
@@ -80,7 +79,7 @@ pub(super) fn other(dice: &mut Dice, order: &[usize]) -> Order {
     }
 }
 
-/// `a b c d` to `a c b d`; `a` and `d` may be empty.
+/// Changes `a b c d` to `a c b d`; `a` and `d` may be empty.
 fn exchanged(dice: &mut Dice, order: &[usize]) -> Order {
     let rank = order.len();
     let mut cuts: Vec<usize> = dice.shuffled(rank + 1).into_iter().take(3).collect();
@@ -89,7 +88,7 @@ fn exchanged(dice: &mut Dice, order: &[usize]) -> Order {
     [&order[..first], &order[middle..last], &order[first..middle], &order[last..]].concat()
 }
 
-/// Dense, in this order.
+/// Returns a dense layout in this order.
 pub(super) fn dense(order: &[usize]) -> String {
     match order.is_sorted() {
         true => "row-major".to_owned(),
@@ -102,10 +101,10 @@ fn minor_to_major(order: &[usize]) -> String {
     axes.join(",")
 }
 
-/// What lies between the elements of a side that is not dense.
+/// The kind of a side that is not dense.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Loose {
-    /// Padding behind each run of the fastest axis.
+    /// Padding after each run of the fastest axis.
     Padded,
     /// Only every nth element of the fastest axis.
     Strided,
@@ -113,7 +112,7 @@ pub(super) enum Loose {
     Reversed,
 }
 
-/// Not dense, in this order: strides as a CuTe layout.
+/// Returns a layout that is not dense, in this order, with strides as a CuTe layout.
 pub(super) fn loose(dice: &mut Dice, order: &[usize], dims: &[u64], how: Loose) -> String {
     let mut strides = vec![0_i64; dims.len()];
     let mut offset = 0;
@@ -141,7 +140,7 @@ pub(super) fn loose(dice: &mut Dice, order: &[usize], dims: &[u64], how: Loose) 
     format!("({extents}):({strides}){offset} capacity {span}")
 }
 
-/// The elements from the start of one row to the start of the next, for rows of `row` elements.
+/// Returns the distance in elements between the starts of two rows, for rows of `row` elements.
 fn pitch(dice: &mut Dice, row: u64) -> u64 {
     match dice.below(3) {
         0 => row + dice.one(&[1, 2, 3, 4, 8, 16]),
@@ -150,7 +149,7 @@ fn pitch(dice: &mut Dice, row: u64) -> u64 {
     }
 }
 
-/// A tiled layout that fits the rank and the width; its axes in this order, where it leaves that open.
+/// Returns a tiled layout that fits the rank and the width; its axes are in this order if its SPEC leaves that open.
 pub(super) fn tile(dice: &mut Dice, order: &[usize], width: u64) -> String {
     let fits = |tiled: &&Tiled| tiled.ranks.contains(&order.len()) && tiled.widths.contains(&width);
     let found: Vec<(u64, &str)> =

@@ -1,5 +1,5 @@
-//! Every definition parses and plans, and in its small size the plan and the naive move both give the
-//! checksum it states.
+//! Every definition can be parsed and planned, and in its small size the plan and the naive move both give the checksum
+//! that it states.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn tiny_cases_are_64_bytes_to_64_kilobytes_and_right() {
             assert!((before..=65_536).contains(&mean), "{}: {mean}", case.name());
             before = mean + 1;
             assert_eq!(Some(data::checksum(&case.expected())), case.checksum(), "{}", case.name());
-            // Where the buffers begin changes nothing.
+            // The offsets of the buffers do not change the result.
             let at = Offsets { src: 16, dst: 40 };
             let row = bench.relayout(&case.at(at), 1, once).unwrap();
             assert!(row.is_right(), "{row}");
@@ -114,7 +114,7 @@ fn what_is_wrong_is_said() {
     assert!(error.to_string().starts_with("mine.toml: "), "{error}");
 }
 
-/// What a plan prints is what runs: the ways of its regions, and no other.
+/// A plan prints the ways that run: those of its regions, and no other.
 #[test]
 fn every_case_runs_the_ways_that_its_plan_prints() {
     let mut names = BTreeSet::new();
