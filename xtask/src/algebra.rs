@@ -1,7 +1,7 @@
-//! `cargo xtask algebra`: Python's module of the algebra, made from the table of functions.
+//! `cargo xtask algebra`: generates Python's module of the algebra from the table of functions.
 //!
-//! A row of the table has the name, the sentence, the parameters in Python and an example, which the program
-//! evaluates. The module has a function for each, its documentation with the example, and the list of names.
+//! A row of the table has the name, a sentence, the parameters in Python and an example, which the program evaluates.
+//! The module has a function for each row, its documentation with the example, and the list of names.
 
 use std::{fs, path::Path};
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::shell::{Outcome, command, output};
 
-/// The module.
+/// The path of the module.
 const FILE: &str = "crates/tilewright-py/python/tilewright/algebra.py";
 
-/// What stands above the functions.
+/// The text above the functions.
 const HEAD: &str = include_str!("algebra_head.py");
 
-/// Names of Python's own that a star import must not replace.
+/// Names of Python's builtins that a star import must not replace.
 const BUILTINS: [&str; 30] = [
     "abs", "all", "any", "bin", "bool", "bytes", "dict", "dir", "filter", "float", "format",
     "hash", "hex", "id", "input", "int", "iter", "len", "list", "map", "max", "min", "next",
@@ -25,8 +25,8 @@ const BUILTINS: [&str; 30] = [
 /// The widest line.
 const WIDTH: usize = 120;
 
-/// Writes the module, or says that it is not what the table makes. The table is what the program at this path prints, or
-/// one that is built for it.
+/// Writes the module, or with `check` returns an error if the file differs from the generated text. The table is
+/// printed by the program at this path, or by one that is built for it.
 pub(crate) fn run(root: &Path, check: bool, program: Option<&Path>) -> Outcome {
     let build = ["cargo", "run", "--quiet", "--package", "tilewright-cli", "--"];
     let mut program = match program {
@@ -48,7 +48,7 @@ pub(crate) fn run(root: &Path, check: bool, program: Option<&Path>) -> Outcome {
     }
 }
 
-/// The text of the module.
+/// Returns the text of the module.
 fn module(functions: &Value) -> Outcome<String> {
     let rows = functions.as_array().into_iter().flatten();
     let rows: Vec<Row<'_>> = rows.filter_map(Row::of).collect();
@@ -84,7 +84,7 @@ impl Row<'_> {
         })
     }
 
-    /// The definition of the function, with its example.
+    /// Returns the definition of the function, with its example.
     fn function(&self) -> Option<String> {
         let (name, doc, python) = (self.name, self.doc, self.python);
         let (parameters, result) = python.strip_prefix('(')?.rsplit_once(") -> ")?;
@@ -106,13 +106,13 @@ impl Row<'_> {
     }
 }
 
-/// A parameter as it is passed on: its name, with `*` where it takes the rest; nothing for `/`.
+/// Returns a parameter as it is passed on: its name, with `*` if it takes the rest; `None` for `/`.
 fn passed(parameter: &str) -> Option<&str> {
     let name = parameter.split(':').next()?.trim();
     (name != "/").then_some(name)
 }
 
-/// The parts between commas that stand in no brackets and no quotes.
+/// Returns the parts between commas outside brackets and quotes.
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut begin, mut quoted) = (Vec::new(), 0i32, 0, false);
     let mut before = ' ';
@@ -136,7 +136,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// An argument as Python writes it: integers, tuples of these with `None` for `_`, and text for all else.
+/// Returns an argument as Python writes it: integers, tuples of these with `None` for `_`, and text for all else.
 fn literal(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_digit() || "(),-_ ".contains(c);
     match argument.chars().all(plain) {
@@ -145,7 +145,7 @@ fn literal(argument: &str) -> String {
     }
 }
 
-/// A value as Python shows it.
+/// Returns a value as Python shows it.
 fn shown(answer: &Value) -> Option<String> {
     let text = answer["text"].as_str()?;
     Some(match answer["kind"].as_str()? {
@@ -162,7 +162,7 @@ fn shown(answer: &Value) -> Option<String> {
     })
 }
 
-/// Integers and tuples of them as Python shows them: a tuple of one has a comma.
+/// Returns integers and tuples of them as Python shows them: a tuple of one has a comma.
 fn tuple(value: &Value) -> String {
     let Some(parts) = value.as_array() else { return value.to_string() };
     let parts: Vec<String> = parts.iter().map(tuple).collect();

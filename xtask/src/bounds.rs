@@ -1,8 +1,8 @@
-//! The program on hostile texts and files of at most a kilobyte: what each command takes at worst, in time and
-//! memory.
+//! Runs the program on hostile texts and files of at most a kilobyte, and measures the worst time and memory of each
+//! command.
 //!
-//! A text may ask for a layout that pads to any size, and a conversion writes what it was asked for. So conversions to
-//! such a text are planned and not run; those of files and of patterns are run.
+//! A text may request a layout that pads to any size, and a conversion writes the result. So conversions to such a text
+//! are planned and not run; those of files and of patterns are run.
 
 use std::{
     fmt::Write as _,
@@ -13,20 +13,20 @@ use std::{
 
 use crate::{measure::Meter, shell::Outcome};
 
-/// What a command may take.
+/// The most seconds that a command may take.
 const SECONDS: f64 = 2.0;
 const MEBIBYTES: u64 = 300;
 
-/// A program that takes longer is ended.
+/// The time after which a program is killed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The longest input, in bytes.
 const LONGEST: usize = 1000;
 
-/// Mutated inputs of each command.
+/// The number of mutated inputs of each command.
 const MUTATED: usize = 60;
 
-/// The commands that are given a text; `@` stands for it.
+/// The commands with a text as input; `@` is replaced by it.
 const TEXTS: [&[&str]; 20] = [
     &["explain", "@"],
     &["explain", "@", "--dims", "1000000,1000000,1000", "--dtype", "s4"],
@@ -59,7 +59,7 @@ const TEXTS: [&[&str]; 20] = [
     &["convert", "IN.safetensors", "OUT.safetensors", "--force", "--dry-run", "--rule", "@"],
 ];
 
-/// The commands that are given a file of such an ending.
+/// The commands with a file as input, with its extension.
 const FILES: [(&[&str], &str); 9] = [
     (&["info", "@"], "safetensors"),
     (&["info", "@"], "npy"),
@@ -75,7 +75,7 @@ const FILES: [(&[&str], &str); 9] = [
     (&["--formats", "@", "explain", "zN", "--dims", "4,4"], "toml"),
 ];
 
-/// The worst that an input did.
+/// The worst result of an input.
 #[derive(Clone, Default)]
 struct Worst {
     seconds: f64,
@@ -83,7 +83,7 @@ struct Worst {
     input: Vec<u8>,
 }
 
-/// Runs every command on every input, prints what was worst, and says what passed the bounds.
+/// Runs every command on every input, prints the worst results, and returns an error for those beyond the bounds.
 pub(crate) fn run(root: &Path, program: &Path, folder: &Path) -> Outcome {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
@@ -117,7 +117,7 @@ pub(crate) fn run(root: &Path, program: &Path, folder: &Path) -> Outcome {
     }
 }
 
-/// The seconds and mebibytes of a run on some input.
+/// Runs an input, and returns its seconds and mebibytes.
 type Run<'a> = dyn FnMut(&[u8]) -> Outcome<(f64, u64)> + 'a;
 
 fn worst_of(inputs: &[Vec<u8>], run: &mut Run<'_>) -> Outcome<Worst> {
@@ -145,7 +145,8 @@ fn told(words: &[&str], worst: &Worst, beyond: &mut Vec<String>) {
     }
 }
 
-/// The seconds and the peak of memory of a program, in MiB; it may succeed or refuse, but not be ended.
+/// Returns the seconds and the peak memory of a program, in MiB; it may succeed or fail, but must not be killed by a
+/// signal.
 fn measured(
     meter: &mut Meter,
     program: &Path,
@@ -162,13 +163,13 @@ fn measured(
     Ok((run.seconds, run.mebibytes))
 }
 
-/// A file of one small tensor.
+/// Returns a file of one small tensor.
 fn small() -> Vec<u8> {
     let header = r#"{"w":{"dtype":"F32","shape":[4,6],"data_offsets":[0,96]}}"#;
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[7; 96]].concat()
 }
 
-/// Nested, long and large: what readers and walks might take badly.
+/// Returns nested, long and large texts, which may be hard for readers and traversals.
 fn handwritten() -> Vec<String> {
     let times = |part: &str| part.repeat(LONGEST / part.len());
     let both = |open: &str, middle: &str, close: &str| {
@@ -229,7 +230,7 @@ fn handwritten() -> Vec<String> {
     all
 }
 
-/// Texts for a command: those by hand, the seeds of the search, and mutations of both.
+/// Returns texts for a command: those written by hand, the seeds of the fuzz target, and mutations of both.
 fn texts(root: &Path, command: &str) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = handwritten().into_iter().map(String::into_bytes).collect();
     let seeds = if command == "eval" { "eval" } else { "spec" };
@@ -237,7 +238,7 @@ fn texts(root: &Path, command: &str) -> Vec<Vec<u8>> {
     mutated(&mut all, &seeds)
 }
 
-/// Files of an ending: seeds, those of the corpus cut to a kilobyte, and mutations.
+/// Returns files with an extension: seeds, those of the corpus cut to a kilobyte, and mutations.
 fn files(root: &Path, ending: &str) -> Vec<Vec<u8>> {
     let data = root.join("corpus/data");
     let seeds = match ending {
@@ -252,7 +253,7 @@ fn files(root: &Path, ending: &str) -> Vec<Vec<u8>> {
     mutated(&mut all, &seeds)
 }
 
-/// Small files that claim to be large.
+/// Returns small files that claim to be large.
 fn claims(ending: &str) -> Vec<Vec<u8>> {
     let tensor = |layout: &str, shape: &str, end: u64| {
         let header = format!(
@@ -297,7 +298,7 @@ fn contents(folder: &Path, ending: Option<&str>) -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| fs::read(path).ok()).collect()
 }
 
-/// What there is, and changed inputs of at most a kilobyte: parts doubled, numbers grown, bytes changed.
+/// Adds seeds and mutated inputs of at most a kilobyte: parts doubled, numbers increased, bytes changed.
 fn mutated(all: &mut Vec<Vec<u8>>, seeds: &[Vec<u8>]) -> Vec<Vec<u8>> {
     all.extend(seeds.iter().cloned());
     let mut state = 0x2545_F491_4F6C_DD1Du64;

@@ -1,5 +1,5 @@
-//! `cargo xtask device`: everything that bench/device.py needs on a machine with a device and without Rust, in one folder;
-//! and the run of it, where the device is here.
+//! `cargo xtask device`: collects everything that bench/device.py needs on a machine with a device and without Rust in
+//! one folder, and runs it if the device is here.
 
 use std::{fs, path::Path};
 
@@ -12,18 +12,18 @@ use crate::{
 /// The most bytes of the folder.
 const MOST: u64 = 64 << 20;
 
-/// The scripts that are carried along.
+/// The scripts that are copied to the folder.
 const SCRIPTS: [&str; 5] =
     ["device.py", "device_python.py", "device_record.py", "device_run.py", "device_steps.py"];
 
-/// Pairs whose kernels lie in the folder as texts: from, to, dims, dtype, and the name of the file.
+/// Layout pairs whose kernels are stored in the folder as texts: from, to, dims, dtype, and the name of the file.
 const TEXTS: [[&str; 5]; 3] = [
     ["row-major", "col-major", "32768,32768", "bf16", "transpose-bf16"],
     ["row-major", "zN", "16000,8401", "f16", "row-to-zN-16bit-ragged"],
     ["row-major", "{1,3,2,0}", "64,3,224,224", "u8", "nchw-to-nhwc-u8-3"],
 ];
 
-/// The folder is made in the build folder, `device`.
+/// Makes the folder `device` in the build folder.
 pub(crate) fn run_all(root: &Path, without_wheel: bool, here: bool) -> Outcome {
     let folder = target(root)?.join("device");
     if folder.is_dir() {
@@ -75,7 +75,7 @@ fn copy(from: &Path, folder: &Path) -> Outcome {
     copied.map(|_| ()).map_err(|error| format!("{}: {error}", from.display()))
 }
 
-/// The bytes of all files below a folder.
+/// Returns the bytes of all files below a folder.
 fn bytes_of(folder: &Path) -> Outcome<u64> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! A Python for ARM's 64 bits, run by an emulator: Debian's packages, unpacked and not installed.
+//! Python for 64-bit ARM, run by an emulator: Debian's packages, unpacked and not installed.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ const EMULATOR: &str = "qemu-aarch64";
 const MIRROR: &str = "deb [arch=arm64 trusted=yes] http://deb.debian.org/debian bookworm main\n";
 const VERSION: &str = "3.11";
 
-/// The interpreter and the libraries that it and NumPy load.
+/// The interpreter, and the libraries that it and NumPy load.
 const PACKAGES: [&str; 10] = [
     "python3.11-minimal",
     "libpython3.11-minimal",
@@ -29,13 +29,13 @@ const PACKAGES: [&str; 10] = [
     "zlib1g",
 ];
 
-/// An interpreter with a folder of packages of its own.
+/// An interpreter with its own folder of packages.
 pub(crate) struct Emulated {
     folder: PathBuf,
 }
 
 impl Emulated {
-    /// The interpreter with NumPy, fetched where it is not here; the error says what is missing.
+    /// Returns the interpreter with NumPy, and fetches it if necessary; the error names the missing tool.
     pub(crate) fn fetch(root: &Path, host: &Path) -> Outcome<Emulated> {
         if !works(&mut command(root, &[EMULATOR, "--version"])) {
             return Err(format!("{EMULATOR} is not installed; Debian has it in qemu-user"));
@@ -48,7 +48,7 @@ impl Emulated {
         Ok(emulated)
     }
 
-    /// The interpreter, to be given arguments.
+    /// Returns the interpreter as a command without arguments.
     pub(crate) fn python(&self, root: &Path) -> Command {
         let (system, site) = (self.folder.join("root"), self.folder.join("site"));
         let mut python = command(root, &[EMULATOR, "-L"]);
@@ -57,13 +57,13 @@ impl Emulated {
         python
     }
 
-    /// Unpacks a wheel beside the other packages; `host` is a Python of this machine.
+    /// Unpacks a wheel next to the other packages; `host` is a Python of this machine.
     pub(crate) fn install(&self, root: &Path, host: &Path, wheel: &Path) -> Outcome {
         let mut unzip = command(root, &[&*host.to_string_lossy(), "-m", "zipfile", "-e"]);
         sh(unzip.arg(wheel).arg(self.folder.join("site")))
     }
 
-    /// Fetches Debian's packages with lists of their own, so that nothing of this system changes.
+    /// Fetches Debian's packages with separate package lists, so nothing of this system changes.
     fn unpack(&self, root: &Path) -> Outcome {
         let failed = |error: std::io::Error| format!("{}: {error}", self.folder.display());
         let debs = self.folder.join("debs");

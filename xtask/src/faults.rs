@@ -1,6 +1,6 @@
-//! The program killed, or a call of the system failed, at the k-th call of every kind that a conversion of
-//! a checkpoint makes, by strace: the result is the new one or the old one, whole, and the next run leaves
-//! nothing beside it.
+//! Kills the program, or makes a system call fail, at the k-th call of every kind that a conversion of a checkpoint
+//! makes, with strace. The result must be the complete new one or the complete old one, and the next run must leave no
+//! other files.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use std::{
 
 use crate::shell::Outcome;
 
-/// The calls that make, write, name and look at files, and start threads.
+/// The calls that make, write, rename and query files, and start threads.
 const CALLS: &[&str] = &[
     "openat",
     "write",
@@ -28,15 +28,15 @@ const CALLS: &[&str] = &[
     "clone3",
 ];
 
-/// What is done at a call.
+/// The faults at a call.
 const FAULTS: [&str; 2] = ["signal=KILL", "error=EIO"];
 
-/// More calls of one kind than this are not made by so small a conversion.
+/// The most calls of one kind that such a small conversion makes.
 const MOST: u32 = 400;
 
 const INDEX: &str = "m.safetensors.index.json";
 
-/// Runs all of it with this program, in this folder; how many faults there were.
+/// Runs all faults with this program, in this folder; returns their number.
 pub(crate) fn run(program: &Path, folder: &Path) -> Outcome<usize> {
     let mut count = 0;
     for (fault, force) in FAULTS.into_iter().flat_map(|fault| [(fault, false), (fault, true)]) {
@@ -53,7 +53,7 @@ pub(crate) fn run(program: &Path, folder: &Path) -> Outcome<usize> {
     Ok(count)
 }
 
-/// One run with a fault; false if it came to its end without one.
+/// Runs once with a fault; returns false if the run completed without one.
 fn one(
     program: &Path,
     folder: &Path,
@@ -85,7 +85,7 @@ fn one(
     Ok(true)
 }
 
-/// Whether the result is whole, new or old, and whole and alone after another run.
+/// Checks that the result is complete, new or old, and complete and without other files after another run.
 fn check(program: &Path, input: &Path, old: &Path, out: &Path, force: bool) -> Outcome {
     let same = |to: &Path| {
         let mut verify = Command::new(program);
@@ -96,7 +96,7 @@ fn check(program: &Path, input: &Path, old: &Path, out: &Path, force: bool) -> O
     if !(same(input) || absent || force && same(old)) {
         return Err("neither the new result nor the old one".into());
     }
-    // Where the new one is there, a second run without --force is refused, and cleans up all the same.
+    // If the new result exists, a second run without --force is refused, but still cleans up.
     let _ = quiet(convert(&mut Command::new(program), input, out, force)).status();
     let beside = fs::read_dir(out).map_or(0, Iterator::count);
     match (same(input), beside) {
@@ -114,7 +114,7 @@ fn quiet(command: &mut Command) -> &mut Command {
     command.stdout(Stdio::null()).stderr(Stdio::null())
 }
 
-/// Two shards of one tensor each, and their index; `seed` is in every byte.
+/// Makes two shards of one tensor each, and their index; every byte depends on `seed`.
 fn checkpoint(folder: &Path, seed: u8) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     let shard = |name: &str| -> std::io::Result<PathBuf> {

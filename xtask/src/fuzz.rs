@@ -1,4 +1,4 @@
-//! The targets of `fuzz/`, searched by coverage: libFuzzer in a program that a nightly compiler has made.
+//! Runs the fuzz targets of `fuzz/`, guided by coverage: libFuzzer in a program that a nightly compiler has built.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::shell::{Outcome, command, run as sh, target};
 
-/// The targets, and where the corpus has more inputs for them.
+/// The targets, and the folder of the corpus with further inputs for them.
 const TARGETS: [(&str, Option<&str>); 8] = [
     ("spec", None),
     ("eval", None),
@@ -19,7 +19,7 @@ const TARGETS: [(&str, Option<&str>); 8] = [
     ("formats", None),
 ];
 
-/// What makes the compiler count branches and tell what is compared.
+/// Compiler options that count branches and record comparisons.
 const COVERAGE: [&str; 7] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -30,16 +30,16 @@ const COVERAGE: [&str; 7] = [
     "--cfg=fuzzing",
 ];
 
-/// A named target only, so that build scripts are compiled as ever.
+/// Cargo compiles build scripts without these options only if a target is named.
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
-/// Whether a nightly compiler is here.
+/// Returns whether a nightly compiler is installed.
 pub(crate) fn is_possible(root: &Path) -> bool {
     crate::shell::works(&mut command(root, &["rustup", "run", "nightly", "rustc", "--version"]))
         && cfg!(all(target_arch = "x86_64", target_os = "linux"))
 }
 
-/// Searches the targets whose names contain `only`, each for that number of seconds.
+/// Runs the targets whose names contain `only`, each for that number of seconds.
 pub(crate) fn run(root: &Path, only: &str, seconds: u64) -> Outcome {
     let folder = target(root)?.join("oracles/fuzz");
     let program = build(root, &folder)?;
@@ -61,7 +61,7 @@ fn build(root: &Path, folder: &Path) -> Outcome<PathBuf> {
     Ok(folder.join(TRIPLE).join("release/tilewright-fuzz"))
 }
 
-/// One search: what it finds stays under the build folder, for the next; an input that fails lies beside it.
+/// Runs one target. Its corpus stays in the build folder, for the next run; a failing input is stored next to it.
 fn search(
     root: &Path,
     program: &Path,
@@ -90,7 +90,7 @@ fn search(
     words.extend(root.join(&seeds).exists().then_some(seeds.as_str()));
     words.extend(corpus);
     let mut search = command(root, &words);
-    // Files are written where that costs no disk.
+    // Files are written to memory if possible.
     let memory = Path::new("/dev/shm");
     if memory.is_dir() {
         search.env("TMPDIR", memory);

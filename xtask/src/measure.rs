@@ -1,5 +1,5 @@
-//! What a program takes: its time, and the peak of its memory as the system counts it when the program ends. A script
-//! of Python waits for the programs, since the standard library of Rust does not say what a child used.
+//! Measures the time of a program, and its peak memory as the system reports it at the end. A Python script waits for
+//! the programs, because Rust's standard library does not report the resources of a child.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -12,14 +12,14 @@ use crate::shell::Outcome;
 
 const SCRIPT: &str = include_str!("measure.py");
 
-/// The script, waiting for commands.
+/// The script, which waits for commands.
 pub(crate) struct Meter {
     script: Child,
     asked: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
-/// What a run took, and its exit code, below 0 where a signal ended it.
+/// The cost of a run, and its exit code, negative if a signal ended it.
 pub(crate) struct Run {
     pub(crate) seconds: f64,
     pub(crate) mebibytes: u64,
@@ -36,7 +36,7 @@ impl Meter {
         Ok(Meter { script, asked, answers: BufReader::new(answers) })
     }
 
-    /// Runs a program without input or output, and ends it when it takes longer than `patience`.
+    /// Runs a program without input or output, and kills it if it takes longer than `patience`.
     pub(crate) fn run(
         &mut self,
         words: &[String],

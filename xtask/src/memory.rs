@@ -1,5 +1,5 @@
-//! Undefined behaviour and races: Miri over the folders that hold all `unsafe` code, and the sanitizers over all
-//! tests of the crates that move data and over the tests of the Python package.
+//! Finds undefined behaviour and races: with Miri in the folders that contain all `unsafe` code, and with the
+//! sanitizers in all tests of the crates that move data and in the tests of the Python package.
 
 use std::{
     fs,
@@ -8,10 +8,10 @@ use std::{
 
 use crate::shell::{Outcome, command, output, run as sh, target, works};
 
-/// A named target only, so that build scripts and macros are compiled as ever.
+/// Cargo compiles build scripts and macros without these options only if a target is named.
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
-/// Why Miri cannot run here, if it cannot.
+/// Returns the reason why Miri cannot run here, if any.
 pub(crate) fn miri_lacks(root: &Path) -> Option<String> {
     let here =
         works(&mut command(root, &["rustup", "run", "nightly", "cargo", "miri", "--version"]));
@@ -19,11 +19,11 @@ pub(crate) fn miri_lacks(root: &Path) -> Option<String> {
     (!here).then(|| format!("no Miri on a nightly toolchain here; `{how}` brings it"))
 }
 
-/// The instructions of all registers of x86-64: where they are on, the interpreter's processor has them, and the tests
-/// take them beside portable words.
+/// All vector instructions of x86-64: if they are enabled, the interpreted processor has them, and the tests use them
+/// in addition to portable words.
 const REGISTERS: &str = "-Ctarget-feature=+avx2,+avx512f,+avx512bw,+avx512vl,+avx512vbmi";
 
-/// Tests to interpret: those of a package that these words name.
+/// Tests to interpret: those of a package that these words select.
 struct Interpreted {
     words: &'static [&'static str],
     flags: &'static str,
@@ -31,14 +31,14 @@ struct Interpreted {
 }
 
 const INTERPRETED: [Interpreted; 3] = [
-    // Every kernel, and plans run whole.
+    // Every kernel, and complete runs of plans.
     Interpreted {
         words: &["tilewright-relayout", "--lib", "--", "kernel", "sums", "--skip", "together"],
         flags: "-Zmiri-disable-isolation",
         compiler: REGISTERS,
     },
-    // The queues of the thread pool's library obey the newer rules of borrowing only, and its threads are
-    // never joined: what uses them is a run of its own.
+    // The queues of the thread pool's library obey only the newer borrowing rules, and its threads are never joined. So
+    // the tests that use them run separately.
     Interpreted {
         words: &["tilewright-relayout", "--lib", "--", "together"],
         flags: "-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks",
@@ -52,7 +52,7 @@ const INTERPRETED: [Interpreted; 3] = [
     },
 ];
 
-/// The tests of the kernels, of plans run whole, and of the structs of Python's arrays, interpreted.
+/// Interprets the tests of the kernels, of complete runs of plans, and of the structs of Python's arrays.
 pub(crate) fn miri(root: &Path) -> Outcome {
     let folder = target(root)?.join("oracles/miri");
     for Interpreted { words, flags, compiler } in INTERPRETED {
@@ -65,7 +65,7 @@ pub(crate) fn miri(root: &Path) -> Outcome {
     Ok(())
 }
 
-/// Why the sanitizers cannot run here, if they cannot.
+/// Returns the reason why the sanitizers cannot run here, if any.
 pub(crate) fn sanitizers_lack(root: &Path) -> Option<String> {
     let sysroot =
         output(&mut command(root, &["rustup", "run", "nightly", "rustc", "--print", "sysroot"]));
@@ -78,12 +78,12 @@ pub(crate) fn sanitizers_lack(root: &Path) -> Option<String> {
     })
 }
 
-/// What watches the accesses to memory of a program.
+/// A sanitizer, which checks the memory accesses of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sanitizer {
-    /// Whether each lies in memory that is there.
+    /// Checks that each access is within allocated memory.
     Address,
-    /// Whether two threads make one at a time.
+    /// Checks that two threads do not access the same memory without synchronization.
     Thread,
 }
 
@@ -95,7 +95,7 @@ impl Sanitizer {
         }
     }
 
-    /// A command of cargo's with what it builds watched.
+    /// Returns a cargo command whose builds are instrumented.
     fn cargo(self, root: &Path, words: &[&str]) -> Outcome<std::process::Command> {
         let start = ["rustup", "run", "nightly", "cargo"];
         let name = self.name();
@@ -103,31 +103,31 @@ impl Sanitizer {
         cargo
             .env("CARGO_TARGET_DIR", target(root)?.join("oracles").join(name))
             .env("RUSTFLAGS", format!("-Zsanitizer={name} -Cunsafe-allow-abi-mismatch=sanitizer"))
-            // More memory than there is is refused, as elsewhere.
+            // Allocations beyond the available memory fail, as elsewhere.
             .env("ASAN_OPTIONS", "allocator_may_return_null=1");
         if self == Sanitizer::Thread {
-            // Without it the library's own locks look like races.
+            // Without it, the library's own locks look like races.
             cargo.arg("-Zbuild-std");
-            // Pages of one test are another's after it: calls to the system are made without the C library, so it does
-            // not see that they were given back. Threads within a test are watched all the same.
+            // Pages of one test are reused by another: the memory is returned through system calls outside the C
+            // library, so the sanitizer does not see it. Threads within a test are still checked.
             cargo.env("RUST_TEST_THREADS", "1");
         }
         Ok(cargo)
     }
 
-    /// The tests of relayout and files.
+    /// Runs the tests of relayout and files.
     pub(crate) fn tests(self, root: &Path) -> Outcome {
         let words = ["test", "--package", "tilewright-relayout", "--package", "tilewright-files"];
         let mut tests = self.cargo(root, &words)?;
-        // The tests that count allocations and start processes of themselves see the sanitizer's as well.
+        // The tests that count allocations or start child processes would also see those of the sanitizer.
         tests.args(["--lib", "--tests", "--", "--skip", "allocat"]);
         tests.args(["--skip", "faults", "--skip", "losses"]);
         sh(tests.env("TILEWRIGHT_JOBS", "300").env("PROPTEST_CASES", "8"))
     }
 }
 
-/// The runtimes that a Python which was built without a sanitizer loads before everything else: that of the address
-/// sanitizer, and that of C++, whose exceptions the former watches.
+/// Returns the runtimes that a Python without a sanitizer must load first: that of the address sanitizer, and that of
+/// C++, whose exceptions the former intercepts.
 pub(crate) fn preloaded(root: &Path) -> Outcome<String> {
     let find = |name: &str| {
         let asked = format!("-print-file-name={name}");
@@ -140,7 +140,7 @@ pub(crate) fn preloaded(root: &Path) -> Outcome<String> {
     Ok(both.map(|path| path.to_string_lossy().into_owned()).join(":"))
 }
 
-/// A program of Python's that reads what was freed: it must be found, or nothing else would be.
+/// A Python program that reads freed memory: it must be reported, or the check would be worthless.
 const FREED: &str = "import ctypes, numpy, tilewright
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
@@ -149,7 +149,7 @@ array = numpy.ctypeslib.as_array((ctypes.c_uint8 * 4096).from_address(at)).resha
 libc.free(at)
 tilewright.relayout(array, to='col-major')";
 
-/// The tests of the Python package with every access of its own code watched, in this Python.
+/// Runs the tests of the Python package in this Python, with every access of the package's code checked.
 pub(crate) fn python(root: &Path, python: &Path, preloaded: &str) -> Outcome {
     let package = package(root)?;
     let watched = |words: &[&str]| {
@@ -159,7 +159,7 @@ pub(crate) fn python(root: &Path, python: &Path, preloaded: &str) -> Outcome {
             .args(words)
             .env("PYTHONPATH", &package)
             .env("PYTHONDONTWRITEBYTECODE", "1")
-            // Each of Python's objects is an allocation that is watched; what it never frees is its own affair.
+            // Each Python object is a checked allocation. Leaks of Python itself are ignored.
             .env("PYTHONMALLOC", "malloc")
             .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
             .env("LD_PRELOAD", preloaded);
@@ -174,7 +174,7 @@ pub(crate) fn python(root: &Path, python: &Path, preloaded: &str) -> Outcome {
     sh(&mut watched(&["-m", "pytest", "--quiet", "-rs"]))
 }
 
-/// The folder of the package with its native module built for the address sanitizer.
+/// Returns the folder of the package with its native module built for the address sanitizer.
 fn package(root: &Path) -> Outcome<PathBuf> {
     sh(&mut Sanitizer::Address.cargo(root, &["build", "--package", "tilewright-py"])?)?;
     let folder = target(root)?.join("oracles/address");

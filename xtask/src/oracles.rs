@@ -1,5 +1,5 @@
-//! `cargo xtask oracles`: heavy checks against real libraries and the interpreter of undefined
-//! behaviour. What does not install is skipped, with the reason; what runs must pass.
+//! `cargo xtask oracles`: expensive checks against real libraries and the interpreter of undefined behaviour. A check
+//! whose tools cannot be installed is skipped, with the reason; a check that runs must pass.
 
 mod devices;
 mod handed_out;
@@ -21,17 +21,17 @@ use crate::{
     wheel,
 };
 
-/// What became of one oracle.
+/// The result of one oracle.
 enum Verdict {
     Passed,
     Skipped(String),
     Failed(String),
 }
 
-/// A check over the workspace at this root; only the search by coverage reads what is searched.
+/// A check of the workspace at this root; only the fuzz targets use the second argument.
 type Run = fn(&Path, &Searched) -> Verdict;
 
-/// What is searched by coverage: targets whose names contain `target`, each for `seconds` seconds.
+/// The fuzz targets to run: those whose names contain `target`, each for `seconds` seconds.
 pub(crate) struct Searched {
     pub(crate) target: String,
     pub(crate) seconds: u64,
@@ -44,7 +44,7 @@ pub(crate) fn list() {
     }
 }
 
-/// Runs every oracle whose name contains `only`, also after one has failed.
+/// Runs every oracle whose name contains `only`, and continues after failures.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
     let mut failed = Vec::new();
     for (name, _, oracle) in table::TABLE.iter().filter(|(name, ..)| name.contains(only)) {
@@ -68,13 +68,13 @@ fn verdict(outcome: Outcome) -> Verdict {
     outcome.map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// All tests, with every case.
+/// Runs all tests, with every case.
 fn laws(root: &Path) -> Verdict {
     let mut test = command(root, &["cargo", "test", "--workspace"]);
     verdict(sh(test.env("TILEWRIGHT_LAWS", "all")))
 }
 
-/// The Python check, read back by torch as well where it installs.
+/// Runs the Python check; torch also reads the results if it can be installed.
 fn torch(root: &Path) -> Verdict {
     match environment(root) {
         Err(why) => Verdict::Skipped(why),
@@ -89,14 +89,14 @@ fn torch(root: &Path) -> Verdict {
     }
 }
 
-/// The check with the program built and the libraries installed, and whether torch is one of them.
+/// Returns the check with the program built and the libraries installed, and whether torch is one of them.
 fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
     let program = program::build(root, Build::Release)?;
     let (python, has_torch) = libraries(root)?;
     Ok((python::check(root, &python, &program), has_torch))
 }
 
-/// A Python with the libraries installed, and whether torch is one of them.
+/// Returns a Python with the libraries installed, and whether torch is one of them.
 fn libraries(root: &Path) -> Outcome<(PathBuf, bool)> {
     let python = pinned(root)?;
     let has_torch =
@@ -104,7 +104,7 @@ fn libraries(root: &Path) -> Outcome<(PathBuf, bool)> {
     Ok((python, has_torch))
 }
 
-/// A Python with the libraries that install everywhere.
+/// Returns a Python with the libraries that can be installed everywhere.
 fn pinned(root: &Path) -> Outcome<PathBuf> {
     let pins = root.join("tests/python/requirements.txt");
     python::venv(root, &target(root)?.join("oracles/venv"), &pins)
@@ -114,7 +114,7 @@ fn has_torch(root: &Path, python: &Path) -> bool {
     works(&mut command(root, &[&*python.to_string_lossy(), "-c", "import torch"]))
 }
 
-/// Where numpy, torch and jax put the elements of arrays; the latter two where they install.
+/// Compares the positions of elements in arrays of numpy, torch and jax; the latter two if they can be installed.
 fn arrays(root: &Path) -> Verdict {
     let (python, has_torch) = match libraries(root) {
         Ok(libraries) => libraries,
@@ -132,7 +132,8 @@ fn arrays(root: &Path) -> Verdict {
     verdict(output(&mut command(root, &words)).and_then(|questions| asked(root, &questions)))
 }
 
-/// The Python package on tensors of torch, arrays of jax and files of others, as far as these install: what is missing is skipped.
+/// Tests the Python package with tensors of torch, arrays of jax and files of others; packages that cannot be installed
+/// are skipped.
 fn package(root: &Path) -> Verdict {
     let (python, has_torch) = match libraries(root) {
         Ok(libraries) => libraries,
@@ -149,24 +150,24 @@ fn package(root: &Path) -> Verdict {
     }
 }
 
-/// Whether jax is there, or can be.
+/// Returns whether jax is installed, or can be.
 fn has_jax(root: &Path, python: &Path) -> bool {
     has(root, python, "jax")
 }
 
-/// Whether a package is there, or can be.
+/// Returns whether a package is installed, or can be.
 fn has(root: &Path, python: &Path, package: &str) -> bool {
     imported(root, python, package, package)
 }
 
-/// The same of a package whose module has another name.
+/// Returns whether a package whose module has another name is installed, or can be.
 fn imported(root: &Path, python: &Path, package: &str, module: &str) -> bool {
     let import = format!("import {module}");
     works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
         || sh(python::pip(root, python).arg(package)).is_ok()
 }
 
-/// Where oneDNN puts the elements of an array, for every tag it has.
+/// Compares the positions of an array's elements with oneDNN, for every tag it has.
 fn onednn(root: &Path) -> Verdict {
     let compiler = ["c++", "g++", "clang++"]
         .into_iter()
@@ -188,7 +189,7 @@ fn onednn(root: &Path) -> Verdict {
     verdict(questions.and_then(|questions| asked(root, &questions)))
 }
 
-/// Asks `tilewright eval -` the questions, each with its answer behind a tab, and compares.
+/// Evaluates the questions with `tilewright eval -`, and compares the answers; each follows its question after a tab.
 fn asked(root: &Path, questions: &str) -> Outcome {
     let program = program::build(root, Build::Debug)?;
     let pairs: Vec<(&str, &str)> =
@@ -199,7 +200,7 @@ fn asked(root: &Path, questions: &str) -> Outcome {
     std::fs::write(&file, expressions).map_err(failed)?;
     let input = std::fs::File::open(&file).map_err(failed)?;
     let mut eval = std::process::Command::new(&program);
-    // An answer may be an error, and then the exit code says so: the lines are what is compared.
+    // An answer may be an error, which sets the exit code: only the lines are compared.
     let said = eval.args(["eval", "-"]).stdin(input).output();
     let said = said.map_err(|error| format!("{}: {error}", program.display()))?;
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
@@ -219,7 +220,7 @@ fn asked(root: &Path, questions: &str) -> Outcome {
     }
 }
 
-/// The kernels' property suite with the registers of ARM, under an emulator.
+/// Runs the kernels' property suite with ARM's vector instructions, under an emulator.
 fn neon(root: &Path) -> Verdict {
     const TRIPLE: &str = "aarch64-unknown-linux-gnu";
     const LINKER: &str = "aarch64-linux-gnu-gcc";
@@ -251,7 +252,7 @@ fn neon(root: &Path) -> Verdict {
     verdict(sh(&mut tests))
 }
 
-/// The program killed and its calls failed, one by one.
+/// Kills the program and makes its system calls fail, one by one.
 fn faults(root: &Path) -> Verdict {
     if !works(&mut command(root, &["strace", "-o", "/dev/null", "true"])) {
         return Verdict::Skipped("strace is not installed, or may not trace here".into());
@@ -267,22 +268,22 @@ fn faults(root: &Path) -> Verdict {
     }
 }
 
-/// A check that something here may be missing for.
+/// Runs a check, or skips it if something is missing here.
 fn unless(lacks: Option<String>, check: impl FnOnce() -> Outcome) -> Verdict {
     lacks.map_or_else(|| verdict(check()), Verdict::Skipped)
 }
 
-/// The folders that hold all `unsafe` code, interpreted.
+/// Interprets the folders that contain all `unsafe` code.
 fn miri(root: &Path) -> Verdict {
     unless(memory::miri_lacks(root), || memory::miri(root))
 }
 
-/// The tests of the crates that move data, by a sanitizer of a nightly compiler.
+/// Runs the tests of the crates that move data with a sanitizer of a nightly compiler.
 fn sanitizer(root: &Path, sanitizer: Sanitizer) -> Verdict {
     unless(memory::sanitizers_lack(root), || sanitizer.tests(root))
 }
 
-/// The tests of the Python package by the address sanitizer, those with torch and jax as far as these install.
+/// Runs the tests of the Python package with the address sanitizer, those with torch and jax if they can be installed.
 fn sanitized_package(root: &Path) -> Verdict {
     if let Some(why) = memory::sanitizers_lack(root) {
         return Verdict::Skipped(why);
@@ -297,20 +298,20 @@ fn sanitized_package(root: &Path) -> Verdict {
     })
 }
 
-/// A million random jobs against a naive loop.
+/// Runs a million random jobs against a naive loop.
 fn relayout(root: &Path) -> Verdict {
     let words =
         ["cargo", "test", "--package", "tilewright-files", "--test", "all", "differential::"];
     let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
     let mut jobs = command(root, &words);
-    // A seed that is set, and a number of jobs, are the caller's.
+    // A seed or a number of jobs in the environment takes precedence.
     if std::env::var_os("TILEWRIGHT_JOBS").is_none() {
         jobs.env("TILEWRIGHT_JOBS", "1000000");
     }
     verdict(sh(&mut jobs))
 }
 
-/// A million mutations and a million relayouts.
+/// Checks a million mutations and a million relayouts.
 fn fingerprint(root: &Path) -> Verdict {
     let words =
         ["cargo", "test", "--package", "tilewright-fingerprint", "--test", "all", "mutations::"];
@@ -322,7 +323,7 @@ fn fingerprint(root: &Path) -> Verdict {
     verdict(sh(&mut jobs))
 }
 
-/// Pairs of placements, resharded and compared with a gather.
+/// Reshards pairs of placements, and compares them with a gather.
 fn placements(root: &Path) -> Verdict {
     let words = ["cargo", "test", "--package", "tilewright-reshard", "--test", "all", "pairs::"];
     let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
@@ -333,20 +334,20 @@ fn placements(root: &Path) -> Verdict {
     verdict(sh(&mut pairs))
 }
 
-/// Bank conflicts and their least fixes, against brute force.
+/// Compares bank conflicts and their smallest fixes with brute force.
 fn banks(root: &Path) -> Verdict {
     let words = ["cargo", "test", "--package", "tilewright-banks", "--test", "all"];
     verdict(sh(command(root, &words).env("TILEWRIGHT_BANKS", "all")))
 }
 
-/// What is read, searched by coverage.
+/// Fuzzes the readers, guided by coverage.
 fn fuzz(root: &Path, searched: &Searched) -> Verdict {
     let lacks = "no nightly toolchain for Linux on x86-64 here";
     let lacks = (!fuzz::is_possible(root)).then(|| lacks.to_owned());
     unless(lacks, || fuzz::run(root, &searched.target, searched.seconds))
 }
 
-/// The program on a kilobyte of hostile text: with optimisation, and with its checks.
+/// Runs the program on a kilobyte of hostile text, optimised and with debug checks.
 fn bounds(root: &Path) -> Verdict {
     verdict(
         program::build(root, Build::Checked)
@@ -354,7 +355,7 @@ fn bounds(root: &Path) -> Verdict {
     )
 }
 
-/// Files with changed headers, read by the reference readers and here.
+/// Compares the reference readers with ours on files with changed headers.
 fn readers(root: &Path) -> Verdict {
     let python = match pinned(root) {
         Ok(python) => python,

@@ -1,10 +1,10 @@
-//! Machines other than this one, and the oldest compiler: whether the code compiles there.
+//! Checks that the code compiles for other machines, and with the oldest compiler.
 
 use std::path::Path;
 
 use crate::shell::{Outcome, command, metadata, run as sh, target, works};
 
-/// Targets that the code compiles for. It is tested on Linux alone.
+/// Targets for which the code compiles. It is tested on Linux alone.
 pub(crate) const TARGETS: [&str; 5] = [
     "aarch64-unknown-linux-gnu",
     "x86_64-apple-darwin",
@@ -13,10 +13,10 @@ pub(crate) const TARGETS: [&str; 5] = [
     "x86_64-pc-windows-gnu",
 ];
 
-/// Members that need an interpreter or a browser, or are tools of ours.
+/// Members that need an interpreter or a browser, or are internal tools.
 const NOT_FOR_ALL: [&str; 3] = ["tilewright-py", "tilewright-web", "xtask"];
 
-/// Whether the standard library of a target is here, or can be fetched.
+/// Checks that the standard library of a target is installed, or can be fetched.
 pub(crate) fn has(root: &Path, triple: &str) -> Outcome {
     match works(&mut command(root, &["rustup", "target", "add", triple])) {
         true => Ok(()),
@@ -24,7 +24,7 @@ pub(crate) fn has(root: &Path, triple: &str) -> Outcome {
     }
 }
 
-/// Checks the libraries and the program for a target. Nothing is linked, so no linker of that system is needed.
+/// Checks the libraries and the program for a target. It does not link, so it needs no linker of that system.
 pub(crate) fn check(root: &Path, triple: &str) -> Outcome {
     let folder = target(root)?.join("oracles/platforms");
     let words = ["cargo", "check", "--workspace", "--quiet", "--target", triple];
@@ -32,14 +32,14 @@ pub(crate) fn check(root: &Path, triple: &str) -> Outcome {
     sh(without(&mut check, &NOT_FOR_ALL).env("CARGO_TARGET_DIR", folder))
 }
 
-/// The oldest compiler that `Cargo.toml` promises.
+/// Returns the oldest compiler that `Cargo.toml` promises.
 pub(crate) fn oldest(root: &Path) -> Outcome<String> {
     let metadata = metadata(root)?;
     let version = metadata["packages"][0]["rust_version"].as_str();
     version.map(str::to_owned).ok_or_else(|| "Cargo.toml has no `rust-version`".into())
 }
 
-/// Whether a compiler of this version is here, or can be installed.
+/// Checks that a compiler of this version is installed, or can be.
 pub(crate) fn has_compiler(root: &Path, version: &str) -> Outcome {
     let words = ["rustup", "toolchain", "install", version, "--profile", "minimal"];
     match works(&mut command(root, &words)) {
@@ -48,7 +48,7 @@ pub(crate) fn has_compiler(root: &Path, version: &str) -> Outcome {
     }
 }
 
-/// Checks every crate that is handed out with the compiler of this version.
+/// Checks every published crate with the compiler of this version.
 pub(crate) fn check_with(root: &Path, version: &str) -> Outcome {
     let folder = target(root)?.join("oracles/oldest");
     let words = ["rustup", "run", version, "cargo", "check", "--workspace", "--quiet"];

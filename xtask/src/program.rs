@@ -1,4 +1,4 @@
-//! The program, built for the commands that run it.
+//! Builds the program for the commands that run it.
 
 use std::{
     env,
@@ -10,16 +10,16 @@ use crate::shell::{Outcome, command, run, target};
 /// A way to build the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Build {
-    /// With debug checks, as fast as possible to compile.
+    /// With debug checks, the fastest to compile.
     Debug,
-    /// With debug checks, and optimised, as tests are.
+    /// With debug checks and optimised, as in tests.
     Checked,
-    /// As it is handed out.
+    /// The published build.
     Release,
 }
 
 impl Build {
-    /// The name of the profile, and of its folder.
+    /// Returns the name of the profile, and of its folder.
     fn profile(self) -> (&'static str, &'static str) {
         match self {
             Build::Debug => ("dev", "debug"),
@@ -31,8 +31,8 @@ impl Build {
 
 /// Builds the program and returns its path.
 ///
-/// Cargo gives the selected packages the same features of every dependency. The Python package is selected too, so a wheel
-/// that is built later compiles its own crate only.
+/// Cargo gives the selected packages the same features of every dependency. The Python package is selected too, so a
+/// wheel that is built later only compiles its own crate.
 pub(crate) fn build(root: &Path, build: Build) -> Outcome<PathBuf> {
     let (profile, folder) = build.profile();
     let packages = ["--package", "tilewright-cli", "--package", "tilewright-py"];

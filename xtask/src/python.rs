@@ -8,12 +8,13 @@ use std::{
 
 use crate::shell::{Outcome, command, run, works};
 
-/// The oldest Python the pinned packages run on, with what a virtual environment needs.
+/// A program that checks for the oldest Python that supports the pinned packages, with the modules that a virtual
+/// environment needs.
 const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
 
-/// The interpreter of a virtual environment in `folder` that holds what `pins` lists.
+/// Returns the interpreter of a virtual environment in `folder` with the packages of `pins`.
 ///
-/// An environment made from the same pins is taken as it is; any other is made anew.
+/// An environment made from the same pins is reused; any other is made anew.
 pub(crate) fn venv(root: &Path, folder: &Path, pins: &Path) -> Outcome<PathBuf> {
     let wanted =
         fs::read_to_string(pins).map_err(|error| format!("{}: {error}", pins.display()))?;
@@ -31,29 +32,28 @@ pub(crate) fn venv(root: &Path, folder: &Path, pins: &Path) -> Outcome<PathBuf> 
     Ok(python)
 }
 
-/// `pip install` in the environment of `python`; the packages are yet to be named.
+/// Returns `pip install` in the environment of `python`, without packages.
 pub(crate) fn pip(root: &Path, python: &Path) -> Command {
     let mut pip = command(root, &[&*python.to_string_lossy(), "-m", "pip", "install", "--quiet"]);
     pip.args(["--no-input", "--disable-pip-version-check", "--only-binary", ":all:"]);
     pip
 }
 
-/// Installs torch: from the index of builds without CUDA, a tenth of the size; failing that, from the usual
-/// one.
+/// Installs torch: from the index of builds without CUDA, a tenth of the size, or from the usual one if that fails.
 pub(crate) fn torch(root: &Path, python: &Path) -> bool {
     let small = ["--retries", "0", "--index-url", "https://download.pytorch.org/whl/cpu", "torch"];
     let sources = [&small[..], &["torch"]];
     sources.into_iter().any(|words| run(pip(root, python).args(words)).is_ok())
 }
 
-/// The check of `tests/python` with the built `program`.
+/// Returns the check of `tests/python` with the built `program`.
 pub(crate) fn check(root: &Path, python: &Path, program: &Path) -> Command {
     let mut check = command(root, &[&*python.to_string_lossy(), "tests/python/check_reference.py"]);
     check.arg(program).env("PYTHONDONTWRITEBYTECODE", "1");
     check
 }
 
-/// The first Python on the path that is new enough.
+/// Returns the first Python on the path that is new enough.
 pub(crate) fn system(root: &Path) -> Outcome<&'static str> {
     let names = ["python3", "python3.11", "python3.12", "python3.13", "python"];
     let found = names.into_iter().find(|name| works(&mut command(root, &[*name, "-c", PROBE])));

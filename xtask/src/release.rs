@@ -1,5 +1,5 @@
-//! What is handed out: packages that are complete, features that build alone, and dependencies whose licences
-//! and advisories are known.
+//! Checks of what is published: packages are complete, features build alone, and dependencies have known licences and
+//! no advisories.
 
 use std::{collections::BTreeSet, env, fs, path::Path, process::Command};
 
@@ -8,7 +8,7 @@ use crate::{
     shell::{Outcome, command, output, run as sh, target, works},
 };
 
-/// Members that are on no registry of crates.
+/// Members that are not published on a registry of crates.
 const UNPUBLISHED: [&str; 3] = ["tilewright-py", "tilewright-web", "xtask"];
 
 /// The features of the facade, each of which builds without the others.
@@ -26,14 +26,14 @@ const FEATURES: [&str; 11] = [
     "device",
 ];
 
-/// The most crates that are built by those who only read and print layouts.
+/// The most crates that a user who only reads and prints layouts has to build.
 const MOST_CRATES: usize = 12;
 
-/// The texts of the licences, which every package holds.
+/// The texts of the licences, which every package contains.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
-/// Packs every crate that is published: its metadata is whole, and so are the files that it is made of. With
-/// `build`, each is also built from its package alone.
+/// Packs every published crate: its metadata and its files are complete. With `build`, each is also built from its
+/// package alone.
 pub(crate) fn packages(root: &Path, build: bool) -> Outcome {
     let folder = root.join("crates");
     let entries =
@@ -56,10 +56,9 @@ pub(crate) fn packages(root: &Path, build: bool) -> Outcome {
     sh(&mut pack)
 }
 
-/// Lints the facade and its tests, without features and with each, and finds broken links of its documentation; so without
-/// features XLA's model and the notations. Runs the
-/// examples of the documentation and counts the crates without features. Checks the program with its own features,
-/// without those of the Python package.
+/// Lints the facade and its tests without features and with each, and finds broken links in its documentation; also
+/// XLA's model and the notations without features. Runs the examples of the documentation, and counts the crates
+/// without features. Checks the program with its own features, without those of the Python package.
 pub(crate) fn features(root: &Path) -> Outcome {
     let facade = ["--package", "tilewright", "--no-default-features"];
     let lint = |targets: &str, package: &str, feature: &str| {
@@ -91,12 +90,12 @@ pub(crate) fn features(root: &Path) -> Outcome {
     ))
 }
 
-/// The crates in the output of `cargo tree`, each once.
+/// Returns the crates in the output of `cargo tree`, each once.
 fn crates(tree: &str) -> BTreeSet<&str> {
     tree.lines().filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty()).collect()
 }
 
-/// Checks licences, versions and sources of all dependencies, as `deny.toml` says.
+/// Checks licences, versions and sources of all dependencies, as `deny.toml` requires.
 pub(crate) fn licences(root: &Path) -> Outcome {
     sh(deny(root)?.args(["check", "licenses", "bans", "sources"]))
 }
@@ -106,19 +105,19 @@ pub(crate) fn advisories(root: &Path) -> Outcome {
     sh(deny(root)?.args(["check", "advisories"]))
 }
 
-/// Whether the database of advisories can be had.
+/// Checks that the database of advisories can be fetched.
 pub(crate) fn has_advisories(root: &Path) -> Outcome {
     let fetched = deny(root).is_ok_and(|mut deny| works(deny.args(["fetch", "db"])));
     let says = "the database of advisories cannot be fetched from github.com";
     if fetched { Ok(()) } else { Err(says.into()) }
 }
 
-/// Whether cargo-deny is here, or can be fetched.
+/// Checks that cargo-deny is installed, or can be fetched.
 pub(crate) fn has_deny(root: &Path) -> Outcome {
     deny(root).map(|_| ())
 }
 
-/// cargo-deny: on the path, or in an environment of its own.
+/// Returns cargo-deny: from the path, or from a separate environment.
 fn deny(root: &Path) -> Outcome<Command> {
     if works(&mut command(root, &["cargo-deny", "--version"])) {
         return Ok(command(root, &["cargo-deny"]));
@@ -135,7 +134,7 @@ fn deny(root: &Path) -> Outcome<Command> {
 /// The version of cargo-semver-checks.
 const SEMVER_CHECKS: &str = "0.51.0";
 
-/// The commit of the last release, a tag `v…`, or the one that `TILEWRIGHT_BASE` names.
+/// Returns the commit of the last release, a tag `v…`, or the one in `TILEWRIGHT_BASE`.
 pub(crate) fn last(root: &Path) -> Outcome<String> {
     if let Ok(base) = env::var("TILEWRIGHT_BASE") {
         return Ok(base);
@@ -150,8 +149,8 @@ pub(crate) fn has_semver_checks(root: &Path) -> Outcome {
     semver_checks(root).map(|_| ())
 }
 
-/// Compares the public items of each published crate with those of a commit: a change that breaks users needs a version
-/// that says so.
+/// Compares the public items of each published crate with those of a commit: a change that breaks users needs a
+/// corresponding version.
 pub(crate) fn compatible(root: &Path, base: &str) -> Outcome {
     let mut check = semver_checks(root)?;
     check.args(["semver-checks", "--workspace", "--baseline-rev", base]);
@@ -161,7 +160,7 @@ pub(crate) fn compatible(root: &Path, base: &str) -> Outcome {
     sh(&mut check)
 }
 
-/// cargo-semver-checks: on the path, or in a folder of its own.
+/// Returns cargo-semver-checks: from the path, or from a separate folder.
 fn semver_checks(root: &Path) -> Outcome<Command> {
     if works(&mut command(root, &["cargo-semver-checks", "semver-checks", "--version"])) {
         return Ok(command(root, &["cargo-semver-checks"]));

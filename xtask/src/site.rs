@@ -1,9 +1,9 @@
-//! `cargo xtask site`: documents, generated references, the crates' documentation and the page in the browser as one
-//! folder of files, in the build folder's `site`.
+//! `cargo xtask site`: builds documents, generated references, the crates' documentation and the page in the browser as
+//! one folder of files, in the build folder's `site`.
 //!
-//! `xtask/site` has the generator: `build.py` stages the documents and makes the generated pages from the program's own
-//! tables, and Zensical turns them into the site. `mkdocs.yml` is the navigation. Nothing is fetched when the site is
-//! read. `cargo xtask tidy` checks links and navigation without building anything.
+//! The generator is in `xtask/site`: `build.py` stages the documents and makes the generated pages from the program's
+//! own tables, and Zensical turns them into the site. `mkdocs.yml` is the navigation. Readers of the site fetch nothing
+//! from other places. `cargo xtask tidy` checks links and navigation without building anything.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use crate::{
     web,
 };
 
-/// What the site has beside the documents and the generated pages.
+/// The parts of the site other than the documents and the generated pages.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct Parts {
     /// Leaves the page out, which is built first where it is absent or older than its sources
@@ -30,7 +30,7 @@ pub(crate) struct Parts {
     without_crates: bool,
 }
 
-/// Builds what the site takes in, and the site.
+/// Builds the parts of the site, and the site.
 pub(crate) fn run(root: &Path, parts: Parts) -> Outcome {
     let program = program::build(root, Build::Debug)?;
     let web = root.join("web");
@@ -50,7 +50,8 @@ pub(crate) fn run(root: &Path, parts: Parts) -> Outcome {
     Ok(())
 }
 
-/// The documents and the references that `program` makes; with `page` the page of the browser in this folder.
+/// Builds the documents and the references that `program` generates; with `page`, the page of the browser in this
+/// folder.
 pub(crate) fn build(root: &Path, program: &Path, page: Option<PathBuf>) -> Outcome {
     let target = target(root)?;
     let pins = root.join("xtask/site/requirements.txt");
@@ -81,13 +82,13 @@ fn document(root: &Path, folder: &Path) -> Outcome {
     sh(&mut command(root, &words))
 }
 
-/// Whether the page has to be built: there is none, or one of its sources is newer than all of it.
+/// Returns whether the page must be built: it does not exist, or one of its sources is newer.
 fn is_old(root: &Path) -> bool {
     let page = newest(&root.join("web/dist/index.html"));
     page.is_none() || ["web/src", "crates"].iter().any(|source| newest(&root.join(source)) > page)
 }
 
-/// When a file was written, or the newest of all that is in a folder.
+/// Returns the modification time of a file, or the newest in a folder.
 fn newest(path: &Path) -> Option<SystemTime> {
     if path.is_file() {
         return fs::metadata(path).ok()?.modified().ok();
@@ -96,7 +97,7 @@ fn newest(path: &Path) -> Option<SystemTime> {
     within.filter_map(|entry| newest(&entry.path())).max()
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with its contents.
 fn copy(from: &Path, to: &Path) -> Outcome {
     let failed = |error| format!("{}: {error}", from.display());
     fs::create_dir_all(to).map_err(failed)?;

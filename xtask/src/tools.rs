@@ -1,4 +1,4 @@
-//! The tools that steps need beside Rust: whether they are here, and how they are fetched.
+//! The tools that steps need in addition to Rust: finds or fetches them.
 
 use std::path::Path;
 
@@ -8,23 +8,23 @@ use crate::{
     web,
 };
 
-/// A tool that a step cannot do without.
+/// A tool that a step needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tool {
-    /// From 3.11 on, with what a virtual environment needs.
+    /// Python from 3.11 on, with the modules that a virtual environment needs.
     Python,
-    /// From 20 on, with npm.
+    /// Node from 20 on, with npm.
     Node,
-    /// A compiler with a standard library for browsers.
+    /// A Rust compiler with a standard library for browsers.
     Wasm,
     Browser,
 }
 
-/// Whether this Node is new enough.
+/// A program that checks that this Node is new enough.
 const NODE: &str = "process.exit(Number(process.versions.node.split('.')[0]) < 20 ? 1 : 0)";
 
 impl Tool {
-    /// Finds the tool, or fetches it where that is possible; the error names what is missing.
+    /// Finds the tool, or fetches it if possible; the error names the missing part.
     pub(crate) fn fetch(self, root: &Path) -> Outcome {
         match self {
             Tool::Python => python::system(root).map(|_| ()),
@@ -40,7 +40,7 @@ impl Tool {
         }
     }
 
-    /// The first of some tools that is neither here nor can be fetched, as a sentence.
+    /// Returns a sentence about the first of some tools that is missing and cannot be fetched.
     pub(crate) fn missing(tools: &[Tool], root: &Path) -> Option<String> {
         tools.iter().find_map(|tool| tool.fetch(root).err())
     }

@@ -1,16 +1,15 @@
-//! `cargo xtask bench --against OLD`: two builds of the program, case by case, in turns.
+//! `cargo xtask bench --against OLD`: compares two builds of the program, case by case, in alternation.
 //!
-//! Each turn starts one program and then the other, so that the two measure a case within seconds, and who is
-//! first changes from turn to turn. A turn's ratio is new time over old time, each the median of its
-//! process; a case's ratio is the median over the turns. The times themselves are compared, not their ratios
-//! to memcpy, whose own noise would come on top: both programs are measured on the same machine at the same
-//! time. Cases that look slower are measured again, twice as often, and only the second answer counts: of
-//! many cases some look slower by chance. Beside the median stands the ratio of the least times, which says
-//! more where other work disturbs the machine.
+//! Each turn starts one program and then the other, so that the two measure a case within seconds; which one is first
+//! alternates from turn to turn. A turn's ratio is new time over old time, each the median of its process; a case's
+//! ratio is the median over the turns. The times themselves are compared, not their ratios to memcpy, which would add
+//! memcpy's noise: both programs are measured on the same machine at the same time. Cases that seem slower are measured
+//! again, twice as often, and only the second result counts, because some of many cases seem slower by chance. The
+//! output also has the ratio of the least times, which is more reliable if other work disturbs the machine.
 //!
-//! One process for both would be better still, for they would share buffers, and with them the pages the
-//! system happened to give; but an earlier build is a program and no library. What pages do is noise here,
-//! and the turns, which all start anew, average it.
+//! One process for both would be better still, because they would share buffers, and with them the pages that the
+//! system happened to assign; but an earlier build is a program, not a library. The effect of pages is noise here, and
+//! it averages out over the turns, which all start new processes.
 
 use std::{collections::BTreeMap, env, fmt::Write as _, path::Path, process::ExitCode};
 
@@ -19,17 +18,17 @@ use serde_json::{Value, json};
 use super::read;
 use crate::shell::{Outcome, command, output};
 
-/// Slower by more than this is said.
+/// Cases that are slower by more than this are reported.
 const SLOWER: f64 = 1.03;
 
-/// What is compared.
+/// The builds to compare.
 pub(super) struct Builds<'a> {
     pub(super) root: &'a Path,
     pub(super) old: &'a Path,
     pub(super) new: &'a Path,
-    /// How often both are started for a case.
+    /// The number of times that both are started for a case.
     pub(super) times: usize,
-    /// `--quick`, `--size` and `--threads`, as they were said.
+    /// `--quick`, `--size` and `--threads`, as they were given.
     pub(super) options: Vec<&'a str>,
     pub(super) names: Vec<&'a str>,
 }
@@ -41,7 +40,7 @@ type Key = (String, u64);
 type Turns = BTreeMap<Key, Vec<(f64, f64)>>;
 
 impl Builds<'_> {
-    /// Measures, prints, and says which are slower.
+    /// Measures, prints, and reports the slower cases.
     pub(super) fn compare(&self, is_json: bool) -> Outcome<ExitCode> {
         let mut all = Turns::new();
         for case in self.cases()? {
@@ -62,7 +61,7 @@ impl Builds<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The names of the cases that both builds have.
+    /// Returns the names of the cases that both builds have.
     fn cases(&self) -> Outcome<Vec<String>> {
         let listed = |program: &Path| -> Outcome<Vec<String>> {
             let mut list = command(self.root, &[&*program.to_string_lossy(), "bench", "--list"]);
@@ -74,7 +73,7 @@ impl Builds<'_> {
         Ok(new.into_iter().filter(|name| old.contains(name)).collect())
     }
 
-    /// Both builds on one case, `times` times.
+    /// Measures both builds on one case, `times` times.
     fn turns(&self, case: &str, times: usize) -> Outcome<Turns> {
         let mut all = Turns::new();
         for turn in 0..times {
@@ -97,7 +96,7 @@ impl Builds<'_> {
         Ok(all)
     }
 
-    /// One program, started once.
+    /// Starts one program once.
     fn once(&self, program: &Path, case: &str) -> Outcome<BTreeMap<Key, f64>> {
         let mut bench = command(self.root, &[&*program.to_string_lossy(), "bench", case, "--json"]);
         let answer = read(&output(bench.args(&self.options))?)?;
@@ -105,7 +104,7 @@ impl Builds<'_> {
     }
 }
 
-/// The names in a list, without their sizes, each once.
+/// Returns the names in a list, without their sizes, each once.
 fn definitions(listed: &Value) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for case in listed["cases"].as_array().into_iter().flatten() {
@@ -117,7 +116,7 @@ fn definitions(listed: &Value) -> Vec<String> {
     names
 }
 
-/// The seconds of one case by size and threads; the program also measured those whose name this is part of.
+/// Returns the seconds of one case by size and threads; the program also measured cases whose names contain this one.
 fn seconds(answer: &Value, case: &str) -> BTreeMap<Key, f64> {
     let rows = answer["cases"].as_array().into_iter().flatten();
     let of = |row: &Value| {
@@ -127,7 +126,7 @@ fn seconds(answer: &Value, case: &str) -> BTreeMap<Key, f64> {
     rows.filter_map(of).collect()
 }
 
-/// New time over old: the median of the turns.
+/// Returns new time over old: the median of the turns.
 fn ratio(pairs: &[(f64, f64)]) -> f64 {
     let mut ratios: Vec<f64> = pairs.iter().map(|(old, new)| new / old).collect();
     ratios.sort_by(f64::total_cmp);
@@ -148,13 +147,13 @@ fn line((name, threads): &Key, pairs: &[(f64, f64)]) -> String {
     )
 }
 
-/// The least new time over the least old one.
+/// Returns the least new time over the least old one.
 fn of_least(pairs: &[(f64, f64)]) -> f64 {
     let least = |time: fn(&(f64, f64)) -> f64| pairs.iter().map(time).fold(f64::NAN, f64::min);
     least(|pair| pair.1) / least(|pair| pair.0)
 }
 
-/// The mean by size and threads, and the cases that are slower.
+/// Returns the mean by size and threads, and the slower cases.
 fn short(all: &Turns) -> String {
     let mut text = String::new();
     for ((size, threads), mean, count) in means(all) {
@@ -179,7 +178,7 @@ fn slower(all: &Turns) -> Vec<(&Key, &Vec<(f64, f64)>)> {
     all.iter().filter(|(_, pairs)| ratio(pairs) > SLOWER).collect()
 }
 
-/// The geometric mean of the ratios and their number, by size and threads.
+/// Returns the geometric mean of the ratios and their number, by size and threads.
 fn means(all: &Turns) -> Vec<(Key, f64, usize)> {
     let mut groups: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
     for ((name, threads), pairs) in all {

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: the program's own benchmark, built for speed; with other libraries or an earlier
-//! build beside it, and recorded, if asked.
+//! `cargo xtask bench`: runs the program's own benchmark, built for speed, optionally together with other libraries or
+//! an earlier build, and records the results if requested.
 
 mod against;
 mod record;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::program::{self, Build};
 use crate::shell::{Outcome, command, target};
 
-/// What is measured, and what becomes of it.
+/// The arguments of the benchmark.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only the cases that have one of these in their name
@@ -71,7 +71,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The words that choose cases, which all programs understand.
+    /// Returns the words that choose cases, which all programs understand.
     fn choice(&self) -> Vec<&str> {
         let mut words: Vec<&str> = Vec::new();
         words.extend(self.quick.then_some("--quick"));
@@ -80,7 +80,7 @@ impl Args {
         words
     }
 
-    /// The other words of the program, which other programs do not understand.
+    /// Returns the other words of the program, which other programs do not understand.
     fn more(&self) -> Vec<&str> {
         let mut words: Vec<&str> = Vec::new();
         words.extend(self.threads.iter().flat_map(|threads| ["--threads", threads]));
@@ -93,7 +93,7 @@ impl Args {
         words
     }
 
-    /// The builds to compare, in the words both understand.
+    /// Returns the builds to compare, with the words that both understand.
     fn builds<'a>(&'a self, root: &'a Path, old: &'a Path, new: &'a Path) -> against::Builds<'a> {
         let mut options: Vec<&str> = Vec::new();
         options.extend(self.quick.then_some("--quick"));
@@ -104,7 +104,7 @@ impl Args {
     }
 }
 
-/// Measures, and hands on the program's exit code.
+/// Measures, and returns the program's exit code.
 pub(crate) fn run(root: &Path, args: &Args) -> ExitCode {
     measured(root, args).unwrap_or_else(|message| {
         eprintln!("xtask: {message}");
@@ -153,7 +153,7 @@ fn measured(root: &Path, args: &Args) -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The program that was named, or the one built now.
+/// Returns the given program, or builds one.
 fn program(root: &Path, args: &Args) -> Outcome<PathBuf> {
     if let Some(program) = &args.program {
         return absolute(program);

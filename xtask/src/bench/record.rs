@@ -1,4 +1,4 @@
-//! The record: results by machine and date, as JSON and as a table to read.
+//! The record: results by machine and date, as JSON and as a readable table.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::table;
 use crate::shell::Outcome;
 
-/// Writes `bench/record/MACHINE-DATE.json` and `.md`, or `MACHINE-DATE-rivals` of other libraries.
+/// Writes `bench/record/MACHINE-DATE.json` and `.md`, or `MACHINE-DATE-rivals` for other libraries.
 pub(super) fn write(root: &Path, result: &Value) -> Outcome {
     let folder = root.join("bench/record");
     let machine = &result["machine"];
@@ -29,19 +29,19 @@ pub(super) fn write(root: &Path, result: &Value) -> Outcome {
     Ok(())
 }
 
-/// Small letters and digits, anything else one hyphen.
+/// Converts a text to lower-case letters and digits; runs of other characters become one hyphen.
 fn slug(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
 
-/// The date, by UTC, as `2026-11-21`.
+/// Returns the date in UTC, as `2026-11-21`.
 pub(crate) fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     date(since.as_secs() / 86_400)
 }
 
-/// The date of a day counted from 1970-01-01: years begin in March, so that leap days end them.
+/// Returns the date of a day counted from 1970-01-01: years begin in March, so leap days are at their end.
 fn date(day: u64) -> String {
     let day = day + 719_468;
     let (era, day) = (day / 146_097, day % 146_097);

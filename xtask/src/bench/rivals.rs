@@ -1,4 +1,4 @@
-//! Other libraries on the same cases. What does not install or build is skipped, and it says why.
+//! Other libraries on the same cases. A library that cannot be installed or built is skipped, with the reason.
 
 use std::{fs, path::Path, process::ExitCode};
 
@@ -10,10 +10,10 @@ use crate::{
     shell::{Outcome, command, output, run as sh},
 };
 
-/// What Python libraries are asked for; each is skipped on its own.
+/// The Python libraries to install; each is skipped independently.
 const PACKAGES: [&str; 2] = ["jax", "torch"];
 
-/// The rows of all libraries that run.
+/// Returns the rows of all libraries that run.
 pub(super) fn rows(root: &Path, folder: &Path, program: &Path, choice: &[&str]) -> Vec<Value> {
     let mut rows = Vec::new();
     let environment = environment(root, folder);
@@ -36,7 +36,7 @@ pub(super) fn rows(root: &Path, folder: &Path, program: &Path, choice: &[&str]) 
     rows
 }
 
-/// NumPy and torch on random cases, each case in turns with the program.
+/// Measures NumPy and torch on random cases, each case alternating with the program.
 pub(super) fn random(root: &Path, program: &Path, args: &Args, count: &str) -> Outcome<ExitCode> {
     let folder = crate::shell::target(root)?.join("bench");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -62,7 +62,7 @@ pub(super) fn random(root: &Path, program: &Path, args: &Args, count: &str) -> O
     Ok(ExitCode::SUCCESS)
 }
 
-/// The program of `bench/rivals`, with hptt if that builds.
+/// Builds the program of `bench/rivals`, with hptt if that can be built.
 fn crates(
     root: &Path,
     folder: &Path,
@@ -74,7 +74,7 @@ fn crates(
     let build = |more: &[&str]| {
         let mut cargo = command(&place, &["cargo", "build", "--release", "--quiet"]);
         cargo.args(more).env("CARGO_TARGET_DIR", folder.join("rivals"));
-        // Rivals use what this machine has, as relayout does.
+        // Rivals use all instructions of this machine, as relayout does.
         cargo.env("RUSTFLAGS", "-C target-cpu=native");
         cargo.envs(cmake.map(|cmake| ("CMAKE", cmake)));
         sh(&mut cargo)
@@ -88,14 +88,14 @@ fn crates(
     cases(&out)
 }
 
-/// An environment with NumPy.
+/// Returns an environment with NumPy.
 fn environment(root: &Path, folder: &Path) -> Outcome<std::path::PathBuf> {
     let pins = folder.join("requirements.txt");
     fs::write(&pins, "numpy\n").map_err(|error| format!("{}: {error}", pins.display()))?;
     python::venv(root, &folder.join("venv"), &pins)
 }
 
-/// cmake from the package index, if it is not on the path.
+/// Returns cmake from the package index, if it is not on the path.
 fn cmake(root: &Path, python: &Path) -> Option<std::path::PathBuf> {
     if crate::shell::works(&mut command(root, &["cmake", "--version"])) {
         return None;
@@ -104,7 +104,7 @@ fn cmake(root: &Path, python: &Path) -> Option<std::path::PathBuf> {
     Some(python.with_file_name("cmake"))
 }
 
-/// `bench/rivals.py` with one thread, then with all.
+/// Runs `bench/rivals.py` with one thread, then with all.
 fn libraries(
     root: &Path,
     folder: &Path,

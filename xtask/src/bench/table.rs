@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Ahead of a rival by this much less counts as even.
+/// A lead over a rival below this ratio counts as a tie.
 const TIE: f64 = 0.97;
 
-/// The results as Markdown.
+/// Returns the results as Markdown.
 pub(super) fn markdown(result: &Value) -> String {
     let rivals = list(&result["rivals"]);
     let names = names(rivals);
@@ -57,7 +57,7 @@ pub(super) fn markdown(result: &Value) -> String {
     text
 }
 
-/// The machine, and what it comes to.
+/// Returns the machine, and a summary.
 fn head(result: &Value) -> String {
     let machine = &result["machine"];
     let vectors: Vec<&str> = list(&machine["vectors"]).iter().filter_map(Value::as_str).collect();
@@ -82,7 +82,7 @@ fn head(result: &Value) -> String {
     text
 }
 
-/// The rivals, in the order in which they first appear.
+/// Returns the rivals, in the order in which they first appear.
 fn names(rivals: &[Value]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for rival in rivals {

@@ -1,27 +1,27 @@
-//! What is handed out: packages, the compilers and systems it is for, wheels.
+//! Checks of what is published: packages, the compilers and systems they support, wheels.
 
 use std::path::Path;
 
 use super::{Verdict, verdict};
 use crate::{platforms, python, release, wheel};
 
-/// The licences, versions and sources of all dependencies.
+/// Checks the licences, versions and sources of all dependencies.
 pub(super) fn licences(root: &Path) -> Verdict {
     release::has_deny(root).map_or_else(Verdict::Skipped, |()| verdict(release::licences(root)))
 }
 
-/// The advisories against dependencies, whose database is not on the registry.
+/// Checks the advisories against dependencies, whose database is not on the registry.
 pub(super) fn advisories(root: &Path) -> Verdict {
     let here = release::has_deny(root).and_then(|()| release::has_advisories(root));
     here.map_or_else(Verdict::Skipped, |()| verdict(release::advisories(root)))
 }
 
-/// Every crate built from its package alone.
+/// Builds every crate from its package alone.
 pub(super) fn packages(root: &Path) -> Verdict {
     verdict(release::packages(root, true))
 }
 
-/// The oldest compiler that is promised.
+/// Checks the oldest compiler that is promised.
 pub(super) fn msrv(root: &Path) -> Verdict {
     let version = match platforms::oldest(root) {
         Ok(version) => version,
@@ -31,7 +31,7 @@ pub(super) fn msrv(root: &Path) -> Verdict {
     here.map_or_else(Verdict::Skipped, |()| verdict(platforms::check_with(root, &version)))
 }
 
-/// The public items of every crate, compared with those of the last release.
+/// Compares the public items of every crate with those of the last release.
 pub(super) fn api(root: &Path) -> Verdict {
     match release::last(root) {
         Err(why) => Verdict::Skipped(why),
@@ -42,7 +42,7 @@ pub(super) fn api(root: &Path) -> Verdict {
     }
 }
 
-/// The libraries and the program checked for other systems, as far as their standard libraries can be fetched.
+/// Checks the libraries and the program for other systems whose standard libraries can be fetched.
 pub(super) fn platforms(root: &Path) -> Verdict {
     let mut missing = Vec::new();
     for triple in platforms::TARGETS {
@@ -64,7 +64,7 @@ pub(super) fn platforms(root: &Path) -> Verdict {
     }
 }
 
-/// The wheels of all machines and the source distribution, installed and used.
+/// Installs and uses the wheels of all machines and the source distribution.
 pub(super) fn wheels(root: &Path) -> Verdict {
     match python::system(root) {
         Err(why) => Verdict::Skipped(why),

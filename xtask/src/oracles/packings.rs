@@ -1,4 +1,5 @@
-//! The functions that pack and shuffle weights, of the packages that own the formats, against the named formats.
+//! Compares the functions that pack and shuffle weights, from the packages that own the formats, with the named
+//! formats.
 
 use std::{
     fs,
@@ -11,13 +12,13 @@ use crate::shell::Outcome;
 
 const FOLDER: &str = "tests/oracle/packings";
 
-/// What owns formats and is not asked, with the reason.
+/// Owners of formats that are not asked, with the reason.
 const LEFT_OUT: [(&str, &str); 2] = [
     ("triton-kernels", "another project has this name; sglang-kernel carries Triton's own"),
     ("gptqmodel", "it has no wheel, and its source compiles kernels"),
 ];
 
-/// Every owner's functions, as far as the packages are to be had.
+/// Asks every owner's functions, if the packages are available.
 pub(super) fn packings(root: &Path) -> Verdict {
     let python = match libraries(root) {
         Ok((python, true)) => python,
@@ -43,14 +44,14 @@ pub(super) fn packings(root: &Path) -> Verdict {
     }
 }
 
-/// The pinned packages, one a line.
+/// Returns the pinned packages, one for each line.
 fn requirements(root: &Path) -> Outcome<Vec<String>> {
     let path = root.join(FOLDER).join("requirements.txt");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect())
 }
 
-/// Who is asked: the interpreter with torch, and the program.
+/// The interpreter with torch, and the program.
 struct Ask<'a> {
     root: &'a Path,
     python: PathBuf,
@@ -58,7 +59,7 @@ struct Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// A package that is asked where it is installed.
+    /// Asks a package that is installed.
     fn installed(&self, package: &str) -> Outcome {
         match has(self.root, &self.python, package) {
             true => self.owner(package, None),
@@ -66,10 +67,10 @@ impl Ask<'_> {
         }
     }
 
-    /// A package whose wheel is unpacked.
+    /// Asks a package whose wheel is unpacked.
     fn unpacked(&self, requirement: &str) -> Outcome {
         let package = requirement.split('=').next().unwrap_or(requirement);
-        // Its functions for the CPU stand in files that need the compiler of those for GPUs.
+        // Its functions for the CPU are in files that need the compiler for GPUs.
         if package == "sglang-kernel" && !has(self.root, &self.python, "triton") {
             return Self::skip(package, "triton does not install here");
         }
@@ -81,7 +82,7 @@ impl Ask<'_> {
         }
     }
 
-    /// Unpacks the Python files of a wheel into a folder; else the last line of what the package installer says.
+    /// Unpacks the Python files of a wheel to a folder; the error is the last line of the package installer's output.
     fn fetched(&self, requirement: &str, folder: &Path) -> Outcome {
         let mut fetch = self.script("fetch.py");
         let said =
@@ -101,7 +102,7 @@ impl Ask<'_> {
         sh(self.script("ask.py").arg(&self.program).arg(owner).args(folder))
     }
 
-    /// A script of the folder, whose arguments are yet to be given.
+    /// Returns a command for a script of the folder, without arguments.
     fn script(&self, name: &str) -> Command {
         let python = self.python.to_string_lossy();
         command(self.root, &[&*python, "-B", &format!("{FOLDER}/{name}")])

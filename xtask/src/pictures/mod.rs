@@ -1,8 +1,9 @@
-//! `cargo xtask pictures`: the README's pictures of speed and of a terminal, drawn from a record and by the program.
+//! `cargo xtask pictures`: draws the README's pictures: the plot of speed from a record, and the recording of a
+//! terminal with the program.
 //!
-//! The plot reads a file of `bench/record/`, so its numbers are measured ones; it is drawn for light and for dark
-//! pages. The recording runs the program and keeps what it prints. With `--check` nothing is written: the files
-//! must be what would be drawn.
+//! The plot reads a file of `bench/record/`, so its numbers are measured; it is drawn for light and for dark pages. The
+//! recording runs the program and keeps its output. With `--check` nothing is written: the files must equal the
+//! pictures that would be drawn.
 
 mod plot;
 mod recording;
@@ -17,7 +18,7 @@ use crate::{
 /// The folder of the pictures.
 const FOLDER: &str = "docs/readme";
 
-/// Draws all pictures, or compares them. The program is the one at this path, or one that is built for it.
+/// Draws all pictures, or compares them. The program is the one at this path, or one that is built.
 pub(crate) fn run(root: &Path, check: bool, program: Option<&Path>) -> Outcome {
     let program = match program {
         Some(program) => program.to_path_buf(),
@@ -28,7 +29,7 @@ pub(crate) fn run(root: &Path, check: bool, program: Option<&Path>) -> Outcome {
     pictures.into_iter().try_for_each(|(name, text)| kept(root, name, &text, check))
 }
 
-/// Writes a picture, or says that the one in the folder is another.
+/// Writes a picture, or returns an error if the file in the folder differs.
 fn kept(root: &Path, name: &str, text: &str, check: bool) -> Outcome {
     let file = format!("{FOLDER}/{name}");
     let path = root.join(&file);
@@ -42,7 +43,7 @@ fn kept(root: &Path, name: &str, text: &str, check: bool) -> Outcome {
     }
 }
 
-/// A text between tags.
+/// Escapes a text between tags.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,7 +1,7 @@
-//! The plot of speed: bars of GB/s for a few cases, beside torch, NumPy and memcpy.
+//! The plot of speed: bars of GB/s for a few cases, next to torch, NumPy and memcpy.
 //!
-//! All numbers are those of one record. The bar of a library is its share of the memcpy in its own process, times
-//! the memcpy beside Tilewright: shares are comparable where GB/s of two processes are not.
+//! All numbers are from one record. The bar of a library is its ratio to memcpy in its own process, times memcpy in
+//! Tilewright's process: ratios can be compared across processes, GB/s cannot.
 
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -13,7 +13,7 @@ use crate::shell::Outcome;
 /// The record that is drawn.
 const RECORD: &str = "bench/record/amd-epyc-2-cores-2026-11-22-rivals.json";
 
-/// Cases of the record, and what readers call them. In the last two Tilewright is slowest, and behind.
+/// Cases of the record, and their titles. The last two are the slowest for Tilewright, and behind other libraries.
 const CASES: [(&str, &str); 6] = [
     ("row-to-zN-16bit/memory", "rows to Ascend NZ, 16-bit"),
     ("row-to-T8x128-2x1-16bit/memory", "rows to TPU tiles, 16-bit"),
@@ -23,12 +23,12 @@ const CASES: [(&str, &str); 6] = [
     ("padded-to-row-f32/memory", "rows out of padding, 32-bit: torch and NumPy are faster"),
 ];
 
-/// Threads of the cases: NumPy has one.
+/// The number of threads of the cases: NumPy has one.
 const THREADS: u64 = 1;
 
 const WIDTH: f64 = 640.0;
 const LEFT: f64 = 16.0;
-/// Pixels of a GB/s.
+/// The pixels for one GB/s.
 const SCALE: f64 = 13.6;
 const BAR: f64 = 13.0;
 const TOP: f64 = 74.0;
@@ -39,7 +39,7 @@ struct Look {
     page: &'static str,
     text: &'static str,
     faint: &'static str,
-    /// Of Tilewright, torch, NumPy, memcpy.
+    /// The colours of Tilewright, torch, NumPy, memcpy.
     bars: [&'static str; 4],
 }
 
@@ -60,20 +60,20 @@ const LOOKS: [Look; 2] = [
     },
 ];
 
-/// The names in the legend, and how wide each is with its square.
+/// The names in the legend, and the width of each with its square.
 const NAMES: [(&str, f64); 4] =
     [("Tilewright", 112.0), ("torch", 76.0), ("NumPy", 88.0), ("memcpy", 98.0)];
 
-/// What is drawn of a case.
+/// The numbers of a case in the plot.
 struct Row {
     title: &'static str,
-    /// GB/s of the four, in the order of the names.
+    /// The GB/s of the four, in the order of the names.
     speeds: [f64; 4],
-    /// GB/s of a copy with streaming stores.
+    /// The GB/s of a copy with streaming stores.
     copy: f64,
 }
 
-/// The plot for light and for dark pages.
+/// Returns the plot for light and for dark pages.
 pub(super) fn svgs(root: &Path) -> Outcome<[(&'static str, String); 2]> {
     let text =
         fs::read_to_string(root.join(RECORD)).map_err(|error| format!("{RECORD}: {error}"))?;
@@ -86,7 +86,7 @@ pub(super) fn svgs(root: &Path) -> Outcome<[(&'static str, String); 2]> {
     Ok(LOOKS.map(|look| (look.name, svg(&rows, &look))))
 }
 
-/// The numbers of a case: its own, and those of the libraries.
+/// Returns the numbers of a case: its own, and those of the libraries.
 fn row(record: &Value, name: &str, title: &'static str) -> Option<Row> {
     let is_it = |entry: &&Value| entry["name"] == name && entry["threads"] == THREADS;
     let case = record["cases"].as_array()?.iter().find(is_it)?;
@@ -142,7 +142,7 @@ fn legend(svg: &mut String, look: &Look) {
     );
 }
 
-/// A group of bars with its title, each with its number behind it.
+/// Draws a group of bars with its title, each followed by its number.
 fn drawn(svg: &mut String, row: &Row, top: f64, look: &Look) {
     let (text, faint) = (look.text, look.faint);
     let title = escaped(row.title);

@@ -1,7 +1,7 @@
-//! The recording of a terminal: commands are typed, and what the program prints appears, in a loop of some seconds.
+//! The recording of a terminal: commands are typed, and the program's output appears, in a loop of some seconds.
 //!
-//! An animated SVG of CSS alone, which a page may show as an image. Readers who ask for reduced motion see the last
-//! frame. The program runs while the recording is made, so nothing is shown that it does not print.
+//! The picture is an animated SVG with CSS alone, which a page can show as an image. With reduced motion, readers see
+//! the last frame. The program runs while the recording is made, so the picture shows only its real output.
 
 use std::{fmt::Write as _, fs, path::Path, process::Command};
 
@@ -12,7 +12,7 @@ use crate::shell::Outcome;
 const FILES: [(&str, &str); 2] =
     [("tiny_gptq.safetensors", "gptq.safetensors"), ("tiny_conv.npy", "conv.npy")];
 
-/// The commands, each as it is typed. A line that ends in `\` goes on in the next.
+/// The commands, each as it is typed. A line that ends in `\` continues in the next.
 const COMMANDS: [&str; 5] = [
     "tilewright convert gptq.safetensors marlin.safetensors --verify \\\n    --tensor '*qweight' --from GPTQ --dtype u4 --to MARLIN --store s32",
     "tilewright info marlin.safetensors | head -1",
@@ -21,7 +21,7 @@ const COMMANDS: [&str; 5] = [
     "tilewright show 'f16[4,6] row-major' 'zN[M0=2,C0=3]' --tiles --color always \\\n    | sed -n 4,13p",
 ];
 
-/// Seconds: of a key, before what is printed appears, after it, and of the last frame.
+/// Seconds: of a key, before the output appears, after it, and of the last frame.
 const KEY: f64 = 0.016;
 const ANSWER: f64 = 0.3;
 const PAUSE: f64 = 0.9;
@@ -32,13 +32,13 @@ const ROW: f64 = 19.0;
 const MARGIN: f64 = 16.0;
 const PAPER: &str = "#161b22";
 
-/// A command with what it printed.
+/// A command with its output.
 pub(super) struct Step {
     typed: String,
     printed: String,
 }
 
-/// Runs the commands in a folder of their own.
+/// Runs the commands in a temporary folder.
 pub(super) fn played(root: &Path, program: &Path) -> Outcome<Vec<Step>> {
     let folder = std::env::temp_dir().join(format!("tilewright-recording-{}", std::process::id()));
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -53,7 +53,7 @@ pub(super) fn played(root: &Path, program: &Path) -> Outcome<Vec<Step>> {
     steps
 }
 
-/// Runs one command by a shell that finds the program under its name.
+/// Runs one command in a shell that finds the program under its name.
 fn step(folder: &Path, program: &Path, typed: &str) -> Outcome<Step> {
     let bin = program.parent().unwrap_or(program).to_string_lossy().into_owned();
     let path = std::env::var("PATH").unwrap_or_default();
@@ -66,7 +66,7 @@ fn step(folder: &Path, program: &Path, typed: &str) -> Outcome<Step> {
     Ok(Step { typed: typed.into(), printed: String::from_utf8_lossy(&output.stdout).into() })
 }
 
-/// The times and places of what is drawn so far.
+/// The times and positions of the parts drawn so far.
 struct Screen {
     /// Seconds from the start.
     now: f64,
@@ -75,7 +75,7 @@ struct Screen {
     style: String,
 }
 
-/// The recording as an SVG.
+/// Returns the recording as an SVG.
 pub(super) fn svg(steps: &[Step]) -> String {
     let rows: usize =
         steps.iter().map(|step| step.typed.lines().count() + step.printed.lines().count()).sum();
@@ -103,13 +103,13 @@ pub(super) fn svg(steps: &[Step]) -> String {
     )
 }
 
-/// How long a step takes.
+/// Returns the seconds of a step.
 fn lasts(step: &Step) -> f64 {
     step.typed.chars().count() as f64 * KEY + ANSWER + PAUSE
 }
 
 impl Screen {
-    /// Types a command, then shows what it printed.
+    /// Types a command, then shows its output.
     fn play(&mut self, step: &Step, last: f64) {
         for (at, line) in step.typed.lines().enumerate() {
             let prompt = if at == 0 { "$ " } else { "  " };
@@ -124,7 +124,7 @@ impl Screen {
         self.now += PAUSE;
     }
 
-    /// A line under a cover that moves to the right, key by key.
+    /// Draws a line under a cover that moves to the right, key by key.
     fn typed(&mut self, line: &str, last: f64) {
         let (keys, name) = (line.chars().count(), format!("t{}", self.row));
         self.appears(&name, last);
@@ -143,7 +143,7 @@ impl Screen {
         );
     }
 
-    /// A group that is hidden until now.
+    /// Defines a group that is hidden until now.
     fn appears(&mut self, name: &str, last: f64) {
         let at = self.now / last * 100.0;
         _ = write!(self.style, "@keyframes {name}{{0%{{opacity:0}}{at:.2}%{{opacity:1}}}}");
@@ -174,7 +174,7 @@ impl Screen {
     }
 }
 
-/// A line as parts with the colour behind them, of the 256 of a terminal.
+/// Splits a line into parts with their background colours, of the 256 of a terminal.
 fn spans(line: &str) -> Vec<(Option<u8>, &str)> {
     let mut parts = line.split("\u{1b}[");
     let plain = parts.next().into_iter().map(|part| (None, part));
@@ -186,7 +186,7 @@ fn spans(line: &str) -> Vec<(Option<u8>, &str)> {
     plain.chain(coloured).filter(|(_, part)| !part.is_empty()).collect()
 }
 
-/// A colour of the cube of 6 × 6 × 6, or of the greys.
+/// Returns a colour of the cube of 6 × 6 × 6, or of the greys.
 fn rgb(colour: u8) -> String {
     let [r, g, b] = match colour {
         16..=231 => {

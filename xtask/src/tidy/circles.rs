@@ -1,7 +1,7 @@
-//! No circles of files: of two files of a crate, at most one needs the other, by whatever way.
+//! No cycles between files: of two files of a crate, at most one depends on the other, directly or indirectly.
 //!
-//! A file needs another one if a path in its code leads there. What a module takes from the one around it
-//! does not count: a child is a part of its parent, which needs it.
+//! A file depends on another one if a path in its code leads there. Paths from a module to its parent do not count: a
+//! child is a part of its parent, which depends on it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,10 +11,10 @@ use super::{
     source::Source,
 };
 
-/// The files of a crate and, for each, the files it needs with the first line that says so.
+/// The files of a crate and, for each, the files it depends on with the first line that names them.
 type Needs = BTreeMap<Module, BTreeMap<Module, usize>>;
 
-/// The circles among all Rust files, a finding for each set of files that all need each other.
+/// Returns the cycles among all Rust files: a finding for each set of files that depend on each other.
 pub(crate) fn findings(sources: &[Source]) -> Vec<Finding> {
     Modules::of_crates(sources).iter().flat_map(of_crate).collect()
 }
@@ -38,7 +38,7 @@ fn of_crate(modules: &Modules) -> Vec<Finding> {
     found
 }
 
-/// The files that `module` needs and that need it, by whatever way; with itself.
+/// Returns the files that `module` depends on and that depend on it, directly or indirectly, including itself.
 fn mutual(needs: &Needs, module: &Module) -> BTreeSet<Module> {
     let back = |from: &Module| reached(needs, from).contains(module);
     let mut circle: BTreeSet<Module> = reached(needs, module).into_iter().filter(back).collect();
@@ -46,7 +46,7 @@ fn mutual(needs: &Needs, module: &Module) -> BTreeSet<Module> {
     circle
 }
 
-/// Every file that `from` needs, by whatever way.
+/// Returns every file that `from` depends on, directly or indirectly.
 fn reached(needs: &Needs, from: &Module) -> BTreeSet<Module> {
     let mut seen = BTreeSet::new();
     let mut open = vec![from];
@@ -57,12 +57,12 @@ fn reached(needs: &Needs, from: &Module) -> BTreeSet<Module> {
     seen
 }
 
-/// The shortest way from a file of the circle back to itself, if there is one.
+/// Returns the shortest path from a file of the cycle back to itself, if there is one.
 fn shortest(needs: &Needs, circle: &BTreeSet<Module>) -> Option<Vec<Module>> {
     circle.iter().filter_map(|module| way_back(needs, module)).min_by_key(Vec::len)
 }
 
-/// The files on the shortest way from `start` to itself, beginning with it.
+/// Returns the files on the shortest path from `start` to itself, beginning with it.
 fn way_back(needs: &Needs, start: &Module) -> Option<Vec<Module>> {
     let mut open = VecDeque::from([vec![start.clone()]]);
     let mut seen = BTreeSet::new();
@@ -96,7 +96,7 @@ fn finding(modules: &Modules, needs: &Needs, circle: &BTreeSet<Module>, way: &[M
     Finding::new(modules.file(&way[0]), line(0), "circle", sentence)
 }
 
-/// The path of a module's file within `src`.
+/// Returns the path of a module's file within `src`.
 fn short(modules: &Modules, module: &[String]) -> String {
     let path = modules.file(module);
     path.split_once("/src/").map_or(path, |(_, rest)| rest).to_owned()

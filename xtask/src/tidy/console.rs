@@ -8,7 +8,7 @@ use super::{
 const WORDS: [&str; 8] =
     ["println!", "eprintln!", "print!", "eprint!", "dbg!", "stdin(", "stdout(", "stderr("];
 
-/// Console input and output outside `tilewright-cli`, `xtask`, the programs of other workspaces, tests and
+/// Finds console input and output outside `tilewright-cli`, `xtask`, the programs of other workspaces, tests and
 /// examples.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     let speaks = ["xtask/", "bench/rivals/", "web/bindgen/"]

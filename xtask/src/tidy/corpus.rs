@@ -1,11 +1,10 @@
-//! A9: every file of the corpus is described in `corpus/README.md`, where a reader learns where it comes
-//! from and what it proves.
+//! A9: every file of the corpus is described in `corpus/README.md`, with its origin and its purpose.
 
 use super::{finding::Finding, tree::Tree};
 
 const README: &str = "corpus/README.md";
 
-/// Files of the corpus that its README does not name.
+/// Finds files of the corpus that its README does not name.
 pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
     let files = tree
         .paths()

@@ -1,30 +1,30 @@
-//! A3: a consumer takes core's values and never learns in which notation they were written; core
-//! itself knows one notation, in one file, and of the notations only XLA's own two know XLA's model.
+//! A3: a consumer uses core's values and never learns in which notation they were written. Core itself knows one
+//! notation, in one file, and only XLA's own two notations know XLA's model.
 //!
-//! A4: the facade and its callers ask a layout what it is. They know XLA's model only where a file of XLA's is read, and
-//! never read the name of a layout as a text again.
+//! A4: the facade and its callers ask a layout what it is. They use XLA's model only to read a file of XLA's, and never
+//! parse the name of a layout again.
 //!
-//! Comments, `#[doc(…)]` attributes and tests may name what they like.
+//! Comments, `#[doc(…)]` attributes and tests may name anything.
 
 use super::{finding::Finding, source::Source, source::is_word_byte};
 
-/// Words of dialects, in one piece and in lower case.
+/// Words of dialects, in lower case and without separators.
 const EVERYWHERE: [&str; 12] = [
     "onednn", "dnnl", "hlo", "cute", "tla", "mlir", "triton", "einops", "ascend", "catlass",
     "cublas", "cublaslt",
 ];
 
-/// Words that a crate which reads and writes files of these makers has to know.
+/// Words that a crate which reads and writes files of these projects must know.
 const NOT_IN_MEMORY: [&str; 4] = ["xla", "numpy", "torch", "jax"];
 
-/// Formats that core defines by name and no consumer tells apart from any other.
+/// Formats that core defines by name, and that no consumer treats specially.
 const NOT_IN_CONSUMERS: [&str; 1] = ["fractal"];
 
 /// The one notation core reads and prints.
 const CORE_TEXT: &str = "crates/tilewright-core/src/layout_text.rs";
 
-/// The crates that do without XLA's model, and the files of these that are about it: the dialects that are XLA's own,
-/// and in the facade what reads modules, what makes one error of all, and the root.
+/// The crates without XLA's model, and their files that may use it: the dialects of XLA, and in the facade the readers
+/// of modules, the common error, and the root.
 const WITHOUT_XLA: [&str; 5] =
     ["tilewright-notation", "tilewright-py", "tilewright", "tilewright-cli", "tilewright-web"];
 const OF_XLA: [&str; 6] = [
@@ -36,8 +36,8 @@ const OF_XLA: [&str; 6] = [
     "tilewright/src/error/from.rs",
 ];
 
-/// Words of a dialect in the code of core, relayout, draw and files; XLA's model and names that are read again in
-/// notation, the facade and its callers.
+/// Finds words of a dialect in the code of core, relayout, draw and files; and in notation, the facade and its callers,
+/// uses of XLA's model and names that are parsed again.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     if WITHOUT_XLA.iter().any(|name| source.is_in(name)) {
         let mut findings = xla_model(source);
@@ -62,7 +62,7 @@ pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     named.map(|(number, word)| Finding::new(&source.path, number, "A3", says(&word))).collect()
 }
 
-/// Where the name of a layout is read as a text again: what it is does not depend on how it was written.
+/// Finds places where the name of a layout is parsed again: the meaning of a layout does not depend on its text.
 fn names_read(source: &Source) -> impl Iterator<Item = Finding> + '_ {
     let reads = |line: &str| {
         let read = ["parse(", "read("].iter().find_map(|call| line.find(call));
@@ -73,7 +73,7 @@ fn names_read(source: &Source) -> impl Iterator<Item = Finding> + '_ {
     lines.map(move |(number, _)| Finding::new(&source.path, number, "A4", says))
 }
 
-/// Uses of XLA's model outside the files that are about it.
+/// Finds uses of XLA's model outside the files that may use it.
 fn xla_model(source: &Source) -> Vec<Finding> {
     if OF_XLA.iter().any(|end| source.path.ends_with(end)) {
         return Vec::new();
@@ -90,8 +90,8 @@ fn says(word: &str) -> String {
     )
 }
 
-/// Every identifier of a line, its parts, and neighbouring parts joined, all in lower case:
-/// `OneDnnTag` gives `onednntag`, `one`, `dnn`, `tag`, `onednn`, `dnntag`.
+/// Returns every identifier of a line, its parts, and adjacent parts joined, all in lower case: `OneDnnTag` gives
+/// `onednntag`, `one`, `dnn`, `tag`, `onednn`, `dnntag`.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for identifier in line
@@ -106,7 +106,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The parts of an identifier, at underscores and where a capital begins a word.
+/// Returns the parts of an identifier, split at underscores and at capitals that begin a word.
 fn parts(identifier: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut small = false;

@@ -1,5 +1,5 @@
-//! Every document is found: `README.md` leads to it in two links, and the site's navigation has it. Links to a heading
-//! name one that is there.
+//! Every document can be found: `README.md` leads to it in two links, and the site's navigation has it. Links to a
+//! heading name an existing one.
 //!
 //! Documents are the Markdown files at the root and in `docs`. The navigation is `xtask/site/mkdocs.yml`.
 
@@ -10,7 +10,7 @@ use super::{finding::Finding, links, tree::Tree};
 const START: &str = "README.md";
 const NAVIGATION: &str = "xtask/site/mkdocs.yml";
 
-/// Documents that are too far from the start or not in the navigation, and links to headings that are not there.
+/// Finds documents that are too far from the start or not in the navigation, and links to headings that do not exist.
 pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
     let texts: BTreeMap<&str, &str> =
         tree.texts().filter(|(path, _)| path.ends_with(".md")).collect();
@@ -35,7 +35,7 @@ fn is_document(path: &str) -> bool {
     !path.contains('/') || path.starts_with("docs/")
 }
 
-/// The start, what it links to, and what that links to.
+/// Returns the start, the documents it links to, and those that they link to.
 fn reached(texts: &BTreeMap<&str, &str>) -> BTreeSet<String> {
     let mut reached = BTreeSet::from([START.to_owned()]);
     for _ in 0..2 {
@@ -49,7 +49,7 @@ fn reached(texts: &BTreeMap<&str, &str>) -> BTreeSet<String> {
     reached
 }
 
-/// A link of the document at `path`, from the root, without its anchor.
+/// Returns a link of the document at `path` as a path from the root, without its anchor.
 fn target(path: &str, link: &str) -> String {
     if link.starts_with('#') {
         return path.to_owned();
@@ -57,7 +57,7 @@ fn target(path: &str, link: &str) -> String {
     links::resolved(path.rsplit_once('/').map_or("", |(folder, _)| folder), link)
 }
 
-/// Links of a document to headings that are not in the document they name.
+/// Finds links of a document to headings that are missing in the document they name.
 fn lost_headings(path: &str, text: &str, texts: &BTreeMap<&str, &str>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (line, link) in links::of(text) {
@@ -76,7 +76,7 @@ fn lost_headings(path: &str, text: &str, texts: &BTreeMap<&str, &str>) -> Vec<Fi
     findings
 }
 
-/// The headings of a document, as links name them.
+/// Returns the headings of a document, as links name them.
 fn headings(text: &str) -> BTreeSet<String> {
     let mut fenced = false;
     let lines = text.lines().filter(|line| {
@@ -87,7 +87,7 @@ fn headings(text: &str) -> BTreeSet<String> {
     lines.map(|line| name_of(line.trim_start_matches('#').trim())).collect()
 }
 
-/// A heading's name as GitHub makes it: lower case, hyphens for spaces, no other signs.
+/// Returns a heading's name as GitHub makes it: lower case, hyphens for spaces, no other signs.
 fn name_of(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.collect::<String>().to_lowercase().replace(' ', "-")

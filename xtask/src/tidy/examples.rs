@@ -1,17 +1,16 @@
-//! Every public function, type, trait and macro of a library shows itself in an example that runs.
+//! Every public function, type, trait and macro of a library has an example that runs.
 //!
-//! The compiler's lints `unreachable_pub` and `missing_docs` see to the rest: what says `pub` can be
-//! reached and is documented. Constants, statics and type aliases are exempt (their value is all there
-//! is to show), as are fields, variants and what a trait demands, which their type shows. An item that
-//! a macro makes with the documentation of its caller (`$(#[$doc])*`) is judged where it is written. What
-//! says `#[doc(hidden)]` is in no documentation to show itself in.
+//! The compiler's lints `unreachable_pub` and `missing_docs` do the rest: a `pub` item can be reached and is
+//! documented. Constants, statics and type aliases are exempt (their value is their documentation), as are fields,
+//! variants and required items of traits, which their type documents. An item that a macro makes with the documentation
+//! of its caller (`$(#[$doc])*`) is checked where it is written. `#[doc(hidden)]` items are exempt.
 
 use super::{
     finding::Finding,
     source::{Source, is_word_byte},
 };
 
-/// The crates that keep this rule.
+/// The crates to which this rule applies.
 const CRATES: [&str; 18] = [
     "tilewright-scan",
     "tilewright-core",
@@ -35,7 +34,7 @@ const CRATES: [&str; 18] = [
 
 const KINDS: [&str; 5] = ["fn", "struct", "enum", "trait", "union"];
 
-/// Public items without an example.
+/// Finds public items without an example.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     if !CRATES.iter().any(|name| source.is_in(name)) {
         return Vec::new();
@@ -58,7 +57,7 @@ pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     found
 }
 
-/// The number of shipped lines that are examples: tests, which happen to stand in the documentation.
+/// Returns the number of shipped lines that are examples, which are tests.
 pub(crate) fn line_count(source: &Source) -> usize {
     let (mut block, mut count) = (Block::Outside, 0);
     for (_, line) in source.shipped() {
@@ -71,7 +70,7 @@ pub(crate) fn line_count(source: &Source) -> usize {
     count
 }
 
-/// Where in the documentation a line stands.
+/// The position of a line within documentation.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Block {
     #[default]
@@ -83,7 +82,7 @@ enum Block {
 }
 
 impl Block {
-    /// Where one is behind this line.
+    /// Returns the position after this line.
     fn after(self, doc: &str) -> Block {
         match (doc.strip_prefix("```"), self) {
             (None, _) => self,
@@ -94,21 +93,21 @@ impl Block {
     }
 }
 
-/// What stands above an item: documentation and attributes.
+/// The documentation and attributes before an item.
 #[derive(Default)]
 struct Head {
-    /// Some of the documentation is an example, or comes from a macro's caller.
+    /// True if some of the documentation is an example, or comes from a macro's caller.
     shows: bool,
-    /// Where the documentation stands.
+    /// The position within the documentation.
     block: Block,
-    /// `#[macro_export]` is among the attributes.
+    /// True if `#[macro_export]` is among the attributes.
     exported: bool,
-    /// Brackets of an attribute that are still open.
+    /// The number of open brackets of an attribute.
     open: usize,
 }
 
 impl Head {
-    /// Whether the line belongs to the head, and takes it in if it does.
+    /// Adds the line if it belongs to the head, and returns whether it does.
     fn takes(&mut self, raw: &str, bare: &str) -> bool {
         let code = bare.trim_start();
         if let Some(text) = doc(raw) {
@@ -119,7 +118,7 @@ impl Head {
         if self.open == 0 && !code.starts_with("#[") && !code.starts_with("$(#[") {
             return false;
         }
-        // What exists for doctests alone is one; what is hidden is in no documentation.
+        // Items for doctests alone count as examples; hidden items are not documented.
         let exempt = ["$(#[", "#[cfg(doctest)]", "#[cfg(all(doctest,", "#[doc(hidden)]"];
         self.shows |= exempt.iter().any(|attribute| code.starts_with(attribute));
         self.exported |= code.starts_with("#[macro_export]");
@@ -129,26 +128,26 @@ impl Head {
     }
 }
 
-/// The text of a line of documentation.
+/// Returns the text of a line of documentation.
 fn doc(raw: &str) -> Option<&str> {
     let line = raw.trim_start();
     let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
     text.map(str::trim_start).or_else(|| fence(line))
 }
 
-/// The beginning of an example that is compiled where a feature is on.
+/// Returns the beginning of an example that is compiled if a feature is on.
 fn fence(line: &str) -> Option<&str> {
     let given = ["#[cfg_attr(", "#![cfg_attr("].iter().any(|start| line.starts_with(start));
     (given && !line.contains("(not(") && line.ends_with("doc = \"```\")]")).then_some("```")
 }
 
-/// Whether a block that opens with this language is compiled: no text, nothing to ignore.
+/// Returns whether a block with this language is compiled.
 fn runs(language: &str) -> bool {
     let words = ["", "rust", "compile_fail", "should_panic", "no_run"];
     language.trim().split(',').all(|word| words.contains(&word.trim()))
 }
 
-/// The name of the item that begins on this line, if it is one that must show itself.
+/// Returns the name of the item that begins on this line, if it needs an example.
 fn item(bare: &str, exported: bool) -> Option<&str> {
     let line = bare.trim_start();
     if let Some(name) = line.strip_prefix("macro_rules!") {
@@ -164,7 +163,7 @@ fn item(bare: &str, exported: bool) -> Option<&str> {
     KINDS.contains(&kind).then(|| word(name))
 }
 
-/// The identifier at the beginning of a text; `$name` in a macro.
+/// Returns the identifier at the beginning of a text; `$name` in a macro.
 fn word(text: &str) -> &str {
     let end = text.bytes().position(|byte| !(is_word_byte(byte) || byte == b'$'));
     &text[..end.unwrap_or(text.len())]

@@ -1,10 +1,10 @@
-//! A1: core is one program, the same for everybody. It has no features.
+//! A1: core is the same program for all users. Features are not allowed.
 
 use super::{finding::Finding, source::Source};
 
 const SAYS: &str = "core has no features; what is optional belongs to another crate";
 
-/// Mentions of `feature` in a `cfg` of core.
+/// Finds mentions of `feature` in a `cfg` of core.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     if !source.is_in("tilewright-core") {
         return Vec::new();

@@ -1,12 +1,12 @@
-//! One thing to mend: where it is, which rule it breaks, and what to do.
+//! A finding of a rule: its place, the rule, and what to do.
 
 use std::fmt;
 
-/// Sorts by file, then line.
+/// A finding; findings sort by file, then line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     path: String,
-    /// From 1; 0 for the file as a whole.
+    /// The line from 1; 0 for the file as a whole.
     line: usize,
     rule: &'static str,
     sentence: String,
@@ -22,7 +22,7 @@ impl Finding {
         Finding { path: path.into(), line, rule, sentence: sentence.into() }
     }
 
-    /// The line, for the tests of the rules.
+    /// Returns the line, for the tests of the rules.
     #[cfg(test)]
     pub(crate) fn line(&self) -> usize {
         self.line
@@ -38,11 +38,11 @@ impl fmt::Display for Finding {
     }
 }
 
-/// No lines, for the tests of the rules.
+/// An empty list of lines, for the tests of the rules.
 #[cfg(test)]
 pub(crate) const NONE: [usize; 0] = [];
 
-/// The lines found, for the tests of the rules.
+/// Returns the lines of findings, for the tests of the rules.
 #[cfg(test)]
 pub(crate) fn lines(findings: &[Finding]) -> Vec<usize> {
     findings.iter().map(Finding::line).collect()

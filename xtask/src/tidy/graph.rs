@@ -9,11 +9,11 @@ use super::finding::Finding;
 /// The document whose table is the graph.
 pub(crate) const MAP: &str = "ARCHITECTURE.md";
 
-/// What each crate may depend on, of ours.
+/// The crates of ours that each crate may depend on.
 struct Graph(BTreeMap<String, Vec<String>>);
 
 impl Graph {
-    /// Reads the rows of the table: a crate in backticks, what it is, and the crates it depends on, without the
+    /// Reads the rows of the table: a crate in backticks, its description, and the crates it depends on, without the
     /// `tilewright-` before their names.
     fn of(map: &str) -> Graph {
         let rows = map.lines().filter_map(|line| {
@@ -34,10 +34,10 @@ impl Graph {
     }
 }
 
-/// Gives the text of a `Cargo.toml`, for the line to name.
+/// Returns the text of a `Cargo.toml`, in which findings name a line.
 type Manifest<'a> = dyn Fn(&str) -> Option<&'a str> + 'a;
 
-/// Compares what `cargo metadata --no-deps` printed with the table in the document `map`.
+/// Compares the output of `cargo metadata --no-deps` with the table in the document `map`.
 pub(crate) fn findings<'a>(metadata: &Value, map: &str, manifest: &Manifest<'a>) -> Vec<Finding> {
     let graph = Graph::of(map);
     let root = metadata["workspace_root"].as_str().unwrap_or_default();
@@ -63,7 +63,7 @@ impl Graph {
             .collect()
     }
 
-    /// Why the crate `name` may not depend on the crate `on`.
+    /// Returns the reason why the crate `name` may not depend on the crate `on`.
     fn refusal(&self, name: &str, may: &[String], on: &str) -> Option<(&'static str, String)> {
         if name == "tilewright-core" {
             return Some(("A1", format!("core has no dependencies; `{on}` has to go")));
@@ -78,7 +78,7 @@ fn unknown(name: &str) -> String {
     format!("the crate {name} is not in the crate graph; add a row to the table in {MAP}")
 }
 
-/// The line that names a crate, from 1; 0 if none does.
+/// Returns the line that names a crate, from 1; 0 if there is none.
 fn line_of(manifest: &str, name: &str) -> usize {
     let names = |line: &str| {
         let key = line.split(['=', '.']).next().unwrap_or_default().trim();

@@ -1,5 +1,4 @@
-//! Files of at most 800 lines without their tests (examples in the documentation are tests),
-//! functions of at most 60: one notion a file, one thought a function.
+//! Files have at most 800 lines without their tests (examples in the documentation are tests), functions at most 60.
 
 use super::{
     examples,
@@ -10,7 +9,7 @@ use super::{
 const FILE: usize = 800;
 const FUNCTION: usize = 60;
 
-/// Files and functions that are too long.
+/// Finds files and functions that are too long.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     let lines = source.shipped().count() - examples::line_count(source);
     let says =
@@ -32,7 +31,7 @@ struct Function {
     lines: usize,
 }
 
-/// Every function outside tests.
+/// Returns every function outside tests.
 fn functions(source: &Source) -> Vec<Function> {
     let bare = &source.bare;
     let shipped = |first: usize| source.lines.get(first).is_some_and(|line| !line.test);

@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 
-/// Relative links of a Markdown text whose target `exists` denies. Code is not looked at.
+/// Finds relative links of a Markdown text whose target does not exist according to `exists`. Code is ignored.
 pub(crate) fn findings(path: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let lost = |target: &str| is_relative(target) && !exists(&resolved(folder, target));
@@ -15,7 +15,7 @@ pub(crate) fn findings(path: &str, text: &str, exists: &dyn Fn(&str) -> bool) ->
         .collect()
 }
 
-/// The links of a Markdown text, each with the number of its line. Code is not looked at.
+/// Returns the links of a Markdown text, each with the number of its line. Code is ignored.
 pub(super) fn of(text: &str) -> Vec<(usize, String)> {
     let mut fenced = false;
     let mut found = Vec::new();
@@ -29,12 +29,12 @@ pub(super) fn of(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The line without its code spans.
+/// Returns the line without its code spans.
 fn prose(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join("`")
 }
 
-/// What stands in `](…)` and behind `[…]: `.
+/// Returns the targets in `](…)` and after `[…]: `.
 fn targets(line: &str) -> Vec<String> {
     let inline = line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
     let named = line
@@ -44,7 +44,7 @@ fn targets(line: &str) -> Vec<String> {
     inline.chain(named).map(String::from).collect()
 }
 
-/// Whether a link leads to a file of the project or to a heading of its own document.
+/// Returns whether a link leads to a file of the project or to a heading of its own document.
 pub(super) fn is_local(target: &str) -> bool {
     !(target.contains("://") || target.starts_with("mailto:"))
 }
@@ -53,7 +53,7 @@ fn is_relative(target: &str) -> bool {
     is_local(target) && !target.starts_with('#')
 }
 
-/// The target, seen from a folder, as a path from the root, without its anchor.
+/// Returns the target of a link in a folder as a path from the root, without its anchor.
 pub(super) fn resolved(folder: &str, target: &str) -> String {
     let target = target.split('#').next().unwrap_or_default();
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();

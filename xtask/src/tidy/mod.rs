@@ -1,23 +1,23 @@
 //! `cargo xtask tidy`: the rules that keep the architecture, as tests over the tracked files.
 //!
-//! Each rule is a pure function from text to findings, in a file of its own together with the bad
-//! inputs that it must find. This file says which rule looks at which file.
+//! Each rule is a pure function from text to findings, in its own file together with the bad inputs that it must find.
+//! This file applies the rules to files.
 //!
-//! | file | keeps |
+//! | file | rule |
 //! |---|---|
-//! | `graph.rs` | A1, A2: what each crate may depend on |
-//! | `circles.rs` | no circles of files; `modules.rs` and `paths.rs` say which file needs which |
+//! | `graph.rs` | A1, A2: the crates that each crate may depend on |
+//! | `circles.rs` | no cycles between files; `modules.rs` and `paths.rs` find the dependencies |
 //! | `features.rs` | A1: no `cfg(feature …)` in core |
-//! | `dialects.rs` | A3, A4: consumers and core name no notation, the facade asks no name |
+//! | `dialects.rs` | A3, A4: consumers and core name no notation, the facade parses no name |
 //! | `open_arms.rs` | A5: no catch-all arm over core enums |
-//! | `unsafety.rs` | A6: where `unsafe` may stand, and its proof |
-//! | `console.rs` | A7: who may print |
+//! | `unsafety.rs` | A6: the folders that may contain `unsafe`, and its proof |
+//! | `console.rs` | A7: the crates that may print |
 //! | `options.rs` | no library names an option of the program |
-//! | `examples.rs` | every public item of a library shows itself in an example |
-//! | `length.rs` | files and functions of a size one can read |
-//! | `words.rs` | headers, nothing left unfinished, no machine's paths |
+//! | `examples.rs` | every public item of a library has an example |
+//! | `length.rs` | readable sizes of files and functions |
+//! | `words.rs` | headers, no unfinished marks, no paths of one machine |
 //! | `corpus.rs` | A9: every file of the corpus is described |
-//! | `links.rs` | links in the documents lead somewhere |
+//! | `links.rs` | links in the documents lead to existing files |
 //! | `documents.rs` | every document is two links from the README, and in the navigation of the site |
 
 mod circles;
@@ -62,7 +62,7 @@ const RULES: [Rule; 11] = [
     words::header,
 ];
 
-/// Prints every finding; the error counts them.
+/// Prints every finding; the error has their number.
 pub(crate) fn run(root: &Path) -> Outcome {
     let tree = Tree::read(root)?;
     let map = tree.text(graph::MAP).unwrap_or_default();
@@ -78,7 +78,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
     }
 }
 
-/// Every rule but the crate graph's.
+/// Applies every rule except the crate graph's.
 fn over_tree(tree: &Tree) -> Vec<Finding> {
     let mut findings = corpus::findings(tree);
     findings.extend(documents::findings(tree));

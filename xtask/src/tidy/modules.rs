@@ -9,10 +9,10 @@ use super::{
     source::Source,
 };
 
-/// How many re-exports one path may pass.
+/// The most re-exports that one path may pass.
 const MAX_STEPS: usize = 64;
 
-/// The names of a module from the root of its crate; none for the root.
+/// The names of a module from the root of its crate; empty for the root.
 pub(crate) type Module = Vec<String>;
 
 /// The modules of one crate that are files.
@@ -29,7 +29,7 @@ struct File<'a> {
 }
 
 impl<'a> Modules<'a> {
-    /// The modules of every crate, from all Rust files that are shipped.
+    /// Returns the modules of every crate, from all Rust files that are shipped.
     pub(crate) fn of_crates(sources: &'a [Source]) -> Vec<Modules<'a>> {
         let mut crates: BTreeMap<&str, Modules> = BTreeMap::new();
         for source in sources.iter().filter(|source| source.shipped().next().is_some()) {
@@ -43,12 +43,12 @@ impl<'a> Modules<'a> {
         crates.into_values().collect()
     }
 
-    /// The path of the file of a module.
+    /// Returns the path of the file of a module.
     pub(crate) fn file(&self, module: &[String]) -> &'a str {
         self.files.get(module).map_or("", |file| file.path)
     }
 
-    /// Each module that another one names, with the line that does so first.
+    /// Returns each module that another one names, with the first line that does so.
     pub(crate) fn edges(&self) -> BTreeMap<(&Module, Module), usize> {
         let mut edges = BTreeMap::new();
         for (from, file) in &self.files {
@@ -62,7 +62,7 @@ impl<'a> Modules<'a> {
         edges
     }
 
-    /// The module whose file defines what a path in the module `from` names; none for other crates.
+    /// Returns the module whose file defines the item of a path in the module `from`; `None` for other crates.
     fn lead(&self, from: &[String], words: &[String], steps: usize) -> Option<Module> {
         let steps = steps.checked_sub(1)?;
         let first = words.first()?;
@@ -79,7 +79,7 @@ impl<'a> Modules<'a> {
         self.within(at, rest, steps)
     }
 
-    /// The module whose file defines what `words` name in the module `at`.
+    /// Returns the module whose file defines the item that `words` name in the module `at`.
     fn within(&self, mut at: Module, words: &[String], steps: usize) -> Option<Module> {
         for (i, word) in words.iter().enumerate() {
             if let Some(child) = self.child(&at, word) {
@@ -93,7 +93,7 @@ impl<'a> Modules<'a> {
         Some(at)
     }
 
-    /// Where a glob of the module leads, if it brings in the first of the words.
+    /// Returns the module that a glob of the module leads to, if it brings in the first of the words.
     fn by_glob(&self, at: &[String], words: &[String], steps: usize) -> Option<Module> {
         let globs = self.files.get(at)?.named.iter().filter(|named| named.brings == Brings::All);
         let mut targets = globs.filter_map(|glob| self.lead(at, &glob.words, steps));
@@ -112,20 +112,20 @@ impl<'a> Modules<'a> {
         self.files.contains_key(&child).then_some(child)
     }
 
-    /// The `use` item that makes a name known in a module.
+    /// Returns the `use` item that makes a name known in a module.
     fn used(&self, module: &[String], name: &str) -> Option<&Named> {
         let brings = |named: &&Named| matches!(&named.brings, Brings::Name(other) if other == name);
         self.files.get(module)?.named.iter().find(brings)
     }
 }
 
-/// The module that the leading `super`s of a path name, and the words behind them.
+/// Returns the module that the leading `super`s of a path name, and the words after them.
 fn above<'w>(from: &[String], words: &'w [String]) -> Option<(Module, &'w [String])> {
     let up = words.iter().take_while(|word| *word == "super").count();
     Some((from[..from.len().checked_sub(up)?].to_vec(), &words[up..]))
 }
 
-/// The crate and the module of a Rust file; none for a program beside a library, and outside `src`.
+/// Returns the crate and the module of a Rust file; `None` for a program next to a library, and outside `src`.
 fn place(path: &str) -> Option<(&str, Module)> {
     let (folder, rest) = path.split_once("/src/")?;
     let stem = rest.strip_suffix(".rs")?;

@@ -1,9 +1,9 @@
-//! A5: a `match` over an enum of core has no catch-all arm, so a new variant is a compile error at every
-//! place that must answer for it.
+//! A5: a `match` over an enum of core has no catch-all arm, so a new variant is a compile error at every place that
+//! must handle it.
 //!
-//! A heuristic, without types: a `_ =>` in core and relayout, outside tests, beside an arm that names a
-//! variant. Numbers, bytes, `Option`, `Result` and tuples of them are open or closed for good, and free.
-//! Where variants stand among what is truly open, the line says so: `// open set`.
+//! This is a heuristic, without types: it finds a `_ =>` in core and relayout, outside tests, next to an arm that names
+//! a variant. Numbers, bytes, `Option`, `Result` and tuples of them are exempt. If the set of values is open although
+//! variants occur, the line has the comment `// open set`.
 
 use super::{
     finding::Finding,
@@ -13,10 +13,10 @@ use super::{
 const SAYS: &str =
     "a catch-all arm beside variants of an enum; name the rest, or end the line with `// open set`";
 
-/// Variants that everybody knows and nobody adds to.
+/// Variants of closed enums of the standard library.
 const CLOSED: [&str; 4] = ["Some", "None", "Ok", "Err"];
 
-/// Catch-all arms beside variants, in core and relayout.
+/// Finds catch-all arms next to variants, in core and relayout.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     if !(source.is_in("tilewright-core") || source.is_in("tilewright-relayout")) {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     lines.map(|i| Finding::new(&source.path, i + 1, "A5", SAYS)).collect()
 }
 
-/// Whether the `_` at `at` is the whole pattern of an arm, with or without a guard.
+/// Returns whether the `_` at `at` is the whole pattern of an arm, with or without a guard.
 fn catches_all(bare: &str, at: usize) -> bool {
     let (before, after) = (bare[..at].trim_end(), bare[at + 1..].trim_start());
     let line = after.lines().next().unwrap_or_default();
@@ -41,12 +41,12 @@ fn catches_all(bare: &str, at: usize) -> bool {
     begins && (line.starts_with("=>") || (line.starts_with("if ") && line.contains("=>")))
 }
 
-/// Whether another arm of the same `match` names a variant.
+/// Returns whether another arm of the same `match` names a variant.
 fn beside_variants(bare: &str, at: usize) -> bool {
     patterns(block_around(bare, at)).iter().any(|pattern| names_variant(pattern))
 }
 
-/// The inside of the innermost braces around `at`.
+/// Returns the text inside the innermost braces around `at`.
 fn block_around(bare: &str, at: usize) -> &str {
     let mut depth = 0_usize;
     for (i, byte) in bare.as_bytes()[..at].iter().enumerate().rev() {
@@ -60,7 +60,7 @@ fn block_around(bare: &str, at: usize) -> &str {
     ""
 }
 
-/// The patterns of the arms of a `match`, without guards and without what stands in braces.
+/// Returns the patterns of the arms of a `match`, without guards and without text in braces.
 fn patterns(block: &str) -> Vec<String> {
     let mut patterns = Vec::new();
     let mut pattern = String::new();
@@ -80,7 +80,7 @@ fn patterns(block: &str) -> Vec<String> {
     patterns
 }
 
-/// The length of an arm's body: a block, or up to the comma behind an expression.
+/// Returns the length of an arm's body: a block, or up to the comma after an expression.
 fn body_length(body: &str) -> usize {
     let begin = body.len() - body.trim_start().len();
     if body[begin..].starts_with('{') {
@@ -98,8 +98,7 @@ fn body_length(body: &str) -> usize {
     body.len()
 }
 
-/// Whether a pattern names something like `Kind::Tile`, `K::T` or `Tile`, and not only what everybody
-/// knows.
+/// Returns whether a pattern names something like `Kind::Tile`, `K::T` or `Tile`, other than the closed variants.
 fn names_variant(pattern: &str) -> bool {
     let capital = |word: &str| word.starts_with(char::is_uppercase);
     let words = |text: &str| {

@@ -1,9 +1,9 @@
-//! No library names an option of the program: what to do about an error is a `Remedy`, which the program
-//! spells as an option and Python as an argument.
+//! No library names an option of the program: the advice of an error is a `Remedy`, which the program prints as an
+//! option and Python as an argument.
 
 use super::{finding::Finding, source::Source};
 
-/// The libraries below the program. The pictures are not among them: style sheets have names with dashes.
+/// The libraries below the program. The pictures are not included, because style sheets have names with dashes.
 const LIBRARIES: [&str; 7] = [
     "tilewright-core",
     "tilewright-fixed",
@@ -16,7 +16,7 @@ const LIBRARIES: [&str; 7] = [
 
 const SAYS: &str = "an option of the program in a library; say what was asked, and what to do about it as a `Remedy`";
 
-/// Literals with a word such as `--force`, in libraries.
+/// Finds literals with a word such as `--force`, in libraries.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     if !LIBRARIES.iter().any(|name| source.is_in(name)) {
         return Vec::new();
@@ -26,7 +26,7 @@ pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     lines.map(|(number, _)| Finding::new(&source.path, number, "options", SAYS)).collect()
 }
 
-/// Whether a text has two dashes and a small letter behind them.
+/// Returns whether a text has two dashes followed by a lower-case letter.
 fn has_option(text: &str) -> bool {
     text.match_indices("--").any(|(at, dashes)| {
         text[at + dashes.len()..].starts_with(|next: char| next.is_ascii_lowercase())

@@ -1,20 +1,20 @@
-//! The paths that the code of a file names: those of its `use` items, and those that stand in its code.
+//! Finds the paths that the code of a file names: those of its `use` items, and those in its code.
 
 use super::source::{Source, is_word_byte};
 
 /// A path as it is written, such as `super::tree::Tree`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// From 1.
+    /// The line, from 1.
     pub(crate) line: usize,
     pub(crate) words: Vec<String>,
     pub(crate) brings: Brings,
 }
 
-/// What a path makes known in its file.
+/// The names that a path makes known in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Brings {
-    /// A path in code: nothing.
+    /// A path in code: none.
     Nothing,
     /// A `use` item: this name.
     Name(String),
@@ -32,11 +32,11 @@ enum Token<'a> {
 /// The tokens outside tests with their lines.
 type Tokens<'a> = [(usize, Token<'a>)];
 
-/// Words that an item's name follows.
+/// Words that precede an item's name.
 const ITEMS: [&str; 9] =
     ["fn", "struct", "enum", "trait", "type", "const", "static", "union", "macro_rules"];
 
-/// Every path outside tests, in the order of the text.
+/// Returns every path outside tests, in the order of the text.
 pub(crate) fn paths(source: &Source) -> Vec<Named> {
     let tokens = tokens(source);
     let mut named = Vec::new();
@@ -51,7 +51,7 @@ pub(crate) fn paths(source: &Source) -> Vec<Named> {
     named
 }
 
-/// The names of what the code of a file defines; methods too.
+/// Returns the names of the items that a file defines, including methods.
 pub(crate) fn items(source: &Source) -> Vec<String> {
     let tokens = tokens(source);
     let words = tokens.iter().filter_map(|&(_, token)| match token {
@@ -72,11 +72,11 @@ enum Begin {
     Neither,
 }
 
-/// What begins at token `at`.
+/// Returns the kind of text that begins at token `at`.
 fn begins(tokens: &Tokens, at: usize) -> Begin {
     let behind = tokens.get(at + 1).map(|&(_, token)| token);
     let before = |by: usize| at.checked_sub(by).map(|at| tokens[at].1);
-    // `pub(in super::super)` says who may see an item, and needs nothing.
+    // `pub(in super::super)` limits the visibility of an item, and is not a dependency.
     let sees = before(1) == Some(Token::Word("in")) && before(2) == Some(Token::Mark(b'('));
     match (tokens[at].1, behind) {
         // `use<'a>` is a bound of a type.
@@ -88,7 +88,7 @@ fn begins(tokens: &Tokens, at: usize) -> Begin {
     }
 }
 
-/// Reads a path in code; gives the token behind it.
+/// Reads a path in code, and returns the token after it.
 fn path(tokens: &Tokens, from: usize, named: &mut Vec<Named>) -> usize {
     let mut words = Vec::new();
     let mut at = from;
@@ -104,7 +104,7 @@ fn path(tokens: &Tokens, from: usize, named: &mut Vec<Named>) -> usize {
     at
 }
 
-/// Reads one tree of a `use` item; gives the token behind it.
+/// Reads one tree of a `use` item, and returns the token after it.
 fn use_tree(tokens: &Tokens, from: usize, prefix: &[String], named: &mut Vec<Named>) -> usize {
     let (mut words, mut alias, mut all, mut at) = (prefix.to_vec(), None, false, from);
     while let Some(&(_, token)) = tokens.get(at) {
@@ -136,7 +136,7 @@ fn use_tree(tokens: &Tokens, from: usize, prefix: &[String], named: &mut Vec<Nam
     at
 }
 
-/// Reads the trees between braces; gives the token behind them.
+/// Reads the trees between braces, and returns the token after them.
 fn use_list(tokens: &Tokens, from: usize, prefix: &[String], named: &mut Vec<Named>) -> usize {
     let mut at = from;
     while at < tokens.len() {

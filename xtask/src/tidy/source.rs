@@ -1,30 +1,30 @@
-//! A Rust file as the rules see it: each line as written, without comments, and without comments and
-//! literals; and whether it is there for tests only.
+//! A Rust file as the rules see it: each line as written, without comments, and without comments and literals; and
+//! whether it is for tests only.
 //!
 //! This is a lexer of comments and literals and a counter of brackets, not a parser.
 
-/// The crate that lies beside the others, with the data it reads, and its folder.
+/// The crate outside of the folder `crates`, and its folder.
 const BESIDE: (&str, &str) = ("tilewright-bench", "bench");
 
 /// One Rust file.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Relative to the root, with `/`.
+    /// The path relative to the root, with `/`.
     pub(crate) path: String,
     pub(crate) lines: Vec<Line>,
-    /// The whole file with comments and literals blanked; same length as the text.
+    /// The whole file with comments and literals blanked; it has the length of the text.
     pub(crate) bare: String,
 }
 
-/// One line, in three readings of the same length in bytes.
+/// One line, in three versions with the same length in bytes.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) raw: String,
-    /// Comments blanked.
+    /// The line with comments blanked.
     pub(crate) worded: String,
-    /// Comments and literals blanked.
+    /// The line with comments and literals blanked.
     pub(crate) bare: String,
-    /// Under `#[cfg(test)]`, or in a file that is only for tests.
+    /// True for a line under `#[cfg(test)]`, or in a file that is only for tests.
     pub(crate) test: bool,
 }
 
@@ -52,18 +52,18 @@ impl Source {
         Source { path: path.into(), lines: texts.enumerate().map(line).collect(), bare }
     }
 
-    /// The same file, known to be for tests only.
+    /// Marks the whole file as only for tests.
     pub(crate) fn only_for_tests(mut self) -> Source {
         self.lines.iter_mut().for_each(|line| line.test = true);
         self
     }
 
-    /// The lines outside tests, numbered from 1.
+    /// Iterates over the lines outside tests, numbered from 1.
     pub(crate) fn shipped(&self) -> impl Iterator<Item = (usize, &Line)> {
         self.lines.iter().enumerate().filter(|(_, line)| !line.test).map(|(i, line)| (i + 1, line))
     }
 
-    /// Whether the file lies in the crate of this name.
+    /// Returns whether the file is in the crate of this name.
     pub(crate) fn is_in(&self, name: &str) -> bool {
         let crates = self.path.strip_prefix("crates/");
         let within = crates.or_else(|| (name == BESIDE.0).then_some(&*self.path));
@@ -71,7 +71,7 @@ impl Source {
         within.and_then(|path| path.strip_prefix(folder)).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// The names of the modules that this file declares for tests and keeps in files of their own.
+    /// Returns the names of the test modules that this file declares and that have their own files.
     pub(crate) fn test_modules(&self) -> Vec<&str> {
         let heads = self.bare.split("#[cfg(test)]").skip(1).filter_map(|item| item.split_once(';'));
         let flat = heads.map(|(head, _)| head).filter(|head| !head.contains('{'));
@@ -82,22 +82,22 @@ impl Source {
     }
 }
 
-/// Whether a file in this place is there for tests or as an example.
+/// Returns whether a file with this path is for tests or an example.
 fn for_tests(path: &str) -> bool {
     path.split('/').any(|folder| matches!(folder, "tests" | "examples" | "benches"))
 }
 
-/// Whether a text is one identifier.
+/// Returns whether a text is one identifier.
 pub(crate) fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_word_byte)
 }
 
-/// Whether a byte can be part of an identifier.
+/// Returns whether a byte can be part of an identifier.
 pub(crate) fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Where `word` stands in `text` on its own, not as a part of a longer identifier.
+/// Iterates over the positions of `word` in `text`, except those inside of a longer identifier.
 pub(crate) fn word_places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let bytes = text.as_bytes();
     text.match_indices(word).map(|(at, _)| at).filter(move |&at| {
@@ -107,12 +107,12 @@ pub(crate) fn word_places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Ite
     })
 }
 
-/// The number, from 0, of the line that holds byte `at`.
+/// Returns the number, from 0, of the line that contains byte `at`.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// The end of the item that begins at `from`: behind its body's closing brace, or behind its `;`.
+/// Returns the end of the item that begins at `from`: after the closing brace of its body, or after its `;`.
 pub(crate) fn item_end(bare: &str, from: usize) -> usize {
     let mut depth = 0_i64;
     for (i, byte) in bare.bytes().enumerate().skip(from) {
@@ -129,7 +129,7 @@ pub(crate) fn item_end(bare: &str, from: usize) -> usize {
     bare.len()
 }
 
-/// First and last line, from 0, of every item under a `cfg` of tests.
+/// Returns the first and last line, from 0, of every item under a `cfg` of tests.
 fn test_lines(bare: &str) -> Vec<(usize, usize)> {
     let marks = ["#[cfg(test)]", "#[cfg(all(test,"];
     let places = marks.iter().flat_map(|mark| bare.match_indices(mark).map(|(at, _)| at));
@@ -138,7 +138,7 @@ fn test_lines(bare: &str) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// What each byte of a Rust text belongs to.
+/// Returns the kind of each byte of a Rust text.
 fn kinds(text: &[u8]) -> Vec<Kind> {
     let mut kinds = Vec::with_capacity(text.len());
     while kinds.len() < text.len() {
@@ -148,7 +148,7 @@ fn kinds(text: &[u8]) -> Vec<Kind> {
     kinds
 }
 
-/// The kind and the end of what begins at `at`.
+/// Returns the kind and the end of the token that begins at `at`.
 fn token(text: &[u8], at: usize) -> (Kind, usize) {
     let rest = &text[at..];
     match rest {
@@ -164,7 +164,7 @@ fn token(text: &[u8], at: usize) -> (Kind, usize) {
     }
 }
 
-/// Whether an `r` here can begin a raw string: at the start of a word, or behind a lone `b` or `c`.
+/// Returns whether an `r` here can begin a raw string: at the start of a word, or after a lone `b` or `c`.
 fn starts_literal(text: &[u8], at: usize) -> bool {
     let word = |i: usize| is_word_byte(text[i]);
     match at {
@@ -198,7 +198,7 @@ fn nested_comment(rest: &[u8]) -> usize {
     at
 }
 
-/// The length of a literal between two of `quote`, where a backslash hides the next byte.
+/// Returns the length of a literal between two of `quote`, in which a backslash escapes the next byte.
 fn quoted(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while at < rest.len() && rest[at] != quote {
@@ -207,7 +207,7 @@ fn quoted(rest: &[u8], quote: u8) -> usize {
     at + 1
 }
 
-/// The length of `r"…"` or `r#"…"#`; none for a raw identifier.
+/// Returns the length of `r"…"` or `r#"…"#`; `None` for a raw identifier.
 fn raw_string(rest: &[u8]) -> Option<usize> {
     let hashes = rest[1..].iter().take_while(|&&byte| byte == b'#').count();
     if rest.get(1 + hashes) != Some(&b'"') {
@@ -218,7 +218,7 @@ fn raw_string(rest: &[u8]) -> Option<usize> {
     Some(position(&rest[begin..], &close).map_or(rest.len(), |at| begin + at + close.len()))
 }
 
-/// Whether a quote begins a character and not a lifetime.
+/// Returns whether a quote begins a character and not a lifetime.
 fn is_character(rest: &[u8]) -> bool {
     let wide = rest.get(1).map_or(1, |&byte| match byte {
         0..=0x7F => 1,
@@ -229,7 +229,7 @@ fn is_character(rest: &[u8]) -> bool {
     rest.get(1) == Some(&b'\\') || rest.get(1 + wide) == Some(&b'\'')
 }
 
-/// The text with everything blanked that is not kept, line ends apart.
+/// Returns the text in which other kinds of bytes are blanked, except line breaks.
 fn blank(text: &str, kinds: &[Kind], keep: impl Fn(Kind) -> bool) -> String {
     let shown =
         |(&byte, &kind): (&u8, &Kind)| if keep(kind) || byte == b'\n' { byte } else { b' ' };

@@ -1,4 +1,4 @@
-//! The files of the project: what git tracks or would track, or, without git, what lies in the folder.
+//! The files of the project: those that git tracks or would track, or, without git, those in the folder.
 
 use std::{
     collections::BTreeMap,
@@ -10,10 +10,10 @@ use std::{
 use super::source::Source;
 use crate::shell::Outcome;
 
-/// Folders that hold nothing of the project's own.
+/// Folders without files of the project.
 const SKIPPED: [&str; 4] = [".git", "target", ".venv", "__pycache__"];
 
-/// Every file by its path; the text where it is one.
+/// Every file by its path, with its content if it is text.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     files: BTreeMap<String, Option<String>>,
@@ -28,8 +28,7 @@ impl Tree {
         }
         let mut tree = Tree::default();
         for path in paths {
-            // A link says nothing that the file behind it does not; a tracked file may have been deleted
-            // and the deletion not committed yet.
+            // A link repeats the content of its target. A tracked file may have been deleted without a commit.
             if root.join(&path).is_symlink() {
                 tree.files.insert(path, None);
             } else if let Ok(bytes) = fs::read(root.join(&path)) {
@@ -49,7 +48,7 @@ impl Tree {
         self.files.keys().map(String::as_str)
     }
 
-    /// Every file that is text.
+    /// Iterates over every file that is text.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
     }
@@ -58,7 +57,7 @@ impl Tree {
         self.files.get(path)?.as_deref()
     }
 
-    /// Whether there is such a file, or a folder with files in it.
+    /// Returns whether there is a file with this path, or a folder with files in it.
     pub(crate) fn holds(&self, path: &str) -> bool {
         let inside = format!("{path}/");
         path.is_empty()
@@ -66,7 +65,7 @@ impl Tree {
             || self.paths().any(|file| file.starts_with(&inside))
     }
 
-    /// Every Rust file, with the modules that are declared for tests marked as such.
+    /// Returns every Rust file, with the declared test modules marked.
     pub(crate) fn sources(&self) -> Vec<Source> {
         let rust = self.texts().filter(|(path, _)| path.ends_with(".rs"));
         let sources: Vec<Source> = rust.map(|(path, text)| Source::new(path, text)).collect();
@@ -81,7 +80,7 @@ impl Tree {
     }
 }
 
-/// Where the test modules that a file declares are kept, without `.rs`.
+/// Returns the paths of the test modules that a file declares, without `.rs`.
 fn test_module_paths(source: &Source) -> Vec<String> {
     let stem = source.path.trim_end_matches(".rs");
     let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
@@ -89,7 +88,7 @@ fn test_module_paths(source: &Source) -> Vec<String> {
     source.test_modules().iter().map(|module| format!("{home}/{module}")).collect()
 }
 
-/// What git tracks, and what it would take; none where git cannot say.
+/// Returns the files that git tracks, or would add; `None` if git fails.
 fn tracked(root: &Path) -> Option<Vec<String>> {
     let words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output =

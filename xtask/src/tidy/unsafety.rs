@@ -1,5 +1,6 @@
-//! A6: `unsafe` stands under the kernels of relayout, where Python's arrays are read and where CUDA's libraries are
-//! called, and nowhere else; every block says what proves it, and every crate's root has the compiler keep it so.
+//! A6: `unsafe` is allowed in the kernels of relayout, in the folder that reads Python's arrays and in the folder that
+//! calls CUDA's libraries, and nowhere else. Every block has its proof, and every other crate's root makes the compiler
+//! forbid it.
 
 use super::{
     finding::Finding,
@@ -8,7 +9,7 @@ use super::{
 
 /// The folder of the kernels.
 const KERNELS: &str = "crates/tilewright-relayout/src/cpu/kernel/";
-/// The folder that reads arrays of other libraries of Python's.
+/// The folder that reads arrays of other Python libraries.
 const FOREIGN: &str = "crates/tilewright-py/src/foreign/";
 /// The folder that calls the driver and the compiler of CUDA.
 const CUDA: &str = "crates/tilewright-cuda/src/raw/";
@@ -17,7 +18,7 @@ fn may(source: &Source) -> bool {
     [KERNELS, FOREIGN, CUDA].iter().any(|folder| source.path.starts_with(folder))
 }
 
-/// `unsafe` outside these folders and outside tests.
+/// Finds `unsafe` outside these folders and outside tests.
 pub(crate) fn places(source: &Source) -> Vec<Finding> {
     if may(source) {
         return Vec::new();
@@ -28,7 +29,7 @@ pub(crate) fn places(source: &Source) -> Vec<Finding> {
     lines.map(|(number, _)| Finding::new(&source.path, number, "A6", &*says)).collect()
 }
 
-/// `unsafe` blocks and impls of these folders without a `// SAFETY:` before them.
+/// Finds `unsafe` blocks and impls of these folders without a `// SAFETY:` before them.
 pub(crate) fn proofs(source: &Source) -> Vec<Finding> {
     if !may(source) {
         return Vec::new();
@@ -39,7 +40,7 @@ pub(crate) fn proofs(source: &Source) -> Vec<Finding> {
     bare.map(|at| Finding::new(&source.path, at + 1, "A6", says)).collect()
 }
 
-/// Crate roots that leave `unsafe` to good will.
+/// Finds crate roots that do not forbid `unsafe`.
 pub(crate) fn roots(source: &Source) -> Vec<Finding> {
     let names: Vec<&str> = source.path.split('/').collect();
     let (denies, wanted) = match names[..] {
@@ -66,7 +67,7 @@ pub(crate) fn roots(source: &Source) -> Vec<Finding> {
     }
 }
 
-/// Whether an `unsafe` block or impl begins in this line.
+/// Returns whether an `unsafe` block or impl begins in this line.
 fn needs_proof(lines: &[Line], at: usize) -> bool {
     let bare = &lines[at].bare;
     word_places(bare, "unsafe").any(|place| {
@@ -80,7 +81,7 @@ fn needs_proof(lines: &[Line], at: usize) -> bool {
     })
 }
 
-/// Whether the comment above the line, or above the statement it belongs to, has a proof.
+/// Returns whether the comment above the line, or above its statement, has a proof.
 fn is_proved(lines: &[Line], at: usize) -> bool {
     let mut above = at;
     loop {
@@ -94,7 +95,7 @@ fn is_proved(lines: &[Line], at: usize) -> bool {
     }
 }
 
-/// Whether a line ends what came before, so that a proof above it is another's.
+/// Returns whether a line ends the previous statement, so that a proof above it belongs to another.
 fn ends_before(line: &Line) -> bool {
     let bare = line.bare.trim_end();
     let attribute = bare.trim_start().starts_with("#[");

@@ -1,24 +1,23 @@
-//! Every module opens with its header, nothing is left unfinished, and no path of one machine is written
-//! down.
+//! Every module begins with its header, no file has unfinished marks, and none contains a path of one machine.
 
 use super::{
     finding::Finding,
     source::{Source, word_places},
 };
 
-/// In two pieces, so that this file does not contain them.
+/// In two parts, so that this file does not contain them.
 const UNFINISHED: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 const PATHS: [&str; 4] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tmp/", "bash"), concat!("/ho", "me/")];
 
-/// A Rust file that does not say first what it is.
+/// Finds a Rust file without a header.
 pub(crate) fn header(source: &Source) -> Vec<Finding> {
     let opens = source.lines.first().is_some_and(|line| line.raw.starts_with("//! "));
     let says = "a module opens with `//! ` and a sentence that says what it is";
     if opens { Vec::new() } else { vec![Finding::new(&source.path, 1, "header", says)] }
 }
 
-/// Marks of unfinished work, in any text but the corpus.
+/// Finds marks of unfinished work, in any text except the corpus.
 pub(crate) fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     let marks =
         |line: &str| UNFINISHED.into_iter().find(|mark| word_places(line, mark).next().is_some());
@@ -26,7 +25,7 @@ pub(crate) fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     by_line(path, text, "unfinished", |line| marks(line).map(says))
 }
 
-/// Absolute paths of the machine something was written on, in any text but the corpus.
+/// Finds absolute paths of one machine, in any text except the corpus.
 pub(crate) fn machine_paths(path: &str, text: &str) -> Vec<Finding> {
     let says = |mark: &str| format!("`{mark}…` is a path of one machine");
     by_line(path, text, "paths", |line| {
@@ -34,7 +33,7 @@ pub(crate) fn machine_paths(path: &str, text: &str) -> Vec<Finding> {
     })
 }
 
-/// Whether the mark stands at the beginning of a path, not inside a longer one or an address.
+/// Returns whether the mark is at the beginning of a path, not inside a longer one or an address.
 fn begins_path(line: &str, mark: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '}' | '*');
     line.match_indices(mark).any(|(at, _)| !line[..at].ends_with(inside))
