@@ -1,4 +1,4 @@
-//! Captures of others: what waits, allocates or frees ends none of them.
+//! Captures of other programs: waiting, allocating and freeing end none of them.
 
 use std::{
     ffi::{c_int, c_void},
@@ -23,7 +23,7 @@ type Exchange = unsafe extern "C" fn(*mut c_int) -> c_int;
 type Alloc = unsafe extern "C" fn(*mut u64, usize) -> c_int;
 type Push = unsafe extern "C" fn(c_int);
 
-/// What NVIDIA's documentation of `cuThreadExchangeStreamCaptureMode` says of each pair of modes.
+/// Returns whether NVIDIA's documentation of `cuThreadExchangeStreamCaptureMode` forbids the pair of modes.
 fn is_forbidden(captured: c_int, mode: c_int, is_same_thread: bool) -> bool {
     match (mode, captured) {
         (RELAXED, _) | (_, RELAXED) => false,
@@ -32,7 +32,7 @@ fn is_forbidden(captured: c_int, mode: c_int, is_same_thread: bool) -> bool {
     }
 }
 
-/// The emulated driver forbids what a driver forbids, and the attempt ends the capture.
+/// The emulated driver forbids the same calls as a driver, and the attempt ends the capture.
 #[test]
 fn modes_are_those_of_the_documentation() {
     let modes = [GLOBAL, OF_THE_THREAD, RELAXED];
@@ -68,7 +68,7 @@ fn modes_are_those_of_the_documentation() {
     }
 }
 
-/// Bytes of one device, a queue there, and a mark.
+/// Memory of one device, a queue there, and a mark.
 struct Held {
     cuda: Arc<Cuda>,
     place: Arc<Place>,
@@ -94,10 +94,10 @@ impl Held {
     }
 }
 
-/// A name, and what is called.
+/// A name, and the function to call.
 type Call = (&'static str, fn(&Held) -> Result<(), Error>);
 
-/// Each call of this crate, while a stream is captured by another's program in mode "global".
+/// Each call of this crate, while another program captures a stream in mode "global".
 #[test]
 fn no_call_ends_a_capture() {
     let calls: [Call; 12] = [
@@ -117,7 +117,7 @@ fn no_call_ends_a_capture() {
                 .map_or(Ok(()), |mark| mark.before(Stream::LEGACY))
         }),
     ];
-    // On its own device memory waits for all, which no capture there allows.
+    // On its own device, memory waits for all work, which no capture there allows.
     let waits = ["memory, made and dropped", "write", "read", "fill", "a mark, made and dropped"];
     for device in [0, 1] {
         let machine = Emulated::new();
@@ -131,7 +131,7 @@ fn no_call_ends_a_capture() {
     }
 }
 
-/// Where nobody may wait, nothing is freed: work that is queued may still use it.
+/// If a wait is impossible, nothing is freed, because queued work may still use it.
 #[test]
 fn memory_that_cannot_be_waited_for_stays_allocated() {
     let machine = Emulated::new();
@@ -140,7 +140,7 @@ fn memory_that_cannot_be_waited_for_stays_allocated() {
     let frees = || machine.log().iter().filter(|line| *line == "cuMemFree").count();
     let before = free();
     let memory = || Memory::new(&held.place, 1000).unwrap();
-    // A capture on the same device forbids to wait for all of it.
+    // A capture on the same device forbids waiting for all of it.
     let (stream, kept) = (machine.stream(1), memory());
     machine.capture(stream, 1);
     machine.log();
@@ -148,14 +148,14 @@ fn memory_that_cannot_be_waited_for_stays_allocated() {
     assert_eq!(frees(), 0);
     machine.capture(stream, 0);
     assert_eq!(free(), before - 1000);
-    // So does a failure.
+    // A failure also prevents the wait.
     let kept = memory();
     machine.fail("cuCtxSynchronize", 0);
     machine.log();
     drop(kept);
     assert_eq!((frees(), machine.still_to_fail()), (0, false));
     assert_eq!(free(), before - 2000);
-    // What can be waited for is freed.
+    // If the wait succeeds, the memory is freed.
     let gone = memory();
     machine.log();
     drop(gone);
@@ -163,7 +163,7 @@ fn memory_that_cannot_be_waited_for_stays_allocated() {
     assert_eq!(free(), before - 2000);
 }
 
-/// The default stream waits for all others that are not made apart from it, and so for one that is captured.
+/// The default stream waits for all others that are not independent of it, and so for one that is captured.
 #[test]
 fn the_default_stream_is_not_touched_during_a_capture() {
     let machine = Emulated::new();

@@ -1,4 +1,4 @@
-//! The emulated driver and compiler, and what tests ask of them beside what a driver does.
+//! The emulated driver and compiler, and their functions for tests.
 //!
 //! Each test has its own copy of both, and so its own devices, log and failures.
 
@@ -15,22 +15,22 @@ use libloading::Library;
 use tempfile::TempDir;
 use tilewright_cuda::{Cuda, DeviceBytes, Settings, Stream};
 
-/// Both libraries, with the folder they work in.
+/// Both libraries, with their folder.
 pub(crate) struct Emulated {
     driver: Library,
     compiler: Library,
     folder: TempDir,
-    /// A stream that is captured while the default one must not be touched.
+    /// A stream that is captured while the default one must not be used.
     other: Cell<u64>,
 }
 
-/// A failure of the driver that has no other meaning: `CUDA_ERROR_LAUNCH_FAILED`.
+/// A failure of the driver without another meaning: `CUDA_ERROR_LAUNCH_FAILED`.
 pub(crate) const FAILED: i32 = 719;
 
-/// The libraries, of which the last is an older compiler.
+/// The libraries; the last is an older compiler.
 const LIBRARIES: [&str; 3] = ["libcuda.so", "libnvrtc.so", "libnvrtc-old.so"];
 
-/// Their bytes, compiled once in a process.
+/// Returns their bytes, compiled once in a process.
 fn built() -> &'static [Vec<u8>; 3] {
     static BUILT: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -43,7 +43,7 @@ fn built() -> &'static [Vec<u8>; 3] {
 }
 
 impl Emulated {
-    /// Two devices of compute capability 9.0, CUDA 12.4.
+    /// Makes two devices of compute capability 9.0, with CUDA 12.4.
     pub(crate) fn new() -> Emulated {
         Emulated::with(2, 12_040)
     }
@@ -52,7 +52,7 @@ impl Emulated {
         Emulated::of(built(), devices, version)
     }
 
-    /// A driver that lacks a function: another name stands in the library's table of names.
+    /// Makes a driver that lacks a function: the library's table of names has another name there.
     pub(crate) fn without(function: &str) -> Emulated {
         let mut libraries = built().clone();
         let name = format!("\0{function}\0").into_bytes();
@@ -79,12 +79,12 @@ impl Emulated {
         machine
     }
 
-    /// A compiler that lacks functions, as one of CUDA 11.0 does.
+    /// Returns the path of a compiler that lacks functions, as that of CUDA 11.0.
     pub(crate) fn old_compiler(&self) -> PathBuf {
         self.folder.path().join("libnvrtc-old.so")
     }
 
-    /// A function of the driver's, which is called as it is.
+    /// Returns a function of the driver, which is called directly.
     pub(crate) fn of_driver<F: Copy>(&self, name: &CStr) -> F {
         // SAFETY: the types of the functions are those of the folder `driver`.
         unsafe { *self.driver.get::<F>(name).unwrap() }
@@ -99,7 +99,7 @@ impl Emulated {
         self.folder.path()
     }
 
-    /// Both libraries, with a folder for code.
+    /// Returns settings with both libraries and a folder for code.
     pub(crate) fn settings(&self) -> Settings {
         let own = |name| self.folder.path().join(name);
         Settings::default()
@@ -119,26 +119,27 @@ impl Emulated {
         unsafe { set(device, major, minor) }
     }
 
-    /// Machine code of a device is loaded, too, and its launches do nothing.
+    /// Makes the driver also load machine code of a device, whose launches then do nothing.
     pub(crate) fn takes_machine_code(&self) {
         let set = self.of_driver::<unsafe extern "C" fn(c_int)>(c"emulated_takes_machine_code");
         // SAFETY: numbers alone.
         unsafe { set(1) }
     }
 
-    /// Addresses are looked up under a context only.
+    /// Makes the driver look up addresses only in a context.
     pub(crate) fn needs_context(&self) {
         let set = self.of_driver::<unsafe extern "C" fn(c_int)>(c"emulated_needs_context");
         // SAFETY: numbers alone.
         unsafe { set(1) }
     }
 
-    /// What a stream captured, as a graph; the capture is over.
+    /// Ends the capture of a stream, and returns its graph.
     pub(crate) fn captured(&self, stream: Stream) -> u64 {
         self.ended(stream).unwrap()
     }
 
-    /// The same; the driver's number where an error has ended the capture before.
+    /// Ends the capture of a stream, and returns its graph, or the driver's number if an error ended the capture
+    /// before.
     pub(crate) fn ended(&self, stream: Stream) -> Result<u64, i32> {
         type End = unsafe extern "C" fn(*mut c_void, *mut u64) -> c_int;
         let mut graph = 0;
@@ -168,7 +169,7 @@ impl Emulated {
         unsafe { self.of_driver::<unsafe extern "C" fn(c_int)>(c"emulated_push_primary")(device) }
     }
 
-    /// Memory of a device, all 0.
+    /// Allocates memory of a device, filled with 0.
     pub(crate) fn memory(&self, device: i32, bytes: usize) -> Memory {
         let alloc = self.of_driver::<unsafe extern "C" fn(c_int, u64) -> u64>(c"emulated_alloc");
         // SAFETY: numbers alone.
@@ -184,7 +185,7 @@ impl Emulated {
         self.stream_of(device, false)
     }
 
-    /// A stream of a context that is not the device's primary one.
+    /// Makes a stream of a context that is not the device's primary one.
     pub(crate) fn foreign_stream(&self, device: i32) -> Stream {
         self.stream_of(device, true)
     }
@@ -196,8 +197,8 @@ impl Emulated {
         unsafe { Stream::new(make(device, foreign.into()).expose_provenance() as u64) }
     }
 
-    /// From here on the stream is captured (1), was until an error (2), or is not (0). Of the default stream: whether another
-    /// one is captured, during which it must not be touched.
+    /// Sets whether the stream is captured (1), was until an error (2), or is not (0). For the default stream: whether
+    /// another one is captured, during which it must not be used.
     pub(crate) fn capture(&self, stream: Stream, status: i32) {
         let set = self.of_driver::<unsafe extern "C" fn(*mut c_void, c_int)>(c"emulated_capture");
         let handle = if stream == Stream::LEGACY {
@@ -212,7 +213,7 @@ impl Emulated {
         unsafe { set(std::ptr::with_exposed_provenance_mut(handle as usize), status) }
     }
 
-    /// The call after `after` others of this name, or of any name, fails.
+    /// Makes the call after `after` others of this name, or of any name, fail.
     pub(crate) fn fail(&self, name: &str, after: i32) {
         let set =
             self.of_driver::<unsafe extern "C" fn(*const c_char, c_int, c_int)>(c"emulated_fail");
@@ -222,23 +223,23 @@ impl Emulated {
     }
 
     fn number(&self, name: &CStr) -> i32 {
-        // SAFETY: the function takes nothing.
+        // SAFETY: the function takes no arguments.
         unsafe { self.of_driver::<unsafe extern "C" fn() -> c_int>(name)() }
     }
 
-    /// Whether a failure is still to come; it is called off.
+    /// Returns whether a failure is still to come, and cancels it.
     pub(crate) fn still_to_fail(&self) -> bool {
         let pending = self.number(c"emulated_pending") != 0;
         self.fail("", -1);
         pending
     }
 
-    /// How many contexts this thread has pushed.
+    /// Returns the number of contexts that this thread has pushed.
     pub(crate) fn depth(&self) -> i32 {
         self.number(c"emulated_depth")
     }
 
-    /// Makes a context of somebody else the current one.
+    /// Makes a foreign context the current one.
     pub(crate) fn push_foreign(&self, device: i32) {
         // SAFETY: numbers alone.
         unsafe { self.of_driver::<unsafe extern "C" fn(c_int)>(c"emulated_push")(device) }
@@ -248,14 +249,14 @@ impl Emulated {
         self.number(c"emulated_top_is_foreign") != 0
     }
 
-    /// How often the primary context of a device is retained.
+    /// Returns the number of times that the primary context of a device is retained.
     pub(crate) fn retained(&self, device: i32) -> i32 {
         let ask = self.of_driver::<unsafe extern "C" fn(c_int) -> c_int>(c"emulated_retained");
         // SAFETY: numbers alone.
         unsafe { ask(device) }
     }
 
-    /// The calls since the last time this was asked.
+    /// Returns the calls since the last query.
     pub(crate) fn log(&self) -> Vec<String> {
         let ask = self.of_driver::<unsafe extern "C" fn() -> *const c_char>(c"emulated_log");
         // SAFETY: the text ends in 0 and lives until the next call.
@@ -275,13 +276,13 @@ impl Emulated {
         unsafe { self.of_compiler::<unsafe extern "C" fn(c_int)>(c"emulated_compiler_fails")(code) }
     }
 
-    /// How many texts were compiled, or refused.
+    /// Returns the number of texts that were compiled or refused.
     pub(crate) fn compiled(&self) -> i32 {
-        // SAFETY: the function takes nothing.
+        // SAFETY: the function takes no arguments.
         unsafe { self.of_compiler::<unsafe extern "C" fn() -> c_int>(c"emulated_compiled")() }
     }
 
-    /// The options of the last text.
+    /// Returns the options of the last text.
     pub(crate) fn options(&self) -> String {
         let ask = self.of_compiler::<unsafe extern "C" fn() -> *const c_char>(c"emulated_options");
         // SAFETY: the text ends in 0 and lives as long as the library.
@@ -289,7 +290,7 @@ impl Emulated {
     }
 }
 
-/// Bytes of a device. The host reaches them by copies alone.
+/// Memory of a device, which the host reaches only by copies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     address: u64,
@@ -299,29 +300,29 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// All of it.
+    /// Returns the whole memory.
     pub(crate) fn whole(self) -> DeviceBytes {
         self.part(0, self.bytes)
     }
 
-    /// `bytes` bytes from `at`.
+    /// Returns `bytes` bytes from `at` on.
     pub(crate) fn part(self, at: usize, bytes: usize) -> DeviceBytes {
         // SAFETY: the memory lives as long as the library.
         unsafe { DeviceBytes::new(self.address + at as u64, bytes as u64) }
     }
 
-    /// Writes it, once all that is queued is done.
+    /// Writes to it after all queued work is done.
     pub(crate) fn put(self, at: usize, bytes: &[u8]) {
-        // SAFETY: `bytes` are read; the driver refuses what is not within its memory.
+        // SAFETY: `bytes` are read; the driver refuses addresses outside of its memory.
         let code =
             unsafe { (self.put)(self.address + at as u64, bytes.as_ptr(), bytes.len() as u64) };
         assert!(code == 0 || bytes.is_empty(), "{code}");
     }
 
-    /// Reads it, once all that is queued is done.
+    /// Reads it after all queued work is done.
     pub(crate) fn get(self) -> Vec<u8> {
         let mut bytes = vec![0; self.bytes];
-        // SAFETY: `bytes` has room for what is written; the driver refuses what is not within its memory.
+        // SAFETY: `bytes` has space for the data; the driver refuses addresses outside of its memory.
         let code = unsafe { (self.get)(self.address, bytes.as_mut_ptr(), self.bytes as u64) };
         assert!(code == 0 || bytes.is_empty(), "{code}");
         bytes

@@ -1,4 +1,4 @@
-//! Code on disk: read by the next process, compiled again where it is not whole or not for this compiler.
+//! Code on disk: the next process reads it, and compiles it again if it is incomplete or for another compiler.
 
 use std::{fs, path::PathBuf};
 
@@ -7,7 +7,7 @@ use tilewright_core::TensorLayout;
 use tilewright_cuda::{Counts, Cuda, Move, Settings, Stream};
 use tilewright_relayout::{Elements, Program};
 
-/// What one process that moves one array counts; what arrives is right.
+/// Returns the counts of a process that moves one array; the result is checked.
 fn counted(machine: &Emulated, settings: &Settings) -> Counts {
     let (rows, columns) =
         (TensorLayout::row_major(&[12, 7]).unwrap(), TensorLayout::col_major(&[12, 7]).unwrap());

@@ -1,15 +1,15 @@
-//! Moves through the whole crate, over a driver and a compiler without a device: what arrives is what the processor makes.
+//! Moves through the whole crate, with a driver and a compiler without a device: results equal those of the processor.
 
 use crate::emulated::{Emulated, Memory};
 use tilewright_core::{Fractal, Layout, TensorLayout};
 use tilewright_cuda::{Cuda, DeviceBytes, Job, Move, Stream};
 use tilewright_relayout::{Elements, Plan, Program};
 
-/// What stands before and behind every array, and must stay.
+/// The bytes before and after every array, which must not change.
 const GUARD: usize = 64;
 const MARK: u8 = 0xC3;
 
-/// A program, and what it is.
+/// A program with its name.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) program: Program,
@@ -63,17 +63,17 @@ impl Held {
         self.memory.part(self.at, self.bytes)
     }
 
-    /// Writes the mark into all of it.
+    /// Fills all of it with the mark.
     pub(crate) fn mark(&self) {
         self.memory.put(0, &vec![MARK; self.memory.get().len()]);
     }
 
-    /// Whether nothing was written.
+    /// Returns whether nothing was written.
     pub(crate) fn is_untouched(&self) -> bool {
         self.memory.get().iter().all(|byte| *byte == MARK)
     }
 
-    /// The array; what is around it is as it was.
+    /// Returns the array, and checks that the bytes around it are unchanged.
     pub(crate) fn taken(&self) -> Vec<u8> {
         let all = self.memory.get();
         let (before, rest) = all.split_at(self.at);
@@ -86,7 +86,7 @@ impl Held {
     }
 }
 
-/// Both sides of a move, the source filled, and what has to arrive.
+/// Returns both sides of a move, with the source filled, and the expected result.
 pub(crate) fn sides(
     machine: &Emulated,
     program: &Program,
@@ -181,7 +181,7 @@ fn many_tensors_of_one_structure_are_one_launch() {
     assert_eq!(log.iter().filter(|line| line.starts_with("cuLaunchKernel")).count(), 1);
 }
 
-/// More arrays than the arguments of a launch hold, where these are short.
+/// More arrays than the arguments of a launch can hold, if these are short.
 #[test]
 fn arguments_of_4_kib_are_filled_and_not_exceeded() {
     let machine = Emulated::with(1, 12_000);
@@ -272,7 +272,7 @@ fn modules_are_bounded_and_stay_loaded() {
         let (src, dst, expected) = sides(&machine, moves[0].program(), (0, 0));
         cuda.launch(&moves[0], src.given(), dst.given(), Stream::LEGACY).unwrap();
         assert_eq!(dst.taken(), expected);
-        // What was queued may still run: its code stays, and another is refused before anything is queued.
+        // Queued work may still run: its code stays loaded, and other code is refused before anything is queued.
         let (src, dst, _) = sides(&machine, moves[1].program(), (0, 0));
         let error = cuda.launch(&moves[1], src.given(), dst.given(), Stream::LEGACY).unwrap_err();
         assert!(error.kind() == "limit" && error.to_string().contains("with_modules"), "{error}");

@@ -1,4 +1,4 @@
-//! The whole crate over a driver and a compiler without a device.
+//! The integration tests of `tilewright-cuda`, with a driver and a compiler without a device.
 #![cfg(target_os = "linux")]
 
 mod captures;

@@ -1,4 +1,5 @@
-//! Random pairs, run by the emulated device: one by one and all together, what arrives is what the processor makes, and no byte around it is written.
+//! Random pairs, run by the emulated device, one by one and all together: results equal those of the processor, and no
+//! byte around them is written.
 
 #[path = "../../../tilewright-device/tests/all/host/dice.rs"]
 mod dice;
@@ -15,7 +16,7 @@ use dice::Dice;
 
 const PAIRS: u64 = 50;
 
-/// A move, its name, both sides, and what has to arrive.
+/// A move with its name, both sides, and the expected result.
 struct One {
     name: String,
     moved: Move,
@@ -30,7 +31,7 @@ impl One {
         One { name, moved: Move::new(program), src, dst, expected }
     }
 
-    /// Elements of less than a byte whose runs are no whole bytes: no kernel moves them.
+    /// Returns whether elements narrower than a byte have runs that are not whole bytes: no kernel moves them.
     fn is_refused(&self) -> bool {
         let (elements, program) = (self.moved.program().elements(), self.moved.program());
         let at = Alignment::of_addresses(self.src.given().address(), self.dst.given().address());
@@ -43,8 +44,8 @@ impl One {
     }
 }
 
-/// Launches each alone, then all together into memory that is written anew. What has no kernel is refused, and left out.
-/// How many arrived.
+/// Launches each alone, then all together to memory that is written anew. Moves without a kernel are refused, and left
+/// out. Returns the number of moves that ran.
 fn run(machine: &Emulated, mut all: Vec<One>) -> usize {
     let cuda: Cuda = machine.open();
     let stream = machine.stream(0);

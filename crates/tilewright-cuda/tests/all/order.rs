@@ -1,4 +1,4 @@
-//! What the emulated device finds: the tests of this crate stand on it.
+//! Checks that the emulated device detects errors: the tests of this crate depend on it.
 
 use tilewright_core::TensorLayout;
 use tilewright_cuda::{DeviceBytes, Move, Stream};
@@ -12,7 +12,7 @@ fn transpose() -> Move {
     Move::new(Program::new(&rows, &columns, Elements::same(8), 0).unwrap())
 }
 
-/// Two moves of which the second reads what the first writes: on one stream, and on two that nothing orders.
+/// Two moves of which the second reads the result of the first: on one stream, and on two without a defined order.
 #[test]
 fn order_that_nobody_asked_for_is_not_there() {
     let machine = Emulated::new();
@@ -30,7 +30,7 @@ fn order_that_nobody_asked_for_is_not_there() {
     }
 }
 
-/// Memory that is shorter than was promised: the driver says so to the next who asks, and nothing beyond it is touched.
+/// Memory that is shorter than promised: the driver reports it at the next call, and nothing beyond it is accessed.
 #[test]
 fn memory_that_is_not_there_is_found() {
     let machine = Emulated::new();

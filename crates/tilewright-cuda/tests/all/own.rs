@@ -1,4 +1,4 @@
-//! Memory, streams and events of one's own.
+//! Memory, streams and events that this process owns.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn span(memory: &Memory, at: u64) -> Span<'_> {
     Span { memory, at }
 }
 
-/// The transpose of bytes.
+/// Returns the transpose of bytes.
 fn turned(rows: u64, columns: u64) -> Move {
     let from = TensorLayout::row_major(&[rows, columns]).unwrap();
     let to = TensorLayout::col_major(&[rows, columns]).unwrap();
@@ -123,7 +123,7 @@ fn a_step_that_was_not_run_is_not_captured() {
     let queue = Queue::new(&place).unwrap();
     let step = Step::Moves(vec![(&moved, span(&src, 0), span(&dst, 0))]);
     assert_eq!(queue.graph_seconds(&step, 1).unwrap_err().kind(), "captured");
-    // The capture has ended, and the queue is as it was.
+    // The capture has ended, and the queue is unchanged.
     queue.run(&step).unwrap();
     queue.graph_seconds(&step, 1).unwrap();
 }
@@ -162,12 +162,12 @@ fn a_failure_of_any_call_is_an_error() {
         };
         let error = all().expect_err(call);
         assert_eq!(error.code(), Some(FAILED), "{call}: {error}");
-        // Nothing is left of it.
+        // No trace of it remains.
         all().unwrap();
     }
 }
 
-/// Every choice of two devices for a queue, a source and a destination: only those of one device are queued.
+/// Every choice of two devices for a queue, a source and a destination: only those on one device are queued.
 #[test]
 fn a_step_takes_place_on_one_device() {
     let machine = Emulated::new();
@@ -205,7 +205,7 @@ fn a_step_takes_place_on_one_device() {
     }
 }
 
-/// Whatever is dropped last, the context is released behind all that is in it.
+/// Whatever is dropped last, the context is released after everything in it.
 #[test]
 fn a_context_outlives_what_is_in_it() {
     for order in 0..24 {
@@ -237,7 +237,7 @@ fn a_context_outlives_what_is_in_it() {
     }
 }
 
-/// A driver of CUDA 11.3 has memory and queues; what it lacks is said by the first who needs it.
+/// A driver of CUDA 11.3 has memory and queues; the first call that needs a missing function reports it.
 #[test]
 fn a_function_that_is_missing_is_missed_where_it_is_needed() {
     let graphs = [

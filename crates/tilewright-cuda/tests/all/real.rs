@@ -1,4 +1,4 @@
-//! NVRTC itself, found and called as on a machine with a device: the driver alone stands in for one.
+//! NVRTC itself, found and called as on a machine with a device: only the driver is emulated.
 
 use std::{env, fs};
 

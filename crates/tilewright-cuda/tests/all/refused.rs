@@ -1,4 +1,4 @@
-//! What is refused, and what is said: nothing is written, no context stays, and the next launch works.
+//! Refusals and their messages: nothing is written, no context remains, and the next launch works.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn transpose() -> Move {
     Move::new(Program::new(&rows, &columns, Elements::same(24), 0).unwrap())
 }
 
-/// Memory for both sides on a device.
+/// Allocates memory for both sides on a device.
 fn sides(machine: &Emulated, moved: &Move) -> (Memory, Memory) {
     let src = machine.memory(0, moved.src_bytes() as usize);
     src.put(0, &vec![1; moved.src_bytes() as usize]);
@@ -38,7 +38,7 @@ fn a_missing_driver_is_told_with_its_places() {
     fs::write(&text, "no library").unwrap();
     let error = Cuda::open(&machine.settings().with_driver(&text)).unwrap_err();
     assert_eq!(error.kind(), "no-driver");
-    // A library, and not this one.
+    // A library, but not this one.
     let other = machine.path().join("libnvrtc.so");
     let error = Cuda::open(&machine.settings().with_driver(&other)).unwrap_err();
     assert_eq!(error.kind(), "too-old");
@@ -72,7 +72,7 @@ fn a_missing_compiler_is_told_when_it_is_needed() {
     assert_eq!(machine.depth(), 0);
 }
 
-/// A compiler that is too old is passed over where another one is found; a folder that is given comes before the loader's own.
+/// A compiler that is too old is skipped if another one is found; a folder that is set comes before the loader's own.
 #[test]
 fn the_next_compiler_is_tried() {
     let machine = Emulated::new();
@@ -101,7 +101,7 @@ fn a_text_that_is_refused_shows_the_log() {
     let error = refused(&cuda, &moved, src.whole(), dst.whole(), Stream::LEGACY);
     assert_eq!((error.kind(), error.code()), ("compile", Some(6)));
     assert!(error.to_string().contains("tilewright.cu(7): error: told to fail"), "{error}");
-    // What failed is not kept.
+    // A failure is not cached.
     machine.compiler_fails(0);
     cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap();
 }
@@ -124,7 +124,8 @@ fn a_device_that_is_too_old_is_told() {
 
 #[test]
 fn a_driver_that_is_older_than_the_compiler_is_told() {
-    // A device that the compiler does not know gets a text of the newest that it knows, which an older driver refuses.
+    // A device that the compiler does not know gets code for the newest architecture that it knows, which an older
+    // driver refuses.
     let machine = Emulated::with(1, 12_030);
     machine.capability(0, 12, 0);
     let cuda = machine.open();
@@ -135,7 +136,7 @@ fn a_driver_that_is_older_than_the_compiler_is_told() {
     let says = error.to_string();
     assert!(says.contains("compute_100") && says.contains("newer driver"), "{says}");
     assert!(dst.get().iter().all(|byte| *byte == 0));
-    // Machine code of the same major version is taken.
+    // Machine code of the same major version is accepted.
     machine.capability(0, 9, 0);
     let cuda = machine.open();
     cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap();
@@ -156,7 +157,7 @@ fn devices_before_the_oldest_are_refused() {
     assert_eq!((cuda.counts().launched, machine.compiled()), (0, 0));
 }
 
-/// A driver that looks up addresses under a context only: one is made, once, and released at the end.
+/// If a driver looks up addresses only in a context, one is made, once, and released at the end.
 #[test]
 fn a_question_that_needs_a_context_gets_one() {
     let machine = Emulated::new();
@@ -177,7 +178,7 @@ fn a_question_that_needs_a_context_gets_one() {
     assert_eq!((machine.retained(0), machine.depth()), (0, 0));
 }
 
-/// What was captured runs when its graph does, behind what the stream has to do before.
+/// Captured work runs when its graph does, after the earlier work of the stream.
 #[test]
 fn a_graph_runs_what_was_captured() {
     let machine = Emulated::new();
@@ -282,7 +283,7 @@ fn a_captured_stream_takes_what_is_loaded_and_nothing_else() {
     assert_eq!((cuda.counts().launched, machine.compiled()), (0, 0));
     let stream = machine.stream(0);
     cuda.launch(&moved, src.whole(), dst.whole(), stream).unwrap();
-    // Loaded code does not help where the default stream must not be touched.
+    // Even loaded code is refused if the default stream must not be used.
     machine.capture(Stream::LEGACY, 3);
     let error = cuda.launch(&moved, src.whole(), dst.whole(), Stream::LEGACY).unwrap_err();
     assert!(error.is_captured() && error.to_string().contains(implicit), "{error}");
@@ -300,7 +301,7 @@ fn a_captured_stream_takes_what_is_loaded_and_nothing_else() {
     );
     assert!(dst.get().iter().all(|byte| *byte == 0), "a captured launch runs later");
     machine.capture(stream, 0);
-    // Its code may be held by a graph: it stays loaded when the value goes.
+    // A graph may hold its code: it stays loaded when the value is dropped.
     machine.log();
     drop(cuda);
     assert!(!machine.log().contains(&"cuModuleUnload".to_owned()));
@@ -345,7 +346,7 @@ fn memory_too_short_or_twice_is_told() {
     }
     let job = |src: DeviceBytes, dst: DeviceBytes| Job { moved: &moved, src, dst };
     let spare = machine.memory(0, 3 * bytes);
-    // Two that write the same, one that reads what another writes, and the same at a distance of one byte.
+    // Two jobs with the same destination, one that reads another's destination, and both at a distance of one byte.
     for (one, other) in [
         (job(src.whole(), dst.whole()), job(src.whole(), dst.whole())),
         (
@@ -364,12 +365,12 @@ fn memory_too_short_or_twice_is_told() {
     let far = unsafe { DeviceBytes::new(u64::MAX - 5, moved.src_bytes()) };
     assert_eq!(refused(&cuda, &moved, far, dst.whole(), Stream::LEGACY).kind(), "buffer");
     assert_eq!(machine.log(), Vec::<String>::new(), "no call of the driver");
-    // One source for two destinations, side by side, is fine.
+    // One source for two adjacent destinations is legal.
     let jobs = [job(src.whole(), both.part(0, bytes)), job(src.whole(), both.part(bytes, bytes))];
     cuda.launch_many(&jobs, Stream::LEGACY).unwrap();
 }
 
-/// Every call of a first and of a second launch fails once: the error is the driver's, contexts are as before, and the
+/// Every call of a first and of a second launch fails once: the error is the driver's, contexts are restored, and the
 /// same launch works afterwards.
 #[test]
 fn a_failure_of_any_call_is_an_error_and_leaves_no_trace() {
@@ -391,7 +392,7 @@ fn a_failure_of_any_call_is_an_error_and_leaves_no_trace() {
             break;
         }
         assert_eq!((machine.depth(), machine.retained(0)), (0, 0), "after {after} calls");
-        // What fails while code of the disk is loaded is tried again with code that is compiled.
+        // If a call fails while code from the disk is loaded, the code is compiled instead.
         if let Err(error) = ended {
             assert_eq!((error.kind(), error.code()), ("driver", Some(FAILED)), "{error}");
             assert!(

@@ -1,5 +1,5 @@
 //! The cases of the benchmark in their small sizes: exact, every byte of the destination written once, and no more
-//! sectors and turns of the banks than the laws allow.
+//! sectors and bank cycles than the laws allow.
 
 use tilewright_bench::{Case, Definition, Size, definitions};
 use tilewright_device::{Alignment, Way};
@@ -18,7 +18,7 @@ fn plan_name(name: &str, size: Size) -> String {
     format!("{name}/{size}")
 }
 
-/// The cases of a size, between whole allocations or wherever the number says.
+/// Returns the cases of a size, between arrays with alignments by the number of the case.
 fn batch(size: Size, at: impl Fn(usize) -> Alignment) -> Batch {
     let mut batch = Batch::default();
     for (number, definition) in definitions().unwrap().iter().enumerate() {
@@ -29,7 +29,7 @@ fn batch(size: Size, at: impl Fn(usize) -> Alignment) -> Batch {
     batch
 }
 
-/// Whether rows of both sides begin at multiples of a sector of 32 bytes, so that none is touched twice.
+/// Returns whether rows of both sides begin at multiples of a sector of 32 bytes, so that none is touched twice.
 fn is_aligned(case: &Case) -> bool {
     let Elements { src_bits, dst_bits, .. } = case.elements();
     let program = program(case);
@@ -44,12 +44,12 @@ fn is_aligned(case: &Case) -> bool {
     })
 }
 
-/// Cases whose elements of the source are two words apart, in chunks that are copied whole: their words are in every
-/// other bank, so that 32 different ones take two turns, wherever chunks lie.
+/// Cases whose source elements are two words apart, in chunks that are copied completely: their words are in every
+/// other bank, so 32 different ones take two cycles, wherever chunks are.
 const HALF_OF_BANKS: [&str; 2] = ["strided-to-row-f32", "strided-to-col-f32"];
 
-/// A case above the law, with the turns of its reads. The gather's choices of pitch, swizzle, order and lanes leave it
-/// so; that no other place is better is not proved.
+/// A case above the law, with the bank cycles of its reads. The gather's choices of pitch, swizzle, order and lanes do
+/// not improve it; it is not proved that no other position is better.
 const MISSED: (&str, f64) = ("order-520413-f32", 1.40);
 
 fn is_missed(done: &Done) -> bool {
@@ -60,7 +60,7 @@ fn has_half_of_banks(done: &Done) -> bool {
     HALF_OF_BANKS.iter().any(|name| done.answer.plan == plan_name(name, Size::L2))
 }
 
-/// Whether all turns of a case are powers of two.
+/// Returns whether all extents of a case's loops are powers of two.
 fn is_power_of_two(case: &Case) -> bool {
     let program = program(case);
     program.regions().is_some_and(|regions| {
@@ -71,7 +71,7 @@ fn is_power_of_two(case: &Case) -> bool {
     })
 }
 
-/// Which of these are not within the bound.
+/// Returns those that are above the bound.
 fn above(done: &[&Done], most: f64, of: fn(&Done) -> Vec<(&'static str, Count)>) -> Vec<String> {
     let counts = done.iter().flat_map(|done| of(done).into_iter().map(move |count| (done, count)));
     let above = counts.filter(|(_, (_, count))| count.ratio() > most);

@@ -1,6 +1,6 @@
-//! Arrays beyond 4 GB, of which some blocks run: their source is a function of the offset and their destination has the
-//! pages that are touched, so they need no memory. What the blocks wrote is what the engine writes there, reading the
-//! same function; and sums in 32 bits are found, at every place where the text widens them.
+//! Arrays beyond 4 GB, of which some blocks run. Their source is a function of the offset, and their destination only
+//! has the pages that are touched, so they need little memory. The blocks write the same as the engine with the same
+//! source; and sums in 32 bits are found at every place where the text widens them.
 
 use std::{collections::HashSet, path::PathBuf};
 
@@ -13,16 +13,16 @@ use tilewright_core::{Fractal, TensorLayout};
 use tilewright_device::{Alignment, DevicePlan};
 use tilewright_relayout::{Elements, Plan, Program};
 
-/// How many blocks of a launch run.
+/// The number of blocks of a launch that run.
 const BLOCKS: u64 = 8;
 
-/// The most bytes of a run of the destination that are compared: engines read far for long ones.
+/// The most bytes of a run of the destination that are compared: the engine reads a large range for long ones.
 const COMPARED: usize = 4096;
 
-/// The seed of what the source holds.
+/// The seed of the source's contents.
 const SEED: u64 = 5;
 
-/// Arrays of more than 4 GB on both sides, and their names; or the first three.
+/// Returns programs with arrays of more than 4 GB on both sides, and their names; or the first three.
 fn programs() -> Vec<(&'static str, Program)> {
     let rows = |extents: &[u64]| TensorLayout::row_major(extents).unwrap();
     let columns = |extents: &[u64]| TensorLayout::col_major(extents).unwrap();
@@ -45,8 +45,8 @@ fn programs() -> Vec<(&'static str, Program)> {
     programs
 }
 
-/// Blocks from all of a launch: the first, the last, and those between; and those where what is behind or before them in a
-/// dim of these extents reaches 2³².
+/// Returns blocks of a launch: the first, the last, and some between; and those at which an offset in a dim of these
+/// extents crosses 2³².
 fn some(blocks: u64, extents: &[u64]) -> Vec<u64> {
     let part = |at: u64, of: u64| (u128::from(blocks) * u128::from(at) / u128::from(of)) as u64;
     let mut all: HashSet<u64> = (0..BLOCKS)
@@ -60,7 +60,7 @@ fn some(blocks: u64, extents: &[u64]) -> Vec<u64> {
     all.into_iter().collect()
 }
 
-/// The plan of a program, a few blocks of each launch; its kernels are numbered from `first` on.
+/// Returns a run of a program's plan, with a few blocks of each launch; its kernels are numbered from `first` on.
 fn run(name: &str, program: &Program, plan: &DevicePlan, first: usize) -> Run {
     let launch = |(at, kernel): (usize, &tilewright_device::Kernel)| Launch {
         kernel: first + at,
@@ -81,7 +81,8 @@ fn run(name: &str, program: &Program, plan: &DevicePlan, first: usize) -> Run {
     }
 }
 
-/// What the engine writes from an offset of the destination on, where the source is the function of `SEED`.
+/// Returns the bytes that the engine writes from an offset of the destination on, if the source is the function of
+/// `SEED`.
 fn wanted(plan: &Plan, from: u64, count: usize) -> Vec<u8> {
     let chunk = plan.chunk(from..from + count as u64).unwrap();
     let mut source = vec![0; chunk.buffer_len()];
@@ -97,7 +98,7 @@ fn wanted(plan: &Plan, from: u64, count: usize) -> Vec<u8> {
     out
 }
 
-/// The first offset of a run of bytes that differs from what the engine writes there, at either end of the run.
+/// Returns the first offset at either end of a run of bytes that differs from the engine's result.
 fn differs(program: &Program, runs: &[(u64, Vec<u8>)]) -> Option<u64> {
     let plan = Plan::of(program.clone());
     runs.iter().find_map(|(from, bytes)| {
@@ -109,7 +110,7 @@ fn differs(program: &Program, runs: &[(u64, Vec<u8>)]) -> Option<u64> {
     })
 }
 
-/// The bytes that a run wrote.
+/// Returns the bytes that a run wrote.
 fn written(simulator: &Simulator, run: &Run) -> Vec<(u64, Vec<u8>)> {
     let After::Runs(file) = &run.after else { panic!("a run whose bytes are compared at once") };
     simulator.runs(file)
@@ -136,7 +137,7 @@ fn arrays_beyond_32_bits_of_addresses_are_exact() {
     }
 }
 
-/// A run of one kernel with a sum in 32 bits, and the number of the run without.
+/// A run of one kernel with a sum in 32 bits, and the number of the run without it.
 struct Narrowed {
     name: &'static str,
     mutant: Mutant,

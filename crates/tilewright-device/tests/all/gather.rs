@@ -11,7 +11,7 @@ fn of(extents: &[u64], text: &str) -> TensorLayout {
     TensorLayout::new(extents, &layout, layout.cosize() as u64).unwrap()
 }
 
-/// The layout that stores dims in an order, the last one innermost.
+/// Returns the layout that stores dims in an order, the last one innermost.
 fn ordered(extents: &[u64], order: &[usize]) -> TensorLayout {
     let mut strides = vec![0; extents.len()];
     let mut all = 1;

@@ -1,4 +1,5 @@
-//! Texts of kernels that were read, kept as they were. `TILEWRIGHT_GOLDEN=write` writes them anew: read them again then.
+//! Compares texts of kernels with recorded ones, which were read. `TILEWRIGHT_GOLDEN=write` records them again; read
+//! them afterwards.
 
 use std::{fs, path::Path};
 
@@ -6,7 +7,7 @@ use tilewright_core::{Digit, Fractal, Layout, Pattern, Swizzle, TensorLayout};
 use tilewright_device::{Alignment, DevicePlan};
 use tilewright_relayout::{Elements, Extend, Program};
 
-/// The listing of a program is the one that is kept.
+/// Checks that the listing of a program equals the recorded one.
 fn keeps(name: &str, program: &Program, alignment: Alignment) {
     let text = DevicePlan::new(program, alignment).unwrap().listing();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);

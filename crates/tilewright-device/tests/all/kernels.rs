@@ -1,4 +1,4 @@
-//! Kernels of all ways, run on the host: what they write is what the processor's plan writes.
+//! Kernels of all ways, run on the host: their results equal those of the processor's plan.
 
 use crate::host::{
     Case,
@@ -136,7 +136,7 @@ fn digits_of_any_program() {
             Case::new(format!("3 by 4 to 4 by 5, {bits} bits, anywhere"), program()).at(1, 2),
         );
     }
-    // Gaps in no regular way: filled first.
+    // Irregular gaps: filled first.
     let steps = [Step::Merge { major: 0, minor: 1 }, Step::Split { axis: 0, by: 4 }];
     let layout = Layout::parse("(65000,4):(5,1)").unwrap();
     let merged =
@@ -175,7 +175,7 @@ fn parts_leave_the_rest_alone() {
     assert!(plans[0].kernels().iter().all(|kernel| kernel.way() != Way::Fill));
 }
 
-/// The ways of the kernels of plans, without the fills.
+/// Returns the ways of the kernels of plans, without the fills.
 fn ways(plans: &[DevicePlan]) -> Vec<Way> {
     let kernels = plans.iter().flat_map(|plan| plan.kernels());
     kernels.map(|kernel| kernel.way()).filter(|way| *way != Way::Fill).collect()
@@ -233,14 +233,14 @@ fn weaves_of_every_width() {
     ] {
         let program = moved(&rows(&[m, n]), &columns(&[m, n]), bits, 0);
         cases.push(Case::new(format!("{m} by {n}, {bits} bits"), program));
-        // Views whose first vectors lie elsewhere.
+        // Views whose first vectors have other alignments.
         let (wide, at) = (of(&[m, n], &format!("({m},{n}):({},1)+16", n + 48), 0), 0);
         let program = moved(&wide, &columns(&[m, n]), bits, 0);
         cases.push(Case::new(format!("a view of {m} by {n}, {bits} bits"), program).at(at, 0));
     }
     let plans = check(&cases);
     assert!(ways(&plans).iter().all(|way| *way == Way::Weave));
-    // Two sizes of one structure are one text.
+    // Two sizes of one structure have one text.
     let texts: std::collections::HashSet<&str> =
         plans.iter().flat_map(|plan| plan.kernels()).map(|kernel| kernel.text()).collect();
     assert!(texts.len() < plans.len(), "{} texts of {}", texts.len(), plans.len());
@@ -254,7 +254,7 @@ fn weaves_of_many_dims() {
         cases.push(Case::new(format!("{src} to {dst}, {bits} bits"), program));
     };
     for bits in [16, 32] {
-        // NCHW to NHWC and back, four dims reversed, the middle dims exchanged.
+        // NCHW to NHWC and back, four dims reversed, the middle dims swapped.
         add(&[2, 64, 24, 8], "(2,64,24,8):(12288,192,8,1)", "(2,64,24,8):(12288,1,512,64)", bits);
         add(&[2, 64, 24, 8], "(2,64,24,8):(12288,1,512,64)", "(2,64,24,8):(12288,192,8,1)", bits);
         add(
@@ -275,7 +275,7 @@ fn weaves_of_many_dims() {
     for bits in [8, 64] {
         add(&[96, 160], "(96,160):(160,-1)+159", "(96,160):(1,96)", bits);
         add(&[96, 160], "(96,160):(160,-1)+159", "(96,160):(160,1)", bits);
-        // A vector's bits of several dims on either side.
+        // A vector with bits of several dims on either side.
         add(&[32, 2, 64, 2], "(32,2,64,2):(256,128,2,1)", "(32,2,64,2):(2,1,64,4096)", bits);
         add(
             &[2, 8, 16, 16, 2],
@@ -387,7 +387,7 @@ fn tiles_in_any_order() {
 fn index_tables_with_holes() {
     let mut cases = Vec::new();
     let stored = |extents: &[u64], holes: u64| {
-        // Every second index first, a hole between some.
+        // Even indices first, with a hole between some.
         let all = extents[0];
         let order = (0..all).step_by(2).chain((1..all).step_by(2)).map(Some);
         let list: Vec<Option<u64>> = order.chain((0..holes).map(|_| None)).collect();
@@ -416,7 +416,7 @@ fn index_tables_with_holes() {
     assert!(plans.iter().any(|plan| plan.fills_first()));
 }
 
-/// Sources of many times 4 GiB, of which some elements are read: where rows are far apart, offsets within a tile need 64
+/// Sources of many times 4 GiB, of which some elements are read: if rows are far apart, offsets within a tile need 64
 /// bits.
 #[test]
 fn sources_beyond_32_bits() {

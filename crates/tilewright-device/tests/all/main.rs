@@ -1,4 +1,4 @@
-//! The tests of `tilewright-device` from outside: one program, a module for each notion.
+//! The integration tests of `tilewright-device`: one program, with a module for each subject.
 
 mod cases;
 mod far;
@@ -14,7 +14,7 @@ mod swizzled;
 mod ways;
 mod widths;
 
-/// How many cases a test takes: all of them where `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
+/// Returns the number of cases of a test: all of them if `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
 pub(crate) fn cases(all: usize, few: usize) -> usize {
     if std::env::var_os("TILEWRIGHT_LAWS").is_some() { all } else { few }
 }

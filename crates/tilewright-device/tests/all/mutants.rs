@@ -1,15 +1,18 @@
-//! Changes at every barrier, wait, mask, number, sum in 64 bits and swizzle of the generated texts: each is caught by the
-//! simulator, or proved to change nothing.
+//! Changes at every barrier, wait, mask, number, sum in 64 bits and swizzle of the generated texts: each is detected by
+//! the simulator, or proved to be equivalent.
 //!
-//! The proof is a rule that holds in every launch of the text, of which the simulator compares what each thread of a
-//! block did (blocks may have changed places):
-//! - the same accesses with the same values: a mask that is never false because the extent is a multiple, a product that
-//!   never exceeds 32 bits, a multiplier of a division whose quotients stay, another walk over the same tiles;
-//! - the same accesses and the same stores: values in shared memory that nobody needs, as behind the array's end;
-//! - the same bytes stored by the same threads, and other accesses within bounds and in no race: a mask that spares
-//!   what nobody needs, or one of two ways to store the same. These are few.
+//! The proof is a rule that holds in every launch of the text, for which the simulator compares the accesses of each
+//! thread of a block (blocks may have been permuted):
+//! - the same accesses with the same values: a mask that is never false because the extent is a multiple, a product
+//!   that never exceeds 32 bits, a multiplier of a division whose quotients do not change, another walk over the same
+//!   tiles;
+//! - the same accesses and the same stores: values in shared memory that are not used, such as those after the array's
+//!   end;
+//! - the same bytes stored by the same threads, and other accesses within bounds and in no race: a mask that avoids
+//!   unnecessary accesses, or one of two ways to store the same. These are few.
 //!
-//! Races are found in whatever order threads run, so a barrier whose loss makes none orders nothing in that launch.
+//! Races are found in whatever order threads run, so if the loss of a barrier causes no race, the barrier orders
+//! nothing in that launch.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,7 +34,7 @@ fn columns(extents: &[u64]) -> TensorLayout {
     TensorLayout::col_major(extents).unwrap()
 }
 
-/// A kernel of every way, in launches that reach its edges; or every third of these.
+/// Returns a kernel of every way, in launches that reach its edges; or every third of these.
 fn batch() -> Batch {
     let mut batch = Batch::default();
     let (mut number, step) = (0, crate::cases(1, 3));
@@ -40,7 +43,7 @@ fn batch() -> Batch {
         if number % step != 0 {
             return;
         }
-        // Squares of tiles are small, so that small arrays have several and a rest.
+        // Squares of tiles are small, so that small arrays have several and a remainder.
         let options = Options::default().with_supertile(2);
         let _ = batch.add_with(name, program, Alignment::new(src, dst).unwrap(), options);
     };
@@ -72,7 +75,7 @@ fn batch() -> Batch {
     }
     let tiles = Fractal::ZN.pattern(16, 16).layout(&[50, 40]).unwrap();
     add("tiles", &same(&rows(&[50, 40]), &tiles, 16), 0, 0);
-    // Bytes that elements share with other rows, with padding, and with what is beside a part.
+    // Bytes that elements share with other rows, with padding, and with data outside of a part.
     let pitched = TensorLayout::new(&[19, 13], &Layout::parse("(19,13):(15,-1)+12").unwrap(), 285);
     let (wide, pitched) = (columns(&[19, 13]), pitched.unwrap());
     for (src_bits, dst_bits) in [(4, 4), (8, 2)] {
@@ -82,7 +85,7 @@ fn batch() -> Batch {
     }
     let (from, to) = ((&wide, &[2, 1][..]), (&pitched, &[5, 3][..]));
     add("sharing part", &Program::of_part(from, to, &[11, 6], Elements::same(4)).unwrap(), 0, 0);
-    // Swizzled arrays: copies, both sides of a turn, units below a vector, and gaps.
+    // Swizzled arrays: copies, both sides of a transpose, units below a vector, and gaps.
     let under = |side: &TensorLayout, swizzle: Swizzle| {
         TensorLayout::of(&side.layout().with_swizzle(swizzle).unwrap())
     };
@@ -100,7 +103,7 @@ fn batch() -> Batch {
     batch
 }
 
-/// The runs of each text's changes, with the numbers of text, change and run.
+/// Returns the runs of each text's changes, with the numbers of text, change and run.
 fn changed(runs: &[Run], all: &[Mutants]) -> Vec<((usize, usize, usize), Run)> {
     let mut changed = Vec::new();
     for (text, mutants) in all.iter().enumerate() {
@@ -109,7 +112,7 @@ fn changed(runs: &[Run], all: &[Mutants]) -> Vec<((usize, usize, usize), Run)> {
                 continue;
             }
             for mutant in 0..mutants.all.len() {
-                // Only this text has its changes; the others of the plan are as they were.
+                // Only this text has its changes; the others of the plan are unchanged.
                 let mut run = Run { mutant: Some(mutant as u32), ..run.clone() };
                 for launch in &mut run.launches {
                     launch.kernel += if launch.kernel == text { all.len() } else { 0 };
@@ -142,7 +145,7 @@ fn every_change_is_caught_or_changes_nothing() {
     }
     let (mut survivors, mut proved) = (Vec::new(), HashMap::new());
     for ((text, number), rules) in rules.iter().filter(|(of, _)| !caught.contains(of)) {
-        // Of several launches, the weakest rule.
+        // Of several launches, the weakest rule counts.
         match rules.iter().copied().collect::<Option<Vec<Rule>>>() {
             Some(rules) => *proved.entry(rules.into_iter().max()).or_insert(0) += 1,
             None => survivors.push((*text, &all[*text].all[*number])),

@@ -1,5 +1,5 @@
-//! Random pairs of layouts, of every width, with gaps, tables and parts, wherever the arrays begin: 200 of them, or as
-//! `TILEWRIGHT_PAIRS` says, from the seed `TILEWRIGHT_SEED`.
+//! Random pairs of layouts, of every width, with gaps, tables and parts, at any alignment: 200 of them, or
+//! `TILEWRIGHT_PAIRS`, from the seed `TILEWRIGHT_SEED`.
 
 use tilewright_bench::random;
 use tilewright_device::Alignment;
@@ -8,7 +8,7 @@ use tilewright_relayout::Program;
 use crate::host::batch::{Batch, has_no_findings};
 use crate::host::dice::Dice;
 
-/// How many are compiled together.
+/// The number of pairs that are compiled together.
 const TOGETHER: u64 = 200;
 
 /// The most bytes that a pair reads and writes.
@@ -18,7 +18,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Pair `index` of a seed: every other one is like those that people have.
+/// Returns pair `index` of a seed; every other one resembles layouts in use.
 fn pair(seed: u64, index: u64) -> (Program, Alignment) {
     let mut dice = Dice::new(seed << 32 | index);
     let (program, width) = if index.is_multiple_of(2) {

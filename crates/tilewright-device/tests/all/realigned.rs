@@ -11,7 +11,8 @@ fn of(extents: &[u64], text: &str) -> TensorLayout {
     TensorLayout::new(extents, &layout, layout.cosize() as u64).unwrap()
 }
 
-/// A transpose of `m` by `n` elements, whose rows lie `src` and `dst` elements apart, and which leaves all else alone.
+/// Returns a transpose of `m` by `n` elements, whose rows are `src` and `dst` elements apart, and which does not write
+/// other bytes.
 fn transpose(m: u64, n: u64, src: u64, dst: u64, bits: u32) -> Program {
     let from = of(&[m, n], &format!("({m},{n}):({src},1)"));
     let to = of(&[m, n], &format!("({m},{n}):(1,{dst})"));

@@ -1,12 +1,12 @@
-//! What the simulator itself says: each kind of finding is planted once, in a kernel that is right without it, and
-//! found at its line; counts of sectors and turns are those of the definition.
+//! Tests of the simulator itself: each kind of finding is planted once, in a kernel that is right without it, and found
+//! at its line; counts of sectors and bank cycles are those of the definition.
 
 use crate::host::{
     report::Answer,
     simulator::{After, Array, Launch, Run, Simulator, noise},
 };
 
-/// Copies 1024 bytes by 64 threads, through shared memory: thread `t` reads what thread `t ^ 32` wrote.
+/// Copies 1024 bytes with 64 threads, through shared memory: thread `t` reads the data that thread `t ^ 32` wrote.
 const RIGHT: [&str; 12] = [
     "SHARED(sm, 1024);",
     "THREADS_BEGIN",
@@ -33,7 +33,7 @@ fn text(lines: &[&str]) -> String {
     )
 }
 
-/// The kernel with another line.
+/// Returns the kernel with another line.
 fn with(line: usize, other: &str) -> String {
     let mut lines = RIGHT;
     lines[line] = other;
@@ -44,7 +44,7 @@ fn array(base: u64, seed: u64) -> Array {
     Array { base, bytes: 1024, seed }
 }
 
-/// A launch of one block over two arrays of 1024 bytes that are to be equal.
+/// Returns a launch of one block over two arrays of 1024 bytes that must be equal.
 fn run(kernel: usize) -> Run {
     Run {
         name: format!("planted{kernel}"),
@@ -69,7 +69,7 @@ fn answers(texts: &[String]) -> Option<Vec<Answer>> {
     Simulator::build(texts).map(|simulator| simulator.run(&runs))
 }
 
-/// A kernel, the kind that is found first, and the line of the body it is found at; none where it has no line.
+/// A kernel, the kind that is found first, and its line in the body; `None` if it has no line.
 type Planted = (String, &'static str, Option<usize>);
 
 fn planted() -> Vec<Planted> {
@@ -87,7 +87,7 @@ fn planted() -> Vec<Planted> {
         at(9, "STG16(dst + other / 2u * 32u, LDS16(sm, other));", "written twice"),
         anywhere(8, "if (other * 16u + 16u < (u32)P(0))", "never written"),
         at(9, "STG16(dst + other * 16u, LDS16(sm, other ^ 1u));", "wrong byte"),
-        // What shared memory held before.
+        // The previous contents of shared memory.
         at(9, "STG16(dst + other * 16u, LDS16(sm, other));", "wrong byte"),
         at(3, "STS16(sm, tid + 1u, LDG16(src + tid * 16u));", "shared outside"),
         at(3, "STS16(sm, tid - 1u, LDG16(src + tid * 16u));", "shared outside"),
@@ -134,7 +134,7 @@ fn planted() -> Vec<Planted> {
 #[test]
 fn every_kind_of_finding_is_found_where_it_was_planted() {
     let mut all = planted();
-    // The twelfth is a kernel that never writes its shared memory.
+    // The twelfth kernel never writes its shared memory.
     all[11].0 = with(3, "LDG16(src + tid * 16u);");
     let texts: Vec<String> = all.iter().map(|(text, ..)| text.clone()).collect();
     let Some(answers) = answers(&texts) else { return };
@@ -143,7 +143,7 @@ fn every_kind_of_finding_is_found_where_it_was_planted() {
         let found = found.unwrap_or_else(|| panic!("no {what:?} but {answer:?} in\n{text}"));
         assert!(answer.count > 0 && found.launch == 0 && found.block == 0 && found.thread < 64);
         match (line, found.what.as_str()) {
-            // Both sides of a missing barrier and of a copy are right places.
+            // Either access of a missing barrier or of an asynchronous copy may be reported.
             (None, _) | (_, "race" | "copy in flight") => {}
             (Some(line), _) => assert_eq!(found.line, *line as u32 + HEAD + 1, "{found:?}\n{text}"),
         }
@@ -165,7 +165,7 @@ fn the_kernel_without_them_has_none() {
     assert_eq!((answers[2].load.distinct, answers[0].load.distinct), (32, 32));
 }
 
-/// One access of shared memory a thread, and the turns that a warp needs: computed from the definition.
+/// One access of shared memory for each thread, and the cycles that a warp needs, computed from the definition.
 #[test]
 fn turns_are_those_of_the_banks() {
     let access = |at: &str| with(9, &format!("STG16(dst + other * 16u, LDS16(sm, other)); {at};"));
@@ -179,7 +179,7 @@ fn turns_are_those_of_the_banks() {
         ("LDS8(sm, tid % 32u * 8u)", 4, 4),
         ("LDS8(sm, tid % 8u * 128u)", 4, 32),
         ("LDS16(sm, tid % 8u * 8u)", 8, 64),
-        // A lane of four alone.
+        // One lane of four.
         ("if (tid % 4u == 0u) LDS4(sm, tid * 4u)", 2, 2),
     ];
     let base = text(&RIGHT);
@@ -194,7 +194,7 @@ fn turns_are_those_of_the_banks() {
     }
 }
 
-/// Lanes that run a line unequally often are counted by what they need at best.
+/// Lanes that execute a line with different frequencies are counted by the minimum.
 #[test]
 fn uneven_lines_are_counted_as_such() {
     let uneven = "for (u32 i = 0; i < 1u + tid % 2u; i++) STS4(sm, tid * 16u + i * 4u, LDG4(src + tid * 16u + i * 4u));";

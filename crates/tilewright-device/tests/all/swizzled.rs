@@ -1,4 +1,4 @@
-//! Swizzled arrays: one kernel a pair, exact, with the sectors that the pair without swizzles has.
+//! Swizzled arrays: one kernel for each pair, exact, with the sectors of the pair without swizzles.
 
 use crate::host::batch::{Batch, Done, has_no_findings};
 use tilewright_core::{Layout, Swizzle, TensorLayout};
@@ -7,7 +7,7 @@ use tilewright_relayout::{Elements, Program};
 
 const FILL: u128 = 0x1234_5678_9ABC_DEF1;
 
-/// CuTe's swizzles of at most three bits, four kept and four between.
+/// Returns CuTe's swizzles of at most three bits, with a base and a distance of at most four.
 fn family() -> Vec<Swizzle> {
     let bits = (1..=3u8).flat_map(|bits| (0..=4u8).map(move |base| (bits, base)));
     let all = bits.flat_map(|(bits, base)| (-4..=4i8).map(move |shift| (bits, base, shift)));
@@ -30,12 +30,12 @@ fn moved(src: &TensorLayout, dst: &TensorLayout, bits: u32) -> Program {
     Program::new(src, dst, Elements::same(bits), FILL).unwrap()
 }
 
-/// The kernels that move elements.
+/// Returns the number of kernels that move elements.
 fn movers(plan: &DevicePlan) -> usize {
     plan.kernels().iter().filter(|kernel| kernel.way() != Way::Fill).count()
 }
 
-/// Every swizzle, or every fourth, over small arrays of powers of two has one kernel, whatever is on the other side.
+/// Every swizzle, or every fourth, over small arrays of powers of two has one kernel, for any other side.
 #[test]
 fn one_kernel_moves_them() {
     let (swizzles, step) = (family(), crate::cases(1, 4));
@@ -64,8 +64,8 @@ fn one_kernel_moves_them() {
     assert!(pairs * step > 5000, "{pairs}");
 }
 
-/// The same on the simulator: each swizzle, or every fourth, with each width and direction, over arrays that take
-/// turns.
+/// The pairs on the simulator: each swizzle, or every fourth, with each width and direction, over arrays that
+/// alternate.
 #[test]
 fn small_arrays_are_exact() {
     let swizzles = family();
@@ -91,7 +91,7 @@ fn small_arrays_are_exact() {
     has_no_findings(&batch, &done);
 }
 
-/// Vectors of 16 bytes stay whole: copies and transposes touch no sector twice, and no bank waits.
+/// Vectors of 16 bytes stay whole: copies and transposes touch no sector twice, and have no bank conflicts.
 #[test]
 fn whole_vectors_waste_no_traffic() {
     let mut batch = Batch::default();
@@ -124,7 +124,7 @@ fn whole_vectors_waste_no_traffic() {
     }
 }
 
-/// Other loops around what is swizzled, gaps, capacity beyond it, parts, matrices, and pointers anywhere.
+/// Other loops around the swizzled ones, gaps, capacity beyond them, parts, matrices, and any alignment.
 #[test]
 fn all_around_them_is_exact() {
     let mut batch = Batch::default();
@@ -146,7 +146,7 @@ fn all_around_them_is_exact() {
         let tall = rows(&[100, 64]);
         let pitched = TensorLayout::of(&Layout::parse("(100,64):(72,1)").unwrap());
         let (tall, pitched) = (under(&tall, *map), under(&pitched, *map));
-        // Behind the elements, and between them.
+        // After the elements, and between them.
         let wide = TensorLayout::new(&[100, 64], tall.layout(), 8192).unwrap();
         let gaps = TensorLayout::new(&[100, 64], pitched.layout(), 8192).unwrap();
         let ragged = TensorLayout::new(&[100, 64], pitched.layout(), 7201 + 1024).unwrap();
@@ -191,7 +191,7 @@ fn all_around_them_is_exact() {
     has_no_findings(&batch, &done);
 }
 
-/// Elements of four bits, whether the swizzle keeps bytes whole or not.
+/// Elements of four bits, for swizzles that keep bytes whole and others.
 #[test]
 fn packed_elements_move() {
     let mut batch = Batch::default();

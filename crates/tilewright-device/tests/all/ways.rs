@@ -1,4 +1,4 @@
-//! Which way moves most of each case of the benchmark, at the size of memory: nothing is run.
+//! The main way of each case of the benchmark, at the size of memory, without running it.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -21,7 +21,7 @@ fn columns(extents: &[u64]) -> TensorLayout {
     TensorLayout::col_major(extents).unwrap()
 }
 
-/// All pairs of widths, with both ways to widen.
+/// Iterates over all pairs of widths, with both kinds of extension.
 fn pairs() -> impl Iterator<Item = Elements> {
     let pairs = WIDTHS.into_iter().flat_map(|src_bits| WIDTHS.map(|dst_bits| (src_bits, dst_bits)));
     pairs.flat_map(|(src_bits, dst_bits)| {
@@ -134,7 +134,7 @@ fn random_widths() {
     check_some(cases);
 }
 
-/// Pairs of layouts where rows, tiles or padding share bytes.
+/// Returns pairs of layouts whose rows, tiles or padding share bytes.
 fn sharing() -> Vec<(TensorLayout, TensorLayout)> {
     let tile = Fractal::ZN.pattern(4, 3).layout(&[9, 7]).unwrap();
     let swizzled = |swizzle: Swizzle| {

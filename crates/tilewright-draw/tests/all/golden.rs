@@ -1,5 +1,5 @@
-//! Pictures that were looked at, kept as they were. `TILEWRIGHT_GOLDEN=write` writes them anew: look at
-//! them again then.
+//! Compares pictures with recorded ones, which were inspected. `TILEWRIGHT_GOLDEN=write` records them again; inspect
+//! them afterwards.
 
 use std::{fs, path::Path};
 
@@ -18,7 +18,7 @@ fn subject(named: &Named) -> Subject<'_> {
     Subject::new(named.layout()).named(named.name()).filled(named.fill())
 }
 
-/// The text is the one that is kept.
+/// Checks that the text equals the recorded one.
 fn keeps(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("TILEWRIGHT_GOLDEN").is_some_and(|what| what == "write") {
@@ -150,7 +150,7 @@ fn padding_in_every_language() {
     keeps("padding.ansi", &scene.to_terminal(true));
 }
 
-/// Rows cut three ways and columns two ways, unevenly, with copies and room for rows that are not there.
+/// Rows split three ways and columns two ways, unevenly, with copies and storage for rows that do not exist.
 #[test]
 fn devices_of_an_array() {
     let [rows, columns] = [[[0, 3], [3, 3], [6, 1]], [[0, 4], [4, 3], [0, 0]]];

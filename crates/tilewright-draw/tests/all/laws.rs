@@ -1,5 +1,5 @@
-//! What holds of every picture: cells say where elements are, links say which belong together, texts are
-//! well formed, and sizes are bounded.
+//! Laws of every picture: cells show the positions of elements, links connect corresponding cells, texts are well
+//! formed, and sizes are bounded.
 
 mod devices;
 
@@ -14,7 +14,7 @@ use tilewright_draw::{
     banks, conversion, coordinates, distribution, fragment, grid, memory, owners, step,
 };
 
-/// All that a scene is printed as is what its language allows.
+/// Checks that every printed form of a scene is legal in its language.
 fn well_formed(scene: &Scene) {
     let svg = scene.to_svg();
     let document =
@@ -34,7 +34,7 @@ fn well_formed(scene: &Scene) {
     assert!(!text.contains('\u{1b}') && text.lines().all(|line| line == line.trim_end()));
 }
 
-/// No text and no box leaves the page.
+/// Checks that all texts and boxes are within the page.
 fn within(root: &roxmltree::Node<'_, '_>) {
     let number = |node: &roxmltree::Node<'_, '_>, name: &str| -> f64 {
         node.attribute(name).map_or(0.0, |text| text.parse().unwrap())
@@ -49,7 +49,7 @@ fn within(root: &roxmltree::Node<'_, '_>) {
     }
 }
 
-/// The coordinate of a cell, by its margins.
+/// Iterates over cells with their coordinates, read from the margins.
 fn elements(panel: &Panel) -> impl Iterator<Item = (u64, u64, &Cell)> {
     let number = |head: &str| head.parse().unwrap_or(0);
     (0..panel.rows.len()).flat_map(move |row| {
@@ -60,7 +60,7 @@ fn elements(panel: &Panel) -> impl Iterator<Item = (u64, u64, &Cell)> {
     })
 }
 
-/// Every cell of a grid of a matrix says the offset of its element, or is hatched.
+/// Checks that every cell of a matrix's grid shows the offset of its element, or is hatched.
 fn says_offsets(layout: &TensorLayout) {
     let scene = grid(&Subject::new(layout), &Limits::default()).unwrap();
     well_formed(&scene);
@@ -78,7 +78,7 @@ fn says_offsets(layout: &TensorLayout) {
     assert_eq!(seen, layout.size(), "{layout:?}");
 }
 
-/// All compact layouts of two axes with two modes each, of extents from 1 to 3.
+/// Iterates over all compact layouts of two axes with two modes each, of extents from 1 to 3.
 fn small() -> impl Iterator<Item = Layout> {
     let orders = (0..256).map(|n| [n / 64, n / 16 % 4, n / 4 % 4, n % 4]);
     let orders: Vec<[usize; 4]> =
@@ -146,7 +146,7 @@ fn what_belongs_together_looks_the_same() {
             }
         }
         assert_eq!(paints.len() as u64, a.size());
-        // Twice in the grids, twice in the memories, all alike.
+        // Twice in the grids, twice in the memories, with equal paint.
         assert!(
             paints
                 .values()
@@ -169,7 +169,7 @@ fn both_sides_of_a_large_conversion_show_the_same_elements() {
             scene.bands[0].panels[at].cells.iter().filter_map(|cell| cell.link).collect::<Vec<_>>()
         };
         assert_eq!(links(0), links(1));
-        // The last element is there, and so is the last padding.
+        // The last element is drawn, and so is the last padding.
         assert!(links(0).contains(&(520 * 200 - 1)));
         let last = scene.bands[0].panels.iter().map(|panel| &*panel.columns.last().unwrap().head);
         let mut last: Vec<&str> = last.collect();
@@ -194,7 +194,7 @@ fn memory_leaves_out_what_holds_nothing_first() {
         scene.notes,
         [format!("left out: {} of 2000000003 cells of memory", 2_000_000_003 - shown)]
     );
-    // Below 0, heads count from where a line begins.
+    // With negative offsets, heads count from the beginning of a line.
     let turned = TensorLayout::of(&Layout::parse("(2,2):(-1,2)").unwrap());
     let scene = memory(&Subject::new(&turned), &Limits::default()).unwrap();
     let panel = &scene.bands[0].panels[0];
@@ -299,7 +299,7 @@ fn threads_hold_what_they_own() {
     let one = TensorLayout::row_major(&[4, 4]).unwrap();
     assert!(fragment(&Subject::new(&one), 0, 4, &Limits::default()).unwrap_err().is_illegal());
     assert!(owners(&tv, &[1 << 40, 1 << 40], &Limits::default()).is_err());
-    // What a tile has no place for is said, and only what is held twice is called so.
+    // A note reports values outside of the tile, and values that are held twice.
     let notes = |tv: &str, tile: &[u64]| {
         owners(&Layout::parse(tv).unwrap(), tile, &Limits::default()).unwrap().notes
     };
@@ -316,7 +316,7 @@ fn threads_hold_what_they_own() {
     assert_eq!(notes("(4,2):(1,4)", &[0, 4]), ["the array is empty"]);
 }
 
-/// Degrees by columns of the first matrix and of the last.
+/// Returns the degrees by columns of the first matrix and of the last.
 fn degrees(text: &str, access: Access) -> Result<Vec<Vec<String>>, Error> {
     let layout = TensorLayout::of(&Layout::parse(text).unwrap());
     let scene = banks(&Subject::new(&layout), &access, &Limits::default())?;
@@ -369,21 +369,21 @@ fn cells_name_the_banks_of_their_elements() {
 fn conflicts_are_those_of_the_hardware_s_rules() {
     let words = Access { element_bytes: 4, vector: 1 };
     let column = |text, access| degrees(text, access).unwrap().last().unwrap()[0].clone();
-    // A matrix of 32×32 words: its columns are one bank each; one word more a row, and they are 32.
+    // A matrix of 32×32 words: each column is in one bank. With rows of one more word, each column is in 32 banks.
     assert_eq!(column("(32,32):(32,1)", words), "32");
     assert_eq!(column("(32,32):(33,1)", words), "1");
     assert_eq!(column("(32,32):(34,1)", words), "2");
     assert_eq!(column("(32,32):(1,32)", words), "1");
-    // All threads want one word: it is given to all at once.
+    // All threads read one word, which is delivered to all at once.
     assert_eq!(column("(32,32):(0,1)", words), "1");
-    // Two of two bytes share a word.
+    // Two elements of two bytes share a word.
     assert_eq!(column("(32,64):(1,32)", Access { element_bytes: 2, vector: 1 }), "1");
     let vectors = Access { element_bytes: 2, vector: 8 };
     let both = degrees("Sw<3,3,3> o (8,64):(64,1)", vectors).unwrap();
     assert_eq!(both, [vec!["8"; 8], vec!["1"; 8]]);
     assert_eq!(column("Sw<2,3,3> o (8,64):(64,1)", vectors), "2");
     assert_eq!(column("(8,64):(72,1)", vectors), "1");
-    // What cannot be read so is refused.
+    // Accesses that the model cannot describe are refused.
     for (text, access) in [
         ("(8,64):(1,8)", vectors),
         ("(8,64):(65,1)", vectors),
@@ -469,7 +469,7 @@ fn who_is_named_is_sent_there() {
         for index in 0..map.in_size() {
             reached[map.apply_index(index).unwrap() as usize].get_or_insert(index);
         }
-        // Cells go row by row, indices first dim fastest.
+        // Cells are row by row, indices have the first dim fastest.
         let outs: Vec<u64> = map.outs().iter().map(|dim| dim.size()).collect();
         for (at, cell) in cells.iter().enumerate() {
             let digits = outs.iter().rev().scan(at as u64, |rest, size| {
@@ -536,7 +536,8 @@ fn cells_name_the_coordinates_they_are_sent_to() {
     assert!(scene.notes[0].contains("left out") && scene.to_svg().len() < 1_000_000);
 }
 
-/// Law: in a step through B, cells of the result have one colour iff they have one offset, as far as a scale has places.
+/// Law: in a step through B, cells of the result have one colour iff they have one offset, as far as the scale has
+/// enough positions.
 #[test]
 fn as_many_offsets_have_as_many_colours() {
     let parse = |text| Layout::parse(text).unwrap();
@@ -561,12 +562,12 @@ fn as_many_offsets_have_as_many_colours() {
         assert_eq!((colours.len(), all.len()), (count, count), "{a} {b}");
         let scale = matches!(scene.legend[0].paints[0], Paint::Shade(_));
         assert_eq!(scene.legend[0].text.contains("darker to lighter"), scale);
-        // A key shows each paint that there is, or eight of a scale.
+        // A key shows every paint, or eight of a scale.
         assert_eq!(scene.legend[0].paints.len() as u64, result.size().min(8));
     }
 }
 
-/// The panels of all bands stand in the columns of one table, with as much room for the heads of their rows.
+/// The panels of all bands are aligned in the columns of one table, with equal space for the heads of their rows.
 #[test]
 fn panels_below_one_another_are_aligned_on_a_page() {
     let drawn = |dims: &[u64]| {
@@ -574,7 +575,7 @@ fn panels_below_one_another_are_aligned_on_a_page() {
         let columns = TensorLayout::col_major(dims).unwrap();
         conversion(&Subject::new(&rows), &Subject::new(&columns), &Limits::default()).unwrap()
     };
-    // Memories that have no room beside one another stand in bands of one panel, which align with nothing.
+    // Memories that do not fit side by side are in bands of one panel, which are not aligned.
     let uneven = drawn(&[12, 2]);
     assert!(uneven.bands.iter().any(|band| band.panels.len() == 1));
     assert!(!uneven.to_html_part().contains("tw-bands tw-aligned"));
@@ -605,7 +606,7 @@ fn panels_below_one_another_are_aligned_on_a_page() {
     }
 }
 
-/// Law: within a width, no line of text is longer, where the cells of a single panel are not.
+/// Law: no line of text is longer than the width, unless the cells of a single panel are.
 #[test]
 fn text_fits_the_width_it_is_printed_in() {
     let limits = Limits { rows: 8, columns: 8, ..Limits::default() };

@@ -1,4 +1,4 @@
-//! The tests of `tilewright-draw` from outside: one program, a module for each notion.
+//! The integration tests of `tilewright-draw`: one program, with a module for each subject.
 
 mod golden;
 mod laws;

@@ -1,5 +1,5 @@
-//! What is printed says what its scene says, and nothing else: scenes of any texts, paints and joints, read back
-//! from HTML, SVG, TikZ and a terminal's text by readers that know none of ours.
+//! The printed forms have the contents of their scene, and nothing else: scenes of any texts, paints and joints are
+//! read back from HTML, SVG, TikZ and terminal text by independent readers.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use tilewright_draw::{
     palette::shade,
 };
 
-/// Texts of a line, with what other languages mean something by.
+/// Texts of a line, with characters that are special in other languages.
 fn text(most: usize) -> impl Strategy<Value = String> {
     let signs = prop::sample::select(vec!['a', '7', '<', '&', '"', '\'', 'é', '→', '(', ',', ' ']);
     prop::collection::vec(signs, 0..=most).prop_map(|signs| signs.into_iter().collect())
@@ -84,7 +84,7 @@ fn scene() -> impl Strategy<Value = Scene> {
         })
 }
 
-/// The texts below a node, line by line.
+/// Returns the texts below a node, line by line.
 fn said(node: &Node<'_, '_>) -> String {
     let of = |part: Node<'_, '_>| match part.tag_name().name() {
         "br" => "\n".to_owned(),
@@ -97,7 +97,7 @@ fn named<'a, 'd>(node: &Node<'a, 'd>, name: &'static str) -> Vec<Node<'a, 'd>> {
     node.descendants().filter(|part| part.has_tag_name(name)).collect()
 }
 
-/// A table says the panel: its margins, and of each cell the text, the tip, the link, the paint.
+/// Checks that a table equals the panel: its margins, and the text, tip, link and paint of each cell.
 fn same_table(table: &Node<'_, '_>, panel: &Panel) {
     let heads = |row: &Node<'_, '_>| named(row, "th").iter().map(said).collect::<Vec<_>>();
     let above: Vec<&str> = panel.columns.iter().map(|column| column.head.as_str()).collect();
@@ -128,13 +128,13 @@ fn same_table(table: &Node<'_, '_>, panel: &Panel) {
     }
 }
 
-/// The HTML of a scene without its script, as XML.
+/// Returns the HTML of a scene without its script, as XML.
 fn html(scene: &Scene) -> String {
     let part = scene.to_html_part();
     part.split("<script>").next().unwrap().replace("<br>", "<br/>") + "</section>"
 }
 
-/// A rectangle of an SVG, in tenths of a pixel.
+/// Returns a rectangle of an SVG, in tenths of a pixel.
 fn rectangle(node: &Node<'_, '_>) -> [i64; 4] {
     ["x", "y", "width", "height"].map(|name| {
         let pixels = node.attribute(name).map_or(0.0, |text| text.parse::<f64>().unwrap());
@@ -142,7 +142,7 @@ fn rectangle(node: &Node<'_, '_>) -> [i64; 4] {
     })
 }
 
-/// The filled rectangles of a picture by their colours, but for the paper.
+/// Returns the filled rectangles of a picture with their colours, except the paper.
 fn fills(svg: &str) -> Vec<(String, [i64; 4])> {
     let document = Document::parse(svg).unwrap();
     let filled = |node: &Node<'_, '_>| node.attribute("fill").is_some_and(|fill| fill != "none");
@@ -155,7 +155,7 @@ fn overlap(a: &[i64; 4], b: &[i64; 4]) -> bool {
     along(0) && along(1)
 }
 
-/// Where texts stand in an SVG.
+/// Returns the positions of texts in an SVG.
 fn svg_places(svg: &str) -> Vec<[String; 2]> {
     let document = Document::parse(svg).unwrap();
     let texts = named(&document.root_element(), "text").into_iter();
@@ -172,7 +172,7 @@ fn svg_places(svg: &str) -> Vec<[String; 2]> {
     places
 }
 
-/// Where texts stand in a `tikzpicture`.
+/// Returns the positions of texts in a `tikzpicture`.
 fn tikz_places(tikz: &str) -> Vec<[String; 2]> {
     let nodes = tikz.lines().filter(|line| line.starts_with("\\node"));
     let mut places: Vec<[String; 2]> = nodes
@@ -185,7 +185,7 @@ fn tikz_places(tikz: &str) -> Vec<[String; 2]> {
     places
 }
 
-/// Whether a line has these words, each behind the one before.
+/// Returns whether a line contains these words, in this order.
 fn in_order(line: &str, words: &[&str]) -> bool {
     let behind = |rest: &mut &str, word: &&str| {
         let (_, tail) = rest.split_once(word)?;
@@ -196,7 +196,7 @@ fn in_order(line: &str, words: &[&str]) -> bool {
     words.iter().all(|word| behind(&mut rest, word).is_some())
 }
 
-/// A line of a terminal without its colours.
+/// Returns a line of a terminal without its colours.
 fn colourless(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -236,7 +236,7 @@ proptest! {
             let words: Vec<String> =
                 cells.filter(drawn).map(|cell| cell.text.replace('\n', " ")).collect();
             let words: Vec<&str> = words.iter().flat_map(|text| text.split_whitespace()).collect();
-            // Some line from here on has them all, one behind the other.
+            // Some line from here on contains all of them, in order.
             let found = lines[from..].iter().position(|line| in_order(line, &words));
             prop_assert!(found.is_some(), "{words:?} of row {row} in {lines:#?}");
             from += found.unwrap_or(0);
@@ -279,7 +279,7 @@ proptest! {
 
     #[test]
     fn colours_change_no_text_of_a_terminal(scene in scene()) {
-        // A legend of colours stands only where there are colours.
+        // The legend of colours is printed only with colours.
         let scene = Scene { legend: Vec::new(), ..scene };
         let coloured = colourless(&scene.to_terminal(true));
         let trimmed: Vec<&str> = coloured.lines().map(str::trim_end).collect();
@@ -297,7 +297,7 @@ proptest! {
         let kinds: BTreeMap<String, usize> = panel.cells.iter().filter(painted).fold(
             BTreeMap::new(),
             |mut kinds, cell| {
-                // Neighbours on the scale may have one colour.
+                // Adjacent positions of the scale may have one colour.
                 let colour = match cell.paint {
                     Paint::Shade(place) => shade(place).hex(),
                     paint => format!("{paint:?}"),
@@ -315,7 +315,7 @@ proptest! {
         for (colour, [_, _, width, height]) in &fills {
             *areas.entry(colour).or_default() += width * height;
         }
-        // Cells are of one size: each colour has its share of the whole, by the number of its cells.
+        // Cells have one size: the area of each colour is proportional to the number of its cells.
         let whole: i64 = areas.values().sum();
         let share = |area: &i64| area * count as i64 / whole;
         let mut shares: Vec<i64> = areas.values().map(share).collect();
@@ -326,7 +326,7 @@ proptest! {
     }
 }
 
-/// Pictures of every size keep to their limits, and say how much they leave out.
+/// Pictures of every size keep to their limits, and report what they leave out.
 #[test]
 fn pictures_keep_to_their_limits() {
     let tiles = Layout::parse("((4,25),(8,16)):((8,3200),(1,32))").unwrap();
@@ -348,7 +348,7 @@ fn pictures_keep_to_their_limits() {
     }
 }
 
-/// What holds nothing is printed as nothing, in every language, and still as a whole document.
+/// An empty scene is printed as an empty but complete document, in every language.
 #[test]
 fn empty_scenes_are_documents() {
     let empty = Panel::default();

@@ -1,4 +1,5 @@
-//! What tasks take, counted: calls and bytes for pairs of placements and layouts, at the sizes of models, without data.
+//! Counts of the reads, writes and bytes of tasks, for pairs of placements and layouts, at the sizes of models, without
+//! data.
 
 use proptest::{prelude::*, test_runner::Config};
 use tilewright_reshard::{Calls, Job, Request, Rules, Tensor};
@@ -13,7 +14,7 @@ fn rules((mesh, rule, _): Side) -> Rules {
     Rules::new(mesh).unwrap().rule("*", rule).unwrap()
 }
 
-/// What is read once: of copies, one.
+/// Returns the counts if one of several copies is read.
 fn counted(extents: &[u64], from: Side, to: Side, memory: u64) -> Calls {
     all_counted(extents, (from, to), memory, true)
 }
@@ -29,7 +30,7 @@ fn all_counted(extents: &[u64], (from, to): (Side, Side), memory: u64, trusts: b
     job.calls(0..job.tasks()).unwrap()
 }
 
-/// Tasks, reads, the bytes that these read in hundredths of what is needed, and writes.
+/// Returns the tasks, reads, bytes read as a percentage of those needed, and writes.
 fn facts(calls: Calls) -> [u64; 4] {
     let percent = (calls.read_bytes * 100).div_ceil(calls.bytes.max(1));
     [calls.tasks, calls.reads, percent, calls.writes]
@@ -44,7 +45,7 @@ const TP8_LAST: Side = ("tp=8", "[Shard(2)]", None);
 const TP4_ZN: Side = ("tp=4", "[Shard(0)]", Some("zN"));
 const TP4_ZN_ROW: Side = ("tp=4", "[Shard(1)]", Some("zN"));
 
-/// Extents, both sides, the memory, and what is [found](facts).
+/// Extents, both sides, the memory, and the expected [facts].
 type Case<'a> = (&'a [u64], Side, Side, u64, [u64; 4]);
 
 #[test]
@@ -59,10 +60,10 @@ fn runs_stay_long_on_both_sides() {
         (matrix, FSDP4, TP8_ROW, 64 * MB, [2, 4, 100, 16]),
         // Columns to rows.
         (matrix, TP8_ROW, FSDP4, 64 * MB, [2, 16, 100, 4]),
-        // A cut of the last of three dims, either way.
+        // The last of three dims is cut, in either direction.
         (experts, ONE, TP8_LAST, 256 * MB, [8, 8, 100, 128]),
         (experts, TP8_LAST, ONE, 256 * MB, [8, 2048, 100, 8]),
-        // A transposition has square boxes where memory is short.
+        // The boxes of a transpose are squares if memory is small.
         (matrix, ONE, COLUMNS, 64 * MB, [2, 2, 100, 8192]),
         (matrix, ONE, COLUMNS, 64 * KB, [2048, 1 << 18, 100, 1 << 18]),
         // Tiles.
@@ -85,7 +86,7 @@ fn copies_are_read_to_be_compared_unless_they_are_trusted() {
     assert_eq!((read(true), read(false)), ((8192, 8192), (8192, 16384)));
 }
 
-/// What would take hours to count, and memory for each task, is refused.
+/// Counts that would take hours, and memory for each task, are refused.
 #[test]
 fn too_many_tasks_are_not_counted() {
     let job = |bytes: u64| {
@@ -106,7 +107,7 @@ fn too_many_tasks_are_not_counted() {
     );
 }
 
-/// A byte for each value, as files store them.
+/// A Boolean has a byte, as in files.
 #[test]
 fn truth_values_are_thought_of_as_they_are_stored() {
     let tensor = Tensor::new("w", "BOOL", &[64]);
@@ -129,8 +130,8 @@ fn side() -> impl Strategy<Value = Side> {
     (mesh, rule, spec)
 }
 
-/// Reads take at most twice what is needed, and a tenth more in the mean, where runs have 64 bytes or more: shorter ones are
-/// read with what lies between them.
+/// Reads have at most twice the needed bytes, and a tenth more on average, if runs have 64 bytes or more. Shorter runs
+/// are read together with the gaps between them.
 #[test]
 fn little_is_read_that_is_not_needed() {
     let mut runner = proptest::test_runner::TestRunner::new_with_rng(

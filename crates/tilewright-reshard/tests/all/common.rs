@@ -1,4 +1,4 @@
-//! Files of tensors for tests, and what they hold.
+//! Files of tensors for tests, and their contents.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +27,7 @@ pub(crate) fn write(path: &Path, tensors: &Tensors, metadata: &[(&str, &str)]) {
     std::fs::write(path, [&length[..], header.as_bytes(), &data].concat()).unwrap();
 }
 
-/// Reads all tensors, whatever their layouts.
+/// Reads all tensors, in any layout.
 pub(crate) fn read(path: &Path) -> Tensors {
     let input = open(path, &Reading::default()).unwrap();
     let one = |tensor: &tilewright_files::Tensor| {
@@ -40,7 +40,7 @@ pub(crate) fn read(path: &Path) -> Tensors {
     input.tensors().iter().map(one).collect()
 }
 
-/// The elements of a row-major array at these indices of each dim: a gather, element by element.
+/// Gathers the elements of a row-major array at these indices of each dim, element by element.
 pub(crate) fn gather(bytes: &[u8], dims: &[u64], lists: &[Vec<u64>]) -> Vec<u8> {
     let size: u64 = dims.iter().product();
     let width = if size == 0 { return Vec::new() } else { bytes.len() / size as usize };
@@ -51,7 +51,7 @@ pub(crate) fn gather(bytes: &[u8], dims: &[u64], lists: &[Vec<u64>]) -> Vec<u8> 
     places.iter().flat_map(|at| &bytes[*at as usize * width..][..width]).copied().collect()
 }
 
-/// Writes a file of these tensors, each a name, an element type, extents and bytes; its folder is made.
+/// Writes a file of these tensors, each a name, an element type, extents and bytes; creates its folder.
 pub(crate) fn file(
     path: &Path,
     tensors: &[(&str, &str, Vec<u64>, Vec<u8>)],
@@ -64,7 +64,7 @@ pub(crate) fn file(
     write(path, &named.collect(), metadata);
 }
 
-/// The names in a folder.
+/// Returns the names in a folder.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let listed = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =

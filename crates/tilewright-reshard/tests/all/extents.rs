@@ -1,11 +1,11 @@
-//! What states the extents of whole tensors, and what becomes of a checkpoint of which a shard file is missing.
+//! The sources that state the extents of whole tensors, and checkpoints with a missing shard file.
 
 use std::{fs, path::Path};
 
 use crate::common::{Tensors, file, names, read, write};
 use tilewright_reshard::{Error, Form, Job, Request, Rules};
 
-/// Writes files of a distributed checkpoint: of each tensor two rows in each file.
+/// Writes files of a distributed checkpoint, with two rows of each tensor in each file.
 fn shards(folder: &Path, tensors: &[(&str, u64)], files: u64, metadata: &[(&str, &str)]) {
     fs::create_dir_all(folder).unwrap();
     for number in 0..files {
@@ -44,7 +44,7 @@ fn extents_that_nothing_states_are_assumed_and_said() {
     let request = Request::new(&at, folder.path().join("out"));
     let assumed = |request: &Request| {
         let job = Job::prepare(request.clone()).unwrap();
-        // A plan keeps what is assumed.
+        // A plan keeps the assumptions.
         let job = Job::of_bytes(&job.plan().unwrap()).unwrap();
         let named = |(name, dims): (&str, &[u64])| (name.to_owned(), dims.to_vec());
         (job.assumed().map(named).collect::<Vec<_>>(), job.assumption())
@@ -54,7 +54,7 @@ fn extents_that_nothing_states_are_assumed_and_said() {
     let text = "nothing states the extents of 2 tensors, so the last shard is their end: \"v\" [6, 1], \"w\" [6, 3]. \
                 A last shard file that is missing makes them smaller";
     assert_eq!(said.unwrap(), text);
-    // Trusted: the same extents, and no sentence.
+    // With trust: the same extents, and no sentence.
     let (found, said) = assumed(&request.clone().trust_extents(true));
     assert_eq!((found.len(), said), (2, None));
     // Stated, as text or by patterns: nothing is assumed, and the result is the same.
@@ -74,7 +74,7 @@ fn extents_that_nothing_states_are_assumed_and_said() {
     assert_eq!(found[1], ("w".to_owned(), vec![4, 3]));
 }
 
-/// The first, one in the middle, the last: with the extents stated each is a hole that is named.
+/// Without the first, a middle or the last file, and with stated extents, the hole is named.
 #[test]
 fn a_missing_shard_is_a_hole_where_extents_are_stated() {
     for gone in 0..3u64 {
@@ -100,7 +100,7 @@ fn a_missing_shard_is_a_hole_where_extents_are_stated() {
     }
 }
 
-/// Results say how large the whole is, so a part of them is never taken for it.
+/// Results state the extents of the whole, so a part of them is never taken for it.
 #[test]
 fn results_state_their_extents() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,7 +129,7 @@ fn results_state_their_extents() {
     let job = Job::prepare(request.trust_extents(true)).unwrap();
     assert!(job.assumed().any(|(name, extents)| name == "w" && extents == [6, 2]));
 
-    // A part of the ranks, under the mesh of a part.
+    // Some of the files of the ranks, with a smaller mesh.
     cut(Form::Ranks, "ranks");
     let whole = Request::new(at("ranks"), at("whole")).from(rules("tp=4"));
     assert_eq!(Job::prepare(whole).unwrap().assumed().count(), 0);
@@ -147,7 +147,7 @@ fn results_state_their_extents() {
     assert_eq!(read(&at("half"))["w"].2, (0..8).collect::<Vec<u8>>());
 }
 
-/// Files of ranks of others: parts are assumed, copies are not.
+/// For files of ranks from other libraries, parts are assumed, copies are not.
 #[test]
 fn ranks_of_others_assume_what_is_cut() {
     let folder = tempfile::tempdir().unwrap();
@@ -171,7 +171,7 @@ fn ranks_of_others_assume_what_is_cut() {
             .1
             .contains("tensor \"w\" has [2, 2]; by its rule that shard of [8, 2] has [4, 2]")
     );
-    // Over one position a file has all of it.
+    // With one position, a file has the whole tensor.
     fs::remove_file(at.join("rank_1.safetensors")).unwrap();
     let one = Request::new(&at, folder.path().join("out")).from(rules("tp=1"));
     assert_eq!(Job::prepare(one).unwrap().assumed().count(), 0);
@@ -180,7 +180,7 @@ fn ranks_of_others_assume_what_is_cut() {
 const CONFIG: &str = r#"{"model_type": "llama", "hidden_size": 3, "intermediate_size": 6, "num_hidden_layers": 1,
     "num_attention_heads": 1, "num_key_value_heads": 1, "head_dim": 6, "vocab_size": 6}"#;
 
-/// A model whose config states six rows of every tensor that is cut here.
+/// A model whose config states six rows of every tensor that is split here.
 const MODEL: [(&str, u64); 6] = [
     ("model.embed_tokens.weight", 3),
     ("model.layers.0.mlp.gate_proj.weight", 3),
@@ -190,7 +190,7 @@ const MODEL: [(&str, u64); 6] = [
     ("model.layers.0.self_attn.v_proj.weight", 3),
 ];
 
-/// The tensors of the model that no file cuts: three rows, or three elements.
+/// Writes the tensors of the model that no file splits: three rows, or three elements.
 fn rest(folder: &Path, prefix: &str) {
     let wide = |name: &str, dims: &[u64]| {
         let bytes = vec![0; dims.iter().product::<u64>() as usize];
@@ -237,7 +237,7 @@ fn the_config_of_a_known_family_states_extents() {
     };
     for prefix in ["", "model.", "module.", "exp_avg."] {
         assert_eq!(prepared(prefix, CONFIG, "").unwrap(), (11, 0), "{prefix}");
-        // The file of the tensors that are whole is the last one.
+        // The file with the whole tensors is the last one.
         let error = prepared(prefix, CONFIG, "4").unwrap_err();
         let said = "config.json states tensor \"model.layers.0.self_attn.o_proj.weight\", and no file holds it; a shard file may be missing";
         assert_eq!(error.kind(), "extents");
@@ -254,7 +254,7 @@ fn the_config_of_a_known_family_states_extents() {
         error.kind() == "extents" && error.to_string().contains("outside the array"),
         "{error}"
     );
-    // What is not known states nothing.
+    // An unknown config states nothing.
     for config in [
         CONFIG.replace("llama", "newest"),
         CONFIG.replace("\"head_dim\"", "\"quantization_config\": {}, \"head_dim\""),
@@ -263,7 +263,7 @@ fn the_config_of_a_known_family_states_extents() {
     ] {
         assert_eq!(prepared("", &config, "").unwrap(), (11, 11), "{config}");
     }
-    // Other names are no part of the model.
+    // Tensors with other names are not part of the model.
     let folder = tempfile::tempdir().unwrap();
     shards(folder.path(), &[("w", 3)], 2, &[]);
     fs::write(folder.path().join("config.json"), CONFIG).unwrap();
@@ -282,13 +282,13 @@ fn a_tensor_that_is_missing_as_a_whole_is_refused_or_said_to_be_unseen() {
             fs::remove_file(at.join(format!("shard-{gone:05}-model-00001-of-00001.safetensors")));
         Job::prepare(request).map(|job| job.assumption())
     };
-    // The output of an untied model is not in these files.
+    // The output layer of an untied model is not in these files.
     let untied = CONFIG.replace("\"head_dim\"", "\"tie_word_embeddings\": false, \"head_dim\"");
     let error = prepared(&untied, 0).unwrap_err().to_string();
     assert!(error.starts_with("config.json states tensor \"lm_head.weight\""), "{error}");
     let tied = untied.replace("false", "true");
     assert_eq!(prepared(&tied, 0).unwrap(), None);
-    // A family of which more tensors are known to exist than these.
+    // A family that is known to have further tensors.
     let open = CONFIG.replace("llama", "gemma");
     let said = prepared(&open, 0).unwrap().unwrap();
     assert!(
@@ -300,7 +300,7 @@ fn a_tensor_that_is_missing_as_a_whole_is_refused_or_said_to_be_unseen() {
     assert!(error.contains("missing"), "{error}");
 }
 
-/// An index that lists some files of a distributed checkpoint makes no shorter tensors of it.
+/// An index that lists some files of a distributed checkpoint does not make its tensors shorter.
 #[test]
 fn an_index_of_boxes_lists_no_whole_tensors() {
     let folder = tempfile::tempdir().unwrap();
@@ -313,7 +313,7 @@ fn an_index_of_boxes_lists_no_whole_tensors() {
         let job = Job::prepare(Request::new(input, folder.path().join("out"))).unwrap();
         assert_eq!(job.assumed().collect::<Vec<_>>(), [("w", &[6, 3][..])]);
     }
-    // A name that no file holds.
+    // A name that no file has.
     list(
         r#""w": "shard-00001-model-00001-of-00001.safetensors", "v": "shard-00001-model-00001-of-00001.safetensors""#,
     );
@@ -321,7 +321,7 @@ fn an_index_of_boxes_lists_no_whole_tensors() {
     assert!(kind == "corrupt" && said.contains("puts tensor \"v\" into"), "{kind}: {said}");
 }
 
-/// One file of a checkpoint alone is compared with the config in its folder.
+/// A single file of a checkpoint is compared with the config in its folder.
 #[test]
 fn the_config_beside_a_lone_file_states_extents() {
     let folder = tempfile::tempdir().unwrap();
@@ -335,7 +335,7 @@ fn the_config_beside_a_lone_file_states_extents() {
     let _ = Job::prepare(request).unwrap();
 }
 
-/// Opening a FIFO would wait for a writer: it is refused before that.
+/// Opening a FIFO would wait for a writer, so it is refused before.
 #[cfg(unix)]
 #[test]
 fn a_config_that_is_a_pipe_is_refused() {
@@ -364,7 +364,8 @@ fn a_caller_knows_better_than_a_config() {
     assert_eq!((job.assumed().count(), job.assumption()), (11, None));
 }
 
-/// A rule with other heads than the configuration is refused, of the source as of the result, unless it is accepted.
+/// A rule with other heads than the configuration is refused, for the source and for the result, unless the caller
+/// accepts it.
 #[test]
 fn the_heads_of_a_rule_are_those_of_the_config() {
     let folder = tempfile::tempdir().unwrap();
@@ -398,7 +399,7 @@ fn the_heads_of_a_rule_are_those_of_the_config() {
         said.contains("d is 8, and by config.json hidden_size / num_attention_heads is 16"),
         "{said}"
     );
-    // A model of several parts has other heads in each.
+    // A model with several parts has different heads in each.
     let parts = |one: &str, other: &str| {
         format!(
             r#"{{"vision_config": {{"num_attention_heads": {one}}}, "text_config": {{"num_attention_heads": {other}}}}}"#
@@ -409,12 +410,12 @@ fn the_heads_of_a_rule_are_those_of_the_config() {
     assert!(said.contains("h is 8, and by config.json num_attention_heads is 16"), "{said}");
     let said = against(&config.replace("null", "16"), "vllm:qkv(h=8,g=4,d=8)");
     assert!(said.contains("d is 8, and by config.json head_dim is 16"), "{said}");
-    // Without its own number a model has a key for each query: in families that are known to.
+    // In known families, a model without this number has one key for each query.
     let config = r#"{"model_type": "llama", "num_attention_heads": 8}"#;
     let said = against(config, "vllm:qkv(h=8,g=4,d=8)");
     assert!(said.contains("g is 4, and by config.json num_key_value_heads is 8"), "{said}");
     assert_eq!(against(&config.replace("llama", "falcon"), "vllm:qkv(h=8,g=4,d=8)"), "");
-    // The rules of a source; and a caller who knows better.
+    // The rules of a source; and a caller who overrides the check.
     assert_eq!(refused(request("vllm:qkv(h=12,g=2,d=8)")).0, "extents");
     let _ = Job::prepare(request("vllm:qkv(h=12,g=2,d=8)").trust_extents(true)).unwrap();
     let ranks = folder.path().join("ranks");
@@ -427,7 +428,7 @@ fn the_heads_of_a_rule_are_those_of_the_config() {
     assert!(said.contains("h is 12, and by config.json num_attention_heads is 8"), "{said}");
 }
 
-/// Files of ranks from 1 on may lack the first: it is named where nothing states the extents.
+/// Files of ranks from 1 on may lack the first: it is named if no source states the extents.
 #[test]
 fn a_rank_before_the_first_may_be_missing() {
     let said = |first: u64| {
@@ -484,7 +485,7 @@ fn lists_of_extents_are_read_or_refused() {
         let error = list(text).unwrap_err();
         assert!(error.contains(says), "{text}: {error}");
     }
-    // A tensor that is listed has to be there, in whole tensors as well.
+    // A tensor that is listed must exist, also among whole tensors.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     file(&path, &[("w", "U8", vec![4], vec![0; 4])], &[]);
@@ -498,7 +499,7 @@ fn lists_of_extents_are_read_or_refused() {
     assert!(text.contains("no piece holds [4,5); a shard file may be missing"), "{text}");
 }
 
-/// Files that contradict each other, and notes that are none.
+/// Files that contradict each other, and notes that cannot be read.
 #[test]
 fn notes_of_extents_are_checked() {
     let folder = tempfile::tempdir().unwrap();
@@ -533,7 +534,7 @@ fn notes_of_extents_are_checked() {
     }
 }
 
-/// A shard of another size names itself or its box.
+/// A shard of another size is reported by its name or its box.
 #[test]
 fn a_shard_of_another_size_is_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! A run ends, or a call fails, at each call that changes a folder or brings bytes to the disk. Afterwards the result is
-//! whole or what was there before, and the same run makes it whole.
+//! A run ends, or a call fails, at each call that changes a folder or syncs bytes to the disk. Afterwards the result is
+//! complete or the previous one, and the same run completes it.
 
 use std::{
     env, fs,
@@ -28,7 +28,7 @@ const CALL: &str = "TILEWRIGHT_FAULT_CALL";
 const FOLDER: &str = "TILEWRIGHT_FAULT_FOLDER";
 const CASE: &str = "TILEWRIGHT_FAULT_CASE";
 
-/// Held by each test: a process that is being started holds, for a moment, the locks of this one.
+/// Held by each test, because a child process that is starting briefly holds the locks of this one.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -37,11 +37,11 @@ fn alone() -> MutexGuard<'static, ()> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Case {
-    /// All in one process, where nothing is.
+    /// All tasks in one process, without an existing result.
     New,
-    /// All in one process over a checkpoint, read back.
+    /// All tasks in one process that replaces a checkpoint, with verification.
     Over,
-    /// Two shares of a plan, and what finishes it.
+    /// Two shares of a plan, and the process that finishes it.
     Shares,
 }
 
@@ -81,7 +81,7 @@ fn run(folder: &Path, case: Case) -> Result<(), Error> {
 
 type Seen = Option<(Vec<String>, Vec<(String, Vec<u8>)>)>;
 
-/// What a reader finds: the names of the files, and the tensors.
+/// Returns a reader's view: the names of the files, and the tensors.
 fn seen(folder: &Path) -> Seen {
     let out = folder.join("out");
     let files = out.exists().then(|| names(&out))?;
@@ -89,7 +89,7 @@ fn seen(folder: &Path) -> Seen {
     Some((files, tensors.collect()))
 }
 
-/// The states before and after a run of the case, and how many calls it makes.
+/// Returns the states before and after a run of the case, and the number of its calls.
 fn states(case: Case) -> (Seen, Seen, u64) {
     let folder = prepare(case);
     let before = seen(folder.path());
@@ -103,7 +103,8 @@ fn states(case: Case) -> (Seen, Seen, u64) {
     (before, after, calls)
 }
 
-/// Between two renames nothing has the name; whatever a run left, the next one makes whole, and nothing lies about.
+/// Checks that between two renames nothing has the name, that the next run completes any remains, and that no other
+/// files are left.
 fn check(folder: &Path, case: Case, states: (&Seen, &Seen), what: &str) {
     let (before, after) = states;
     let is = seen(folder);
@@ -116,7 +117,7 @@ fn check(folder: &Path, case: Case, states: (&Seen, &Seen), what: &str) {
     assert_eq!(names(folder), ["in", "out"], "{what}");
 }
 
-/// No test of its own: what a process does that a fault ends.
+/// Not a test: the body of a process that a fault ends.
 #[test]
 fn child() {
     let Ok(folder) = env::var(FOLDER) else { return };
@@ -156,7 +157,7 @@ fn a_failing_call_is_an_error_and_the_next_run_completes_the_result() {
             fault::none();
             let what = format!("{case:?}, call {call} of {calls} and {more} more");
             match outcome {
-                // What is only removed may stay, for the next run.
+                // Files to be removed may remain for the next run.
                 Ok(()) => assert_eq!(seen(folder.path()), after, "{what}"),
                 Err(error) => {
                     assert!(error.to_string().contains("a fault of the test"), "{what}: {error}");
@@ -167,7 +168,7 @@ fn a_failing_call_is_an_error_and_the_next_run_completes_the_result() {
     }
 }
 
-/// One rank runs all of its share at each call of the other: neither is in the way of the other.
+/// One rank runs its whole share at each call of the other; neither disturbs the other.
 #[test]
 fn ranks_that_run_at_once_complete_the_result() {
     let _alone = alone();
@@ -199,12 +200,12 @@ fn ranks_that_run_at_once_complete_the_result() {
     assert!(calls > 20, "{calls}");
 }
 
-/// A fault of one thread of a run: of that which first says how much it has to do, behind a number of its calls.
+/// A fault of one thread of a run: of the thread that first reports its total, after a number of its calls.
 struct OfOne {
     call: u64,
     fault: Fault,
     is_set: AtomicBool,
-    /// The thread that starts the others: it has calls of its own when they have ended.
+    /// The thread that starts the others. It makes its own calls after they have ended.
     starts: thread::ThreadId,
 }
 
@@ -228,7 +229,7 @@ fn run_threads(folder: &Path, watch: &OfOne) -> Result<(), Error> {
     job(folder, Case::New)?.run_all_threads(2, watch).map(drop)
 }
 
-/// No test of its own: what a process of two threads does that a fault of one of them ends.
+/// Not a test: the body of a process of two threads, one of which has a fault.
 #[test]
 fn child_of_threads() {
     let Ok(folder) = env::var(FOLDER) else { return };
@@ -256,7 +257,7 @@ fn a_fault_of_one_of_several_threads_leaves_the_result_whole_or_absent() {
         child.args(["faults::child_of_threads", "--exact", "--test-threads=1", "-q"]);
         child.env(CALL, calls.to_string()).env(FOLDER, folder.path());
         let status = child.output().unwrap().status;
-        // A thread that names its journal second has a call more, so one of the two may have none left.
+        // A thread that creates its journal second makes one more call, so one of the two may have no call left.
         assert!(matches!(status.code(), Some(0 | KILLED)), "{what}: {status}");
         check(folder.path(), Case::New, (&before, &after), &what);
         if failed.is_ok() && status.success() {

@@ -1,4 +1,4 @@
-//! Processes that are killed at any moment: the result is absent until it is whole, and a rerun completes it.
+//! Processes that are killed at any time: the result is absent until it is complete, and a rerun completes it.
 
 use std::{
     env,
@@ -10,13 +10,13 @@ use std::{
 use crate::common::{Tensors, read, write};
 use tilewright_reshard::{Job, Request, Rules};
 
-/// The environment variable that names the plan of a process which is to be killed.
+/// The environment variable with the plan of a process that will be killed.
 const PLAN: &str = "RESHARD_TEST_PLAN";
 
-/// The environment variable that says how many threads it has.
+/// The environment variable with its number of threads.
 const THREADS: &str = "RESHARD_TEST_THREADS";
 
-/// What a process that is killed does: one rank's share of a plan and the end of the job, or both in several threads.
+/// The body of a process that is killed: one rank's share of a plan and the end of the job, or both in several threads.
 #[test]
 fn child() {
     let Some(plan) = env::var_os(PLAN) else { return };
@@ -40,7 +40,7 @@ fn a_killed_run_of_threads_leaves_nothing_half_done() {
     kill_until_whole(3);
 }
 
-/// Kills runs at one moment after another until one comes to its end. A box passes in several parts.
+/// Kills runs at increasing times until one completes. A box has several parts.
 fn kill_until_whole(threads: usize) {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -61,7 +61,7 @@ fn kill_until_whole(threads: usize) {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        // Later rounds are longer, so that a slow machine comes to the end too.
+        // Later rounds are longer, so that a slow machine completes too.
         sleep(Duration::from_micros(500 + round % 40 * 2500 + round / 40 * 50_000));
         let ended = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
@@ -80,7 +80,7 @@ fn kill_until_whole(threads: usize) {
     assert!(read(&at("back")) == whole);
 }
 
-/// Ranks in any order, twice and at once: no task needs another.
+/// Ranks in any order, twice and at once: no task depends on another.
 #[test]
 fn ranks_share_a_plan() {
     let folder = tempfile::tempdir().unwrap();

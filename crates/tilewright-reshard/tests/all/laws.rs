@@ -1,4 +1,5 @@
-//! Any placement to any other is a gather, element by element, with any memory, in any form and layout.
+//! Resharding from any placement to any other equals a gather, element by element, with any memory, in any form and
+//! layout.
 
 use crate::common::{Tensors, gather, read, write};
 use proptest::{
@@ -45,7 +46,7 @@ fn tensors(dims: [u64; 2], dtype: &str, width: u64) -> Tensors {
     all.map(|(name, tensor)| (name.to_owned(), tensor)).collect()
 }
 
-/// What each file of a mesh holds is what its lists of indices pick.
+/// Checks that each file of a mesh contains the elements at its lists of indices.
 fn check_ranks(folder: &std::path::Path, rules: &Rules, whole: &Tensors) {
     let count = rules.count().unwrap();
     for position in 0..count {
@@ -103,7 +104,7 @@ proptest! {
     }
 }
 
-/// Boxes of a few rows or columns, and windows within them, give the same files.
+/// Boxes of a few rows or columns, and parts of them, give the same files.
 #[test]
 fn memory_changes_no_byte() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,8 +128,8 @@ fn memory_changes_no_byte() {
     assert!(tasks[0] > 20 && tasks[0] > tasks[1] && tasks[1] > tasks[2], "{tasks:?}");
 }
 
-/// A tensor of several parts in several threads gives the files of one thread, and of little memory; what is verified
-/// is the same.
+/// A tensor of several parts in several threads gives the same files as one thread and as little memory; verification
+/// reads the same parts.
 #[test]
 fn parts_and_threads_change_no_byte() {
     let folder = tempfile::tempdir().unwrap();

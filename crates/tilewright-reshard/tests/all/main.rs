@@ -1,4 +1,4 @@
-//! Checkpoints in shards become others: laws, checkpoints of other libraries, refusals, kills.
+//! Tests of resharding: laws, checkpoints of other libraries, refusals, killed processes.
 
 mod calls;
 mod common;

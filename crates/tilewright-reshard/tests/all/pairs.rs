@@ -1,14 +1,14 @@
-//! Random pairs of placements against a gather that looks at every element: torch's cuts in any order, lists of Megatron's,
-//! tiles in shards, uneven, empty and scalar arrays.
+//! Random pairs of placements against a gather of every element: torch's cuts in any order, Megatron's lists, tiles in
+//! shards, uneven, empty and scalar arrays.
 //!
-//! `TILEWRIGHT_PAIRS` is how many, `TILEWRIGHT_SEED` where they begin: a pair is known by its number alone.
+//! `TILEWRIGHT_PAIRS` is the number of pairs, `TILEWRIGHT_SEED` the first: a pair is determined by its number.
 
 use std::{env, path::PathBuf};
 
 use crate::common::{Tensors, gather, read, write};
 use tilewright_reshard::{Form, Job, Request, Rules};
 
-/// Numbers that look random (splitmix64).
+/// A generator of pseudorandom numbers (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// One placement of a mesh axis, of an array of this rank.
+/// Returns a placement of a mesh axis, for an array of this rank.
 fn placement(random: &mut Random, rank: u64) -> String {
     let dim = random.below(rank);
     match random.below(if rank == 0 { 1 } else { 5 }) {
@@ -40,7 +40,7 @@ fn placement(random: &mut Random, rank: u64) -> String {
     }
 }
 
-/// A mesh of one or two axes, and a rule for each array.
+/// Returns a mesh of one or two axes, and a rule for each array.
 fn side(random: &mut Random, arrays: &[(String, Vec<u64>)]) -> Rules {
     let sizes: Vec<u64> = (0..1 + random.below(2)).map(|_| 1 + random.below(4)).collect();
     let axes = ["a", "b"].iter().zip(&sizes).map(|(name, size)| format!("{name}={size}"));
@@ -52,7 +52,7 @@ fn side(random: &mut Random, arrays: &[(String, Vec<u64>)]) -> Rules {
             let order = if sizes.len() == 2 && random.below(3) == 0 { " order(1,0)" } else { "" };
             format!("[{}]{order}", all.join(", "))
         };
-        // Rules of Megatron cut over one axis, whose size some of their numbers are multiples of.
+        // Megatron's rules cut over one axis, and some of their numbers must be multiples of its size.
         let rule = match (&**name, sizes.len()) {
             ("qkv", 1) if 4 % sizes[0] == 0 => "vllm:qkv(h=4,g=2,d=3)".to_owned(),
             ("gate_up", 1) if 12 % sizes[0] == 0 => "gate_up".to_owned(),
@@ -68,13 +68,13 @@ fn side(random: &mut Random, arrays: &[(String, Vec<u64>)]) -> Rules {
     rules
 }
 
-/// What the positions of a mesh hold, as files: each list of indices picked one by one.
+/// Returns the contents of the positions of a mesh, as files: each list of indices is gathered one by one.
 fn files(rules: &Rules, whole: &Tensors) -> Vec<Tensors> {
     let shard = |position: u64, name: &str, dims: &[u64], bytes: &[u8]| {
         let shard = rules.sharded(name, dims, None).unwrap().shard(position).unwrap();
         let lists: Vec<Vec<u64>> = shard.dims().iter().map(|it| it.indices().collect()).collect();
         let (mut held, stored) = (gather(bytes, dims, &lists), shard.stored().to_vec());
-        // Padding of a vocabulary lies behind the rows.
+        // Padding of a vocabulary follows the rows.
         let width = bytes.len() / dims.iter().product::<u64>().max(1) as usize;
         held.resize(stored.iter().product::<u64>() as usize * width, 0);
         (stored, held)
@@ -89,7 +89,7 @@ fn files(rules: &Rules, whole: &Tensors) -> Vec<Tensors> {
     (0..rules.count().unwrap()).map(file).collect()
 }
 
-/// The pair of this number; gives its tensors and their bytes.
+/// Checks the pair of this number; returns its numbers of tensors and bytes.
 fn check(number: u64, folder: &std::path::Path) -> [u64; 2] {
     let mut random = Random(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
     let (dtype, width) = random.of(&[("BF16", 2u64), ("F32", 4), ("U8", 1), ("I64", 8)]);
@@ -119,7 +119,7 @@ fn check(number: u64, folder: &std::path::Path) -> [u64; 2] {
     let request = Request::new(at("in"), at("out")).from(from.clone()).memory(64 << 10);
     let layout =
         random.of(&[None, None, Some("col-major"), Some("zN[M0=4,C0=4]"), Some("nZ[M0=2,C0=4]")]);
-    // Boxes in one part, and in several, down to an element.
+    // Boxes in one part, and in several, down to one element.
     let part = random.of(&[None, Some(1), Some(16), Some(100)]);
     let request = part.into_iter().fold(request, Request::part);
     let said = format!("pair {number}: {from:?} to {to:?}, {layout:?}, {part:?}, {arrays:?}");
@@ -153,7 +153,7 @@ fn check(number: u64, folder: &std::path::Path) -> [u64; 2] {
     [whole.len() as u64, whole.values().map(|(_, _, bytes)| bytes.len() as u64).sum()]
 }
 
-/// A folder in memory where there is one: what is written is synced, and small.
+/// Returns a folder in memory if possible, because the files are small and synced.
 fn folder() -> tempfile::TempDir {
     let memory = PathBuf::from("/dev/shm");
     let made = tempfile::tempdir_in(memory);

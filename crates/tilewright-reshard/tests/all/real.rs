@@ -1,4 +1,4 @@
-//! Checkpoints that other libraries wrote, put together: the same bytes as their whole tensors.
+//! Checkpoints of other libraries, merged: the bytes equal those of the whole tensors.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data/sharded").join(name)
 }
 
-/// The placements of the checkpoints, by name: the letters behind the dot.
+/// Returns the placements of the checkpoints by name: the letters after the dot.
 fn rules() -> Rules {
     let rules = [
         ("*.S0S0", "[Shard(0), Shard(0)]"),
@@ -43,7 +43,7 @@ fn checkpoints_of_torch_are_their_whole_tensors() {
     assert_eq!(read(&at("hf")), read(&data("hf_index/full.safetensors")));
 }
 
-/// From torch's files to its files again, and to a file a rank, whose tensors are those that torch wrote.
+/// From torch's files to torch's files again, and to a file for each rank, whose tensors equal those that torch wrote.
 #[test]
 fn the_files_of_ranks_are_those_of_torch() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
-//! What is no checkpoint, and what cannot be asked: the text of each refusal.
+//! Inputs that are not checkpoints, and illegal requests: the text of each refusal.
 
 use std::path::Path;
 
 use crate::common::{Tensors, write};
 use tilewright_reshard::{Form, Job, Request, Rules};
 
-/// Writes a file of a distributed checkpoint: one tensor `w`, which begins there.
+/// Writes a file of a distributed checkpoint with one tensor `w` at this offset.
 fn piece(folder: &Path, number: usize, dtype: &str, dims: &[u64], start: &[u64]) {
     let width = if dtype == "BF16" { 2 } else { 4 };
     let bytes = vec![number as u8; dims.iter().product::<u64>() as usize * width];
@@ -134,8 +134,8 @@ fn a_changed_source_is_refused() {
     assert!(!at("out").exists());
 }
 
-/// A file that lacks a tensor which the rule cuts: nothing says how long its part is. With the extents said, a part that is
-/// empty may be absent, and another one is a hole; a copy may be absent anywhere.
+/// A file that lacks a tensor which the rule cuts: the length of its part is unknown. With stated extents, an empty
+/// part may be absent, and any other is a hole; a copy may be absent anywhere.
 #[test]
 fn a_tensor_that_a_file_lacks_is_no_shorter_tensor() {
     for gone in 0..4u64 {
@@ -172,7 +172,7 @@ fn a_tensor_that_a_file_lacks_is_no_shorter_tensor() {
     }
 }
 
-/// Where files say where their boxes begin, a rule that says other places is refused.
+/// If files state the offsets of their boxes, a rule with other offsets is refused.
 #[test]
 fn a_rule_that_contradicts_the_offsets_of_files_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -219,7 +219,7 @@ fn a_tensor_named_as_the_metadata_and_tasks_that_are_none_are_refused() {
     assert!(!out.exists());
 }
 
-/// A plan appears whole, once, and nothing else lies beside it.
+/// A plan appears complete, once, and without other files.
 #[test]
 fn a_plan_is_written_whole_and_never_replaced() {
     let folder = tempfile::tempdir().unwrap();
@@ -235,7 +235,7 @@ fn a_plan_is_written_whole_and_never_replaced() {
     assert_eq!(crate::common::names(folder.path()), ["in", "plan"]);
 }
 
-/// Every field of a plan decides: one that was changed by hand, or that this version does not know, is refused.
+/// Every field of a plan counts: a field that was changed by hand, or that this version does not know, is refused.
 #[test]
 fn a_plan_that_was_changed_by_hand_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -260,7 +260,7 @@ fn a_plan_that_was_changed_by_hand_is_refused() {
     }
 }
 
-/// One file of a distributed checkpoint is boxes, and no whole tensors.
+/// A single file of a distributed checkpoint contains boxes, not whole tensors.
 #[test]
 fn a_file_of_a_distributed_checkpoint_alone_is_not_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -272,7 +272,7 @@ fn a_file_of_a_distributed_checkpoint_alone_is_not_whole() {
     let out = folder.path().join("out");
     let (kind, text) = refusal(Request::new(&files[1], &out));
     assert_eq!(kind, "mismatch", "{text}");
-    // The first of them may be all there is, and a remark says that nothing is known of the extents.
+    // The first file may be all that exists, and a remark says that the extents are unknown.
     let job = Job::prepare(Request::new(&files[0], &out)).unwrap();
     assert_eq!(job.assumed().collect::<Vec<_>>(), [("w", &[2][..])]);
 }

@@ -1,4 +1,4 @@
-//! What is refused so that no data are lost in silence, and what goes along.
+//! Refusals that prevent the loss of data, and files that are copied along.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ fn run(request: Request) -> Result<u64, Error> {
     Job::prepare(request)?.run_all(&())
 }
 
-/// Files of ranks of a mesh, each with the tensor `w` of these bytes.
+/// Writes files of ranks of a mesh, each with the tensor `w` of these bytes.
 fn ranks(folder: &Path, shape: &[u64], held: &[Vec<u8>]) {
     for (rank, bytes) in held.iter().enumerate() {
         let path = folder.join(format!("rank_{rank:05}-of-{:05}.safetensors", held.len()));
@@ -19,10 +19,10 @@ fn ranks(folder: &Path, shape: &[u64], held: &[Vec<u8>]) {
     }
 }
 
-/// One byte of one copy, changed alone: found, and named by its index in the whole; nothing becomes visible.
+/// One changed byte of one copy is found, and reported by its index in the whole; nothing becomes visible.
 #[test]
 fn a_copy_that_differs_is_refused_with_its_index() {
-    // Three copies of each half; positions 0 to 2 hold the first.
+    // There are three copies of each half; positions 0 to 2 hold the first.
     let rules = |text: &str| Rules::new("dp=2,tp=3").unwrap().rule("w", text).unwrap();
     for (shape, whole, placed) in [
         (vec![2, 5], vec![4, 5], "[Shard(0), Replicate()]"),
@@ -43,7 +43,7 @@ fn a_copy_that_differs_is_refused_with_its_index() {
             held[rank][byte] ^= 1;
             ranks(&input, &shape, &held);
             let request = Request::new(&input, &out).from(rules(placed));
-            // Every second time the box passes in parts.
+            // Every second time, the box has several parts.
             let request = if byte % 2 == 1 { request.part(4) } else { request };
             let error = run(request.clone()).unwrap_err();
             assert_eq!(error.kind(), "replicas", "{error}");
@@ -66,7 +66,7 @@ fn a_copy_that_differs_is_refused_with_its_index() {
     }
 }
 
-/// The same in tiles, in a transposition, of boxes larger than the memory, and in parts of boxes.
+/// Copies in tiles, in a transpose, in boxes larger than the memory, and in parts of boxes.
 #[test]
 fn copies_are_compared_in_every_layout_and_size() {
     let folder = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ fn equal_boxes_of_torch_are_compared_and_the_plan_says_how_many_bytes() {
     assert!(error.to_string().contains("first at [2]"), "{error}");
 }
 
-/// Two positions whose files are one: with different rows in them, one of them is wrong.
+/// If two positions share one file, and their rows differ, one of them is wrong.
 #[test]
 #[cfg(unix)]
 fn what_is_written_is_read_back_where_that_is_asked() {
@@ -144,7 +144,7 @@ fn a_checkpoint_of_torch_without_one_of_its_files_is_refused() {
         }
         let error = Job::prepare(Request::new(&input, &out)).unwrap_err();
         assert_eq!(error.kind(), "mismatch", "{gone}: {error}");
-        // What every tensor comes to is said, so the hole is in a tensor.
+        // The extents of every tensor are stated, so the hole is in a tensor.
         let mut request = Request::new(&input, &out);
         for (name, (_, extents, _)) in &full {
             request = request.extents(name, extents).unwrap();
@@ -153,14 +153,14 @@ fn a_checkpoint_of_torch_without_one_of_its_files_is_refused() {
             Err(error) if error.kind() == "mismatch" => {
                 assert!(error.to_string().contains("no piece holds"), "{gone}: {error}");
             }
-            // A tensor of which nothing is left.
+            // A tensor of which nothing remains.
             Err(error) => assert!(error.to_string().starts_with("no tensor matches"), "{error}"),
             Ok(job) => panic!("{gone}: {job:?}"),
         }
     }
 }
 
-/// Rows over ranks: without the last file nothing contradicts a shorter tensor. The extents do.
+/// Rows over ranks: without the last file nothing contradicts a shorter tensor, except stated extents.
 #[test]
 fn a_last_file_that_is_missing_is_seen_by_the_extents() {
     let folder = tempfile::tempdir().unwrap();
@@ -183,7 +183,8 @@ fn a_last_file_that_is_missing_is_seen_by_the_extents() {
     assert!(error.is_usage() && error.to_string().contains("no tensor matches \"v\""), "{error}");
 }
 
-/// A result that no disk has room for is refused before anything is written; a file that is mostly a hole stands for a large one.
+/// A result that is too large for every disk is refused before anything is written; a sparse file stands in for a large
+/// one.
 #[test]
 fn a_disk_without_room_is_told_before_a_byte_is_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +195,7 @@ fn a_disk_without_room_is_told_before_a_byte_is_written() {
     let length = (header.len() as u64).to_le_bytes();
     fs::write(&input, [&length[..], header.as_bytes()].concat()).unwrap();
     let file = fs::OpenOptions::new().write(true).open(&input).unwrap();
-    // Some file systems have no files of that length.
+    // Some file systems do not support files of that length.
     if file.set_len(8 + header.len() as u64 + bytes).is_err() {
         return;
     }
@@ -298,7 +299,7 @@ fn metadata_and_files_beside_the_tensors_go_along() {
     }
 }
 
-/// The record of a converted file is compared with its data, and a result in a layout has one.
+/// The recorded fingerprint of a converted file is compared with its data, and a result in a layout has one.
 #[test]
 fn fingerprints_are_compared_and_recorded() {
     let folder = tempfile::tempdir().unwrap();
@@ -385,7 +386,7 @@ fn every_element_type_passes_and_packed_ones_are_refused() {
     }
 }
 
-/// Elements narrower than a byte are copied as they are, with the shape that their file says, and never cut.
+/// Elements narrower than a byte are copied unchanged, with the shape in their file, and never split.
 #[test]
 fn packed_elements_are_copied_and_not_cut() {
     let folder = tempfile::tempdir().unwrap();
@@ -435,13 +436,13 @@ fn bounds_of_no_byte_and_of_no_form_are_refused() {
     let rules = Rules::new("tp=2").unwrap();
     let text = said(Request::new(&input, "out").shard_size(9).to(rules));
     assert!(text.starts_with("only files of whole tensors"), "{text}");
-    // The hint about extents stands behind nothing that has other causes.
+    // The hint about extents appears only after errors that it can fix.
     let rules = Rules::new("tp=4").unwrap().rule("*", "[Shord(0)]").unwrap();
     let text = said(Request::new(sharded("dcp_hf/ckpt"), "out").from(rules));
     assert!(text.contains("did you mean `Shard`?") && !text.contains("extents"), "{text}");
 }
 
-/// A journal promises data in files: where one is lost or cut, no run makes it anew, however often it is asked.
+/// A journal refers to data in files: if one is lost or truncated, no run creates it again.
 #[test]
 fn promised_files_that_are_lost_are_never_made_anew() {
     type Harm = fn(&Path);
@@ -485,7 +486,7 @@ fn promised_files_that_are_lost_are_never_made_anew() {
     }
 }
 
-/// The same where all is promised, and nothing but the end is left.
+/// A lost file is also found if all tasks are done, and only the end is missing.
 #[test]
 fn a_lost_file_is_no_result() {
     let folder = tempfile::tempdir().unwrap();
@@ -502,7 +503,7 @@ fn a_lost_file_is_no_result() {
     assert!(!folder.path().join("out").exists());
 }
 
-/// Threads decide nothing of what a job is: what one run has begun another goes on with, whatever its threads.
+/// A job does not depend on threads: a run with any number of them resumes the work of another.
 #[test]
 fn threads_are_no_part_of_a_job() {
     let folder = tempfile::tempdir().unwrap();

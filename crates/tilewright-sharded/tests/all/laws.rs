@@ -7,7 +7,7 @@ use tilewright_sharded::{
     dialect::{DIALECTS, dialect},
 };
 
-/// The global index of every local element of a shard, row-major.
+/// Returns the global index of every local element of a shard, row-major.
 fn elements(shard: &Shard, extents: &[u64]) -> Vec<u64> {
     shard.dims().iter().zip(extents).fold(vec![0], |all, (list, extent)| {
         let index = |outer: u64| list.indices().map(move |index| outer * extent + index);
@@ -15,7 +15,8 @@ fn elements(shard: &Shard, extents: &[u64]) -> Vec<u64> {
     })
 }
 
-/// A layout of all shards puts each element where its device has it: device by device, each in the layout of a shard.
+/// Checks that a layout of all shards puts each element where its device has it: device by device, each in the layout
+/// of a shard.
 fn check_layout(sharded: &Sharded) -> bool {
     let Ok(layout) = sharded.as_layout() else { return false };
     let local = sharded.shard(0).unwrap().extents();
@@ -23,7 +24,7 @@ fn check_layout(sharded: &Sharded) -> bool {
     let columns = TensorLayout::col_major(&local).unwrap();
     check_layout_of(sharded, &sharded.as_layout_of(&columns).unwrap(), &columns);
     for tile in [1, 2, 3] {
-        // Tiles of this side, those at the ends with padding.
+        // Tiles with this side; those at the ends have padding.
         let rank = local.len();
         let counts: Vec<u64> = local.iter().map(|extent| extent.div_ceil(tile)).collect();
         let cells = |from: usize| tile.pow((rank - from) as u32);
@@ -38,7 +39,7 @@ fn check_layout(sharded: &Sharded) -> bool {
         let Ok(tiled) = TensorLayout::new(&local, &layout, capacity) else { continue };
         match sharded.as_layout_of(&tiled) {
             Ok(layout) => check_layout_of(sharded, &layout, &tiled),
-            // A tile goes over the end of a shard, or of one of its boxes.
+            // A tile crosses the end of a shard, or of one of its boxes.
             Err(error) => assert!(error.kind() == "no-layout" && tile > 1, "{sharded}: {error}"),
         }
     }
@@ -65,7 +66,7 @@ fn check_layout_of(sharded: &Sharded, layout: &TensorLayout, of: &TensorLayout) 
     assert_eq!(layout.capacity(), seen.len().max(1) as u64 * of.capacity(), "{text}");
 }
 
-/// The coordinate of an index that counts the last dim fastest.
+/// Returns the coordinate of an index, the last dim fastest.
 fn coord(index: u64, extents: &[u64]) -> Vec<u64> {
     let mut rest = index;
     let mut coord: Vec<u64> = Vec::new();
@@ -77,7 +78,7 @@ fn coord(index: u64, extents: &[u64]) -> Vec<u64> {
     coord
 }
 
-/// Every element is held, and by one shard only unless a whole shard is held again.
+/// Checks that every element is held, and by one shard only unless a whole shard is a copy.
 fn check_cover(sharded: &Sharded) {
     let cover = Pieces::of(sharded).unwrap().cover("w");
     assert!(cover.is_ok(), "{sharded}: {cover:?}");
@@ -99,7 +100,7 @@ fn check_cover(sharded: &Sharded) {
     assert!(held.iter().all(|held| *held), "{sharded}");
 }
 
-/// What a notation prints reads back as the same for every device.
+/// Checks that the printed text of each notation reads back as the same for every device.
 fn check_texts(sharded: &Sharded) -> usize {
     let read = |text: &str| Sharded::parse(&format!("{} @ {text}", sharded.array()));
     let mut said = 0;
@@ -114,7 +115,7 @@ fn check_texts(sharded: &Sharded) -> usize {
     said
 }
 
-/// All placements of one dim over a mesh of two axes.
+/// Returns all placements of one dim over a mesh of two axes.
 fn placements() -> Vec<Option<Cut>> {
     let strided = (1..5).map(|factor| Some(Cut::Strided { factor }));
     [None, Some(Cut::Chunk)].into_iter().chain(strided).collect()
@@ -152,7 +153,7 @@ fn one_dim_over_two_axes_exhaustively() {
     assert!(layouts > 1400 && texts > 11000, "{layouts} {texts}");
 }
 
-/// A refusal shows a position, and one layout exists only where every device holds one list, moved.
+/// A refusal has a position, and one layout exists only if every device holds the same list, shifted.
 #[test]
 fn no_layout_is_shown_by_a_position() {
     for n in 1..40 {
@@ -220,7 +221,8 @@ fn boxes_of_a_range_are_the_range() {
     }
 }
 
-/// FSDP2 cuts what tensor parallelism left; its own text cuts from left to right. They differ in 71 of these cases.
+/// FSDP2 cuts the parts that tensor parallelism left; its own text cuts from left to right. They differ in 71 of these
+/// cases.
 #[test]
 fn two_orders_of_cutting_differ_where_they_are_known_to() {
     let mut different = 0;
@@ -243,7 +245,7 @@ fn two_orders_of_cutting_differ_where_they_are_known_to() {
     assert_eq!(different, 71);
 }
 
-/// A random sharded array of up to three dims over up to three axes.
+/// A strategy for sharded arrays of up to three dims over up to three axes.
 fn any_sharded() -> impl Strategy<Value = Sharded> {
     let dims = prop::collection::vec(0u64..9, 1..4);
     let axes = prop::collection::vec((1u64..5, 0usize..8, 0u64..5), 1..4);
@@ -272,7 +274,7 @@ fn any_sharded() -> impl Strategy<Value = Sharded> {
     })
 }
 
-/// Numbers from a seed.
+/// Pseudorandom numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -281,7 +283,7 @@ impl Dice {
         (self.0 >> 33) % end.max(1)
     }
 
-    /// The numbers below `end` in some order.
+    /// Returns the numbers below `end` in random order.
     fn order(&mut self, end: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..end).collect();
         for at in (1..end).rev() {
@@ -290,7 +292,7 @@ impl Dice {
         order
     }
 
-    /// A mesh of 2 or 3 axes, as the words before a rule, with its sizes.
+    /// Returns a mesh of 2 or 3 axes, as the text before a rule, with its sizes.
     fn mesh(&mut self) -> (String, Vec<u64>) {
         let sizes: Vec<u64> =
             (0..2 + self.below(2)).map(|_| [2, 4, 3][self.below(3) as usize]).collect();
@@ -311,7 +313,7 @@ impl Dice {
         (format!("mesh({}{order})", axes.join(",")), sizes)
     }
 
-    /// Axes of a mesh dealt out to dims, some to none.
+    /// Distributes axes of a mesh over dims, some over none.
     fn dealt(&mut self, axes: usize, dims: usize) -> Vec<Vec<usize>> {
         let mut dealt = vec![Vec::new(); dims];
         for axis in self.order(axes) {
@@ -323,7 +325,7 @@ impl Dice {
         dealt
     }
 
-    /// A text of an array in shards in one of the notations, and its name.
+    /// Returns a text of a sharded array in one of the notations, and its name.
     fn text(&mut self) -> (&'static str, String) {
         let (mesh, sizes) = self.mesh();
         let name =
@@ -426,7 +428,7 @@ impl Dice {
                     ("megatron", ""),
                     ("megatron", ",array=concat"),
                 ][self.below(4) as usize];
-                // Megatron cuts the rows evenly where there are fewer groups than devices.
+                // Megatron cuts the rows evenly if there are fewer groups than devices.
                 let rows = if maker == "megatron" && groups < tp { rows * tp } else { rows };
                 let all = (queries + 2 * groups) * rows;
                 let rule = match self.below(5) {
@@ -451,7 +453,7 @@ impl Dice {
     }
 }
 
-/// A text that is read can be printed in its own notation, and what any notation prints of it reads back as the same.
+/// A text that can be read can be printed in its own notation, and every printed text reads back as the same.
 #[test]
 fn texts_of_every_notation_are_printed_and_read_back() {
     let (mut dice, mut read, mut said) = (Dice(7), std::collections::BTreeMap::new(), 0);
@@ -460,14 +462,14 @@ fn texts_of_every_notation_are_printed_and_read_back() {
         let (name, text) = dice.text();
         let sharded = match Sharded::parse(&text) {
             Ok(sharded) => sharded,
-            // JAX holds no uneven arrays.
+            // JAX does not support uneven arrays.
             Err(error) if name == "jax" => {
                 assert_eq!(error.kind(), "mismatch", "{text}: {error}");
                 continue;
             }
             Err(error) => panic!("{text}: {error}"),
         };
-        // Keys and values of few groups are held by several devices, each with queries of its own.
+        // Keys and values of few groups are on several devices, each with its own queries.
         if !text.contains("qkv") {
             check_cover(&sharded);
         }
@@ -482,7 +484,7 @@ fn texts_of_every_notation_are_printed_and_read_back() {
     assert!(said > count * 3 / 2, "{said}");
 }
 
-/// What is wrong with a text, and the bytes that say it.
+/// The error of a text, and the bytes at fault.
 #[test]
 fn mistakes_are_where_they_are() {
     for (text, at, says) in [

@@ -1,11 +1,11 @@
-//! The rules of Megatron and vLLM, row by row against their own formulas.
+//! The rules of Megatron and vLLM, compared row by row with their own formulas.
 
 use tilewright_sharded::{Cut, Sharded};
 
 /// A row of a fused tensor: the queries (0), keys (1) or values (2), the head, the row of the head.
 type Row = (u64, u64, u64);
 
-/// The rows of an array [q; k; v].
+/// Returns the rows of an array [q; k; v].
 fn concat(heads: u64, groups: u64, rows: u64) -> Vec<Row> {
     let part = |part: u64, count: u64| {
         (0..count).flat_map(move |head| (0..rows).map(move |row| (part, head, row)))
@@ -105,7 +105,7 @@ fn order(name: &str) -> tilewright_sharded::HeadOrder {
     }
 }
 
-/// Over one device an array in the maker's own order is its shard.
+/// On one device, an array in the maker's own order equals its shard.
 #[test]
 fn one_device_holds_the_array() {
     for rule in ["megatron:qkv(h=8,g=2,d=4)", "vllm:qkv(h=8,g=2,d=4)"] {
@@ -146,7 +146,7 @@ fn vocabularies_are_padded_as_their_makers_do() {
     assert!(equal > 20 && differ > 20, "{equal} {differ}");
 }
 
-/// The makers agree on the other rules: a named form is the bare one.
+/// The makers agree on the other rules: a form with a maker equals the form without.
 #[test]
 fn other_rules_need_no_maker() {
     for rule in ["column", "row", "replicated", "gate_up", "gate_up(parts=3)"] {

@@ -1,4 +1,4 @@
-//! What torch and JAX answered, and Megatron's rules by formula.
+//! Recorded answers of torch and JAX, and Megatron's rules by formula.
 
 use serde_json::Value;
 use tilewright_sharded::{
@@ -24,7 +24,7 @@ fn words(value: &Value) -> Vec<&str> {
     value.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
 }
 
-/// The lists of a shard as JSON has them.
+/// Returns the lists of a shard in the form of the JSON.
 fn lists(shard: &Shard) -> Value {
     shard
         .dims()
@@ -77,7 +77,7 @@ fn torch_cuts_so() {
     assert!(checked > 5000 && boxes > 4000, "{checked} {boxes}");
 }
 
-/// The boxes of a row, and who holds them.
+/// Checks the boxes of a row, and the devices that hold them.
 fn check_boxes(sharded: &Sharded, boxes: &Value, device: impl Fn(&Value) -> u64, text: &str) {
     let boxes = boxes.as_array().unwrap();
     assert_eq!(sharded.mesh().count(), boxes.len() as u64, "{text}");
@@ -117,7 +117,7 @@ fn jax_cuts_and_prints_so() {
         }
         let sharded = sharded.unwrap();
         check_boxes(&sharded, &row["boxes"], |it| it["device"].as_u64().unwrap(), &text);
-        // Numbers of HLO and Shardy are positions: those of a mesh in its own order.
+        // Numbers of HLO and Shardy are positions: they are compared on a mesh in its own order.
         let plain = Sharded::parse(&format!("f32[{shape}] @ mesh({axes}) {spec}")).unwrap();
         let said = dialect("hlo").unwrap().print(&plain).unwrap();
         let hlo = row["hlo"].as_str().unwrap();
@@ -133,7 +133,7 @@ fn jax_cuts_and_prints_so() {
             assert_eq!(plain.difference(&read(&inline)), None, "{inline}");
             let named = format!("mesh({axes}; {devices}) #sdy.sharding{rule}");
             assert_eq!(sharded.difference(&read(&named)), None, "{named}");
-            // Axes of size 1 are no digits of the lists, and are left out.
+            // Axes of size 1 are not digits of the lists, and are left out.
             if !sizes.contains(&1) && !numbers(&row["shape"]).contains(&0) {
                 assert_eq!(dialect("shardy").unwrap().print(&plain), Ok(inline), "{text}");
                 shardy += 1;
@@ -172,7 +172,7 @@ fn hlo_text_is_read_and_printed_so() {
             let shape = numbers(&case["shape"]);
             let sharded = read.sharded(&shape, None, None).unwrap();
             check_boxes(&sharded, &case["boxes"], |it| it["position"].as_u64().unwrap(), text);
-            // The same positions on a mesh that has one axis and the same number of devices.
+            // Checks the same positions on a mesh with one axis and the same number of devices.
             if sharded.mesh().order().is_none_or(|order| order.iter().max() < Some(&64)) {
                 let mesh = Mesh::new(&[sharded.mesh().count()]).unwrap();
                 if let Ok(over) = read.sharded(&shape, None, Some(mesh)) {
@@ -186,7 +186,7 @@ fn hlo_text_is_read_and_printed_so() {
     assert!(cases > 60, "{cases}");
 }
 
-/// The rule, the axes and the array of a row.
+/// Returns the rule, the axes and the array of a row.
 fn rule(row: &Value) -> (String, String, String) {
     let p = |name: &str| row["params"][name].as_u64().unwrap_or(0);
     let n = row["global_rows"].as_u64().unwrap();
@@ -241,7 +241,7 @@ fn megatron_cuts_so() {
             }
             checked += 1;
         }
-        // The rule as torch says it, where it can.
+        // Reads the rule as torch writes it, if it can.
         if let Some(torch) = row["torch"].as_array() {
             let torch = torch[0].as_str().unwrap().replace("dim=", "");
             let said = dialect("torch").unwrap().print(&sharded).unwrap();

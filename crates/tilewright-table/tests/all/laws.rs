@@ -1,4 +1,4 @@
-//! The laws of index tables over all small ones, and over random ones of several dims.
+//! The laws of index tables, over all small tables, and over random ones of several dims.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tilewright_table::{Along, Table, TabledLayout};
 /// The dims of a table with the lengths of their blocks, and its list.
 type Step = (Vec<(usize, u64)>, Vec<Option<u64>>);
 
-/// All lists of `len` entries below `extent` or holes.
+/// Iterates over all lists of `len` entries, each below `extent` or a hole.
 fn lists(extent: u64, len: u32) -> impl Iterator<Item = Vec<Option<u64>>> {
     let base = extent + 1;
     (0..base.pow(len)).map(move |mut number| {
@@ -22,7 +22,7 @@ fn lists(extent: u64, len: u32) -> impl Iterator<Item = Vec<Option<u64>>> {
     })
 }
 
-/// A list is a table iff each index stands in it once; both directions are each other's inverse.
+/// A list is a table iff it contains each index once; the two directions are inverse to each other.
 #[test]
 fn a_table_is_a_bijection() {
     let (mut legal, mut refused) = (0, 0);
@@ -72,7 +72,7 @@ fn what_is_refused_says_why() {
     assert!(Table::new(u64::MAX, []).unwrap_err().is_limit());
 }
 
-/// Sorted groups: the groups ascend, and the indices of one do.
+/// Sorted groups ascend, and so do the indices of one group.
 #[test]
 fn sorting_keeps_the_order_of_a_group() {
     for groups in lists(3, 6).filter_map(|list| list.into_iter().collect::<Option<Vec<u64>>>()) {
@@ -83,7 +83,7 @@ fn sorting_keeps_the_order_of_a_group() {
     }
 }
 
-/// The definition: the stored place of block number t is where t stands in the list.
+/// Returns the offset by definition: the stored position of block number t is that of t in the list.
 fn naive(layout: &TabledLayout, lists: &[Step], coord: &[u64]) -> i64 {
     let (mut coord, mut extents) = (coord.to_vec(), layout.extents().to_vec());
     for (dims, list) in lists {
@@ -118,7 +118,7 @@ fn naive(layout: &TabledLayout, lists: &[Step], coord: &[u64]) -> i64 {
     layout.stored().offset(&coord).unwrap()
 }
 
-/// All coordinates of an array, the last fastest.
+/// Returns all coordinates of an array, the last fastest.
 fn coords(extents: &[u64]) -> Vec<Vec<u64>> {
     let all: u64 = extents.iter().product();
     let coord = |mut number: u64| {
@@ -132,7 +132,8 @@ fn coords(extents: &[u64]) -> Vec<Vec<u64>> {
     (0..all).map(coord).collect()
 }
 
-/// Offsets are those of the definition, `locate` is their inverse and says padding everywhere else, and a fold is the same.
+/// Checks that offsets equal those of the definition, that `locate` is their inverse and returns padding everywhere
+/// else, and that a fold is the same map.
 fn check(layout: &TabledLayout, lists: &[Step]) -> bool {
     let all = coords(layout.extents());
     let mut holds = vec![None; layout.stored().capacity() as usize];
@@ -191,8 +192,8 @@ fn all_small_tables_of_one_dim() {
     assert!(folded > 300 && kept > 500, "{folded} {kept}");
 }
 
-/// Every permutation that shape and strides say is folded: all products of digits, each forwards or backwards, of up to
-/// three digits.
+/// Every permutation that shape and strides can express is folded: all products of up to three digits, each forwards or
+/// backwards.
 #[test]
 fn permutations_of_digits_are_folded() {
     let mut seen = 0;
@@ -233,7 +234,7 @@ fn permutations_of_digits_are_folded() {
     assert_eq!(seen, 2 + 2 * 2 * 4 + 3 * 6 * 8);
 }
 
-/// What is not there is refused in words, wherever it is.
+/// Coordinates outside of the array are refused with a message.
 #[test]
 fn coordinates_outside_are_refused() {
     let rows = TabledLayout::of(&TensorLayout::row_major(&[3, 4]).unwrap());
@@ -246,7 +247,8 @@ fn coordinates_outside_are_refused() {
     assert_eq!(rows.locate(i64::MAX).unwrap(), Place::OutOfRange);
 }
 
-/// An array of up to three dims, up to two tables of one or several dims with holes, and a layout of what they store.
+/// A strategy for arrays of up to three dims, up to two tables of one or several dims with holes, and a layout of the
+/// stored array.
 fn arrays() -> impl Strategy<Value = (TabledLayout, Vec<Step>)> {
     let seed =
         (proptest::collection::vec((1u64..4, 1u64..4), 1..4), any::<u64>(), 0usize..3, 0u8..3);
@@ -299,10 +301,10 @@ proptest! {
         check(&layout, &steps);
     }
 
-    /// The first difference is the first of all coordinates, of two arrays with the same extents.
+    /// The first difference is the first of all coordinates, for two arrays with the same extents.
     #[test]
     fn the_first_difference_is_the_first((a, _) in arrays(), (b, _) in arrays(), cut in 0usize..3) {
-        // The second array's tables where they fit, else the first's with the last left out and stored otherwise.
+        // The second array's tables if they fit; else the first's without the last, with another stored layout.
         let others = [
             (a.extents() == b.extents()).then_some(b.clone()),
             Some(TabledLayout::of(&TensorLayout::row_major(a.extents()).unwrap())),

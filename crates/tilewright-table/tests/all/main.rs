@@ -1,3 +1,3 @@
-//! The tests of `tilewright-table` from outside: one program, a module for each notion.
+//! The integration tests of `tilewright-table`: one program, with a module for each subject.
 
 mod laws;

@@ -1,4 +1,4 @@
-//! Programs as runs of the simulator: their kernels, equal texts once, and what the engine writes.
+//! Programs as runs of the simulator: their kernels, with equal texts once, and the engine's results.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -10,10 +10,10 @@ use super::{
     simulator::{After, Array, Launch, Run, Simulator, noise},
 };
 
-/// Where 32 bits of an address begin anew.
+/// The distance at which the low 32 bits of an address repeat.
 const WRAP: u64 = 1 << 32;
 
-/// Static shared memory of a block ends here.
+/// The most bytes of static shared memory of a block.
 const MOST_SHARED: u32 = 48 << 10;
 
 /// Programs to be simulated together.
@@ -34,13 +34,13 @@ pub(crate) struct Done {
     pub(crate) alignment: Alignment,
 }
 
-/// An array whose address wraps in 32 bits near its middle, `aligned` bytes behind a multiple of 512.
+/// Makes an array whose address crosses 2³² near its middle, `aligned` bytes after a multiple of 512.
 pub(crate) fn array(number: u64, bytes: u64, aligned: u8, seed: u64) -> Array {
     let base = number * (1 << 44) + 5 * WRAP - bytes / 2 / 512 * 512 + u64::from(aligned);
     Array { base, bytes, seed }
 }
 
-/// What of a destination no element is written to, in whole bytes; a part leaves it alone.
+/// Returns the whole bytes of a destination that no element is written to; a part must not change them.
 fn kept(program: &Program) -> Vec<Range<u64>> {
     let (mut kept, mut at) = (Vec::new(), 0);
     if program.is_part() {
@@ -55,7 +55,7 @@ fn kept(program: &Program) -> Vec<Range<u64>> {
 }
 
 impl Batch {
-    /// The number of a kernel's text.
+    /// Returns the number of a kernel's text.
     pub(crate) fn kernel(&mut self, text: &str) -> usize {
         let next = self.texts.len();
         let number = *self.numbers.entry(text.to_owned()).or_insert(next);
@@ -65,7 +65,7 @@ impl Batch {
         number
     }
 
-    /// The launches of a plan.
+    /// Returns the launches of a plan.
     pub(crate) fn launches(&mut self, plan: &DevicePlan) -> Vec<Launch> {
         let fills = plan.kernels().iter().take_while(|kernel| kernel.way() == Way::Fill).count();
         let all = plan.kernels().iter().enumerate().map(|(at, kernel)| {
@@ -81,7 +81,7 @@ impl Batch {
         all.collect()
     }
 
-    /// A program between two arrays that lie so, beside what the engine makes of it.
+    /// Adds a program between two arrays with this alignment, with the engine's result.
     pub(crate) fn add(
         &mut self,
         name: &str,
@@ -91,7 +91,7 @@ impl Batch {
         self.add_with(name, program, alignment, Options::default())
     }
 
-    /// The same with other choices.
+    /// Adds a program with other options.
     pub(crate) fn add_with(
         &mut self,
         name: &str,
@@ -105,7 +105,7 @@ impl Batch {
         plan
     }
 
-    /// The same with a plan that is there.
+    /// Adds a program with a given plan.
     pub(crate) fn add_plan(
         &mut self,
         name: &str,
@@ -122,7 +122,7 @@ impl Batch {
         self.add_expected(name, program, alignment, plan, &wanted);
     }
 
-    /// The same beside what `wanted` makes of both arrays: of sources that no memory holds.
+    /// Adds a program with the result of `wanted`, for sources that do not fit memory.
     pub(crate) fn add_expected(
         &mut self,
         name: &str,
@@ -149,7 +149,7 @@ impl Batch {
         });
     }
 
-    /// The texts, each once.
+    /// Returns the texts, each once.
     pub(crate) fn texts(&self) -> &[String] {
         &self.texts
     }
@@ -158,7 +158,7 @@ impl Batch {
         &self.runs
     }
 
-    /// All answers, in order; `None` without a compiler.
+    /// Runs everything and returns all answers, in order; `None` without a compiler.
     pub(crate) fn run(&self) -> Option<Vec<Done>> {
         let answers = Simulator::build(&self.texts)?.run(&self.runs);
         let done = answers.into_iter().zip(&self.ways).zip(&self.runs);
@@ -173,7 +173,7 @@ impl Batch {
     }
 }
 
-/// Fails with what was found, where it was, and the texts' lines.
+/// Panics with the findings, their places, and the lines of the texts.
 pub(crate) fn has_no_findings(batch: &Batch, done: &[Done]) {
     let wrong: Vec<&Done> = done.iter().filter(|done| done.answer.count > 0).collect();
     for Done { answer, ways, alignment } in wrong.iter().take(5) {

@@ -1,4 +1,4 @@
-//! Random programs: numbers that depend on a seed alone, and what is drawn with them.
+//! Random programs, drawn from numbers that depend on a seed alone.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ impl Dice {
         Dice(seed.wrapping_mul(0xD134_2543_DE82_EF95))
     }
 
-    /// A number less than `end`, which is not 0.
+    /// Returns a number less than `end`, which is not 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -35,14 +35,14 @@ impl Dice {
         all
     }
 
-    /// One to four extents, of some thousand elements in all.
+    /// Returns one to four extents, with some thousand elements in all.
     fn extents(&mut self) -> Vec<u64> {
         let rank = 1 + self.below(4);
         let most = [3000, 90, 24, 12][rank as usize - 1];
         (0..rank).map(|_| 1 + self.below(most)).collect()
     }
 
-    /// Axes in any order, with gaps and in either direction.
+    /// Returns a layout with axes in any order, with gaps and in either direction.
     fn strided(&mut self, extents: &[u64]) -> TensorLayout {
         let (mut strides, mut offset, mut next) = (vec![0_i64; extents.len()], 0, 1);
         for axis in self.shuffled(extents.len()) {
@@ -64,7 +64,7 @@ impl Dice {
         TensorLayout::new(extents, &layout, next as u64 + self.one(&[0, 0, 1, 5])).unwrap()
     }
 
-    /// Tiles over the last two axes, whose edges the extents need not meet.
+    /// Returns tiles over the last two axes; the extents need not be multiples of them.
     fn tiled(&mut self, extents: &[u64]) -> TensorLayout {
         let rank = extents.len();
         let (a, b) = (rank as u8 - 2, rank as u8 - 1);
@@ -86,7 +86,7 @@ impl Dice {
         }
     }
 
-    /// Equal widths of whole bytes, packed ones, and widths that change.
+    /// Returns equal widths of whole bytes, packed ones, or different widths.
     fn elements(&mut self) -> Elements {
         let extend = self.one(&[Extend::Zero, Extend::Sign]);
         match self.below(4) {
@@ -103,7 +103,7 @@ impl Dice {
         u128::from(self.below(u64::MAX)) * u128::from(self.below(u64::MAX))
     }
 
-    /// A whole array.
+    /// Returns a program of a whole array.
     fn whole(&mut self) -> Program {
         let extents = self.extents();
         let (src, dst) = (self.layout(&extents), self.layout(&extents));
@@ -111,7 +111,7 @@ impl Dice {
         Program::new(&src, &dst, elements, fill).unwrap()
     }
 
-    /// A part of one.
+    /// Returns a program of a part of an array.
     fn part(&mut self) -> Program {
         let extents = self.extents();
         let (src, dst) = (self.layout(&extents), self.layout(&extents));
@@ -124,7 +124,7 @@ impl Dice {
         Program::of_part((&src, &from), (&dst, &to), &lengths, self.elements()).unwrap()
     }
 
-    /// One side in the order of a list, with holes.
+    /// Returns a program with one side in the order of a list, with holes.
     fn tabled(&mut self) -> Program {
         let extents = [1 + self.below(60), 1 + self.below(60)];
         let dim = self.below(2) as usize;

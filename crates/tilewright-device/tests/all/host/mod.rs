@@ -11,12 +11,12 @@ use batch::{Batch, has_no_findings};
 use tilewright_device::{Alignment, DevicePlan, Way};
 use tilewright_relayout::Program;
 
-/// A program with what it says of itself when it fails.
+/// A program with its name for failures.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) program: Program,
     pub(crate) alignment: Alignment,
-    /// The way to move it by, where it is not the one that the plan chooses.
+    /// The way to move it, if it is not the one that the plan chooses.
     pub(crate) way: Option<Way>,
 }
 
@@ -42,7 +42,8 @@ impl Case {
     }
 }
 
-/// Compiles and runs some of the cases, the same in each run, or all of them as [`crate::cases`] says. All are planned.
+/// Compiles and runs some of the cases, the same in each run, or all of them as [`crate::cases`] decides. All are
+/// planned.
 pub(crate) fn check_some(cases: Vec<Case>) {
     let few = crate::cases(cases.len(), simulator::IN_A_FILE);
     cases.iter().for_each(|case| drop(case.plan()));
@@ -58,7 +59,7 @@ pub(crate) fn check_some(cases: Vec<Case>) {
     check(&some);
 }
 
-/// Compiles all plans, runs them, and compares every byte; gives the kernels of each case.
+/// Compiles all plans, runs them, and compares every byte; returns the kernels of each case.
 pub(crate) fn check(cases: &[Case]) -> Vec<DevicePlan> {
     let mut batch = Batch::default();
     let plans: Vec<DevicePlan> = cases.iter().map(Case::plan).collect();

@@ -1,16 +1,16 @@
-//! Changes of a kernel's text, compiled with it and switched on one at a time.
+//! Changes of a kernel's text, which are compiled into it and switched on one at a time.
 //!
-//! | place | what it becomes |
+//! | place | replacement |
 //! |---|---|
-//! | `BARRIER`, `CPWAIT` | nothing |
+//! | `BARRIER`, `CPWAIT` | none |
 //! | the condition of an `if`, and of `GET16IF` and `SET16IF` | true: the mask is lost |
 //! | an integer, and a number of the array, `P(i)` | one more: an offset, an extent, a shift or a selector is wrong |
 //! | a sum in 64 bits, `(u64)` or `(i64)` | one in 32 bits |
 //! | `^` | its right side becomes 0; and all of them together: the swizzle is lost |
 //!
-//! Sizes of arrays, tables and what stands before the kernel stay as they are, but for the swizzles of arrays.
+//! Sizes of arrays, tables and the text before the kernel are not changed, except the swizzles of arrays.
 
-/// What is changed at a place.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Change {
     Barrier,
@@ -38,10 +38,10 @@ pub(crate) struct Mutants {
     pub(crate) all: Vec<Mutant>,
 }
 
-/// Words that a declaration begins with.
+/// Words that begin a declaration.
 const TYPES: [&str; 9] = ["const", "u8", "u16", "u32", "u64", "i32", "i64", "u128", "TABLE"];
 
-/// A word, a number, a space, or one other character.
+/// Splits a line into words, numbers, spaces, and other single characters.
 fn tokens(line: &str) -> Vec<&str> {
     let (mut tokens, mut from) = (Vec::new(), 0);
     let is_word = |at: char| at.is_ascii_alphanumeric() || at == '_';
@@ -57,7 +57,7 @@ fn tokens(line: &str) -> Vec<&str> {
     tokens
 }
 
-/// The value and the suffix of an integer.
+/// Returns the value and the suffix of an integer.
 fn integer(token: &str) -> Option<(u64, &str)> {
     let (digits, radix) = match token.strip_prefix("0x") {
         Some(digits) => (digits, 16),
@@ -70,7 +70,7 @@ fn integer(token: &str) -> Option<(u64, &str)> {
     is_suffix.then_some((value, suffix))
 }
 
-/// Where the bracket that opens at `from` closes.
+/// Returns the position at which the bracket that opens at `from` closes.
 fn closing(tokens: &[&str], from: usize) -> Option<usize> {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(from) {
@@ -82,7 +82,7 @@ fn closing(tokens: &[&str], from: usize) -> Option<usize> {
     None
 }
 
-/// Whether these tokens end with a cast.
+/// Returns whether these tokens end with a cast.
 fn is_cast(before: &[&str]) -> bool {
     matches!(before, [.., "(", to, ")"] if TYPES.contains(to))
 }
@@ -90,7 +90,7 @@ fn is_cast(before: &[&str]) -> bool {
 struct Writer {
     line: u32,
     code: String,
-    /// How many tokens of the line declare something: sizes of arrays stay.
+    /// The number of tokens of the line that declare something: sizes of arrays are not changed.
     fixed: usize,
     all: Vec<Mutant>,
 }
@@ -102,7 +102,7 @@ impl Writer {
         self.all.len() - 1
     }
 
-    /// A line of a kernel, changed.
+    /// Returns a line of a kernel with its changes.
     fn line(&mut self, line: &str) -> String {
         let code = line.split("//").next().unwrap_or("");
         self.code = code.trim().to_owned();
@@ -124,7 +124,7 @@ impl Writer {
         out
     }
 
-    /// The token at a place, or more of them, and the place behind.
+    /// Returns the token at a position, or several of them, and the next position.
     fn one(&mut self, tokens: &[&str], at: usize) -> (String, usize) {
         let rest = &tokens[at..];
         match rest {
@@ -171,7 +171,7 @@ impl Writer {
     }
 }
 
-/// A text with its changes.
+/// Returns a text with its changes.
 pub(crate) fn mutants(text: &str) -> Mutants {
     let mut writer = Writer { line: 0, code: String::new(), fixed: 0, all: Vec::new() };
     let mut out = String::new();

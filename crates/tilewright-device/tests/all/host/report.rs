@@ -1,8 +1,8 @@
-//! What the simulator says: findings, and what the accesses of a plan came to.
+//! The simulator's answers: findings, and counts of the accesses of a plan.
 
 use serde::Deserialize;
 
-/// Something wrong, and where.
+/// A finding, and its place.
 #[derive(Clone, Debug, Deserialize)]
 #[allow(dead_code, reason = "its fields are for those who read a failure")]
 pub(crate) struct Finding {
@@ -14,45 +14,45 @@ pub(crate) struct Finding {
     /// The line of the kernel's text, or 0.
     pub(crate) line: u32,
     pub(crate) what: String,
-    /// The offset in bytes that it is about, or the number.
+    /// The offset in bytes, or the number, that the finding is about.
     pub(crate) at: u64,
 }
 
-/// What all instructions of warps of one kind needed: sectors of 32 bytes, or turns of the banks.
+/// The counts of all warp instructions of one kind: sectors of 32 bytes, or bank cycles.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(crate) struct Count {
     pub(crate) requests: u64,
     pub(crate) bytes: u64,
     pub(crate) units: u64,
-    /// The least for the bytes that each instruction moves.
+    /// The minimum for the bytes that each instruction moves.
     pub(crate) ideal: u64,
-    /// Accesses of which it is unknown which of them are one instruction.
+    /// Accesses that cannot be assigned to instructions.
     pub(crate) uneven: u64,
-    /// The sectors that a block touched, each once, summed over blocks.
+    /// The sectors that a block touched, each counted once, summed over blocks.
     pub(crate) distinct: u64,
 }
 
 impl Count {
-    /// How often the least it was; 1 where there is nothing.
+    /// Returns the ratio to the minimum; 1 without accesses.
     pub(crate) fn ratio(&self) -> f64 {
         if self.ideal == 0 { 1.0 } else { self.units as f64 / self.ideal as f64 }
     }
 }
 
-/// What a plan came to.
+/// The answer about a plan.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) plan: String,
-    /// How many findings there are; those of one kind on one line are listed once.
+    /// The number of findings; those of one kind on one line are listed once.
     #[serde(rename = "findings")]
     pub(crate) count: u64,
     #[serde(skip)]
     pub(crate) findings: Vec<Finding>,
-    /// What all blocks did, in any order: equal where threads touch the same bytes with the same values.
+    /// A hash of the accesses of all blocks, in any order: equal if threads access the same bytes with the same values.
     pub(crate) trace: u64,
-    /// The same without the values.
+    /// The hash of accesses without their values.
     pub(crate) places: u64,
-    /// The bytes that threads store to the destination, in their order.
+    /// A hash of the bytes that threads store to the destination, in their order.
     pub(crate) stores: u64,
     pub(crate) load: Count,
     pub(crate) store: Count,
@@ -60,30 +60,30 @@ pub(crate) struct Answer {
     pub(crate) write: Count,
 }
 
-/// Why a change is none, for a launch in which nothing was found.
+/// The rule by which a change is equivalent, for a launch without findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Rule {
-    /// Each thread touches the same bytes on the same lines in the same order, with the same values.
+    /// Each thread accesses the same bytes on the same lines in the same order, with the same values.
     Same,
-    /// The same but for values in shared memory that reach no byte of the destination.
+    /// The accesses are equal except for values in shared memory that reach no byte of the destination.
     Unread,
-    /// Each thread stores the same bytes in the same order; what it loads besides is within bounds, in no race, and
+    /// Each thread stores the same bytes in the same order; its other loads are within bounds, in no race, and cause
     /// hardly more traffic.
     Unneeded,
 }
 
-/// More traffic than this share of what a kernel needs without a change is found, too.
+/// Traffic above this multiple of the unchanged kernel's counts as detected.
 const SLOWER: f64 = 1.02;
 
 impl Answer {
-    /// Whether a changed kernel is found out, by findings or by traffic.
+    /// Returns whether a changed kernel is detected, by findings or by traffic.
     pub(crate) fn is_caught(&self, plain: &Answer) -> bool {
         let counts = |answer: &Answer| [answer.load, answer.store, answer.read, answer.write];
         let slower = |(own, plain): (Count, Count)| own.units as f64 > plain.units as f64 * SLOWER;
         self.count > 0 || counts(self).into_iter().zip(counts(plain)).any(slower)
     }
 
-    /// Which rule says that a changed kernel without findings is as good as the plain one; `None` where none does.
+    /// Returns the rule by which a changed kernel without findings is equivalent; `None` if there is none.
     pub(crate) fn rule(&self, plain: &Answer) -> Option<Rule> {
         match self {
             own if own.trace == plain.trace => Some(Rule::Same),
@@ -93,7 +93,7 @@ impl Answer {
         }
     }
 
-    /// The kinds of findings, each once, in the order in which they came.
+    /// Returns the kinds of findings, each once, in the order in which they came.
     pub(crate) fn kinds(&self) -> Vec<&str> {
         let mut kinds: Vec<&str> = Vec::new();
         for finding in &self.findings {
@@ -105,7 +105,7 @@ impl Answer {
     }
 }
 
-/// The answers in a text of JSON lines, each behind its findings.
+/// Returns the answers in a text of JSON lines, each after its findings.
 pub(crate) fn answers(text: &str) -> Vec<Answer> {
     let mut all = Vec::new();
     let mut findings = Vec::new();

@@ -18,16 +18,17 @@ use tilewright_device::Target;
 
 use super::report::{Answer, answers};
 
-/// How many kernels a file has: compilers take longer than in proportion.
+/// The number of kernels in a file: the time of compilers grows faster than in proportion.
 pub(crate) const IN_A_FILE: usize = 24;
 
-/// How many files are compiled, and how many simulators run, at a time.
+/// The number of files that are compiled, and of simulators that run, at a time.
 const AT_A_TIME: usize = 2;
 
-/// How long a compiled object that no run uses is kept.
+/// The time for which an unused compiled object is kept.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// What finds shifts by the width and more, and numbers beyond the registers' arrays, where the compiler has it.
+/// Compiler checks for shifts by the width and more, and for indices beyond the registers' arrays, if the compiler
+/// supports them.
 const CHECKS: [&str; 2] = [
     "-fsanitize=shift,bounds,signed-integer-overflow,integer-divide-by-zero",
     "-fsanitize-undefined-trap-on-error",
@@ -43,7 +44,7 @@ const FILES: [(&str, &str); 6] = [
     ("mutant.h", include_str!("simulator/mutant.h")),
 ];
 
-/// The number that stands for the address of an array, its bytes, and the seed of what it holds before.
+/// The number that represents the address of an array, its bytes, and the seed of its previous contents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Array {
     pub(crate) base: u64,
@@ -57,18 +58,18 @@ pub(crate) struct Launch {
     pub(crate) kernel: usize,
     pub(crate) blocks: u64,
     pub(crate) params: Vec<u64>,
-    /// The blocks that run; all where it is empty.
+    /// The blocks that run; all if it is empty.
     pub(crate) only: Vec<u64>,
-    /// Whether it is the last of those that fill the destination, before others write over that.
+    /// True for the last of the launches that fill the destination, before others overwrite it.
     pub(crate) fills: bool,
 }
 
-/// What is asked behind the last launch.
+/// The check after the last launch.
 #[derive(Clone, Debug)]
 pub(crate) enum After {
     /// All bytes of the destination, which are compared.
     Expect(Vec<u8>),
-    /// The bytes that were written go to a file of this name.
+    /// The bytes that were written are stored in a file of this name.
     Runs(PathBuf),
 }
 
@@ -78,17 +79,17 @@ pub(crate) struct Run {
     pub(crate) name: String,
     pub(crate) src: Array,
     pub(crate) dst: Array,
-    /// Whether kernels may read the destination.
+    /// True if kernels may read the destination.
     pub(crate) reads: bool,
-    /// Bytes of the destination that stay as they are.
+    /// Bytes of the destination that must not change.
     pub(crate) keep: Vec<Range<u64>>,
-    /// The change of the text that is on.
+    /// The active change of the text.
     pub(crate) mutant: Option<u32>,
     pub(crate) launches: Vec<Launch>,
     pub(crate) after: After,
 }
 
-/// Bytes `from..from + count` of an array's noise, as the simulator makes them.
+/// Returns bytes `from..from + count` of an array's noise, as the simulator makes them.
 pub(crate) fn noise(seed: u64, from: u64, count: u64) -> Vec<u8> {
     let word = |word: u64| {
         let z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -108,7 +109,7 @@ pub(crate) struct Simulator {
     folder: TempDir,
 }
 
-/// Whether there is a compiler of C++; in CI there is.
+/// Returns whether a C++ compiler is installed; in CI there is one.
 pub(crate) fn has_compiler() -> bool {
     let mut asked = Command::new("c++");
     let asked = asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -122,12 +123,12 @@ pub(crate) fn has_compiler() -> bool {
 }
 
 impl Simulator {
-    /// The simulator of these texts of the dialect, which are its kernels 0, 1 …; `None` without a compiler.
+    /// Builds the simulator of these texts of the dialect, which are its kernels 0, 1 …; `None` without a compiler.
     pub(crate) fn build(texts: &[String]) -> Option<Simulator> {
         Simulator::with(texts, Target::Host.header())
     }
 
-    /// The same with another dialect.
+    /// Builds a simulator with another dialect.
     pub(crate) fn with(texts: &[String], header: &str) -> Option<Simulator> {
         if !has_compiler() {
             return None;
@@ -158,7 +159,7 @@ impl Simulator {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// The flags of the checks, or none where the compiler has them not.
+    /// Returns the flags of the checks, or none if the compiler does not support them.
     fn checks(&self) -> Vec<&'static str> {
         self.write("empty.cpp", "int main() { return 0; }\n");
         let mut asked = self.command(&[&CHECKS[..], &["empty.cpp", "-o", "empty"]].concat());
@@ -166,7 +167,7 @@ impl Simulator {
         if taken { CHECKS.to_vec() } else { Vec::new() }
     }
 
-    /// The object of a source: compiled, or kept by an earlier run in which compiler, flags and texts were the same.
+    /// Returns the object of a source: compiled, or kept from an earlier run with the same compiler, flags and texts.
     fn object(&self, source: &str, flags: &[&str]) -> PathBuf {
         let read = |name: &str| fs::read_to_string(self.path(name)).unwrap();
         let headers = FILES.map(|(name, _)| name).map(read);
@@ -176,7 +177,7 @@ impl Simulator {
         let kept = kept_objects().join(format!("{:016x}.o", hash.finish()));
         let used = fs::File::options().append(true).open(&kept);
         if used.and_then(|file| file.set_modified(SystemTime::now())).is_err() {
-            // Another test may compile the same at the same time; each renames its own.
+            // Another test may compile the same at the same time; each renames its own file.
             let own = self.folder.path().file_name().unwrap().to_string_lossy();
             let made = format!("{}-{own}", kept.display());
             self.c(&[&["-std=c++17", "-c", source, "-o", &made], flags].concat());
@@ -202,7 +203,7 @@ impl Simulator {
         assert!(output.status.success(), "c++ {}:\n{said}", words.join(" "));
     }
 
-    /// The answers, in the order of the runs.
+    /// Returns the answers, in the order of the runs.
     pub(crate) fn run<R: Orders>(&self, runs: &[R]) -> Vec<Answer> {
         let share = runs.len().div_ceil(AT_A_TIME).max(1);
         let shares: Vec<(usize, &[R])> = runs.chunks(share).enumerate().collect();
@@ -227,7 +228,7 @@ impl Simulator {
         answers(&String::from_utf8_lossy(&output.stdout))
     }
 
-    /// The bytes that a plan wrote, as ascending offsets with what stands there from each on.
+    /// Returns the bytes that a plan wrote, as ascending offsets with the bytes from each on.
     pub(crate) fn runs(&self, file: &Path) -> Vec<(u64, Vec<u8>)> {
         let bytes = fs::read(self.path(&file.to_string_lossy())).unwrap();
         let (mut at, mut runs) = (0, Vec::new());
@@ -241,7 +242,7 @@ impl Simulator {
     }
 }
 
-/// What the compiler says of itself.
+/// Returns the compiler's version text.
 fn compiler() -> &'static str {
     static SAID: OnceLock<String> = OnceLock::new();
     SAID.get_or_init(|| {
@@ -250,7 +251,7 @@ fn compiler() -> &'static str {
     })
 }
 
-/// The folder of compiled objects. The first test of a process removes those that no run used for a week.
+/// Returns the folder of compiled objects. The first test of a process removes those that no run used for a week.
 fn kept_objects() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -267,7 +268,7 @@ fn kept_objects() -> &'static Path {
     })
 }
 
-/// What a function gives for each of these, some at a time, in order.
+/// Applies a function to all items, some at a time, and returns the results in order.
 fn in_turns<T: Sync, U: Send>(all: &[T], of: impl Fn(&T) -> U + Sync) -> Vec<U> {
     let of = &of;
     let mut given: Vec<(usize, U)> = thread::scope(|scope| {
@@ -282,7 +283,7 @@ fn in_turns<T: Sync, U: Send>(all: &[T], of: impl Fn(&T) -> U + Sync) -> Vec<U> 
     given.into_iter().map(|(_, one)| one).collect()
 }
 
-/// A file of kernels from this number on, each in a namespace of its own, with lines counted from its own first.
+/// Returns a file of kernels from this number on, each in its own namespace, with its own line numbers.
 fn kernels(first: usize, texts: &[String]) -> String {
     let mut file = "#include \"tilewright_device.h\"\n#include \"mutant.h\"\n".to_owned();
     for (at, text) in texts.iter().enumerate() {
@@ -292,7 +293,7 @@ fn kernels(first: usize, texts: &[String]) -> String {
     file
 }
 
-/// The name that a line defines.
+/// Returns the name that a line defines.
 fn defined(line: &str) -> Option<&str> {
     let name = line.trim_start().strip_prefix("#define ")?;
     name.split(|at: char| !at.is_alphanumeric() && at != '_').next()
@@ -302,7 +303,7 @@ fn undefined(name: &str) -> String {
     format!("#undef {name}\n")
 }
 
-/// The kernels by their numbers.
+/// Returns the table of kernels by their numbers.
 fn table(count: usize) -> String {
     let mut file = "#include \"tilewright_device.h\"\n".to_owned();
     for number in 0..count {
@@ -315,14 +316,14 @@ fn table(count: usize) -> String {
     )
 }
 
-/// What a simulator runs as one plan, in its words.
+/// Input of a simulator for one plan, in its text form.
 pub(crate) trait Orders: Sync {
-    /// Adds the words; expected bytes go behind the others' in the file `bytes`.
+    /// Adds the text; expected bytes are appended to the file `bytes`.
     fn orders(&self, bytes: &str, orders: &mut String, expected: &mut Vec<u8>);
 }
 
 impl Run {
-    /// The words before the launches.
+    /// Writes the text before the launches.
     pub(super) fn arrays(&self, orders: &mut String) {
         for (word, Array { base, bytes, seed }) in [("source", self.src), ("destination", self.dst)]
         {
@@ -336,7 +337,7 @@ impl Run {
         }
     }
 
-    /// The words behind the launches.
+    /// Writes the text after the launches.
     pub(super) fn after(&self, bytes: &str, orders: &mut String, expected: &mut Vec<u8>) {
         match &self.after {
             After::Expect(wanted) => {
@@ -350,7 +351,7 @@ impl Run {
     }
 }
 
-/// The words that begin a plan.
+/// Writes the beginning of a plan.
 pub(super) fn begin(name: &str, mutant: Option<u32>, orders: &mut String) {
     let _ = writeln!(orders, "plan {name}");
     if let Some(mutant) = mutant {
@@ -377,7 +378,7 @@ impl Orders for Run {
     }
 }
 
-/// The processor time after which a changed kernel is taken for one without end.
+/// The processor time after which a changed kernel counts as endless.
 const MUTANT_SECONDS: u32 = 10;
 
 pub(super) fn numbers(all: &[u64]) -> String {

@@ -1,4 +1,4 @@
-//! A cell names the devices whose ranges hold its elements, and no others; panels cover the array.
+//! A cell names exactly the devices whose ranges contain its elements; panels cover the array.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use tilewright_sharded::{AxisPart, Cut, Mesh, Sharded, Split};
 
 use super::well_formed;
 
-/// The devices of an array in shards, as the pictures take them.
+/// Returns the devices of a sharded array, as the pictures take them.
 fn of(sharded: &Sharded) -> Vec<Device> {
     let device = |shard: tilewright_sharded::Shard| Device {
         name: shard.device().unwrap().to_string(),
@@ -19,7 +19,7 @@ fn of(sharded: &Sharded) -> Vec<Device> {
     sharded.shards().map(device).collect()
 }
 
-/// The indices that a cell stands for, dim by dim: what its tip begins with.
+/// Returns the indices of a cell, dim by dim, which its tip begins with.
 fn place(cell: &Cell) -> Vec<[u64; 2]> {
     let place = cell.tip.strip_prefix('(').unwrap().split_once("): ").unwrap().0;
     let range = |text: &str| match text.split_once(':') {
@@ -29,7 +29,7 @@ fn place(cell: &Cell) -> Vec<[u64; 2]> {
     place.split(',').filter(|text| !text.is_empty()).map(range).collect()
 }
 
-/// The numbers that a cell names: `0,2-4`.
+/// Returns the numbers that a cell names: `0,2-4`.
 fn named(text: &str) -> BTreeSet<u64> {
     let part = |part: &str| match part.split_once('-') {
         Some((from, to)) => from.parse::<u64>().unwrap()..to.parse::<u64>().unwrap() + 1,
@@ -38,7 +38,7 @@ fn named(text: &str) -> BTreeSet<u64> {
     text.split(',').filter(|text| !text.is_empty()).flat_map(part).collect()
 }
 
-/// The devices that hold an element.
+/// Returns the devices that hold an element.
 fn holders(sharded: &Sharded, coord: &[u64]) -> BTreeSet<u64> {
     let holds = |shard: &tilewright_sharded::Shard| {
         shard.dims().iter().zip(coord).all(|(list, x)| list.indices().any(|index| index == *x))
@@ -46,7 +46,7 @@ fn holders(sharded: &Sharded, coord: &[u64]) -> BTreeSet<u64> {
     sharded.shards().filter(holds).map(|shard| shard.device().unwrap()).collect()
 }
 
-/// All coordinates of a box.
+/// Returns all coordinates of a box.
 fn coords(place: &[[u64; 2]]) -> Vec<Vec<u64>> {
     place.iter().fold(vec![Vec::new()], |all, [from, to]| {
         let along =
@@ -82,7 +82,7 @@ fn check(sharded: &Sharded, limits: &Limits) {
     }
 }
 
-/// Grids index by index, and in blocks.
+/// Checks grids index by index, and in blocks.
 fn check_both(sharded: &Sharded) {
     check(sharded, &Limits::default());
     check(sharded, &Limits { rows: 4, columns: 3, panels: 64, cells: 2048 });
@@ -120,7 +120,7 @@ fn cells_name_who_holds_them() {
     }
 }
 
-/// What has no element, and what no device holds, is drawn all the same; nothing that a caller says makes it stop.
+/// Arrays without elements, and elements without devices, are drawn too; no input panics.
 #[test]
 fn what_is_no_sharding_is_drawn() {
     let device =
@@ -136,7 +136,7 @@ fn what_is_no_sharding_is_drawn() {
     assert_eq!(scene.notes, ["cells without a name are held by no device"]);
 }
 
-/// A mesh of thousands takes no longer than its picture.
+/// A mesh of thousands takes time in proportion to its picture only.
 #[test]
 fn large_meshes_are_elided() {
     let text = "f32[65536,4096,128] @ mesh(64,64,8) [Shard(0), Shard(1), Replicate()]";
