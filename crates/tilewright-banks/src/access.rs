@@ -48,7 +48,7 @@ impl Access {
     /// Creates a write of `vector` elements at once by each thread.
     ///
     /// # Errors
-    /// As [`Access::read`].
+    /// Those of [`Access::read`].
     ///
     /// ```
     /// use tilewright_banks::{Access, Spread};

@@ -13,7 +13,7 @@ use crate::{
 /// let tile = TensorLayout::row_major(&[32, 32])?;
 /// let access = Access::read("column", Spread::columns(&[32, 32], 1, 1, 32)?, 1)?;
 /// let failed = &fix(&tile, 32, &Banks::NVIDIA, &[access])?.swizzles.failed[0];
-/// // Without a swizzle threads 0 and 1 both want bank 0.
+/// // Without a swizzle, threads 0 and 1 access different words of bank 0.
 /// assert_eq!((failed.change.to_string(), failed.pair.threads, failed.pair.bank), ("no swizzle".into(), [0, 1], 0));
 /// assert_eq!((failed.pair.coords[1].as_slice(), failed.pair.words), (&[1, 0][..], [0, 32]));
 /// # Ok::<(), tilewright_core::Error>(())

@@ -164,7 +164,7 @@ impl Spread {
     /// Assigns the vectors of an array to threads column by column: the vectors of [`Spread::rows`], with dim 0 fastest.
     ///
     /// # Errors
-    /// As [`Spread::rows`].
+    /// Those of [`Spread::rows`].
     ///
     /// ```
     /// use tilewright_banks::Spread;

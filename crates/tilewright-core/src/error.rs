@@ -80,7 +80,7 @@ macro_rules! makers {
             Error { kind: Kind::$kind, message, legal, packed: Packed::new(&numbers) }
         }
 
-        #[doc = concat!("Whether this error was made by [`Error::", stringify!($name), "`].")]
+        #[doc = concat!("Returns whether this error was created by [`Error::", stringify!($name), "`].")]
         ///
         /// ```
         /// use tilewright_core::{Coord, Layout, Mode, TensorLayout};

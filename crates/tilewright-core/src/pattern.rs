@@ -219,7 +219,7 @@ impl Pattern {
     /// use tilewright_core::Fractal;
     /// let zn = Fractal::ZN.pattern(16, 16);
     /// assert!(zn.layout(&[8, 100, 30]).unwrap_err().is_mismatch());
-    /// // 8 matrices of 100×30, one behind the other.
+    /// // 8 matrices of 100×30, one after the other.
     /// let batch = zn.batched().layout(&[8, 100, 30]).unwrap();
     /// assert_eq!(batch.offset(&[1, 0, 0]), Ok(2 * 7 * 16 * 16));
     /// ```

@@ -198,7 +198,7 @@ impl Profile {
     ///
     /// ```
     /// use tilewright_core::Profile;
-    /// // ((·,·),·): two brackets open before the first leaf, one closes behind the second.
+    /// // ((·,·),·): two brackets open before the first leaf, one closes after the second.
     /// let profile = Profile::nested(&[2, 1]).unwrap();
     /// let all: Vec<_> = (0..4).map(|leaf| profile.brackets(leaf)).collect();
     /// assert_eq!(all, [Some((2, 0)), Some((0, 1)), Some((0, 1)), None]);

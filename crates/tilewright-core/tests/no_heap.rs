@@ -1,6 +1,6 @@
-//! No public operation of this crate takes memory from the heap, whether it answers or refuses.
+//! No public operation of this crate allocates on the heap, whether it succeeds or fails.
 //!
-//! A program of its own: its allocator counts, which would slow down every other test.
+//! A separate program: its allocator counts, which would slow down every other test.
 
 use std::fmt::{self, Write};
 use std::hint::black_box;
@@ -12,8 +12,8 @@ use tilewright_core::{
     ViewMut,
 };
 
-/// Plain, nested, of either sign, with offset, swizzle and holes, empty, of rank 0, and two that searches
-/// give up on.
+/// Plain, nested, with both signs, with offset, swizzle and holes, empty, of rank 0, and two that searches leave
+/// undecided.
 const LAYOUTS: [&str; 16] = [
     "4:1",
     "(6,8):(8,1)",
@@ -35,7 +35,7 @@ const LAYOUTS: [&str; 16] = [
 
 const TUPLES: [&str; 6] = ["()", "24", "(6,8)", "((2,2),6)", "(1,0)", "(-1,(2,3))"];
 
-/// What was written is counted, and goes nowhere.
+/// A writer that counts and discards what is written.
 struct Sink(usize);
 
 impl Write for Sink {
@@ -51,7 +51,7 @@ fn shown(value: &impl fmt::Display) {
     black_box(sink.0);
 }
 
-/// An answer, or the text of why there is none.
+/// Returns the answer, or formats its error.
 fn ask<T>(answer: Result<T, Error>) -> Option<T> {
     match answer {
         Ok(value) => Some(black_box(value)),

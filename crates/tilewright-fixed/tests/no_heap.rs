@@ -1,6 +1,6 @@
-//! No layout in types takes memory from the heap, whether it answers or refuses.
+//! No layout in types allocates on the heap, whether it succeeds or fails.
 //!
-//! A program of its own: its allocator counts, which would slow down every other test.
+//! A separate program: its allocator counts, which would slow down every other test.
 
 use std::{
     fmt::{self, Write},
@@ -14,7 +14,7 @@ use tilewright_fixed::{
     make_layout_tile, make_tile, zN,
 };
 
-/// What was written goes nowhere.
+/// A writer that discards what is written.
 struct Sink;
 
 impl Write for Sink {
@@ -28,7 +28,7 @@ fn shown(value: &impl fmt::Display) {
     write!(Sink, "{value}").expect("a sink takes all");
 }
 
-/// An answer, or the text of why there is none.
+/// Returns the answer, or formats its error.
 fn ask<T>(answer: Result<T, Error>) -> Option<T> {
     answer.map(black_box).map_err(|error| shown(&error)).ok()
 }

@@ -20,7 +20,7 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     among(text, &mut candidates.into_iter())
 }
 
-/// Implements [`nearest`] behind a trait object, so that it is compiled once.
+/// Implements [`nearest`] for a trait object, so that it is compiled once.
 fn among<'a>(text: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Vec<&'a str> {
     // No name is this long, and the cost of a distance is the product of both lengths.
     if text.len() > 64 {

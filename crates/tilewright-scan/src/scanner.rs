@@ -205,7 +205,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
     /// Reads a word: a name that may also begin with `_`.
     ///
     /// # Errors
-    /// As [`Scanner::name`].
+    /// Those of [`Scanner::name`].
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -239,7 +239,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
     /// Reads an integer below 2⁶³.
     ///
     /// # Errors
-    /// As [`Scanner::integer`].
+    /// Those of [`Scanner::integer`].
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};
@@ -267,7 +267,7 @@ impl<'a, E: From<Fault>> Scanner<'a, E> {
     /// Reads an integer from −2⁶³ to 2⁶³ − 1.
     ///
     /// # Errors
-    /// As [`Scanner::integer`].
+    /// Those of [`Scanner::integer`].
     ///
     /// ```
     /// use tilewright_scan::{Fault, Scanner};

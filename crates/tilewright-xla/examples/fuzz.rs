@@ -166,7 +166,7 @@ fn use_shape(shape: &Shape) {
     let text = shape.to_string();
     let again = Shape::parse(&text).unwrap_or_else(|error| panic!("{}", error.render(&text)));
     assert_eq!(again.to_string(), text, "a shape that does not print back");
-    // A text may say a size beyond 63 bits; a proto is refused for it.
+    // A text may have a size beyond 63 bits, which a proto refuses.
     if let (Ok(()), Ok(bytes)) = (shape.validate(), shape.to_proto_bytes()) {
         assert_eq!(Shape::from_proto_bytes(&bytes).as_ref(), Ok(shape), "{text}");
     }

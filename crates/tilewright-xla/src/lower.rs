@@ -96,7 +96,7 @@ impl Layout {
     /// Returns the extents of the tiled array, major to minor: the storage is row-major in them. The rank is not limited.
     ///
     /// Those of [`Layout::validate`]; [overflow](Error::is_overflow) if dims merged by `*` exceed 2⁶³ − 1.
-    /// As [`Layout::validate`]; [overflow](Error::is_overflow) if dims merged by `*` exceed 2⁶³ − 1.
+    /// Those of [`Layout::validate`]; [overflow](Error::is_overflow) if dims merged by `*` exceed 2⁶³ − 1.
     ///
     /// ```
     /// use tilewright_xla::Layout;

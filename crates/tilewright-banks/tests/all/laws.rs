@@ -1,15 +1,15 @@
-//! Counts, fixes and swizzles between layouts against a second, plain implementation, over all small layouts of powers
-//! of two, and over random ones.
+//! Counts, fixes and swizzles between layouts against a second, plain implementation, over all small layouts of powers of
+//! two, and over random ones.
 //!
-//! `TILEWRIGHT_BANKS=all` in the environment takes all matrices of powers of two up to 256 elements, and 10,000 random ones
-//! up to 4,096; without it some of them.
+//! `TILEWRIGHT_BANKS=all` in the environment takes all matrices of powers of two up to 256 elements, and 10,000 random
+//! ones up to 4,096; without it, some of them are taken.
 
 use tilewright_banks::{
     Access, Banks, Between, Change, Sample, Spread, conflicts, fix, matrix_between, swizzle_between,
 };
 use tilewright_core::{Layout, Mode, Profile, Swizzle, TensorLayout, layout};
 
-/// Numbers that look random, the same in every run.
+/// Pseudorandom numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -20,13 +20,13 @@ impl Random {
     }
 }
 
-/// Whether all of the cases are asked for.
+/// Returns whether all cases are requested.
 fn is_whole() -> bool {
     std::env::var_os("TILEWRIGHT_BANKS").is_some_and(|value| value == "all")
 }
 
-/// A matrix whose bits of coordinates lie in memory in any order: `order[k]` is the offset's bit of bit `k` of the
-/// coordinates, those of the rows first.
+/// Returns a matrix with the bits of its coordinates in any order in memory: `order[k]` is the offset bit of bit `k` of
+/// the coordinates, with those of the rows first.
 fn bits(rows: usize, order: &[u32]) -> TensorLayout {
     let mode = |&bit: &u32| Mode::new(2, 1i64 << bit);
     let one = Mode::new(1, 0);
@@ -38,7 +38,7 @@ fn bits(rows: usize, order: &[u32]) -> TensorLayout {
     TensorLayout::of(&layout)
 }
 
-/// All orders of the numbers below `n`.
+/// Returns all orders of the numbers below `n`.
 fn orders(n: u32) -> Vec<Vec<u32>> {
     let Some(last) = n.checked_sub(1) else { return vec![Vec::new()] };
     let put = |order: &Vec<u32>, at: usize| {
@@ -49,7 +49,7 @@ fn orders(n: u32) -> Vec<Vec<u32>> {
     orders(last).iter().flat_map(|order| (0..=order.len()).map(move |at| put(order, at))).collect()
 }
 
-/// The cycles of each turn of a read of rows or of columns, a thread an element, from the definition.
+/// Returns the cycles of each turn of a read of rows or of columns, one element per thread, from the definition.
 fn cycles(
     extents: [u64; 2],
     columns: bool,
@@ -84,7 +84,7 @@ fn accesses(extents: [u64; 2]) -> [Access; 2] {
     [Access::write("row", rows, 1).unwrap(), Access::read("column", columns, 1).unwrap()]
 }
 
-/// The first swizzle in the stated order without a conflict in any access, by trying them on the definition.
+/// Returns the first swizzle in the stated order without a conflict in any access, by trying each on the definition.
 fn least(tensor: &TensorLayout, bytes: u64, which: &[bool]) -> Option<Swizzle> {
     let extents: [u64; 2] = tensor.extents().try_into().unwrap();
     let top = (u64::BITS - (tensor.layout().cosize() as u64 - 1).leading_zeros()) as i64;
@@ -120,7 +120,7 @@ fn least(tensor: &TensorLayout, bytes: u64, which: &[bool]) -> Option<Swizzle> {
         })
 }
 
-/// Counts and the least swizzle of one matrix, both ways.
+/// Checks the counts and the least swizzle of one matrix, both ways.
 fn check(tensor: &TensorLayout, bytes: u64) -> bool {
     let extents: [u64; 2] = tensor.extents().try_into().unwrap();
     let (bits, banks) = (bytes as u32 * 8, Banks::NVIDIA);
@@ -155,7 +155,7 @@ fn check(tensor: &TensorLayout, bytes: u64) -> bool {
     !search.failed.is_empty() && search.found.is_some()
 }
 
-/// The two threads of a failed candidate want different words of one bank in one turn.
+/// Checks that the two threads of a failed candidate access different words of one bank in one turn.
 fn proved(
     tensor: &TensorLayout,
     bytes: u64,
@@ -170,7 +170,7 @@ fn proved(
         failed.change.apply(tensor.offset(&coord).unwrap() as u64) * bytes / 4
     });
     assert!(word[0] != word[1] && word[0] % 32 == word[1] % 32, "{failed:?}");
-    // A vector of 8 bytes has a second word behind the first.
+    // A vector of 8 bytes has a second word after the first.
     assert!((0..2).all(|side| pair.words[side] - word[side] < bytes.div_ceil(4)));
     assert_eq!(pair.words[0] % 32, pair.bank);
     let together = (128 / bytes).min(32);
@@ -304,7 +304,7 @@ fn swizzles_between_all_small_layouts() {
                 Between::None(samples) => {
                     assert!(!all.iter().any(same), "{} {}", a.layout(), b.layout());
                     assert!(!samples.is_empty());
-                    // Each is needed, and together they leave none of the small ones.
+                    // Each sample is needed, and together they rule out all small swizzles.
                     assert!(!all.iter().any(|s| samples.iter().all(|x| s.apply(x.from) == x.to)));
                     found[1] += 1;
                 }
@@ -330,14 +330,14 @@ fn a_swizzle_between_layouts_of_a_terabyte_and_between_swizzled_ones() {
     assert_eq!(Profile::flat(2).unwrap(), *large.layout().profile());
 }
 
-/// Whether some offsets of one side have the xor 0 and those of the other have not.
+/// Returns whether some offsets of one side have the xor 0 and those of the other side have not.
 fn contradict(samples: &[Sample]) -> bool {
     let (from, to) =
         samples.iter().fold((0, 0), |all, sample| (all.0 ^ sample.from, all.1 ^ sample.to));
     (from == 0) != (to == 0)
 }
 
-/// By elimination over all elements: whether offsets of A are independent exactly where those of B are.
+/// Returns, by elimination over all elements, whether offsets of A are independent exactly where those of B are.
 fn has_matrix(a: &TensorLayout, b: &TensorLayout) -> bool {
     let mut rows: Vec<(u64, u64)> = Vec::new();
     for index in 0..a.size() {

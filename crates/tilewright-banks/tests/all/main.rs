@@ -1,3 +1,3 @@
-//! The tests of `tilewright-banks` from outside: one program, a module for each notion.
+//! The tests of `tilewright-banks` from outside: one program, with a module for each subject.
 
 mod laws;

@@ -1,5 +1,5 @@
-//! `composition` against its definition: exhaustively over small layouts, over random deeper ones with
-//! offsets and negative strides, and over the recorded vectors.
+//! `composition` against its definition: exhaustively over small layouts, over random deeper ones with offsets and
+//! negative strides, and over the recorded vectors.
 
 use crate::algebra_brute::{Brute, affine, layouts};
 use crate::algebra_counts::Counts;
@@ -180,13 +180,13 @@ fn what_takes_too_many_modes_is_a_limit() {
 
 #[test]
 fn beyond_the_budget_is_undecided() {
-    // From 900,000 past 1,000,003 the two boundaries are always crossed together, and cancel.
+    // From 900,000 past 1,000,003 both boundaries are always crossed together, and cancel.
     let a = parse("(1000003,2,2):(0,1,1)");
     let far = parse("(100,100,100):(1,100,10000) + 1900003");
     let error = a.composition(&far).unwrap_err();
     assert!(error.is_undecided(), "{error}");
     assert!(error.to_string().contains("1000000 coordinates or 2000006 residues"), "{error}");
-    // Fewer coordinates, or fewer residues in the steps' common divisor, are enumerated.
+    // Fewer coordinates, or fewer residues in the common divisor of the steps, are enumerated.
     let part = parse("(100,100):(100,10000) + 1900003");
     assert_eq!(a.composition(&part).unwrap(), parse("(100,100):(0,0) + 1"));
     let coarse = parse("(1000000,2,2):(0,1,1)");
@@ -226,7 +226,7 @@ fn the_recorded_compositions() {
         }
     }
     assert_eq!((seen, exist, cancel), (900, 630, 360));
-    // Each answer in the only possible modes, each refusal with a true witness.
+    // Every answer has the only possible modes, and every refusal a true witness.
     assert_eq!((counts.accepted, counts.refused), (630, 270));
     assert_eq!((counts.wrong, counts.needless, counts.undecided), (0, 0, 0));
 }
@@ -257,7 +257,7 @@ fn compositions_in_constants() {
     assert_eq!(R.unwrap().to_string(), "(2,2):(7,9)");
 }
 
-/// Numbers that hurt.
+/// Extreme numbers.
 fn wild() -> impl Strategy<Value = Layout> {
     let extent =
         prop_oneof![6 => 0u64..8, 1 => any::<u64>(), 2 => (0u32..63).prop_map(|bit| 1 << bit)];
@@ -290,7 +290,7 @@ proptest! {
     fn no_layout_makes_it_panic(a in wild(), b in wild(), at in prop::collection::vec(any::<u64>(), 4)) {
         if let Ok(result) = a.composition(&b) {
             prop_assert_eq!(result.size(), b.size());
-            // Spot checks, where neither side leaves 64 bits.
+            // Spot checks, where neither side exceeds 64 bits.
             for index in at {
                 if b.size() > 0 && b.offset_of(index % b.size()).unwrap() < a.size() as i64 {
                     let index = index % b.size();

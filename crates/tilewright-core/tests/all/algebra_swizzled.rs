@@ -1,12 +1,12 @@
-//! Compositions and inverses under swizzles against their laws, over all small layouts and swizzles.
+//! Compositions and inverses with swizzles against their laws, over all small layouts and swizzles.
 
 use std::collections::BTreeMap;
 
 use crate::algebra_brute::{Brute, affine, layouts};
 use tilewright_core::{Layout, Swizzle};
 
-/// One of so many outer layouts is judged: all of them where `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws`
-/// does.
+/// The step between the outer layouts that are judged: 1, so all of them, if `TILEWRIGHT_LAWS` is set, as by
+/// `cargo xtask oracles laws`.
 fn step() -> usize {
     if std::env::var_os("TILEWRIGHT_LAWS").is_some() { 1 } else { 61 }
 }
@@ -15,19 +15,19 @@ fn parse(text: &str) -> Layout {
     Layout::parse(text).unwrap()
 }
 
-/// CuTe's family up to these numbers, without the identity.
+/// Returns CuTe's family up to these numbers, without the identity.
 fn family(bits: u8, base: u8, shift: i8) -> Vec<Swizzle> {
     let numbers = (1..=bits)
         .flat_map(|b| (0..=base).flat_map(move |m| (-shift..=shift).map(move |s| (b, m, s))));
     numbers.filter_map(|(b, m, s)| Swizzle::new(b, m, s).ok()).collect()
 }
 
-/// The map of the coordinates, the first mode varying fastest.
+/// Returns the map of the coordinates, the first mode varying fastest.
 fn table(layout: &Layout) -> Vec<i64> {
     (0..layout.size()).map(|i| layout.offset_of(i).unwrap()).collect()
 }
 
-/// Whether the map is linear over the bits of its index, and its bases that are not 0 are independent.
+/// Returns whether the nonzero bases are independent; `None` if the map is not linear over the bits of its index.
 fn linear(map: &[i64]) -> Option<bool> {
     if !map.len().is_power_of_two() || map.iter().any(|&x| x < 0) {
         return None;
@@ -45,12 +45,12 @@ fn linear(map: &[i64]) -> Option<bool> {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
     answered: u32,
-    /// Of these, under no swizzle of the family.
+    /// The number of these that have no swizzle of the family.
     matrices: u32,
     refused: u32,
 }
 
-/// Judges `A ∘ B` by its map: the answer is right, and a refusal where no swizzle of `all` has a layout.
+/// Judges `A ∘ B` by its map: an answer must be right, and a refusal means that no swizzle of `all` has a layout.
 fn judge(brute: &mut Brute, all: &[Swizzle], a: &Layout, b: &Layout, counts: &mut Counts) {
     let outer = |x: i64| {
         let value = affine(a, x);
@@ -131,9 +131,9 @@ fn large_compositions() {
             "Sw<3,3,3> o (4096,256):(1,4096)",
             "Sw<3,13,3> o ((1024,4),256):((1024,1),4)",
         ),
-        // 192 is no power of two, and the swizzle stays within windows of 64.
+        // 192 is not a power of two, and the swizzle stays within windows of 64.
         ("(192,1000):(1,256)", "Sw<2,0,4> o 192000:1", "Sw<2,0,4> o (192,1000):(1,256)"),
-        // The swizzle permutes nothing that is reached.
+        // The swizzle permutes only offsets that are not reached.
         ("(6,2):(1,7)", "Sw<2,0,4> o 12:1", "(6,2):(1,7)"),
     ] {
         let found = parse(a).composition(&parse(b));
@@ -141,12 +141,12 @@ fn large_compositions() {
     }
     let error = parse("(96,1000):(1,97)").composition(&parse("Sw<1,0,6> o 96000:1")).unwrap_err();
     assert!(error.is_undecided(), "{error}");
-    // Coordinate (1,1) is sent where (0,0) is, and no stride is 0.
+    // Coordinates (1,1) and (0,0) have one image, and no stride is 0.
     let error = parse("(2,2):(1,0)").composition(&parse("Sw<1,0,1> o (2,2):(1,2)")).unwrap_err();
     assert!(error.to_string().starts_with("at (1,1): A(B) is 0, as at 0"), "{error}");
 }
 
-/// The first index at each offset.
+/// Returns the first index at each offset.
 fn indices(map: &[i64]) -> BTreeMap<i64, i64> {
     (0..map.len()).rev().map(|i| (map[i], i as i64)).collect()
 }

@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 use tilewright_core::{Layout, LinearDim, LinearLayout, Mode, Place, Swizzle, TensorLayout};
 
-/// Dims of `letter` with these bits.
+/// Returns names that begin with `letter`, one for each of these bits.
 fn names(letter: &str, bits: &[usize]) -> Vec<String> {
     (0..bits.len()).map(|i| format!("{letter}{i}")).collect()
 }
 
-/// A map between these dims; `seed` says where each bit goes.
+/// Returns a map between these dims; `seed` determines the image of each bit.
 fn build(
     (input, ins): (&str, &[usize]),
     (output, outs): (&str, &[usize]),
@@ -46,12 +46,12 @@ fn size(dims: &[LinearDim]) -> usize {
     dims.iter().map(LinearDim::bits).sum()
 }
 
-/// An index within the map's input.
+/// Returns an index within the map's input.
 fn index(map: &LinearLayout, x: u64) -> u64 {
     x & (map.in_size() - 1)
 }
 
-/// Bits in reverse need a mode each under CuTe's swizzle, and one mode under a swizzle of the bases themselves.
+/// Bits in reverse order need a mode each with CuTe's swizzle, and one mode with a swizzle of the bases themselves.
 #[test]
 fn more_bits_than_modes_are_one_mode() {
     for bits in [32, 33, 40, 62] {
@@ -90,7 +90,7 @@ proptest! {
         }
         prop_assert_eq!(f.to_string().parse::<LinearLayout>().unwrap(), f.clone());
         prop_assert!(f.rank() <= size(f.ins()).min(size(f.outs())));
-        // What goes through g comes back through it, to where g sends it too, and no further.
+        // The solution has the same image under g as f has, and is not larger than f.
         let back = both.invert_and_compose(&g).unwrap();
         prop_assert_eq!(&back.compose(&g).unwrap(), &both);
         for &point in &points {
@@ -118,7 +118,7 @@ proptest! {
         steps in prop::collection::vec(any::<(u8, u8)>(), 0..200),
         points in prop::collection::vec(any::<u64>(), 8),
     ) {
-        // Exchanges and xors of columns keep a matrix invertible, and reach all that are.
+        // Exchanges and xors of columns keep a matrix invertible, and reach all invertible matrices.
         let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
         for (a, b) in steps.iter().map(|&(a, b)| (usize::from(a) % bits, usize::from(b) % bits)) {
             if a < b {
@@ -146,7 +146,7 @@ proptest! {
             let Ok(Place::Element(coord)) = tensor.locate(offset) else { panic!("{layout} {offset}") };
             prop_assert_eq!(tensor.offset(coord.as_slice()), Ok(offset));
         }
-        // The same map on other strides: bits of each dim in their order.
+        // The same map with other strides: bits of each dim in their order.
         let text = layout.to_string();
         prop_assert_eq!(&Layout::parse(&text).unwrap(), &layout);
         let mut images: Vec<u64> = columns.clone();
@@ -157,7 +157,7 @@ proptest! {
         let other = TensorLayout::of(&other);
         if layout.rank() == other.rank() {
             prop_assert_eq!(tensor.same_function(&other), Ok(true));
-            // One xor more, and the least significant bit that it changes is the first difference.
+            // With one more xor, the least significant bit that it changes is the first difference.
             images[0] = columns[bits - 1] ^ if bits > 1 { columns[0] } else { 0 };
             let moved = plain.with_swizzle(Swizzle::of_images(&images).unwrap()).unwrap();
             prop_assert_eq!(tensor.same_function(&TensorLayout::of(&moved)), Ok(bits == 1));
@@ -170,7 +170,7 @@ proptest! {
         (bits, base, shift) in (0u8..4, 0u8..6, -6i8..7),
         points in prop::collection::vec(any::<u64>(), 8),
     ) {
-        // Strides of powers of two are apart as often as not.
+        // Strides of powers of two are disjoint about half of the time.
         let modes: Vec<Mode> = modes
             .iter()
             .map(|&(bits, d)| Mode::new(1 << bits, if d % 3 == 0 { d as i64 } else { 1 << (d % 20) }))

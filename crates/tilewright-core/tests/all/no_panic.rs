@@ -1,4 +1,4 @@
-//! No public function panics or overflows, whatever it is given: every value is an answer or an error.
+//! No public function panics or overflows, whatever its arguments: it returns an answer or an error.
 
 use proptest::prelude::*;
 use tilewright_core::{
@@ -6,7 +6,7 @@ use tilewright_core::{
     View, ViewMut,
 };
 
-/// Numbers that hurt: small ones mostly, then powers of two and the ends of the range.
+/// Extreme numbers: mostly small ones, then powers of two and the ends of the range.
 fn extent() -> impl Strategy<Value = u64> {
     prop_oneof![6 => 0u64..8, 1 => any::<u64>(), 1 => (0u32..64).prop_map(|bit| 1 << bit), 1 => Just(u64::MAX)]
 }
@@ -23,7 +23,7 @@ fn swizzle() -> impl Strategy<Value = Swizzle> {
     ]
 }
 
-/// A legal layout of any profile, or none where the pieces do not fit.
+/// A legal layout of any profile; `None` if the pieces do not fit.
 fn layout() -> impl Strategy<Value = Layout> {
     let modes = prop::collection::vec((extent(), stride(), 0usize..4, 0usize..4), 0..9);
     let offset = prop_oneof![4 => Just(0i64), 2 => 0i64..100, 1 => any::<i64>()];
@@ -61,7 +61,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop_oneof![merge, split], 0..4)
 }
 
-/// Asks a tensor layout everything.
+/// Calls every method of a tensor layout.
 fn interrogate(tensor: &TensorLayout, coord: &[u64], offset: i64) {
     let _ = (
         tensor.size(),

@@ -1,5 +1,5 @@
-//! The algebra's open cases by number, as far as they are about structure, complement, inverses,
-//! divisions, products and tiles.
+//! The algebra's open cases by number, as far as they concern structure, complement, inverses, divisions, products and
+//! tiles.
 
 use tilewright_core::{Error, IntTuple, Layout, LayoutTv, LeftInverse, Slicer, Tiler};
 
@@ -79,7 +79,7 @@ fn c48_to_c53_left_inverse() {
         l("(8,4,2):(13,2,1)").left_inverse(),
         "injective, but no layout is its inverse: 2 does not divide 13",
     );
-    // Not by a chain of strides, but by digits.
+    // By digits, not by a chain of strides.
     let inverse = l("(5,3):(3,20)").left_inverse().unwrap();
     assert!((0..15).all(|i| {
         let offset = l("(5,3):(3,20)").offset_of(i).unwrap();
@@ -115,7 +115,7 @@ fn c58_to_c69_divisions() {
         "((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))",
     );
     is(l("(9,32):(1,9)").zipped_divide_tiler(&by), "((3,(2,4)),(3,4)):((3,(9,72)),(1,18))");
-    // C68: the 384 elements in tiles of 32 are 12 tiles, none short.
+    // C68: the 384 elements in tiles of 32 are 12 full tiles.
     is(l("(12,32)").logical_divide(&l("(4,8)")), "((4,8),12):((1,4),32)");
     is(l("(11,32)").logical_divide(&l("(4,8)")), "((4,8),11):((1,4),32)");
     // C69: a tile larger than its axis neither loses nor invents elements.
@@ -212,7 +212,7 @@ fn c109_and_c112_tiles_of_tla() {
     );
     let zn = l("((16,7),(8,13)):((8,128),(1,896))");
     assert!(zn.tile_at(&[6, 10], &[32, 32]).unwrap_err().is_unsupported());
-    // The tile at (6,10) begins on no whole block: its (10,6) is (16,16), and no sum of two offsets.
+    // The tile at (6,10) does not begin on whole blocks: its (10,6) is (16,16), and not a sum of two offsets.
     assert_eq!(
         (zn.offset_at(&[16, 16]), zn.offset_at(&[6, 10]), zn.offset_at(&[10, 6])),
         (Ok(1920), Ok(946), Ok(86))

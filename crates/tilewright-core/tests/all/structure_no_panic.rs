@@ -1,11 +1,11 @@
-//! No operation of the algebra panics or overflows, whatever it is given, and what it answers is legal.
+//! No operation of the algebra panics or overflows, whatever its arguments, and its results are legal.
 
 use proptest::prelude::*;
 use tilewright_core::{
     IntTuple, Layout, LayoutTv, LeftInverse, Mode, Profile, Slicer, Swizzle, Tiler,
 };
 
-/// Numbers that hurt: small ones mostly, then powers of two and the ends of the range.
+/// Extreme numbers: mostly small ones, then powers of two and the ends of the range.
 fn extent() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0u64..7, 1 => any::<u64>(), 1 => (0u32..64).prop_map(|bit| 1 << bit), 1 => Just(i64::MAX as u64)]
 }
@@ -21,7 +21,7 @@ fn swizzle() -> impl Strategy<Value = Swizzle> {
     ]
 }
 
-/// Brackets around leaves: how many open before and close behind each, made to balance.
+/// Brackets around leaves: the numbers that open before and close after each, made to balance.
 fn profile(brackets: &[(usize, usize)]) -> Option<Profile> {
     let (mut profile, mut open) = (Profile::EMPTY, 0);
     for (i, &(opened, closed)) in brackets.iter().enumerate() {

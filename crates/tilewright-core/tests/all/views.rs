@@ -1,12 +1,12 @@
-//! One algorithm, many layouts: what is written once over views gives the same answer on row-major,
-//! column-major, padded, blocked, swizzled and merged storage.
+//! One algorithm, many layouts: code written once over views returns the same result on row-major, column-major, padded,
+//! blocked, swizzled and merged storage.
 
 use tilewright_core::{Fractal, Layout, Step, Swizzle, TensorLayout, View, ViewMut};
 
 const M: u64 = 7;
 const N: u64 = 10;
 
-/// Seven layouts of an M×N matrix.
+/// Returns seven layouts of an M×N matrix.
 fn layouts(m: u64, n: u64) -> Vec<TensorLayout> {
     let row = TensorLayout::row_major(&[m, n]).unwrap();
     let padded = Layout::parse(&format!("({m},{n}):({},1)", n + 6)).unwrap();
@@ -26,7 +26,7 @@ fn layouts(m: u64, n: u64) -> Vec<TensorLayout> {
     ]
 }
 
-/// Storage of the matrix with element (i, j) = f(i, j), padding −1.
+/// Returns the storage of the matrix with element (i, j) = f(i, j) and padding −1.
 fn fill(layout: &TensorLayout, f: impl Fn(u64, u64) -> i64) -> Vec<i64> {
     let mut data = vec![-1; layout.capacity() as usize];
     let extents = layout.extents().to_vec();
@@ -135,7 +135,7 @@ fn the_fill_is_written_to_padding_alone() {
     }
 }
 
-/// A part has no padding of its own, and where a place is undecided, nothing is written.
+/// A part has no padding of its own. If a position is undecided, nothing is written.
 #[test]
 fn a_fill_is_written_whole_or_not_at_all() {
     let rows = TensorLayout::row_major(&[2, 3]).unwrap();

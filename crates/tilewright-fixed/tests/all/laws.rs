@@ -1,13 +1,13 @@
-//! Fixed layouts answer as the run-time layout does that they lower to: every small one that is static,
-//! mixed ones with every small value, and the examples of the TLA document.
+//! Fixed layouts return the results of the run-time layouts to which they lower: every small static layout, mixed ones
+//! with every small value, and the examples of the TLA document.
 
 use tilewright_core::{
     Error, Fractal, IntTuple, Layout, LayoutTile, TensorLayout, expect_const, layout,
 };
 use tilewright_fixed::*;
 
-/// What a layout answers, index by index: the coordinate, and the offsets by index and by coordinate,
-/// unchecked and checked.
+/// The results of a layout, index by index: the coordinate, and the offsets by index and by coordinate, unchecked and
+/// checked.
 struct Answers {
     text: String,
     size: i128,
@@ -19,7 +19,7 @@ struct Answers {
     beyond: [bool; 2],
 }
 
-/// The answers of a layout; what is generic ends here.
+/// Returns the results of a layout; only this function is generic.
 fn answers<S, D>(layout: FixedLayout<S, D>) -> Answers
 where
     S: Congruent<D>,
@@ -51,7 +51,7 @@ where
     }
 }
 
-/// Every answer is the run-time layout's.
+/// Checks that every result is that of the run-time layout.
 fn check(answers: Answers) -> Layout {
     let (run_time, text) = (answers.run_time, answers.text);
     assert_eq!(text.replace('_', ""), run_time.to_string());
@@ -67,7 +67,7 @@ fn check(answers: Answers) -> Layout {
     run_time
 }
 
-/// A static layout's answers, by little code of its own: hundreds of them are compiled.
+/// The results of a static layout, with little generated code: hundreds of them are compiled.
 struct StaticAnswers {
     bytes: usize,
     layout: Layout,
@@ -156,7 +156,7 @@ fn ranks_to_twelve_and_their_parts() {
     assert_eq!((tuple.depth(), tuple.at((_0, _1)).rank()), (6, 2));
 }
 
-/// The tile at the origin, against the run-time tile.
+/// Checks the tile at the origin against the run-time tile.
 fn check_tile<S, D, T>(layout: FixedLayout<S, D>, shape: T)
 where
     S: Congruent<D> + TileBy<T>,
@@ -190,7 +190,7 @@ fn tiles_are_those_of_the_run_time_layout() {
     let tile = make_layout_tile(whole, (_2, _3));
     assert_eq!(format!("{tile:?}"), "((_4,_1),(_4,_1)):((_4,_16),(_1,_32)) valid (_2,_3)");
     assert_eq!(size_of_val(&tile), 0);
-    // An empty tile that is dynamic has no coordinate.
+    // An empty dynamic tile has no coordinates.
     assert_eq!(make_layout_tile(whole, (0, _3)).layout().lower().unwrap().size(), 0);
 }
 
@@ -216,7 +216,7 @@ fn tiles_anywhere_keep_their_origin() {
     assert!(make_tile(whole, (-2, 0), (_4, _4)).checked_offset((3, 0)).is_err());
 }
 
-/// A format of rows and columns, each static or not, against the run-time format.
+/// Checks a format of rows and columns, each static or dynamic, against the run-time format.
 fn check_format<F: Format, R: Integer, C: Integer, E: Integer>(
     run_time: &TensorLayout,
     (rows, cols, bits): (R, C, E),
@@ -265,14 +265,14 @@ fn a_format_that_64_bits_do_not_hold_is_an_error() {
         assert!(made.layout().lower().unwrap_err().is_overflow(), "{made}");
         assert!(made.tensor().is_err());
         assert!(made.layout().checked_offset((0, 0)).is_err());
-        // Unchecked it is some number, and no panic.
+        // Unchecked, the result is unspecified, without a panic.
         made.layout().offset((3, 5));
     }
     assert!(zN::layout(-1, 8, 16).tensor().is_err());
     assert!(RowMajor::layout(8, -1, 16).tensor().unwrap_err().is_illegal());
 }
 
-/// An operation on static layouts, against the run-time operation.
+/// Checks an operation on static layouts against the run-time operation.
 fn check_derived<L: StaticLayout + std::fmt::Display>(
     derived: L,
     offset: impl Fn(L, u64) -> i64,
@@ -313,7 +313,7 @@ fn the_algebra_is_the_run_time_algebra() {
     let (a, n) = (make_layout((_2, _2), (_1, _6)), _24);
     check_derived(a.complement(n), |l, i| l.offset(i), Layout::from(a).complement(24));
     check_derived(a.complement(_4 * _6), |l, i| l.offset(i), Layout::from(a).complement(24));
-    // Results are operands again, and a whole integer is the layout N:1.
+    // Results can be operands again, and a whole integer is the layout N:1.
     let tiled = compact.logical_divide(_4).coalesce().composition(_8);
     assert_eq!(Layout::from(tiled).to_string(), "8:1");
     assert!(tiled == make_layout(_8, _1));
@@ -359,7 +359,7 @@ fn the_documents_numbers() {
     assert_eq!(crd2offset((1, 5), layout.shape(), layout.stride()), 37);
     assert_eq!((layout.offset(13), layout.offset(37)), (21, 52));
     assert_eq!(layout.offset(((3, 1), (2, 2))), 94);
-    // TLA's silent aliasing, and what a check says.
+    // TLA's silent aliasing, and the error of the checked function.
     assert_eq!(layout.offset((8, 0)), 32);
     assert!(layout.checked_offset((8, 0)).unwrap_err().is_out_of_range());
 

@@ -1,4 +1,4 @@
-//! The tests of `tilewright-fixed` from outside: one program, a module for each notion.
+//! The tests of `tilewright-fixed` from outside: one program, with a module for each subject.
 
 mod compiler;
 mod laws;

@@ -1,4 +1,4 @@
-//! What the arrays of a module take, as they are and as they would be laid out.
+//! The storage of a module's arrays, in their layouts and under other tilings.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ fn the_inner_tile_is_that_of_the_width() {
         ("f32[300]{0}", "f32[300]{0:T(1024)}"),
         ("s8[300]{0}", "s8[300]{0:T(1024)(128)(4,1)}"),
         ("f32[]", "f32[]"),
-        // What the array had before is gone.
+        // The array's former properties are gone.
         ("f32[20,200]{1,0:T(2,128)L(64)S(1)}", "f32[20,200]{1,0:T(8,128)}"),
     ] {
         assert_eq!(tiled("T(8,128)", array), wanted, "{array}");

@@ -1,4 +1,4 @@
-//! HLO modules: the corpus as text and as proto, then texts made to mislead the reader.
+//! HLO modules: the corpus as text and as proto, then texts that could mislead the reader.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ fn both(name: &str) -> (HloModule, HloModule) {
     (read, HloModule::from_proto_bytes(&bytes).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// The computations and instructions by name: text and proto order them differently.
+/// Returns the computations and instructions sorted by name: text and proto order them differently.
 fn sorted(mut module: HloModule) -> HloModule {
     for computation in &mut module.computations {
         let root = computation.root.map(|at| computation.instructions[at].name.clone());
@@ -82,7 +82,7 @@ fn hlo_bytes_are_taken_for_what_they_are() {
     assert!(matches!(HloModule::from_bytes(b"\x00\xff"), Err(HloSourceError::Proto(_))));
 }
 
-/// Everything that looks like `= shape opcode(` in a line, found without the reader.
+/// Returns everything that looks like `= shape opcode(` in a line, found without the reader.
 fn written(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().filter_map(|line| line.split_once(" = "));
     let instruction = |(name, rest): (&str, &str)| {
@@ -161,7 +161,7 @@ fn hlo_parameters_are_in_their_order() {
     let module = HloModule::parse(&text("scan_fft")).unwrap();
     let computation = module.computation("fused_computation").unwrap();
     let names: Vec<_> = computation.parameters().iter().map(|one| one.name.as_str()).collect();
-    // The text has the third one second.
+    // In the text, the third parameter comes second.
     assert_eq!(names, ["param_0", "param_1.1", "param_2.2"]);
     assert_eq!(computation.instruction("real.2").unwrap().parameter, None);
     assert_eq!(computation.result().unwrap().to_string(), "f32[5,8]{1,0}");
@@ -174,7 +174,7 @@ fn names(computation: &HloComputation) -> Vec<String> {
     computation.instructions.iter().map(one).collect()
 }
 
-/// As XLA's parser: the last computation is the entry where none is marked, and shapes may be left to be inferred.
+/// Like XLA's parser: the last computation is the entry if none is marked, and shapes may be omitted.
 #[test]
 fn hlo_text_may_leave_out_shapes_and_the_entry() {
     let text = "HloModule m\nf {\n  ROOT x = f32[2]{0} parameter(0)\n}\n\
@@ -303,7 +303,7 @@ fn hlo_hostile_texts_are_read_in_linear_time() {
 
 #[test]
 fn hlo_protos_of_too_many_messages_are_refused() {
-    // Computations without a byte in them, two bytes each.
+    // Computations without content, two bytes each.
     let many = |count: usize| [0x1a, 0].repeat(count);
     let error = HloModule::from_proto_bytes(&many((1 << 22) + 1)).unwrap_err();
     assert!(error.cause().unwrap().is_limit(), "{error}");
@@ -313,7 +313,7 @@ fn hlo_protos_of_too_many_messages_are_refused() {
 
 #[test]
 fn hlo_protos_at_fault_name_their_field() {
-    // A module's computation 0 with an instruction 0, whose fields these are.
+    // A module's computation 0 with an instruction 0 of these fields.
     let module = |instruction: &[u8]| {
         let mut bytes = vec![0x12, instruction.len() as u8];
         bytes.extend(instruction);
@@ -341,7 +341,7 @@ fn hlo_protos_at_fault_name_their_field() {
     }
 }
 
-/// Pieces of HLO text, so that random ones get past the first token.
+/// Pieces of HLO text, so that random texts get past the first token.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z0-9_.{}()\\[\\]=,:%\"/*#\\\\\n <>é-]{0,6}",

@@ -6,7 +6,7 @@ use tilewright_xla::{
     ArrayShape, Dim, Layout, Padded, PrimitiveType, Split, Tile, TileDim, parse_fill,
 };
 
-/// The offset by XLA's algorithm as it is stated, index by index; and the padded element count.
+/// Returns the offset by XLA's algorithm as stated, index by index, and the padded element count.
 fn stated(layout: &Layout, dims: &[u64], index: &[u64]) -> (u64, u64) {
     let order = layout.minor_to_major().iter().rev().map(|&dim| dim as usize);
     let (mut e, mut d): (Vec<u64>, Vec<u64>) = order.map(|dim| (index[dim], dims[dim])).unzip();
@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// Tiles larger than what they tile, under merges: once the seeds of failures.
+/// Tiles larger than the dims that they tile, under merges: former seeds of failures.
 #[test]
 fn slack_under_merges_is_exact() {
     for (text, extent) in [

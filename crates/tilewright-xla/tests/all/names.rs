@@ -1,4 +1,4 @@
-//! Whoever knows an operation by XLA's name finds it here: by a function's name, or by a doc alias.
+//! Every operation can be found by XLA's name: as a function's name, or as a doc alias.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ const OFFERED: &[&str] = &[
     "PermuteDimensions", "ReorderLogicalDimensions", "IsEffectivelyMostMajorDimension",
     "CopyDynamicDimensions", "UpdateDynamicDimension", "UpdateElementSizeInBits",
     "DeviceShapeIsHostShape", "DeviceShapeToHostShape", "PackedFactorFor1DInterleavedArray",
-    // what is free
+    // free reshapes and transposes
     "TransposeIsBitcast", "ReshapeIsBitcast", "IsReshapeOrTransposeBitcast",
     "DeduceTransposeDimensionsForBitcast", "DecomposeBitcast", "DecomposeBitcastToTrt",
     "AlignLayouts", "InsertedOrDeleted1SizedDimensions", "DimensionsUnmodifiedByReshape",
@@ -67,11 +67,11 @@ const OFFERED: &[&str] = &[
     "ValidateShape", "ValidateShapeWithOptionalLayout",
     // types
     "ByteWidth", "BitWidth", "IsSubByteNonPredType",
-    // the first proto's padding
+    // the padding of the original proto
     "IsPadded", "PaddedDimensions", "PaddedDimension", "GetPaddingValue",
 ];
 
-/// Those that have no counterpart; `docs/explanation/comparison.md` says why.
+/// Names without a counterpart; `docs/explanation/comparison.md` gives the reasons.
 const NOT_OFFERED: &[&str] = &[
     "ForEachIndexParallel",
     "ForEachIndexParallelWithStatus",
@@ -80,7 +80,7 @@ const NOT_OFFERED: &[&str] = &[
     "ShapeLayout",
 ];
 
-/// The text of every source file under a folder.
+/// Returns the text of every source file under a folder.
 fn source(folder: &Path) -> String {
     let mut text = String::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -94,7 +94,7 @@ fn source(folder: &Path) -> String {
     text
 }
 
-/// `BumpIndices` as `bump_indices`.
+/// Converts `BumpIndices` to `bump_indices`.
 fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     for letter in name.chars() {
@@ -106,7 +106,7 @@ fn snake_case(name: &str) -> String {
     snake
 }
 
-/// Whether the source declares a public function of this name or alias.
+/// Returns whether the source declares a public function of this name or alias.
 fn is_found(source: &str, name: &str) -> bool {
     let snake = snake_case(name);
     let declared = |end| {

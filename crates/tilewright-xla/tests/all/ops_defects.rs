@@ -1,5 +1,5 @@
-//! Places where XLA aborts, wraps, forgets a property or is wrong: one test each, named after the place.
-//! The table of XLA's answers and ours is in `docs/explanation/comparison.md`.
+//! Cases in which XLA aborts, wraps, loses a property or is wrong: one test each, named after the case. The table of
+//! XLA's answers and ours is in `docs/explanation/comparison.md`.
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ fn at(text: &str, index: &[u64]) -> u64 {
 
 #[test]
 fn multidimensional_index_to_linear_index() {
-    // Bounds are checked, and the exact offset is asked of the shape.
+    // Bounds are checked, and the shape returns the exact offset.
     let error = linear_index(&[3, 5], &[1, 0], &[3, 0]).unwrap_err();
     assert!(error.is_out_of_range() && error.to_string().contains("index 3 in dim 0 of extent 3"));
     assert_eq!(linear_index(&[3, 5], &[1, 0], &[2, 3]), Ok(13));

@@ -42,7 +42,7 @@ fn orders(rank: usize) -> Vec<Vec<u64>> {
     all
 }
 
-/// Every list of dims up to a rank, each from a range.
+/// Returns every list of dims up to a rank, each from a range.
 fn dims(rank: usize, range: std::ops::Range<u64>) -> Vec<Vec<u64>> {
     let (mut all, mut last) = (vec![vec![]], vec![vec![]]);
     for _ in 0..rank {
@@ -77,13 +77,13 @@ fn indices(dims: &[u64]) -> Vec<Vec<u64>> {
     all
 }
 
-/// The offset of each element, row-major.
+/// Returns the offset of each element, row-major.
 fn offsets(shape: &ArrayShape) -> Vec<u64> {
     let indexer = Indexer::of(shape).unwrap();
     indices(indexer.dims()).iter().map(|index| indexer.offset(index).unwrap()).collect()
 }
 
-/// Every array of small dims, in every order, under every tiling.
+/// Returns every array of small dims, in every order, under every tiling.
 fn arrays(rank: usize, range: std::ops::Range<u64>) -> Vec<ArrayShape> {
     let mut all = Vec::new();
     for dims in dims(rank, range) {
@@ -111,7 +111,7 @@ fn index_and_linear_index_are_inverse() {
     }
 }
 
-/// Every array of four dims of 1 or 2 and, in each place, one of 3, in every order, under every tiling.
+/// Returns every array of four dims of 1 or 2 and, in each position, one of 3, in every order, under every tiling.
 fn arrays_of_rank_4() -> Vec<ArrayShape> {
     let few =
         |dims: &Vec<u64>| dims.len() == 4 && dims.iter().filter(|&&dim| dim == 3).count() <= 1;
@@ -224,7 +224,7 @@ fn permuted_dims_move_no_byte() {
     }
 }
 
-/// Every list of dims of `size` elements, with up to one unit dim in front.
+/// Returns every list of dims of `size` elements, with up to one unit dim first.
 fn factored(size: u64, rank: usize) -> Vec<Vec<u64>> {
     dims(rank, 1..size + 1)
         .into_iter()
@@ -474,7 +474,7 @@ fn common_factors_are_equal_products_and_all_of_them() {
                     let ((i, j), (k, l)) = (pair[0], pair[1]);
                     assert!(i <= k && j <= l && i + j < k + l);
                     assert_eq!(product(&a[i..k]), product(&b[j..l]), "{a:?} {b:?}");
-                    // Nothing between two split points multiplies to the same number on both sides.
+                    // Between two split points, no partial products of both sides are equal.
                     for inner in i + 1..k {
                         let found =
                             (j + 1..l).any(|at| product(&a[i..inner]) == product(&b[j..at]));
@@ -526,7 +526,7 @@ fn permutations_undo_themselves() {
     }
 }
 
-/// The row-major element of the input at each element of an output of these extents.
+/// Returns the row-major element of the input at each element of an output of these extents.
 fn transposed_elements(output: &[u64], perm: &[u64]) -> Vec<u64> {
     let input = permutation::permute_inverse(output, perm).unwrap();
     let flat = |index: &[u64]| index.iter().zip(&input).fold(0, |at, (i, extent)| at * extent + i);

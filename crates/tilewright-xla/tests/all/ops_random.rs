@@ -1,4 +1,4 @@
-//! Arbitrary arguments: no operation panics, and what edits say they keep, they keep.
+//! Arbitrary arguments: no operation panics, and changes keep the properties that they promise to keep.
 
 use std::ops::ControlFlow;
 
@@ -98,7 +98,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// Every question with one array, and every edit.
+/// Calls every method of one array.
 fn ask(a: &ArrayShape, dim: i64, extent: u64, list: &[u64], index: &[u64]) {
     let _ = (a.linear_index(index), a.multi_index(extent), a.dimension_stride(dim));
     let _ = (a.elements(), a.static_extent_product(), a.element_bits(), a.unpadded_bytes());
@@ -136,7 +136,7 @@ fn ask(a: &ArrayShape, dim: i64, extent: u64, list: &[u64], index: &[u64]) {
     let _ = (layout.is_untiled(list), layout.is_ascending(), layout.is_descending());
 }
 
-/// Every question with two arrays.
+/// Calls every method of two arrays.
 fn compare(a: &ArrayShape, b: &ArrayShape, list: &[u64]) {
     let _ = (a.equal(b, Ignore::ALL_BUT_ORDER), a.compatible(b), a.dynamic_compatible(b));
     assert!(a.equal(a, Ignore::NOTHING) && a.compatible(a));
@@ -238,7 +238,7 @@ proptest! {
             assert_eq!(before.locate(offset.unwrap()), Place::Element(index.to_vec()));
             ControlFlow::<()>::Continue(())
         });
-        // What was put in can be taken out by editing the tiles alone.
+        // An inserted dim can be removed by changing the tiles alone.
         prop_assert!(shorter.is_ok(), "{longer}: {shorter:?}");
     }
 }

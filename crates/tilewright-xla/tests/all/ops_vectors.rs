@@ -1,4 +1,4 @@
-//! The recorded tiled shapes, addressed without lowering.
+//! The recorded tiled shapes, indexed without lowering.
 
 use serde_json::Value;
 use tilewright_core::Place;
@@ -7,7 +7,7 @@ use tilewright_xla::{
     index_util::{Indexer, bump_indices},
 };
 
-/// The hash of all offsets, row-major.
+/// Returns the hash of all offsets, row-major.
 fn hash(indexer: &Indexer) -> u64 {
     let (mut hash, mut index) = (0u64, vec![0; indexer.dims().len()]);
     loop {

@@ -1,4 +1,4 @@
-//! Why storages are longer than their elements, and which order of the dims pads least.
+//! The causes of padding, and the order of the dims that pads least.
 
 use proptest::prelude::*;
 use tilewright_xla::{Layout, shape_util::PaddingCause};
@@ -48,7 +48,7 @@ fn layout(order: &[u64], tiles: &str) -> Option<Layout> {
     Layout::parse(&format!("{{{}{tiles}}}", order.join(","))).ok()
 }
 
-/// The least storage over all orders, and the causes multiplied out.
+/// Checks the least storage over all orders, and the product of the causes.
 fn check(layout: &Layout, dims: &[u64]) {
     let padded = layout.padded_elements(dims).unwrap();
     let causes = layout.padding_causes(dims).unwrap();
@@ -87,7 +87,7 @@ fn the_least_padding_is_the_least_over_all_orders() {
             let extents: &[u64] = if rank == 4 { &[1, 3, 5] } else { &[0, 1, 2, 5, 9] };
             for dims in dims(rank, extents) {
                 let all = orders(rank);
-                // In rank 4, two of the 24 orders to begin with.
+                // In rank 4, two of the 24 first orders.
                 let step = if rank == 4 { 17 } else { 1 };
                 for layout in all.iter().step_by(step).filter_map(|order| layout(order, tiles)) {
                     check(&layout, &dims);
@@ -149,12 +149,12 @@ fn the_advice_in_words() {
 #[test]
 fn the_search_is_bounded_and_says_so() {
     let order: Vec<u64> = (0..32).rev().collect();
-    // Three places among 32 extents are all tried.
+    // All choices of three positions among 32 extents are tried.
     let three = layout(&order, ":T(2,4,8)").unwrap();
     let extents: Vec<u64> = (0..32).map(|at| if at < 18 { 1 + at % 9 } else { 1 }).collect();
     let least = three.least_padding(&extents).unwrap();
     assert!(least.padded_elements >= extents.iter().product());
-    // Twelve that differ are too many; twelve that do not are not.
+    // Twelve different extents are too many; twelve equal ones are not.
     let many = format!(":T({}2)", "2,".repeat(11));
     let twelve = layout(&order[20..], &many).unwrap();
     let different: Vec<u64> = (0..12).map(|at| 3 + 2 * at).collect();
@@ -170,6 +170,6 @@ fn the_search_is_bounded_and_says_so() {
     assert!(long.least_padding(&[1; 33]).unwrap_err().is_limit());
     let huge = Layout::parse("{1,0:T(8,128)}").unwrap();
     assert!(huge.padding_advice(&[1 << 60, 2]).unwrap_err().is_overflow());
-    // One order can be counted, the other not.
+    // One order is within the limit, the other is not.
     assert!(huge.padding_advice(&[2, 1 << 57]).unwrap().better.is_ok());
 }

@@ -20,7 +20,7 @@ fn layout(text: &str) -> LayoutProto {
     LayoutProto::parse(text).unwrap_or_else(|error| panic!("{}", error.render(text)))
 }
 
-/// That a message is refused, at this field, with this message, before and after bytes.
+/// Asserts that a message is refused at this field with this message, before and after conversion to bytes.
 fn refused(text: &str, field: &str, why: &str) -> ProtoError {
     let error = proto(text).to_shape().unwrap_err();
     assert_eq!(error.field(), field, "{text}: {error}");
@@ -83,7 +83,7 @@ fn row_19_shapes_survive_the_round_trip() {
         let message = value.to_proto().unwrap();
         assert_eq!(proto(&message.text().to_string()), message, "{text}");
     }
-    // Absent is not empty.
+    // An absent layout differs from an empty one.
     let scalar = Shape::array(ArrayShape::new(PrimitiveType::F32, &[]));
     assert_ne!(scalar, shape("f32[]"));
     assert_eq!(Shape::from_proto_bytes(&scalar.to_proto_bytes().unwrap()).unwrap(), scalar);
@@ -244,11 +244,11 @@ fn proto_layouts_at_fault() {
         assert!(error.to_string().contains(why), "{rest}: {error}");
         assert_eq!(Layout::from_proto_bytes(&layout(rest).encode_to_vec()).unwrap_err(), error);
     }
-    // 0 means 1; what sparse arrays said about dims is forgotten; dense is what there is.
+    // 0 means 1; the properties of sparse dims are dropped; dense is the only format.
     let ok = "minor_to_major: [1,0] tail_padding_alignment_in_elements: 0 format: DENSE \
         dim_level_types: [DIM_COMPRESSED,0] dim_unique: [true,false] dim_ordered: [] padding_value: ONE_PAD";
     assert_eq!(layout(ok).to_layout().unwrap(), Layout::descending(2));
-    // Types of indices and pointers move nothing, and are kept.
+    // Types of indices and pointers move no element, and are kept.
     let typed =
         layout("minor_to_major: [1,0] index_primitive_type: U32 pointer_primitive_type: U16");
     let read = typed.to_layout().unwrap();
@@ -363,14 +363,14 @@ fn proto_depth_and_rank_are_bounded() {
     assert_eq!(Shape::from_proto_bytes(&bytes).unwrap(), deepest);
     let text = deepest.to_proto().unwrap().text().to_string();
     assert_eq!(proto(&text).to_shape().unwrap(), deepest);
-    // One more is still a proto, but no shape.
+    // One level more is still a proto, but not a shape.
     let mut message = deepest.to_proto().unwrap();
     message = ShapeProto { element_type: 13, tuple_shapes: vec![message], ..ShapeProto::default() };
     let error = Shape::from_proto_bytes(&message.encode_to_vec()).unwrap_err();
     assert!(error.cause().unwrap().is_limit(), "{error}");
     assert!(message.to_shape().unwrap_err().cause().unwrap().is_limit());
-    // Many more are none: 100,000 tuples, each the only member of the one before.
-    // Written from the innermost outwards, back to front.
+    // Many levels more are not: 100,000 tuples, each the only member of the one before. Written from the innermost
+    // outwards, back to front.
     let mut bytes = vec![13, 0x10];
     for _ in 0..100_000 {
         let mut outer = Vec::with_capacity(bytes.len() + 8);
@@ -501,12 +501,12 @@ fn proto_bytes_that_are_none() {
         );
         assert!(error.to_string().starts_with("the bytes are no such proto"), "{error}");
     }
-    // Unknown fields, and numbers one by one, are read as any reader does.
+    // Unknown fields, and unpacked numbers, are read as by any reader.
     let loose = [0x10, 2, 0x18, 4, 0x18, 5, 0x98, 0x06, 1, 0x08, 3];
     assert_eq!(Shape::from_proto_bytes(&loose).unwrap().to_string(), "s8[4,5]");
 }
 
-/// Every `ShapeProto` of a recorded module, as bytes: the instructions' fields 3.
+/// Returns every `ShapeProto` of a recorded module, as bytes: fields 3 of the instructions.
 fn recorded(bytes: &[u8]) -> Vec<Vec<u8>> {
     let inner = |messages: Vec<Vec<u8>>, field| -> Vec<Vec<u8>> {
         messages.iter().flat_map(|message| fields(message, field)).collect()
@@ -514,7 +514,7 @@ fn recorded(bytes: &[u8]) -> Vec<Vec<u8>> {
     inner(inner(fields(bytes, 3), 2), 3)
 }
 
-/// The contents of a field of messages or bytes.
+/// Returns the contents of a field of messages or bytes.
 fn fields(mut bytes: &[u8], field: u64) -> Vec<Vec<u8>> {
     use prost::encoding::decode_varint;
     let mut found = Vec::new();

@@ -13,7 +13,7 @@ fn prints_back(text: &str) {
     assert_eq!(shape(text).to_string(), text);
 }
 
-/// That a text is refused, with this message, at this span.
+/// Asserts that a text is refused, with this message, at this span.
 fn refused(text: &str, why: &str, span: (usize, usize)) {
     let error = Shape::parse(text).unwrap_err();
     assert!(error.to_string().contains(why), "{text}: {error}");
@@ -216,7 +216,7 @@ fn row_14_a_missing_layout() {
     assert!(strict.to_string().contains("shape f32[2,3] does not have a layout"), "{strict}");
     assert_eq!(shape("f32[2,3]").validate(), Ok(()));
     assert_eq!(shape("f32[2,3]{0,1}").validate_with_layouts(), Ok(()));
-    // Absent is not empty.
+    // An absent layout differs from an empty one.
     let absent = ArrayShape::from_parts(PrimitiveType::F32, vec![], None);
     assert_ne!(absent, ArrayShape::new(PrimitiveType::F32, &[]));
     assert!(Shape::array(absent).validate_with_layouts().is_err());
@@ -348,7 +348,7 @@ fn shape_depth_is_bounded() {
         assert!(error.cause().unwrap().is_limit());
         assert_eq!(error.span(), (Shape::MAX_DEPTH, Shape::MAX_DEPTH + 1));
     }
-    // The innermost tuples count the same, however they are written.
+    // The innermost tuples count equally, however they are written.
     let empty = format!("{}{}", "(".repeat(Shape::MAX_DEPTH), ")".repeat(Shape::MAX_DEPTH));
     assert_eq!(shape(&empty).depth(), Shape::MAX_DEPTH);
     assert!(Shape::parse(&format!("({empty})")).unwrap_err().cause().unwrap().is_limit());

@@ -16,7 +16,7 @@ fn hash(tensor: &TensorLayout) -> u64 {
     })
 }
 
-/// The row-major number of each element in storage order, `None` for padding.
+/// Returns the row-major number of each element in storage order, `None` for padding.
 fn picture(tensor: &TensorLayout) -> Vec<Option<u64>> {
     let number = |offset| match tensor.locate(offset).unwrap() {
         Place::Element(coord) => {

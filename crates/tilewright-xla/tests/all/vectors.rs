@@ -1,4 +1,4 @@
-//! The 600 tiled layouts of the corpus, against an independent reading of them.
+//! The 600 tiled layouts of the corpus, against an independent reader of them.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn hash(tensor: &TensorLayout) -> u64 {
     })
 }
 
-/// Every element is found where it is put, and everything else is padding.
+/// Checks that every element is located at its offset, and that everything else is padding.
 fn check_places(tensor: &TensorLayout, name: &str) {
     let mut elements = 0;
     for offset in 0..tensor.capacity() as i64 {
@@ -73,7 +73,7 @@ fn every_vector_is_exact() {
     assert!(walked > 300, "{walked}");
 }
 
-/// The vectors that lower without steps.
+/// The number of vectors that lower without steps.
 const STRIDED: u32 = 573;
 
 #[test]

@@ -1,25 +1,25 @@
-//! Composition by enumeration: the definition itself, and nothing of the theory.
+//! Composition by enumeration: the definition itself, without the theory.
 //!
-//! A mode of B has a layout iff its sequence of values can be taken apart: it is arithmetic up to its
-//! first break at q, q divides its length, every block of q repeats the first one, and so on for every
-//! q-th element. A∘B has a layout iff every mode has, and the modes' values add up at every coordinate.
+//! A mode of B has a layout iff its sequence of values can be decomposed: it is arithmetic up to its first break at q, q
+//! divides its length, every block of q repeats the first one, and so on for every q-th element. A∘B has a layout iff every
+//! mode has one, and the modes' values add up at every coordinate.
 
 use std::ops::RangeInclusive;
 
 use tilewright_core::{Layout, Mode};
 
-/// Whether A∘B is a layout in B's brackets, found out by enumerating B.
+/// Decides by enumeration of B whether A∘B is a layout in B's brackets.
 #[derive(Default)]
 pub(crate) struct Brute {
-    /// A(B(c)) colexicographically.
+    /// A(B(c)) at every coordinate, colexicographically.
     pub(crate) table: Vec<i64>,
-    /// The only possible modes, those of each mode of B in a row.
+    /// The only possible modes, in order of the modes of B.
     pub(crate) modes: Vec<Mode>,
-    /// One mode's values, which `take_apart` uses up.
+    /// The values of one mode, which `take_apart` consumes.
     pub(crate) sequence: Vec<i64>,
 }
 
-/// A at x, its last mode running on; the swizzle left out.
+/// Returns A at x, with its last mode continued, without the swizzle.
 pub(crate) fn affine(a: &Layout, x: i64) -> i64 {
     let (mut rest, mut value, modes) = (x, a.offset(), a.modes());
     for (i, mode) in modes.iter().enumerate() {
@@ -32,13 +32,13 @@ pub(crate) fn affine(a: &Layout, x: i64) -> i64 {
 }
 
 impl Brute {
-    /// Fills `table` and, where the answer is yes, `modes`.
+    /// Fills `table` and, if the layout exists, `modes`; returns whether it does.
     pub(crate) fn exists(&mut self, a: &Layout, b: &Layout) -> bool {
         self.fill(a, b);
         self.decide(b)
     }
 
-    /// Whether `table` is a layout in B's brackets; fills `modes` where it is.
+    /// Returns whether `table` is a layout in B's brackets; fills `modes` if it is.
     pub(crate) fn decide(&mut self, b: &Layout) -> bool {
         self.modes.clear();
         let mut scale = 1;
@@ -70,7 +70,7 @@ impl Brute {
         }
     }
 
-    /// The coalesced modes of one mode's sequence, appended; `false` if it has none.
+    /// Appends the coalesced modes of one mode's sequence; returns `false` if it has none.
     pub(crate) fn take_apart(&mut self) -> bool {
         if self.sequence.len() == 1 {
             self.modes.push(Mode::new(1, 0));
@@ -104,7 +104,7 @@ impl Brute {
     }
 }
 
-/// Every flat layout of exactly `rank` modes with these extents and strides.
+/// Returns every flat layout of exactly `rank` modes with these extents and strides.
 pub(crate) fn layouts(
     rank: usize,
     extents: RangeInclusive<u64>,

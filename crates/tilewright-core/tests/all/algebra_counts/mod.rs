@@ -1,24 +1,24 @@
-//! Compositions judged by enumeration, and counted.
+//! Counts of compositions, judged by enumeration.
 
 use tilewright_core::Layout;
 
 use crate::algebra_brute::{Brute, affine};
 
-/// How many pairs were seen, and how each was answered.
+/// The number of pairs, and the numbers of their outcomes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) pairs: u64,
     pub(crate) accepted: u64,
     pub(crate) refused: u64,
-    /// Another layout than the only one, or a refusal without a true witness.
+    /// An answer other than the only layout, or a refusal without a true witness.
     pub(crate) wrong: u64,
-    /// Refused although there is a layout.
+    /// A refusal although there is a layout.
     pub(crate) needless: u64,
     pub(crate) undecided: u64,
 }
 
 impl Counts {
-    /// Composes a pair and judges the answer by enumeration. B stays at 0 and above.
+    /// Composes a pair and judges the answer by enumeration. The offsets of B are 0 or more.
     pub(crate) fn judge(&mut self, brute: &mut Brute, a: &Layout, b: &Layout) {
         self.pairs += 1;
         let exists = brute.exists(a, b);
@@ -40,7 +40,7 @@ impl Counts {
     }
 }
 
-/// Whether a refusal names this value, and another one that the candidate gives.
+/// Returns whether a refusal names this value, and another one from the candidate.
 fn differs(text: &str, value: i64) -> bool {
     let Some((_, rest)) = text.split_once(&format!("A(B) is {value}, the only candidate gives "))
     else {

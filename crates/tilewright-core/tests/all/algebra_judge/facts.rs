@@ -1,25 +1,25 @@
-//! What enumeration says of one layout.
+//! Facts about one layout, by enumeration.
 
 use tilewright_core::{Layout, Mode};
 
 use crate::algebra_brute::Brute;
 
-/// A layout with a coordinate at least and no swizzle, and its table.
+/// A layout with at least one coordinate and without a swizzle, and its table.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) layout: Layout,
-    /// Its offsets, colexicographically.
+    /// The offsets, colexicographically.
     pub(crate) table: Vec<i64>,
-    /// Its offsets, each once, ascending.
+    /// The offsets, each once, ascending.
     pub(crate) set: Vec<i64>,
     pub(crate) low: i64,
     pub(crate) high: i64,
     /// The first index at each offset from `low` on.
     first: Vec<Option<u64>>,
     pub(crate) injective: bool,
-    /// Whether the modes of stride ≠ 0 never collide.
+    /// Set if the modes of nonzero stride never collide.
     pub(crate) apart: bool,
-    /// Whether the modes, by size of stride, never reach over the next.
+    /// Set if the modes, by absolute stride, never reach over the next.
     pub(crate) chained: bool,
 }
 
@@ -49,18 +49,18 @@ impl Facts {
         }
     }
 
-    /// The first index at this offset.
+    /// Returns the first index at this offset.
     pub(crate) fn index(&self, offset: i64) -> Option<u64> {
         let at = usize::try_from(offset - self.low).ok()?;
         self.first.get(at).copied().flatten()
     }
 
-    /// How many offsets from the smallest on are reached without a gap.
+    /// Returns the number of offsets from the smallest on that are reached without a gap.
     pub(crate) fn run(&self) -> u64 {
         self.run_from(self.low)
     }
 
-    /// How many offsets from this one on are reached without a gap.
+    /// Returns the number of offsets from this one on that are reached without a gap.
     pub(crate) fn run_from(&self, first: i64) -> u64 {
         (first..).take_while(|&offset| self.index(offset).is_some()).count() as u64
     }
@@ -69,13 +69,13 @@ impl Facts {
         self.table.len() as u64
     }
 
-    /// The modes of the shortest layout with this table.
+    /// Returns the modes of the shortest layout with this table.
     pub(crate) fn coalesced(&self) -> Vec<Mode> {
         coalesced(&self.table)
     }
 }
 
-/// The modes of the shortest flat layout with this table, which is the table of a layout.
+/// Returns the modes of the shortest flat layout with this table, which is the table of a layout.
 pub(crate) fn coalesced(table: &[i64]) -> Vec<Mode> {
     let sequence = table.iter().map(|offset| offset - table[0]).collect();
     let mut brute = Brute { sequence, ..Brute::default() };
@@ -87,7 +87,7 @@ fn extent(mode: &Mode) -> usize {
     mode.extent() as usize
 }
 
-/// The offsets of these modes, the first varying fastest.
+/// Returns the offsets of these modes, the first varying fastest.
 pub(crate) fn table(offset: i64, modes: &[Mode]) -> Vec<i64> {
     let mut table = vec![offset];
     for mode in modes {
@@ -101,12 +101,12 @@ pub(crate) fn table(offset: i64, modes: &[Mode]) -> Vec<i64> {
     table
 }
 
-/// The sums of two tables, the first varying fastest.
+/// Returns the sums of two tables, the first varying fastest.
 pub(crate) fn sums(fast: &[i64], slow: &[i64]) -> Vec<i64> {
     slow.iter().flat_map(|y| fast.iter().map(move |x| x + y)).collect()
 }
 
-/// The modes that move, smallest |stride| first, as (|stride|, extent).
+/// Returns the modes of nonzero stride, smallest |stride| first, as (|stride|, extent).
 pub(crate) fn ascending(modes: &[Mode]) -> Vec<(u64, u64)> {
     let moving = |m: &&Mode| m.extent() > 1 && m.stride() != 0;
     let mut all: Vec<(u64, u64)> =
@@ -119,7 +119,7 @@ fn chained(modes: &[Mode]) -> bool {
     ascending(modes).windows(2).all(|pair| pair[0].0 * pair[0].1 <= pair[1].0)
 }
 
-/// The steps of a complement: what fits below each stride, then on up to `n` offsets and `count` steps.
+/// Returns the steps of a complement: those that fit below each stride, then more up to `n` offsets and `count` steps.
 pub(crate) fn star(modes: &[Mode], n: u64, count: u64) -> Vec<Mode> {
     let (mut steps, mut end, mut size) = (Vec::new(), 1, 1);
     for (stride, extent) in ascending(modes) {
@@ -132,8 +132,8 @@ pub(crate) fn star(modes: &[Mode], n: u64, count: u64) -> Vec<Mode> {
     steps
 }
 
-/// Whether copies of the layout cover 0, 1, 2, … up to some end without overlap. Which copies is forced:
-/// each begins at the first offset not yet covered.
+/// Returns whether copies of the layout cover 0, 1, 2, … up to some end without overlap. The copies are forced: each
+/// begins at the first offset that is not yet covered.
 pub(crate) fn tiles(facts: &Facts) -> bool {
     let reach = (facts.high - facts.low + 1) as usize;
     let (mut covered, mut end) = (vec![false; 3 * reach], 0);
@@ -155,7 +155,7 @@ pub(crate) fn tiles(facts: &Facts) -> bool {
     false
 }
 
-/// A layout's offsets through its own index function.
+/// Returns the offsets of a layout by its own index function.
 pub(crate) fn asked(layout: &Layout) -> Vec<i64> {
     (0..layout.size()).map(|i| layout.offset_of(i).unwrap_or(i64::MIN)).collect()
 }

@@ -1,12 +1,12 @@
-//! What the laws of the inverses allow, by trying everything.
+//! The inverses that the laws allow, by trying everything.
 
 use tilewright_core::SEARCH_BITS;
 
 use super::{Facts, facts::ascending};
 
-/// The size of the longest table of indices that is a layout and has the offsets 0, 1, 2, …: each is made
-/// longer by every index of the next offset, as often as that goes. For an injective layout that is the run
-/// of offsets, which nothing exceeds.
+/// Returns the size of the longest table of indices that is a layout and has the offsets 0, 1, 2, …: each table is
+/// extended by every index of the next offset, as often as possible. For an injective layout, that is the run of offsets,
+/// which is an upper bound.
 pub(crate) fn longest(facts: &Facts) -> u64 {
     let offsets = &facts.table;
     let at = |offset: usize| (0..offsets.len()).filter(move |&i| offsets[i] == offset as i64);
@@ -36,8 +36,8 @@ pub(crate) fn longest(facts: &Facts) -> u64 {
     best as u64
 }
 
-/// Whether the law of the left inverse gives one: by a chain of divisors, or by digits of the offsets;
-/// `None` beyond the bound of the library.
+/// Returns whether the law of the left inverse allows one: by a chain of divisors, or by digits of the offsets; `None`
+/// beyond the bound of the library.
 pub(crate) fn left_exists(facts: &Facts) -> Option<bool> {
     let modes = ascending(facts.layout.modes());
     let divides = |pair: &[(u64, u64)]| {
@@ -51,8 +51,8 @@ pub(crate) fn left_exists(facts: &Facts) -> Option<bool> {
     (span <= SEARCH_BITS as i64).then(|| digits(facts, &[1], &Equations::default(), span))
 }
 
-/// Whether digits of the offsets that begin at these cuts, and go on by primes, give the index: a chain with
-/// more cuts can say all that one with fewer can.
+/// Returns whether digits of the offsets that begin at these cuts, and continue by primes, give the index: a chain with
+/// more cuts expresses everything that one with fewer does.
 fn digits(facts: &Facts, cuts: &[i64], below: &Equations, span: i64) -> bool {
     let (last, origin) = (cuts[cuts.len() - 1], facts.index(facts.low).unwrap_or(0) as i64);
     let row = |x: i64| -> Vec<i64> {
@@ -82,8 +82,8 @@ fn digits(facts: &Facts, cuts: &[i64], below: &Equations, span: i64) -> bool {
     }
 }
 
-/// Linear equations for whole numbers, kept solved: the unknowns are `basis` times `solved`, which has one
-/// entry for each unknown that is determined.
+/// Linear equations over the integers, kept solved: the unknowns are `basis` times `solved`, which has one entry for
+/// each determined unknown.
 #[derive(Clone, Default)]
 struct Equations {
     /// The columns of a matrix of determinant ±1.
@@ -92,7 +92,7 @@ struct Equations {
 }
 
 impl Equations {
-    /// One more unknown.
+    /// Adds an unknown.
     fn more(&mut self) {
         for column in &mut self.basis {
             column.push(0);
@@ -102,13 +102,13 @@ impl Equations {
         self.basis.push(column);
     }
 
-    /// One more equation; whether there is still a solution.
+    /// Adds an equation; returns whether a solution is left.
     fn add(&mut self, row: &[i64], value: i64) -> bool {
         let dot = |column: &Vec<i64>| row.iter().zip(column).map(|(a, b)| a * b).sum::<i64>();
         let mut all: Vec<i64> = self.basis.iter().map(dot).collect();
         let known = self.solved.len();
         let rest = value - self.solved.iter().zip(&all).map(|(a, b)| a * b).sum::<i64>();
-        // Euclid on the columns that are undetermined.
+        // Euclid's algorithm on the undetermined columns.
         for other in known + 1..all.len() {
             while all[other] != 0 {
                 let quotient = all[known] / all[other];

@@ -1,8 +1,7 @@
-//! The laws of the algebra's operations, judged by enumeration: tables of offsets, sets of them, and
-//! nothing of the theory.
+//! The laws of the algebra's operations, judged by enumeration: tables and sets of offsets, without the theory.
 //!
-//! An answer is wrong if the table breaks the operation's law or the law says that there is none; a
-//! refusal is needless if the law says that there is an answer.
+//! An answer is wrong if the table breaks the operation's law, or if the law has none; a refusal is needless if the law
+//! has an answer.
 
 mod facts;
 mod inverse;
@@ -17,7 +16,7 @@ pub(crate) use facts::Facts;
 pub(crate) use one::one;
 pub(crate) use two::Pairs;
 
-/// How the cases of one operation were answered.
+/// The numbers of outcomes of one operation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) cases: u64,
@@ -35,7 +34,7 @@ pub(crate) struct Tally {
 pub(crate) struct Report(pub(crate) BTreeMap<&'static str, Tally>);
 
 impl Report {
-    /// Judges one answer: `defined` is what the law says, `right` whether an answer obeys it.
+    /// Judges one answer: `defined` is what the law requires, `right` whether an answer obeys it.
     pub(crate) fn judge<T: fmt::Debug>(
         &mut self,
         operation: &'static str,
@@ -68,7 +67,7 @@ impl Report {
         }
     }
 
-    /// Judges an answer that is always there.
+    /// Judges an answer that always exists.
     pub(crate) fn total(&mut self, operation: &'static str, case: &dyn fmt::Debug, right: bool) {
         self.judge(operation, case, Ok(()), true, |()| right);
     }
@@ -86,7 +85,7 @@ impl Report {
         }
     }
 
-    /// Whether nothing is wrong, needlessly refused or undecided.
+    /// Returns whether nothing is wrong, needlessly refused or undecided.
     pub(crate) fn clean(&self) -> bool {
         self.0.values().all(|tally| (tally.wrong, tally.needless, tally.undecided) == (0, 0, 0))
     }

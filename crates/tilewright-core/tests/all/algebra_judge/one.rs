@@ -115,7 +115,7 @@ fn complement(report: &mut Report, facts: &Facts) {
     });
 }
 
-/// No two sums meet, strides ascend, and no offset below n is left out if the layout tiles.
+/// Returns whether no two sums meet, strides ascend, and no offset below n is omitted if the layout tiles.
 fn lies_beside(moving: &Facts, rest: &Layout, n: u64, tiling: bool) -> bool {
     let mut all = sums(&moving.table, &asked(rest));
     let reached = all.len();
@@ -187,7 +187,7 @@ fn cover(report: &mut Report, facts: &Facts) {
     }
 }
 
-/// How many steps of a mode make one group of n; `None` where they make no whole group.
+/// Returns how many steps of a mode make one group of n; `None` if they do not make whole groups.
 fn per_group(mode: &Mode, n: u64) -> Option<u64> {
     let size = mode.stride().unsigned_abs();
     if mode.extent() == 1 || size.is_multiple_of(n) {
@@ -199,8 +199,8 @@ fn per_group(mode: &Mode, n: u64) -> Option<u64> {
     whole.then_some(count)
 }
 
-/// The table that `upcast` must have: ⌊L(c)/n⌋ at c with each digit divided; `None` where it is two things
-/// at once or no layout.
+/// Returns the table that `upcast` must have: ⌊L(c)/n⌋ at c with each digit divided; `None` if it is ambiguous or not
+/// a layout.
 fn grouped(l: &Layout, n: u64) -> Option<Vec<i64>> {
     let counts: Vec<u64> = l.modes().iter().map(|m| per_group(m, n)).collect::<Option<_>>()?;
     let extents: Vec<u64> =
@@ -222,7 +222,7 @@ fn grouped(l: &Layout, n: u64) -> Option<Vec<i64>> {
     additive(&wanted, &extents).then_some(wanted)
 }
 
-/// Whether a table over these extents is that of a layout with one mode for each.
+/// Returns whether a table over these extents is that of a layout with one mode for each.
 fn additive(wanted: &[i64], extents: &[u64]) -> bool {
     let (mut modes, mut scale) = (Vec::new(), 1);
     for &extent in extents {
@@ -249,7 +249,7 @@ fn downcast(report: &mut Report, facts: &Facts, n: u64) {
     });
 }
 
-/// Each of the n parts of every element, once.
+/// Returns whether each of the n parts of every element occurs once.
 fn parts_once(facts: &Facts, n: u64, down: &Layout, split: usize) -> bool {
     let below: u64 = facts.layout.modes()[..split].iter().map(|m| m.extent()).product();
     let mut parts = Vec::new();

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::algebra_brute::Brute;
 
-/// How many divisions of one axis are kept.
+/// The number of divisions of one axis that are kept.
 const KEPT: usize = 10_000;
 
 /// A layout divided by a tile.
@@ -18,9 +18,9 @@ const KEPT: usize = 10_000;
 struct Divided {
     /// A ∘ (T, complement(T, size(A))), A's last mode running on.
     table: Vec<i64>,
-    /// Whether that reaches what A reaches; else it is rounded up to whole tiles.
+    /// Set if the result reaches what A reaches; otherwise it is rounded up to whole tiles.
     exact: bool,
-    /// How many coordinates the tile has.
+    /// The number of coordinates of the tile.
     tile: usize,
 }
 
@@ -34,7 +34,7 @@ impl Divided {
     }
 }
 
-/// Judges every operation of two layouts without swizzle and offset, strides at 0 and above.
+/// Judges every operation of two layouts without swizzle and offset, with strides of 0 or more.
 #[derive(Default)]
 pub(crate) struct Pairs {
     brute: Brute,
@@ -52,7 +52,7 @@ impl Pairs {
         side_by_side(report, a, b);
     }
 
-    /// A divided by T; `None` where the law refuses it, rounded up or not.
+    /// Returns A divided by T; `None` if the law refuses it, rounded up or not.
     fn divided(&mut self, a: &Facts, tile: &Facts) -> Option<Divided> {
         if !tile.chained {
             return None;
@@ -100,7 +100,7 @@ impl Pairs {
         });
     }
 
-    /// One axis of A divided by one of T.
+    /// Returns one axis of A divided by one axis of T.
     fn axis(&mut self, axis: &[Mode], tile: &[Mode]) -> Option<Divided> {
         let key = (axis.to_vec(), tile.to_vec());
         if let Some(known) = self.axes.get(&key) {
@@ -146,7 +146,7 @@ impl Pairs {
         }
     }
 
-    /// The copies' table A* ∘ B, where A has a complement and it is a layout.
+    /// Returns the table A* ∘ B of the copies, if A has a complement and it is a layout.
     fn copies(&mut self, a: &Facts, b: &Layout, cosize: u64) -> Option<Vec<i64>> {
         if !a.chained {
             return None;
@@ -196,7 +196,7 @@ impl Pairs {
         });
     }
 
-    /// A repeated B's extents times along each axis, in the order of B's strides.
+    /// Judges A repeated B's extents times along each axis, in the order of B's strides.
     fn tile_to_shape(&mut self, report: &mut Report, a: &Facts, b: &Facts) {
         let (own, counts) = (&a.layout, first_strides(&b.layout));
         if own.rank() > counts.len() {
@@ -223,7 +223,7 @@ impl Pairs {
     }
 }
 
-/// The sums of all tables, the first varying fastest.
+/// Returns the sums of all tables, the first varying fastest.
 fn joined(tables: impl Iterator<Item = Vec<i64>>) -> Vec<i64> {
     tables.fold(vec![0], |all, more| sums(&all, &more))
 }
@@ -232,7 +232,7 @@ fn axes(layout: &Layout) -> Vec<&[Mode]> {
     (0..layout.rank()).filter_map(|axis| layout.axis(axis)).collect()
 }
 
-/// The size of each axis with its first stride.
+/// Returns the size of each axis with its first stride.
 fn first_strides(layout: &Layout) -> Vec<Mode> {
     let first = |(axis, modes): (usize, &[Mode])| {
         Mode::new(layout.axis_size(axis).unwrap_or(1), modes[0].stride())
@@ -240,14 +240,14 @@ fn first_strides(layout: &Layout) -> Vec<Mode> {
     axes(layout).into_iter().enumerate().map(first).collect()
 }
 
-/// The values of a table along axis `axis` of a layout; those of one coordinate where there is none.
+/// Returns the values of a table along axis `axis` of a layout; those of one coordinate if there is no such axis.
 fn along(layout: &Layout, table: &[i64], axis: usize) -> Vec<i64> {
     let Some(size) = layout.axis_size(axis) else { return vec![0] };
     let scale: u64 = (0..axis).filter_map(|axis| layout.axis_size(axis)).product();
     (0..size).map(|c| table[(c * scale) as usize]).collect()
 }
 
-/// Axis after axis, A's coordinate and that of its copies.
+/// Returns, axis by axis, A's coordinate and that of its copies.
 fn interleaved(a: &Layout, b: &Layout, copies: &[i64], block_first: bool) -> Vec<i64> {
     let own = table(0, a.modes());
     joined((0..a.rank().max(b.rank())).flat_map(|axis| {
@@ -256,7 +256,7 @@ fn interleaved(a: &Layout, b: &Layout, copies: &[i64], block_first: bool) -> Vec
     }))
 }
 
-/// The modes of the compact layout of these extents, those of smaller stride faster.
+/// Returns the modes of the compact layout of these extents, those of smaller stride faster.
 fn compact(modes: &[Mode]) -> Vec<Mode> {
     let faster = |i: usize, j: usize| (modes[j].stride(), j) < (modes[i].stride(), i);
     let stride = |i: usize| -> u64 {
@@ -303,7 +303,7 @@ fn same(report: &mut Report, a: &Facts, b: &Facts) {
     });
 }
 
-/// The row-major first coordinate with different offsets, and both of them.
+/// Returns the row-major first coordinate with different offsets, and both offsets.
 fn first_difference(shape: &[u64], a: &Facts, b: &Facts) -> Option<(Vec<u64>, i64, i64)> {
     let coord = |mut index: u64| -> Vec<u64> {
         let digit = |extent: &u64| {

@@ -1,12 +1,12 @@
-//! The laws of the algebra's operations by enumeration, over the small layouts that a test has time for (the
-//! example `algebra_laws` takes them all), and over the recorded operations.
+//! The laws of the algebra's operations by enumeration, over the small layouts that fit the time of a test (the example
+//! `algebra_laws` takes them all), and over the recorded operations.
 
 mod vectors;
 
 use crate::algebra_brute::layouts;
 use crate::algebra_judge::{Facts, Pairs, Report, one};
 
-/// Nothing is wrong, needlessly refused or undecided, and these operations both answer and refuse.
+/// Asserts that nothing is wrong, needlessly refused or undecided, and that these operations both answer and refuse.
 fn judged(report: &Report, both: &[&str]) {
     assert!(report.clean(), "\n{report}");
     for operation in both {

@@ -1,9 +1,9 @@
-//! The 3,000 recorded operations, every one of them, with exact totals.
+//! The 3,000 recorded operations, with exact totals.
 //!
-//! A row whose truth is recorded (`status` is `ok`, or a composition's exact layout) is answered with
-//! that text, up to the stride of modes of extent 1, which is 0 in what composes; where only the map counts
-//! (`form` is `function`), by the law. A row without one is answered by the law, or refused; where a
-//! judge by enumeration has the operation, it agrees that there is nothing to answer.
+//! A row with a recorded truth (`status` is `ok`, or a composition's exact layout) must have that text as its answer, up to
+//! the stride of modes of extent 1, which is 0 in compositions; if only the map counts (`form` is `function`), the law
+//! decides. A row without a recorded truth is answered by the law, or refused; if a judge by enumeration has the operation,
+//! it agrees that no answer exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +16,9 @@ use crate::algebra_judge::{Facts, Pairs, Report, one};
 struct Row {
     op: String,
     args: Vec<String>,
-    /// The text that is right; `None` where none is known, or no layout exists.
+    /// The right text; `None` if none is known, or no layout exists.
     truth: Option<String>,
-    /// Whether the map counts and not the text.
+    /// Set if the map counts and not the text.
     map: bool,
 }
 
@@ -50,7 +50,7 @@ fn tuple(text: &str) -> IntTuple {
     IntTuple::parse(text).unwrap()
 }
 
-/// The parts of `<a,b,c>`, at the commas outside of brackets; `None` for `_`.
+/// Returns the parts of `<a,b,c>`, split at the commas outside of brackets; `None` for `_`.
 fn tilers(text: &str) -> Vec<Option<Layout>> {
     let inner = text.trim_start_matches('<').trim_end_matches('>');
     let (mut parts, mut depth) = (vec![String::new()], 0);
@@ -74,7 +74,7 @@ fn with_tilers(text: &str, f: impl Fn(&[Tiler<'_>]) -> Result<Layout, Error>) ->
 
 type Answer = Result<String, Error>;
 
-/// What this crate answers.
+/// Returns the answer of this crate.
 fn answer(op: &str, args: &[String]) -> Answer {
     let a = |i: usize| layout(&args[i]);
     let text = |layout: Result<Layout, Error>| layout.map(|layout| layout.to_string());
@@ -123,7 +123,7 @@ fn set(layout: &Layout) -> BTreeSet<i64> {
     image(layout).into_iter().collect()
 }
 
-/// The law of the operation, where no text is known to be right.
+/// Checks the law of the operation, if no text is known to be right.
 fn obeys(op: &str, args: &[String], answer: &str) -> bool {
     let (a, result) = (layout(&args[0]), layout(answer));
     match op {
@@ -141,7 +141,7 @@ fn obeys(op: &str, args: &[String], answer: &str) -> bool {
         }
         "composition_tiler" => composes(&a, &args[1]),
         "logical_divide" | "logical_divide_tiler" => set(&a) == set(&result),
-        // Rounded up to whole tiles, they may reach beyond.
+        // Rounded up to whole tiles, they may reach further.
         "zipped_divide" | "tiled_divide" => set(&a).is_subset(&set(&result)),
         "logical_product" | "zipped_product" => {
             let b = layout(&args[1]);
@@ -154,7 +154,7 @@ fn obeys(op: &str, args: &[String], answer: &str) -> bool {
     }
 }
 
-/// Whether each axis with its tiler is a layout.
+/// Returns whether the composition of each axis with its tiler is a layout.
 fn composes(a: &Layout, by: &str) -> bool {
     tilers(by).iter().enumerate().all(|(axis, tile)| {
         let alone = a.get(&[axis]).unwrap();
@@ -162,7 +162,7 @@ fn composes(a: &Layout, by: &str) -> bool {
     })
 }
 
-/// Whether enumeration finds nothing to answer either.
+/// Returns whether enumeration finds no answer either.
 fn nothing_to_answer(op: &str, args: &[String]) -> bool {
     let mut report = Report::default();
     let a = layout(&args[0]);
@@ -180,7 +180,7 @@ fn nothing_to_answer(op: &str, args: &[String]) -> bool {
             tally(&report, op)
         }
         "logical_divide_tiler" | "zipped_divide" | "tiled_divide" => {
-            // An axis that is kept is one that a tile of one coordinate divides.
+            // A kept axis is one that a tile of one coordinate divides.
             let tiles = tilers(&args[1]).into_iter().map(|tile| tile.unwrap_or(layout("1:0")));
             let tiles: Vec<Layout> = tiles.collect();
             let tiles = Layout::from_layouts(&tiles.iter().collect::<Vec<_>>()).unwrap();
@@ -198,7 +198,7 @@ fn nothing_to_answer(op: &str, args: &[String]) -> bool {
     }
 }
 
-/// The text with the strides of modes of extent 1 at 0, for the operations that compose.
+/// Returns the text with strides of 0 for modes of extent 1, for the operations that compose.
 fn canonical(op: &str, text: &str) -> String {
     if !["divide", "product", "composition"].iter().any(|name| op.contains(name)) {
         return text.to_owned();
@@ -210,8 +210,8 @@ fn canonical(op: &str, text: &str) -> String {
     Layout::from_shape_stride(&layout.shape(), &stride).unwrap().to_string()
 }
 
-/// How rows were answered: with the text recorded, with another of the same map, by the law where none is
-/// recorded, refused where none is, refused where one is.
+/// The numbers of outcomes of rows: the recorded text, another text of the same map, an answer by the law without a
+/// recorded text, a refusal without a recorded text, a refusal despite a recorded text.
 type Outcomes = [u32; 5];
 
 const OUTCOMES: [(&str, Outcomes); 22] = [

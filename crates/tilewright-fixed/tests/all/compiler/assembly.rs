@@ -1,15 +1,15 @@
-//! The offset of a static layout is the code one would write by hand: the same number of instructions, and
-//! among them no division, no call and no branch.
+//! The offset of a static layout compiles to the code one would write by hand: the same number of instructions, without
+//! a division, a call or a branch.
 //!
 //! The offset in a constant layout of core, which is checked, is inlined too: without a division or a call, and with a
 //! bounded number of instructions for the checks.
 //!
-//! How the compiler multiplies in place of dividing depends on the order of the terms; in the two cases where
-//! that shows, ours may be shorter.
+//! The multiplications by which the compiler replaces a division depend on the order of the terms; in the two cases where
+//! this matters, ours may be shorter.
 
 use super::rustc::Compiler;
 
-/// Name, parameters, the offset by a fixed layout, the offset by hand.
+/// The name, the parameters, the offset by a fixed layout, and the offset by hand.
 const CASES: &[[&str; 4]] = &[
     [
         "by_axis",
@@ -79,7 +79,7 @@ fn program(body: usize) -> String {
     })
 }
 
-/// The instructions of a function, each on a line of its own.
+/// Returns the instructions of a function, each on its own line.
 fn instructions<'a>(assembly: &'a str, name: &str) -> Vec<&'a str> {
     let label = |line: &str| line == format!("{name}:") || line == format!("_{name}:");
     let body = assembly.lines().skip_while(|line| !label(line)).skip(1);
@@ -94,7 +94,7 @@ fn instructions<'a>(assembly: &'a str, name: &str) -> Vec<&'a str> {
     lines
 }
 
-/// The instructions that divide, call or branch, on x86-64 and AArch64.
+/// Returns whether an instruction divides, calls or branches, on x86-64 and AArch64.
 fn is_no_arithmetic(instruction: &str) -> bool {
     let mnemonic = instruction.split_whitespace().next().unwrap_or_default();
     let exact = ["b", "bl", "br", "blr", "cbz", "cbnz", "tbz", "tbnz", "udiv", "sdiv"];
@@ -102,11 +102,11 @@ fn is_no_arithmetic(instruction: &str) -> bool {
         || ["j", "call", "div", "idiv", "b."].iter().any(|start| mnemonic.starts_with(start))
 }
 
-/// What a nested constant layout of core adds to the code written by hand: checks of the coordinate, and registers that
-/// are saved for the error.
+/// The instructions that a nested constant layout of core adds to the code written by hand: checks of the
+/// coordinate, and registers saved for the error.
 const CHECKS: usize = 12;
 
-/// The instructions from the start of a function to where it first returns.
+/// Returns the instructions from the start of a function to its first return.
 fn straight<'a>(instructions: &[&'a str]) -> Vec<&'a str> {
     let returns = instructions.iter().position(|line| line.starts_with("ret"));
     instructions[..=returns.expect("a function returns")].to_vec()

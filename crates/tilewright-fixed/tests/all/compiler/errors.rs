@@ -1,9 +1,9 @@
-//! A layout that is not legal is a compile error that says why: for const items and for types also where
-//! nothing is built, for constants that depend on a type where they are.
+//! An illegal layout is a compile error that gives the reason: for const items and for types even in a check, for
+//! constants that depend on a type only in a build.
 
 use super::rustc::Compiler;
 
-/// What follows the head of a program, and what the compiler says to it.
+/// The code after the head of a program, and the compiler's message.
 type Cases = [(&'static str, &'static str)];
 
 const HEAD: &str = "
@@ -95,7 +95,7 @@ const TYPES: &Cases = &[
     ),
 ];
 
-/// What is computed only where a program is built.
+/// Errors that appear only when a program is built.
 const BUILT: &Cases = &[
     (
         "pub struct Tile<const N: u64>;
@@ -158,14 +158,14 @@ fn program(cases: &Cases) -> String {
 }
 
 fn all_said(cases: &Cases, messages: &str) {
-    // `C` is another name of `Int`; which of the two a message shows is the compiler's choice.
+    // `C` is another name of `Int`; the compiler may print either in a message.
     let messages = messages.replace("C<", "Int<");
     for (item, sentence) in cases {
         assert!(messages.contains(sentence), "{item}\nshould say: {sentence}\n{messages}");
     }
 }
 
-/// A check refuses const items, and takes them when they are legal.
+/// Checks that `cargo check` refuses const items, and accepts them when they are legal.
 pub(crate) fn const_items(compiler: &Compiler) {
     let outcome = compiler.check(&program(CONST_ITEMS));
     assert!(!outcome.ok);
@@ -175,14 +175,14 @@ pub(crate) fn const_items(compiler: &Compiler) {
     assert!(outcome.ok && outcome.messages.is_empty(), "{}", outcome.messages);
 }
 
-/// A check refuses types that do not fit.
+/// Checks that `cargo check` refuses types that do not fit.
 pub(crate) fn types(compiler: &Compiler) {
     let outcome = compiler.check(&program(TYPES));
     assert!(!outcome.ok);
     all_said(TYPES, &outcome.messages);
 }
 
-/// A check passes constants that depend on types, a build refuses each.
+/// Checks that `cargo check` accepts constants that depend on types, and a build refuses each.
 pub(crate) fn generic_constants(compiler: &Compiler) {
     let checked = compiler.check(&program(BUILT));
     assert!(checked.ok, "{}", checked.messages);

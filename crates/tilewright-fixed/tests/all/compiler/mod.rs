@@ -1,4 +1,4 @@
-//! What the compiler says to programs over this crate, and the code it makes of them.
+//! The compiler's messages for programs over this crate, and the code that it generates.
 
 mod assembly;
 mod errors;

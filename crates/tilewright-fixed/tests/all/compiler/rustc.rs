@@ -1,5 +1,5 @@
-//! This crate, core below it and small programs over both, given to the compiler alone: core has no dependencies,
-//! so neither cargo nor a network is needed.
+//! Compiles this crate, core and small programs over both with the compiler alone: core has no dependencies, so neither
+//! cargo nor a network is needed.
 
 use std::{
     env, fs,
@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-/// A folder of its own with both crates compiled in it, removed at the end.
+/// A temporary folder with both crates compiled in it, removed at the end.
 pub(crate) struct Compiler {
     folder: PathBuf,
 }
@@ -21,7 +21,7 @@ const CRATES: [[&str; 2]; 2] = [
     [concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs"), "--crate-name=tilewright_fixed"],
 ];
 
-/// What the compiler said, and the assembly it wrote.
+/// The compiler's messages, and the assembly that it wrote.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) ok: bool,
@@ -30,13 +30,12 @@ pub(crate) struct Outcome {
 }
 
 impl Compiler {
-    /// For checks: of the crate only what `cargo check` makes of it.
+    /// For checks: only the metadata of the crates, as by `cargo check`.
     pub(crate) fn for_checks(name: &str) -> Compiler {
         Compiler::new(name, &["--emit=metadata"])
     }
 
-    /// For builds as well: the crate as in a release build, but for its own machine code, which is not
-    /// looked at.
+    /// For builds as well: the crates as in a release build, except for their own machine code, which is not needed.
     pub(crate) fn for_builds(name: &str) -> Compiler {
         Compiler::new(name, &["--emit=link", "-Cdebug-assertions=no", "-Coverflow-checks=no"])
     }
@@ -53,12 +52,12 @@ impl Compiler {
         compiler
     }
 
-    /// What `cargo check` does with this program.
+    /// Compiles a program as `cargo check` does.
     pub(crate) fn check(&self, program: &str) -> Outcome {
         self.program(program, &["--emit=metadata"])
     }
 
-    /// What a release build does with this program.
+    /// Compiles a program as a release build does.
     pub(crate) fn build(&self, program: &str) -> Outcome {
         self.program(program, &["--emit=asm", "-O", "-Cdebuginfo=0"])
     }
@@ -70,7 +69,7 @@ impl Compiler {
         self.compile(source.to_str().unwrap(), &options.concat())
     }
 
-    /// Core is there when it is compiled itself too, which names nothing.
+    /// Core is passed even when core itself is compiled, which does not use it.
     fn compile(&self, source: &str, options: &[&str]) -> Outcome {
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let out = Command::new(rustc)

@@ -1,5 +1,4 @@
-//! The stated cases of sizes, indexing, layout algebra, tiled indexing and moving data, each under its
-//! number.
+//! The stated cases of sizes, indexing, layout algebra, tiled indexing and moving data, each under its number.
 
 mod moves;
 mod orders;
@@ -39,7 +38,7 @@ fn shape(text: &str) -> Shape {
     Shape::parse(text).unwrap()
 }
 
-/// Every index, row-major.
+/// Returns every index, row-major.
 fn indices(dims: &[u64]) -> Vec<Vec<u64>> {
     let rows: Vec<u64> = (0..dims.len() as u64).rev().collect();
     (0..dims.iter().product()).map(|number| multi_index(dims, &rows, number).unwrap()).collect()
@@ -49,7 +48,7 @@ fn number(dims: &[u64], index: &[u64]) -> u64 {
     index.iter().zip(dims).fold(0, |number, (x, dim)| number * dim + x)
 }
 
-/// The row-major number of each element in storage order; `None` is padding.
+/// Returns the row-major number of each element in storage order; `None` is padding.
 fn picture(shape: &ArrayShape) -> Vec<Option<u64>> {
     let (indexer, dims) = (Indexer::of(shape).unwrap(), shape.extents().unwrap());
     (0..indexer.capacity())
@@ -61,7 +60,7 @@ fn picture(shape: &ArrayShape) -> Vec<Option<u64>> {
         .collect()
 }
 
-/// What is in storage when an array numbered row-major is transposed into `output`.
+/// Returns the contents of storage when an array numbered row-major is transposed into `output`.
 fn transposed(dims: &[u64], perm: &[u64], output: &str) -> Vec<Option<u64>> {
     let output = array(output);
     assert_eq!(output.extents().unwrap(), permutation::permute(dims, perm).unwrap());
@@ -177,7 +176,7 @@ const ROWS: [(u32, fn()); 76] = [
     (105, r105),
 ];
 
-/// Cases of moving data, as far as they are about places alone.
+/// Cases of moving data, as far as they concern offsets alone.
 const PLACES: [(u32, fn()); 5] = [(106, r106), (108, r108), (109, r109), (113, r113), (118, r118)];
 
 #[test]

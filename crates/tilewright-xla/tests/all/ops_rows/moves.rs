@@ -1,4 +1,4 @@
-//! Moving data, as far as it is about places alone.
+//! Moving data, as far as it concerns offsets alone.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Places in tiled storage.
+//! Offsets in tiled storage.
 
 use super::*;
 
