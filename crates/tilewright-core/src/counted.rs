@@ -1,4 +1,4 @@
-//! [`Counted`]: a number with its noun, for messages.
+//! [`Counted`]: a number with its noun, for messages. Used by the messages of all crates.
 
 use core::fmt;
 

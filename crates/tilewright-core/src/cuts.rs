@@ -1,4 +1,4 @@
-//! The cuts of one dim: where its digits begin, and the stride of each digit.
+//! The cuts of one dim: where its digits begin, and the stride of each digit. Used by `refine.rs`.
 //!
 //! Law: the offset of `turns` times a cut, below the next cut, is `turns` times the stride at the cut.
 

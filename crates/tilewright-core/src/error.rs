@@ -94,25 +94,26 @@ macro_rules! makers {
 }
 
 makers! {
-    /// A fixed limit of this crate is exceeded: [`MAX_MODES`](crate::MAX_MODES), [`MAX_DEPTH`](crate::MAX_DEPTH),
-    /// [`MAX_STEPS`](crate::MAX_STEPS).
+    /// Creates the error that a fixed limit of this crate is exceeded: [`MAX_MODES`](crate::MAX_MODES),
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH), [`MAX_STEPS`](crate::MAX_STEPS).
     limit => Limit, is_limit, "Coord::new(&[0; 33])";
-    /// A size, offset or capacity leaves 64 bits (invariants I1 to I3 of [`Layout`](crate::Layout)).
+    /// Creates the error that a size, offset or capacity leaves 64 bits (invariants I1 to I3 of
+    /// [`Layout`](crate::Layout)).
     overflow => Overflow, is_overflow, "TensorLayout::row_major(&[1 << 32, 1 << 32])";
-    /// Two values that must agree do not: ranks, profiles, extents.
+    /// Creates the error that two values that must agree do not: ranks, profiles, extents.
     mismatch => Mismatch, is_mismatch, "TensorLayout::row_major(&[2, 3]).unwrap().offset(&[1])";
-    /// A coordinate, index, axis or offset is outside its range.
+    /// Creates the error that a coordinate, index, axis or offset is outside its range.
     out_of_range => OutOfRange, is_out_of_range,
         "TensorLayout::row_major(&[2, 3]).unwrap().offset(&[2, 0])";
-    /// A value that no layout can have: a tile of size 0, an axis named twice.
+    /// Creates the error of a value that no layout can have: a tile of size 0, an axis named twice.
     illegal => Illegal, is_illegal, "TensorLayout::ordered(&[2, 3], &[0, 0])";
-    /// The exact answer was not found within the stated budget.
+    /// Creates the error that the exact answer was not found within the stated budget.
     undecided => Undecided, is_undecided,
         "Layout::parse(\"(999,1000,3):(1000,999,7)\").unwrap().padding_count()";
-    /// The operation is defined, but not for this kind of layout; the message names the kind.
+    /// Creates the error that the operation is defined, but not for this kind of layout; the message names the kind.
     unsupported => Unsupported, is_unsupported,
         "Layout::parse(\"4:1+3\").unwrap().right_inverse()";
-    /// The requested map exists, but no shape and strides describe it.
+    /// Creates the error that the requested map exists, but no shape and strides describe it.
     no_layout => NoLayout, is_no_layout,
         "Layout::parse(\"(6,2):(1,7)\").unwrap().composition(&Layout::parse(\"(3,2):(2,3)\").unwrap())";
 }

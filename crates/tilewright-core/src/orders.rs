@@ -1,4 +1,5 @@
-//! The cheapest order of some extents, for a cost that depends only on the extents at a few positions.
+//! The cheapest order of some extents, for a cost that depends only on the extents at a few positions. Used to find the order of
+//! dims that pads least under XLA's tiles.
 //!
 //! Law: [`Orders::least`] returns the least cost over all permutations of the extents, for any cost that depends only on
 //! the extents at [`Orders::places`]. It tries every choice of extents for these positions; equal extents are one choice.

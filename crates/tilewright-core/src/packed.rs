@@ -1,4 +1,4 @@
-//! The numbers of an error and one more part, a coordinate or a text, in 71 bytes.
+//! The numbers of an error and one more part, a coordinate or a text, in 71 bytes. Used by `error.rs`.
 //!
 //! A number takes one byte for sign and length, followed by its bytes without leading zeros: four numbers of any size
 //! fit. A coordinate is written in Elias gamma code: an integer `x` takes 2⌊log₂(x + 1)⌋ + 1 bits.

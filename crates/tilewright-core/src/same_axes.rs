@@ -1,4 +1,4 @@
-//! The first difference of two strided maps, axis by axis, without boxes or a search.
+//! The first difference of two strided maps, axis by axis, without boxes or a search. Used by `same.rs`.
 //!
 //! Law: with one axis per dim and no swizzle, an offset is the sum of the axes' contributions. Two such maps are the same
 //! iff they begin at the same offset and agree along every axis. The row-major first difference is on the last axis that

@@ -1,4 +1,4 @@
-//! Comparison of two layouts that are linear over bits: whether they are one map, and where they first differ.
+//! Comparison of two layouts that are linear over bits: whether they are one map, and where they first differ. Used by `same.rs`.
 //!
 //! Law: if the strides of a layout add without a carry on all of its coordinates, the offset of a coordinate is the xor of
 //! the offset of 0 and of the changes by each of its bits. Two such maps are therefore equal iff they agree at 0 and at each

@@ -1,4 +1,4 @@
-//! Sentences composed in constants, where formatting is unavailable.
+//! Sentences composed in constants, where formatting is unavailable. Used by the errors, for `expect_const!`.
 //!
 //! Law: the text equals that of `Display` (tested on the errors of all kinds), up to the capacity of a [`Text`].
 

@@ -1,4 +1,4 @@
-//! Samples a few thousand coordinates for one at which two layouts differ.
+//! Samples a few thousand coordinates for one at which two layouts differ. Used by `same.rs`.
 //!
 //! Law: a result is a difference; no result proves nothing. Layouts that are cut differently mostly differ at most of
 //! their coordinates. Sampling coordinates of every magnitude therefore saves the search, or ends it where it would not

@@ -3,7 +3,8 @@
 /// The most names in one suggestion.
 const MOST: usize = 4;
 
-/// Returns the candidates nearest to `text`, best first. The distance counts edits and ignores case.
+/// Returns the at most four candidates nearest to `text`, best first; none if `text` is longer than 64 bytes. The
+/// distance counts edits and ignores case.
 ///
 /// - If the nearest candidate differs in case alone, only such candidates are returned.
 /// - Otherwise the nearest may be a third of the letters of `text` away, at least one. Candidates up to one edit

@@ -1,4 +1,5 @@
-//! Builders of nested values: brackets and leaves in the order of the text, and flat chains of modes.
+//! Builders of nested values: brackets and leaves in the order of the text, and flat chains of modes. The operations of the
+//! algebra write their results with them.
 //!
 //! Laws: [`Builder::layout`] has the brackets and leaves that the builder received, in order; the layout of a [`Chain`]
 //! is the coalesced concatenation of the modes that were pushed.

@@ -7,10 +7,10 @@
 //! nothing is coalesced.
 //!
 //! Defined where these laws hold. For `upcast`, strides divide n or are divisible by it, and likewise extents (a partial
-//! group could not be filled by other elements); strides and extents below n must not add up to n. A mode of extent 1 has no
-//! effective stride. `downcast` needs a leaf of stride ±1: the parts of elements that are further apart would need a leaf
-//! that does not exist. A swizzle is converted if n is a power of two; for `upcast`, 2^base of the swizzle
-//! must be at least n.
+//! group could not be filled by other elements); the offsets inside a group must not add up to n or more. The stride of a
+//! mode of extent 1 has no effect. `downcast` needs a leaf of stride ±1: the parts of elements that are further apart would
+//! need a leaf that does not exist. A swizzle is converted if n is a power of two; for `upcast`, 2^base of the swizzle must
+//! be at least n.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 

@@ -1,5 +1,6 @@
-//! The left inverse by digits of the offsets. Every layout over the offsets 0 … span − 1 splits them into digits at
-//! 1 | p₁ | p₂ | …, and its strides are unknowns in linear equations, one for each offset that has an index.
+//! The left inverse by digits of the offsets. Every layout over the offsets 0 … span − 1 splits them into digits at 1 | p₁ | p₂ |
+//! …, and its strides are unknowns in linear equations, one for each offset that has an index. Used by `left_inverse` if the
+//! strides are not a chain of divisors.
 //!
 //! Law: the result R has `R(L(i)) = i` for all i, and is `None` only if no layout has that. With the cuts up to p given,
 //! offsets below the next cut p·r have the same digits for every r that includes them. Equations are therefore added in the

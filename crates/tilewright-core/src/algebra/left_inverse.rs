@@ -53,7 +53,7 @@ impl LeftInverse {
     /// Creates the left inverse of `layout`.
     ///
     /// # Errors
-    /// [illegal](Error::is_illegal) if two indices share an offset (other than by stride 0), or if there is no index;
+    /// [illegal](Error::is_illegal) if two indices share an offset (other than by stride 0), or if the layout is empty;
     /// [unsupported](Error::is_unsupported) if no layout is the inverse; [undecided](Error::is_undecided) if injectivity is
     /// undecided, if modes that are not a chain reach over [`SEARCH_BITS`](crate::SEARCH_BITS) offsets, or if the search for
     /// digits exceeds its budget.

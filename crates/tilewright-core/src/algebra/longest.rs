@@ -1,4 +1,4 @@
-//! The longest right inverse if modes overlap: grown mode by mode, with every step and every extent.
+//! The longest right inverse if modes overlap: grown mode by mode, with every step and every extent. Used by `right_inverse`.
 //!
 //! Law: the result R has `L(R(i)) = i`, and no layout R of more coordinates has that. A step of R at size p is an index of
 //! offset p less R(0), an index of offset 0; an extent e is possible if all e·p indices have the offsets 0, 1, 2 … The

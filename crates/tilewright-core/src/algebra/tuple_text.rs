@@ -1,4 +1,4 @@
-//! The text of tuples and slicers: `((1,0),(1,_))`, `(3,)`, `7`.
+//! The text of tuples and slicers: `((1,0),(1,_))`, `(3,)`, `7`. Read by `IntTuple::parse` and `Slicer::parse`.
 //!
 //! ```text
 //! tuple := item | '(' [ tuple { ',' tuple } [ ',' ] ] ')'

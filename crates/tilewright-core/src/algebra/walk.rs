@@ -1,4 +1,5 @@
-//! Iteration over a profile without recursion: nodes by path, and two profiles together.
+//! Iteration over a profile without recursion: nodes by path, and two profiles together. The operations of the algebra that
+//! follow brackets use it.
 //!
 //! Law: [`Walk`] returns the brackets and leaves of a profile in the order of its text; a [`Node`] at a path is the
 //! sub-tuple at that position of the text.

@@ -76,8 +76,8 @@ impl LinearLayout {
         Ok(all)
     }
 
-    /// Converts to a layout of strides, from an axis per input dim to the output as one index, its first dim fastest. A
-    /// single input dim becomes a layout without the outer bracket.
+    /// Converts to a layout of strides, from an axis per input dim to the output as one index, its first dim fastest.
+    /// The modes of a single input dim become axes of their own.
     ///
     /// # Errors
     /// [no layout](Error::is_no_layout) if there is none, with the two bits that share an output bit and the coordinate

@@ -1,4 +1,4 @@
-//! Equations between linear layouts, by elimination.
+//! Equations between linear layouts, by elimination. `Solver` also serves swizzles and inverses.
 //!
 //! Law: `C = A.invert_and_compose(B)` is the C with `B(C(x)) = A(x)` in which every value, as an index, is the smallest
 //! solution.

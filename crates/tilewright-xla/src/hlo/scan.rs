@@ -1,4 +1,4 @@
-//! A cursor over a module's text that skips what is not read, with brackets balanced.
+//! A cursor over a module's text that skips what is not read, with brackets balanced. Used by `text.rs`.
 //!
 //! Law: `at` is between two characters, because the cursor stops only before or after an ASCII byte, or at the end.
 

@@ -1,4 +1,4 @@
-//! Shares equal shapes of a module: a large module has many instructions and few shapes.
+//! Shares equal shapes of a module: a large module has many instructions and few shapes. Used by both readers of modules.
 
 use std::{collections::HashSet, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Counts the messages in a module's bytes before any of them is created.
+//! Counts the messages in a module's bytes before any of them is created. Used by `proto.rs`.
 //!
 //! An empty message takes two bytes of a proto and about a hundred in memory. Counting first refuses a hostile file
 //! before it fills the memory.

@@ -1,4 +1,4 @@
-//! The tokens of proto text: names, integers, strings and punctuation; `#` begins a comment.
+//! The tokens of proto text: names, integers, strings and punctuation; `#` begins a comment. Used by `text_read.rs`.
 
 use tilewright_core::ParseError;
 

@@ -1,4 +1,4 @@
-//! The names of enum numbers in proto text.
+//! The names of enum numbers in proto text. Used by the reader and the printer.
 
 use crate::PrimitiveType;
 

@@ -1,4 +1,4 @@
-//! The digits of a map: its modes, limited to the extents.
+//! The digits of a map: its modes, limited to the extents. Used by `raise.rs`.
 
 use tilewright_core::{Error, Mode, TensorLayout};
 

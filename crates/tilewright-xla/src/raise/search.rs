@@ -1,4 +1,4 @@
-//! Finds tiles that put given digits into their storage order.
+//! Finds tiles that put given digits into their storage order. Used by `raise.rs`.
 //!
 //! The working dims of XLA's walk are simulated as pieces: runs of digits of one dim. A tile moves the top digits of some
 //! pieces to the left and leaves the rest to the right, in the same order. Each round takes the longest list of the next

@@ -1,4 +1,4 @@
-//! Two arrays of one size as functions of the same coordinates, so that they can be compared.
+//! Two arrays of one size as functions of the same coordinates, so that they can be compared. Used by `reshape.rs`.
 //!
 //! The row-major order of the elements is cut into factors of which the dims of both sides are products. Where the dims of
 //! the two sides do not divide, their common product is one factor, which each side splits on its own. Both become steps

@@ -1,4 +1,4 @@
-//! Changes of tiles that keep their meaning when a dim is inserted or removed.
+//! Changes of tiles that keep their meaning when a dim is inserted or removed. Used by `insert.rs` and `delete.rs`.
 //!
 //! Laws: when a dim of extent 1 is inserted or removed, every element keeps its offset. A dim inserted minor to all others
 //! is the fastest: each element becomes that many neighbours. A dim inserted elsewhere is outside the tiles that would cover
