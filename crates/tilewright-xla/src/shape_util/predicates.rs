@@ -81,7 +81,7 @@ impl ArrayShape {
         self.dims.iter().all(|&dim| extent(dim) == Some(1))
     }
 
-    /// Returns whether some dim is 0, so that there are no elements.
+    /// Returns whether some dim is 0, so that the array is empty.
     ///
     /// ```
     /// use tilewright_xla::ArrayShape;

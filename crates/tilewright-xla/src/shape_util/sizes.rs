@@ -158,7 +158,7 @@ impl ArrayShape {
         bytes_of(self.last_offset()?.map_or(0, |last| last + 1), self.element_bits()?)
     }
 
-    /// Returns the largest offset of an element; `None` if there are no elements. The last index may have a smaller
+    /// Returns the largest offset of an element; `None` if the array is empty. The last index may have a smaller
     /// offset.
     ///
     /// # Errors

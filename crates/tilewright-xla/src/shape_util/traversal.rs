@@ -12,7 +12,7 @@ use crate::{
 /// Calls `visit` with each index `base ≤ i < base + count`, in steps of `step`, the most minor dim fastest, until it
 /// breaks. A count of 0 keeps a dim at its base; an empty array has no indices.
 ///
-/// There is no parallel form: split the most major dim and call this for each part.
+/// To run in parallel, split the most major dim and call this for each part.
 ///
 /// # Errors
 /// [mismatch](Error::is_mismatch) for lists of another length than the dims; [illegal](Error::is_illegal) for an order
