@@ -1,4 +1,4 @@
-//! What formats share whose files hold one array without a name: `.npy` and raw bytes.
+//! Opens files that hold one array without a name: shared by `.npy` and raw bytes.
 
 use std::collections::HashMap;
 
@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// What files of one array are converted to.
+/// The possible results for a file of one array, for messages.
 pub(super) const BECOMES: &str = ".npy, raw:PATH or a .safetensors file";
 
-/// What a file says of its array.
+/// The array as the file's header describes it.
 pub(super) struct Stored {
     pub(super) dtype: String,
     pub(super) shape: Vec<u64>,
@@ -36,14 +36,14 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// The whole of a file without a header.
+    /// Returns the description of a file without a header: all of its bytes.
     pub(super) fn bytes(len: u64) -> Stored {
         Stored { dtype: String::new(), shape: vec![len], at: 0, len }
     }
 }
 
-/// How an array of `len` bytes lies by what is noted beside its file, which stores it as `is_stored` says;
-/// `order` is that of the file's elements.
+/// Reads the note beside a file of one array. The array has `len` bytes, `is_stored` checks that the file stores it in that form,
+/// and `order` is the byte order of the file's elements.
 pub(super) fn noted(
     source: &Source,
     texts: &Texts,
@@ -61,7 +61,8 @@ pub(super) fn noted(
     Ok(Some(noted))
 }
 
-/// How an array is read: as the caller says, which does not contradict its note, else as is noted, else as `plain` says.
+/// Returns the array as it is read: by the caller's layout, which must not contradict the note, else by the note, else by
+/// `plain`.
 pub(super) fn held(
     source: &Source,
     noted: Option<Noted>,
@@ -78,7 +79,7 @@ pub(super) fn held(
     Ok((held, Some(Recorded { data })))
 }
 
-/// A file of one array.
+/// Returns an opened file with its one array.
 pub(super) fn opened(
     source: Source,
     container: Box<dyn Container>,

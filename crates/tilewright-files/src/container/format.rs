@@ -16,83 +16,83 @@ use crate::{
     open::{source::Source, tensor::Piece},
 };
 
-/// What makes a new file that says these texts, by their keys, beside its tensors.
+/// Makes a container for a new file that has these key and text pairs in its metadata.
 type Create = fn(Vec<(String, String)>) -> Box<dyn Container>;
 
-/// A format of files.
+/// A file format.
 pub(crate) struct Format {
-    /// What [`Input::format`](crate::Input::format) says.
+    /// The name that [`Input::format`](crate::Input::format) returns.
     pub(crate) name: &'static str,
-    /// A file of it in messages: `.npy`, `raw:PATH`.
+    /// The form of a file's name in messages: `.npy`, `raw:PATH`.
     pub(crate) shown: &'static str,
-    /// What a file of it is converted to, in words.
+    /// The possible results for a file of the format, for messages.
     pub(crate) becomes: &'static str,
-    /// What names it before a path, whatever the path's own end says.
+    /// The prefix that selects the format before a path, whatever the path's extension is.
     pub(crate) prefix: Option<&'static str>,
-    /// How names of its files end, letters in either case.
+    /// The ending of the names of its files, in either case of letters.
     pub(crate) ending: Option<&'static str>,
-    /// Whether the first 64 bytes of a file of this length are those of the format.
+    /// Returns true if these are the first 64 bytes of a file of the format that has this length.
     pub(crate) recognises: fn(&[u8], u64) -> bool,
-    /// Whether a result is several files, of which the named one comes last and names the others.
+    /// True if a result has several files. The named file is written last and names the others.
     pub(crate) several: bool,
     /// True if a file may be one of several parts. Opening any part reads all of them.
     pub(crate) splits: bool,
-    /// Whether the files say the order of an element's bytes.
+    /// True if the files record the byte order of elements.
     pub(crate) orders: bool,
-    /// Whether metadata may say that a name stands for the tensor of another.
+    /// True if metadata may state that a name stands for the tensor of another name.
     pub(crate) ties: bool,
     /// Opens a file.
     pub(crate) open: fn(Opening<'_>) -> Result<Opened, Error>,
-    /// A new file that says this beside its tensors: what arrays in memory become. `None` for formats that are
-    /// written only from files of theirs.
+    /// Makes a new file with this metadata, for arrays in memory. `None` for formats that are written only from files of the same
+    /// format.
     pub(crate) create: Option<Create>,
-    /// Whether one array of a file of another format can become a file of this one.
+    /// True if one array of a file of another format can become a file of this format.
     pub(crate) alone: bool,
-    /// For formats of one array without a name.
+    /// Functions of formats that hold one array without a name.
     pub(crate) array: Option<OneArray>,
     /// The prefix of metadata keys that describe a model without a `config.json`.
     pub(crate) describes: Option<&'static str>,
 }
 
-/// What a format of one array without a name has besides.
+/// Functions of a format that holds one array without a name.
 pub(crate) struct OneArray {
-    /// Whether a file says itself how the result of a job lies; else that is noted beside it. The text is
-    /// that of the element type in the input.
+    /// Returns true if a file itself records the layout of a job's result; otherwise the note beside it records the layout. The
+    /// text is that of the element type in the input.
     pub(crate) says: fn(&str, &Held) -> bool,
-    /// Opens a result, which may not say itself how its array lies.
+    /// Opens a result, which may not record the layout of its array.
     pub(crate) result: fn(Source, Expected<'_>) -> Result<Result<Opened, String>, Error>,
 }
 
-/// How an array must lie in a result that cannot say it.
+/// The expected layout of an array in a result that cannot record it.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
     /// The array of the original.
     pub(crate) tensor: &'a Tensor,
-    /// What it is read as.
+    /// The layout with which the original is read.
     pub(crate) from: &'a Held,
-    /// How it must lie, where that was asked.
+    /// The requested layout of the result, if any.
     pub(crate) to: Option<&'a Held>,
-    /// What is noted beside the result.
+    /// The texts of the note beside the result.
     pub(crate) note: &'a Texts,
 }
 
-/// What a file is opened with.
+/// The arguments of opening a file.
 pub(crate) struct Opening<'a> {
     pub(crate) source: Source,
     pub(crate) reading: &'a Reading,
-    /// Who may stop it, where all bytes of the file are read.
+    /// Can cancel an opening that reads all bytes of the file.
     pub(crate) watch: &'a dyn Watch,
-    /// What is noted beside the file.
+    /// The texts of the note beside the file.
     pub(crate) note: &'a Texts,
-    /// The path of a file beside this one by its name; `None` for what lies in no folder.
+    /// Returns the path of the file with this name in the same folder; `None` if the input is not in a folder.
     pub(crate) beside: Option<&'a dyn Fn(&str) -> PathBuf>,
 }
 
-/// What an opened file holds.
+/// An opened file with its tensors.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) container: Box<dyn Container>,
-    /// The file that names the others, and holds no tensors.
+    /// The index file, which names the others and holds no tensors.
     pub(crate) index: Option<Source>,
     /// The files that hold tensors.
     pub(crate) files: Vec<Member>,
@@ -102,35 +102,38 @@ pub(crate) struct Opened {
 /// One file that holds tensors.
 #[derive(Debug)]
 pub(crate) struct Member {
-    /// The name by which an index names the file; empty where nothing does.
+    /// The name of the file in an index; empty if no index names it.
     pub(crate) name: String,
     pub(crate) source: Source,
 }
 
 impl Member {
-    /// A file that no other names.
+    /// Returns a file that no index names.
     pub(crate) fn alone(source: Source) -> Member {
         Member { name: String::new(), source }
     }
 }
 
-/// What an opened file is, apart from its tensors.
+/// The part of an opened file that depends on its format: everything except the tensors.
 pub(crate) trait Container: fmt::Debug + Send + Sync {
     fn format(&self) -> &'static Format;
 
-    /// The files of a result of this format at `path`; the last is `path` itself.
+    /// Plans the files of a result of this format at `path`; the last one is `path` itself.
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error>;
 
-    /// An error if the bytes of tensors are not those that the file's checksums were made of.
+    /// Checks the file's checksums.
+    ///
+    /// # Errors
+    /// The bytes of the tensors do not have these checksums.
     fn check(&self, _opened: &Opened, _watch: &dyn Watch) -> Result<(), Error> {
         Ok(())
     }
 
-    /// A new file, or several, of this format for other tensors: it says what this one says beside its own tensors,
-    /// and these pairs. `None` for formats that keep nothing but one array, or checksums of what they hold.
+    /// Returns a container for new files of this format with other tensors. It keeps this file's metadata that do not describe
+    /// tensors, and adds the given pairs. `None` for formats that hold only one array, or checksums of their content.
     ///
     /// # Errors
-    /// What it says beside its own tensors contradicts the others, and is not to be trusted.
+    /// The metadata contradict the new tensors and must not be copied.
     fn renewed(
         &self,
         opened: &Opened,
@@ -140,17 +143,17 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// What the file says beside its tensors, as key and text.
+    /// Returns the metadata of the file as key and text.
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
         Box::new(std::iter::empty())
     }
 
-    /// What the metadata say of the model, as keys with values, where they say that at all.
+    /// Returns the keys and values of a model's configuration that the metadata contain.
     fn config(&self) -> serde_json::Map<String, serde_json::Value> {
         serde_json::Map::new()
     }
 
-    /// What a result must say as its original does, beside tensors and notes of their layouts.
+    /// Returns the facts that a result must have in common with its original, apart from tensors and notes of their layouts.
     fn facts(&self, _opened: &Opened) -> Vec<Fact> {
         Vec::new()
     }
@@ -160,7 +163,7 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What is not as a user may expect, in sentences without an end.
+    /// Returns warnings about the file that a user may not expect, as sentences without a full stop.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
@@ -170,50 +173,50 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The text of the index for tensors of `total` bytes in files of other names, where there is one.
+    /// Returns the text of the index for tensors of `total` bytes in files with other names, if the format has an index.
     fn index(&self, _total: u64, _names: &HashMap<&str, &str>) -> Option<String> {
         None
     }
 }
 
-/// What a new file says that its model does not.
+/// The description of a new file that is made from the metadata of a model.
 pub(crate) struct Beside<'a> {
-    /// What is said beside the tensors, by its keys.
+    /// The metadata pairs to add.
     pub(crate) pairs: &'a [(String, String)],
-    /// Its tensors, each with the file that holds it.
+    /// The tensors of the new file, each with the number of the file that holds it.
     pub(crate) tensors: &'a [Tensor],
     /// The names of the files.
     pub(crate) files: &'a [String],
-    /// What the model may say of the model whose tensors these are.
+    /// The conditions on what the model's metadata may state about the model with the new tensors.
     pub(crate) result: &'a Conditions,
-    /// The sizes of the model that has these tensors, under the keys of `config.json`.
+    /// The sizes of the model that has the new tensors, under the keys of `config.json`.
     pub(crate) config: &'a serde_json::Value,
     /// True if the metadata come from the input itself.
     pub(crate) own: bool,
-    /// Whether what the model says of tensors is not compared with these.
+    /// True if the model's metadata about tensors are not compared with the new tensors.
     pub(crate) trusted: bool,
 }
 
-/// One thing that a file says beside its tensors.
+/// One fact that a file states in addition to its tensors.
 pub(crate) struct Fact {
-    /// What it is about: ``metadata "format"``.
+    /// The subject of the fact: ``metadata "format"``.
     pub(crate) about: String,
-    /// What is compared.
+    /// The bytes that are compared.
     pub(crate) exact: Vec<u8>,
-    /// The same for a message.
+    /// The value as a message shows it.
     pub(crate) said: String,
-    /// The tensor with whose own layout it may go: a note that meant nothing is replaced by that of a result.
+    /// The tensor whose layout the fact may disappear with: a note without meaning is replaced by the note of a result.
     pub(crate) goes_with: Option<String>,
 }
 
 impl Opened {
-    /// The file that holds a piece.
+    /// Returns the file that holds a piece.
     fn file(&self, path: &Path, tensor: &Tensor, piece: &Piece) -> Result<&Source, Error> {
         let missing = || Error::corrupt(path, format!("no file holds {:?}", tensor.name));
         self.files.get(piece.file).map(|file| &file.source).ok_or_else(missing)
     }
 
-    /// Where the bytes of a tensor begin; `path` is that of the input.
+    /// Returns the file and the position of a tensor's first byte; `path` is the path of the input.
     pub(crate) fn place(&self, path: &Path, tensor: &Tensor) -> Result<(&Source, u64), Error> {
         match tensor.pieces.as_slice() {
             [piece] => Ok((self.file(path, tensor, piece)?, piece.at)),
@@ -226,20 +229,20 @@ impl Opened {
         }
     }
 
-    /// The tensors of one of the files.
+    /// Iterates over the tensors of one of the files.
     pub(crate) fn tensors_of(&self, file: usize) -> impl Iterator<Item = &Tensor> {
         self.tensors.iter().filter(move |tensor| tensor.file() == Some(file))
     }
 }
 
 impl Format {
-    /// Whether a file of this format can become one of another: where it is one array, or one is taken from it.
+    /// Returns whether a file of this format can be converted to the other: the formats are equal, or one array is converted.
     pub(crate) fn can_become(&self, other: &Format) -> bool {
         let one = self.array.is_some() || other.array.is_some();
         self == other || other.alone && one
     }
 
-    /// Whether files say the dims and types of their tensors, so that nothing else needs to.
+    /// Returns whether files record the dims and types of their tensors, so that the caller does not have to give them.
     pub(crate) fn says_all(&self) -> bool {
         self.array.is_none()
     }

@@ -1,9 +1,9 @@
-//! Formats of files: the seam between a format and everything that is done with tensors.
+//! File formats, and the interface between a format and the code that works on tensors.
 //!
-//! A format is a [`Format`] in a file or folder of its own, and a line in [`FORMATS`]. It says how files of
-//! it are named and recognised, opens one as [`Opened`] (which tensors it holds, each with its layout and
-//! the pieces of files that hold its bytes), and plans the files of a result as [`target::Target`]s: bytes and
-//! tensors in order. Conversion, verification, the commit of files and the bound on memory know no format.
+//! A format is a [`Format`] in a file or folder of its own, and a line in [`FORMATS`]. It states how its files are named and
+//! recognised. It opens a file as [`Opened`]: its tensors, each with its layout and the pieces of files that hold its bytes. It
+//! plans the files of a result as [`target::Target`]s: bytes and tensors in order. Conversion, verification, the commit of files
+//! and the memory bound do not depend on any format.
 
 mod array;
 mod format;
@@ -30,7 +30,7 @@ use crate::{
     open::{foreign, source::Source},
 };
 
-/// Every format. Where several recognise the first bytes of a file, the first of them opens it.
+/// All formats. If several recognise the first bytes of a file, the first of them opens it.
 pub(crate) const FORMATS: &[&Format] = &[
     &safetensors::FORMAT,
     &npy::FORMAT,
@@ -40,12 +40,12 @@ pub(crate) const FORMATS: &[&Format] = &[
     &raw::FORMAT,
 ];
 
-/// The format that names its files so, before the path.
+/// Returns the format with this prefix before the path.
 pub(crate) fn by_prefix(path: &Path) -> Option<(&'static Format, PathBuf)> {
     FORMATS.iter().find_map(|format| Some((*format, behind(path, format.prefix?)?)))
 }
 
-/// The format whose files' names end so.
+/// Returns the format whose files have this ending.
 pub(crate) fn by_ending(path: &Path) -> Option<&'static Format> {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let ends = |end: &str| {
@@ -56,7 +56,7 @@ pub(crate) fn by_ending(path: &Path) -> Option<&'static Format> {
     FORMATS.iter().copied().find(|format| format.ending.is_some_and(ends))
 }
 
-/// The format that recognises the first bytes of a file.
+/// Returns the format that recognises the first bytes of a file.
 pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
     foreign::check_file(source.path())?;
     let (head, len) = (source.head(64)?, source.len());
@@ -71,12 +71,12 @@ pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
     })
 }
 
-/// What a file of one array is noted to hold, as keys and texts.
+/// Returns the note of a file of one array, as keys and texts.
 pub(crate) fn noted(job: &Job) -> Texts {
     notes::under(array::NAME, job).into_iter().collect()
 }
 
-/// The same with the fingerprint that was summed meanwhile.
+/// Returns the note with the fingerprint that was computed during the conversion.
 pub(crate) fn noted_with(noted: &Texts, data: Option<&Fingerprint>) -> Texts {
     let mut texts = noted.clone();
     let text = texts.get_mut(&format!("{}{}", notes::DATA_KEY, array::NAME));
@@ -86,7 +86,7 @@ pub(crate) fn noted_with(noted: &Texts, data: Option<&Fingerprint>) -> Texts {
     texts
 }
 
-/// The path behind a prefix, which may be no UTF-8.
+/// Returns the path after a prefix, which may not be UTF-8.
 #[cfg(unix)]
 fn behind(path: &Path, prefix: &str) -> Option<PathBuf> {
     use std::{ffi::OsStr, os::unix::ffi::OsStrExt};

@@ -1,5 +1,5 @@
-//! What metadata keeps of tensors whose layout the format itself cannot say: a SPEC under the tensor's name,
-//! what padding is promised to hold, and the fingerprint of the data. A conversion back needs nothing but the first.
+//! Notes in metadata about tensors whose layout the format itself cannot record: a SPEC under the tensor's name, the promised
+//! value of the padding, and the fingerprint of the data. A conversion back needs only the SPEC.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,37 +19,40 @@ use crate::{
     },
 };
 
-/// Under this prefix and its name, metadata keeps what a tensor's padding is promised to hold.
+/// Prefix of the metadata key under which the promised value of a tensor's padding is recorded; the tensor's name follows.
 pub(super) const FILL_KEY: &str = "tilewright.fill.";
 
-/// Under this prefix and its name, metadata keeps the fingerprint of a tensor's data.
+/// Prefix of the metadata key under which the fingerprint of a tensor's data is recorded; the tensor's name follows.
 pub(super) const DATA_KEY: &str = "tilewright.data.";
 
-/// What is noted of a tensor.
+/// The texts of the note of one tensor.
 pub(super) struct Note<'a> {
     layout: &'a str,
     fill: Option<&'a str>,
     data: Option<&'a str>,
 }
 
-/// What a note says, read.
+/// The values of a note.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
     pub(crate) held: Held,
-    /// The fingerprint of the data, where it is recorded.
+    /// The recorded fingerprint of the data.
     pub(crate) data: Option<Fingerprint>,
 }
 
-/// What metadata notes of the tensor of this name.
+/// Returns the note of the tensor with this name.
 pub(super) fn of<'a>(known: &HashMap<&str, &'a str>, name: &str) -> Option<Note<'a>> {
     let noted = |prefix: &str| known.get(format!("{prefix}{name}").as_str()).copied();
     Some(Note { layout: noted(LAYOUT_KEY)?, fill: noted(FILL_KEY), data: noted(DATA_KEY) })
 }
 
 impl Note<'_> {
-    /// The layout and the fingerprint, if the layout can be that of a tensor of `len` bytes which the file stores as `is_stored` says;
-    /// the error ends a sentence that begins with the metadata's key. `order` is what the file says itself
-    /// of the order of an element's bytes, where files of its format can.
+    /// Returns the layout and the fingerprint. The layout must fit a tensor of `len` bytes, and `is_stored` checks that the file
+    /// stores it in that form. `order` is the byte order of elements that the file records, `None` if its format cannot record
+    /// one.
+    ///
+    /// # Errors
+    /// A text that ends a sentence which begins with the metadata's key.
     pub(super) fn read(
         &self,
         len: u64,
@@ -59,7 +62,7 @@ impl Note<'_> {
         let text = names::clipped(self.layout);
         let spec =
             Spec::parse_built_in(self.layout).map_err(|error| format!(" is {text:?}: {error}"))?;
-        // A list is no longer than what it lists: a short header does not take much memory.
+        // A list is not longer than the layout it is for, so a short header does not take much memory.
         let (entries, most) = (spec.table_entries(), len.saturating_mul(8).saturating_add(4096));
         if entries > most {
             return Err(format!(" is {text:?}: index tables of {entries} entries for {len} bytes"));
@@ -98,7 +101,7 @@ impl Note<'_> {
         Ok(Noted { held, data })
     }
 
-    /// What padding holds, of what the layout and the note say of it.
+    /// Returns the value of the padding, from the layout and the note.
     fn fill(&self, text: &str, own: Fill) -> Result<Fill, String> {
         let Some(noted) = self.fill else { return Ok(own) };
         let fill = dtype::fill_of(noted).ok_or_else(|| {
@@ -112,8 +115,8 @@ impl Note<'_> {
     }
 }
 
-/// The layout of a note that leaves the width of packed elements to its format's name, as notes did before
-/// names implied it: where the tensor has the length of elements in whole bytes, they are in whole bytes.
+/// Returns the layout of a note in which the format's name implies the width of packed elements. In older notes the name did not
+/// imply it: if the tensor has the length of elements in whole bytes, the elements are in whole bytes.
 fn as_written(spec: &Spec, named: Named, len: u64) -> Named {
     let implied = spec.packed_by_name(None, None);
     let whole = named.dtype().and_then(|dtype| dtype.storage_bits());
@@ -134,7 +137,8 @@ fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
     Err(format!("stores {capacity} elements of {bits} bits, the file has {len} bytes of them"))
 }
 
-/// Every element has a place of its own in the bytes: else a small file would grow without bound when it is converted.
+/// Checks that every element has a place of its own in the bytes; otherwise a small file could grow without bound in a
+/// conversion.
 fn check_map(held: &Held) -> Result<(), String> {
     let layout = held.layout();
     if let Some((low, _)) = layout.layout().bounds()
@@ -143,25 +147,25 @@ fn check_map(held: &Held) -> Result<(), String> {
         return Err(format!("reaches down to offset {low}, before its bytes begin"));
     }
     let crowded = layout.size() > layout.capacity();
-    // Where it is not decided, at least the elements are not more than the places.
+    // If injectivity is not decided, there are at least not more elements than places.
     if crowded || layout.injective().is_ok_and(|injective| !injective) {
         return Err("puts two elements in one place, as no conversion does".into());
     }
     Ok(())
 }
 
-/// The keys under which anything is noted of the tensor of this name.
+/// Returns the keys of the note of the tensor with this name.
 pub(super) fn keys(name: &str) -> [String; 3] {
     [LAYOUT_KEY, FILL_KEY, DATA_KEY].map(|prefix| format!("{prefix}{name}"))
 }
 
-/// What is noted of the result of a job, as keys and texts; of data that are summed while they pass, [`record::NONE`]
-/// stands for the fingerprint.
+/// Returns the note of a job's result, as keys and texts. If the data are summed during the conversion, [`record::NONE`] is the
+/// placeholder for the fingerprint.
 pub(super) fn of_job(job: &Job) -> Vec<(String, String)> {
     under(&job.name, job)
 }
 
-/// The same under a name of the tensor.
+/// Returns the note of a job's result under another name of the tensor.
 pub(super) fn under(name: &str, job: &Job) -> Vec<(String, String)> {
     let ([layout, fill, data], to) = (keys(name), &job.to.named);
     let promised = to.fill().is_promised().then(|| (fill, dtype::fill_text(to.fill())));
@@ -173,8 +177,8 @@ pub(super) fn under(name: &str, job: &Job) -> Vec<(String, String)> {
     [(layout, job.to.spec())].into_iter().chain(promised).chain(recorded).collect()
 }
 
-/// The bytes of a text in which [`record::NONE`] stands at these places for the fingerprints of jobs of these numbers,
-/// as sections.
+/// Returns the bytes of a text as sections. At each of the places, given as position and job number, the text has the placeholder
+/// [`record::NONE`] for the fingerprint of that job.
 pub(super) fn sections(text: &[u8], places: &[(usize, usize)]) -> Vec<Section> {
     let (mut sections, mut from) = (Vec::new(), 0);
     for &(at, number) in places {
@@ -186,8 +190,8 @@ pub(super) fn sections(text: &[u8], places: &[(usize, usize)]) -> Vec<Section> {
     sections
 }
 
-/// Where in a JSON text the fingerprints of jobs stand: `summed` are the names and numbers of those, and the keys of
-/// an object stand in the order of their bytes.
+/// Returns the places of the jobs' fingerprints in a JSON text. `summed` has the names and numbers of these jobs; the keys of an
+/// object are sorted by their bytes.
 pub(super) fn places<'a>(
     text: &str,
     summed: impl Iterator<Item = (&'a str, usize)>,
@@ -197,7 +201,7 @@ pub(super) fn places<'a>(
     summed.sort();
     let (mut places, mut from) = (Vec::new(), 0);
     for (key, number) in summed {
-        // A quote within a text stands behind a backslash: only a key with this value looks so.
+        // A quote within a text follows a backslash, so only a key with this value matches.
         let pair = format!("{}:\"{}\"", serde_json::Value::from(key), record::NONE);
         let Some(found) = text.get(from..).and_then(|rest| rest.find(&pair)) else { continue };
         from += found + pair.len();
@@ -206,19 +210,19 @@ pub(super) fn places<'a>(
     places
 }
 
-/// What a key of metadata is to a conversion.
+/// The role of a metadata key in a conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It says something else, or something of a tensor that is not there: results keep it.
+    /// Not a note, or a note of a tensor that is not in the file: results keep it.
     Other,
-    /// A note of a tensor, which has its layout.
+    /// Part of the note of a tensor with a layout.
     Note,
-    /// A fill or a fingerprint of a tensor without a layout, which means nothing: the note of a result takes its place.
+    /// The fill or the fingerprint of a tensor without a layout, which has no meaning: the note of a result replaces it.
     Stray,
 }
 
 impl Role {
-    /// That of a key among those of a file with these tensors.
+    /// Returns the role of a key; `tensors` are the tensors of its file, `known` all of its keys.
     pub(super) fn of(key: &str, tensors: &HashSet<&str>, known: &HashSet<&str>) -> Role {
         match about(key).filter(|name| tensors.contains(name)) {
             None => Role::Other,
@@ -227,12 +231,12 @@ impl Role {
         }
     }
 
-    /// The tensor with whose own layout what stands under a key goes.
+    /// Returns the tensor whose layout the value of this key may disappear with.
     pub(super) fn goes_with(self, key: &str) -> Option<String> {
         about(key).filter(|_| self == Role::Stray).map(str::to_owned)
     }
 
-    /// Whether a result keeps what stands under a key, where these tensors are not as they were.
+    /// Returns whether a result keeps a key; the tensors `moved` change their layout or type.
     pub(super) fn stays(self, key: &str, moved: &HashSet<&str>) -> bool {
         match self {
             Role::Other => true,
@@ -242,24 +246,24 @@ impl Role {
     }
 }
 
-/// The tensor that a key of a note is about.
+/// Returns the tensor that a key of a note is about.
 pub(crate) fn about(key: &str) -> Option<&str> {
     [LAYOUT_KEY, FILL_KEY, DATA_KEY].iter().find_map(|prefix| key.strip_prefix(prefix))
 }
 
-/// The tensor whose data a key of metadata records.
+/// Returns the tensor whose fingerprint a metadata key records.
 pub(crate) fn data_of(key: &str) -> Option<&str> {
     key.strip_prefix(DATA_KEY)
 }
 
-/// The names of the tensors of which a result says something else than its input.
+/// Returns the names of the tensors that a result describes differently from its input.
 pub(super) fn moved<'a>(input: &Opened, jobs: &'a [Job]) -> HashSet<&'a str> {
     let anew = |job: &&Job| input.tensors.get(job.tensor).is_none_or(|own| job.says_anew(own));
     jobs.iter().filter(anew).map(|job| job.name.as_str()).collect()
 }
 
-/// The pairs that other tensors leave as they are, and those that are said anew: what is noted of tensors, which names
-/// stand for tensors of others, and what was done to a file before, goes with them.
+/// Returns the metadata of a file of other tensors: the pairs that do not depend on tensors, and the new pairs. Notes of tensors,
+/// names that stand for other tensors, and records of earlier changes to the file are dropped.
 pub(super) fn renewed<'a>(
     own: impl Iterator<Item = (&'a str, &'a str)>,
     opened: &Opened,

@@ -59,17 +59,17 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     Ok(opened(source, held))
 }
 
-/// How the bytes lie as is noted beside them.
+/// Returns the layout that is noted beside the file.
 fn noted(source: &Source, note: &Texts) -> Result<Option<Noted>, Error> {
     array::noted(source, note, (source.len(), ByteOrder::Little), |_| Ok(()))
 }
 
-/// Bytes say neither a type nor dims.
+/// Raw bytes record neither a type nor dims.
 fn says(_: &str, _: &Held) -> bool {
     false
 }
 
-/// How the bytes lie, as the caller says.
+/// Returns the layout that the caller gives.
 fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
     let wrong = |said: String| Error::usage(format!("raw:{}: {said}", source.path().display()));
     let dims = reading.dims.as_deref();
@@ -99,7 +99,7 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
     Ok(held)
 }
 
-/// What to say of elements that may be packed, if in this length they are.
+/// Returns a hint on packed elements, if packed elements would have this length.
 fn packed(held: &Held, len: u64) -> String {
     let fits = |bits: &u32| bytes_of(held.layout().capacity(), *bits) == Some(len);
     match held.dtype.packed_bits().filter(|bits| *bits < held.bits).filter(fits) {
@@ -119,7 +119,7 @@ fn opened(source: Source, held: (Held, Option<Recorded>)) -> Opened {
     array::opened(source, Box::new(Raw), held, stored)
 }
 
-/// Bytes without a header. Their number must be that of the array asked for.
+/// Opens raw bytes as a result. Their number must be that of the requested array.
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
     if let Some(Noted { held, data }) = noted(&source, expected.note)? {
         return Ok(Ok(opened(source, (held, Some(Recorded { data })))));

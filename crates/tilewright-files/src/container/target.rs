@@ -1,4 +1,4 @@
-//! The files of a result as planned: for each, its bytes and tensors in the order of the file.
+//! Planned files of a result: for each, its bytes and tensors in the order of the file.
 
 use std::{
     fmt,
@@ -20,21 +20,21 @@ pub(crate) struct Target {
 pub(crate) enum Section {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// Zeros, this many.
+    /// A number of zeros.
     Zeros(u64),
     /// The result of the job of this number.
     Tensor(usize),
-    /// Nothing: what follows goes into a checksum, a CRC-32.
+    /// Writes nothing: the bytes that follow are summed in a checksum, a CRC-32.
     Begin,
-    /// Nothing: the checksum ends.
+    /// Writes nothing: the checksum ends.
     End,
-    /// This many bytes, made of the checksums so far.
+    /// A number of bytes that are computed from the checksums so far.
     Late(u64, Arc<Late>),
-    /// The fingerprint of what the job of this number reads, in digits.
+    /// The fingerprint of the data that the job of this number reads, in digits.
     Data(usize),
 }
 
-/// What is made of checksums.
+/// Computes bytes from checksums.
 type Late = dyn Fn(&[u32]) -> Vec<u8> + Send + Sync;
 
 impl fmt::Debug for Section {
@@ -52,7 +52,7 @@ impl fmt::Debug for Section {
 }
 
 impl Section {
-    /// The bytes that belong to no tensor.
+    /// Returns the number of bytes that belong to no tensor.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Section::Bytes(bytes) => bytes.len() as u64,
@@ -64,7 +64,7 @@ impl Section {
 }
 
 impl Target {
-    /// A header, and the results of jobs behind it.
+    /// Returns a file with a header, followed by the results of jobs.
     pub(crate) fn new(
         path: &Path,
         header: Vec<Section>,
@@ -74,7 +74,7 @@ impl Target {
         Target { path: path.into(), sections: header.into_iter().chain(jobs).collect() }
     }
 
-    /// The bytes that belong to no tensor.
+    /// Returns the number of bytes that belong to no tensor.
     pub(crate) fn overhead(&self) -> u64 {
         self.sections.iter().map(Section::len).sum()
     }

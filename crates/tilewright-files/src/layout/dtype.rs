@@ -1,21 +1,21 @@
-//! Element types as safetensors names them, and what a file stores of each.
+//! Element types with their safetensors names, and their stored forms.
 
 use safetensors::Dtype as FileType;
 use tilewright_core::{Dtype, DtypeKind, Fill};
 
-/// The type of a safetensors tensor; `None` for one that is not known here.
+/// Returns the element type of a safetensors type; `None` for an unknown one.
 pub(crate) fn of_safetensors(file: FileType) -> Option<Dtype> {
     let name = format!("{file:?}");
     Dtype::all().find(|dtype| dtype.safetensors_name() == Some(name.as_str()))
 }
 
-/// The safetensors type of this name.
+/// Returns the safetensors type of this name.
 fn named(name: &str) -> Option<FileType> {
     serde_json::from_value(name.into()).ok()
 }
 
-/// The safetensors type that holds elements of this type and storage width as they are: its own name,
-/// or for types without a name an 8-bit integer.
+/// Returns the safetensors type that holds elements of this type and storage width unchanged: the type of the same name, or for
+/// types without a name an 8-bit integer.
 pub(crate) fn carrier(dtype: Dtype, bits: u32) -> Option<FileType> {
     match dtype.safetensors_name() {
         Some(name) => named(name).filter(|_| dtype.packed_bits() == Some(bits)),
@@ -25,29 +25,29 @@ pub(crate) fn carrier(dtype: Dtype, bits: u32) -> Option<FileType> {
     }
 }
 
-/// Whether safetensors has a name for this type in this storage width, so that a file says by itself
-/// what it holds.
+/// Returns whether safetensors has a name for this type in this storage width, so that a file itself records the type.
 pub(crate) fn is_named(dtype: Dtype, bits: u32) -> bool {
     dtype.safetensors_name().is_some() && dtype.packed_bits() == Some(bits)
 }
 
-/// The bytes of a number of elements of `bits` bits, of which a complex one has two; at least 1.
+/// Returns the number of bytes of a number in elements of `bits` bits; a complex element has two numbers. The result is at least
+/// 1.
 pub(crate) fn number_bytes(dtype: Dtype, bits: u32) -> usize {
     let whole = bits as usize / 8;
     (if dtype.kind() == DtypeKind::Complex { whole / 2 } else { whole }).max(1)
 }
 
-/// A fill as the metadata spells it, like the argument of `fill(…)`.
+/// Returns a fill as the metadata spell it, like the argument of `fill(…)`.
 pub(crate) fn fill_text(fill: Fill) -> String {
     match fill {
         Fill::Unspecified => "none".into(),
-        // The digits of metadata are capitals, also in files of earlier versions.
+        // Metadata have upper-case digits, as in files of earlier versions.
         Fill::Bits(bits) => format!("0x{bits:X}"),
         Fill::Zero | Fill::One | Fill::Lowest | Fill::Highest | Fill::Unknown => fill.to_string(),
     }
 }
 
-/// Reads what [`fill_text`] writes.
+/// Parses the texts that [`fill_text`] writes.
 pub(crate) fn fill_of(text: &str) -> Option<Fill> {
     if text == "none" { Some(Fill::Unspecified) } else { text.parse().ok() }
 }

@@ -1,7 +1,7 @@
-//! A tensor whose storage order needs index tables, seen as row-major elements.
+//! A tensor whose storage order needs index tables, read as row-major elements.
 //!
-//! What compares, sums and cuts arrays counts on shape and strides. To it, a tensor with tables is its elements in row-major
-//! order, read through a plan: a range of these bytes is gathered from where they lie.
+//! Code that compares, sums and cuts arrays needs a shape and strides. For this code, a tensor with tables is its elements in
+//! row-major order, read through a plan: a range of these bytes is gathered from their places in the storage.
 //!
 //! Law: the bytes of a range are those that a conversion to row-major writes there.
 
@@ -14,7 +14,7 @@ use tilewright_table::TabledLayout;
 
 use crate::{Error, open::source::Source, transfer::budget::zeros};
 
-/// The layout of a tensor with index tables, and the way to its row-major elements.
+/// The layout of a tensor with index tables, and the plan that gathers its row-major elements.
 pub(crate) struct Gathered {
     pub(crate) tabled: Tabled,
     /// The layout of the row-major elements.
@@ -24,7 +24,7 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Of elements of `bits` bits that are stored so.
+    /// Returns the reader of elements of `bits` bits in this layout.
     pub(crate) fn new(tabled: Tabled, bits: u32) -> Result<Gathered, String> {
         let layout = TensorLayout::row_major(tabled.layout().extents());
         let rows = TabledLayout::of(&layout.map_err(|error| error.to_string())?);
@@ -33,17 +33,17 @@ impl Gathered {
         Ok(Gathered { tabled, rows, bits, plan })
     }
 
-    /// The layout of the row-major elements.
+    /// Returns the layout of the row-major elements.
     pub(crate) fn rows(&self) -> &TensorLayout {
         self.rows.stored()
     }
 
-    /// The bytes of the row-major elements.
+    /// Returns the number of bytes of the row-major elements.
     pub(crate) fn len(&self) -> u64 {
         self.plan.dst_bytes()
     }
 
-    /// Fills `bytes` with those of the row-major elements from byte `from` on; the tensor begins at byte `at` of its file.
+    /// Fills `bytes` with the bytes of the row-major elements from byte `from` on; the tensor begins at byte `at` of its file.
     pub(crate) fn read(
         &self,
         (source, at): (&Source, u64),
@@ -64,13 +64,14 @@ impl Gathered {
     }
 }
 
-/// The bytes of the storage that are looked at together for what holds no element.
+/// The number of bytes of storage that are checked at once for padding.
 const WINDOW: u64 = 256 << 10;
 
 impl Gathered {
-    /// The first element of the storage, and what it holds, that is no element of the array and not `fill`.
+    /// Returns the first element of the storage that is neither an element of the array nor `fill`, with its value.
     ///
-    /// What a conversion writes where the array is all zeros, and where it is all ones, differs just where elements lie.
+    /// The padding is found by two conversions, of an array of zeros and of an array of ones: their results differ exactly at the
+    /// places of elements.
     pub(crate) fn unfilled(
         &self,
         (source, at): (&Source, u64),
@@ -104,7 +105,7 @@ impl Gathered {
         Ok(None)
     }
 
-    /// The first 128 bits of an element of the storage.
+    /// Returns the first 128 bits of an element of the storage.
     fn holding(&self, (source, at): (&Source, u64), offset: u64) -> Result<u128, Error> {
         let (bits, mut bytes) = (u64::from(self.bits), [0; 16]);
         let len = bits.div_ceil(8).min(16) as usize;

@@ -1,9 +1,8 @@
-//! A layout with the type and width of its elements: how a tensor lies in a file.
+//! The layout of a stored tensor with the type and width of its elements.
 //!
-//! Types with blocks, such as GGUF's `q4_0`, are moved by whole blocks. The layout that is shown counts elements; the
-//! one that is moved counts blocks: where n elements are a block, element n·i + j of the last dim lies j
-//! places behind element n·i, so a block has one place, and the offsets of blocks are those of their first
-//! elements over n.
+//! Types with blocks, such as GGUF's `q4_0`, are moved in whole blocks. The layout that is shown counts elements, and the layout
+//! that is moved counts blocks. If a block has n elements, element n·i + j of the last dim is j places after element n·i. So a
+//! block has one place, and the offset of a block is that of its first element divided by n.
 
 use std::sync::Arc;
 
@@ -13,8 +12,8 @@ use tilewright_table::{TABLES, TabledLayout};
 
 use crate::layout::{dtype, gathered::Gathered, order};
 
-/// A layout, the type and width of what it places, and their byte order. Layouts are large, and a file may
-/// have a hundred thousand tensors: they are shared.
+/// A layout, the type and width of its elements, and their byte order. Layouts are large, and a file may have a hundred thousand
+/// tensors, so they are shared.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     /// The layout of the elements, with its name.
@@ -23,9 +22,9 @@ pub(crate) struct Held {
     /// The width of an element, or of a block of them.
     pub(crate) bits: u32,
     pub(crate) order: ByteOrder,
-    /// The layout of the blocks, for a type that has such.
+    /// The layout of the blocks, for a type with blocks.
     blocks: Option<Arc<TensorLayout>>,
-    /// The index tables, which store what the layout places.
+    /// The index tables, whose storage the layout describes.
     tables: Option<Arc<Tables>>,
 }
 
@@ -37,13 +36,13 @@ struct Tables {
 }
 
 impl Held {
-    /// Whether the data read so have the fingerprint of those read as `other`: elements of another type may have other
-    /// parts, and those of other dims other coordinates.
+    /// Returns whether data read with this layout have the same fingerprint as data read with `other`: elements of another type
+    /// may have other parts, and elements of other dims have other coordinates.
     pub(crate) fn has_data_of(&self, other: &Held) -> bool {
         (self.dtype, self.order, self.dims()) == (other.dtype, other.order, other.dims())
     }
 
-    /// Elements of `bits` bits each; the layout's text mentions the width where it is not the type's own.
+    /// Returns a layout of elements of `bits` bits; its text mentions the width if it is not that of the type.
     pub(crate) fn new(
         name: &str,
         layout: TensorLayout,
@@ -54,23 +53,23 @@ impl Held {
         Held::alone(Named::new(name, layout, None, None, fill), dtype, bits, fill)
     }
 
-    /// The same of a layout that has a name.
+    /// Returns the layout of elements of `bits` bits for a layout that has a name.
     fn alone(named: Named, dtype: Dtype, bits: u32, fill: Fill) -> Held {
         let odd = dtype.storage_bits().is_some_and(|own| own != bits);
-        // The text keeps a width that was said, needed or not.
+        // The text keeps a width that was given, even if it is the type's own.
         let explicit = (odd || named.explicit_bits() == Some(bits)).then_some(bits);
         let named = named.with_elements(Some(dtype), explicit, fill).with_byte_order(None);
         let order = ByteOrder::Little;
         Held { named: Arc::new(named), dtype, bits, order, blocks: None, tables: None }
     }
 
-    /// A tensor of `len` bytes whose type has no layout; `None` beyond 2⁶³ − 1.
+    /// Returns the layout of a tensor of `len` bytes whose type has none; `None` beyond 2⁶³ − 1.
     pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
         let layout = TensorLayout::row_major(&[len]).ok()?;
         Some(Held::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))
     }
 
-    /// A resolved SPEC, of elements of this type and width.
+    /// Returns the layout of a resolved SPEC for elements of this type and width.
     pub(crate) fn of(named: &Named, dtype: Dtype, bits: u32, fill: Fill) -> Result<Held, String> {
         let mut held = Held::alone(named.clone(), dtype, bits, fill);
         let Some(block) = dtype.block() else { return Ok(held) };
@@ -84,7 +83,7 @@ impl Held {
         Ok(held)
     }
 
-    /// The same in this order of bytes.
+    /// Returns the layout with this byte order.
     pub(crate) fn ordered(mut self, order: ByteOrder) -> Result<Held, String> {
         if order.is_big() && self.blocks.is_some() {
             return Err(format!("blocks of {} cannot have a byte order", self.dtype));
@@ -98,7 +97,7 @@ impl Held {
             ));
         }
         self.order = order;
-        // A text says the order where it is not the usual one.
+        // A text mentions the order if it is not the default.
         let wide = order.is_big() && dtype::number_bytes(self.dtype, self.bits) > 1;
         let said = wide.then_some(order);
         if self.named.byte_order() != said {
@@ -114,7 +113,7 @@ impl Held {
         tabled.map_or(Ok(bare.clone()), |tabled| bare.with_tables(&tabled))
     }
 
-    /// The same, which is what the index tables of `tabled` store.
+    /// Returns the layout with the index tables of `tabled`, whose storage it describes.
     pub(crate) fn with_tables(mut self, tabled: &Tabled) -> Result<Held, String> {
         if !TABLES || !tabled.has_tables() {
             return Ok(self);
@@ -130,17 +129,17 @@ impl Held {
         Ok(self)
     }
 
-    /// The index tables, and the way to the row-major elements.
+    /// Returns the index tables, with the plan that gathers the row-major elements.
     pub(crate) fn tables(&self) -> Option<&Gathered> {
         if TABLES { self.tables.as_ref().map(|tables| &tables.gathered) } else { None }
     }
 
-    /// The row-major elements, where there are index tables; else what is held.
+    /// Returns the layout of the row-major elements if there are index tables, else this layout.
     pub(crate) fn rows(&self) -> &Held {
         if TABLES { self.tables.as_ref().map_or(self, |tables| &tables.rows) } else { self }
     }
 
-    /// The layout with its index tables.
+    /// Returns the layout with its index tables.
     pub(crate) fn tabled(&self) -> TabledLayout {
         match self.tables() {
             Some(tables) => tables.tabled.layout().clone(),
@@ -148,7 +147,7 @@ impl Held {
         }
     }
 
-    /// Whether both are one value.
+    /// Returns whether both are the same shared value.
     pub(crate) fn is_value_of(&self, other: &Held) -> bool {
         let tables = match (&self.tables, &other.tables) {
             (None, None) => true,
@@ -158,7 +157,7 @@ impl Held {
         tables && Arc::ptr_eq(&self.named, &other.named)
     }
 
-    /// One SPEC that says all of it.
+    /// Returns one SPEC with all of the information.
     pub(crate) fn spec(&self) -> String {
         match self.tables() {
             Some(tables) => tables.tabled.to_spec(),
@@ -166,12 +165,12 @@ impl Held {
         }
     }
 
-    /// Whether the elements lie row-major and dense.
+    /// Returns whether the elements are row-major and dense.
     pub(crate) fn is_row_major(&self) -> bool {
         self.tables().is_none() && order::is_row_major(&self.named)
     }
 
-    /// Whether both place all elements alike, in as much storage.
+    /// Returns whether both place all elements equally, in a storage of the same size.
     pub(crate) fn places_as(&self, other: &Held) -> Result<bool, tilewright_core::Error> {
         if self.tables().is_none() && other.tables().is_none() {
             return Ok(
@@ -184,17 +183,18 @@ impl Held {
         Ok(self.tabled().first_difference(&other.tabled())?.is_none())
     }
 
-    /// The layout of what is moved: of elements, or of blocks of them; of what index tables store, where there are such.
+    /// Returns the layout of the moved units: elements, or blocks of elements. With index tables it is the layout of their
+    /// storage.
     pub(crate) fn layout(&self) -> &TensorLayout {
         self.blocks.as_deref().unwrap_or(self.named.layout())
     }
 
-    /// The elements along the last dim that are moved as one.
+    /// Returns the number of elements along the last dim that are moved as one unit.
     pub(crate) fn together(&self) -> u64 {
         self.dtype.block().map_or(1, |block| u64::from(block.elements))
     }
 
-    /// The logical dims.
+    /// Returns the logical dims.
     pub(crate) fn dims(&self) -> &[u64] {
         match self.tables() {
             Some(tables) => tables.tabled.layout().extents(),
@@ -202,12 +202,12 @@ impl Held {
         }
     }
 
-    /// The length of the storage in bytes; `None` beyond 2⁶³ − 1.
+    /// Returns the length of the storage in bytes; `None` beyond 2⁶³ − 1.
     pub(crate) fn bytes(&self) -> Option<u64> {
         bytes_of(self.layout().capacity(), self.bits)
     }
 
-    /// Whether the elements end where a byte ends, as safetensors demands.
+    /// Returns whether the elements end at the end of a byte, as safetensors demands.
     pub(crate) fn ends_with_a_byte(&self) -> bool {
         u128::from(self.layout().capacity()) * u128::from(self.bits) % 8 == 0
     }
@@ -221,7 +221,7 @@ impl Held {
     }
 }
 
-/// The layout of blocks of `n` neighbours along the last dim, where the layout keeps these together.
+/// Returns the layout of blocks of `n` neighbours along the last dim, if the layout keeps them together.
 fn of_blocks(named: &Named, n: u64) -> Result<TensorLayout, String> {
     let layout = named.layout();
     let apart = || {
@@ -235,7 +235,7 @@ fn of_blocks(named: &Named, n: u64) -> Result<TensorLayout, String> {
     let last = extents.last_mut().ok_or_else(apart)?;
     let bare = layout.layout();
     let axis = bare.axis(layout.rank().saturating_sub(1)).unwrap_or_default();
-    // Among all modes the innermost of the last dim alone may have a stride that is no multiple of n.
+    // Of all modes, only the innermost one of the last dim may have a stride that is not a multiple of n.
     let inner = axis.iter().find(|mode| mode.extent() > 1);
     let together = inner.is_some_and(|mode| mode.stride() == 1 && mode.extent().is_multiple_of(n));
     let within = |stride: i64| !stride.unsigned_abs().is_multiple_of(n);
@@ -252,17 +252,17 @@ fn of_blocks(named: &Named, n: u64) -> Result<TensorLayout, String> {
     TensorLayout::new(&extents, &blocks, layout.capacity() / n).map_err(|error| error.to_string())
 }
 
-/// The width of an element of this type where nothing is said of its storage, or of a block of them.
+/// Returns the default width of an element of this type in storage, or of a block of elements.
 pub(crate) fn width(dtype: Dtype) -> Option<u32> {
     dtype.storage_bits().or_else(|| Some(dtype.block()?.bytes * 8))
 }
 
-/// The width of what a layout places: of an element, or of a block of them.
+/// Returns the width of a unit of a layout: of an element, or of a block of elements.
 pub(crate) fn width_in(named: &Named) -> Option<u32> {
     named.element_bits().or_else(|| width(named.dtype()?))
 }
 
-/// An error for elements that are stored in fewer bits than their values have.
+/// Returns an error for elements that are stored in fewer bits than their values have.
 pub(crate) fn check_width(dtype: Dtype, bits: u32) -> Result<(), String> {
     match dtype.bits() {
         Some(least) if bits < least => Err(format!(
@@ -272,7 +272,7 @@ pub(crate) fn check_width(dtype: Dtype, bits: u32) -> Result<(), String> {
     }
 }
 
-/// The bytes of `elements` elements of `bits` bits each, rounded up; `None` beyond 2⁶³ − 1.
+/// Returns the number of bytes of `elements` elements of `bits` bits each, rounded up; `None` beyond 2⁶³ − 1.
 pub(crate) fn bytes_of(elements: u64, bits: u32) -> Option<u64> {
     let bytes = (u128::from(elements) * u128::from(bits)).div_ceil(8);
     u64::try_from(bytes).ok().filter(|bytes| *bytes <= i64::MAX as u64)
@@ -285,8 +285,8 @@ mod tests {
 
     use super::*;
 
-    /// Every layout of an array of blocks is that of the blocks' first elements, and elements of a block
-    /// follow each other; every other layout is refused.
+    /// Every layout of an array of blocks is the layout of the blocks' first elements, and the elements of a block follow each
+    /// other. Every other layout is refused.
     #[test]
     fn blocks_lie_where_their_first_elements_do() {
         let texts = [
@@ -325,7 +325,7 @@ mod tests {
         assert!(whole > 10);
     }
 
-    /// What a file of many tensors keeps of each, in bytes; layouts are shared.
+    /// Checks the memory that a file of many tensors needs for each, in bytes; layouts are shared.
     #[test]
     fn a_tensor_takes_little_memory() {
         let sizes = [size_of::<Held>(), size_of::<crate::Tensor>(), size_of::<crate::Job>()];

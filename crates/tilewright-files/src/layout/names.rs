@@ -1,12 +1,12 @@
-//! Names that nearly match, for messages.
+//! Finds similar names, for messages.
 
 use std::{borrow::Cow, collections::HashSet};
 
-/// The letters of a name and the number of names that are compared: they bound the time.
+/// The limits on the letters of a name and on the number of names that are compared, which bound the time.
 const LETTERS: usize = 200;
 const NAMES: usize = 10_000;
 
-/// At most three of `names` that are closest to `word`, a name or a pattern with `*` and `?`, as the end of a
+/// Returns at most three of `names` that are closest to `word`, a name or a pattern with `*` and `?`. The result is the end of a
 /// sentence: empty, or `; near are …`.
 pub(crate) fn near<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> String {
     let word: Vec<char> = word.chars().filter(|c| !"[]{}".contains(*c)).take(LETTERS).collect();
@@ -18,21 +18,21 @@ pub(crate) fn near<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Stri
     if near.is_empty() { String::new() } else { format!("; near are {}", near.join(", ")) }
 }
 
-/// The first name that stands among `names` for the second time.
+/// Returns the first name that occurs among `names` for the second time.
 pub(crate) fn twice<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut seen = HashSet::new();
     names.find(|name| !seen.insert(*name))
 }
 
-/// The least number of letters of `word` and `name` to add, leave out or replace until the one is the other: `*`
-/// stands for any letters, `?` for one. A name that contains the word counts as one edit away.
+/// Returns the least number of letters to add, remove or replace that makes `word` equal to `name`: `*` matches any letters, `?`
+/// matches one. A name that contains the word counts as one edit away.
 fn distance(word: &[char], name: &str) -> usize {
     let letters: String = word.iter().filter(|c| !"*?".contains(**c)).collect();
     if !letters.is_empty() && name.contains(&letters) {
         return 1;
     }
     let name: Vec<char> = name.chars().take(LETTERS).collect();
-    // The edits from what was read of the word to each beginning of the name.
+    // The edits from the processed part of the word to each prefix of the name.
     let mut row: Vec<usize> = (0..=name.len()).collect();
     for letter in word {
         let (mut diagonal, any) = (row[0], *letter == '*');
@@ -50,7 +50,7 @@ fn distance(word: &[char], name: &str) -> usize {
     row[name.len()]
 }
 
-/// A text of a file as far as a message quotes it.
+/// Returns the part of a file's text that a message quotes.
 pub(crate) fn clipped(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(LETTERS) {
         Some((at, _)) => Cow::Owned(format!("{}…", &text[..at])),

@@ -1,11 +1,10 @@
-//! The note beside a file of one array that cannot say how its array lies: `NAME.tilewright.json`.
+//! The note beside a file of one array that cannot record the array's layout: `NAME.tilewright.json`.
 //!
-//! A note says of which file it is: by the file's stamp, and where that is another (the file was copied), by
-//! a checksum of all its bytes. What it says of another file is never believed. It keeps the notes of the
-//! last results of its name: the new one is on the disk, with that of the file which has the name, before the
-//! rename that makes its file true. One run at a time does this: it holds the lock of the name ([`Lock`]) from
-//! the reading of the notes to the rename. A run whose rename fails takes its own note back, and no other.
-//! So wherever a run ends, the file that has the name has its note.
+//! A note identifies its file by the file's stamp. If the stamp differs because the file was copied, the note identifies it by a
+//! checksum of all its bytes. A note of another file is never used. A file of notes keeps the notes of the last results of its
+//! name. The new note is on the disk, together with the note of the file that has the name, before the rename that makes it
+//! valid. Only one run at a time does this: it holds the lock of the name ([`Lock`]) from the reading of the notes to the rename.
+//! A run whose rename fails removes its own note, and no other. So wherever a run ends, the file that has the name has its note.
 
 use std::{
     collections::BTreeMap,
@@ -32,10 +31,10 @@ use crate::{
     verify::crew::go_on,
 };
 
-/// What the only array of a file is called.
+/// The name of the only array of a file.
 pub(crate) const ARRAY: &str = "array";
 
-/// How the name of a note ends, behind that of its file.
+/// The ending of the name of a note, after the name of its file.
 const ENDING: &str = ".tilewright.json";
 
 /// The longest name of a file in bytes, on most systems. Longer names of notes are shortened.
@@ -44,16 +43,17 @@ const LONGEST_NAME: usize = 255;
 /// The longest file of notes that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// The most notes that are kept: of the file that has the name, and of the last ones that were to have it.
+/// The largest number of notes that are kept: the note of the file that has the name, and those of the last files that were
+/// intended to have it.
 const MOST: usize = 4;
 
-/// What stands first in a file of notes, for those who find it.
+/// The first text in a file of notes, which explains it to a person.
 const ABOUT: &str = "how the file of this name lies that has one of these checksums (CRC-32)";
 
-/// Keys and texts, as metadata has them.
+/// Keys and texts, as in metadata.
 pub(crate) type Texts = BTreeMap<String, String>;
 
-/// What is noted of one file.
+/// The note of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Note {
     stamp: Stamp,
@@ -68,31 +68,31 @@ struct Notes {
     notes: Vec<Note>,
 }
 
-/// What is found beside a file.
+/// The note found beside a file.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) texts: Texts,
     pub(crate) aside: Option<Aside>,
 }
 
-/// What stands where the note of a file would, and says nothing of it.
+/// A file with the name of a note that does not describe the opened file.
 #[derive(Clone, Debug)]
 pub(crate) struct Aside {
-    /// Why, as a sentence without an end.
+    /// The reason, as a sentence without a full stop.
     pub(crate) said: String,
-    /// Whether it is a note: then the file was changed, or replaced, behind its conversion.
+    /// True if it is a note: then the opened file was changed or replaced after its conversion.
     is_note: bool,
 }
 
 impl Aside {
-    /// What is to be said of a file with a note of other bytes that is to be as its conversion wrote it.
+    /// Returns the message for a file that should be unchanged since its conversion, if its note is for other bytes.
     pub(crate) fn changed(&self, file: &Path) -> Option<String> {
         let (file, said) = (file.display(), &self.said);
         self.is_note.then(|| format!("{file} was changed or replaced since it was written: {said}"))
     }
 }
 
-/// The note of a file of this path.
+/// Returns the path of the note for a file of this path.
 pub(crate) fn path_of(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default();
     let mut name = temporary::shortened(name, LONGEST_NAME - ENDING.len());
@@ -100,7 +100,7 @@ pub(crate) fn path_of(file: &Path) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// What is noted of an open file: beside the path by which it was opened, or where links lead.
+/// Returns the note of an open file: beside the path by which it was opened, or beside the target of its links.
 pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
     let path = source.path();
     if !source.is_at(path) {
@@ -128,11 +128,11 @@ pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
     Ok(Found::default())
 }
 
-/// Which of some notes is of a file.
+/// The note that belongs to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fitting {
     At(usize),
-    /// None; the checksum of the file, where it was asked for.
+    /// None of them. The checksum is that of the file, if it was needed.
     None {
         sum: Option<u32>,
     },
@@ -151,7 +151,7 @@ fn fitting(notes: &[Note], source: &Source, watch: &dyn Watch) -> Result<Fitting
     Ok(notes.iter().rposition(own).map_or(Fitting::None { sum: Some(sum) }, Fitting::At))
 }
 
-/// What the last of some notes says, of a file of `len` bytes with this checksum, of which none of them is.
+/// Returns a message that the notes are not those of a file of `len` bytes with this checksum, with the facts of the last note.
 fn of_others(notes: &[Note], len: u64, sum: Option<u32>) -> String {
     let other = "is a note of other bytes, and says nothing of this file";
     let Some(note) = notes.last() else { return other.into() };
@@ -167,7 +167,7 @@ fn of_others(notes: &[Note], len: u64, sum: Option<u32>) -> String {
     }
 }
 
-/// The checksum of all bytes of a file.
+/// Returns the checksum of all bytes of a file.
 fn sum(source: &Source, watch: &dyn Watch) -> Result<u32, Error> {
     let (mut crc, mut at, mut buffer) = (Crc::new(), 0, vec![0; 1 << 18]);
     while at < source.len() {
@@ -181,7 +181,7 @@ fn sum(source: &Source, watch: &dyn Watch) -> Result<u32, Error> {
     Ok(crc.sum())
 }
 
-/// The notes of a file of notes; `None` if it is none.
+/// Returns the notes in a file; `None` if it is not a file of notes.
 fn read(path: &Path) -> Result<Option<Vec<Note>>, Error> {
     let failed = |cause| Error::io(path, "read", cause);
     let mut text = Vec::new();
@@ -190,12 +190,12 @@ fn read(path: &Path) -> Result<Option<Vec<Note>>, Error> {
     Ok(serde_json::from_slice::<Notes>(&text).ok().map(|notes| notes.notes))
 }
 
-/// An error if something that is no note has the name that the note of `out` would get.
+/// Returns an error if a file that is not a note has the name of the note of `out`.
 pub(crate) fn check_free(out: &Path) -> Result<(), Error> {
     kept(&path_of(out)).map(drop)
 }
 
-/// The notes that stand at a path, none where nothing is; an error where something else is.
+/// Returns the notes at a path, empty if there is no file; an error if another file is there.
 fn kept(path: &Path) -> Result<Vec<Note>, Error> {
     let facts = look(path).map_err(|cause| Error::io(path, "look at", cause))?;
     let Some(facts) = facts else { return Ok(Vec::new()) };
@@ -211,13 +211,13 @@ fn kept(path: &Path) -> Result<Vec<Note>, Error> {
     Err(Error::usage(said))
 }
 
-/// Removes what killed runs have left of the note of `out`.
+/// Removes the files of the note of `out` that killed runs have left.
 pub(crate) fn sweep(out: &Path) -> Result<(), Error> {
     lock::sweep(out)?;
     temporary::sweep(&path_of(out))
 }
 
-/// Gives a finished file its name, with a note of these texts and this checksum, which is on the disk before.
+/// Gives a finished file its name. A note of these texts and this checksum is on the disk before.
 pub(crate) fn persist(
     file: Temporary,
     (texts, sum): (&Texts, u32),
@@ -233,15 +233,15 @@ pub(crate) fn persist(
     notes.push(own.clone());
     let named = write(&path, notes, access).and_then(|()| file.rename(force));
     if named.is_err() {
-        // What stays says nothing of any other file.
+        // A note that remains is not used for any other file.
         let _ = take_back(&path, &own, access);
     }
     named?;
     temporary::sync_folder(&out)
 }
 
-/// Drops the oldest notes until one more can be kept, but never that of the file that has the name. Where
-/// it is not known which that is, all stay.
+/// Drops the oldest notes until there is room for one more, but never the note of the file that has the name. If that note is not
+/// known, all are kept.
 fn make_room(notes: &mut Vec<Note>, out: &Path, watch: &dyn Watch) {
     let mut away = (notes.len() + 1).saturating_sub(MOST);
     if away == 0 {
@@ -260,7 +260,7 @@ fn make_room(notes: &mut Vec<Note>, out: &Path, watch: &dyn Watch) {
     });
 }
 
-/// Takes a note out of those at a path.
+/// Removes a note from those at a path.
 fn take_back(path: &Path, own: &Note, access: &Access) -> Result<(), Error> {
     let mut notes = kept(path)?;
     let before = notes.len();
@@ -272,7 +272,8 @@ fn take_back(path: &Path, own: &Note, access: &Access) -> Result<(), Error> {
     }
 }
 
-/// The same without a note; one of other bytes goes, as far as that is allowed.
+/// Gives a finished file its name without a note. An existing note, which is for other bytes, is removed as far as permissions
+/// allow.
 pub(crate) fn persist_plain(file: Temporary, force: bool, watch: &dyn Watch) -> Result<(), Error> {
     let (out, note) = (file.out().to_path_buf(), path_of(file.out()));
     let _lock = Lock::of(&out, watch)?;
@@ -293,7 +294,7 @@ fn write(path: &Path, notes: Vec<Note>, access: &Access) -> Result<(), Error> {
     temporary.persist(true)
 }
 
-/// A layout with index tables is noted with their entries, and read again from the note.
+/// Checks the length of a note: it contains the entries of index tables, and is read again.
 pub(crate) fn check_note(name: &str, held: &Held) -> Result<(), Error> {
     let (len, most) = (held.spec().len(), MAX_TABLED);
     if len > most {
@@ -310,7 +311,7 @@ mod tests {
 
     use super::*;
 
-    /// A file of these bytes on its way to `out`.
+    /// Returns a file of these bytes that is to be named `out`.
     fn file(out: &Path, bytes: &[u8]) -> Temporary {
         let file = Temporary::create(out, out, &Access::New).unwrap();
         file.writer().unwrap().write_all(bytes).unwrap();

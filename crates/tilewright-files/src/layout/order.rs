@@ -1,25 +1,25 @@
-//! Layouts that a file format can say itself (row-major, Fortran order), and the shape under which a file stores
-//! an array of any other layout.
+//! Layouts that a file format can record itself (row-major, Fortran order), and the shape under which a file stores an array of
+//! any other layout.
 //!
-//! A file stores an array under its [storage shape](Named::storage_shape). Files of earlier versions store it under the
-//! digits of its map, whatever the layout was called: XLA's tiles without digits of extent 1, bare maps with them. They
-//! are read as well. What is stored as words has the shape of the words.
+//! A file stores an array under its [storage shape](Named::storage_shape). Files of earlier versions store it under the digits of
+//! its map, whatever the layout's name was: XLA's tiles without digits of extent 1, bare maps with them. Such files are read as
+//! well. An array that is stored as words has the shape of the words.
 
 use tilewright_core::{Pattern, TensorLayout};
 use tilewright_notation::Named;
 
-/// Whether the storage is the box of the dims, the last fastest, and spelled as its elements are. A format whose blocks
-/// happen to lie so (zN of one block) is another box, and a reader of that format looks for it.
+/// Returns whether the storage is the box of the dims, the last fastest, and is not stored as words. A format whose blocks happen
+/// to have this order (zN of one block) has another box, which readers of that format expect.
 pub(crate) fn is_row_major(named: &Named) -> bool {
     named.stored_as().is_none() && is_by_rows(named)
 }
 
-/// Whether the storage is the box of the dims in reverse, the first fastest, and spelled as its elements are.
+/// Returns whether the storage is the box of the dims in reverse, the first fastest, and is not stored as words.
 pub(crate) fn is_col_major(named: &Named) -> bool {
     named.stored_as().is_none() && is_by_columns(named)
 }
 
-/// Whether the storage is the box of the dims, or of the dims in reverse, whatever words it is spelled as.
+/// Returns whether the storage is the box of the dims, or of the dims in reverse, stored as words or not.
 pub(crate) fn is_plain(named: &Named) -> bool {
     is_by_rows(named) || is_by_columns(named)
 }
@@ -35,7 +35,7 @@ fn is_by_columns(named: &Named) -> bool {
         && named.storage_shape().iter().eq(layout.extents().iter().rev())
 }
 
-/// Whether the elements lie densely with the dims fastest first as given.
+/// Returns whether the elements are dense, with the given order of dims, fastest first.
 fn is_dense(layout: &TensorLayout, dims: &mut dyn Iterator<Item = usize>) -> bool {
     if layout.capacity() != layout.size() {
         return false;
@@ -59,7 +59,7 @@ fn is_dense(layout: &TensorLayout, dims: &mut dyn Iterator<Item = usize>) -> boo
     true
 }
 
-/// The shape under which earlier files store an array of this layout.
+/// Returns the shape under which files of earlier versions store an array of this layout.
 pub(crate) fn earlier_shape(layout: &TensorLayout) -> Vec<u64> {
     let dims = layout.extents();
     let dense = is_dense(layout, &mut (0..layout.rank()).rev());
@@ -104,7 +104,7 @@ mod tests {
         assert!(!is_row_major(&named("f16[16,16] zN")));
         assert!(!is_row_major(&named("f32[8,128]{1,0:T(8,128)}")));
         assert!(!is_row_major(&named("[2,3,1,1] NHWC")));
-        // The map alone says no order of dims of extent 1.
+        // The map alone does not determine the order of dims of extent 1.
         assert!(is_row_major(&named("(2,3,1,1):(3,1,3,3)")));
         assert!(is_row_major(&named("f32[2,3,1,1]{3,2,1,0}")));
         assert!(

@@ -1,13 +1,13 @@
-//! The quantisation that files state, compared with the formats that a request names.
+//! Compares the quantisation that files state with the formats that a request names.
 //!
 //! ```text
 //! config.json           quantization_config: the method, the bits, whether zero points are all in the middle
-//! quantize_config.json  the same at its top, as older tools wrote it; quant_config.json too
+//! quantize_config.json  the same keys at its top, as older tools wrote it; quant_config.json too
 //! a tensor beside       the zero points themselves
 //! ```
 //!
-//! Law: a tensor is refused if and only if one of these states another value than the source format, or the kernel of the
-//! target, presumes. If none of them states anything, nothing is compared, and [`remark`] says so.
+//! Law: a tensor is refused if and only if one of these states another value than the source format, or the kernel of the target,
+//! presumes. If none of them states anything, nothing is compared, and [`remark`] reports so.
 
 use serde_json::{Map, Value};
 use tilewright_core::Remedy;
@@ -30,7 +30,7 @@ const FILES: [(&str, Option<&str>); 3] = [
 /// The keys of the width of the values.
 const BITS: [&str; 2] = ["bits", "w_bit"];
 
-/// The key that says whether all zero points are the middle of the values.
+/// The key that states whether all zero points are the middle of the values.
 const SYMMETRIC: &str = "sym";
 
 /// The quantisation that a file states for all weights.
@@ -40,7 +40,7 @@ struct Stated {
 }
 
 impl Stated {
-    /// Returns what the first file beside the input states that states anything.
+    /// Returns the statement of the first file beside the input that states a quantisation.
     fn of(input: &Input) -> Result<Option<Stated>, Error> {
         for (file, key) in FILES {
             let Some((_, text)) = input.text_beside(file)? else { continue };
@@ -66,13 +66,13 @@ impl Stated {
         }
     }
 
-    /// Returns what is stated against these values of a key.
+    /// Returns the statement of another value than the allowed ones of a key, as text.
     fn against(&self, (key, allowed): Allowed) -> Option<String> {
         let said = self.text(key).filter(|said| !allowed.contains(&said.as_str()))?;
         Some(format!("{} states {key} {said}, not {}", self.file, allowed.join(" or ")))
     }
 
-    /// Returns what is stated against reading weights of this many bits as a format, and against what another takes.
+    /// Returns a statement that contradicts reading weights of this many bits in a format, or that contradicts the target format.
     fn contradiction(&self, from: &Quantised, bits: u32, job: &Job) -> Option<String> {
         let (source, target) = (job.from.named.name(), job.to.named.name());
         let own = from.config.iter().find_map(|allowed| self.against(*allowed));
@@ -101,8 +101,7 @@ impl Stated {
     }
 }
 
-/// Refuses, or skips where the request says so, the tensors whose weights are quantised otherwise than their formats
-/// presume.
+/// Refuses the tensors whose quantisation differs from what their formats presume, or skips them if the request says so.
 pub(crate) fn check(input: &Input, request: &Request, jobs: &mut [Job]) -> Result<(), Error> {
     if request.any_config || !jobs.iter().any(|job| presumed(job).is_some()) {
         return Ok(());
@@ -129,7 +128,7 @@ pub(crate) fn check(input: &Input, request: &Request, jobs: &mut [Job]) -> Resul
     Ok(())
 }
 
-/// Returns what a conversion reads as quantised weights, and their bits.
+/// Returns the format of the quantised weights that a conversion reads, and their bits.
 fn presumed(job: &Job) -> Option<(&'static Quantised, u32)> {
     let is_converted = matches!(job.action(), Action::Convert) && job.from.named != job.to.named;
     let named = is_converted.then_some(&job.from.named)?;
@@ -137,7 +136,7 @@ fn presumed(job: &Job) -> Option<(&'static Quantised, u32)> {
     Some((from, named.element_bits()?))
 }
 
-/// Returns which zero point beside a tensor is not the middle, where the target takes no other.
+/// Returns the zero point beside a tensor that is not the middle, if the target accepts only the middle.
 fn uneven(
     tables: &Tables<'_>,
     tensor: &Tensor,
@@ -163,7 +162,7 @@ fn uneven(
     }))
 }
 
-/// Returns a byte full of the middle of values of this many bits, less 1, and a byte full of the middle.
+/// Returns a byte filled with the middle of values of this many bits, less 1, and a byte filled with the middle.
 fn middles(bits: u32) -> Option<(u8, u8)> {
     match bits {
         2 => Some((0x55, 0xaa)),
@@ -173,8 +172,8 @@ fn middles(bits: u32) -> Option<(u8, u8)> {
     }
 }
 
-/// Returns what a person must know of the weights that are read as quantised: that nothing beside them states how, or,
-/// where the files beside them are `copied`, that these still state the format of the source.
+/// Returns a remark on weights that are read as quantised: that the files beside them do not state how, or, if these files are
+/// `copied`, that they still state the format of the source.
 pub(crate) fn remark(input: &Input, jobs: &[Job], copied: bool) -> Option<String> {
     let mut presumed = jobs.iter().filter(|job| presumed(job).is_some());
     let first = presumed.next()?;

@@ -1,4 +1,4 @@
-//! The fingerprint that a file records of the data of a tensor whose layout is noted, under the key that everybody has.
+//! The fingerprint of a tensor's data that a file records beside the note of its layout, computed with the key that everyone has.
 //!
 //! Law: the record is the fingerprint of the source's data, summed by the source's layout. Data that are read from the
 //! result by the result's layout have the same fingerprint only if every element moved to its place. A result records only
@@ -12,19 +12,19 @@ use crate::layout::held::Held;
 /// The prefix of Tilewright's keys of metadata.
 pub(crate) const OWN: &str = "tilewright.";
 
-/// The one key that every maker writes, whose text is the name of a library.
+/// The one key that every writer uses; its text is the name of a library.
 const FORMAT: &str = "format";
 
-/// Under this prefix and its name, metadata keeps the layout of a tensor.
+/// Prefix of the metadata key under which the layout of a tensor is recorded; the tensor's name follows.
 pub(crate) const LAYOUT_KEY: &str = "tilewright.layout.";
 
-/// The fingerprint of no data, which the header has until the data have passed.
+/// The fingerprint of no data: the placeholder in the header until the data are known.
 pub(crate) const NONE: &str = "0000000000000000";
 
-/// The facts of a tensor's note besides its layout.
+/// The facts of a tensor's note in addition to its layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
-    /// The fingerprint of the data; older files have none.
+    /// The fingerprint of the data; older files do not record it.
     pub(crate) data: Option<Fingerprint>,
 }
 
@@ -33,9 +33,9 @@ pub(crate) struct Recorded {
 pub(crate) enum Record {
     /// Nothing.
     None,
-    /// The record of the input, with which the sum of the data that are read is compared.
+    /// The record of the input, which is compared with the sum of the data that are read.
     Checked(Fingerprint),
-    /// The sum of the data that were read so far.
+    /// The sum of the data, once they are read.
     Summed,
 }
 
@@ -46,7 +46,7 @@ impl Record {
     }
 }
 
-/// The fingerprint that a note spells. There is one spelling of each, so a changed bit never goes unseen.
+/// Parses the fingerprint of a note. Each fingerprint has exactly one spelling, so any changed bit is noticed.
 pub(crate) fn parse(text: &str) -> Result<Fingerprint, String> {
     match text.parse::<Fingerprint>() {
         Ok(data) if data.to_string() == text => Ok(data),
@@ -55,17 +55,17 @@ pub(crate) fn parse(text: &str) -> Result<Fingerprint, String> {
     }
 }
 
-/// Returns true if a record is made of the data of such an array: its runs are as long as its strides allow. A swizzle leaves
-/// runs of a few elements, which take a hundred times as long: their sum is made only to check what is recorded.
+/// Returns true if the data of such an array get a record: its runs must be as long as its strides allow. A swizzle leaves runs
+/// of a few elements, which take a hundred times as long; their sum is only computed to check an existing record.
 pub(crate) fn is_summed(held: &Held) -> bool {
     let low = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(low, _)| low);
-    // With index tables, the sum is over what is gathered.
+    // With index tables, the sum is over the gathered elements.
     let held = held.rows();
     let layout = held.layout();
     layout.is_strided() && low(layout) >= 0 && windows(held, 1, &Key::default()).is_ok()
 }
 
-/// The windows of an array, of at most `most` bytes where an element is not longer.
+/// Returns the windows of an array, of at most `most` bytes unless an element is longer.
 pub(crate) fn windows<'a>(
     held: &'a Held,
     most: u64,
@@ -75,7 +75,7 @@ pub(crate) fn windows<'a>(
     array.order(held.order).windows(most, key)
 }
 
-/// Returns true if metadata may have this name of a tensor as a key: those that mean something else never stand for one.
+/// Returns true if a name of a tensor may be a key in metadata that stands for another tensor: keys with another meaning may not.
 pub(crate) fn may_stand(name: &str) -> bool {
     name != FORMAT && !name.starts_with(OWN)
 }

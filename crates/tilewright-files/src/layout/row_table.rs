@@ -1,9 +1,9 @@
 //! The table beside a tensor that lists the group of each of its rows, such as `g_idx` beside the `qweight` of GPTQ.
 //!
-//! Rows are in their own order; the table says whose scale each of them has. So plain dims, row-major or column-major,
-//! lose nothing: the table goes on saying it. Formats for kernels count on groups that lie in order, equally long: where
-//! they do not, the rows want to be sorted by them, by an index table. Law: a tensor is refused iff the target is such a
-//! format, its table is there, and some row i is not of group i / n.
+//! The rows are in their original order, and the table maps each row to its scale. Plain dims, row-major or column-major, keep
+//! this order, so the table stays valid. Formats for kernels assume that groups are in order and equally long. If they are not,
+//! the rows must be sorted by group, with an index table. Law: a tensor is refused iff the target is such a format, its table
+//! exists, and some row i is not of group i / n.
 
 use std::{cell::OnceCell, collections::HashMap};
 
@@ -21,13 +21,13 @@ use crate::{
 /// The tables of an input.
 pub(crate) struct Tables<'a> {
     input: &'a Input,
-    /// The bytes of the tensors by their numbers, where these are arrays in memory.
+    /// The bytes of the tensors by their numbers, if these are arrays in memory.
     arrays: &'a [&'a [u8]],
-    /// The numbers of the tensors by name, once they are asked for.
+    /// The numbers of the tensors by name, computed on first use.
     names: OnceCell<HashMap<&'a str, usize>>,
 }
 
-/// A tensor that is a table, and where its bytes are.
+/// A tensor that is a table, and the position of its bytes.
 pub(crate) struct Table<'a> {
     pub(crate) tensor: &'a Tensor,
     origin: Origin<'a>,
@@ -35,7 +35,7 @@ pub(crate) struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Returns the first answer that `found` gives for a piece of the bytes and the number of its first byte. A small
+    /// Calls `found` with pieces of the bytes, each with the position of its first byte, and returns the first answer. One small
     /// piece at a time is in memory.
     pub(crate) fn find<T>(
         &self,
@@ -63,7 +63,7 @@ impl<'a> Tables<'a> {
         Tables { input, arrays, names: OnceCell::new() }
     }
 
-    /// Returns the table with this last part of its name beside a tensor.
+    /// Returns the table beside a tensor whose name has this last part.
     pub(crate) fn beside(&self, tensor: &Tensor, last: &str) -> Result<Option<Table<'a>>, Error> {
         match tensor.name.rsplit_once('.') {
             Some((layer, _)) => self.table(&format!("{layer}.{last}")),
@@ -83,14 +83,15 @@ impl<'a> Tables<'a> {
         Ok(Some(Table { tensor, origin, at }))
     }
 
-    /// Why the rows of a tensor, read as `from`, are in no order that `to` can have; `None` where they are.
+    /// Returns the reason why the rows of a tensor, read as `from`, are in an order that `to` cannot have; `None` if there is
+    /// none.
     pub(crate) fn permuted(
         &self,
         tensor: &Tensor,
         from: &Held,
         to: &Held,
     ) -> Result<Option<String>, Error> {
-        // What an index table of the target stores is its rows in another order.
+        // The storage of a target with index tables has its rows in another order.
         let sorted = to.tables().map(|tables| tables.tabled.layout());
         let (from, to) = (&*from.named, &*to.named);
         let keeps = |own: &&str| to.row_table() == Some(*own) || order::is_plain(to);
@@ -102,7 +103,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Why the rows of a tensor are in no order, of the table beside it.
+/// Checks the order of a tensor's rows by the table beside it, and returns the reason if it is wrong.
 fn said(
     (tensor, from, to): (&Tensor, &Named, &Named),
     table: &Table<'_>,
@@ -134,19 +135,19 @@ fn said(
     }))
 }
 
-/// The error of rows that are permuted.
+/// Returns the error for permuted rows.
 pub(crate) fn refused(why: String) -> Error {
     Error::usage(why).with(&[Remedy::LeaveOut, Remedy::SkipUnfit])
 }
 
-/// The first row that is not of the group of its place, with its group; of a table of integers of `wide` bytes.
+/// Returns the first row that is not of the group of its place, with its group; the table has integers of `wide` bytes.
 fn unordered(table: &Table<'_>, wide: usize) -> Result<Option<(u64, i64)>, Error> {
     let mut order = Order::default();
     table.find(|_, piece| piece.chunks_exact(wide).map(number).find_map(|group| order.next(group)))
 }
 
-/// The first place whose row is not of the group of that place, with its group, where index tables say the order of the
-/// rows: only those of the first dim alone are followed.
+/// Returns the first place whose row is not of the group of that place, with its group. Index tables give the order of the rows;
+/// only tables of the first dim alone are followed.
 fn unsorted(
     table: &Table<'_>,
     wide: usize,
@@ -165,7 +166,7 @@ fn unsorted(
     Ok(placed.find_map(|group| order.next(*group)))
 }
 
-/// The lowest byte comes first.
+/// Returns an integer, lowest byte first.
 fn number(bytes: &[u8]) -> i64 {
     match *bytes {
         [a, b, c, d] => i32::from_le_bytes([a, b, c, d]).into(),
@@ -174,7 +175,7 @@ fn number(bytes: &[u8]) -> i64 {
     }
 }
 
-/// How many rows were in order, and how long groups are, once the second begins.
+/// The number of rows that were in order, and the length of groups, which is known when the second group begins.
 #[derive(Default)]
 struct Order {
     rows: u64,
@@ -182,7 +183,7 @@ struct Order {
 }
 
 impl Order {
-    /// The next row and its group, if that is not the group of its place.
+    /// Adds a row, and returns it with its group if that is not the group of its place.
     fn next(&mut self, group: i64) -> Option<(u64, i64)> {
         let row = self.rows;
         if self.len.is_none() && group != 0 {

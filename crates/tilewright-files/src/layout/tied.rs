@@ -1,16 +1,16 @@
 //! Names that stand for the tensor of another name.
 //!
-//! safetensors lets no two names have one range of bytes. Its `save_model` for torch stores tied tensors once, and for
-//! each name that it leaves out the metadata has that name as a key and the name that is kept as its text. So is it
-//! written and read here. A pair is read so where its key is no tensor of the file, and its text is one.
+//! In safetensors, no two names may have the same range of bytes. Its `save_model` for torch stores tied tensors once. For each
+//! name that it omits, the metadata have that name as a key and the stored name as its text. Such pairs are written and read
+//! here. A pair is read as such if its key is not a tensor of the file, and its text is one.
 
 use std::collections::HashMap;
 
 use crate::{Input, Tensor, layout::record::may_stand};
 
 impl Input {
-    /// The tensor of a name, which may be one that [stands for another](Input::tied). It looks through all tensors: who
-    /// asks for many makes a map of them.
+    /// Returns the tensor of a name, which may be one that [stands for another](Input::tied). It searches all tensors; a caller
+    /// that looks up many should build a map.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -25,8 +25,8 @@ impl Input {
         named(name).or_else(|| named(said()?.1))
     }
 
-    /// The names that stand for a tensor of another name, and that tensor: what `save_model` of safetensors, and
-    /// [`Writer`](crate::Writer), store once.
+    /// Iterates over the names that stand for a tensor of another name, with that tensor: tensors that `save_model` of
+    /// safetensors, and [`Writer`](crate::Writer), store once.
     ///
     /// ```
     /// use tilewright_files::{Reading, open};
@@ -40,7 +40,7 @@ impl Input {
     /// ```
     pub fn tied(&self) -> impl Iterator<Item = (&str, &Tensor)> {
         let mut pairs = self.pairs().peekable();
-        // Most files have no pairs, and may have many tensors.
+        // Most files lack such pairs, and may have many tensors.
         let known: HashMap<&str, &Tensor> = match pairs.peek() {
             Some(_) => self.tensors().iter().map(|tensor| (tensor.name(), tensor)).collect(),
             None => HashMap::new(),
@@ -51,7 +51,7 @@ impl Input {
         })
     }
 
-    /// The pairs of metadata that may say such a name.
+    /// Iterates over the pairs of metadata that may have such a name.
     fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         let ties = self.container_format().ties;
         self.metadata().filter(move |(key, _)| ties && may_stand(key))

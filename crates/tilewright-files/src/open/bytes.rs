@@ -1,4 +1,4 @@
-//! The bytes of a tensor, or of a whole file, in memory, for callers who need the values themselves.
+//! Reads the bytes of a tensor, or of a whole file, into memory, for callers who need the values themselves.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::{
 };
 
 impl Input {
-    /// The bytes of a tensor, as the file holds them, if they are at most `most`.
+    /// Returns the bytes of a tensor in the file's layout, if they are at most `most`.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) beyond `most`, [i/o](Error::is_io) where the file is shorter than it says.
+    /// [usage](Error::is_usage) beyond `most`, [i/o](Error::is_io) if the file is shorter than it states.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -28,10 +28,10 @@ impl Input {
     }
 }
 
-/// All bytes of a file, if they are at most `most`.
+/// Returns all bytes of a file, if they are at most `most`.
 ///
 /// # Errors
-/// As [`Input::bytes`].
+/// Those of [`Input::bytes`].
 ///
 /// ```
 /// let folder = tempfile::tempdir().unwrap();

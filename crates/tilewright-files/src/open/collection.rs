@@ -14,10 +14,10 @@ use crate::{
     transfer::job::read_as,
 };
 
-/// Every tensor of a file, or of the files of a folder.
+/// All tensors of a file, or of the files of a folder.
 ///
-/// A folder is what its only index of shards names; without one, every file in it that is named as a format of tensors
-/// names its files. Where such a file holds one array without a name, that is called as the file is, without the
+/// The files of a folder are those that its only index of shards names; without an index, all files in it whose names end as
+/// those of a format of tensors. If such a file holds one array without a name, the array gets the name of the file, without the
 /// ending.
 ///
 /// ```
@@ -29,18 +29,17 @@ use crate::{
 #[derive(Debug)]
 pub struct Collection {
     inputs: Vec<Input>,
-    /// By name: which file, and which of its tensors.
+    /// The number of the file and of its tensor, by name.
     tensors: BTreeMap<String, (usize, usize)>,
-    /// What was passed over, in sentences without an end.
+    /// Messages about skipped files, as sentences without a full stop.
     passed: Vec<String>,
 }
 
 impl Collection {
     /// Opens a file or a folder.
     ///
-    /// # Errors
-    /// As [`open`](crate::open); [i/o](Error::is_io) for a folder without tensors or with a link to none, or where two
-    /// files have a tensor of one name.
+    /// Those of [`open`](crate::open); [i/o](Error::is_io) for a folder without tensors or with a broken link, or if two files
+    /// have a tensor of the same name.
     ///
     /// ```
     /// use tilewright_files::Collection;
@@ -52,10 +51,11 @@ impl Collection {
         Collection::open_as(path, &Reading::default())
     }
 
-    /// The same; files of one array, which may not say how it lies, are read so.
+    /// Opens a file or a folder like [`open`](Collection::open). Files of one array, which may not record its layout, are read by
+    /// `reading`.
     ///
     /// # Errors
-    /// As [`open`](Collection::open).
+    /// Those of [`open`](Collection::open).
     ///
     /// ```
     /// use tilewright_files::{Collection, Reading};
@@ -83,11 +83,12 @@ impl Collection {
         Ok(all)
     }
 
-    /// The same, with the tensors of files that name them read so, as [`Conversion`](crate::Conversion) reads them:
-    /// those of which no note says how they lie.
+    /// Reads the tensors of files that name them by `reading`, as [`Conversion`](crate::Conversion) does: those whose layout is
+    /// not noted.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) for a tensor that cannot be read so; choose others by [`only`](Collection::only) before.
+    /// [usage](Error::is_usage) for a tensor that cannot be read by `reading`; select others with [`only`](Collection::only)
+    /// before.
     ///
     /// ```
     /// use tilewright_files::{Collection, Reading};
@@ -140,10 +141,10 @@ impl Collection {
         Ok(())
     }
 
-    /// The tensors whose names match one of the patterns alone; all if there are none.
+    /// Keeps only the tensors whose names match one of the patterns; all if there are no patterns.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) for a pattern that is none, or that no name matches.
+    /// [usage](Error::is_usage) for an invalid pattern, or one that does not match any name.
     ///
     /// ```
     /// use tilewright_files::Collection;
@@ -160,10 +161,10 @@ impl Collection {
         Ok(self)
     }
 
-    /// The tensors of two whose names match one of the patterns, each of which matches a name of either.
+    /// Keeps only the tensors of two collections whose names match one of the patterns; each pattern must match a name of either.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) for a pattern that is none, or that matches no tensor.
+    /// [usage](Error::is_usage) for an invalid pattern, or one that does not match any tensor.
     ///
     /// ```
     /// # use tilewright_files::Collection;
@@ -193,7 +194,8 @@ impl Collection {
         }
     }
 
-    /// What of a folder is in no answer: folders in it, and files of tensors that its index does not name.
+    /// Iterates over messages on the parts of a folder that are not read: folders in it, and files of tensors that its index does
+    /// not name.
     ///
     /// ```
     /// # use tilewright_files::Collection;
@@ -204,7 +206,7 @@ impl Collection {
         self.passed.iter().cloned().chain(self.inputs.iter().flat_map(Input::warnings))
     }
 
-    /// How many of its files hold one array without a name.
+    /// Returns the number of files that hold one array without a name.
     ///
     /// ```
     /// # use tilewright_files::Collection;
@@ -215,7 +217,7 @@ impl Collection {
         self.inputs.iter().filter(|input| input.is_array()).count()
     }
 
-    /// The names, sorted.
+    /// Iterates over the names, sorted.
     ///
     /// ```
     /// # use tilewright_files::Collection;
@@ -226,14 +228,14 @@ impl Collection {
         self.tensors.keys().map(String::as_str)
     }
 
-    /// The tensor of a name, and the file that holds it.
+    /// Returns the tensor of a name, and the file that holds it.
     pub(crate) fn get(&self, name: &str) -> Option<(&Input, &Tensor)> {
         let (file, tensor) = self.tensors.get(name)?;
         let input = self.inputs.get(*file)?;
         Some((input, input.tensors().get(*tensor)?))
     }
 
-    /// The only file, or the only checkpoint of several.
+    /// Returns the only file, or the only checkpoint of several.
     pub(crate) fn alone(&self) -> Option<&Input> {
         match &self.inputs[..] {
             [input] => Some(input),
@@ -241,7 +243,7 @@ impl Collection {
         }
     }
 
-    /// The name of the only tensor, and whether its file has none for it.
+    /// Returns the name of the only tensor, and whether its file does not name it.
     pub(crate) fn only_name(&self) -> Option<(&str, bool)> {
         let mut all = self.tensors.iter();
         let (Some((name, (file, _))), None) = (all.next(), all.next()) else { return None };
@@ -268,18 +270,18 @@ impl Collection {
             .collect()
     }
 
-    /// The bytes of all tensors.
+    /// Returns the number of bytes of all tensors.
     pub(crate) fn bytes(&self) -> u64 {
         self.names().filter_map(|name| Some(self.get(name)?.1.len)).fold(0, u64::saturating_add)
     }
 
-    /// An error if a file is not as it was when it was opened.
+    /// Returns an error if a file was changed since it was opened.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.inputs.iter().try_for_each(Input::check_unchanged)
     }
 }
 
-/// What lies in a folder, sorted.
+/// Returns the paths in a folder, sorted.
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |cause| Error::io(folder, "list", cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
@@ -289,11 +291,11 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(paths)
 }
 
-/// The files of tensors among what lies in a folder.
+/// Returns the files of tensors among the paths in a folder.
 fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut paths = listed.to_vec();
     paths.retain(|path| !path.is_dir() && folder::of_tensors(path).is_some());
-    // A link to nothing, a pipe: what is in it is not known, so nothing is said of the folder.
+    // The content of a broken link or a pipe is unknown, so the folder is refused.
     if let Some(other) = paths.iter().find(|path| !path.is_file()) {
         return Err(Error::unsupported(
             other,
@@ -316,7 +318,7 @@ fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// Whether a file says which others hold the tensors.
+/// Returns whether a file is an index that names the files of the tensors.
 fn is_index(path: &Path) -> bool {
     folder::of_tensors(path).is_some_and(|format| format.several)
 }

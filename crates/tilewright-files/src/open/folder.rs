@@ -1,8 +1,9 @@
-//! A folder that holds a checkpoint: which of its files is opened, and what goes along when it is converted.
+//! Folders that hold a checkpoint: which of the files is opened, and which others are copied in a conversion.
 //!
-//! A folder is its one index of shards, else its one file of tensors with names. The other files of it that are no
-//! weights and no longer than [`LONGEST`] are taken along as they are: `config.json`, tokenizers, licences. Links to files
-//! are followed, as folders of the Hugging Face hub consist of them. What else is there (folders, weights of other
+//! The checkpoint is the folder's one index of shards, else its one file of tensors with names. Other files are copied unchanged
+//! if they are not weights and not longer than [`LONGEST`]: `config.json`, tokenizers, licences. Links to files are followed,
+//! since folders of the Hugging Face hub consist of them. Everything else (folders, weights of other formats, longer files) is
+//! not copied, and a warning names it.
 //! formats, longer files) stays, and a warning names it.
 
 use std::{
@@ -27,19 +28,19 @@ use crate::{
     verify::crew::{Crew, go_on},
 };
 
-/// The longest file that is taken along, in bytes: the tokenizers of the largest vocabularies have 35 MB.
+/// The longest file that is copied, in bytes: the tokenizers of the largest vocabularies have 35 MB.
 const LONGEST: u64 = 64 << 20;
 
-/// The most files that are taken along.
+/// The largest number of files that are copied.
 const MOST: usize = 1000;
 
-/// The bytes of such a file that are in memory at once.
+/// The number of bytes of such a file that are in memory at once.
 const PIECE: u64 = 64 << 10;
 
-/// How many of the things that stay a warning names.
+/// The number of files that are not copied that a warning names.
 const NAMED: usize = 8;
 
-/// How names of files end that hold weights in formats of others, and their indices.
+/// The endings of names of files that hold weights in other formats, and of their indices.
 const WEIGHTS: [&str; 15] = [
     ".bin",
     ".pt",
@@ -58,9 +59,9 @@ const WEIGHTS: [&str; 15] = [
     ".msgpack.index.json",
 ];
 
-/// The file that is opened for a path: the checkpoint in it, where it is a folder.
+/// Returns the file to open for a path: the checkpoint in it, if it is a folder.
 pub(crate) fn opened(place: Place) -> Result<Place, Error> {
-    // A path with its kind before it names a file of that kind.
+    // A path with a format prefix names a file of that format.
     if !is_folder(&place) {
         return Ok(place);
     }
@@ -68,12 +69,12 @@ pub(crate) fn opened(place: Place) -> Result<Place, Error> {
     Ok(Place { format: container::by_ending(&path), path })
 }
 
-/// Whether a path names a folder, and no kind of file.
+/// Returns whether a path names a folder and does not have a format prefix.
 pub(crate) fn is_folder(place: &Place) -> bool {
     place.path.is_dir() && place.format == container::by_ending(&place.path)
 }
 
-/// The file in a folder that names all its tensors.
+/// Returns the file in a folder that names all its tensors.
 fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
     let names = names(folder)?;
     let (indices, files): (Vec<&Format>, Vec<&Format>) =
@@ -107,21 +108,21 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
     Err(Error::unrecognised(folder, said))
 }
 
-/// The file that stands for all of these: `model.safetensors` beside `consolidated*.safetensors`, the same model under the
-/// names of its makers.
+/// Returns the file that is opened in place of all of these: `model.safetensors` beside `consolidated*.safetensors`, which is the
+/// same model with the names of its makers.
 fn preferred<'a>(found: &[&'a PathBuf]) -> Option<&'a PathBuf> {
     let mut others = found.iter().copied().filter(|path| !is_consolidated(path));
     let one = others.next().filter(|path| shown(path) == "model.safetensors")?;
     others.next().is_none().then_some(one)
 }
 
-/// Whether a file is named as those of makers who publish a model twice.
+/// Returns whether a file's name is that of the second form of a model that its makers publish twice.
 fn is_consolidated(path: &Path) -> bool {
     let name = shown(path).to_lowercase();
     name.starts_with("consolidated") && name.ends_with(".safetensors")
 }
 
-/// What a folder holds beside the checkpoint that was opened in it and that is the same model, as a sentence without an end.
+/// Returns a message on the folder's other files of the same model as the opened checkpoint, as a sentence without a full stop.
 pub(crate) fn set_aside(folder: &Path, opened: &Path) -> Option<String> {
     // The shards of an index belong to it.
     if shown(opened).to_lowercase().starts_with("consolidated") {
@@ -137,7 +138,7 @@ pub(crate) fn set_aside(folder: &Path, opened: &Path) -> Option<String> {
     (!others.is_empty()).then(|| format!("{opened} is read, and not {others} beside it"))
 }
 
-/// An error for a folder of several files of tensors, none of which names the tensors of all.
+/// Returns the error for a folder of several files of tensors, none of which names the tensors of all.
 fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
     let (count, ending) = (found.len(), format.ending.unwrap_or_default());
     let first = found.first().map_or_else(String::new, |first| shown(first));
@@ -177,7 +178,7 @@ fn several(folder: &Path, found: &[&PathBuf], format: &Format) -> Error {
     }
 }
 
-/// Returns the name of all parts, and how many there are, of a file that is named as one of several:
+/// Returns the common beginning of the names of all parts, and the number of parts, for a file that is named as one of several:
 /// `model-00001-of-00003.safetensors`.
 fn part_of(path: &Path) -> Option<(String, u64)> {
     let name = shown(path);
@@ -188,7 +189,7 @@ fn part_of(path: &Path) -> Option<(String, u64)> {
     Some((stem.to_owned(), count))
 }
 
-/// Returns true if all files are named as parts of one.
+/// Returns true if all files are named as parts of one checkpoint.
 fn are_parts(found: &[&PathBuf]) -> bool {
     let of = |path: &&PathBuf| part_of(path);
     let first = found.first().and_then(of);
@@ -206,12 +207,12 @@ fn unlisted(format: &Format) -> String {
     }
 }
 
-/// The format of a file in a folder, by its name; none of weights in formats of others, and of their indices.
+/// Returns the format of a file in a folder, by its name; `None` for weights in other formats and their indices.
 pub(crate) fn of_tensors(path: &Path) -> Option<&'static Format> {
     container::by_ending(path).filter(|_| !is_foreign(path))
 }
 
-/// Whether a file is named as one of weights in a format of others, or as the index of such.
+/// Returns whether a file's name is that of weights in another format, or of their index.
 fn is_foreign(path: &Path) -> bool {
     let name = shown(path).to_lowercase();
     WEIGHTS.iter().any(|ending| name.ends_with(ending))
@@ -232,8 +233,8 @@ fn shown(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the first difference between the files beside the tensors of two folders; `None` if one of the two is not a
-/// folder. `chosen` leaves files out or changes them, as a recipe does.
+/// Returns the first difference between the files beside the tensors of two folders; `None` if one of the two is not a folder.
+/// `chosen` removes files or changes them, as a recipe does.
 pub(crate) fn difference(
     out: &Place,
     against: &Input,
@@ -246,25 +247,25 @@ pub(crate) fn difference(
     companions.difference(&out.path, crew)
 }
 
-/// What lies in a folder beside its checkpoint.
+/// The files in a folder beside its checkpoint.
 #[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Companions {
-    /// The files that are taken along.
+    /// The files that are copied.
     pub taken: Vec<PathBuf>,
-    /// Of these, the names of files that are written with other bytes.
+    /// The new bytes of files that are changed, by their names.
     changed: BTreeMap<OsString, Vec<u8>>,
-    /// What stays, in words.
+    /// Descriptions of the files that are not copied.
     left: Vec<String>,
 }
 
 impl Companions {
-    /// Those of an input that was opened by its folder.
+    /// Returns the companions of an input that was opened by its folder.
     pub(crate) fn of(folder: &Path, input: &Input) -> Result<Companions, Error> {
         Companions::beside(folder, &input.sources().map(Source::path).collect())
     }
 
-    /// What lies in a folder beside these files.
+    /// Returns the files in a folder beside these files.
     #[doc(hidden)]
     pub fn beside(folder: &Path, own: &HashSet<&Path>) -> Result<Companions, Error> {
         let mut companions = Companions::default();
@@ -285,13 +286,13 @@ impl Companions {
         Ok(companions)
     }
 
-    /// These files.
+    /// Returns companions that are exactly these files.
     #[doc(hidden)]
     pub fn these(taken: Vec<PathBuf>) -> Companions {
         Companions { taken, ..Companions::default() }
     }
 
-    /// What stays in the folder, as a sentence without an end.
+    /// Returns a message on the files that are not copied, as a sentence without a full stop.
     #[doc(hidden)]
     pub fn warning(&self) -> Option<String> {
         let named = self.left.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -302,23 +303,23 @@ impl Companions {
         (!self.left.is_empty()).then(|| format!("not taken along: {named}{more}"))
     }
 
-    /// The file of this name that is taken along.
+    /// Returns the copied file of this name.
     pub(crate) fn find(&self, name: &str) -> Option<&Path> {
         let is_it = |path: &&PathBuf| path.file_name().is_some_and(|own| own == name);
         self.taken.iter().find(is_it).map(PathBuf::as_path)
     }
 
-    /// Leaves the file of this name.
+    /// Removes the file of this name from the copied files.
     pub(crate) fn leave(&mut self, name: &str) {
         self.taken.retain(|path| path.file_name().is_none_or(|own| own != name));
     }
 
-    /// Gives the file of this name, which is taken along, other bytes.
+    /// Gives the copied file of this name other bytes.
     pub(crate) fn change(&mut self, name: &str, bytes: Vec<u8>) {
         self.changed.insert(name.into(), bytes);
     }
 
-    /// What of them is not in another folder as it is here; what else is there is of no interest.
+    /// Returns the first of these files that differs in another folder. Other files of that folder are not compared.
     pub(crate) fn difference(
         &self,
         folder: &Path,
@@ -342,7 +343,7 @@ impl Companions {
         Ok(None)
     }
 
-    /// Copies the files to another folder, and brings them to the disk.
+    /// Copies the files to another folder, and syncs them to the disk.
     #[doc(hidden)]
     pub fn copy_to(&self, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
         self.taken.iter().try_for_each(|path| {
@@ -355,13 +356,13 @@ impl Companions {
     }
 }
 
-/// Whether a file is one that a run makes beside its result: a temporary, a lock, a journal.
+/// Returns whether a file is one that a run creates beside its result: a temporary file, a lock, a journal.
 fn is_of_a_run(path: &Path) -> bool {
     let name = shown(path);
     name.starts_with('.') && name.contains(".tilewright-")
 }
 
-/// Why something is not taken along; `None` where it is.
+/// Returns the reason why a path is not copied; `None` if it is.
 fn stays(path: &Path) -> Result<Option<String>, Error> {
     let facts = fs::metadata(path).map_err(|cause| Error::io(path, "look at", cause))?;
     if facts.is_dir() {
@@ -377,14 +378,14 @@ fn stays(path: &Path) -> Result<Option<String>, Error> {
     Ok((len > LONGEST).then(|| format!("{len} bytes, more than {LONGEST}")))
 }
 
-/// In what a file differs from the bytes that a recipe gives it.
+/// Compares a file with the bytes that a recipe gives it.
 fn is_other(is: &Source, bytes: &[u8]) -> Result<Option<String>, Error> {
     let same = is.len() == bytes.len() as u64 && is.head(is.len())? == bytes;
     is.check_unchanged()?;
     Ok((!same).then(|| "is not as the recipe changes it".into()))
 }
 
-/// In what a file differs from another; what is read of files that change meanwhile is no answer.
+/// Compares a file with another one. It is an error if one of them changes meanwhile.
 fn differs(is: &Source, was: &Source, crew: Crew<'_>) -> Result<Option<String>, Error> {
     if is.len() != was.len() {
         return Ok(Some(format!("has {} bytes, had {}", is.len(), was.len())));

@@ -1,10 +1,10 @@
-//! Checkpoints of other libraries that are no files of tensors here: what they are, and what reads them.
+//! Recognises checkpoints of other libraries that this crate does not read, and names the call that reads them.
 
 use std::path::Path;
 
 use crate::Error;
 
-/// Checkpoints that only Python opens: a file in their folders, what they are, and the call that reads them.
+/// Checkpoints that only Python opens: a file in their folders, a description, and the call that reads them.
 const OF_PYTHON: [(&str, &str, &str); 2] = [
     (".metadata", OF_TORCH, RESHARD),
     ("_METADATA", "a checkpoint of Orbax, whose chunks are compressed", UNPACK),
@@ -15,14 +15,14 @@ const OF_TORCH: &str =
 const RESHARD: &str = "tilewright.reshard(FOLDER, OUT).run() writes safetensors";
 const UNPACK: &str = "tilewright.orbax.unpack(FOLDER, OUT) writes them as they are";
 
-/// An error for the folder of a checkpoint that only Python opens, with the call.
+/// Returns an error for the folder of a checkpoint that only Python opens, with the call.
 #[doc(hidden)]
 pub fn check_folder(folder: &Path) -> Result<(), Error> {
     let found = OF_PYTHON.iter().find(|(name, ..)| folder.join(name).is_file());
     found.map_or(Ok(()), |(_, what, call)| Err(in_python(folder, what, call)))
 }
 
-/// An error for a file of such a checkpoint.
+/// Returns an error for a file of such a checkpoint.
 pub(crate) fn check_file(file: &Path) -> Result<(), Error> {
     match file.extension().is_some_and(|end| end.eq_ignore_ascii_case("distcp")) {
         true => Err(in_python(file, &format!("a part of {OF_TORCH}"), RESHARD)),

@@ -1,4 +1,4 @@
-//! Patterns such as `*.weight`, which choose tensors by their names.
+//! Patterns such as `*.weight`, which select tensors by their names.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -15,7 +15,7 @@ pub struct Pattern {
 /// The longest pattern, in bytes.
 const LONGEST: usize = 4096;
 
-/// The most brackets within one another.
+/// The deepest nesting of braces.
 const DEEPEST: usize = 16;
 
 impl Pattern {
@@ -27,7 +27,7 @@ impl Pattern {
             Error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
         };
         let glob = GlobBuilder::new(&condensed(text)).build().map_err(wrong)?;
-        // A set says by an error what a single matcher ends the program by.
+        // A `GlobSet` returns an error in cases where a single matcher panics.
         let matcher = GlobSetBuilder::new().add(glob).build().map_err(wrong)?;
         Ok(Pattern { text: text.into(), matcher })
     }
@@ -42,13 +42,13 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// Whether a tensor's name matches; a name always matches itself, brackets or not.
+    /// Returns whether a tensor's name matches; a name always matches itself, with brackets or without.
     #[doc(hidden)]
     pub fn matches(&self, name: &str) -> bool {
         self.text == name || self.matcher.is_match(name)
     }
 
-    /// An error if none of `names` matches.
+    /// Returns an error if none of `names` matches.
     #[doc(hidden)]
     pub fn check<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<(), Error> {
         if names.clone().any(|name| self.matches(name)) {
@@ -59,8 +59,8 @@ impl Pattern {
     }
 }
 
-/// The pattern with three `*` or more in a row as one, which matches the same: each would be tried at every character of
-/// a name. Two may stand for any number of folders, and stay.
+/// Returns the pattern with three or more `*` in a row replaced by one, which matches the same names: each `*` would be tried at
+/// every character of a name. Two may match any number of folders, and are kept.
 fn condensed(text: &str) -> String {
     let (mut short, mut stars, mut escaped) = (String::new(), 0, false);
     for c in text.chars().map(Some).chain([None]) {
@@ -75,7 +75,7 @@ fn condensed(text: &str) -> String {
     short
 }
 
-/// An error for a pattern that is too long, or nested too deep, to be compiled.
+/// Returns an error for a pattern that is too long, or nested too deep, to be compiled.
 fn check(text: &str) -> Result<(), Error> {
     let (shown, len) = (names::clipped(text), text.len());
     if len > LONGEST {
@@ -128,7 +128,7 @@ mod tests {
             assert!(error.is_usage() && error.to_string().contains(part), "{error}");
             assert!(error.to_string().len() < 300, "{error}");
         }
-        // Whatever is within the bounds is compiled or refused.
+        // Every pattern within the bounds is compiled or refused.
         for text in ["a".repeat(LONGEST), "*".repeat(LONGEST), "{*,".repeat(16) + &"?".repeat(4000)]
         {
             let _ = Pattern::new(&text);
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// All patterns of up to two signs before and behind a row of stars.
+    /// Generates all patterns of up to two characters before and after a row of stars.
     #[test]
     fn a_row_of_stars_is_one() {
         let signs = ["", "*", "a", "/", "{", "}", ",", "?", "[", "]", "\\"];

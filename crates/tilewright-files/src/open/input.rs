@@ -1,4 +1,4 @@
-//! A file opened for reading, with every tensor it holds.
+//! An opened file with all its tensors.
 
 use std::{
     fs::File,
@@ -24,16 +24,16 @@ use crate::{
 pub struct Input {
     pub(crate) path: PathBuf,
     pub(crate) opened: Opened,
-    /// What was found beside the file and left aside.
+    /// The note beside the file that is not its own.
     pub(crate) aside: Option<Aside>,
-    /// The folder that was opened, where it was one.
+    /// The folder that was opened, if it was one.
     pub(crate) folder: Option<PathBuf>,
-    /// The folder's other file of the same model, as a sentence without an end.
+    /// A message on the folder's other file of the same model, as a sentence without a full stop.
     pub(crate) beside: Option<String>,
 }
 
 impl Input {
-    /// The path, without the prefix `raw:`.
+    /// Returns the path, without the prefix `raw:`.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -45,7 +45,7 @@ impl Input {
         &self.path
     }
 
-    /// What kind of file it is: `safetensors`, `sharded safetensors`, `GGUF`, `npy`, `npz` or `raw`.
+    /// Returns the name of the format: `safetensors`, `sharded safetensors`, `GGUF`, `npy`, `npz` or `raw`.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -57,7 +57,7 @@ impl Input {
         self.container_format().name
     }
 
-    /// The tensors, in the order of their bytes.
+    /// Returns the tensors, in the order of their bytes.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -69,7 +69,7 @@ impl Input {
         &self.opened.tensors
     }
 
-    /// The metadata of the file, keys sorted; those of all shards, one after the other.
+    /// Iterates over the metadata of the file, keys sorted; those of all shards, one after the other.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -81,8 +81,8 @@ impl Input {
         self.opened.container.metadata()
     }
 
-    /// What is not as one may expect, in sentences without an end: a note of other bytes beside the file,
-    /// bytes behind an array, entries that are unpacked, another file of the same model beside it.
+    /// Iterates over warnings, as sentences without a full stop: a note of other bytes beside the file, bytes after an array,
+    /// entries that are unpacked, another file of the same model beside it.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -95,12 +95,12 @@ impl Input {
         aside.chain(self.beside.clone()).chain(self.opened.container.warnings())
     }
 
-    /// What a result must say as the file does, beside tensors and their layouts.
+    /// Returns the facts that a result must share with the file, apart from tensors and their layouts.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         self.opened.container.facts(&self.opened)
     }
 
-    /// What is to be noted beside results of `jobs` in this format.
+    /// Returns the note for the result of `jobs` in this format.
     pub(crate) fn note(&self, format: &Format, jobs: &[Job]) -> Option<Texts> {
         let (array, [job]) = (format.array.as_ref()?, jobs) else { return None };
         let tensor = self.tensors().get(job.tensor)?;
@@ -108,23 +108,23 @@ impl Input {
         (!says).then(|| container::noted(job))
     }
 
-    /// That the file is not the one that its note is of, where that is so.
+    /// Returns a message if the file is not the one that its note describes.
     pub(crate) fn changed(&self) -> Option<String> {
         self.aside.as_ref()?.changed(&self.path)
     }
 
-    /// Whether the file holds one array, which it does not name.
+    /// Returns whether the file holds one array, which it does not name.
     pub(crate) fn is_array(&self) -> bool {
         self.container_format().array.is_some()
     }
 
-    /// The name of its one array in a file that names its tensors: that of the file, without its ending.
+    /// Returns the name of the one array in a file that names its tensors: the name of the file, without its ending.
     pub(crate) fn array_name(&self) -> String {
         let stem = self.path.file_stem().filter(|_| !is_standard(&self.path));
         stem.map_or_else(|| "array".into(), |stem| stem.to_string_lossy().into_owned())
     }
 
-    /// The files that results of `jobs` become in this format.
+    /// Plans the files of the results of `jobs` in this format.
     pub(crate) fn plan(
         &self,
         format: &Format,
@@ -142,17 +142,17 @@ impl Input {
         self.opened.container.format()
     }
 
-    /// The file that holds a tensor, and where its bytes begin there.
+    /// Returns the file that holds a tensor, and the position of its first byte there.
     pub(crate) fn place(&self, tensor: &Tensor) -> Result<(&Source, u64), Error> {
         self.opened.place(&self.path, tensor)
     }
 
-    /// Every file that is read.
+    /// Iterates over all files that are read.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
         self.opened.index.iter().chain(self.opened.files.iter().map(|file| &file.source))
     }
 
-    /// The files that hold tensors, as [`Piece::file`](crate::Piece::file) counts them.
+    /// Iterates over the files that hold tensors, in the order of the numbers of [`Piece::file`](crate::Piece::file).
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -164,7 +164,7 @@ impl Input {
         self.opened.files.iter().map(|file| file.source.path())
     }
 
-    /// Whether one of the files that are read is this open one.
+    /// Returns whether one of the files that are read is this open file.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -177,17 +177,17 @@ impl Input {
         self.sources().any(|source| source.is(file))
     }
 
-    /// Whether a path names one of the files that are read.
+    /// Returns whether a path names one of the files that are read.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         self.sources().any(|source| source.is_at(path))
     }
 
-    /// An error if the bytes of tensors are not those that the file's checksums were made of.
+    /// Returns an error if the bytes of tensors do not have the file's checksums.
     pub(crate) fn check_sums(&self, watch: &dyn Watch) -> Result<(), Error> {
         self.opened.container.check(&self.opened, watch)
     }
 
-    /// An error if one of the files is not as it was when it was opened.
+    /// Returns an error if one of the files was changed since it was opened.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         self.sources().try_for_each(Source::check_unchanged)
     }

@@ -1,4 +1,4 @@
-//! Lists of index tables in files of their own: `.npy` files of integers, and texts of numbers.
+//! Lists of index tables in separate files: `.npy` files of integers, and texts of numbers.
 
 use std::{
     fs::{self, File},
@@ -13,10 +13,10 @@ use crate::{
     Error, container::npy::Header, layout::names, open::source::Source, transfer::budget::zeros,
 };
 
-/// The most bytes of a text of numbers that are read: 20 digits and a separator for each entry.
+/// The largest number of bytes of a text of numbers that is read: 20 digits and a separator for each entry.
 const MOST_TEXT: u64 = 21 * MAX_ENTRIES;
 
-/// Lists in files, and none in tensors.
+/// Reads lists from files, and refuses lists in tensors.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ListFiles;
 
@@ -43,11 +43,11 @@ pub(crate) fn unsupported(said: String) -> NotationError {
     NotationError::unsupported(said)
 }
 
-/// What is said of what is no list.
+/// The message for a file or tensor that is not a list.
 pub(crate) const NO_LIST: &str =
     "it holds no list; a list is integers of 8 to 64 bits in one dim, the lowest byte first";
 
-/// The integers of an `.npy` file.
+/// Returns the integers of an `.npy` file.
 fn array(path: &Path) -> Result<Vec<i64>, String> {
     let source = Source::open(path).map_err(|error| error.to_string())?;
     let Header { descr, shape, at, len, .. } =
@@ -76,8 +76,8 @@ pub(crate) fn is_signed(dtype: Dtype) -> Option<bool> {
     }
 }
 
-/// Returns the integers of `width` bytes, the lowest first. A number of more than 63 bits, which no array has as an index, is
-/// the largest of them.
+/// Returns the integers of `width` bytes, lowest byte first. A number of more than 63 bits, which is never a valid index, is
+/// replaced by `i64::MAX`.
 pub(crate) fn integers(data: &[u8], width: u64, signed: bool) -> Vec<i64> {
     let number = |bytes: &[u8]| {
         let below_0 = signed && bytes.last().is_some_and(|last| last & 0x80 != 0);
@@ -102,7 +102,7 @@ fn text(file: File) -> Result<Vec<i64>, String> {
     parse(&text)
 }
 
-/// The numbers of a text: integers between blanks, commas and ends of lines; `-` is a hole.
+/// Parses the numbers of a text: integers separated by blanks, commas and newlines; `-` is a hole.
 fn parse(text: &str) -> Result<Vec<i64>, String> {
     let mut numbers = Vec::new();
     let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());

@@ -1,4 +1,4 @@
-//! The lists of index tables that a SPEC names: numbers in a file, or in a tensor of the file that is read.
+//! The lists of index tables that a SPEC names: numbers in a file, or in a tensor of the opened file.
 
 use tilewright_notation::{Error as NotationError, Lists, MAX_ENTRIES};
 
@@ -8,8 +8,8 @@ use crate::{
     open::list_files::{ListFiles, NO_LIST, integers, is_signed, unsupported},
 };
 
-/// The lists that a SPEC may name where files are read: `@PATH` is an `.npy` file of integers, or a text of numbers; `tensor
-/// NAME` is a tensor of the file that is open, where one is. Numbers below 0, and `-` in a text, are holes.
+/// The lists that a SPEC may name when files are read: `@PATH` is an `.npy` file of integers, or a text of numbers; `tensor NAME`
+/// is a tensor of the opened file, if there is one. Numbers below 0, and `-` in a text, are holes.
 ///
 /// ```
 /// use tilewright_files::{FileLists, open};
@@ -33,7 +33,7 @@ pub struct FileLists<'a> {
 }
 
 impl<'a> FileLists<'a> {
-    /// The lists of a SPEC for the tensors of an open file.
+    /// Returns the lists of a SPEC for the tensors of an open file.
     ///
     /// ```
     /// use tilewright_files::{FileLists, Reading, open};
@@ -48,7 +48,8 @@ impl<'a> FileLists<'a> {
         FileLists { input: Some(input), beside: None }
     }
 
-    /// The lists of a SPEC for one tensor: a name without a dot may be that of its neighbour, as `g_idx` beside `qweight`.
+    /// Returns the lists of a SPEC for one tensor: a name without a dot may be that of its neighbour, such as `g_idx` beside
+    /// `qweight`.
     pub(crate) fn beside(self, tensor: &'a str) -> FileLists<'a> {
         FileLists { beside: Some(tensor), ..self }
     }
@@ -80,7 +81,7 @@ impl Lists for FileLists<'_> {
     }
 }
 
-/// The integers of a tensor in one dim.
+/// Returns the integers of a tensor in one dim.
 fn numbers(input: &Input, tensor: &Tensor) -> Result<Vec<i64>, String> {
     let long = tensor.dims().iter().filter(|extent| **extent != 1).count();
     let is = || tensor.held.spec();

@@ -1,4 +1,4 @@
-//! Opens files. The format is the one that the path names, else the one that the first bytes show.
+//! Opens files. The format is that of the path's prefix or extension, else the one that the first bytes show.
 
 pub(crate) mod bytes;
 pub(crate) mod collection;
@@ -30,17 +30,17 @@ use crate::{
     open::{place::Place, source::Source},
 };
 
-/// Opens a file: by the prefix of its format (`raw:PATH`, `npy:PATH` …), or by what its extension names, or else what
-/// its first bytes show. Headers are read and checked, tensors are not. A folder is opened by its one index of shards,
-/// else by its one file of named tensors.
+/// Opens a file. Its format is that of its prefix (`raw:PATH`, `npy:PATH` …), else of its extension, else the one that its first
+/// bytes show. Headers are read and checked, tensors are not. A folder is opened by its one index of shards, else by its one file
+/// of named tensors.
 ///
-/// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says
-/// itself what it is, and is opened as that; a conversion may still read some of them otherwise
-/// (see [`Request`](crate::Request)), if `reading` says in which layout.
+/// A file of one array (npy, raw) is read by `reading`. In safetensors files every tensor has its dims and type, and is opened
+/// with them; a conversion may still read some of them differently (see [`Request`](crate::Request)), if `reading` gives a
+/// layout.
 ///
 /// # Errors
-/// [i/o](Error::is_io) for files that are missing, truncated, corrupt or hold what no layout can be
-/// given to; [usage](Error::is_usage) where `reading` does not fit the file.
+/// [i/o](Error::is_io) for files that are missing, truncated, corrupt or hold data for which no layout is defined;
+/// [usage](Error::is_usage) if `reading` does not fit the file.
 ///
 /// ```
 /// use tilewright_files::{Reading, open};
@@ -55,11 +55,11 @@ pub fn open(path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
     open_place(&Place::parse(path.as_ref()), reading, &())
 }
 
-/// [`open`], which `watch` may stop: where a note is to be compared with all bytes of a file, or deflated arrays are
-/// unpacked.
+/// Opens a file like [`open`], in a way that `watch` can cancel: when a note is compared with all bytes of a file, or deflated
+/// arrays are unpacked.
 ///
 /// # Errors
-/// As [`open`]; [cancelled](Error::is_cancelled) if `watch` says so.
+/// Those of [`open`]; [cancelled](Error::is_cancelled) if `watch` cancels.
 ///
 /// ```
 /// use tilewright_files::{Reading, open_watched};
@@ -74,7 +74,7 @@ pub fn open_watched(
     open_place(&Place::parse(path.as_ref()), reading, watch)
 }
 
-/// Opens what a path names.
+/// Opens the file or folder of a path.
 pub(crate) fn open_place(
     place: &Place,
     reading: &Reading,
@@ -86,7 +86,7 @@ pub(crate) fn open_place(
     Ok(Input { folder, beside, ..open_as(format, source, reading, watch)? })
 }
 
-/// The file that is opened for a path, and its format.
+/// Returns the file to open for a path, and its format.
 pub(crate) fn file_of(place: &Place) -> Result<(&'static Format, Source), Error> {
     let place = folder::opened(place.clone())?;
     let source = Source::open(&place.path)?;
@@ -94,7 +94,7 @@ pub(crate) fn file_of(place: &Place) -> Result<(&'static Format, Source), Error>
     Ok((format, source))
 }
 
-/// What is noted beside a file of a format that needs notes.
+/// Returns the note beside a file, if its format needs notes.
 pub(crate) fn noted(format: &Format, source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
     match format.array {
         Some(_) => note::of(source, watch),
@@ -102,11 +102,10 @@ pub(crate) fn noted(format: &Format, source: &Source, watch: &dyn Watch) -> Resu
     }
 }
 
-/// Opens a regular file that is open already, as standard input may be; `path` says its kind, or does not,
-/// as `-` and `raw:-` do.
+/// Opens a regular file that is already open, such as standard input; `path` may have a format prefix: `-` or `raw:-`.
 ///
 /// # Errors
-/// As [`open`]; a checkpoint's index is refused, for it names files beside itself.
+/// Those of [`open`]; the index of a checkpoint is refused, because it names files in its folder.
 ///
 /// ```
 /// use tilewright_files::{Reading, open_file};
@@ -119,11 +118,10 @@ pub fn open_file(file: File, path: impl AsRef<Path>, reading: &Reading) -> Resul
     open_source(Source::given(file)?, &Place::parse(path.as_ref()), reading)
 }
 
-/// Opens what a stream has, all of which is copied to a temporary file first; `path` says its kind, or does
-/// not.
+/// Opens the content of a stream, which is first copied to a temporary file; `path` may have a format prefix.
 ///
 /// # Errors
-/// As [`open_file`].
+/// Those of [`open_file`].
 ///
 /// ```
 /// use tilewright_files::{Reading, open_stream};
@@ -140,8 +138,8 @@ pub fn open_stream(
     open_source(Source::copied(stream)?, &Place::parse(path.as_ref()), reading)
 }
 
-/// What lies in no folder: it is of the format that its place or its first bytes show, else bytes, where
-/// `reading` says which.
+/// Opens a file that is not in a folder. Its format is that of its prefix or its first bytes, else raw bytes if `reading`
+/// describes them.
 fn open_source(source: Source, place: &Place, reading: &Reading) -> Result<Input, Error> {
     let shown = place.format.map_or_else(|| container::recognised(&source), Ok);
     let alone = shown.as_ref().is_ok_and(|format| !format.several);
@@ -163,7 +161,7 @@ pub(crate) fn open_as(
     open_with(format, source, reading, Some(&|name| beside.join(name)), watch)
 }
 
-/// The same, where `beside` knows the paths of the files beside it.
+/// Opens a file as one of this format; `beside` returns the paths of the files in its folder.
 pub(crate) fn open_with(
     format: &'static Format,
     source: Source,
@@ -175,7 +173,7 @@ pub(crate) fn open_with(
     check_reading(format, reading)?;
     let Found { texts, aside } = noted(format, &source, watch)?;
     let opened = (format.open)(Opening { source, reading, watch, note: &texts, beside });
-    // What a file does not say itself, its note said.
+    // The note may have information that the file lacks.
     let opened = opened.map_err(|error| match &aside {
         Some(aside) if error.is_usage() => error.and(&aside.said),
         _ => error,
@@ -183,8 +181,8 @@ pub(crate) fn open_with(
     Ok(Input { path, opened, aside, folder: None, beside: None })
 }
 
-/// An error if dims or a type are said that nothing would ask for: most formats say them, unless the
-/// tensors are read in another layout.
+/// Returns an error if dims or a type are given that would not be used: most formats record them, so the caller gives them only
+/// with another layout.
 pub(crate) fn check_reading(format: &Format, reading: &Reading) -> Result<(), Error> {
     if !format.says_all() || reading.from.is_some() || reading.is_silent() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! A path as a caller gives it, such as `npy:weights.bin`: the format that it names, and the file's own path.
+//! A path as a caller gives it, such as `npy:weights.bin`: its format, and the file's own path.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::{
     open::source::is_standard,
 };
 
-/// A path without its prefix, and the format that prefix or extension names.
+/// A path without its prefix, and the format of its prefix or extension.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
@@ -15,7 +15,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Reads `raw:PATH`, `npy:PATH` …, or a path whose name may end as a format's do.
+    /// Parses `raw:PATH`, `npy:PATH` …, or a path whose name may have the ending of a format.
     pub(crate) fn parse(path: &Path) -> Place {
         match container::by_prefix(path) {
             Some((format, path)) => Place { path, format: Some(format) },
@@ -24,9 +24,8 @@ impl Place {
     }
 }
 
-/// Whether a path names standard input or output: `-`, also with its kind before it, `raw:-`. Libraries
-/// leave these to programs, which open them by [`open_file`](crate::open_file) and
-/// [`open_stream`](crate::open_stream) and write to them by
+/// Returns whether a path names standard input or output: `-`, or `raw:-` with a format prefix. Libraries leave these to
+/// programs, which open them with [`open_file`](crate::open_file) and [`open_stream`](crate::open_stream) and write to them with
 /// [`Conversion::run_to`](crate::Conversion::run_to).
 ///
 /// ```
@@ -38,7 +37,7 @@ pub fn is_stream(path: &Path) -> bool {
     is_standard(&Place::parse(path).path)
 }
 
-/// Whether a path has the kind of its file before it, as `raw:PATH` does.
+/// Returns whether a path has a format prefix, such as `raw:PATH`.
 ///
 /// ```
 /// use std::path::Path;
@@ -49,7 +48,7 @@ pub fn has_prefix(path: &Path) -> bool {
     container::by_prefix(path).is_some()
 }
 
-/// Whether the name of a path ends as those of a format do, as `a.npy` does.
+/// Returns whether the name of a path has the ending of a format, such as `a.npy`.
 ///
 /// ```
 /// use std::path::Path;

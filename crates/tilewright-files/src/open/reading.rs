@@ -1,11 +1,11 @@
-//! How tensors are read where a caller says more than their file.
+//! Reading of tensors with information that their file lacks, given by the caller.
 
 use tilewright_core::{ByteOrder, Dtype, TensorLayout};
 use tilewright_notation::{Lists, Named, Spec};
 
 use crate::layout::held::{Held, check_width, width};
 
-/// What a file cannot say about itself: raw bytes need a layout, raw elements a type.
+/// Information that a file may lack: raw bytes need a layout, raw elements a type.
 ///
 /// ```
 /// use tilewright_files::Reading;
@@ -23,7 +23,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The layout of the elements; row-major where nothing says another.
+    /// Sets the layout of the elements; the default is row-major.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -34,7 +34,7 @@ impl Reading {
     /// # let raw = format!("raw:{}", path.display());
     /// let reading = Reading::default().from(Spec::parse("f32[2,3]{0,1}").unwrap());
     /// assert_eq!(open(&raw, &reading).unwrap().tensors()[0].dims(), [2, 3]);
-    /// // Bytes of another number are not read so.
+    /// Raw bytes of another length do not fit the layout.
     /// let reading = Reading::default().from(Spec::parse("f32[2,4]{0,1}").unwrap());
     /// assert!(open(&raw, &reading).unwrap_err().is_usage());
     /// ```
@@ -43,7 +43,7 @@ impl Reading {
         self
     }
 
-    /// The logical dims, where neither the file nor the layout carries them.
+    /// Sets the logical dims, for files and layouts that do not have them.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -60,7 +60,7 @@ impl Reading {
         self
     }
 
-    /// The type of the elements, where the file does not say it, or another of the same width.
+    /// Sets the type of the elements, for files that do not record it, or another type of the same width.
     ///
     /// ```
     /// use tilewright_core::Remedy;
@@ -79,7 +79,7 @@ impl Reading {
         self
     }
 
-    /// The order of an element's bytes, instead of what the file says; the lowest first where nothing says it.
+    /// Sets the byte order of elements, in place of the file's; the default is the lowest byte first.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open_stream};
@@ -97,7 +97,7 @@ impl Reading {
         self
     }
 
-    /// The order of an element's bytes, of what a layout says of it and what is said besides.
+    /// Returns the byte order of elements, from the order in the layout and the order that the caller gives.
     pub(crate) fn order_of(&self, said: Option<ByteOrder>) -> Result<Option<ByteOrder>, String> {
         match (self.order, said) {
             (Some(one), Some(other)) if one != other => {
@@ -113,7 +113,7 @@ impl Reading {
     }
 }
 
-/// The bytes of a layout are those of the file.
+/// Checks that a layout has the number of bytes of the file.
 pub(crate) fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
     match held.bytes() {
         Some(bytes) if bytes == len => Ok(()),
@@ -127,7 +127,7 @@ pub(crate) fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
     }
 }
 
-/// A tensor of `len` bytes read as the request says, where it says anything.
+/// Returns the layout of a tensor of `len` bytes, read as the request says, if it says anything.
 pub(crate) fn reread(
     own: &Held,
     name: &str,
@@ -156,7 +156,7 @@ pub(crate) fn reread(
                     "tensor {name:?} of dims {own:?} is read as of rank {rank}, which {spec} does not fit"
                 ));
             }
-            // Of words with index tables, the text says the elements.
+            // With index tables, the text gives the type of the elements of words.
             let own_words = spec.has_tables() && spec.is_concrete();
             let given = if own_words { reading.dtype } else { Some(dtype) };
             let tabled = spec.resolve_tabled(dims, given, lists).map_err(wrong)?;
@@ -187,8 +187,8 @@ pub(crate) fn reread(
     Ok(held)
 }
 
-/// The same of a tensor whose layout is noted: read in another one its elements would be taken apart twice, so that is
-/// refused. `note` says where the note is.
+/// Returns the layout of a tensor whose layout is noted. Another layout is refused, because the elements would be moved twice.
+/// `note` returns the place of the note.
 pub(crate) fn reread_noted(
     own: &Held,
     name: &str,
@@ -206,7 +206,7 @@ pub(crate) fn reread_noted(
     })?;
     let (one, other) = (own.layout(), held.layout());
     let alike = own.places_as(&held).unwrap_or(true);
-    // What is row-major is so under other dims.
+    // A row-major layout remains row-major under other dims.
     let plain = own.is_row_major() && held.is_row_major();
     if own.bits == held.bits && one.capacity() == other.capacity() && (alike || plain) {
         return Ok(held);
@@ -218,15 +218,15 @@ pub(crate) fn reread_noted(
     ))
 }
 
-/// The layout of a tensor whose own elements are words that hold those of the layout.
+/// Returns the layout of a tensor whose stored elements are words that hold the elements of the layout.
 fn in_words(
     own: &Held,
     spec: &Spec,
     dims: Option<&[u64]>,
     dtype: Option<Dtype>,
 ) -> Result<Option<Named>, tilewright_notation::Error> {
-    // What the file says of its elements, in order. Bytes may stand for any storage, in any shape: they are words where
-    // the layout says so, or needs their shape.
+    // The elements of the file, in order. Bytes may be any storage, in any shape: they are words only if the layout says so, or
+    // needs their shape.
     let plain =
         own.together() == 1 && own.dtype.packed_bits() == Some(own.bits) && own.is_row_major();
     if spec.has_tables() {
@@ -240,7 +240,7 @@ fn in_words(
     }
 }
 
-/// A tensor of `len` bytes in a layout that says its words.
+/// Returns the layout of a tensor of `len` bytes whose layout names its words.
 fn of_words(own: &Held, named: Named, len: u64, reading: &Reading) -> Result<Held, String> {
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
         return Err(format!("{} says no element type", named.name()));
@@ -251,7 +251,7 @@ fn of_words(own: &Held, named: Named, len: u64, reading: &Reading) -> Result<Hel
     Ok(held)
 }
 
-/// The stored width of elements read as another type: that of the file, where the type fits into it.
+/// Returns the stored width of elements read as another type: the width of the file, if the type fits into it.
 fn own_bits(own: &Held, dtype: Dtype) -> u32 {
     match dtype.bits() {
         Some(least) if least <= own.bits && own.together() == 1 => own.bits,

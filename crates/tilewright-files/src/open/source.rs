@@ -1,5 +1,5 @@
-//! A file read at positions, never mapped: a file that shrinks while it is read is an error, not a
-//! signal, and what is in memory is what was asked for.
+//! A file read at positions, never mapped: a file that shrinks while it is read causes an error, not a signal, and only requested
+//! bytes are in memory.
 
 use std::{
     fs::{self, File},
@@ -22,17 +22,17 @@ pub(crate) struct Source {
     file: File,
     path: PathBuf,
     facts: fs::Metadata,
-    /// Whether it is a file of the user, and no copy of a stream.
+    /// True for a file of the user, false for a copy of a stream.
     own: bool,
 }
 
-/// What is read without a path is called so in messages.
+/// The name, in messages, of input without a path.
 const STREAM: &str = "standard input";
 
-/// The name of standard input, or output.
+/// The name of standard input or output.
 const STANDARD: &str = "-";
 
-/// Whether a path without its prefix is standard input or output; a file of that name is `./-`.
+/// Returns whether a path without its prefix is standard input or output; a file of that name is `./-`.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
@@ -47,13 +47,13 @@ impl Source {
             let said = "- is standard input, which is not read here; a file of that name is ./-";
             return Err(Error::usage(said));
         }
-        // Looked at before it is opened: opening a FIFO waits for somebody to write.
+        // Checked before it is opened: opening a FIFO waits for a writer.
         let facts = fs::metadata(path).map_err(|cause| Error::io(path, "open", cause))?;
         check_regular(path, &facts)?;
         Source::of(File::open(path).map_err(|cause| Error::io(path, "open", cause))?, path)
     }
 
-    /// A copy of all that a stream has, in a file without a name.
+    /// Returns a copy of the content of a stream, in a file without a name.
     pub(crate) fn copied(mut from: impl Read) -> Result<Source, Error> {
         let path = Path::new(STREAM);
         let failed = |cause| Error::io(path, "copy it to a temporary file", cause);
@@ -62,12 +62,12 @@ impl Source {
         Ok(Source { own: false, ..Source::of(file, path)? })
     }
 
-    /// A file without a name that holds what was unpacked from the file at `path`.
+    /// Returns a file without a name that holds content unpacked from the file at `path`.
     pub(crate) fn unpacked(file: File, path: &Path) -> Result<Source, Error> {
         Ok(Source { own: false, ..Source::of(file, path)? })
     }
 
-    /// An open regular file.
+    /// Returns the source for an open regular file.
     pub(crate) fn given(file: File) -> Result<Source, Error> {
         Source::of(file, Path::new(STREAM))
     }
@@ -86,22 +86,22 @@ impl Source {
         &self.file
     }
 
-    /// The length when the file was opened, in bytes.
+    /// Returns the length when the file was opened, in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.facts.len()
     }
 
-    /// What the system said of it without reading it.
+    /// Returns the identity of the file by its metadata in the file system.
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp::of(&self.facts)
     }
 
-    /// What the system said of the file when it was opened; nothing of a copy of a stream.
+    /// Returns the file system's metadata of the file when it was opened; `None` for a copy of a stream.
     pub(crate) fn facts(&self) -> Option<&fs::Metadata> {
         self.own.then_some(&self.facts)
     }
 
-    /// An error if the file is not as it was when it was opened: what was read of it may be of two states.
+    /// Returns an error if the file was changed since it was opened: its bytes may be those of two states.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         let now = self.file.metadata().map_err(|cause| Error::io(&self.path, "look at", cause))?;
         if stamp::is_same(&self.facts, &now) {
@@ -116,14 +116,14 @@ impl Source {
         Err(Error::changed(&self.path, format!("it was changed while it was read: {said}")))
     }
 
-    /// Whether it is this open file.
+    /// Returns whether it is the same file as this open one.
     pub(crate) fn is(&self, file: &File) -> bool {
         let handle = |file: &File| file.try_clone().and_then(Handle::from_file);
         matches!((handle(&self.file), handle(file)), (Ok(held), Ok(other)) if held == other)
     }
 
-    /// Whether a path names this file, through links of either kind. Only regular files are opened: a FIFO
-    /// would wait for its other end.
+    /// Returns whether a path names this file, through links of either kind. Only regular files are opened: opening a FIFO would
+    /// wait for its other end.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         if !fs::metadata(path).is_ok_and(|facts| facts.is_file()) {
             return false;
@@ -146,7 +146,7 @@ impl Source {
         })
     }
 
-    /// The first `len` bytes, or all of them if there are fewer.
+    /// Returns the first `len` bytes, or all of them if there are fewer.
     pub(crate) fn head(&self, len: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = zeros(len.min(self.len()))?;
         self.read(&mut bytes, 0)?;
@@ -168,7 +168,7 @@ fn check_regular(path: &Path, facts: &fs::Metadata) -> Result<(), Error> {
     }
 }
 
-/// What a path names that is no regular file, in words.
+/// Returns a name for the kind of a path that is not a regular file.
 pub(crate) fn unusual_kind(facts: &fs::Metadata) -> Option<&'static str> {
     let kind = facts.file_type();
     if kind.is_file() {

@@ -1,7 +1,7 @@
-//! What metadata say of tensors, compared with the tensors: where a file gets the metadata of another.
+//! Compares metadata with tensors, when a file gets the metadata of another.
 //!
-//! Law: a key is compared with every tensor that its reader would make of it; the error has the key, its value, and the tensor
-//! that is otherwise. A key that is not there is not compared.
+//! Law: a key is compared with every tensor that a reader would create from it. The error has the key, its value, and the tensor
+//! that differs. A missing key is not compared.
 //!
 //! Source: llama.cpp, `src/llama-model.cpp`, `load_hparams` and `load_tensors`.
 
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{Tensor, layout::names};
 
-/// Kinds of files that hold no model.
+/// Kinds of files that do not hold a model.
 const PARTS: [&str; 4] = ["adapter", "imatrix", "mmproj", "projector"];
 
-/// The keys that readers need for every model, behind the name of the architecture.
+/// The keys that readers need for every model, without the name of the architecture before them.
 const NEEDED: [&str; 4] = ["block_count", "embedding_length", "context_length", HEADS];
 
 const HEADS: &str = "attention.head_count";
@@ -27,14 +27,14 @@ const KEY: &str = "attention.key_length";
 const VALUE: &str = "attention.value_length";
 const LATENT_KEY: &str = "attention.key_length_mla";
 
-/// Which dim of a tensor a key says.
+/// The dim of a tensor that a key gives.
 #[derive(Clone, Copy)]
 enum Dim {
     First,
     Last,
 }
 
-/// A key behind the name of the architecture, and the tensors that say it; `*` is the number of a block.
+/// A key without the name of the architecture, and the tensors that have this dim; `*` is the number of a block.
 const DIMS: &[(&str, &str, Dim)] = &[
     ("embedding_length", "token_embd.weight", Dim::Last),
     ("embedding_length", "blk.*.attn_norm.weight", Dim::Last),
@@ -50,10 +50,10 @@ const DIMS: &[(&str, &str, Dim)] = &[
     ("attention.kv_lora_rank", "blk.*.attn_kv_a_norm.weight", Dim::Last),
 ];
 
-/// Architectures whose attention is not heads of query, key and value, each by itself: products of heads are not compared.
+/// Architectures whose attention does not have separate heads of query, key and value: products of heads are not compared.
 const OTHER_HEADS: [&str; 5] = ["minicpm3", "plm", "qwen35", "qwen35moe", "qwen3next"];
 
-/// The metadata of a header beside tensors of another file.
+/// The metadata of a header, to be compared with the tensors of another file.
 pub(super) struct Claims<'a> {
     values: HashMap<&'a str, Value<'a>>,
     architecture: &'a str,
@@ -84,9 +84,10 @@ impl<'a> Claims<'a> {
         claims
     }
 
-    /// Every contradiction, as a sentence without an end.
+    /// Returns all contradictions, as sentences without a full stop.
     ///
-    /// Heads are compared where `heads` is true: lengths of heads that follow from a wrong number would be named for it.
+    /// Heads are compared only if `heads` is true: if another number is wrong, the head lengths derived from it would be reported
+    /// too.
     pub(super) fn contradictions(&self, heads: bool) -> Vec<String> {
         if self.tensors.is_empty() {
             return Vec::new();
@@ -107,7 +108,7 @@ impl<'a> Claims<'a> {
         found
     }
 
-    /// What was not compared, as a sentence without an end.
+    /// Returns what was not compared, as a sentence without a full stop.
     pub(super) fn unknown(&self) -> Option<String> {
         if self.tensors.is_empty() {
             return None;
@@ -121,7 +122,7 @@ impl<'a> Claims<'a> {
         ))
     }
 
-    /// A key that readers need, and that is not there or no number above 0.
+    /// Returns the contradiction if a key that readers need is missing, or is not a number above 0.
     fn missing(&self) -> Option<String> {
         let name = self.architecture;
         let lacks = |key: &str| format!("the metadata lack `{key}`, which readers of GGUF need");
@@ -134,7 +135,7 @@ impl<'a> Claims<'a> {
         NEEDED.iter().find_map(|key| {
             let full = format!("{name}.{key}");
             let Some(value) = self.value(key) else { return Some(lacks(&full)) };
-            // Of a list with a number for each block, some may be 0.
+            // In a list with a number for each block, some may be 0.
             let mut counts = (0..value.length().unwrap_or(1)).map(|block| value.count_at(block));
             let is_count = counts.any(|count| count.is_some_and(|count| count > 0));
             (!is_count).then(|| {
@@ -162,7 +163,7 @@ impl<'a> Claims<'a> {
         Some(format!("{part}, and {found:?} is a tensor of a whole model"))
     }
 
-    /// Why the tensors are not those of the architecture.
+    /// Returns the contradiction if the tensors are not those of the architecture.
     fn unlike(&self, model: &Model) -> Option<String> {
         let key = format!("`general.architecture` is {:?}", model.name);
         if let Some(name) = self.others.iter().find(|name| !model.knows(name)) {
@@ -173,7 +174,7 @@ impl<'a> Claims<'a> {
                 "{key}, and no tensor is that of a block, as \"blk.0.attn_norm.weight\" is"
             ));
         }
-        // What a model predicts further tokens with is not a block as the others are.
+        // Blocks that predict further tokens do not have the tensors of the other blocks.
         let full = self
             .blocks
             .iter()
@@ -196,12 +197,12 @@ impl<'a> Claims<'a> {
         self.values.get(format!("{}.{key}", self.architecture).as_str())
     }
 
-    /// The number under a key for a block.
+    /// Returns the number under a key for a block.
     fn number(&self, key: &str, block: u64) -> Option<u64> {
         self.value(key)?.count_at(block)
     }
 
-    /// A contradiction of a key.
+    /// Returns the contradiction of a key as a sentence.
     fn said(&self, key: &str, number: u64, tensors: impl std::fmt::Display) -> Option<String> {
         Some(format!("`{}.{key}` is {number}, and {tensors}", self.architecture))
     }
@@ -216,7 +217,7 @@ impl<'a> Claims<'a> {
                 format!("there is no tensor of \"blk.{hole}\""),
             );
         }
-        // The blocks that predict further tokens may be left out.
+        // The blocks that predict further tokens may be missing.
         let further = self.number("nextn_predict_layers", 0).unwrap_or(0);
         let enough = count <= number && count.saturating_add(further) >= number;
         let encodes = last.is_none() && models::model(self.architecture).is_none();
@@ -231,7 +232,7 @@ impl<'a> Claims<'a> {
         self.said("block_count", number, blocks)
     }
 
-    /// The tensors of a pattern, each with the number of its block.
+    /// Returns the tensors that match a pattern, each with the number of its block.
     fn matching(&self, pattern: &str) -> Vec<(u64, &'a Tensor)> {
         match pattern.strip_prefix("blk.*.") {
             None => self.tensors.get(pattern).map(|tensor| (0, *tensor)).into_iter().collect(),
@@ -255,7 +256,7 @@ impl<'a> Claims<'a> {
         })
     }
 
-    /// The length of the list of tokens.
+    /// Compares the length of the list of tokens.
     fn tokens(&self) -> Option<String> {
         let key = "tokenizer.ggml.tokens";
         let count = self.values.get(key)?.length()?;
@@ -264,7 +265,7 @@ impl<'a> Claims<'a> {
         wrong.then(|| format!("`{key}` has {count} tokens, and {}", shown(table)))
     }
 
-    /// A token that stands for something and is not in the list of tokens.
+    /// Finds the id of a special token that is not in the list of tokens.
     fn token_ids(&self) -> Option<String> {
         let count = self.values.get("tokenizer.ggml.tokens")?.length()?;
         let ids = self.values.iter().filter_map(|(key, value)| {
@@ -275,7 +276,7 @@ impl<'a> Claims<'a> {
         Some(format!("`{key}` is {id}, and `tokenizer.ggml.tokens` has {count} tokens, from 0"))
     }
 
-    /// Experts that only one side has.
+    /// Compares whether the metadata and the tensors have experts.
     fn experts(&self) -> Option<String> {
         let stacked = self.matching("blk.*.ffn_down_exps.weight");
         match (self.number("expert_count", 0).unwrap_or(0), stacked.first()) {
@@ -295,7 +296,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// The products of heads and their lengths.
+    /// Compares the products of heads and their lengths.
     fn heads(&self) -> Option<String> {
         if OTHER_HEADS.contains(&self.architecture) {
             return None;
@@ -334,7 +335,7 @@ impl<'a> Claims<'a> {
         })
     }
 
-    /// Heads of latent attention.
+    /// Compares the heads of latent attention.
     fn latent_heads(&self, block: u64) -> Option<String> {
         let heads = self.number(HEADS, block)?;
         let long = self.number(LATENT_KEY, block).map(|key| (LATENT_KEY, key));
@@ -346,7 +347,7 @@ impl<'a> Claims<'a> {
         self.product((block, tensor, Dim::First), wanted, &[(HEADS, heads), (name, key)])
     }
 
-    /// A dim that is heads times their length, by the keys that say these.
+    /// Compares a dim that is the number of heads times their length; `factors` are the keys of these numbers.
     fn product(
         &self,
         (block, name, which): (u64, &str, Dim),
@@ -368,12 +369,12 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// A tensor with its dims.
+/// Returns a tensor with its dims as text.
 fn shown(tensor: &Tensor) -> String {
     format!("{:?} is {:?}", tensor.name, tensor.dims())
 }
 
-/// The block of a tensor, and its name within it.
+/// Returns the block of a tensor, and its name within it.
 fn in_block(name: &str) -> Option<(u64, &str)> {
     let (number, name) = name.strip_prefix("blk.")?.split_once('.')?;
     Some((number.parse().ok()?, name))

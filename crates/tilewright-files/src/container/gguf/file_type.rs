@@ -1,4 +1,4 @@
-//! `general.file_type`: which type most of the tensors have, as llama.cpp's `enum llama_ftype` numbers it.
+//! `general.file_type`: the type of most of the tensors, numbered by llama.cpp's `enum llama_ftype`.
 //!
 //! Source: llama.cpp, `include/llama.h`, and the guess in `src/llama-model-loader.cpp`.
 
@@ -6,7 +6,7 @@ use tilewright_core::Dtype;
 
 use crate::Tensor;
 
-/// Number, name, and the element type of most tensors. Of several for a type, the first is the guess.
+/// Number, name, and the element type of most tensors. If a type has several numbers, the first is used.
 const FILE_TYPES: &[(u64, &str, Dtype)] = &[
     (0, "ALL_F32", Dtype::F32),
     (1, "MOSTLY_F16", Dtype::F16),
@@ -47,7 +47,7 @@ const FILE_TYPES: &[(u64, &str, Dtype)] = &[
     (40, "MOSTLY_Q1_0", Dtype::Q1_0),
 ];
 
-/// The file type that the tensors have, where the metadata name another: its number, and what is said of it.
+/// Returns the file type that the tensors have, as its number and a message, if the metadata have another one.
 pub(super) fn corrected(said: u64, tensors: &[Tensor]) -> Option<(u64, String)> {
     let most = most(tensors)?;
     let fits =
@@ -62,14 +62,14 @@ pub(super) fn corrected(said: u64, tensors: &[Tensor]) -> Option<(u64, String)> 
     Some((*number, text))
 }
 
-/// Whether a file type of this element type may be meant. A quantised one keeps some tensors in other types, and of small models
-/// most; a type of whole numbers of bytes is that of most tensors.
+/// Returns whether the file type of this element type is plausible. A file with a quantised type has some tensors in other types,
+/// and a small model has most of them in other types. A type that is not quantised is the type of most tensors.
 fn fits(dtype: Dtype, most: Dtype, tensors: &[Tensor]) -> bool {
     let some = || matrices(tensors).any(|tensor| tensor.dtype() == dtype);
     dtype == most || dtype.block().is_some() && most.block().is_some() && some()
 }
 
-/// The element type of most matrices; of as many, that of more elements.
+/// Returns the element type of most matrices; if the counts are equal, the one with more elements.
 fn most(tensors: &[Tensor]) -> Option<Dtype> {
     let mut counts: Vec<(Dtype, (u64, u64))> = Vec::new();
     for tensor in matrices(tensors) {
@@ -82,7 +82,7 @@ fn most(tensors: &[Tensor]) -> Option<Dtype> {
     counts.into_iter().max_by_key(|(_, counts)| *counts).map(|(dtype, _)| dtype)
 }
 
-/// The tensors of two dims or more; norms and biases are F32 in every file.
+/// Iterates over the tensors of two dims or more; norms and biases are F32 in every file.
 fn matrices(tensors: &[Tensor]) -> impl Iterator<Item = &Tensor> {
     tensors.iter().filter(|tensor| tensor.dims().len() > 1)
 }

@@ -1,4 +1,4 @@
-//! Reading a header: bounded, checked against the file's length.
+//! Reads headers: bounded, checked against the file's length.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,13 +17,13 @@ use crate::{Error, open::source::Source};
 /// The first bytes of every file.
 pub(super) const MAGIC: &[u8] = b"GGUF";
 
-/// The most pairs, and the most tensors, that are read.
+/// The largest number of pairs, and of tensors, that is read.
 const MOST: u64 = 1 << 20;
 
-/// The most dims of a tensor: `GGML_MAX_DIMS`.
+/// The largest number of dims of a tensor: `GGML_MAX_DIMS`.
 pub(super) const MOST_DIMS: usize = 4;
 
-/// The key of the alignment, and what it is where nothing says it.
+/// The key of the alignment, and its default.
 const ALIGNMENT: (&str, u64) = ("general.alignment", 32);
 
 /// One tensor as the header describes it.
@@ -31,7 +31,7 @@ const ALIGNMENT: (&str, u64) = ("general.alignment", 32);
 pub(super) struct Entry {
     /// The name in the file.
     pub(super) name: String,
-    /// The dims as the file has them, fastest first.
+    /// The dims in the order of the file, fastest first.
     pub(super) dims: Vec<u64>,
     pub(super) type_name: &'static str,
     pub(super) dtype: Dtype,
@@ -51,7 +51,7 @@ pub(super) struct Header {
     /// The tensors in the order of their bytes.
     pub(super) entries: Vec<Entry>,
     pub(super) alignment: u64,
-    /// Whether padding follows the last tensor, or the header where there is none.
+    /// True if padding follows the last tensor, or the header if there are no tensors.
     pub(super) is_padded: bool,
 }
 
@@ -87,7 +87,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The header of a file of other tensors: the pairs whose keys stay, and these texts.
+    /// Returns the header of a file of other tensors: the pairs whose keys are kept, and these texts.
     pub(super) fn renewed(
         &self,
         stays: &dyn Fn(&str) -> bool,
@@ -104,7 +104,7 @@ impl Header {
             let from = header.head.len();
             value::string(&mut header.head, text);
             let end = header.head.len();
-            // A key stands behind its length.
+            // A key follows its length.
             let key = start + 8..behind;
             header.pairs.push(Pair {
                 key,
@@ -116,7 +116,7 @@ impl Header {
         header
     }
 
-    /// The header with another number under a key that it has.
+    /// Returns the header with another number under a key that it has.
     pub(super) fn with_number(mut self, name: &str, number: u32) -> Header {
         let Some(at) = self.pairs.iter().position(|pair| self.key(pair) == name) else {
             return self;
@@ -155,13 +155,13 @@ impl Header {
         self.pairs.iter().map(|pair| (self.key(pair), self.value(pair))).collect()
     }
 
-    /// What the metadata say in texts, whole numbers and truth values.
+    /// Returns the metadata that are texts, whole numbers or truth values, as JSON.
     pub(super) fn config(&self) -> serde_json::Map<String, serde_json::Value> {
         let json = |pair| Some((self.key(pair).to_owned(), self.value(pair).json()?));
         self.pairs.iter().filter_map(json).collect()
     }
 
-    /// The strings of the metadata by key.
+    /// Returns the strings of the metadata by key.
     pub(super) fn strings(&self) -> HashMap<&str, &str> {
         let string = |pair| Some((self.key(pair), self.value(pair).string()?));
         self.pairs.iter().filter_map(string).collect()
@@ -216,7 +216,7 @@ fn read_pairs(
     Ok(pairs)
 }
 
-/// An entry, whose place is still counted from the end of the header.
+/// Reads an entry; its position is relative to the end of the header.
 fn entry(reader: &mut Reader<'_>, source: &Source) -> Result<Entry, Error> {
     let name = reader.text("the name of a tensor")?;
     let name = String::from_utf8_lossy(reader.bytes(&name)).into_owned();
@@ -238,8 +238,8 @@ fn entry(reader: &mut Reader<'_>, source: &Source) -> Result<Entry, Error> {
     Ok(Entry { name, dims, type_name, dtype, at, len })
 }
 
-/// The entries in the order of their bytes, each behind the one before and its padding, as the format
-/// demands, and where the last ends; `end` is where the header ends.
+/// Returns the entries in the order of their bytes, and the end of the last one; `end` is the end of the header. As the format
+/// demands, each entry must follow the one before it and its padding.
 fn placed(
     mut entries: Vec<Entry>,
     end: u64,
@@ -248,7 +248,7 @@ fn placed(
 ) -> Result<(Vec<Entry>, u64), String> {
     let padded = |at: u64| at.checked_next_multiple_of(alignment);
     let start = padded(end).ok_or("the header ends beyond 2^64 bytes")?;
-    // Those without bytes stay as they stand.
+    // The sort is stable: entries without bytes keep their order.
     entries.sort_by_key(|entry| entry.at);
     let mut next = Some(0);
     let mut last = end;

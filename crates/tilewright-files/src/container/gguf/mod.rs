@@ -8,13 +8,12 @@
 //! entry  := name:string rank:u32 dim:u64… type:u32 offset:u64        (dims fastest first)
 //! ```
 //!
-//! Source: ggml, `docs/gguf.md`; versions 2 and 3, the lowest byte first. Metadata goes to a result byte for
-//! byte. A file that says it is one of several (`split.count`) is read together with the others, and a
-//! result is one file.
+//! Source: ggml, `docs/gguf.md`; versions 2 and 3, the lowest byte first. A result has the same bytes of metadata. A file whose
+//! metadata (`split.count`) mark it as one of several is read together with the others, and a result is one file.
 //!
-//! Other readers find a tensor by its name and take its elements to be row-major. So a tensor that lies
-//! otherwise has another name in the file, `tilewright:NAME`, its storage's dims, and its layout in the
-//! metadata, under `tilewright.layout.NAME`.
+//! Other readers find a tensor by its name and assume that its elements are row-major. So a tensor with another layout has
+//! another name in the file, `tilewright:NAME`, its storage's dims, and its layout in the metadata, under
+//! `tilewright.layout.NAME`.
 
 mod claims;
 mod file_type;
@@ -66,22 +65,22 @@ pub(crate) const FORMAT: Format = Format {
     describes: Some("general."),
 };
 
-/// The key of the type that most tensors have.
+/// The key of the file type: the type of most tensors.
 const FILE_TYPE: &str = "general.file_type";
 
-/// The most contradictions that an error lists.
+/// The largest number of contradictions that an error lists.
 const SHOWN: usize = 6;
 
-/// What the name of a tensor that is not row-major begins with in a file.
+/// The prefix of the name, in the file, of a tensor that is not row-major.
 const MARK: &str = "tilewright:";
 
 #[derive(Debug)]
 struct Gguf {
     /// The header of the first file.
     header: Header,
-    /// The metadata as texts, but for what says that a file is one of several.
+    /// The metadata as texts, except the keys that mark a file as one of several.
     texts: Vec<(String, String)>,
-    /// A description of the changes to the metadata of another file.
+    /// The message on changes to the metadata of another file.
     changed: Option<String>,
     /// The metadata that were not compared with the tensors.
     unchecked: Option<String>,
@@ -94,7 +93,7 @@ impl Gguf {
         Gguf { header, texts, changed: None, unchecked: None }
     }
 
-    /// The file that gets the metadata of another: what these say of tensors is compared with the tensors.
+    /// Returns the container of a file that gets the metadata of another; they are compared with its tensors.
     fn adopted(header: Header, path: &Path, beside: &Beside<'_>) -> Result<Gguf, Error> {
         let tensors = beside.tensors;
         let claims = Claims::of(&header, tensors);
@@ -124,7 +123,7 @@ impl Gguf {
         Ok(Gguf { changed, unchecked, ..Gguf::new(header) })
     }
 
-    /// The pairs of metadata but for what says that a file is one of several, with what they are to a conversion.
+    /// Iterates over the pairs of metadata with their roles in a conversion, except the keys that mark a file as one of several.
     fn pairs<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = (&'a Pair, Role)> {
         let tensors: HashSet<&str> =
             opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
@@ -134,7 +133,7 @@ impl Gguf {
         own.map(move |pair| (pair, Role::of(self.header.key(pair), &tensors, &known)))
     }
 
-    /// The pairs that a result keeps: all but notes of tensors.
+    /// Iterates over the pairs that a result keeps: all except notes of tensors.
     fn kept<'a>(&'a self, opened: &'a Opened, jobs: &'a [Job]) -> impl Iterator<Item = &'a Pair> {
         let moved = notes::moved(opened, jobs);
         let stays = move |pair: &Pair, role: Role| role.stays(self.header.key(pair), &moved);
@@ -203,7 +202,7 @@ impl Container for Gguf {
     }
 }
 
-/// Contradictions as one text; of many the first.
+/// Returns contradictions as one text; only the first ones if there are many.
 fn listed(wrong: &[String]) -> String {
     let shown: Vec<&str> = wrong.iter().take(SHOWN).map(String::as_str).collect();
     match wrong.len().saturating_sub(SHOWN) {

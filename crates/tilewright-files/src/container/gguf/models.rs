@@ -1,22 +1,22 @@
-//! The architectures whose tensors are known by name: which every block has, and which others there may be.
+//! The architectures whose tensors are known by name: the tensors that every block has, and the optional ones.
 //!
-//! A reader of a GGUF file makes the tensors that the architecture has, and refuses a file that lacks one or holds another. So
-//! the names of tensors tell whether they are those of the architecture that the metadata names.
+//! A reader of a GGUF file creates the tensors that the architecture has, and refuses a file that lacks one or holds another. So
+//! the names of the tensors show whether they belong to the architecture that the metadata name.
 //!
 //! Source: llama.cpp, `src/llama-model.cpp`; `gguf-py/gguf/constants.py`, `MODEL_TENSORS`.
 
 /// An architecture.
 pub(super) struct Model {
     pub(super) name: &'static str,
-    /// The tensors of every block, without `blk.N.`; `a|b` is either.
+    /// The tensors of every block, without `blk.N.`; `a|b` means one of the two.
     needs: &'static [&'static str],
-    /// More of a block or of the model, without `.weight` and `.bias`.
+    /// Optional tensors of a block or of the model, without `.weight` and `.bias`.
     may: &'static [&'static str],
     /// Two tensors that a block has both or neither of.
     together: &'static [[&'static str; 2]],
 }
 
-/// What every model may have.
+/// Optional tensors of every model.
 const GLOBAL: [&str; 4] = ["token_embd", "output_norm", "output", "rope_freqs"];
 
 const DENSE: &[&str] = &["ffn_gate", "ffn_up", "ffn_down"];
@@ -67,7 +67,7 @@ const MODELS: &[Model] = &[
             "ffn_gate_exps",
             "ffn_up_exps",
         ],
-        // Biases of query, key and value alone are those of Qwen2, whose rotary order is another.
+        // Biases of only query, key and value are those of Qwen2, which has another rotary order.
         together: &[["attn_q.bias", "attn_output.bias"]],
     },
     Model {
@@ -265,20 +265,20 @@ const MODELS: &[Model] = &[
     },
 ];
 
-/// The architecture of this name, where its tensors are known.
+/// Returns the architecture of this name, if its tensors are known.
 pub(super) fn model(name: &str) -> Option<&'static Model> {
     MODELS.iter().find(|model| model.name == name)
 }
 
 impl Model {
-    /// The first tensor that block `number` lacks, by the names that it has.
+    /// Returns the first tensor that a block lacks; `has` tells which names it has.
     pub(super) fn lacks(&self, has: &dyn Fn(&str) -> bool) -> Option<&'static str> {
         let needed = self.needs.iter().find(|needed| !needed.split('|').any(has));
         let apart = self.together.iter().find(|[one, other]| has(one) && !has(other));
         needed.and_then(|needed| needed.split('|').next()).or(apart.map(|[_, other]| *other))
     }
 
-    /// Whether a tensor of this name, without `blk.N.`, may be there.
+    /// Returns whether the architecture has a tensor of this name, given without `blk.N.`.
     pub(super) fn knows(&self, name: &str) -> bool {
         let base = name.split('.').next().unwrap_or(name);
         let needs = self.needs.iter().flat_map(|needed| needed.split('|'));

@@ -19,7 +19,7 @@ use crate::{
     layout::record::Record,
 };
 
-/// The one file that holds the results of all jobs.
+/// Plans the one file that holds the results of all jobs.
 pub(super) fn target(
     gguf: &Gguf,
     input: &Opened,
@@ -77,23 +77,23 @@ pub(super) fn target(
     Ok(Target { path: path.into(), sections })
 }
 
-/// Whether the result of a job lies as other readers expect.
+/// Returns whether the result of a job has the layout that other readers expect.
 fn is_plain(job: &Job, input: &Opened) -> bool {
     refused(job, input).is_some() || says_itself(&job.to)
 }
 
-/// The tensor of a job, where no layout can be given to it.
+/// Returns the tensor of a job if it lacks a layout.
 fn refused<'a>(job: &Job, input: &'a Opened) -> Option<&'a Tensor> {
     input.tensors.get(job.tensor).filter(|tensor| tensor.refusal.is_some())
 }
 
-/// What the result of a job is called in the file.
+/// Returns the name of a job's result in the file.
 fn name_of(job: &Job, input: &Opened) -> String {
     let mark = if is_plain(job, input) { "" } else { MARK };
     format!("{mark}{}", job.name)
 }
 
-/// The entry of the result of a job, which begins at byte `at` of the data.
+/// Appends the entry of a job's result, which begins at byte `at` of the data.
 fn entry(bytes: &mut Vec<u8>, (name, job): (&str, &Job), input: &Opened, at: u64) {
     let (number, shape) = match refused(job, input) {
         Some(tensor) => {

@@ -1,19 +1,19 @@
-//! The bytes of a header, read as far as they are asked for.
+//! Reads the bytes of a header on demand.
 //!
-//! Nothing is trusted: a length is held against the file before memory is asked for it, and no header is
+//! No number of the file is trusted: a length is compared with the file before memory is allocated for it, and no header is
 //! longer than [`LONGEST`].
 
 use std::ops::Range;
 
 use crate::{Error, open::source::Source, transfer::budget::zeros};
 
-/// The longest header that is read, in bytes: a vocabulary of a million tokens has some 40 MB.
+/// The longest header that is read, in bytes: a vocabulary of a million tokens takes about 40 MB.
 pub(super) const LONGEST: u64 = 1 << 28;
 
-/// The bytes read at once at least.
+/// The least number of bytes of one read.
 const STEP: u64 = 1 << 16;
 
-/// A file's beginning, and how far it was looked at.
+/// The beginning of a file, and the position up to which it was parsed.
 pub(super) struct Reader<'a> {
     source: &'a Source,
     head: Vec<u8>,
@@ -25,12 +25,12 @@ impl<'a> Reader<'a> {
         Reader { source, head: Vec::new(), at: 0 }
     }
 
-    /// How far it was looked at, in bytes.
+    /// Returns the position up to which the file was parsed, in bytes.
     pub(super) fn at(&self) -> u64 {
         self.at
     }
 
-    /// What was looked at.
+    /// Returns the bytes that were parsed.
     pub(super) fn into_head(mut self) -> Vec<u8> {
         self.head.truncate(self.at as usize);
         self.head.shrink_to_fit();
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
         self.head.get(range.clone()).unwrap_or_default()
     }
 
-    /// The next `len` bytes; `what` is at fault where the file has fewer.
+    /// Returns the range of the next `len` bytes; an error names `what` if the file has fewer.
     pub(super) fn take(&mut self, len: u64, what: &str) -> Result<Range<usize>, Error> {
         let wrong = |said: String| Err(Error::corrupt(self.source.path(), said));
         let (at, rest) = (self.at, self.source.len().saturating_sub(self.at));
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         Ok(at as usize..end as usize)
     }
 
-    /// Reads on, to byte `end` at least.
+    /// Reads on, at least up to byte `end`.
     fn grow(&mut self, end: u64) -> Result<(), Error> {
         let had = self.head.len();
         let len = end.max(2 * had as u64).max(STEP).min(self.source.len()).min(LONGEST);
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         Ok(number(self.bytes(&range)))
     }
 
-    /// A count of things that take `least` bytes each at least, of which the file has room for this many.
+    /// Reads a count of items of at least `least` bytes each, and checks that the file is long enough for them.
     pub(super) fn count(&mut self, least: u64, what: &str) -> Result<u64, Error> {
         let count = self.u64(what)?;
         let rest = self.source.len().saturating_sub(self.at);
@@ -97,13 +97,13 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// A length, and the bytes of that length behind it.
+    /// Reads a length, and returns the range of the bytes of that length after it.
     pub(super) fn string(&mut self, what: &str) -> Result<Range<usize>, Error> {
         let len = self.u64(what)?;
         self.take(len, what)
     }
 
-    /// The same, as text.
+    /// Reads a string as [`Reader::string`] does, and checks that it is UTF-8.
     pub(super) fn text(&mut self, what: &str) -> Result<Range<usize>, Error> {
         let range = self.string(what)?;
         match std::str::from_utf8(self.bytes(&range)) {
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The number that up to eight bytes are, the lowest first.
+/// Returns the number in up to eight bytes, lowest byte first.
 pub(super) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

@@ -1,4 +1,4 @@
-//! Files that are parts of one: `NAME-00001-of-00003.gguf`, each with its number in the metadata.
+//! Models split into several files: `NAME-00001-of-00003.gguf`, each with its number in the metadata.
 //!
 //! Source: llama.cpp, `llama_split_path` and `tools/gguf-split`: the first part has the metadata of all.
 
@@ -7,24 +7,24 @@ use std::path::PathBuf;
 use super::{header::Header, value::Pair};
 use crate::{Error, open::source::Source};
 
-/// What the metadata of a part says besides: its number from 0 on, how many there are, and the tensors of all.
+/// Keys in the metadata of a part: its number, counted from 0, the number of parts, and the number of tensors in all parts.
 const NUMBER: &str = "split.no";
 const COUNT: &str = "split.count";
 const TENSORS: &str = "split.tensors.count";
 
-/// Whether a key says that a file is a part.
+/// Returns whether a key marks a file as a part.
 pub(super) fn is_key(key: &str) -> bool {
     matches!(key, NUMBER | COUNT | TENSORS)
 }
 
-/// The number of a part, and how many there are; `None` for a file that is whole.
+/// Returns the number of a part and the number of parts; `None` for a whole file.
 fn place(header: &Header) -> Option<(u64, u64)> {
     let said = |key| header.get(key).and_then(|value| value.count());
     let count = said(COUNT).filter(|count| *count > 1)?;
     Some((said(NUMBER).unwrap_or(0), count))
 }
 
-/// All parts of which this file is one, in their order.
+/// Returns all parts of the model that this file belongs to, in their order.
 pub(super) fn parts(
     source: Source,
     header: Header,
@@ -56,12 +56,12 @@ pub(super) fn parts(
     Ok(parts)
 }
 
-/// How the name of part `number` of `count` ends.
+/// Returns the ending of the name of part `number` of `count`.
 fn ending(number: u64, count: u64) -> String {
     format!("-{:05}-of-{count:05}.gguf", number.saturating_add(1))
 }
 
-/// What the names of all parts begin with.
+/// Returns the common beginning of the names of all parts.
 fn stem(source: &Source, number: u64, count: u64) -> Result<String, Error> {
     let name = source.path().file_name().and_then(|name| name.to_str());
     let ending = ending(number, count);
@@ -74,7 +74,7 @@ fn stem(source: &Source, number: u64, count: u64) -> Result<String, Error> {
     })
 }
 
-/// A part says that it is this one, and says nothing that the first does not.
+/// Checks that a part has this number, and that its metadata contain nothing that the first part's do not.
 fn check(
     (source, header): &(Source, Header),
     number: u64,
@@ -103,7 +103,7 @@ fn check(
     }
 }
 
-/// All parts together have the tensors that the first says.
+/// Checks that all parts together have the number of tensors that the first part gives.
 fn check_tensors(parts: &[(Source, Header)]) -> Result<(), Error> {
     let Some((source, first)) = parts.first() else { return Ok(()) };
     let has: usize = parts.iter().map(|(_, header)| header.entries.len()).sum();

@@ -28,13 +28,13 @@ enum Where {
     PlainHeads,
     /// Architectures that rotate whole heads.
     WholeHeads,
-    /// Rotary frequencies that are not scaled, or scaled as `SCALINGS` says.
+    /// Rotary frequencies that are not scaled, or are scaled in a way that `SCALINGS` lists.
     Rotary,
     /// Frequencies that a factor scales.
     Scaled,
 }
 
-/// A key behind the name of the architecture, its places in a configuration, and when it is compared.
+/// A key without the name of the architecture, its paths in a configuration, and the models for which it is compared.
 type Row = (&'static str, &'static [&'static str], Absent, Where);
 
 const HEADS: &str = "attention.head_count";
@@ -67,14 +67,14 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-/// The sizes that a configuration gets from metadata.
+/// The number of first rows whose sizes a configuration gets from metadata.
 const SIZES: usize = 4;
 
-/// Types of rotary scaling in a configuration, and in metadata. Factors of Llama 3.1 are a tensor in GGUF.
+/// The types of rotary scaling in a configuration, and in metadata. In GGUF, the factors of Llama 3.1 are a tensor.
 const SCALINGS: &[(&str, &str)] =
     &[("default", "none"), ("linear", "linear"), ("llama3", "none"), ("yarn", "yarn")];
 
-/// The places of the type of rotary scaling in a configuration.
+/// The paths of the type of rotary scaling in a configuration.
 const TYPES: &[&str] = &[
     "rope_scaling.rope_type",
     "rope_scaling.type",
@@ -109,7 +109,7 @@ const FAMILIES: &[(&str, &str)] = &[
 /// Architectures that rotate a part of each head.
 const PARTLY: [&str; 3] = ["deepseek2", "glm4", "glm4moe"];
 
-/// Architectures whose keys and values are made of a latent.
+/// Architectures whose keys and values are computed from a latent vector.
 const LATENT: [&str; 1] = ["deepseek2"];
 
 /// Returns true for the architecture of a known family.
@@ -117,14 +117,14 @@ pub(super) fn is_known(architecture: &str) -> bool {
     FAMILIES.iter().any(|(_, known)| *known == architecture)
 }
 
-/// The metadata of a header beside a configuration.
+/// The metadata of a header, to be compared with a configuration.
 struct Stated<'a> {
     header: &'a Header,
     architecture: &'a str,
     config: &'a Json,
 }
 
-/// Every contradiction of metadata and a configuration, as a sentence without an end.
+/// Returns all contradictions between metadata and a configuration, as sentences without a full stop.
 pub(super) fn contradictions(header: &Header, config: &Json) -> Vec<String> {
     let architecture = header.get("general.architecture").and_then(|value| value.string());
     let Some(architecture) = architecture.filter(|name| is_known(name)) else { return Vec::new() };
@@ -133,7 +133,7 @@ pub(super) fn contradictions(header: &Header, config: &Json) -> Vec<String> {
     stated.family().into_iter().chain(stated.scaling()).chain(rows).collect()
 }
 
-/// The sizes of a model that metadata say, under the keys of a configuration.
+/// Returns the sizes of a model in the metadata, under the keys of a configuration.
 pub(super) fn sizes(header: &Header) -> Map<String, Json> {
     let architecture = header.get("general.architecture").and_then(|value| value.string());
     let Some(architecture) = architecture.filter(|name| is_known(name)) else { return Map::new() };
@@ -146,7 +146,7 @@ pub(super) fn sizes(header: &Header) -> Map<String, Json> {
 }
 
 impl<'a> Stated<'a> {
-    /// The value of a key behind the name of the architecture.
+    /// Returns the value of a key; the name of the architecture is put before it.
     fn own(&self, key: &str) -> Option<Value<'a>> {
         self.header.get(&format!("{}.{key}", self.architecture))
     }
@@ -169,7 +169,7 @@ impl<'a> Stated<'a> {
         })
     }
 
-    /// The type of rotary scaling that the configuration states, as metadata name it; none where it is not known.
+    /// Returns the type of rotary scaling of the configuration, as metadata name it; `None` if it is unknown.
     fn scaled(&self) -> Option<&'static str> {
         let Some((_, stated)) = self.states(TYPES) else { return Some("none") };
         let known = SCALINGS.iter().find(|(name, _)| stated.as_str() == Some(*name));
@@ -177,7 +177,7 @@ impl<'a> Stated<'a> {
     }
 
     fn scaling(&self) -> Option<String> {
-        // A configuration of a model that names no type scales nothing.
+        // A model's configuration that names no type does not scale.
         let (path, stated) = self.states(TYPES).or_else(|| self.states(&["model_type"]))?;
         let wanted = self.scaled()?;
         let own = self.own("rope.scaling.type").and_then(|value| value.string()).unwrap_or("none");
@@ -217,7 +217,7 @@ impl<'a> Stated<'a> {
         Some(format!("`{key}` {is}, and `{path}` of config.json or of the recipe is {stated}"))
     }
 
-    /// The numbers of a key: one, or one for each block; without the key what readers take.
+    /// Returns the numbers of a key: one, or one for each block; for a missing key, the value that readers use.
     fn numbers(&self, key: &str, absent: Absent) -> Vec<f64> {
         let first = |key| self.own(key)?.reals().first().copied();
         match (self.own(key), absent) {

@@ -1,4 +1,4 @@
-//! Tensors of GGUF files: row-major, or in the layout that the metadata keeps for them.
+//! Tensors of GGUF files: row-major, or in the layout that the metadata record for them.
 
 use std::{collections::HashMap, path::Path};
 
@@ -21,7 +21,7 @@ use crate::{
     open::tensor::Piece,
 };
 
-/// A tensor of the file of this number, whose metadata has these strings.
+/// Returns a tensor of the file of this number, whose metadata have these strings.
 pub(super) fn tensor(
     path: &Path,
     entry: &Entry,
@@ -57,7 +57,7 @@ pub(super) fn tensor(
             return Err(contradiction(said));
         }
     };
-    // What has no layout keeps its whole name.
+    // A tensor without a layout keeps its whole name.
     let name = if refusal.is_some() { &entry.name } else { name };
     Ok(Tensor {
         name: name.into(),
@@ -72,14 +72,14 @@ pub(super) fn tensor(
     })
 }
 
-/// A tensor that is kept as it is, and why no layout can be given to it.
+/// Returns a tensor that is kept as bytes, with the reason why a layout is not defined for it.
 fn refused(path: &Path, entry: &Entry, refusal: String) -> Result<(Held, Option<String>), Error> {
     let held = Held::bytes_alone(entry.len)
         .ok_or_else(|| Error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name)))?;
     Ok((held, Some(refusal)))
 }
 
-/// A row-major array.
+/// Returns a row-major array.
 fn plain(dtype: Dtype, dims: &[u64]) -> Result<Held, String> {
     let layout = TensorLayout::row_major(dims).map_err(|error| error.to_string())?;
     let named = Named::new("row-major", layout, Some(dtype), None, Fill::Unspecified);
@@ -88,7 +88,7 @@ fn plain(dtype: Dtype, dims: &[u64]) -> Result<Held, String> {
     Held::of(&named, dtype, bits, Fill::Unspecified)
 }
 
-/// The layout that is noted for a tensor.
+/// Returns the layout that is noted for a tensor.
 fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Result<Noted, String> {
     let is_stored = |held: &Held| {
         let (number, shape) = stored(held, entry.len);
@@ -106,8 +106,7 @@ fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Resul
     })
 }
 
-/// The number of the type and the shape, outermost first, under which elements of a layout are stored in
-/// `len` bytes.
+/// Returns the number of the type and the shape, outermost first, under which elements of a layout are stored in `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
     if let Some(words) = held.named.stored_as() {
         let number = types::number(words.dtype()).filter(|_| words.shape().len() <= MOST_DIMS);
@@ -119,7 +118,7 @@ pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
     stored_as(held, len, held.named.storage_shape())
 }
 
-/// The same of a storage of this shape, where the file has room for it.
+/// Returns the type number and the shape of a storage of this shape, or of its bytes if the file cannot have this shape.
 fn stored_as(held: &Held, len: u64, shape: Vec<u64>) -> (u32, Vec<u64>) {
     let own = types::number(held.dtype).filter(|_| held::width(held.dtype) == Some(held.bits));
     let carrier = own.or_else(|| (held.bits == 8).then_some(types::BYTES));
@@ -129,7 +128,7 @@ fn stored_as(held: &Held, len: u64, shape: Vec<u64>) -> (u32, Vec<u64>) {
     (carrier, if fits { shape } else { vec![held.named.layout().capacity()] })
 }
 
-/// Whether the file itself says all there is to say of elements that lie so.
+/// Returns whether the file itself describes elements of this layout completely.
 pub(super) fn says_itself(held: &Held) -> bool {
     let own = types::number(held.dtype).is_some() && held::width(held.dtype) == Some(held.bits);
     own && held.dims().len() <= MOST_DIMS && held.is_row_major()

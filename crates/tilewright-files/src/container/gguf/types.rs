@@ -42,21 +42,21 @@ const TYPES: &[(u32, &str, Dtype)] = &[
     (41, "Q1_0", Dtype::Q1_0),
 ];
 
-/// The number of `I8`, as which bytes are stored that no type fits.
+/// The number of `I8`, the type under which bytes are stored that fit no other type.
 pub(super) const BYTES: u32 = 24;
 
-/// The name and the element type of a number.
+/// Returns the name and the element type of a number.
 pub(super) fn of(number: u32) -> Option<(&'static str, Dtype)> {
     let found = TYPES.iter().find(|(own, ..)| *own == number);
     found.map(|(_, name, dtype)| (*name, *dtype))
 }
 
-/// The number of a name.
+/// Returns the number of a name.
 pub(super) fn named(name: &str) -> Option<u32> {
     TYPES.iter().find(|(_, own, _)| *own == name).map(|(number, ..)| *number)
 }
 
-/// The number of an element type.
+/// Returns the number of an element type.
 pub(super) fn number(dtype: Dtype) -> Option<u32> {
     TYPES.iter().find(|(.., own)| *own == dtype).map(|(number, ..)| *number)
 }

@@ -1,4 +1,4 @@
-//! Values of metadata: their types, how long they are, and as text.
+//! Values of metadata: their types, their lengths, and their texts.
 
 use std::{fmt::Write as _, ops::Range};
 
@@ -14,13 +14,13 @@ pub(super) const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 const F64: u32 = 12;
 
-/// Arrays within arrays are read to this depth.
+/// The depth to which arrays within arrays are read.
 const DEEPEST: u32 = 8;
 
-/// The elements of an array that a text lists.
+/// The number of elements of an array that a text lists.
 const LISTED: u64 = 8;
 
-/// A key with its value: where both stand in a header.
+/// A key with its value: their ranges in a header.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
     pub(super) key: Range<usize>,
@@ -30,13 +30,13 @@ pub(super) struct Pair {
     pub(super) whole: Range<usize>,
 }
 
-/// A length and a text.
+/// Appends the length of a text, and the text.
 pub(super) fn string(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// The bytes of a number or truth value of this type.
+/// Returns the number of bytes of a number or truth value of this type.
 fn width(kind: u32) -> Option<u64> {
     match kind {
         0 | 1 | 7 => Some(1),
@@ -47,7 +47,7 @@ fn width(kind: u32) -> Option<u64> {
     }
 }
 
-/// Reads over a value of this type, which stands at `depth` arrays; `what` is the key in messages.
+/// Skips a value of this type within `depth` arrays; `what` is the key in messages.
 pub(super) fn skip(
     reader: &mut Reader<'_>,
     kind: u32,
@@ -77,7 +77,7 @@ pub(super) fn skip(
     }
 }
 
-/// An error for a type that is none.
+/// Returns an error for an unknown type.
 fn check(kind: u32, what: &str, wrong: &dyn Fn(String) -> Error) -> Result<(), Error> {
     match kind {
         0..=12 => Ok(()),
@@ -85,7 +85,7 @@ fn check(kind: u32, what: &str, wrong: &dyn Fn(String) -> Error) -> Result<(), E
     }
 }
 
-/// A value that was read over.
+/// A value of the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Value<'a> {
     pub(super) kind: u32,
@@ -93,12 +93,12 @@ pub(super) struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value as an unsigned number, where it is one.
+    /// Returns the value as an unsigned number, if it is one.
     pub(super) fn unsigned(&self) -> Option<u64> {
         matches!(self.kind, 0 | U16 | U32 | 10).then(|| number(self.bytes))
     }
 
-    /// The value as a signed number that is not below zero, or as an unsigned one.
+    /// Returns the value as a number that is not negative, of a signed or an unsigned type.
     pub(super) fn count(&self) -> Option<u64> {
         let signed = || match self.kind {
             I32 => u64::try_from(number(self.bytes) as u32 as i32).ok(),
@@ -107,7 +107,7 @@ impl<'a> Value<'a> {
         self.unsigned().or_else(signed)
     }
 
-    /// The number of block `at`: an element of an array, or one number for all blocks.
+    /// Returns the number of block `at`: an element of an array, or one number for all blocks.
     pub(super) fn count_at(&self, at: u64) -> Option<u64> {
         if self.kind != ARRAY {
             return self.count();
@@ -120,7 +120,7 @@ impl<'a> Value<'a> {
         bytes.filter(|_| at < count).map(element)?.count()
     }
 
-    /// The numbers of an array, or the one number that it is; whole or not.
+    /// Returns the numbers of an array, or the single number of a value, whole or not.
     pub(super) fn reals(&self) -> Vec<f64> {
         if self.kind != ARRAY {
             return self.real().into_iter().collect();
@@ -141,7 +141,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number of elements of an array.
+    /// Returns the number of elements of an array.
     pub(super) fn length(&self) -> Option<u64> {
         self.array_kind().and(self.bytes.get(4..12)).map(number)
     }
@@ -150,13 +150,13 @@ impl<'a> Value<'a> {
         self.bytes.get(..4).filter(|_| self.kind == ARRAY).map(|bytes| number(bytes) as u32)
     }
 
-    /// The text of a string, where it is one.
+    /// Returns the text of a string, if the value is one.
     pub(super) fn string(&self) -> Option<&'a str> {
         let text = self.bytes.get(8..).filter(|_| self.kind == STRING)?;
         std::str::from_utf8(text).ok()
     }
 
-    /// A text, a whole number or a truth value as JSON.
+    /// Returns a text, a whole number or a truth value as JSON.
     pub(super) fn json(&self) -> Option<serde_json::Value> {
         match self.kind {
             BOOL => Some((number(self.bytes) != 0).into()),
@@ -165,7 +165,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value for people; of a long array its first elements.
+    /// Returns the value as text for people; of a long array only its first elements.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let mut rest = self.bytes;
@@ -174,7 +174,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The first `len` bytes, which are taken off.
+/// Removes the first `len` bytes and returns them.
 fn split<'a>(bytes: &mut &'a [u8], len: u64) -> &'a [u8] {
     let at = usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len());
     let (first, rest) = bytes.split_at(at);
@@ -182,8 +182,8 @@ fn split<'a>(bytes: &mut &'a [u8], len: u64) -> &'a [u8] {
     first
 }
 
-/// Takes the first value off `bytes`, and spells it where there is a text for it. Arrays deeper than a header
-/// may have them are not walked: `skip` has refused them.
+/// Removes the first value of `bytes`, and appends it to `text` if there is one. Arrays deeper than a header may have them are
+/// not visited: `skip` has refused them.
 fn spell(kind: u32, depth: u32, bytes: &mut &[u8], text: &mut Option<&mut String>) {
     match kind {
         STRING => {
@@ -204,7 +204,7 @@ fn spell(kind: u32, depth: u32, bytes: &mut &[u8], text: &mut Option<&mut String
     }
 }
 
-/// The same of an array: the first elements are spelled, the others are taken off alone.
+/// Removes the first array of `bytes`. Its first elements are appended to `text`, the others are only removed.
 fn spell_array(depth: u32, bytes: &mut &[u8], text: &mut Option<&mut String>) {
     let (kind, count) = (number(split(bytes, 4)) as u32, number(split(bytes, 8)));
     if let Some(text) = text {
@@ -239,7 +239,7 @@ fn spell_array(depth: u32, bytes: &mut &[u8], text: &mut Option<&mut String>) {
     }
 }
 
-/// A number of some type.
+/// A number of some type, printed as that type.
 struct Number {
     kind: u32,
     bits: u64,

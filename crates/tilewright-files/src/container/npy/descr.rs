@@ -1,11 +1,11 @@
 //! The element type of an `.npy` file: `<f4`, `|b1`, `>i2`, `|V2` …
 //!
-//! NumPy knows no bf16 and no 8-bit floats; files hold them as raw bytes, `|V2` and `|V1` (`<V2` in
-//! newer ones), and only whoever wrote the file knows which type that was.
+//! NumPy lacks bf16 and 8-bit floats. Files hold them as raw bytes, `|V2` and `|V1` (`<V2` in newer ones), and only the
+//! program that wrote the file knows their type.
 
 use tilewright_core::{ByteOrder, Dtype};
 
-/// A plain element type as the file spells it.
+/// A plain element type in the file's spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Descr {
     pub(crate) text: String,
@@ -17,7 +17,7 @@ pub(crate) struct Descr {
 }
 
 impl Descr {
-    /// Reads a description, or says why no layout can be given to such elements.
+    /// Parses a description, or returns the reason why a layout is not defined for such elements.
     pub(crate) fn parse(text: &str) -> Result<Descr, String> {
         let refused = |why: &str| Err(format!("dtype {text:?}: {why}"));
         let legal = "a dtype is an order `<`, `>`, `|` or `=`, a kind and a length in bytes";
@@ -44,7 +44,7 @@ impl Descr {
                 "known are b1, i1 to i8, u1 to u8, f2 to f8, c8, c16 and raw V1 to V16",
             );
         }
-        // Raw bytes and single ones have no order.
+        // The order of raw bytes and of single bytes is irrelevant.
         let order = match order {
             '>' if bytes > 1 && kind != 'V' => ByteOrder::Big,
             '=' if bytes > 1 => ByteOrder::NATIVE,
@@ -55,7 +55,7 @@ impl Descr {
     }
 }
 
-/// How a new file spells the type, whose elements take `bytes` bytes.
+/// Returns the spelling of the type in a new file; its elements take `bytes` bytes.
 pub(crate) fn default_descr(dtype: Dtype, bytes: u64) -> String {
     let (kind, bytes) = dtype.array_code().filter(|(_, own)| *own == bytes).unwrap_or(('V', bytes));
     let order = if bytes == 1 || kind == 'V' { '|' } else { '<' };

@@ -1,4 +1,4 @@
-//! Reading and writing the header of an `.npy` file.
+//! Reads and writes the header of an `.npy` file.
 
 use literal::Value;
 
@@ -8,11 +8,11 @@ use crate::{Error, open::source::Source, transfer::budget::zeros};
 /// The first bytes of every `.npy` file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest header that is read, in bytes: NumPy's own writers stay below 64 KiB, and a plain dtype
-/// with 64 extents needs less than 2.
+/// The longest header that is read, in bytes: NumPy's own writers stay below 64 KiB, and a plain dtype with 64 extents needs less
+/// than 2.
 const LONGEST: u64 = 1 << 16;
 
-/// What a header says.
+/// The values of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) descr: Descr,
@@ -22,17 +22,17 @@ pub(crate) struct Header {
     pub(crate) at: u64,
     /// The length of the elements in bytes.
     pub(crate) len: u64,
-    /// How many bytes follow the elements. NumPy reads the first array of a file.
+    /// The number of bytes after the elements. NumPy reads the first array of a file.
     pub(crate) rest: u64,
 }
 
 impl Header {
-    /// Reads and checks the header of a file, and that it has all elements.
+    /// Reads and checks the header of a file, and checks that the file has all elements.
     pub(crate) fn read(source: &Source) -> Result<Header, Error> {
         Header::within(source, 0, source.len())
     }
 
-    /// The same of the `len` bytes from byte `from` of a file on.
+    /// Reads and checks the header of an `.npy` file that is the `len` bytes from byte `from` of a file on.
     pub(crate) fn within(source: &Source, from: u64, len: u64) -> Result<Header, Error> {
         let mut head = zeros(len.min(12 + LONGEST))?;
         source.read(&mut head, from)?;
@@ -55,7 +55,7 @@ impl Header {
         Ok(Header { at: from.saturating_add(header.at), rest, ..header })
     }
 
-    /// The header at the start of `bytes`.
+    /// Parses the header at the start of `bytes`.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Header, Refusal> {
         let corrupt = |said: String| Refusal::Corrupt(said);
         let (at, text) = frame(bytes).map_err(corrupt)?;
@@ -86,7 +86,7 @@ impl Header {
     }
 }
 
-/// Why a header was not read.
+/// The reason why a header was not read.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     Corrupt(String),
@@ -100,7 +100,7 @@ fn wanted(key: &str, expected: &str, found: Option<&Value>) -> Refusal {
     })
 }
 
-/// Where the elements start, and the header's text.
+/// Returns the position of the elements, and the header's text.
 fn frame(bytes: &[u8]) -> Result<(u64, &[u8]), String> {
     if !bytes.starts_with(MAGIC) {
         return Err(match MAGIC.starts_with(bytes) {
@@ -138,14 +138,14 @@ fn frame(bytes: &[u8]) -> Result<(u64, &[u8]), String> {
     }
 }
 
-/// The bytes of a shape; `None` beyond 2⁶³ − 1, empty dims counted as one.
+/// Returns the number of bytes of a shape; `None` beyond 2⁶³ − 1, where an empty dim counts as one.
 fn bytes_of(shape: &[u64], width: u64) -> Option<u64> {
     let whole = shape.iter().try_fold(width, |len, &extent| len.checked_mul(extent.max(1)))?;
     let empty = shape.contains(&0);
     (whole <= i64::MAX as u64).then_some(if empty { 0 } else { whole })
 }
 
-/// A version 1.0 header, padded so that the elements start at a multiple of 64.
+/// Returns a version 1.0 header, padded so that the elements start at a multiple of 64.
 pub(crate) fn header_bytes(descr: &str, fortran: bool, shape: &[u64]) -> Vec<u8> {
     let mut extents: Vec<String> = shape.iter().map(u64::to_string).collect();
     if extents.len() == 1 {
@@ -155,7 +155,7 @@ pub(crate) fn header_bytes(descr: &str, fortran: bool, shape: &[u64]) -> Vec<u8>
     let shape = shape.trim_end();
     let mut text =
         format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({shape}), }}");
-    // Behind the magic, two bytes of version and two of length; the text ends with a line end.
+    // The text follows the magic, two bytes of version and two of length; it ends with a newline.
     let whole = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(64);
     text.push_str(&" ".repeat(whole - MAGIC.len() - 4 - text.len() - 1));
     text.push('\n');
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// What a header may be made of, so that random ones get far.
+    /// Generates tokens of headers, so that random ones are parsed far.
     fn pieces() -> impl Strategy<Value = String> {
         let pieces = [
             "{",

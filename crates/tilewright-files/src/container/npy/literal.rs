@@ -1,4 +1,4 @@
-//! The few Python literals a header is made of.
+//! The few Python literals that a header consists of.
 //!
 //! ```text
 //! header := '{' [ entry { ',' entry } [ ',' ] ] '}'
@@ -8,7 +8,7 @@
 //! int    := digits [ 'L' ]                  (Python 2 wrote the L)
 //! ```
 
-/// The most extents of a shape that are read; NumPy itself stops at 64.
+/// The largest number of extents of a shape that is read; NumPy's own limit is 64.
 const MOST_DIMS: usize = 64;
 
 /// A value of the dictionary.
@@ -17,11 +17,11 @@ pub(crate) enum Value {
     Text(String),
     Bool(bool),
     Shape(Vec<u64>),
-    /// A list: a structured dtype, as far as the text goes.
+    /// A list, which is a structured dtype: the text from its start on, cut short.
     List(String),
 }
 
-/// The entries of a dictionary, in order, or what is wrong at which byte.
+/// Returns the entries of a dictionary, in order, or a message with the position of the fault.
 pub(crate) fn dictionary(text: &[u8]) -> Result<Vec<(String, Value)>, String> {
     let mut reader = Reader { text, at: 0 };
     let mut entries: Vec<(String, Value)> = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn dictionary(text: &[u8]) -> Result<Vec<(String, Value)>, String> {
         }
         reader.expect(b':')?;
         let value = reader.value()?;
-        // A list is not read to its end: whatever follows it is not looked at either.
+        // A list is not parsed, so nothing after it is parsed either.
         let stop = matches!(value, Value::List(_));
         entries.push((key, value));
         if stop {
@@ -56,7 +56,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The next byte that is no blank.
+    /// Skips whitespace and returns the next byte.
     fn peek(&mut self) -> Option<u8> {
         while self.text.get(self.at).is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.at += 1;
@@ -99,7 +99,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The text from here on, cut for a message.
+    /// Returns the text from here on, cut for a message.
     fn rest(&self) -> String {
         let rest = &self.text[self.at..];
         String::from_utf8_lossy(&rest[..rest.len().min(80)]).into_owned()
@@ -130,7 +130,7 @@ impl Reader<'_> {
             }
             extents.push(self.extent()?);
             if !self.take(b',') {
-                // Without a comma it is a number in brackets, as Python reads it.
+                // Without a comma it is a number in parentheses, as in Python.
                 let expected = if extents.len() == 1 { b',' } else { b')' };
                 self.expect(expected)?;
                 break;

@@ -1,8 +1,7 @@
 //! `.npy`: a magic, a version, a header that is a Python dictionary, the elements.
 //!
-//! Format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>, versions 1 to 3.
-//! The header is read by a small parser of our own, so that no file makes it recurse, overflow or
-//! allocate beyond a bound.
+//! Format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>, versions 1 to 3. The header is read by a
+//! small parser of our own, so that no file makes it recurse, overflow or allocate beyond a bound.
 
 mod descr;
 mod header;
@@ -53,7 +52,7 @@ pub(crate) const FORMAT: Format = Format {
 
 #[derive(Debug, Default)]
 struct Npy {
-    /// How many bytes follow the array.
+    /// The number of bytes after the array.
     rest: u64,
 }
 
@@ -90,13 +89,13 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     Ok(opened(source, header, held))
 }
 
-/// How the elements lie as is noted beside the file.
+/// Returns the layout that is noted beside the file.
 fn noted(source: &Source, header: &Header, note: &Texts) -> Result<Option<Noted>, Error> {
     let facts = (header.len, header.descr.order);
     array::noted(source, note, facts, |held| check_storage(held, header))
 }
 
-/// How the elements lie as the header says.
+/// Returns the layout that the header gives.
 fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Held, Error> {
     let path = source.path();
     let wrong = |said: String| Error::usage(format!("{}: {said}", path.display()));
@@ -112,14 +111,14 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Held
     plain.ordered(header.descr.order).map_err(wrong)
 }
 
-/// Whether the elements of a header are words that hold those of the layout that a caller says.
+/// Returns whether the elements of a header are words that hold the elements of the caller's layout.
 fn are_words(reading: &Reading, own: Dtype, shape: &[u64]) -> bool {
     let dims = reading.dims.as_deref();
     let spec = reading.from.as_ref();
     spec.is_some_and(|spec| !matches!(spec.in_words((own, shape), dims, reading.dtype), Ok(None)))
 }
 
-/// The array of a header, of elements of `dtype`; the inner error says why these have another width.
+/// Returns the array of a header with elements of `dtype`; the inner error says that these have another width.
 pub(super) fn plain(
     header: &Header,
     dtype: Dtype,
@@ -139,7 +138,7 @@ pub(super) fn plain(
     Ok(Held::of(&named.with_storage(&stored), dtype, bits, Fill::Unspecified))
 }
 
-/// The stored width of elements of `dtype` in a file whose elements have a length of their own.
+/// Returns the stored width of elements of `dtype`, which must be the length of the file's elements.
 fn width(dtype: Dtype, descr: &Descr) -> Result<u32, String> {
     match dtype.storage_bits() {
         Some(bits) if u64::from(bits) == descr.bytes * 8 => Ok(bits),
@@ -162,7 +161,7 @@ fn opened(source: Source, header: Header, held: (Held, Option<Recorded>)) -> Ope
     )
 }
 
-/// A file whose header must say what a conversion would have written, with nothing behind the array.
+/// Opens a result, whose header must be the one that a conversion would have written, with nothing after the array.
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
     let header = Header::read(&source)?;
     if header.rest > 0 {
@@ -194,8 +193,8 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
     Ok(Ok(opened(source, header, (to.clone(), None))))
 }
 
-/// What a header says of elements made from those that a file spelled so: type, whether the first dim is
-/// fastest, shape.
+/// Returns the values of a header for elements that another file spelled as `file_dtype`: type, whether the first dim is fastest,
+/// shape.
 pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec<u64>) {
     let (named, bits) = (&to.named, to.bits);
     if let Some(words) = named.stored_as() {
@@ -203,28 +202,28 @@ pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec
         return (descr, false, words.shape().to_vec());
     }
     if to.dtype.storage_bits() != Some(bits) {
-        // No NumPy type has this width: the bytes are what they are.
+        // NumPy lacks a type of this width, so the header describes bytes.
         return ("|u1".into(), false, vec![len]);
     }
     let own = Descr::parse(file_dtype).map(|descr| descr.text);
     let own = own.unwrap_or_else(|_| default_descr(to.dtype, u64::from(bits / 8)));
     let own = ordered(&own, to.order);
-    // Of what is row-major as well, the order is that of C.
+    // An array that is also row-major is stored in C order.
     match to.tables().is_none() && order::is_col_major(named) && !order::is_row_major(named) {
         true => (own, true, to.dims().to_vec()),
         false => (own, false, named.storage_shape()),
     }
 }
 
-/// Whether a header has the order and the shape under which an array of this layout is stored, or was by earlier
-/// versions.
+/// Returns whether a header has the order and the shape under which this version or an earlier one stores an array of this
+/// layout.
 fn has_shape(held: &Held, header: &Header) -> bool {
     let (_, fortran, shape) = facts(&header.descr.text, held, header.len);
     let earlier = || !header.fortran && order::earlier_shape(held.named.layout()) == header.shape;
     (header.fortran == fortran && header.shape == shape) || earlier()
 }
 
-/// The header stores an array of this layout as we store it.
+/// Checks that the header describes an array of this layout as we store it.
 pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> {
     let (descr, _, shape) = facts(&header.descr.text, held, header.len);
     if descr == header.descr.text && has_shape(held, header) {
@@ -234,7 +233,7 @@ pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> 
     Err(format!("is stored as {descr:?} {shape:?}, the file has {is:?} {storage:?}"))
 }
 
-/// Whether a header says where elements lie that have the width of their type: in C order, or in Fortran's.
+/// Returns whether a header can record this layout, as C or Fortran order of elements that have the width of their type.
 pub(super) fn says_order(to: &Held) -> bool {
     // An array that is stored as words has another shape, and neither order.
     let dense =
@@ -242,14 +241,14 @@ pub(super) fn says_order(to: &Held) -> bool {
     dense && held::width(to.dtype) == Some(to.bits)
 }
 
-/// Whether the header says all there is to say of a result: not the type of raw elements, as those of bf16 are.
+/// Returns whether the header describes a result completely. It does not if the elements are raw, such as those of bf16.
 fn says(file_dtype: &str, to: &Held) -> bool {
     let (descr, ..) = facts(file_dtype, to, to.bytes().unwrap_or(0));
     let known = Descr::parse(&descr).ok().and_then(|descr| descr.dtype);
     says_order(to) && known == Some(to.dtype)
 }
 
-/// A type as NumPy writes it, with its elements' bytes in this order.
+/// Returns a type in NumPy's spelling, with this byte order of its elements.
 fn ordered(descr: &str, order: ByteOrder) -> String {
     let mark = if order.is_big() { '>' } else { '<' };
     match descr.strip_prefix(['<', '>']) {

@@ -1,4 +1,4 @@
-//! Reading an archive's list of entries: bounded, checked against the file and against each other.
+//! Reads an archive's list of entries: bounded, checked against the file and against each other.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use crate::{
 /// The longest list of entries that is read, in bytes.
 const LONGEST: u64 = 1 << 26;
 
-/// Deflated bytes give at most this many times their number.
+/// The largest ratio of unpacked to deflated bytes.
 const MOST_TIMES: u64 = 1032;
 
 /// One entry.
@@ -23,13 +23,13 @@ const MOST_TIMES: u64 = 1032;
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) is_deflated: bool,
-    /// The first byte of its data in the file, and how many there are.
+    /// The position of the first byte of its data in the file, and their number.
     pub(super) at: u64,
     pub(super) len: u64,
-    /// The length of what the data are.
+    /// The length of the unpacked data.
     pub(super) size: u64,
     pub(super) sum: u32,
-    /// The first byte of the entry with its header.
+    /// The first byte of the entry, where its header begins.
     from: u64,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Archive {
     pub(super) entries: Vec<Entry>,
 }
 
-/// Where the list of entries is, and how many it has.
+/// The position of the list of entries, its length, and the number of entries.
 struct List {
     at: u64,
     len: u64,
@@ -80,7 +80,7 @@ fn list(source: &Source) -> Result<Result<List, String>, Error> {
     let tail_len = len.min(END_LEN + ALL_16);
     let mut tail = zeros(tail_len)?;
     source.read(&mut tail, len - tail_len)?;
-    // A comment of the length that the record says ends the file.
+    // The record is followed by a comment of the length in the record, which ends the file.
     let ends = |at: &usize| {
         let record = tail.get(*at..).unwrap_or_default();
         record.starts_with(END) && END_LEN + number(record, 20, 2) == record.len() as u64
@@ -111,7 +111,7 @@ fn list(source: &Source) -> Result<Result<List, String>, Error> {
     Ok(Ok(list))
 }
 
-/// The same by the records of ZIP64 before the record at `end`, and where the list then ends.
+/// Finds the list by the records of ZIP64 before the record at `end`, and returns it with its end.
 fn list_64(source: &Source, end: u64) -> Result<Option<(List, u64)>, Error> {
     let Some(before) = end.checked_sub(LOCATOR_64_LEN) else { return Ok(None) };
     let mut locator = [0; LOCATOR_64_LEN as usize];
@@ -133,7 +133,7 @@ fn list_64(source: &Source, end: u64) -> Result<Option<(List, u64)>, Error> {
     Ok(Some((list, at)))
 }
 
-/// The first entry of a list, which is taken off; its data lie before byte `end`.
+/// Removes the first entry of a list and returns it; its data are before byte `end`.
 fn entry(source: &Source, list: &mut &[u8], end: u64) -> Result<Result<Entry, String>, Error> {
     let record = *list;
     let field = |at| number(record, at, 2) as usize;
@@ -185,7 +185,7 @@ fn entry(source: &Source, list: &mut &[u8], end: u64) -> Result<Result<Entry, St
 }
 
 impl Entry {
-    /// The length of the data can be that of what they are said to be.
+    /// Checks that the length of the data is possible for the size of the unpacked data.
     fn check_size(&self) -> Result<(), String> {
         let (len, size) = (self.len, self.size);
         match self.is_deflated {
@@ -199,7 +199,7 @@ impl Entry {
         }
     }
 
-    /// The entry with the place of its data, of which the header before them says the same as the list.
+    /// Returns the entry with the position of its data, whose header must agree with the list.
     fn located(
         mut self,
         source: &Source,
@@ -235,7 +235,7 @@ impl Entry {
         Ok(Ok(self))
     }
 
-    /// An error if the data of a stored entry are not those that its checksum was made of.
+    /// Checks the checksum of the data of a stored entry.
     pub(super) fn check_sum(&self, source: &Source, watch: &dyn Watch) -> Result<(), Error> {
         let mut sum = Crc::new();
         let mut buffer = zeros(self.len.min(1 << 16))?;
@@ -252,7 +252,7 @@ impl Entry {
         self.agrees(source, sum.sum())
     }
 
-    /// An error if this is not the checksum of the entry.
+    /// Checks that this is the checksum of the entry.
     pub(super) fn agrees(&self, source: &Source, sum: u32) -> Result<(), Error> {
         if sum == self.sum {
             return Ok(());
@@ -264,13 +264,13 @@ impl Entry {
         Err(Error::corrupt(source.path(), said))
     }
 
-    /// The data, as they are in the file.
+    /// Reads the data as stored in the file.
     pub(super) fn reader<'a>(&self, source: &'a Source) -> impl io::Read + use<'a> {
         Data { source, at: self.at, end: self.at.saturating_add(self.len) }
     }
 }
 
-/// Bytes of a file, read in order.
+/// Reads bytes of a file in order.
 struct Data<'a> {
     source: &'a Source,
     at: u64,

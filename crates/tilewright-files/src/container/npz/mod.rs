@@ -1,13 +1,13 @@
-//! `.npz`: a ZIP archive of `.npy` files, one an array, as `numpy.savez` writes it.
+//! `.npz`: a ZIP archive with one `.npy` file for each array, as `numpy.savez` writes it.
 //!
-//! Format: <https://numpy.org/doc/stable/reference/generated/numpy.savez.html>. Stored arrays are read where
-//! they are; deflated ones (`numpy.savez_compressed`) are unpacked to a file without a name first. Every
-//! checksum is verified before a result is written. Results are stored, never deflated.
+//! Format: <https://numpy.org/doc/stable/reference/generated/numpy.savez.html>. Stored arrays are read in place; deflated ones
+//! (`numpy.savez_compressed`) are first unpacked to a file without a name. Every checksum is verified before a result is written.
+//! Results are stored, never deflated.
 //!
-//! An array keeps its name, and has the shape of its storage, as in an `.npy` file. Its layout is kept in an
-//! entry of its own, `tilewright.json`, an object of texts as the metadata of safetensors files is. Raw
-//! elements (`|V2`, as NumPy writes bf16) are moved as unsigned integers of their length. An entry that is no
-//! array is copied, with its name, and so are texts of `tilewright.json` that are about no array.
+//! An array keeps its name, and has the shape of its storage, as in an `.npy` file. Its layout is recorded in an entry of its
+//! own, `tilewright.json`, an object of texts like the metadata of safetensors files. Raw elements (`|V2`, which NumPy writes for
+//! bf16) are moved as unsigned integers of their length. An entry that is not an array is copied with its name, and so are texts
+//! of `tilewright.json` that do not describe arrays.
 
 mod archive;
 mod plan;
@@ -55,21 +55,21 @@ pub(crate) const FORMAT: Format = Format {
     describes: None,
 };
 
-/// The entry that keeps layouts.
+/// The name of the entry that records layouts.
 const NOTES: &str = "tilewright.json";
 
 /// The longest entry of layouts that is read, in bytes.
 const LONGEST_NOTES: u64 = 1 << 26;
 
-/// How the names of entries end that are arrays.
+/// The ending of the names of entries that are arrays.
 const ENDING: &str = ".npy";
 
 #[derive(Debug)]
 struct Npz {
     notes: BTreeMap<String, String>,
-    /// The stored entries, whose checksums are still to be verified.
+    /// The stored entries, whose checksums are not yet verified.
     stored: Vec<Entry>,
-    /// The bytes of deflated entries, deflated and not.
+    /// The number of bytes of deflated entries: deflated, and unpacked.
     deflated: (u64, u64),
 }
 
@@ -116,12 +116,12 @@ impl Container for Npz {
 }
 
 impl Npz {
-    /// A new file of stored entries with these texts.
+    /// Returns a new file of stored entries with these texts.
     fn new(texts: Vec<(String, String)>) -> Npz {
         Npz { notes: texts.into_iter().collect(), stored: Vec::new(), deflated: (0, 0) }
     }
 
-    /// The texts beside the arrays, with what they are to a conversion.
+    /// Iterates over the texts of the notes, with their roles in a conversion.
     fn texts(&self, opened: &Opened) -> impl Iterator<Item = (&String, &String, Role)> {
         let own: HashSet<&str> = opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
         let known: HashSet<&str> = self.notes.keys().map(String::as_str).collect();
@@ -168,7 +168,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     Ok(Opened { container, index: None, files, tensors })
 }
 
-/// The texts of the entry that keeps layouts.
+/// Reads the texts of the entry that records layouts.
 fn read_notes(source: &Source, entry: &Entry) -> Result<BTreeMap<String, String>, Error> {
     let wrong = |said: String| Error::corrupt(source.path(), format!("{NOTES}: {said}"));
     if entry.is_deflated || entry.size > LONGEST_NOTES {
@@ -180,7 +180,7 @@ fn read_notes(source: &Source, entry: &Entry) -> Result<BTreeMap<String, String>
     serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))
 }
 
-/// An array, whose `.npy` file begins at byte `at` of the file of this number.
+/// Returns an array, whose `.npy` file begins at byte `at` of the file of this number.
 fn tensor(
     source: &Source,
     entry: &Entry,
@@ -195,7 +195,7 @@ fn tensor(
     };
     let header = match Header::within(source, at, entry.size) {
         Ok(header) => header,
-        // What its header does not say in numbers is kept as it is.
+        // An array of another type is kept as bytes.
         Err(error) if error.kind() == "unsupported" => {
             return refused(source, entry, (name, file, at), error.message());
         }
@@ -236,7 +236,7 @@ fn tensor(
     })
 }
 
-/// An entry of which no layout is known: it is kept with its header.
+/// Returns an entry without a known layout: it is kept with its header.
 fn refused(
     source: &Source,
     entry: &Entry,
@@ -260,7 +260,7 @@ fn refused(
     })
 }
 
-/// The element type of a header; raw elements are unsigned integers of their length.
+/// Returns the element type of a header; raw elements are unsigned integers of their length.
 fn dtype_of(descr: &Descr) -> Option<Dtype> {
     let raw = match descr.bytes {
         1 => Some(Dtype::U8),
@@ -272,7 +272,7 @@ fn dtype_of(descr: &Descr) -> Option<Dtype> {
     descr.dtype.or(raw)
 }
 
-/// The array as its header says it lies.
+/// Returns the array in the layout of its header.
 fn plain(header: &Header) -> Result<Held, String> {
     let Descr { text, order, .. } = &header.descr;
     let dtype = dtype_of(&header.descr)

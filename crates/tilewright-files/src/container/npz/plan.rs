@@ -1,6 +1,6 @@
-//! Plans the archive that holds the results of a conversion's jobs: stored entries, and the list behind them.
+//! Plans the archive that holds the results of a conversion's jobs: stored entries, followed by their list.
 //!
-//! Checksums are known when the data are written, so they follow the data, and stand in the list.
+//! Checksums are known when the data are written, so they follow the data, and are repeated in the list.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -27,20 +27,20 @@ use crate::{
 const VERSION: u16 = 20;
 const VERSION_64: u16 = 45;
 
-/// The first of January 1980, at midnight: the same file for the same arrays.
+/// The first of January 1980, at midnight, so that equal arrays give equal files.
 const TIME_AND_DATE: u32 = 0x0021 << 16;
 
-/// The permissions that others see: those of a file that its owner reads and writes.
+/// The permissions in the list: those of a file that its owner can read and write.
 const OWN: u32 = 0o600 << 16;
 
-/// An entry that is written.
+/// A planned entry.
 struct Entry {
     name: String,
     at: u64,
     len: u64,
 }
 
-/// The sections of an archive, as far as it is planned.
+/// The sections of an archive that are planned so far.
 #[derive(Default)]
 struct Archive {
     sections: Vec<Section>,
@@ -48,8 +48,8 @@ struct Archive {
     at: u64,
 }
 
-/// The one file that holds the results of all jobs. Its entry of notes has the texts `noted`, which are about no
-/// array, and the notes of the results.
+/// Plans the one file that holds the results of all jobs. Its entry of notes has the texts `noted`, which do not describe arrays,
+/// and the notes of the results.
 pub(super) fn target(
     input: &Opened,
     mut noted: BTreeMap<String, String>,
@@ -83,7 +83,7 @@ pub(super) fn target(
     Ok(Target { path: path.into(), sections: archive.finished() })
 }
 
-/// The header of the `.npy` file of a result; what it does not say is noted.
+/// Returns the header of the `.npy` file of a result; a layout or type that it cannot record is noted.
 fn header<'a>(
     tensor: &Tensor,
     (number, job): (usize, &'a Job),
@@ -100,7 +100,7 @@ fn header<'a>(
 }
 
 impl Archive {
-    /// Appends an entry of these bytes and, behind them, the result of a job.
+    /// Appends an entry of these bytes, followed by the result of a job.
     fn entry(
         &mut self,
         name: String,
@@ -123,7 +123,7 @@ impl Archive {
         (self.at <= i64::MAX as u64).then_some(())
     }
 
-    /// The sections with the list of entries.
+    /// Returns the sections with the list of entries.
     fn finished(self) -> Vec<Section> {
         let Archive { mut sections, entries, at } = self;
         let list = move |sums: &[u32]| list(&entries, at, sums);
@@ -133,19 +133,19 @@ impl Archive {
     }
 }
 
-/// Whether an entry of this length has the fields of ZIP64.
+/// Returns whether an entry of this length has the fields of ZIP64.
 fn is_large(len: u64) -> bool {
     len >= ALL_32
 }
 
-/// Puts numbers one behind the other, the lowest byte first.
+/// Appends numbers of these lengths in bytes, lowest byte first.
 fn put(bytes: &mut Vec<u8>, numbers: &[(u64, usize)]) {
     for (number, len) in numbers {
         bytes.extend(number.to_le_bytes().iter().take(*len));
     }
 }
 
-/// What both headers of an entry begin with: version, flags, method, time.
+/// Appends the common beginning of both headers of an entry: version, flags, method, time.
 fn begin(bytes: &mut Vec<u8>, large: bool) {
     let version = if large { VERSION_64 } else { VERSION };
     let (flags, method) = (FOLLOWS | UTF_8, STORED);
@@ -153,7 +153,7 @@ fn begin(bytes: &mut Vec<u8>, large: bool) {
     put(bytes, &[(TIME_AND_DATE.into(), 4)]);
 }
 
-/// The header before the data of an entry, which has neither sizes nor checksum yet.
+/// Returns the header before the data of an entry, which has neither sizes nor checksum yet.
 fn local(name: &str, len: u64) -> Vec<u8> {
     let large = is_large(len);
     let mut bytes = LOCAL.to_vec();
@@ -168,7 +168,7 @@ fn local(name: &str, len: u64) -> Vec<u8> {
     bytes
 }
 
-/// What follows the data of an entry.
+/// Returns the record after the data of an entry.
 fn descriptor(len: u64, sum: u32) -> Vec<u8> {
     let width = if is_large(len) { 8 } else { 4 };
     let mut bytes = DESCRIPTOR.to_vec();
@@ -176,7 +176,7 @@ fn descriptor(len: u64, sum: u32) -> Vec<u8> {
     bytes
 }
 
-/// The list of entries, which begins at byte `at`, and the records of the end.
+/// Returns the list of entries, which begins at byte `at`, and the records of the end.
 fn list(entries: &[Entry], at: u64, sums: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
@@ -199,7 +199,7 @@ fn list(entries: &[Entry], at: u64, sums: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// The entry of the list.
+/// Appends an entry of the list.
 fn central(bytes: &mut Vec<u8>, entry: &Entry, sum: u32) {
     let Entry { name, at, len } = entry;
     let mut large = Vec::new();
@@ -211,7 +211,7 @@ fn central(bytes: &mut Vec<u8>, entry: &Entry, sum: u32) {
     }
     let extra = if large.is_empty() { 0 } else { large.len() as u64 + 4 };
     bytes.extend_from_slice(CENTRAL);
-    // Made by a system on which permissions are those of Unix.
+    // The system of the writer: its permissions are those of Unix.
     put(bytes, &[(u64::from(3 << 8 | VERSION_64), 2)]);
     begin(bytes, extra > 0);
     let size = (*len).min(ALL_32);
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::{container::npz::archive::Archive as Read, open::source::Source};
 
-    /// Plans entries with results of these lengths, and reads the archive back, whose results are holes.
+    /// Plans entries with results of these lengths, and reads the archive back; its results are holes.
     fn read_back(lens: &[u64]) -> Vec<(String, u64, u32)> {
         let mut archive = Archive::default();
         for (number, len) in lens.iter().enumerate() {

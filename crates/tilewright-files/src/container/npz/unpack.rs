@@ -1,5 +1,5 @@
-//! Deflated entries, unpacked to a temporary file without a name: arrays are read at positions, and deflated
-//! data can only be read from its start.
+//! Unpacks deflated entries to a temporary file without a name. Arrays are read at positions, and deflated data can only be read
+//! from their start.
 
 use std::{
     fs::File,
@@ -11,8 +11,8 @@ use flate2::{Crc, read::DeflateDecoder};
 use super::archive::Entry;
 use crate::{Error, Watch, commit::space, open::source::Source, verify::crew::go_on};
 
-/// The deflated ones among entries, one behind the other in a file, and where each begins; `None` where
-/// there is none.
+/// Unpacks the deflated entries, one after the other, to a file, and returns it with the position of each; `None` if there are
+/// none.
 pub(super) fn all(
     source: &Source,
     entries: &[Entry],
@@ -35,8 +35,7 @@ pub(super) fn all(
     Ok(Some((Source::unpacked(file, source.path())?, places)))
 }
 
-/// Appends the bytes of an entry before it was deflated. Their number and their checksum are those that the
-/// archive says.
+/// Appends the unpacked bytes of an entry. Their number and their checksum must be those in the archive.
 fn one(source: &Source, entry: &Entry, file: &mut File, watch: &dyn Watch) -> Result<(), Error> {
     let failed = |cause| Error::io(source.path(), "unpack it to a temporary file", cause);
     let mut sum = Crc::new();

@@ -1,7 +1,7 @@
 //! The records of a ZIP archive: their signatures, and numbers in them.
 //!
-//! Source: PKWARE, APPNOTE.TXT, sections 4.3 and 4.5.3. A number that does not fit its field is all ones there,
-//! and stands in the extra field of ZIP64.
+//! Source: PKWARE, APPNOTE.TXT, sections 4.3 and 4.5.3. A field for a number that does not fit has all bits set, and the number
+//! is in the extra field of ZIP64.
 
 pub(super) const LOCAL: &[u8] = b"PK\x03\x04";
 pub(super) const DESCRIPTOR: &[u8] = b"PK\x07\x08";
@@ -29,17 +29,17 @@ pub(super) const ENCRYPTED: u16 = 1;
 pub(super) const FOLLOWS: u16 = 1 << 3;
 pub(super) const UTF_8: u16 = 1 << 11;
 
-/// What stands where a number does not fit.
+/// The values of fields for numbers that do not fit.
 pub(super) const ALL_16: u64 = u16::MAX as u64;
 pub(super) const ALL_32: u64 = u32::MAX as u64;
 
-/// The number of `len` bytes at `at`, the lowest first; 0 beyond the end.
+/// Returns the number of `len` bytes at `at`, lowest byte first; 0 beyond the end.
 pub(super) fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     let bytes = bytes.get(at..).and_then(|rest| rest.get(..len)).unwrap_or_default();
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The numbers of the field of ZIP64 among extra fields.
+/// Returns the numbers of the field of ZIP64 among extra fields.
 pub(super) fn field_64(mut extra: &[u8]) -> &[u8] {
     while extra.len() >= 4 {
         let (kind, len) = (number(extra, 0, 2), number(extra, 2, 2) as usize);

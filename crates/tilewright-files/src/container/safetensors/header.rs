@@ -1,4 +1,4 @@
-//! Reading a header: bounded, checked against the file's length, in a stable order.
+//! Reads headers: bounded, checked against the file's length, in a stable order.
 
 use safetensors::Dtype;
 
@@ -23,9 +23,9 @@ pub(crate) struct Entry {
 /// A valid header.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
-    /// The tensors in the order of their bytes; those without bytes as they stand in the text.
+    /// The tensors in the order of their bytes; tensors without bytes keep the order of the text.
     pub(crate) entries: Vec<Entry>,
-    /// The metadata, keys sorted; `None` where the header has none.
+    /// The metadata, keys sorted; `None` if the header has none.
     pub(crate) metadata: Option<Vec<(String, String)>>,
 }
 
@@ -59,11 +59,11 @@ impl Header {
         Header::parse(&text, rest - len, 8 + len).map_err(wrong)
     }
 
-    /// The header in `text`, of tensors that fill `data` bytes from byte `start` of the file on.
+    /// Parses the header in `text`, of tensors that fill `data` bytes, the first of which is byte `start` of the file.
     pub(crate) fn parse(text: &str, data: u64, start: u64) -> Result<Header, String> {
         let wrong = |error: serde_json::Error| format!("safetensors header: {error}");
         let Scan { mut tensors, metadata } = serde_json::from_str(text).map_err(wrong)?;
-        // Those without bytes stay as they stand in the text.
+        // The sort is stable: tensors without bytes keep the order of the text.
         tensors.sort_by_key(|(_, info)| info.offsets);
         let (mut entries, mut end) = (Vec::<Entry>::with_capacity(tensors.len()), 0);
         for (name, info) in tensors {
@@ -88,7 +88,7 @@ impl Header {
     }
 }
 
-/// A tensor begins where the one before it ends.
+/// Checks that a tensor begins where the one before it ends.
 fn check_place(name: &str, info: &Info, end: u64, before: Option<&Entry>) -> Result<(), String> {
     let (from, to) = info.offsets;
     if to < from {
@@ -110,7 +110,7 @@ fn check_place(name: &str, info: &Info, end: u64, before: Option<&Entry>) -> Res
     })
 }
 
-/// The elements fill the bytes.
+/// Checks that the elements fill the bytes.
 fn check_length(name: &str, info: &Info) -> Result<(), String> {
     let ((from, to), bits) = (info.offsets, info.dtype.bitsize() as u64);
     let said = |length: &str| {
@@ -127,7 +127,7 @@ fn check_length(name: &str, info: &Info) -> Result<(), String> {
     }
 }
 
-/// The bits of a shape; `None` beyond 2⁶³ − 1.
+/// Returns the number of bits of a shape; `None` beyond 2⁶³ − 1.
 fn bits_of(shape: &[u64], width: u64) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);
@@ -150,7 +150,7 @@ mod tests {
         Header::read(&Source::open(file.path()).unwrap())
     }
 
-    /// JSON that is nearly a header.
+    /// Generates JSON that is almost a header.
     fn nearly() -> impl Strategy<Value = String> {
         let pieces = [
             "{",
@@ -182,7 +182,7 @@ mod tests {
             .prop_map(|pieces| pieces.concat())
     }
 
-    /// Headers of well-formed entries, most of them wrong in their numbers.
+    /// Generates headers of well-formed entries, most of which have wrong numbers.
     fn described() -> impl Strategy<Value = String> {
         let entry = (
             proptest::sample::select(vec!["a", "b", "c"]),
@@ -210,8 +210,8 @@ mod tests {
         assert_eq!(header.metadata, None);
     }
 
-    /// The reference's reader takes the same headers, but for empty tensors whose other extents
-    /// overflow: these hold no bytes, and are as good as any.
+    /// The reference's reader accepts the same headers, except for empty tensors whose other extents overflow: they hold no
+    /// bytes, and we accept them.
     #[test]
     fn an_empty_tensor_may_have_any_extents() {
         let big = 1u64 << 62;
@@ -240,7 +240,7 @@ mod tests {
         #[test]
         fn any_json_is_a_header_or_an_error(text in prop_oneof![nearly(), described()], data in 0u64..9) {
             let text = format!("{{{text}}}");
-            // The reference takes a name twice, and never more than we do.
+            // The reference accepts a repeated name; otherwise it never accepts more than we do.
             let reference = serde_json::from_str::<safetensors::tensor::Metadata>(&text)
                 .is_ok_and(|metadata| metadata.data_len() as u64 == data);
             let ours = Header::parse(&text, data, 8);

@@ -1,8 +1,8 @@
 //! safetensors: an 8-byte little-endian length, a JSON header of that length, the tensors' bytes.
 //!
-//! Format: <https://github.com/huggingface/safetensors>. The header is read in one pass of our own, which
-//! names the tensor at fault and finds what the reference accepts in silence (a name twice); the tests
-//! hold it against the `safetensors` crate, which also gives the element types.
+//! Format: <https://github.com/huggingface/safetensors>. The header is read in one pass of our own, which names the tensor at
+//! fault and refuses a repeated name, which the reference accepts without an error. The tests compare it with the `safetensors`
+//! crate, which also defines the element types.
 
 mod header;
 mod plan;
@@ -43,10 +43,10 @@ pub(crate) const FORMAT: Format = Format {
     describes: None,
 };
 
-/// Under this key a file of torch's distributed checkpoint says where each of its tensors begins in the whole.
+/// The key under which a file of torch's distributed checkpoint records where each of its tensors begins in the whole array.
 pub(crate) const BOXES: &str = "DCP_SHARDING_INFO";
 
-/// Whether a length that the file has is followed by an object.
+/// Returns whether the first 8 bytes are a length within the file, and an object follows.
 fn recognises(head: &[u8], len: u64) -> bool {
     match *head {
         [a, b, c, d, e, f, g, h, b'{', ..] => u64::from_le_bytes([a, b, c, d, e, f, g, h]) <= len,
@@ -54,7 +54,7 @@ fn recognises(head: &[u8], len: u64) -> bool {
     }
 }
 
-/// The metadata of a file, keys sorted; `None` where its header has none.
+/// The metadata of a file, keys sorted; `None` if its header has none.
 pub(super) type Metadata = Option<Vec<(String, String)>>;
 
 #[derive(Debug)]
@@ -103,12 +103,12 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     Ok(Opened { container, index: None, files: vec![member], tensors })
 }
 
-/// Metadata as pairs of texts.
+/// Iterates over metadata as pairs of texts.
 pub(super) fn pairs(metadata: &Metadata) -> impl Iterator<Item = (&str, &str)> {
     metadata.iter().flatten().map(|(key, value)| (key.as_str(), value.as_str()))
 }
 
-/// The metadata of a file but for notes of its tensors, under the file's name without a mark.
+/// Iterates over the metadata of a file except notes of its tensors. Keys have the file's name, without its mark, before them.
 pub(super) fn facts(
     opened: &Opened,
     number: usize,
@@ -130,7 +130,7 @@ pub(super) fn facts(
     })
 }
 
-/// Metadata with what is to be said of some tensors; a file that had none but notes has none without them.
+/// Returns metadata with the notes of some tensors. A file that had nothing but notes has no metadata without them.
 fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Metadata {
     let mut pairs: BTreeMap<String, String> = own.iter().flatten().cloned().collect();
     for (job, says_itself) in jobs {
@@ -145,7 +145,7 @@ fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Metadata {
     kept.then(|| pairs.into_iter().collect())
 }
 
-/// The metadata of a file of other tensors, which says these pairs besides.
+/// Returns the metadata of a file of other tensors, with these pairs added.
 pub(super) fn renewed(own: &Metadata, opened: &Opened, new: &[(String, String)]) -> Metadata {
     let pairs = notes::renewed(pairs(own), opened, new);
     (own.is_some() || !pairs.is_empty()).then_some(pairs)

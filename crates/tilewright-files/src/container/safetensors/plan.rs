@@ -19,11 +19,11 @@ use crate::{
     layout::{dtype, record::Record},
 };
 
-/// A tensor of the file.
+/// A tensor of the planned file.
 struct Entry<'a> {
     number: usize,
     job: &'a Job,
-    /// Whether the file says of it what the input did not.
+    /// True if the file describes the tensor differently from the input.
     anew: bool,
     dtype: Dtype,
     shape: Vec<u64>,
@@ -32,7 +32,7 @@ struct Entry<'a> {
 impl<'a> Entry<'a> {
     fn of(path: &Path, number: usize, job: &'a Job, tensor: &Tensor) -> Result<Entry<'a>, Error> {
         let own = file_dtype(path, &tensor.file_dtype);
-        // A type as another format spells it is said anew as well.
+        // A type that another format spells is also described anew.
         if job.says_anew(tensor) || own.is_err() {
             check_words(job)?;
             let (dtype, shape) = stored(&job.to, job.bytes_out);
@@ -42,7 +42,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The file of this number, which holds the tensors of the input's file of that number.
+/// Plans the file of this number, which holds the tensors of the input's file of that number.
 pub(in crate::container) fn target(
     input: &Opened,
     metadata: &Metadata,
@@ -80,12 +80,12 @@ pub(in crate::container) fn target(
     Ok(Target::new(path, sections, sorted.iter().map(|entry| entry.number)))
 }
 
-/// Whether the file itself says all there is to say of a result.
+/// Returns whether the file's header itself describes a result completely.
 fn says_itself(job: &Job) -> bool {
     job.is_plain() && dtype::is_named(job.to.dtype, job.to.bits) && job.to.ends_with_a_byte()
 }
 
-/// Refuses words of a type that files of this format have no name for.
+/// Refuses words of a type that this format cannot name.
 fn check_words(job: &Job) -> Result<(), Error> {
     let Some(words) = job.to.named.stored_as() else { return Ok(()) };
     if dtype::is_named(words.dtype(), words.bits()) {
@@ -98,7 +98,7 @@ fn check_words(job: &Job) -> Result<(), Error> {
     Err(Error::usage(said))
 }
 
-/// The type that a file spelled so.
+/// Returns the type that a file spells like this.
 fn file_dtype(path: &Path, text: &str) -> Result<Dtype, Error> {
     serde_json::from_value(text.into()).map_err(|error| Error::corrupt(path, error))
 }

@@ -1,4 +1,4 @@
-//! One pass over a header's JSON: no key twice, every tensor as it is described, the metadata.
+//! One pass over the JSON of a header: refuses repeated keys, and returns the described tensors and the metadata.
 
 use std::{collections::HashSet, fmt};
 
@@ -8,24 +8,24 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 /// The key under which a header keeps its metadata.
 pub(crate) const METADATA: &str = "__metadata__";
 
-/// The most extents of a shape that are read.
+/// The largest number of extents of a shape that is read.
 const MOST_DIMS: usize = 1024;
 
-/// What one pass sees.
+/// The content of a header in the order of its text.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
-    /// The tensors by name, as they stand in the header.
+    /// The tensors by name, in the order of the header.
     pub(crate) tensors: Vec<(String, Info)>,
-    /// The metadata, as it stands in the header; `None` where there is none.
+    /// The metadata in the order of the header; `None` if there is none.
     pub(crate) metadata: Option<Vec<(String, String)>>,
 }
 
-/// What a header says of one tensor.
+/// The description of one tensor in a header.
 #[derive(Debug)]
 pub(crate) struct Info {
     pub(crate) dtype: Dtype,
     pub(crate) shape: Vec<u64>,
-    /// The first byte, and the first behind it, counted from the end of the header.
+    /// The positions of the first byte and of the end, counted from the end of the header.
     pub(crate) offsets: (u64, u64),
 }
 
@@ -102,8 +102,8 @@ impl<'de> Visitor<'de> for InfoVisitor {
     }
 }
 
-/// A value that is read over. The parser bounds the depth of what a visitor looks into, and not of what it
-/// ignores by itself.
+/// A value that is skipped. The parser bounds the depth of values that a visitor visits, but not of values that it ignores by
+/// itself.
 struct Skipped;
 
 impl<'de> Deserialize<'de> for Skipped {
@@ -154,7 +154,7 @@ impl<'de> Visitor<'de> for Skipped {
     }
 }
 
-/// Extents, not more than a bound of them.
+/// Extents, of which there is a bounded number.
 struct Shape(Vec<u64>);
 
 impl<'de> Deserialize<'de> for Shape {
@@ -184,7 +184,7 @@ impl<'de> Visitor<'de> for ShapeVisitor {
     }
 }
 
-/// An object in the order of its text, no key twice.
+/// An object in the order of its text, without repeated keys.
 #[derive(Debug)]
 pub(crate) struct Pairs<T>(pub(crate) Vec<(String, T)>);
 

@@ -1,4 +1,4 @@
-//! Tensors of safetensors files: row-major, or in the layout that the metadata keeps for them.
+//! Tensors of safetensors files: row-major, or in the layout that the metadata record for them.
 
 use std::{collections::HashMap, path::Path};
 
@@ -65,7 +65,7 @@ fn tensor(
     Ok(Tensor { name, file_dtype, storage, file_dims: None, held, noted, refusal, pieces, len })
 }
 
-/// The layout that is noted for a tensor.
+/// Returns the layout that is noted for a tensor.
 fn of_note(path: &Path, note: &Note<'_>, entry: &Entry) -> Result<Noted, Error> {
     note.read(entry.len, None, |held| check_storage(held, entry)).map_err(|said| {
         let (name, key) = (&entry.name, format!("{LAYOUT_KEY}{}", entry.name));
@@ -75,7 +75,7 @@ fn of_note(path: &Path, note: &Note<'_>, entry: &Entry) -> Result<Noted, Error> 
     })
 }
 
-/// The layouts of tensors of which nothing is noted: equal ones are one value.
+/// Layouts of tensors without a note; equal ones share one value.
 #[derive(Default)]
 struct Plain(HashMap<(String, Vec<u64>), Held>);
 
@@ -91,7 +91,7 @@ impl Plain {
     }
 }
 
-/// The layout of a tensor of which nothing is noted, or why none can be given to it.
+/// Returns the layout of a tensor without a note, or the reason why it has none.
 fn plain(entry: &Entry) -> Result<Held, String> {
     let file = entry.dtype;
     let Some(dtype) = dtype::of_safetensors(file) else {
@@ -107,7 +107,7 @@ fn plain(entry: &Entry) -> Result<Held, String> {
     Ok(Held::new("row-major", layout, dtype, bits, Fill::Unspecified))
 }
 
-/// The header stores a tensor of this layout as we store it.
+/// Checks that the header has the type and shape under which we store a tensor of this layout.
 fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
     let (dtype, shape) = stored(held, entry.len);
     let earlier = || order::earlier_shape(held.named.layout()) == entry.shape;
@@ -118,7 +118,7 @@ fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
     Err(format!("is stored as {dtype:?} {shape:?}, the file has {is:?} {storage:?}"))
 }
 
-/// The element type and the shape under which elements of a layout are stored in `len` bytes.
+/// Returns the element type and the shape under which elements of a layout are stored in `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (FileType, Vec<u64>) {
     if let Some(words) = held.named.stored_as()
         && let Some(carrier) = dtype::carrier(words.dtype(), words.bits())

@@ -1,4 +1,4 @@
-//! Writing a header: the same bytes for the same tensors, always.
+//! Writes headers: equal tensors always give equal bytes.
 
 use std::path::Path;
 
@@ -11,9 +11,8 @@ use super::{
 };
 use crate::Error;
 
-/// The order in which tensors of these element widths (bits) and lengths (bytes) are stored: as they
-/// are, unless one of them would then start at a byte that its width does not divide; then by width,
-/// widest first.
+/// Returns the order in which tensors of these element widths (bits) and lengths (bytes) are stored. It is the given order,
+/// unless a tensor would then start at a byte that its width does not divide; in that case it is by width, widest first.
 pub(crate) fn order_by_alignment(tensors: &[(u64, u64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..tensors.len()).collect();
     let mut at = 0u64;
@@ -28,8 +27,8 @@ pub(crate) fn order_by_alignment(tensors: &[(u64, u64)]) -> Vec<usize> {
     order
 }
 
-/// The header of tensors `(name, dtype, shape, bytes)` stored in this order, padded with spaces so that behind its
-/// length of 8 bytes the tensors start at a multiple of 8.
+/// Returns the header of tensors `(name, dtype, shape, bytes)` stored in this order. It is padded with spaces, so that with its
+/// length of 8 bytes before it the tensors start at a multiple of 8.
 pub(crate) fn header_text(
     path: &Path,
     tensors: &[(&str, Dtype, &[u64], u64)],
@@ -62,7 +61,7 @@ pub(crate) fn header_text(
     Ok(text)
 }
 
-/// Reads the header as it will be read.
+/// Parses the header as a reader will.
 fn check(path: &Path, text: &str, data: u64) -> Result<(), Error> {
     match Header::parse(text, data, 0) {
         Ok(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! `*.safetensors.index.json`: which shard of a checkpoint holds which tensor.
+//! The index `*.safetensors.index.json`, which maps each tensor of a checkpoint to its shard.
 
 use std::{collections::HashMap, path::Path};
 
@@ -12,14 +12,14 @@ const LONGEST: u64 = 100_000_000;
 /// A checkpoint's index.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
-    /// The whole object, so that what we do not know passes through.
+    /// The whole object, so that unknown keys are kept.
     object: Map<String, Value>,
-    /// Tensor and shard, as they stand in the text.
+    /// Tensor and shard, in the order of the text.
     pub(crate) map: Vec<(String, String)>,
 }
 
 impl Index {
-    /// Reads and checks an index; not yet the shards it names.
+    /// Reads and checks an index, without the shards that it names.
     pub(crate) fn read(source: &Source) -> Result<Index, Error> {
         if source.len() > LONGEST {
             let len = source.len();
@@ -34,7 +34,7 @@ impl Index {
         let wrong = |error: serde_json::Error| format!("not a checkpoint index: {error}");
         let Pairs(pairs) = serde_json::from_slice::<Pairs<Value>>(bytes).map_err(wrong)?;
         let object: Map<String, Value> = pairs.into_iter().collect();
-        // A value keeps only the last of two equal keys, so the map is read again, as pairs.
+        // A `Value` keeps only the last of two equal keys, so the map is read again, as pairs.
         #[derive(serde::Deserialize)]
         struct Maps {
             weight_map: Pairs<String>,
@@ -46,7 +46,7 @@ impl Index {
         Ok(Index { object, map: maps.weight_map.0 })
     }
 
-    /// The shards' file names, in the order of their first tensor.
+    /// Returns the shards' file names, in the order of their first tensor.
     pub(crate) fn shards(&self) -> Vec<&str> {
         let mut seen = std::collections::HashSet::new();
         self.map
@@ -56,7 +56,7 @@ impl Index {
             .collect()
     }
 
-    /// The index of other tensors in other files, with what this one says besides.
+    /// Returns the index of other tensors in other files, with the other keys of this one.
     pub(crate) fn of(&self, map: Vec<(String, String)>) -> Index {
         let mut object = self.object.clone();
         let pairs = map.iter().map(|(name, file)| (name.clone(), Value::from(file.as_str())));
@@ -64,8 +64,7 @@ impl Index {
         Index { object, map }
     }
 
-    /// The text of the same index for tensors of `total` bytes, in shards of other names where `names`
-    /// has one.
+    /// Returns the text of the index for tensors of `total` bytes; `names` has the new names of renamed shards.
     pub(crate) fn text(&self, total: u64, names: &HashMap<&str, &str>) -> String {
         let mut object = self.object.clone();
         if let Some(Value::Object(map)) = object.get_mut("weight_map") {
@@ -83,7 +82,7 @@ impl Index {
         format!("{:#}\n", Value::Object(object))
     }
 
-    /// Everything but the tensors' map and their total size, to compare two indices.
+    /// Returns everything except the tensors' map and their total size, to compare two indices.
     pub(crate) fn rest(&self) -> Map<String, Value> {
         let mut object = self.object.clone();
         object.shift_remove("weight_map");
@@ -94,7 +93,7 @@ impl Index {
     }
 }
 
-/// A shard lies beside its index: its name is a file name, and no path out of the folder.
+/// Checks that a shard is in the folder of its index: its name must be a file name, not a path.
 fn check_shard_name(tensor: &str, shard: &str) -> Result<(), String> {
     let plain = Path::new(shard).file_name().is_some_and(|name| name == shard);
     if plain && !shard.contains(['/', '\\', '\0']) {

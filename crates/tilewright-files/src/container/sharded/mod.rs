@@ -1,4 +1,4 @@
-//! A checkpoint of several safetensors files, by the index that names them.
+//! A checkpoint of several safetensors files, opened by the index that names them.
 
 mod index;
 
@@ -79,7 +79,7 @@ impl Container for Sharded {
         let Some(map) = beside.tensors.iter().map(place).collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
-        // What one file says, all say.
+        // All files get the metadata of the first.
         let said = self.metadata.first().cloned().flatten();
         let metadata = safetensors::renewed(&said, opened, beside.pairs);
         let metadata = vec![metadata; beside.files.len()];
@@ -98,7 +98,7 @@ impl Container for Sharded {
             said: names::clipped(&rest).into_owned(),
             goes_with: None,
         };
-        // A mark in the name of a file is new each time, and means nothing.
+        // A mark in the name of a file is new each time and has no meaning.
         let place = |(tensor, file): &(String, String)| Fact {
             about: format!("the file that the index says for {tensor:?}"),
             exact: mark::usual(file).as_bytes().to_vec(),
@@ -137,7 +137,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     Ok(Opened { container, index: Some(source), files, tensors })
 }
 
-/// Every tensor of a shard is one that the index puts there.
+/// Checks that the index maps every tensor of a shard to this shard.
 fn check_shard(path: &Path, index: &Index, holder: &str, own: &[Tensor]) -> Result<(), Error> {
     let map: HashMap<&str, &str> =
         index.map.iter().map(|(tensor, shard)| (tensor.as_str(), shard.as_str())).collect();
@@ -162,7 +162,7 @@ fn check_shard(path: &Path, index: &Index, holder: &str, own: &[Tensor]) -> Resu
     Ok(())
 }
 
-/// Every tensor of the index is there.
+/// Checks that every tensor of the index exists.
 fn check_index(path: &Path, index: &Index, tensors: &[Tensor]) -> Result<(), Error> {
     let held: HashSet<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     match index.map.iter().find(|(name, _)| !held.contains(name.as_str())) {
