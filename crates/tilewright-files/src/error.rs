@@ -5,35 +5,35 @@ use std::{fmt, io, path::Path};
 use tilewright_core::Remedy;
 use tilewright_transfer::Refused;
 
-/// What went wrong, as far as a caller decides by it.
+/// The kind of an error, as far as a caller acts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// The request does not fit the file.
     Usage,
-    /// The output exists, and overwriting was not asked for.
+    /// The output exists, and the request does not allow overwriting.
     Exists,
-    /// Input and output are one file.
+    /// Input and output are the same file.
     SameFile,
-    /// The result would be the input once more.
+    /// The result would equal the input.
     Converted,
     /// The system refused to read or write.
     Io,
     /// The file contradicts its format.
     Corrupt,
-    /// What the file notes of a tensor contradicts the tensor.
+    /// A file's note of a tensor contradicts the tensor.
     Contradiction,
-    /// The file is well formed, and holds something that no layout can be given to.
+    /// The file is well formed, and holds data for which no layout is defined.
     Unsupported,
-    /// No format that is known here.
+    /// The format of the file is unknown.
     Unrecognised,
-    /// The caller asked to stop.
+    /// The caller cancelled.
     Cancelled,
 }
 
-/// Why a file could not be read, converted or verified.
+/// An error of reading, converting or verifying a file.
 ///
-/// The message names the file and, where there is one, the tensor, with the numbers that disagree and
-/// what would be legal. Decide by the predicates, never by the message.
+/// The message names the file and, if there is one, the tensor, with the numbers that disagree and the legal values. Callers
+/// should act on the predicates, never on the message.
 ///
 /// ```
 /// use tilewright_files::{Reading, open};
@@ -59,7 +59,7 @@ impl Error {
         Error { kind: Kind::Exists, ..error }.with(&[Remedy::Overwrite])
     }
 
-    /// A folder that a result would have to replace.
+    /// Returns the error for an existing folder that a result would have to replace.
     pub(crate) fn occupied(path: &Path) -> Error {
         let said = match path.is_dir() {
             true => "the folder is not empty",
@@ -75,7 +75,7 @@ impl Error {
         Error { kind: Kind::SameFile, ..Error::usage(message) }
     }
 
-    /// The same with one sentence more.
+    /// Returns the error with one more sentence.
     pub(crate) fn and(mut self, said: &str) -> Error {
         self.message = format!("{}; {said}", self.message);
         self
@@ -85,7 +85,7 @@ impl Error {
         Error { kind: Kind::Converted, ..Error::usage(message) }.with(&[Remedy::Again])
     }
 
-    /// Whether the system says that it is not allowed.
+    /// Returns whether the system refused because of missing permissions.
     pub(crate) fn is_forbidden(&self) -> bool {
         self.cause.as_ref().is_some_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied)
     }
@@ -100,7 +100,7 @@ impl Error {
         Error { kind: Kind::Corrupt, ..Error::usage(message) }
     }
 
-    /// A file that changed under the hand.
+    /// Returns the error for a file that changed during the operation.
     pub(crate) fn changed(path: &Path, message: impl fmt::Display) -> Error {
         Error { kind: Kind::Io, ..Error::corrupt(path, message) }
     }
@@ -109,7 +109,7 @@ impl Error {
         Error { kind: Kind::Contradiction, ..Error::corrupt(path, message) }
     }
 
-    /// Whether a file's notes contradict its tensors.
+    /// Returns whether a file's notes contradict its tensors.
     pub(crate) fn is_contradiction(&self) -> bool {
         self.kind == Kind::Contradiction
     }
@@ -127,13 +127,13 @@ impl Error {
         Error { kind: Kind::Cancelled, ..Error::usage("cancelled") }
     }
 
-    /// The same error, about which a caller can do one of these.
+    /// Returns the error with remedies, any one of which the caller can use.
     pub(crate) fn with(mut self, remedies: &[Remedy]) -> Error {
         self.remedies.extend(remedies);
         self
     }
 
-    /// The message without what to do about it.
+    /// Returns the message without remedies.
     ///
     /// ```
     /// # use tilewright_files::write;
@@ -151,7 +151,7 @@ impl Error {
         }
     }
 
-    /// What a caller can do about it: any one of these.
+    /// Returns the remedies, any one of which the caller can use.
     ///
     /// ```
     /// use tilewright_core::Remedy;
@@ -166,8 +166,8 @@ impl Error {
         &self.remedies
     }
 
-    /// Whether the request was wrong, not the file: a layout that does not fit a tensor, a pattern
-    /// that matches nothing, an output that exists or is the input.
+    /// Returns whether the request was wrong, not the file: a layout that does not fit a tensor, a pattern that matches nothing,
+    /// an output that exists or is the input.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -179,7 +179,7 @@ impl Error {
         matches!(self.kind, Kind::Usage | Kind::Exists | Kind::SameFile | Kind::Converted)
     }
 
-    /// Whether reading or writing failed, truncated, corrupt and unsupported files included.
+    /// Returns whether reading or writing failed, including truncated, corrupt and unsupported files.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -193,7 +193,7 @@ impl Error {
         corrupt || matches!(kind, Kind::Io | Kind::Unsupported | Kind::Unrecognised)
     }
 
-    /// Whether neither the name nor the content of a file is that of a format read here.
+    /// Returns whether neither the name nor the content of a file is that of a format read here.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -206,7 +206,7 @@ impl Error {
         self.kind == Kind::Unrecognised
     }
 
-    /// Whether [`Watch::cancelled`](crate::Watch::cancelled) asked to stop.
+    /// Returns whether [`Watch::cancelled`](crate::Watch::cancelled) cancelled the operation.
     ///
     /// ```
     /// # use tilewright_files::{Request, Watch, verify};
@@ -224,8 +224,7 @@ impl Error {
         self.kind == Kind::Cancelled
     }
 
-    /// One word for programs: `usage`, `exists`, `same-file`, `io`, `corrupt`, `unsupported` or
-    /// `cancelled`.
+    /// Returns one word for programs: `usage`, `exists`, `same-file`, `converted`, `io`, `corrupt`, `unsupported` or `cancelled`.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};

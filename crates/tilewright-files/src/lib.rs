@@ -1,21 +1,21 @@
-//! Weight files rewritten in another layout, with bounded memory.
+//! Rewrites weight files in another layout, with bounded memory.
 //!
 //! | want | call |
 //! |---|---|
-//! | what a file holds | [`open`], [`Input::tensors`] |
+//! | the tensors of a file | [`open`], [`Input::tensors`] |
 //! | every tensor of a file or a folder in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
-//! | what that would do | [`Conversion::jobs`] |
-//! | whether a result is right | [`verify`], without its original [`verify_recorded`] |
+//! | a preview of such a conversion | [`Conversion::jobs`] |
+//! | a check of a result | [`verify`], without its original [`verify_recorded`] |
 //! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
-//! | whether two files or folders hold the same arrays | [`same_data`](fn@same_data) |
-//! | a result put together from tensors of a source, as a recipe says | [`Assembling`] |
+//! | a comparison of the arrays of two files or folders | [`same_data`](fn@same_data) |
+//! | a result assembled from tensors of a source by a recipe | [`Assembling`] |
 //! | arrays in memory, written to a file in any layouts | [`Writer`] |
 //! | a tensor, or a box of one, in memory, in any layout | [`Input::reader`], [`Reader::read_into`] |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
-//! Read and written are safetensors files, checkpoints of several such files by their index, GGUF, NumPy's
-//! `.npy` and `.npz`, and bytes without a header. Formats of named tensors keep in their metadata how these
-//! lie, so a conversion back gives the original bit for bit:
+//! The crate reads and writes safetensors files, checkpoints of several such files by their index, GGUF, NumPy's `.npy` and
+//! `.npz`, and bytes without a header. Formats of named tensors record the layouts in their metadata, so a conversion back gives
+//! the original bit for bit:
 //!
 //! ```
 //! use tilewright_files::{Conversion, Reading, Request, open};
@@ -34,9 +34,8 @@
 //! assert_eq!(std::fs::read(path).unwrap(), std::fs::read(&back).unwrap());
 //! ```
 //!
-//! Files are read at positions, never mapped, so memory stays counted and a file that shrinks is an
-//! error. Output goes to a temporary file beside its destination, is synced, and is renamed: it is
-//! whole or absent.
+//! Files are read at positions, never mapped, so memory stays counted and a file that shrinks is an error. Output is written to a
+//! temporary file beside its destination, which is synced and renamed: the output is whole or absent.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
@@ -52,7 +51,7 @@ mod verify;
 #[doc(hidden)]
 pub use commit::disk;
 
-/// What the crates of this workspace share of how files are written. It is no interface for others.
+/// Functions for writing files that the crates of this workspace share. It is not a public interface.
 #[doc(hidden)]
 pub mod inner {
     pub use crate::{

@@ -1,4 +1,4 @@
-//! The permissions of a result: those of the file that it replaces, else those of the input.
+//! Permissions of a result: those of the file that it replaces, else those of the input.
 
 use std::{
     fs::{self, File, Metadata},
@@ -6,26 +6,25 @@ use std::{
     path::Path,
 };
 
-/// The permissions of a file that is made.
+/// The permissions of a new file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Access {
-    /// What the system gives to a new file.
+    /// The system's default for a new file.
     New,
-    /// At most the permissions of another file, from which the system takes the umask.
+    /// At most the permissions of another file; the system applies the umask.
     #[cfg(unix)]
     Like(u32),
-    /// Exactly the permissions of the file that is replaced, and its owner and group where that is allowed.
+    /// Exactly the permissions of the replaced file, and its owner and group if the system allows it.
     #[cfg(unix)]
     Kept(u32, u32, u32),
 }
 
-/// The bits of a mode that say who may read, write and execute.
+/// The bits of a mode for reading, writing and executing.
 #[cfg(unix)]
 const BITS: u32 = 0o777;
 
 impl Access {
-    /// The access of a file that replaces what `old` names, if that is there, and else is made from a file
-    /// with these facts.
+    /// Returns the access of a file that replaces `old`, if that exists, and is otherwise made from a file with this metadata.
     pub(crate) fn of(old: &Path, input: Option<&Metadata>) -> Access {
         match (fs::metadata(old).ok().filter(Metadata::is_file), input) {
             (Some(old), _) => kept(&old),
@@ -34,7 +33,7 @@ impl Access {
         }
     }
 
-    /// The mode with which the file is created: nobody gets more at any moment than in the end.
+    /// Returns the mode with which the file is created: at no time does it permit more than in the end.
     pub(crate) fn at_first(&self) -> u32 {
         match self {
             Access::New => 0o666,
@@ -45,20 +44,20 @@ impl Access {
         }
     }
 
-    /// Gives it to a file just created.
+    /// Applies the access to a file just created.
     #[cfg(unix)]
     pub(crate) fn give(&self, file: &File) -> io::Result<()> {
         use std::os::unix::fs::{PermissionsExt, fchown};
         let Access::Kept(mode, owner, group) = *self else { return Ok(()) };
-        // Only an administrator gives files away; a group is given by its members.
+        // Only an administrator can change the owner; a member of a group can set that group.
         if fchown(file, Some(owner), Some(group)).is_err() {
             let _ = fchown(file, None, Some(group));
         }
         let same = std::os::unix::fs::MetadataExt::gid(&file.metadata()?) == group;
-        // What another group could do, this one may do only if everybody may.
+        // If the group differs, its members get only the permissions that everyone has.
         let mode = if same { mode } else { mode & !0o070 | (mode & 0o007) << 3 & mode };
         match file.set_permissions(fs::Permissions::from_mode(mode)) {
-            // A file system without permissions has none to widen.
+            // A file system without permissions cannot widen them.
             Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
             given => given,
         }

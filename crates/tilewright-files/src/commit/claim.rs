@@ -1,11 +1,12 @@
-//! The claim of a long run on the name of its result: alone, or together with other processes that do the same work.
+//! The claim of a long run on the name of its result: exclusive, or shared with other processes that do the same work.
 //!
-//! It is the lock of the name (`lock.rs`), held while the run lasts: exclusive where the run is alone, shared where it
-//! is not. The file says which work it is and who does it, a line each. The work of the first line has the name: lines of
-//! other work behind it are of those who came at the same moment and were refused. Who comes while nobody is there
-//! removes the lines of killed processes. The last that goes removes the file.
+//! A claim is the lock of the name (`lock.rs`), held as long as the run lasts: exclusively if the run works alone, shared if not.
+//! The lock file has a line for each process with its work and its name. The work of the first line owns the name; lines with
+//! other work after it are of processes that came at the same moment and were refused. A process that finds nobody there removes
+//! the lines of killed processes. The last process to leave removes the file.
 //!
-//! Where the file system knows no locks nobody is refused: the file would stand there for ever behind a killed process.
+//! If the file system does not support locks, nobody is refused: otherwise the file of a killed process would block the name
+//! forever.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -20,16 +21,16 @@ use crate::{
     commit::temporary::{self, has_name},
 };
 
-/// How long a lock is waited for that another process holds for a moment, on its way in or out.
+/// The longest wait for a lock that another process holds briefly while it enters or leaves.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The time between two attempts.
 const STEP: Duration = Duration::from_millis(2);
 
-/// The most bytes of the lines that are read.
+/// The largest number of bytes of the lines that is read.
 const MOST: u64 = 1 << 20;
 
-/// A name that this process may work on, until the value is dropped.
+/// The right of this process to work on a name, until the value is dropped.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Claim {
@@ -38,29 +39,29 @@ pub struct Claim {
     is_locked: bool,
 }
 
-/// Who asks for a name, and for what.
+/// The process that asks for a name, and its work.
 #[derive(Clone, Copy, Debug)]
 #[doc(hidden)]
 pub struct Claimant<'a> {
-    /// A word that is the same for all who may work together.
+    /// A word that is equal for all processes that may work together.
     pub work: &'a str,
-    /// What others are told of this process.
+    /// The description of this process for others.
     pub who: &'a str,
-    /// Whether nobody may work beside it.
+    /// True if no other process may work at the same time.
     pub alone: bool,
 }
 
-/// Why there is no claim.
+/// The reason why a claim was refused.
 #[derive(Debug)]
 #[doc(hidden)]
 pub enum Busy {
-    /// Others work on it: the line of one of them.
+    /// Other processes work on it; the text describes one of them.
     Held(String),
     /// The system refuses.
     Failed(Error),
 }
 
-/// The call that locks a file for one process alone, and what is done then.
+/// The call that locks a file exclusively, and the action that follows it.
 #[derive(Clone, Copy)]
 struct Alone<'a> {
     try_lock: fn(&File) -> Result<(), TryLockError>,
@@ -68,7 +69,7 @@ struct Alone<'a> {
 }
 
 impl Claim {
-    /// Claims the name of `out`. Who finds nobody there does `first`, alone, and then shares the claim.
+    /// Claims the name of `out`. A process that finds no other calls `first` while it is alone, and then shares the claim.
     #[doc(hidden)]
     pub fn of(out: &Path, claimant: Claimant<'_>, first: &dyn Fn()) -> Result<Claim, Busy> {
         Claim::by(out, claimant, Alone { try_lock: File::try_lock, first })
@@ -93,7 +94,7 @@ impl Claim {
         }
     }
 
-    /// Signs; gives who has the name for other work.
+    /// Adds the line of this process; returns the holder of the name if it does other work.
     fn refused(&self, claimant: Claimant<'_>) -> io::Result<Option<String>> {
         if !self.is_locked {
             return Ok(None);
@@ -107,13 +108,13 @@ impl Claim {
         if other.is_some() {
             return Ok(other);
         }
-        // Two may come at once: who stands behind the other goes.
+        // Two processes may come at once: the one whose line is second leaves.
         let line = format!("{work} {who}, process {}\n", process::id());
         (&self.file).write_all(line.as_bytes())?;
         Ok(foreign(self.lines()?))
     }
 
-    /// The lines of all.
+    /// Returns the lines of all processes.
     fn lines(&self) -> io::Result<String> {
         let mut file = &self.file;
         file.seek(io::SeekFrom::Start(0))?;
@@ -131,7 +132,7 @@ impl Drop for Claim {
     }
 }
 
-/// Who holds a name, of its line.
+/// Returns the holder of a name from its line.
 fn holder(line: &str) -> String {
     match line.split_once(' ') {
         Some((_, who)) => who.to_owned(),
@@ -139,7 +140,7 @@ fn holder(line: &str) -> String {
     }
 }
 
-/// The claim, if it can be had now.
+/// Returns the claim, if it is available now.
 fn attempt(path: &Path, claimant: Claimant<'_>, to: Alone<'_>) -> io::Result<Option<Claim>> {
     let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     let (first, is_locked) = match (to.try_lock)(&file) {
@@ -148,7 +149,7 @@ fn attempt(path: &Path, claimant: Claimant<'_>, to: Alone<'_>) -> io::Result<Opt
         Err(TryLockError::WouldBlock) => (false, true),
     };
     if first {
-        // Whoever stands in it was killed.
+        // Processes listed in the file were killed.
         file.set_len(0)?;
         (to.first)();
     }
@@ -186,12 +187,13 @@ mod tests {
         let one = of("b", "all", true).unwrap();
         assert_eq!(refused(of("b", "rank-0", false)), format!("all, process {pid}"));
         drop(one);
-        // What a killed process left.
+        // The file that a killed process left.
         std::fs::write(&lock, "a rank-3, process 1\n").unwrap();
         drop((of("b", "rank-0", false).unwrap(), of("b", "rank-1", false).unwrap()));
         assert!(!lock.exists());
     }
-    /// The line of work that came at the same moment and was refused stands in the file while the others work.
+    /// The line of a process with other work that came at the same moment and was refused remains in the file while the others
+    /// work.
     #[test]
     fn who_was_refused_keeps_nobody_out() {
         let _alone = crate::commit::faults::alone();
@@ -210,7 +212,7 @@ mod tests {
         assert!(!lock.exists());
     }
 
-    /// What is done first is done by one who is alone, whether the claim is then shared or not.
+    /// The first action runs in one process that is alone, whether the claim is then shared or not.
     #[test]
     fn what_is_done_first_is_done_while_nobody_else_is_there() {
         let _alone = crate::commit::faults::alone();
@@ -225,7 +227,7 @@ mod tests {
         assert_eq!(count.get(), 2);
     }
 
-    /// On a file system without locks, what a killed process left refuses nobody, and nothing stays.
+    /// On a file system without locks, the file of a killed process does not block anyone, and nothing remains.
     #[test]
     fn without_locks_nobody_is_refused() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,7 @@
-//! Where a result may go: to a name that is free, or that of a regular file which may be replaced.
+//! Legal destinations of a result: a free name, or the name of a regular file that may be replaced.
 //!
-//! A name is followed through links before it is used. What is no regular file is never replaced, and
-//! neither is a link on the way to the open file of a process: the rename at the end would put a file in
-//! its place.
+//! A name is resolved through links before it is used. A path that is not a regular file is never replaced, and neither is a link
+//! to the open file of a process: the rename at the end would put a file in its place.
 
 use std::{
     fs, io,
@@ -21,13 +20,13 @@ use crate::{
     },
 };
 
-/// What a result that is no file is called in messages.
+/// The name, in messages, of a result that is not a file.
 pub(crate) const STREAM: &str = "standard output";
 
-/// The most links that lead from one to the next, as on Linux.
+/// The largest number of links in a chain, as on Linux.
 const LINKS: usize = 40;
 
-/// The format of `out`, where this input can become it.
+/// Returns the format of `out`, if this input can be converted to it.
 pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, Error> {
     let from = input.container_format();
     let one_tensor = if from.array.is_none() { ", or of one tensor .npy or raw:PATH" } else { "" };
@@ -48,7 +47,7 @@ pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, E
     Err(Error::usage(said))
 }
 
-/// What can stand before a path, as the end of a sentence.
+/// Returns the possible prefixes of a path, as the end of a sentence.
 fn prefixes() -> String {
     let known: Vec<&str> = FORMATS.iter().filter_map(|format| format.prefix).collect();
     match known.split_last() {
@@ -59,8 +58,7 @@ fn prefixes() -> String {
     }
 }
 
-/// Whether every file may be written: none is part of the input, none exists unless `force`, every
-/// folder is there.
+/// Checks that every file may be written: none is part of the input, none exists unless `force`, and every folder exists.
 pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<(), Error> {
     for target in targets {
         check_folder(&target.path)?;
@@ -72,7 +70,7 @@ pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<()
     Ok(())
 }
 
-/// Whether a result of this kind can be written in order, to something that is not read back.
+/// Checks that a result of this kind can be written in order, to a stream that cannot be read back.
 pub(crate) fn check_stream(format: &Format, request: &Request) -> Result<(), Error> {
     let refused = |said: &str| Error::usage(format!("{STREAM} {said}")).with(&[Remedy::File]);
     if format.several {
@@ -84,7 +82,7 @@ pub(crate) fn check_stream(format: &Format, request: &Request) -> Result<(), Err
     Ok(())
 }
 
-/// The path can name a file.
+/// Checks that the path can name a file.
 pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
     if path.as_os_str().is_empty() {
         return Err(Error::usage("the path of the output is empty; name a file"));
@@ -111,7 +109,7 @@ pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The path is free, or names a regular file that may go, or a link to one or to nothing, which is then
+/// Checks that the path is free, or names a regular file that may be replaced, or a link to one or to nothing, which is then
 /// replaced.
 pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     check_way(path)?;
@@ -121,7 +119,7 @@ pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// The path, and every link that it leads through, names a regular file or nothing.
+/// Checks that the path, and every link that it leads through, names a regular file or nothing.
 fn check_way(path: &Path) -> Result<(), Error> {
     let mut at = path.to_path_buf();
     for _ in 0..=LINKS {
@@ -138,7 +136,7 @@ fn check_way(path: &Path) -> Result<(), Error> {
     Err(refused(path, &at, "the end of too many links"))
 }
 
-/// The error of a path that leads to something of this kind.
+/// Returns the error for a path that leads to an object of this kind.
 fn refused(path: &Path, at: &Path, kind: &str) -> Error {
     let leads =
         if at == path { "is".into() } else { format!("leads to {}, which is", at.display()) };
@@ -149,16 +147,16 @@ fn refused(path: &Path, at: &Path, kind: &str) -> Error {
     Error::usage(format!("{} {leads} {kind}; {said}", path.display()))
 }
 
-/// Whether a path names an open file of a process, as it is written or where its folder really is.
+/// Returns whether a path names an open file of a process, as written or after its folder is resolved.
 fn is_descriptor(path: &Path) -> bool {
     let real = fs::canonicalize(temporary::folder(path)).ok();
     let real = real.zip(path.file_name()).map(|(folder, name)| folder.join(name));
-    // A link that the system itself keeps for a process leads to what the process has open.
+    // A link in `/proc` leads to a file that a process has open.
     let kept = |real: &Path| real.is_symlink() && is_of_proc(real);
     names_descriptor(path) || real.is_some_and(|real| names_descriptor(&real) || kept(&real))
 }
 
-/// `/dev/stdin`, `/dev/stdout`, `/dev/stderr`, `/dev/fd/…` and `/proc/…/fd/…`.
+/// Returns whether a path is `/dev/stdin`, `/dev/stdout`, `/dev/stderr`, `/dev/fd/…` or `/proc/…/fd/…`.
 fn names_descriptor(path: &Path) -> bool {
     let mut parts = path.components();
     if parts.next() != Some(Component::RootDir) {
@@ -172,7 +170,7 @@ fn names_descriptor(path: &Path) -> bool {
     }
 }
 
-/// Whether a path lies in a file system of processes, wherever that is mounted.
+/// Returns whether a path is in a `proc` file system, wherever that is mounted.
 #[cfg(target_os = "linux")]
 fn is_of_proc(path: &Path) -> bool {
     rustix::fs::statfs(temporary::folder(path))

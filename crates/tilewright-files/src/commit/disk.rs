@@ -1,5 +1,5 @@
-//! The calls that change a folder or bring bytes to the disk. They stand here and nowhere else, so that
-//! the tests can end a run, or let a call fail, at each of them. Tests of other crates do so too: a debug build counts.
+//! The calls that change a folder or sync bytes to the disk. All of them are in this file, so that tests can end a run, or make a
+//! call fail, at each of them. Tests of other crates do so too: a debug build counts the calls.
 
 use std::{
     ffi::OsString,
@@ -12,7 +12,7 @@ use std::{
 pub use fault::step;
 use tempfile::TempPath;
 
-/// What the tests count; nothing otherwise.
+/// Counts a call in debug builds, for tests; does nothing otherwise.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 #[doc(hidden)]
@@ -20,7 +20,7 @@ pub fn step(_call: &'static str) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a file that was not there; `mode` are its permissions, from which the system takes the umask.
+/// Creates a file that does not exist; `mode` are its permissions, to which the system applies the umask.
 #[doc(hidden)]
 pub fn create(path: &Path, mode: u32) -> io::Result<File> {
     step("create")?;
@@ -45,7 +45,7 @@ pub fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Makes a file longer by zeros, and moves to its end.
+/// Extends a file with zeros to this length, and moves to its end.
 #[doc(hidden)]
 pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
     step("extend")?;
@@ -58,7 +58,7 @@ pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
     file.seek(io::SeekFrom::Start(len)).map(|_| ())
 }
 
-/// Copies up to `len` bytes from a place of one file to a place of another; 0 where the system does not do so.
+/// Copies up to `len` bytes from a position of one file to a position of another; returns 0 if the system does not support it.
 #[cfg(target_os = "linux")]
 pub(crate) fn copy(from: &File, mut at: u64, to: (&File, u64), len: u64) -> io::Result<u64> {
     step("copy")?;
@@ -67,19 +67,19 @@ pub(crate) fn copy(from: &File, mut at: u64, to: (&File, u64), len: u64) -> io::
     match rustix::fs::copy_file_range(from, Some(&mut at), file, Some(&mut place), len) {
         Ok(copied) => Ok(copied as u64),
         Err(full @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT)) => Err(full.into()),
-        // Across file systems, on old systems, on strange ones.
+        // Unsupported across file systems, on old systems, and on some others.
         Err(_) => Ok(0),
     }
 }
 
-/// Copies up to `len` bytes from a place of one file to a place of another; 0 where the system does not do so.
+/// Copies up to `len` bytes from a position of one file to a position of another; returns 0 if the system does not support it.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn copy(_from: &File, _at: u64, _to: (&File, u64), _len: u64) -> io::Result<u64> {
     step("copy")?;
     Ok(0)
 }
 
-/// Writes bytes from byte `at` of a file on.
+/// Writes bytes at byte `at` of a file.
 #[doc(hidden)]
 pub fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     step("place")?;
@@ -88,7 +88,7 @@ pub fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     tilewright_transfer::write_at(file, bytes, at)
 }
 
-/// Returns when a file is on the disk.
+/// Waits until a file is on the disk.
 #[doc(hidden)]
 pub fn sync(file: &File) -> io::Result<()> {
     step("sync")?;
@@ -97,14 +97,14 @@ pub fn sync(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Returns when the bytes of a file are on the disk.
+/// Waits until the bytes of a file are on the disk.
 #[doc(hidden)]
 pub fn sync_data(file: &File) -> io::Result<()> {
     step("sync of data")?;
     file.sync_data()
 }
 
-/// Gives a file its name; what has that name is replaced only with `force`.
+/// Gives a file its name; an existing file of that name is replaced only with `force`.
 pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
     step("rename")?;
     #[cfg(test)]
@@ -122,14 +122,14 @@ pub fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Makes a folder that was not there.
+/// Creates a folder that does not exist.
 #[doc(hidden)]
 pub fn create_folder(path: &Path) -> io::Result<()> {
     step("create of a folder")?;
     fs::create_dir(path)
 }
 
-/// Gives a folder its name, where nothing has that.
+/// Gives a folder its name, which must be free.
 #[doc(hidden)]
 pub fn rename_folder(from: &Path, to: &Path) -> io::Result<()> {
     step("rename of a folder")?;
@@ -143,8 +143,8 @@ pub fn remove_folder(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// Returns when the names in a folder are on the disk. Where the folder cannot be opened for reading, or
-/// its file system knows no such call, there is nothing to wait for.
+/// Waits until the names in a folder are on the disk. If the folder cannot be opened for reading, or its file system does not
+/// support the call, it returns at once.
 #[cfg(unix)]
 #[doc(hidden)]
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
@@ -163,14 +163,14 @@ pub fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a call failed because it is not to be had here.
+/// Returns whether a call failed because it is not supported here.
 #[cfg(unix)]
 fn is_unknown(cause: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     matches!(cause.kind(), InvalidInput | PermissionDenied | Unsupported)
 }
 
-/// The names in a folder; none where it may not be listed.
+/// Returns the names in a folder; none if it may not be listed.
 #[doc(hidden)]
 pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     match listed(folder) {
@@ -179,7 +179,7 @@ pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     }
 }
 
-/// By calls of the system: the standard library ends the program where closing a folder fails.
+/// Lists a folder by system calls: the standard library panics if closing a folder fails.
 #[cfg(target_os = "linux")]
 fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
     use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
@@ -195,12 +195,12 @@ fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
-/// The calls of a run in their order, for tests.
+/// The calls of a run in order, for tests.
 #[cfg(test)]
 pub(crate) mod trace {
     use std::{cell::RefCell, fs::File, path::PathBuf};
 
-    /// What a call did to which file, under the name it had then.
+    /// A call and its file, under the name that it had at that time.
     #[derive(Clone, Debug)]
     pub(crate) enum Done {
         Create(PathBuf),
@@ -216,7 +216,7 @@ pub(crate) mod trace {
         static DONE: RefCell<Option<Vec<Done>>> = const { RefCell::new(None) };
     }
 
-    /// The calls of `run` on this thread.
+    /// Returns the calls of `run` on this thread.
     pub(crate) fn of<T>(run: impl FnOnce() -> T) -> Vec<Done> {
         DONE.set(Some(vec![]));
         run();
@@ -231,7 +231,7 @@ pub(crate) mod trace {
         });
     }
 
-    /// The name that an opened file has now.
+    /// Returns the current name of an opened file.
     #[cfg(target_os = "linux")]
     pub(crate) fn path(file: &File) -> PathBuf {
         use std::os::fd::AsRawFd;
@@ -244,20 +244,20 @@ pub(crate) mod trace {
     }
 }
 
-/// Ends or failures at the k-th call, for tests.
+/// Ends the process or fails at the k-th call, for tests.
 #[cfg(debug_assertions)]
 pub mod fault {
     use std::{cell::Cell, io};
 
-    /// What happens when the count comes to an end.
+    /// The event at the end of the count.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[doc(hidden)]
     pub enum Fault {
-        /// The process ends there and then, with this code.
+        /// The process ends immediately, with this code.
         Exit(i32),
-        /// The call fails, and so do `more` calls behind it.
+        /// The call fails, and so do the next `more` calls.
         Fail { more: u64 },
-        /// Something is done before the call, as by another process.
+        /// A function runs before the call, in place of another process.
         Meanwhile,
     }
 
@@ -267,20 +267,20 @@ pub mod fault {
         static MEANWHILE: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
     }
 
-    /// From now on, on this thread: `fault` behind `calls` calls.
+    /// Sets `fault` to happen on this thread after `calls` calls.
     #[doc(hidden)]
     pub fn after(calls: u64, fault: Fault) {
         NEXT.set(Some((calls, fault)));
     }
 
-    /// From now on, on this thread: `run` is called behind `calls` calls.
+    /// Sets `run` to be called on this thread after `calls` calls.
     #[doc(hidden)]
     pub fn meanwhile(calls: u64, run: impl FnOnce() + 'static) {
         MEANWHILE.set(Some(Box::new(run)));
         NEXT.set(Some((calls, Fault::Meanwhile)));
     }
 
-    /// No faults any more; how many calls were counted since the last time.
+    /// Removes the fault; returns the number of calls counted since the last time.
     #[doc(hidden)]
     pub fn none() -> u64 {
         NEXT.set(None);

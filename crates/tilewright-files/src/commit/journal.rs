@@ -1,11 +1,9 @@
-//! The journal of a set of files, written before the set is committed, so that the next run can finish or undo
-//! what a killed run began. It lists the new files, the index whose rename commits them, and the old files that
-//! are then removed.
+//! The journal of a set of files, written before the set is committed, so that the next run can finish or undo the work of a
+//! killed run. It lists the new files, the index whose rename commits them, and the old files that are then removed.
 //!
-//! A journal is locked while its run lives. Of a journal without a lock the index decides: if the file of that
-//! name is the one that the journal describes, the set is committed and its old files are removed; if not, its
-//! new files are removed. A file is recognised by its stamp, never by its name alone, and no file is removed that
-//! an index in the folder names.
+//! A journal is locked while its run is alive. For a journal without a lock the index decides: if the file of that name is the
+//! one that the journal describes, the set is committed and its old files are removed; if not, its new files are removed. A file
+//! is recognised by its stamp, never by its name alone, and a file that an index in the folder names is never removed.
 
 use std::{
     collections::HashSet,
@@ -23,7 +21,7 @@ use crate::{
     open::source::Source,
 };
 
-/// How the name of a journal ends.
+/// The ending of the name of a journal.
 const ENDING: &str = ".set";
 
 /// The longest journal that is read, in bytes.
@@ -36,7 +34,7 @@ pub(crate) struct Member {
     pub(crate) stamp: Stamp,
 }
 
-/// A set on its way.
+/// A set that is being committed.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) index: Stamp,
@@ -45,7 +43,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Whether every file of it is named by a file name beside the index, and by no path out of the folder.
+    /// Returns whether all its files have names in the folder of the index, not paths out of the folder.
     fn is_beside(&self) -> bool {
         let plain = |member: &Member| {
             Path::new(&member.name).file_name().is_some_and(|name| name == member.name.as_str())
@@ -54,7 +52,7 @@ impl Plan {
     }
 }
 
-/// A plan that is on the disk, beside the index that it is about.
+/// A plan on the disk, beside its index.
 #[derive(Debug)]
 pub(crate) struct Journal {
     // The lock lives as long as this handle.
@@ -65,7 +63,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Writes a plan down, to the disk. It stays when this value goes.
+    /// Writes a plan and syncs it to the disk. The file remains when this value is dropped.
     pub(crate) fn write(index: &Path, plan: Plan) -> Result<Journal, Error> {
         let failed = |cause| Error::io(index, "write a journal beside it", cause);
         let (file, path) = temporary::locked(index, ENDING, 0o600)?;
@@ -76,8 +74,8 @@ impl Journal {
         Ok(Journal { _file: file, path, index: index.into(), plan })
     }
 
-    /// The journals of killed runs to this index, locked. What was not written to its end was never acted
-    /// upon, and goes.
+    /// Returns the journals of killed runs to this index, locked. A journal that was not completely written was never acted on,
+    /// and is removed.
     fn left(index: &Path) -> Result<Vec<Journal>, Error> {
         let mut journals = Vec::new();
         for path in temporary::strays(index, ENDING)? {
@@ -85,7 +83,7 @@ impl Journal {
             let source = Source::open(&path)?;
             let text = source.head(source.len().min(LONGEST))?;
             match serde_json::from_slice::<Plan>(&text) {
-                // Nobody's run writes such a name: this is no journal of ours.
+                // No run writes such a name, so this is not one of our journals.
                 Ok(plan) if !plan.is_beside() => continue,
                 Ok(plan) => journals.push(Journal { _file: file, path, index: index.into(), plan }),
                 Err(_) => disk::remove(&path)
@@ -95,7 +93,7 @@ impl Journal {
         Ok(journals)
     }
 
-    /// Ends the set as the index decides. If what stands there is no index any more, nothing goes.
+    /// Finishes or undoes the set, as the index decides. If the file of that name is not an index any more, nothing is removed.
     pub(crate) fn finish(self, keep: &dyn Fn(&Path) -> bool) -> Result<(), Error> {
         let looked =
             |path: &Path| Stamp::at(path).map_err(|cause| Error::io(path, "look at", cause));
@@ -105,7 +103,7 @@ impl Journal {
         }
         let committed = index == Some(self.plan.index);
         let away = if committed { &self.plan.old } else { &self.plan.new };
-        // Where an index cannot be read, it may name any file.
+        // An index that cannot be read may name any file.
         let Some(named) = named(temporary::folder(&self.index), &self.index)? else {
             return Ok(());
         };
@@ -115,7 +113,7 @@ impl Journal {
             if looked(&path)? == Some(member.stamp) && !keep(&path) {
                 let said = if committed { "remove the old file" } else { "take the new file back" };
                 match disk::remove(&path) {
-                    // The new set is there and true; an old file that may not go is no reason to stop.
+                    // The new set is complete; the run does not fail because an old file may not be removed.
                     Err(cause) if committed && is_forbidden(&cause) => {}
                     removed => removed.map_err(|cause| Error::io(&path, said, cause))?,
                 }
@@ -126,13 +124,13 @@ impl Journal {
     }
 }
 
-/// Ends what killed runs to this index have begun, and removes what they left; what `keep` says stays.
+/// Finishes or undoes the sets of killed runs to this index; files for which `keep` returns true are not removed.
 pub(crate) fn recover(index: &Path, keep: &dyn Fn(&Path) -> bool) -> Result<(), Error> {
     Journal::left(index)?.into_iter().try_for_each(|journal| journal.finish(keep))
 }
 
-/// The files that the indices of a folder name; `own` is one of them whatever its name ends in. `None` where
-/// another may not be read.
+/// Returns the files that the indices of a folder name; `own` counts as an index whatever its name ends in. `None` if another
+/// index may not be read.
 pub(crate) fn named(folder: &Path, own: &Path) -> Result<Option<HashSet<String>>, Error> {
     let names = disk::names(folder)
         .map_err(|cause| Error::io(own, "list the folder that holds it", cause))?;
@@ -156,12 +154,12 @@ pub(crate) fn named(folder: &Path, own: &Path) -> Result<Option<HashSet<String>>
     Ok(Some(named))
 }
 
-/// The files that an index names; `None` if it is not one.
+/// Returns the files that an index names; `None` if it is not an index.
 pub(crate) fn members(index: &Path) -> Result<Option<Vec<String>>, Error> {
     members_of(&Source::open(index)?)
 }
 
-/// Whether the system says that this is not allowed.
+/// Returns whether the system refused because of missing permissions.
 fn is_forbidden(cause: &io::Error) -> bool {
     cause.kind() == io::ErrorKind::PermissionDenied
 }

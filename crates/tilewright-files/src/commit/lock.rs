@@ -1,9 +1,9 @@
-//! The lock of a name: one run at a time changes the file that has it and the note beside it, or the index that has it
-//! and its shards.
+//! The lock of a name. Only one run at a time changes the file of that name and the note beside it, or the index of that name and
+//! its shards.
 //!
-//! A run holds the lock while it holds that of the file `.NAME.tilewright-lock` and this file has its name. The
-//! file is removed before its lock is released. A killed run leaves it behind, unlocked: the next run that wants
-//! the lock takes it over, and [`sweep`] removes it.
+//! A run holds the lock while it holds the lock of the file `.NAME.tilewright-lock` and this file has its name. The file is
+//! removed before its lock is released. A killed run leaves the file unlocked: the next run that wants the lock takes it over,
+//! and [`sweep`] removes it.
 
 use std::{
     fs::File,
@@ -22,7 +22,7 @@ use crate::{
     verify::crew::go_on,
 };
 
-/// How long a run waits for another, which holds the lock while it writes a note and renames two files.
+/// The longest wait for another run, which holds the lock while it writes a note and renames two files.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The time between two attempts.
@@ -37,7 +37,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Waits for the lock of `out`, until `watch` says to stop.
+    /// Waits for the lock of `out`, until `watch` cancels.
     pub(crate) fn of(out: &Path, watch: &dyn Watch) -> Result<Lock, Error> {
         let (path, begun) = (temporary::lock_path(out)?, Instant::now());
         loop {
@@ -64,7 +64,7 @@ impl Drop for Lock {
     }
 }
 
-/// The locked file, if nobody else has it.
+/// Returns the locked file, if no other process has it.
 fn attempt(path: &Path) -> io::Result<Option<File>> {
     match disk::create(path, 0o666) {
         Ok(file) => Ok(is_ours(&file, path).then_some(file)),
@@ -73,10 +73,10 @@ fn attempt(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes the file that a killed run to `out` has left.
+/// Removes the lock file that a killed run to `out` has left.
 pub(crate) fn sweep(out: &Path) -> Result<(), Error> {
     let path = temporary::lock_path(out)?;
-    // The lock is held until the file is gone.
+    // The lock is held until the file is removed.
     if let Some(_file) = unlocked(&path) {
         let _ = disk::remove(&path);
     }
@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// Lets the lock go when somebody waits for it.
+    /// Releases the lock when another thread waits for it.
     struct Other {
         lock: RefCell<Option<Lock>>,
         waits: Cell<u32>,

@@ -1,15 +1,14 @@
-//! Marks in the names of a set's files: 16 hexadecimal digits, new for each run, so that no existing index holds
-//! such a name.
+//! Marks in the names of a set's files: 16 hexadecimal digits, new for each run, so that no existing index contains such a name.
 
 use std::{borrow::Cow, collections::HashSet};
 
-/// What begins a mark; 16 hexadecimal digits follow.
+/// The beginning of a mark; 16 hexadecimal digits follow.
 const MARK: &str = ".tilewright-";
 
-/// The digits of a mark.
+/// The number of digits of a mark.
 const DIGITS: usize = 16;
 
-/// A shard's name without a mark.
+/// Returns a shard's name without a mark.
 pub(crate) fn usual(name: &str) -> Cow<'_, str> {
     let Some(at) = name.rfind(MARK) else { return name.into() };
     let (head, tail) = (&name[..at], &name[at + MARK.len()..]);
@@ -22,13 +21,13 @@ pub(crate) fn usual(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A usual name with a mark, before its extension.
+/// Returns a usual name with a mark before its extension.
 pub(crate) fn marked(name: &str, mark: u64) -> String {
     let at = name.rfind('.').filter(|at| *at > 0).unwrap_or(name.len());
     format!("{}{MARK}{mark:016x}{}", &name[..at], &name[at..])
 }
 
-/// The names of files without marks, in their order; as they are if two would be one.
+/// Returns the names of files without marks, in order; unchanged if two would be equal.
 pub(crate) fn usual_names<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let bare: Vec<String> = names.clone().map(|name| usual(name).into_owned()).collect();
     match bare.iter().collect::<HashSet<_>>().len() == bare.len() {

@@ -1,9 +1,9 @@
-//! Several files that are committed together: the shards of a checkpoint and their index.
+//! Commits several files together: the shards of a checkpoint and their index.
 //!
-//! The shards get their names first, then the index gets its own. No existing index holds the shards' names:
-//! they are the usual ones where nothing is there yet, else the usual ones with a mark that is new for each
-//! run. So the rename of the index commits the whole set; until then the old set is whole, and afterwards its
-//! shards are removed. A journal, written before the first rename, says what a killed run leaves to be done.
+//! The shards get their names first, then the index gets its own. No existing index contains the shards' names: they are the
+//! usual names if these are free, else the usual names with a mark that is new for each run. So the rename of the index commits
+//! the whole set. Until then the old set is whole, and afterwards its shards are removed. A journal, written before the first
+//! rename, records how to finish or undo the work of a killed run.
 
 use std::{
     borrow::Cow,
@@ -26,8 +26,8 @@ use crate::{
     transfer::job::total_bytes,
 };
 
-/// The files of a conversion under the names they get: with a mark if an index knows one of the usual
-/// ones, or a file has it.
+/// Returns the files of a conversion under their final names: with a mark if an index contains one of the usual names, or a file
+/// has it.
 pub(crate) fn targets<'a>(conversion: &'a Conversion<'_>) -> Result<Cow<'a, [Target]>, Error> {
     let own = &conversion.targets;
     if !conversion.format.several {
@@ -39,7 +39,7 @@ pub(crate) fn targets<'a>(conversion: &'a Conversion<'_>) -> Result<Cow<'a, [Tar
     }
     let names = || conversion.input.opened.files.iter().map(|file| file.name.as_str());
     let usual = mark::usual_names(names());
-    // Where an index cannot be read, it may know any name.
+    // An index that cannot be read may contain any name.
     let known = journal::named(folder, &conversion.out)?;
     let is_known = |name: &String| known.as_ref().is_none_or(|known| known.contains(name));
     let taken = |name: &String| is_known(name) || fs::symlink_metadata(folder.join(name)).is_ok();
@@ -60,7 +60,7 @@ pub(crate) fn targets<'a>(conversion: &'a Conversion<'_>) -> Result<Cow<'a, [Tar
     Ok(targets.into())
 }
 
-/// Gives a set of files their names: the index, which is the last, behind all others.
+/// Gives a set of files their names; the index is last.
 pub(crate) fn commit(
     conversion: &Conversion<'_>,
     mut done: Vec<Temporary>,
@@ -73,8 +73,8 @@ pub(crate) fn commit(
     }
     let keep = |path: &Path| conversion.input.holds(path);
     let path = index.out().to_path_buf();
-    // Of two runs to one index the second replaces what the first made, and removes it. A folder that is not named yet
-    // has this run alone.
+    // If two runs write the same index, the second replaces the files of the first and removes them. A folder without its final
+    // name is used by this run alone.
     let lock = conversion.stage.is_none().then(|| Lock::of(&path, watch));
     let _lock = lock.transpose()?;
     let journal = Journal::write(&path, plan(&index, &done, force)?)?;
@@ -84,16 +84,16 @@ pub(crate) fn commit(
         .and_then(|()| temporary::sync_folder(&path))
         .and_then(|()| index.rename(force));
     if let Err(error) = named {
-        // What cannot be taken back now is so by the next run.
+        // The next run removes files that cannot be removed now.
         let _ = journal.finish(&keep);
         return Err(error);
     }
-    // Were the new name of the index lost, the old files would be needed again.
+    // The old files are needed until the new name of the index is on the disk.
     temporary::sync_folder(&path)?;
     journal.finish(&keep)
 }
 
-/// What the journal of a set says.
+/// Returns the content of the journal of a set.
 fn plan(index: &Temporary, shards: &[Temporary], force: bool) -> Result<Plan, Error> {
     let new: Vec<Member> = shards.iter().map(member).collect::<Result<_, Error>>()?;
     let old = if force { old(index.out())? } else { Vec::new() };
@@ -105,7 +105,7 @@ fn member(shard: &Temporary) -> Result<Member, Error> {
     Ok(Member { name, stamp: shard.stamp()? })
 }
 
-/// The files of the set whose index is replaced; none where a link leads to an index elsewhere.
+/// Returns the files of the set whose index is replaced; none if the name is a link to an index elsewhere.
 fn old(index: &Path) -> Result<Vec<Member>, Error> {
     let failed = |path: &Path, cause| Error::io(path, "look at", cause);
     let facts = stamp::look(index).map_err(|cause| failed(index, cause))?;
@@ -115,7 +115,7 @@ fn old(index: &Path) -> Result<Vec<Member>, Error> {
     let folder = temporary::folder(index);
     let member = |name: String| {
         let path = folder.join(&name);
-        // An index may name anything; only what is a shard goes.
+        // An index may name any file; only shards are removed.
         if !is_shard(&path) {
             return None;
         }
@@ -125,7 +125,7 @@ fn old(index: &Path) -> Result<Vec<Member>, Error> {
     journal::members(index)?.into_iter().flatten().filter_map(member).collect()
 }
 
-/// Whether a file begins as a shard does.
+/// Returns whether a file begins as a shard does.
 fn is_shard(path: &Path) -> bool {
     let looked = || {
         let source = Source::open(path).ok()?;
@@ -134,8 +134,8 @@ fn is_shard(path: &Path) -> bool {
     looked() == Some(&safetensors::FORMAT)
 }
 
-/// The shard that one of this usual path takes the place of in the set at `index`: the file of that name, or the
-/// one whose name is that with a mark.
+/// Returns the shard that the shard of this usual path replaces in the set at `index`: the file of that name, or the one with a
+/// mark in its name.
 pub(crate) fn predecessor(index: &Path, usual_path: &Path) -> PathBuf {
     let name = usual_path.file_name().unwrap_or_default();
     let members = || journal::members(index).ok().flatten().unwrap_or_default();
@@ -144,7 +144,7 @@ pub(crate) fn predecessor(index: &Path, usual_path: &Path) -> PathBuf {
     found.map_or_else(|| usual_path.into(), |member| temporary::folder(index).join(member))
 }
 
-/// The path after which the temporary of a file is named: that of its usual name.
+/// Returns the path after which the temporary file of a file is named: that of its usual name.
 pub(crate) fn usual_path(path: &Path) -> PathBuf {
     match path.file_name().and_then(|name| name.to_str()) {
         Some(name) => path.with_file_name(mark::usual(name).as_ref()),

@@ -1,10 +1,10 @@
-//! Whether the disk has room for an output, asked before a byte is written.
+//! Checks the free space of a disk before an output is written.
 
 use std::{io, path::Path};
 
 use crate::{Error, commit::temporary};
 
-/// An error if the file system of `out` says that it has fewer than `bytes` bytes left for this user.
+/// Returns an error if the file system of `out` reports less than `bytes` bytes of free space for this user.
 #[doc(hidden)]
 pub fn check(out: &Path, bytes: u64) -> Result<(), Error> {
     match free(temporary::folder(out)) {
@@ -17,11 +17,11 @@ pub fn check(out: &Path, bytes: u64) -> Result<(), Error> {
     }
 }
 
-/// The bytes that are left; `None` where the system does not say.
+/// Returns the free space in bytes; `None` if the system does not report it.
 #[cfg(target_os = "linux")]
 fn free(folder: &Path) -> Option<u64> {
     let facts = rustix::fs::statvfs(folder).ok()?;
-    // File systems that count no blocks have no room by this count, and take files.
+    // File systems that count no blocks report zero free space and still accept files.
     (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize))
 }
 
@@ -46,7 +46,7 @@ mod tests {
             assert!(said.contains("it takes 18446744073709551615 bytes"), "{said}");
             assert!(said.contains("out.npy") && said.contains(" left"), "{said}");
         }
-        // Where nothing is known, nothing is refused.
+        // If the free space is unknown, nothing is refused.
         assert!(check(&folder.path().join("none/out.npy"), u64::MAX).is_ok());
     }
 }

@@ -1,7 +1,7 @@
-//! The folder beside OUT that becomes OUT: made, filled and synced under the lock of OUT's name, then renamed.
+//! The folder beside OUT that becomes OUT: created, filled and synced under the lock of OUT's name, then renamed.
 //!
-//! OUT is whole or absent: the rename is the commit. A folder that holds anything is never replaced, for nobody knows
-//! what else lies in it. A killed run leaves its folder behind; the next run to the same OUT removes it, under the lock.
+//! OUT is whole or absent: the rename is the commit. A folder that is not empty is never replaced, because its other content is
+//! unknown. A killed run leaves its folder; the next run to the same OUT removes it, under the lock.
 
 use std::{
     fs, io,
@@ -19,7 +19,7 @@ use crate::{
     verify::crew::go_on,
 };
 
-/// Where a folder is made, and what it becomes.
+/// A folder that is filled, and its destination.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub(crate) out: PathBuf,
@@ -29,14 +29,14 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// A folder that may become `out`.
+    /// Returns a folder that may become `out`.
     pub(crate) fn new(out: &Path, companions: Companions) -> Result<Stage, Error> {
         if Place::parse(out).format.is_some() {
             let out = out.display();
             let said = "names a file, and a folder becomes a folder; to convert its tensors alone, name the file in it";
             return Err(Error::usage(format!("{out} {said}")));
         }
-        // A slash at the end says no more than that it is a folder.
+        // A slash at the end only marks a folder.
         let out: PathBuf = out.components().collect();
         destination::check_name(&out)?;
         destination::check_folder(&out)?;
@@ -45,7 +45,7 @@ impl Stage {
         Ok(Stage { path: temporary::fresh_path(&out, temporary::ENDING)?, out, companions })
     }
 
-    /// Makes the folder, lets `fill` write into it, and gives it its name.
+    /// Creates the folder, lets `fill` write into it, and gives it its name.
     pub(crate) fn filled<T>(
         &self,
         watch: &dyn Watch,
@@ -69,7 +69,7 @@ impl Stage {
         Ok(done)
     }
 
-    /// Gives the folder its name; an empty folder of that name goes.
+    /// Gives the folder its name; an empty folder of that name is removed.
     fn named(&self) -> Result<(), Error> {
         if self.out.is_dir() {
             disk::remove_folder(&self.out).map_err(|_| Error::occupied(&self.out))?;
@@ -83,7 +83,7 @@ impl Stage {
     }
 }
 
-/// A folder that was made: what is left of it is removed.
+/// A folder that was created; it is removed if it still exists.
 struct Made<'a>(&'a Path);
 
 impl Drop for Made<'_> {
@@ -92,8 +92,8 @@ impl Drop for Made<'_> {
     }
 }
 
-/// Removes a folder that a run has made, with the files in it. What is no folder stays, and so does what cannot be
-/// removed: the next run tries again.
+/// Removes a folder that a run has created, with the files in it. A path that is not a folder is kept, and so is a folder that
+/// cannot be removed: the next run tries again.
 #[doc(hidden)]
 pub fn remove_filled(folder: &Path) {
     if !fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir()) {
@@ -106,7 +106,7 @@ pub fn remove_filled(folder: &Path) {
     let _ = disk::remove_folder(folder);
 }
 
-/// An error unless nothing has this name, or an empty folder.
+/// Returns an error unless the name is free or that of an empty folder.
 fn check_free(out: &Path) -> Result<(), Error> {
     match fs::symlink_metadata(out).is_err() || is_empty_folder(out) {
         true => Ok(()),
@@ -114,7 +114,7 @@ fn check_free(out: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether a path names a folder, by no link, in which nothing is.
+/// Returns whether a path names an empty folder, not through a link.
 #[doc(hidden)]
 pub fn is_empty_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir())

@@ -1,4 +1,4 @@
-//! A file's stamp: what the system says of it without reading it, enough to see that it was replaced or changed.
+//! A file's stamp: its metadata in the file system, which show that a file was replaced or changed without reading it.
 
 use std::{
     fs::{self, Metadata},
@@ -9,13 +9,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// A file's number in its file system, its length, and when its bytes were last changed. A rename leaves
-/// them as they are.
+/// A file's number in its file system, its length, and the time when its bytes were last changed. A rename does not change them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     number: u64,
     len: u64,
-    /// Nanoseconds since 1970, where the system keeps a time.
+    /// Nanoseconds since 1970, if the system records a time.
     changed: Option<i128>,
 }
 
@@ -29,18 +28,18 @@ impl Stamp {
         self.len
     }
 
-    /// Whether both are of files of one length.
+    /// Returns whether both files have the same length.
     pub(crate) fn has_length_of(&self, other: &Stamp) -> bool {
         self.len == other.len
     }
 
-    /// The stamp of what a path names, if it names anything; a link has its own.
+    /// Returns the stamp of the file at a path, if it exists; a link has its own.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Stamp>> {
         look(path).map(|facts| facts.map(|facts| Stamp::of(&facts)))
     }
 }
 
-/// What the system says of a path, links not followed; `None` where nothing is.
+/// Returns the metadata of a path, without following links; `None` if nothing exists there.
 pub(crate) fn look(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(facts) => Ok(Some(facts)),
@@ -67,16 +66,15 @@ fn changed(facts: &Metadata) -> Option<i128> {
     })
 }
 
-/// Whether a file that is open has the bytes that it had, as far as the system says it: number, length and time of the
-/// last writing are the same. This time can be set back. The time when anything of the file was changed cannot, but
-/// it is another also behind a change of permissions, of owner, or of the number of links: where only this time is
-/// another and none of those is, the bytes count as changed.
+/// Returns whether an open file still has its bytes, as far as the system records it: number, length and time of the last write
+/// are equal. This time can be set back. The time of the last change of any kind cannot, but it also changes with permissions,
+/// owner, or the number of links. If only this time differs and none of those do, the bytes count as changed.
 pub(crate) fn is_same(was: &Metadata, is: &Metadata) -> bool {
     let explained = touched(was) == touched(is) || circumstances(was) != circumstances(is);
     Stamp::of(was) == Stamp::of(is) && explained
 }
 
-/// When anything of a file was last changed, its times themselves among it; nobody can set this time.
+/// Returns the time of the last change of any kind, including changes of a file's times; no program can set it.
 #[cfg(unix)]
 fn touched(facts: &Metadata) -> (i64, i64) {
     use std::os::unix::fs::MetadataExt;
@@ -88,7 +86,7 @@ fn touched(_facts: &Metadata) -> (i64, i64) {
     (0, 0)
 }
 
-/// What of a file changes without its bytes: permissions, owner, group, number of links.
+/// Returns the metadata that change without the bytes: permissions, owner, group, number of links.
 #[cfg(unix)]
 fn circumstances(facts: &Metadata) -> (u32, u32, u32, u64) {
     use std::os::unix::fs::MetadataExt;

@@ -1,8 +1,8 @@
-//! The file beside OUT that becomes OUT: named after it, locked while it is written, renamed at the
-//! end, removed on any other way out.
+//! The file beside OUT that becomes OUT: named after it, locked while it is written, renamed at the end, and removed on any other
+//! exit.
 //!
-//! A killed run leaves its temporary behind, unlocked; the next run to the same OUT finds it by its
-//! name, sees by the lock that nobody writes it, and removes it.
+//! A killed run leaves its temporary file, unlocked. The next run to the same OUT finds it by its name, sees by the lock that no
+//! process writes it, and removes it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -21,10 +21,10 @@ use crate::{
     commit::{access::Access, disk, stamp::Stamp},
 };
 
-/// Tells apart the temporaries of one process.
+/// Distinguishes the temporary files of one process.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// How the name of a temporary ends.
+/// The ending of the name of a temporary file.
 pub(crate) const ENDING: &str = ".tmp";
 
 /// An exclusive, locked file beside its destination.
@@ -37,8 +37,8 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    /// Creates and locks a file that becomes `out`, and may be read and written by whom `access` says. It
-    /// is named after `usual`, so that the next run finds it whatever the names of its own outputs are.
+    /// Creates and locks a file that becomes `out`, with the permissions of `access`. It is named after `usual`, so that the next
+    /// run finds it whatever the names of its own outputs are.
     pub(crate) fn create(out: &Path, usual: &Path, access: &Access) -> Result<Temporary, Error> {
         let (file, path) = locked(usual, ENDING, access.at_first())?;
         access
@@ -47,12 +47,12 @@ impl Temporary {
         Ok(Temporary { file, path, out: out.into() })
     }
 
-    /// Another handle on the same file, for writing.
+    /// Returns another handle on the file, for writing.
     pub(crate) fn writer(&self) -> Result<File, Error> {
         self.file.try_clone().map_err(|cause| Error::io(&self.out, "write", cause))
     }
 
-    /// Another handle on the same file, for reading what was written.
+    /// Returns another handle on the file, for reading it back.
     pub(crate) fn reader(&self) -> Result<File, Error> {
         File::open(&self.path).map_err(|cause| Error::io(&self.out, "read it back", cause))
     }
@@ -61,7 +61,7 @@ impl Temporary {
         &self.path
     }
 
-    /// Where the file goes.
+    /// Returns the destination of the file.
     pub(crate) fn out(&self) -> &Path {
         &self.out
     }
@@ -71,15 +71,14 @@ impl Temporary {
         facts.map(|facts| Stamp::of(&facts)).map_err(|cause| Error::io(&self.out, "look at", cause))
     }
 
-    /// Renames the file to its destination, without `force` only if there is none, and brings the name to
-    /// the disk.
+    /// Renames the file to its destination and syncs the name to the disk; without `force` only if the name is free.
     pub(crate) fn persist(self, force: bool) -> Result<(), Error> {
         let out = self.out.clone();
         self.rename(force)?;
         sync_folder(&out)
     }
 
-    /// Renames the file to its destination; without `force` only if there is none.
+    /// Renames the file to its destination; without `force` only if the name is free.
     pub(crate) fn rename(self, force: bool) -> Result<(), Error> {
         let Temporary { file, path, out } = self;
         let renamed = disk::rename(path, &out, force);
@@ -91,7 +90,7 @@ impl Temporary {
     }
 }
 
-/// Writes a new file, which appears whole or not at all; what has its name is kept.
+/// Writes a new file, which is whole or absent; an existing file of that name is kept.
 #[doc(hidden)]
 pub fn write_new(out: &Path, bytes: &[u8]) -> Result<(), Error> {
     let (file, path) = locked(out, ENDING, 0o666)?;
@@ -103,7 +102,7 @@ pub fn write_new(out: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// Creates and locks a file that is named after `out`.
 pub(crate) fn locked(out: &Path, ending: &str, mode: u32) -> Result<(File, TempPath), Error> {
     let failed = |cause| Error::io(out, "create a file beside it", cause);
-    // A sweeping neighbour can take a fresh file before its lock is held: then another name is taken.
+    // Another run can remove a fresh file before its lock is held; then another name is used.
     for _ in 0..64 {
         let path = fresh_path(out, ending)?;
         let file = match disk::create(&path, mode) {
@@ -119,27 +118,27 @@ pub(crate) fn locked(out: &Path, ending: &str, mode: u32) -> Result<(File, TempP
     Err(failed(io::Error::other("64 names for a temporary file were taken")))
 }
 
-/// Whether the file could be locked and is still the one its path names.
+/// Returns whether the file could be locked and its path still names it.
 pub(crate) fn is_ours(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Ok(()) => {}
-        // Some network file systems know no locks; there, strays stay until removed by hand.
+        // Some network file systems do not support locks; there, files of killed runs remain until they are removed by hand.
         Err(fs::TryLockError::Error(_)) => return true,
         Err(fs::TryLockError::WouldBlock) => return false,
     }
     has_name(file, path)
 }
 
-/// Whether a path names this file.
+/// Returns whether a path names this file.
 pub(crate) fn has_name(file: &File, path: &Path) -> bool {
     let held = file.try_clone().and_then(Handle::from_file);
     matches!((held, Handle::from_path(path)), (Ok(held), Ok(named)) if held == named)
 }
 
-/// Longer names are cut, in bytes: with what is added they stay below the 255 of most systems.
+/// Longer names are cut, in bytes, so that with the additions they are shorter than 255, the limit of most systems.
 const LONGEST_NAME: usize = 160;
 
-/// `.{out name}.tilewright-`, which begins the name of every temporary of `out`.
+/// Returns `.{out name}.tilewright-`, the beginning of the name of every temporary file of `out`.
 fn prefix(out: &Path) -> Result<OsString, Error> {
     let name = out
         .file_name()
@@ -150,7 +149,7 @@ fn prefix(out: &Path) -> Result<OsString, Error> {
     Ok(prefix)
 }
 
-/// A name of up to `most` bytes as it is; a longer one is cut and gets its hash.
+/// Returns a name of up to `most` bytes unchanged; a longer one is cut and gets its hash.
 pub(crate) fn shortened(name: &OsStr, most: usize) -> OsString {
     let bytes = name.as_encoded_bytes();
     if bytes.len() <= most {
@@ -161,20 +160,20 @@ pub(crate) fn shortened(name: &OsStr, most: usize) -> OsString {
     format!("{}~{:016x}", &text[..cut], hash(bytes)).into()
 }
 
-/// The file that is locked by who changes `out`.
+/// Returns the path of the file that a process locks when it changes `out`.
 pub(crate) fn lock_path(out: &Path) -> Result<PathBuf, Error> {
     let mut name = prefix(out)?;
     name.push("lock");
     Ok(folder(out).join(name))
 }
 
-/// FNV-1a, the same in every run: it tells apart long names that begin alike.
+/// FNV-1a, equal in every run: distinguishes long names with the same beginning.
 fn hash(name: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     name.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// A name beside `out` that no other temporary of this process has.
+/// Returns a name beside `out` that no other temporary file of this process has.
 pub(crate) fn fresh_path(out: &Path, ending: &str) -> Result<PathBuf, Error> {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let mut name = prefix(out)?;
@@ -182,7 +181,7 @@ pub(crate) fn fresh_path(out: &Path, ending: &str) -> Result<PathBuf, Error> {
     Ok(folder(out).join(name))
 }
 
-/// The folder that holds `out`.
+/// Returns the folder that holds `out`.
 pub(crate) fn folder(out: &Path) -> &Path {
     match out.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -190,10 +189,10 @@ pub(crate) fn folder(out: &Path) -> &Path {
     }
 }
 
-/// Removes what killed runs to the same `out` have left. What is locked, and what is no file, stays.
+/// Removes the temporary files of killed runs to `out`. Locked files, and paths that are not files, are kept.
 pub(crate) fn sweep(out: &Path) -> Result<(), Error> {
     for path in strays(out, ENDING)? {
-        // The lock is held until the file is gone.
+        // The lock is held until the file is removed.
         if let Some(_file) = unlocked(&path) {
             let _ = disk::remove(&path);
         }
@@ -201,7 +200,7 @@ pub(crate) fn sweep(out: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The files that are named after `out` with this ending.
+/// Returns the files that are named after `out` with this ending.
 pub(crate) fn strays(out: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
     let (prefix, folder) = (prefix(out)?, folder(out));
     let names = disk::names(folder)
@@ -212,7 +211,7 @@ pub(crate) fn strays(out: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
     Ok(names.into_iter().filter(ours).map(|name| folder.join(name)).collect())
 }
 
-/// Whether the rest of the name is `{pid}-{n}` and the ending.
+/// Returns whether the rest of the name is `{pid}-{n}` and the ending.
 fn is_temporary(name: &[u8], prefix: &[u8], ending: &[u8]) -> bool {
     let number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let rest = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(ending));
@@ -221,15 +220,15 @@ fn is_temporary(name: &[u8], prefix: &[u8], ending: &[u8]) -> bool {
     pid.is_some_and(number) && n.is_some_and(number) && end.is_none()
 }
 
-/// A file that nobody writes any more, with its lock; a link of that name is none of ours.
+/// Returns a file that no process writes any more, with its lock; `None` for a link, which is never ours.
 pub(crate) fn unlocked(path: &Path) -> Option<File> {
     if !fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file()) {
         return None;
     }
     let for_writing = OpenOptions::new().read(true).write(true).open(path);
-    // A lock can be had of a file that may only be read.
+    // A lock is also granted on a file that is opened only for reading.
     let file = for_writing.or_else(|_| File::open(path)).ok()?;
-    // Without locks nobody knows whether it is still written.
+    // Without locks it is unknown whether a process still writes it.
     (file.try_lock().is_ok() && is_ours(&file, path)).then_some(file)
 }
 

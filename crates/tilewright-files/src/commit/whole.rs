@@ -1,4 +1,4 @@
-//! A small file, written whole or not at all.
+//! Writes a small file, which is whole or absent.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use crate::{
     },
 };
 
-/// Writes a file as outputs of conversions are written: to a temporary file beside it, which is synced and
-/// then renamed. What exists is replaced only with `force`.
+/// Writes a file like the output of a conversion: to a temporary file beside it, which is synced and then renamed. An existing
+/// file is replaced only with `force`.
 ///
 /// # Errors
-/// [usage](Error::is_usage) for a path that names no file, or one that exists, without `force`;
-/// [io](Error::is_io) where writing fails.
+/// [usage](Error::is_usage) for a path that cannot name a file, or that exists, without `force`; [io](Error::is_io) if writing
+/// fails.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;

@@ -195,7 +195,7 @@ pub(crate) fn check_free(out: &Path) -> Result<(), Error> {
     kept(&path_of(out)).map(drop)
 }
 
-/// Returns the notes at a path, empty if there is no file; an error if another file is there.
+/// Returns the notes at a path, none if nothing is there; an error if another file is there.
 fn kept(path: &Path) -> Result<Vec<Note>, Error> {
     let facts = look(path).map_err(|cause| Error::io(path, "look at", cause))?;
     let Some(facts) = facts else { return Ok(Vec::new()) };

@@ -210,7 +210,7 @@ mod tests {
             for rows in 0..17 {
                 let table: Vec<i64> = (0..rows).map(|row| (row / len) as i64).collect();
                 assert_eq!(unordered(&table), None, "{table:?}");
-                // Any other group of a row is found, but for one of a last group that no row follows.
+                // Any other group of a row is found, except in a last group that has only this row.
                 for (row, other) in (0..rows).flat_map(|row| (-1..6).map(move |other| (row, other)))
                 {
                     let mut changed = table.clone();

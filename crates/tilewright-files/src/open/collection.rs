@@ -141,7 +141,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Keeps only the tensors whose names match one of the patterns; all if there are no patterns.
+    /// Keeps only the tensors whose names match one of the patterns; an empty list keeps all.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for an invalid pattern, or one that does not match any name.

@@ -107,7 +107,7 @@ impl Reading {
         }
     }
 
-    /// Whether nothing is said.
+    /// Returns whether nothing is given.
     pub(crate) fn is_silent(&self) -> bool {
         self.from.is_none() && self.dims.is_none() && self.dtype.is_none() && self.order.is_none()
     }

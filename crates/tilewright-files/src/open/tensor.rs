@@ -1,4 +1,4 @@
-//! One tensor of a file: what it is, how it lies, and where its bytes are.
+//! One tensor of a file: its type, its layout, and the position of its bytes.
 
 use tilewright_core::{Dtype, Fill, TensorLayout};
 use tilewright_fingerprint::Fingerprint;
@@ -7,13 +7,13 @@ use tilewright_relayout::{Elements, Plan};
 
 use crate::layout::{held::Held, record::Recorded};
 
-/// What is said for the element type of what is no array: it keeps its bytes and its name.
+/// The element type of an entry that is not an array: it keeps its bytes and its name.
 pub(crate) const OTHER: &str = "bytes";
 
-/// What is said for the element type that a file spells, of an array that is in no file.
+/// The file's element type for an array that is not in a file.
 pub(crate) const IN_MEMORY: &str = "in memory";
 
-/// A tensor as a file holds it.
+/// A tensor of a file.
 ///
 /// ```
 /// use tilewright_files::{Reading, open};
@@ -29,20 +29,20 @@ pub struct Tensor {
     pub(crate) name: String,
     pub(crate) file_dtype: String,
     pub(crate) storage: Vec<u64>,
-    /// The same as the file has it, where that is another order.
+    /// The shape in the file's order of dims, if that is another order.
     pub(crate) file_dims: Option<Vec<u64>>,
     pub(crate) held: Held,
-    /// What its note says beside its layout, where that is noted.
+    /// The facts of its note in addition to its layout, if it has a note.
     pub(crate) noted: Option<Recorded>,
-    /// Why no layout can be given to it; it is then held as its bytes.
+    /// The reason why a layout is not defined for it; its layout is then that of its bytes.
     pub(crate) refusal: Option<String>,
-    /// Where its bytes are.
+    /// The positions of its bytes.
     pub(crate) pieces: Vec<Piece>,
     /// The length in bytes.
     pub(crate) len: u64,
 }
 
-/// A box of a tensor's coordinates, and where its bytes lie.
+/// A box of a tensor's coordinates, and the position of its bytes.
 ///
 /// ```
 /// use tilewright_files::{Reading, open};
@@ -66,13 +66,13 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The only piece of a tensor that lies so.
+    /// Returns the only piece of a tensor with this layout.
     pub(crate) fn whole(file: usize, at: u64, len: u64, held: &Held) -> Piece {
         let dims = held.dims().to_vec();
         Piece { file, at, len, origin: vec![0; dims.len()], dims }
     }
 
-    /// Which of [`Input::files`](crate::Input::files) holds it.
+    /// Returns the number of the file of [`Input::files`](crate::Input::files) that holds it.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -84,7 +84,7 @@ impl Piece {
         self.file
     }
 
-    /// Its first byte in the file.
+    /// Returns the position of its first byte in the file.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -97,7 +97,7 @@ impl Piece {
         self.at
     }
 
-    /// Its length in bytes.
+    /// Returns its length in bytes.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -110,7 +110,7 @@ impl Piece {
         self.len
     }
 
-    /// The first coordinate of the box.
+    /// Returns the first coordinate of the box.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -122,7 +122,7 @@ impl Piece {
         &self.origin
     }
 
-    /// The extents of the box.
+    /// Returns the extents of the box.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -137,12 +137,12 @@ impl Piece {
 }
 
 impl Tensor {
-    /// Whether it is something that no format of arrays means as one.
+    /// Returns whether it is an entry that is not an array.
     pub(crate) fn is_other(&self) -> bool {
         self.file_dtype == OTHER
     }
 
-    /// The name; `array` in files of one array without a name.
+    /// Returns the name; `array` in files of one array without a name.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -154,7 +154,7 @@ impl Tensor {
         &self.name
     }
 
-    /// The element type.
+    /// Returns the element type.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -164,13 +164,13 @@ impl Tensor {
     /// assert_eq!(named("scale.e4m3").dtype().name(), "f8e4m3fn");
     /// ```
     pub fn dtype(&self) -> Dtype {
-        // A refused tensor is held as its bytes.
+        // A refused tensor has the layout of its bytes.
         let own = self.refusal.as_ref().and_then(|_| Dtype::spelled(&self.file_dtype));
         own.unwrap_or(self.held.dtype)
     }
 
-    /// The element type as the file spells it (`BF16`, `<f4`); of packed elements, the type of what
-    /// stands in for them.
+    /// Returns the element type in the file's spelling (`BF16`, `<f4`); for packed elements, the type under which they are
+    /// stored.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -183,7 +183,7 @@ impl Tensor {
         &self.file_dtype
     }
 
-    /// The logical dims.
+    /// Returns the logical dims.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -196,7 +196,7 @@ impl Tensor {
         if self.refusal.is_some() { &self.storage } else { self.held.dims() }
     }
 
-    /// Where its bytes are: boxes that cover it, one in most files.
+    /// Returns the pieces that hold its bytes: boxes that cover it, one in most files.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -208,14 +208,14 @@ impl Tensor {
         &self.pieces
     }
 
-    /// The file that holds it, where it is one.
+    /// Returns the number of the file that holds it, if it is only one.
     pub(crate) fn file(&self) -> Option<usize> {
         let [piece] = self.pieces.as_slice() else { return None };
         Some(piece.file)
     }
 
-    /// Why no layout can be given to the tensor: 6-bit floats, which straddle bytes, or a shape beyond
-    /// what a layout can say. Such a tensor is copied as it is, and converting it is refused.
+    /// Returns the reason why a layout is not defined for the tensor: 6-bit floats, which straddle bytes, or a shape that no
+    /// layout can have. Such a tensor is copied unchanged, and a conversion of it is refused.
     ///
     /// ```
     /// use tilewright_files::{Reading, open};
@@ -234,8 +234,8 @@ impl Tensor {
         self.refusal.as_deref()
     }
 
-    /// Whether elements can be moved to another layout. Those of blocks longer than 256 bytes, as `q8_k` has, are only
-    /// copied, and so is what has a [`Tensor::refusal`].
+    /// Returns whether elements can be moved to another layout. Tensors with blocks longer than 256 bytes, such as those of
+    /// `q8_k`, are only copied, and so are tensors with a [`Tensor::refusal`].
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -246,12 +246,12 @@ impl Tensor {
     pub fn is_movable(&self) -> bool {
         let plan = |one: TensorLayout| Plan::new(&one, &one, Elements::same(self.held.bits), 0);
         let moves = || TensorLayout::row_major(&[1]).is_ok_and(|one| plan(one).is_ok());
-        // Every width of a number is moved.
+        // Every width of a number can be moved.
         self.refusal.is_none() && (self.held.bits <= 128 || moves())
     }
 
-    /// The layout of the elements, with their type, their width where it is not the type's own, and
-    /// what padding holds; that of the bytes where there is a [`Tensor::refusal`].
+    /// Returns the layout of the elements, with their type, their width if it is not that of the type, and the promised value of
+    /// padding. With a [`Tensor::refusal`] it is the layout of the bytes.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -264,7 +264,7 @@ impl Tensor {
         &self.held.named
     }
 
-    /// One SPEC that says all of how it lies: that of its layout, and its index tables where it has such.
+    /// Returns one SPEC with the whole layout: that of [`Tensor::layout`], and the index tables if there are any.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -276,7 +276,7 @@ impl Tensor {
         self.held.spec()
     }
 
-    /// The layout with its index tables, where it has such: [`Tensor::layout`] is that of what they store then.
+    /// Returns the layout with its index tables, if it has any; in this case [`Tensor::layout`] is the layout of their storage.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -288,7 +288,7 @@ impl Tensor {
         self.held.tables().map(|tables| &tables.tabled)
     }
 
-    /// The shape under which the file stores the tensor.
+    /// Returns the shape under which the file stores the tensor.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -301,8 +301,7 @@ impl Tensor {
         &self.storage
     }
 
-    /// The shape as the file writes it, where it does so in another order than the outermost dim first: GGUF
-    /// puts the fastest first.
+    /// Returns the shape in the order of the file, if this is not outermost dim first: GGUF has the fastest first.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -316,7 +315,7 @@ impl Tensor {
         self.file_dims.as_deref()
     }
 
-    /// The stored width of an element, in bits; of a block of elements where the type has such.
+    /// Returns the stored width of an element in bits, or of a block of elements if the type has blocks.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -329,7 +328,7 @@ impl Tensor {
         self.held.bits
     }
 
-    /// The length in the file, in bytes.
+    /// Returns the length in the file, in bytes.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -342,7 +341,7 @@ impl Tensor {
         self.len
     }
 
-    /// The bytes that hold no element, rounded up.
+    /// Returns the number of bytes of padding, rounded up.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -355,7 +354,7 @@ impl Tensor {
         self.held.padding_bytes()
     }
 
-    /// What padding is promised to hold.
+    /// Returns the promised value of padding.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -368,8 +367,8 @@ impl Tensor {
         self.held.named.fill()
     }
 
-    /// The fingerprint of the data that the file records, under the key that everybody has. It is not looked at whether
-    /// the data have it: [`verify_recorded`](crate::verify_recorded) does.
+    /// Returns the fingerprint of the data that the file records, computed with the key that everyone has. It is not compared
+    /// with the data; [`verify_recorded`](crate::verify_recorded) does that.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};

@@ -1,6 +1,6 @@
-//! An array cut into boxes of coordinates, so that the bytes of a box lie in long stretches on both sides.
+//! Cuts an array into boxes of coordinates, so that the bytes of a box are long contiguous ranges on both sides.
 //!
-//! Law: the boxes hold every coordinate once. Their shape is a matter of speed alone.
+//! Law: the boxes contain every coordinate once. Their shape only affects speed.
 
 use std::ops::Range;
 
@@ -12,19 +12,19 @@ use crate::verify::digits::{Digit, digits};
 /// The coordinates of a box: a range for each dim.
 pub(crate) type Area = Vec<Range<u64>>;
 
-/// The boxes of an array, one after the other.
+/// Iterates over the boxes of an array.
 pub(crate) struct Boxes {
     extents: Vec<u64>,
     /// The extents of a box.
     sides: Vec<u64>,
-    /// The dims, those that change first in front.
+    /// The dims in the order in which they change, fastest first.
     order: Vec<usize>,
     next: Option<Vec<u64>>,
 }
 
 impl Boxes {
-    /// Boxes of at most `most` elements for two layouts over the same, non-empty extents, in the order of
-    /// the second.
+    /// Returns boxes of at most `most` elements for two layouts with the same, non-empty extents, in the storage order of the
+    /// second.
     pub(crate) fn new(layouts: [&TensorLayout; 2], most: u64) -> Result<Boxes, Error> {
         let extents = layouts[0].extents().to_vec();
         let stored = [&stored(layouts[0])?[..], &stored(layouts[1])?];
@@ -54,7 +54,7 @@ impl Iterator for Boxes {
     }
 }
 
-/// The two halves of a box; `None` for a single coordinate.
+/// Splits a box into two halves; `None` for a single coordinate.
 pub(crate) fn halves(area: &Area) -> Option<[Area; 2]> {
     let len = |dim: &usize| area[*dim].end - area[*dim].start;
     let longest = (0..area.len()).max_by_key(len).filter(|dim| len(dim) > 1)?;
@@ -65,12 +65,12 @@ pub(crate) fn halves(area: &Area) -> Option<[Area; 2]> {
     Some([low, high])
 }
 
-/// The number of coordinates of a box.
+/// Returns the number of coordinates of a box.
 pub(crate) fn size(area: &Area) -> u64 {
     area.iter().map(|range| range.end - range.start).product()
 }
 
-/// The dims of a layout, those whose neighbours lie closest first; dims of one coordinate last.
+/// Returns the dims of a layout, ordered by the distance of neighbours, closest first; dims of one coordinate are last.
 pub(crate) fn by_stride(layout: &TensorLayout) -> Result<Vec<usize>, Error> {
     let (origin, mut keyed) = (vec![0; layout.rank()], Vec::new());
     for dim in (0..layout.rank()).rev() {
@@ -82,11 +82,12 @@ pub(crate) fn by_stride(layout: &TensorLayout) -> Result<Vec<usize>, Error> {
     Ok(keyed.into_iter().map(|(_, dim)| dim).collect())
 }
 
-/// The digits of a layout's dims in the order of memory, the neighbours first: what makes stretches longer.
+/// Returns the digits of a layout's dims in the order of memory, smallest strides first: extending a box along them makes its
+/// ranges longer.
 fn stored(layout: &TensorLayout) -> Result<Vec<DimDigit>, Error> {
     let mut all: Vec<Digit> = match layout.is_strided() {
         true => digits(layout.layout()),
-        // Without strides of its own a dim begins as its first run does.
+        // A layout without strides gets, for each dim, the stride of its first run.
         false => (by_stride(layout)?.into_iter())
             .map(|axis| {
                 let stride = layout.run(&vec![0; layout.rank()], axis)?.stride;
@@ -133,7 +134,7 @@ mod tests {
         let columns = TensorLayout::col_major(&[3001, 7007]).unwrap();
         assert_eq!(sides(&rows, &columns, 4096), [64, 64]);
         let zn = Fractal::ZN.pattern(16, 8).layout(&[3001, 7007]).unwrap();
-        // Two blocks of 16 × 8 below each other are a stretch of 256 elements, and so is a row.
+        // Two blocks of 16 × 8 on top of each other are a range of 256 elements, and so is a row.
         assert_eq!(sides(&zn, &rows, 8192), [32, 256]);
         assert_eq!(sides(&rows, &rows, 8192), [1, 7007]);
     }

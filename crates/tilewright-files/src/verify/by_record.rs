@@ -1,7 +1,7 @@
-//! A file compared with what it records of its own data.
+//! Compares a file with the fingerprints that it records of its own data.
 //!
-//! Law: what is recorded is compared, or it is said by name why it is not. A record of a tensor that is not there, or
-//! without the layout that it was made with, is one that the file does not have.
+//! Law: every record is compared, or the tensor is named with the reason why it is not. A record of a missing tensor, or one
+//! without the layout that it was computed with, counts as a difference.
 
 use std::{collections::HashMap, path::Path};
 
@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// How many tensors a sentence names.
+/// The number of tensors that a sentence names.
 const NAMED: usize = 8;
 
-/// What [`verify_recorded`] found.
+/// The result of [`verify_recorded`].
 ///
 /// ```
 /// use tilewright_files::{Checked, Verdict};
@@ -37,19 +37,19 @@ const NAMED: usize = 8;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// How many tensors have a record.
+    /// The number of tensors that have a record.
     pub recorded: usize,
-    /// How many tensors were meant.
+    /// The number of tensors that were selected.
     pub tensors: usize,
-    /// The tensors of which a layout is noted, and no fingerprint: results of older versions, and of sources whose
-    /// layout is a swizzle. Nothing is known of their data.
+    /// The tensors with a noted layout, but without a fingerprint: results of older versions, and of sources whose layout has a
+    /// swizzle. Their data are not checked.
     pub unrecorded: Vec<String>,
-    /// Whether the data of those that have one fit it.
+    /// The result of the comparison of recorded fingerprints.
     pub verdict: Verdict,
 }
 
 impl Checked {
-    /// Which tensors were not compared, where one would expect it, as a sentence without an end.
+    /// Returns a message on tensors that were not compared although they have a note, as a sentence without a full stop.
     ///
     /// ```
     /// use tilewright_files::{Checked, Verdict};
@@ -62,7 +62,7 @@ impl Checked {
     }
 }
 
-/// Names of tensors without a record, as a part of a sentence.
+/// Lists the names of tensors without a record, as a part of a sentence.
 fn unrecorded(names: &[String]) -> Option<String> {
     let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
     let more = match names.len().saturating_sub(NAMED) {
@@ -73,17 +73,17 @@ fn unrecorded(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| format!("a layout is noted of {shown}{more}, and no fingerprint"))
 }
 
-/// Compares the data of a file with the fingerprints that a conversion recorded of them. Of a tensor without a record
-/// nothing is compared; where a layout is noted of it, it is [named](Checked::unrecorded). Padding is not looked at.
+/// Compares the data of a file with the fingerprints that a conversion recorded. A tensor without a record is not compared; if
+/// its layout is noted, it is [named](Checked::unrecorded). Padding is not checked.
 ///
-/// A file of one array that a note beside it is of, with another length or checksum, was changed behind its conversion:
-/// that is a difference, as is a record of a tensor that the file does not have.
+/// If a file of one array has a note with another length or checksum, the file was changed after its conversion: that is a
+/// difference, and so is a record of a tensor that the file does not have.
 ///
-/// Of the request counts [`Request::only`], which says which tensors, [`Request::memory`], and [`Request::threads`].
+/// The request's [`Request::only`] selects tensors; [`Request::memory`] and [`Request::threads`] are used as well.
 ///
 /// # Errors
-/// [usage](Error::is_usage) where nothing is recorded; [i/o](Error::is_io) if the file cannot be read or is corrupt;
-/// [cancelled](Error::is_cancelled) if `watch` says so.
+/// [usage](Error::is_usage) if nothing is recorded; [i/o](Error::is_io) if the file cannot be read or is corrupt;
+/// [cancelled](Error::is_cancelled) if `watch` cancels.
 ///
 /// ```
 /// use tilewright_files::{Conversion, Reading, Request, Verdict, open, verify_recorded};
@@ -148,12 +148,12 @@ pub fn verify_recorded(
     Ok(Checked { recorded, tensors, unrecorded: meant.unrecorded, verdict })
 }
 
-/// What a file says of the data of the tensors that are meant.
+/// The records of the selected tensors of a file.
 struct Meant<'a> {
     tensors: usize,
     recorded: Vec<(&'a Tensor, Fingerprint)>,
     unrecorded: Vec<String>,
-    /// A record of what is not there.
+    /// A record of a missing tensor.
     lost: Option<Difference>,
 }
 
@@ -186,7 +186,7 @@ impl<'a> Meant<'a> {
         meant
     }
 
-    /// A record without a layout fits the data as they lie, or the layout was lost.
+    /// A record without a layout must fit the data in their present order; otherwise the layout was lost.
     fn without_layout(&mut self, tensor: &'a Tensor, key: &str, text: &str) {
         match record::parse(text) {
             Ok(data) => self.recorded.push((tensor, data)),
@@ -200,7 +200,7 @@ impl<'a> Meant<'a> {
     }
 }
 
-/// Whether the data of tensors are what is recorded of them.
+/// Compares the data of tensors with their records.
 fn compared(
     input: &Input,
     recorded: &[(&Tensor, Fingerprint)],
@@ -217,8 +217,8 @@ fn compared(
     Ok(Verdict::Same { bytes })
 }
 
-/// What a tensor's data are compared with, if anything is recorded of them: after all its elements were compared,
-/// which the watcher was told of.
+/// Compares a tensor's data with its records, if there are any. All its elements were compared before, so the watcher gets no
+/// further progress.
 pub(crate) fn of_result(
     out: &Input,
     tensor: &Tensor,
@@ -228,7 +228,7 @@ pub(crate) fn of_result(
     difference(out, tensor, recorded, &Quiet(crew.watch()), crew)
 }
 
-/// Which of these fingerprints the data of a tensor do not have.
+/// Returns a difference if the data of a tensor do not have one of these fingerprints.
 fn difference(
     input: &Input,
     tensor: &Tensor,

@@ -1,7 +1,7 @@
-//! One tensor of two files: every element, box by box, then every padding element.
+//! Compares one tensor of two files: every element, box by box, then every padding element.
 //!
-//! Nothing here asks a relayout plan. A box of coordinates is read on both sides, in stretches as long as
-//! memory permits, and walked by the digits of both layouts. Boxes are compared by several threads.
+//! This file does not use relayout plans. A box of coordinates is read on both sides, in ranges as long as memory permits, and
+//! traversed by the digits of both layouts. Several threads compare boxes.
 
 use std::ops::Range;
 
@@ -23,10 +23,10 @@ use crate::{
     },
 };
 
-/// The most bytes of a box on one side, which then stays in the processor's cache.
+/// The largest number of bytes of a box on one side, which then stays in the CPU's cache.
 const MOST: u64 = 256 << 10;
 
-/// The first difference between a result and its original, if there is any.
+/// Returns the first difference between a result and its original, if there is any.
 pub(crate) fn tensors(
     to: &Side<'_>,
     from: &Side<'_>,
@@ -36,7 +36,7 @@ pub(crate) fn tensors(
     check(from)?;
     let alike = to.held.layout() == from.held.layout()
         && (to.held.bits, to.held.order) == (from.held.bits, from.held.order);
-    // Where another fill is expected, the padding of the original is none.
+    // If another fill is expected, the padding of the original is irrelevant.
     let filled = to.promised && !(from.promised && from.fill == to.fill);
     if alike && (!filled || to.held.layout().padding() == 0) && same_bytes(to, from, crew)? {
         crew.watch().advance(to.len);
@@ -56,7 +56,8 @@ pub(crate) fn tensors(
     Ok(found)
 }
 
-/// Elements are compared as numbers of 128 bits, the widest of them word by word, and lie at offsets from 0 on.
+/// Checks that a side can be compared: elements are compared as numbers of 128 bits, wider ones word by word, and their offsets
+/// start at 0.
 fn check(side: &Side<'_>) -> Result<(), Error> {
     let bits = side.held.bits;
     if !(matches!(bits, 1 | 2 | 4) || bits > 0 && bits.is_multiple_of(8)) {
@@ -77,7 +78,7 @@ fn same_bytes(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<bool, Er
         return Ok(false);
     }
     let (budget, members) = (crew.budget(), crew.members(to.len));
-    // Rows are made in whole elements.
+    // The pieces are whole elements.
     let unit = u64::from(to.held.bits / 8).max(1);
     let step = to.len.min(budget.limit() / 2 / members as u64).clamp(1, MOST);
     let step = (step / unit * unit).max(unit);
@@ -96,10 +97,10 @@ fn same_bytes(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<bool, Er
     Ok(crew.first(members, pieces, (|_: &_| 1, 1, 0), join)?.is_none())
 }
 
-/// The first element that differs, box by box.
+/// Returns the first element that differs, box by box.
 fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Difference>, Error> {
-    // Of what each thread has, three eighths for the bytes of either side, a sixteenth for the list of either, and
-    // what is left for the stretches of a row.
+    // Of the memory of each thread, the bytes of either side get three eighths, the list of either side one sixteenth, and the
+    // ranges of a row the rest.
     let (budget, members) = (crew.budget(), crew.members(to.len));
     let limit = budget.limit() / members as u64;
     let room = (limit / 8 * 3).min(MOST);
@@ -125,10 +126,10 @@ fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Dif
     crew.first(members, pieces, (boxes::size, a.size(), to.len), join)
 }
 
-/// Both sides of a box, while elements are compared.
+/// Both sides of a box during the comparison of elements.
 struct Pair<'s> {
     _kept: Memory,
-    /// Where elements of whole bytes stay as they are.
+    /// The loops of the boxes, if the elements have whole bytes that do not change.
     loops: Option<Loops<'s>>,
     rows: Rows<'s>,
     a: Patch<'s>,
@@ -137,7 +138,7 @@ struct Pair<'s> {
     from: &'s Side<'s>,
 }
 
-/// A stretch with an element that differs: which, what it is, what it should be.
+/// A range with an element that differs: the element's index, its value, and the expected value.
 struct Found {
     stretch: Stretch,
     coord: Vec<u64>,
@@ -147,8 +148,8 @@ struct Found {
 }
 
 impl Pair<'_> {
-    /// The first element of a box that differs; a box that does not fit is halved. A difference that is seen in one
-    /// pass over the files and not in the next is an error.
+    /// Returns the first element of a box that differs; a box that does not fit in memory is halved. A difference that is found
+    /// in one pass over the files and not in the next is an error.
     fn differing(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
         let (mut pending, mut differs) = (vec![area.clone()], false);
         while let Some(area) = pending.pop() {
@@ -160,7 +161,7 @@ impl Pair<'_> {
                 Some(true) => continue,
                 same => differs |= same.is_some(),
             }
-            // Here is a difference, or what loops cannot reach.
+            // The box has a difference, or loops cannot traverse it.
             if self.a.read(&area)? && self.b.read(&area)? {
                 match self.compare(&area)? {
                     None => continue,
@@ -176,7 +177,7 @@ impl Pair<'_> {
         if differs { self.changed() } else { Ok(None) }
     }
 
-    /// The error of files that were not the same in two passes.
+    /// Returns the error for files that were not equal in two passes.
     fn changed(&self) -> Result<Option<Difference>, Error> {
         self.to.source.check_unchanged()?;
         self.from.source.check_unchanged()?;
@@ -187,8 +188,7 @@ impl Pair<'_> {
         Err(Error::changed(self.to.source.path(), said))
     }
 
-    /// Whether the elements of a box are equal; `None` where they have no loops in both files, or there is no room
-    /// for them.
+    /// Returns whether the elements of a box are equal; `None` if they do not have loops in both files, or do not fit in memory.
     fn is_same(&mut self, area: &Area) -> Result<Option<bool>, Error> {
         let Some(loops) = &self.loops else { return Ok(None) };
         let found = loops.of(area).map_err(comparing)?;
@@ -200,7 +200,7 @@ impl Pair<'_> {
         Ok(Some(loops::same(self.from.held.bits, bytes, first.into(), turns)))
     }
 
-    /// The first element of a box that differs in the buffers.
+    /// Returns the first element of a box that differs in the buffers.
     fn compare(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
         let Pair { rows, a, b, to, from, .. } = self;
         let mut both = Both { a, b, to: to.held, from: from.held };
@@ -223,7 +223,7 @@ impl Pair<'_> {
 
     fn told(&self, found: Found) -> Difference {
         let Found { stretch, mut coord, i, is, was } = found;
-        // A block is named by its first element.
+        // A block is identified by its first element.
         if let Some(last) = coord.last_mut() {
             *last *= self.to.held.together();
         }
@@ -232,7 +232,7 @@ impl Pair<'_> {
     }
 }
 
-/// The bytes of a box on both sides, and what they are.
+/// The bytes of a box on both sides, with their layouts.
 struct Both<'x, 's> {
     a: &'x mut Patch<'s>,
     b: &'x mut Patch<'s>,
@@ -240,10 +240,10 @@ struct Both<'x, 's> {
     from: &'x Held,
 }
 
-/// Elements at a distance, in bytes, that is no less than their width.
+/// Elements at a constant distance in bytes, which is at least their width.
 type Spread<'x> = (&'x [u8], usize);
 
-/// The bytes of `count` elements of `width` bytes at these places, from the first to behind the last.
+/// Returns the bytes of `count` elements of `width` bytes at these places, from the first to the end of the last.
 fn spread(bytes: &[u8], places: Places, count: u64, width: usize) -> Option<Spread<'_>> {
     let step = usize::try_from(places.step).ok()?.checked_mul(width)?;
     let first = usize::try_from(places.at).ok()?.checked_mul(width)?;
@@ -251,7 +251,7 @@ fn spread(bytes: &[u8], places: Places, count: u64, width: usize) -> Option<Spre
     Some((bytes.get(first..)?.get(..len)?, step))
 }
 
-/// How many elements are in front of the first that differs, if one does; `differs` looks at their first bytes.
+/// Returns the number of elements before the first that differs, if one does; `differs` compares their first bytes.
 #[inline(always)]
 fn position(
     (a, x): Spread<'_>,
@@ -262,7 +262,7 @@ fn position(
     if (x, y) == (width, width) && a.len() > width && a == b {
         return None;
     }
-    // The last is shorter than a step where steps are longer than elements.
+    // If steps are longer than elements, the last element is shorter than a step.
     let whole = a.len().div_ceil(x) - usize::from(x > width || y > width);
     let mut pairs = a.chunks_exact(x).zip(b.chunks_exact(y)).take(whole);
     pairs.position(|(a, b)| differs(a, b)).or_else(|| {
@@ -271,24 +271,24 @@ fn position(
     })
 }
 
-/// [`position`] for elements of any width.
+/// Calls [`position`] for elements of any width.
 fn wide(a: Spread<'_>, b: Spread<'_>, width: usize) -> Option<usize> {
     position(a, b, width, |a, b| a.get(..width) != b.get(..width))
 }
 
-/// [`position`] for elements of `W` bytes.
+/// Calls [`position`] for elements of `W` bytes.
 fn narrow<const W: usize>(a: Spread<'_>, b: Spread<'_>, _: usize) -> Option<usize> {
     position(a, b, W, |a, b| a.first_chunk::<W>() != b.first_chunk::<W>())
 }
 
-/// The error of an element that was not read.
+/// Returns the error for an element that was not read.
 fn missing(held: &Held) -> Error {
     let said = format!("{} reaches an offset that its box does not", held.named.name());
     Error::usage(format!("comparing: {said}"))
 }
 
 impl Both<'_, '_> {
-    /// The first element of a stretch that differs: which, what it is, what it should be.
+    /// Returns the first element of a range that differs: its index, its value, and the expected value.
     fn difference(&mut self, stretch: &Stretch) -> Result<Option<(u64, u128, u128)>, Error> {
         let whole_bytes =
             (self.to.bits, self.to.order) == (self.from.bits, self.from.order) && self.to.bits >= 8;
@@ -320,7 +320,7 @@ impl Both<'_, '_> {
         Ok(None)
     }
 
-    /// How many elements of whole bytes are in front of the first that differs, or of one that was not read.
+    /// Returns the number of elements of whole bytes before the first that differs, or that was not read.
     fn unequal(
         &mut self,
         stretch: &Stretch,
@@ -343,7 +343,7 @@ impl Both<'_, '_> {
         stretch.len
     }
 
-    /// A word of the original's element, in the width of the result; `None` if it was not read.
+    /// Returns a word of the original's element, in the width of the result; `None` if it was not read.
     fn expected(&self, index: u64, word: u32) -> Option<u128> {
         let (from, to) = (self.from.bits, self.to.bits);
         let value = element(self.b.bytes(), index, from, word)?;
@@ -360,7 +360,7 @@ impl Both<'_, '_> {
     }
 }
 
-/// One side of a comparison: a tensor of a file, or one whose bytes are in memory.
+/// Returns one side of a comparison: a tensor of a file, or one whose bytes are in memory.
 pub(crate) fn side<'a>(
     (input, bytes): (&'a Input, Option<&'a [u8]>),
     tensor: &'a Tensor,
@@ -368,7 +368,7 @@ pub(crate) fn side<'a>(
     fill: Fill,
 ) -> Result<Side<'a>, Error> {
     let promised = fill.is_promised();
-    // Without padding, a fill that the type lacks is not an error.
+    // Without padding, a fill that the type does not have is not an error.
     let fill = match held.layout().padding() {
         0 => 0,
         _ => held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
@@ -382,7 +382,7 @@ pub(crate) fn side<'a>(
     side_at((source, at, tensor.len), &tensor.name, held, (fill, promised))
 }
 
-/// One side of a comparison: a tensor of `len` bytes at a place, with the bits that its padding holds.
+/// Returns one side of a comparison: a tensor of `len` bytes at a position, with the bits of its padding.
 pub(crate) fn side_at<'a>(
     (source, at, len): (Origin<'a>, u64, u64),
     name: &'a str,
@@ -390,12 +390,12 @@ pub(crate) fn side_at<'a>(
     (fill, promised): (u128, bool),
 ) -> Result<Side<'a>, Error> {
     let (source, rows, (at, len)) = source.in_rows(held, (at, len))?;
-    // Holes and padding are compared with what a conversion writes.
+    // Holes and padding are compared with the values that a conversion writes.
     let (fill, promised) = if held.tables().is_some() { (0, false) } else { (fill, promised) };
     Ok(Side { name, source, at, len, held: rows, fill, promised })
 }
 
-/// The first padding of a tensor that does not hold the fill of its layout.
+/// Returns the first padding of a tensor that differs from the fill of its layout.
 pub(crate) fn padding(
     out: &Input,
     tensor: &Tensor,
@@ -409,7 +409,7 @@ pub(crate) fn padding(
     }
 }
 
-/// The first hole or padding of a tensor with index tables that does not hold what it must.
+/// Returns the first hole or padding of a tensor with index tables that has a wrong value.
 pub(crate) fn unfilled(
     out: &Input,
     tensor: &Tensor,
@@ -424,7 +424,7 @@ pub(crate) fn unfilled(
     unfilled_at(out.place(tensor)?, (&tensor.name, tables), expected)
 }
 
-/// The first hole or padding of index tables whose storage begins at a place that does not hold these bits.
+/// Returns the first hole or padding that differs from these bits, of index tables whose storage begins at a position.
 pub(crate) fn unfilled_at(
     place: (&Source, u64),
     (name, tables): (&str, &Gathered),
@@ -444,8 +444,8 @@ mod tests {
     use super::*;
     use crate::{open::source::Source, transfer::budget::Budget};
 
-    /// The verdict on a file of the bytes 0 to 5 in rows beside the same array in columns, where the first pass
-    /// compares it as if it lay as `swept`.
+    /// Returns the verdict on a file of the bytes 0 to 5 in rows beside the same array in columns. The first pass compares it as
+    /// if its layout were `swept`.
     fn verdict(swept: &TensorLayout, columns: [u8; 6]) -> Result<Option<Difference>, Error> {
         let folder = tempfile::tempdir().unwrap();
         let [rows, turned] = ["rows", "columns"].map(|name| folder.path().join(name));

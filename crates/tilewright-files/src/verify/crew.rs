@@ -1,7 +1,7 @@
-//! Threads that look through the pieces of one tensor for the first in which something is wrong. The thread that
-//! called is one of them: it asks the watcher, and tells it.
+//! Threads that search the pieces of one tensor for the first one with a fault. The calling thread is one of them: it polls the
+//! watcher and reports progress.
 //!
-//! Law: what is found is of the first piece that has anything, whatever the number of threads.
+//! Law: the fault that is returned is that of the first piece with any, whatever the number of threads.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -9,13 +9,13 @@ use tilewright_transfer::{cores, first};
 
 use crate::{Error, Watch, transfer::budget::Budget};
 
-/// With less memory than this for each, fewer threads work: longer reads are worth more.
+/// The least memory of each thread. With less in total, fewer threads run, because long reads are more important.
 const LEAST: u64 = 256 << 10;
 
-/// A thread is started for no fewer bytes of a tensor.
+/// The least number of bytes of a tensor for each thread.
 const SHARE: u64 = 1 << 20;
 
-/// Who looks, and with what.
+/// The workers of a search: watcher, memory and number of threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Crew<'a> {
     watch: &'a dyn Watch,
@@ -24,7 +24,7 @@ pub(crate) struct Crew<'a> {
 }
 
 impl<'a> Crew<'a> {
-    /// 0 threads stand for one per core.
+    /// Returns workers; `threads` 0 means one per core.
     pub(crate) fn new(watch: &'a dyn Watch, budget: &'a Budget, threads: usize) -> Crew<'a> {
         let threads = if threads == 0 { cores() } else { threads };
         Crew { watch, budget, threads }
@@ -38,14 +38,14 @@ impl<'a> Crew<'a> {
         self.budget
     }
 
-    /// How many look through a tensor of `bytes` bytes.
+    /// Returns the number of threads for a tensor of `bytes` bytes.
     pub(crate) fn members(&self, bytes: u64) -> usize {
         let most = (bytes / SHARE).min(self.budget.limit() / LEAST);
         self.threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
     }
 
-    /// What is found first in the pieces. Each of `members` threads begins with `join`, and calls what that gives
-    /// with a piece; the watcher is told of the share of `tells` bytes that `size` says of a piece.
+    /// Returns the first fault in the pieces. Each of `members` threads calls `join` once, and calls its result with each piece.
+    /// Progress of `tells` bytes in total is reported, in proportion to the `size` of the finished pieces in `all`.
     pub(crate) fn first<P: Send, T: Send, M>(
         &self,
         members: usize,
@@ -78,7 +78,7 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// A watcher that can stop a run, and gets no progress: bytes that are read again were counted before.
+/// A watcher that can cancel a run, and ignores progress: bytes that are read again were counted before.
 pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
 
 impl Watch for Quiet<'_> {
@@ -87,7 +87,7 @@ impl Watch for Quiet<'_> {
     }
 }
 
-/// An error if the watcher asked to stop.
+/// Returns an error if the watcher has cancelled.
 pub(crate) fn go_on(watch: &dyn Watch) -> Result<(), Error> {
     if watch.cancelled() { Err(Error::cancelled()) } else { Ok(()) }
 }

@@ -1,11 +1,11 @@
-//! The answer of a verification, and differences as values and in words: the first of a result from what it was made from, and those of a tensor between two
-//! files or folders.
+//! The results of verifications, and differences as values and texts: the first between a result and its original, and those of a
+//! tensor between two files or folders.
 
 use std::fmt;
 
 use tilewright_fingerprint::Fingerprint;
 
-/// The answer of a verification.
+/// The result of a verification.
 ///
 /// ```
 /// use tilewright_files::{Request, Verdict, verify};
@@ -15,7 +15,7 @@ use tilewright_fingerprint::Fingerprint;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Everything agrees, in this many bytes of the result.
+    /// Everything agrees, in this number of bytes of the result.
     Same {
         /// The bytes of tensors compared, padding included.
         bytes: u64,
@@ -41,7 +41,7 @@ pub enum Difference {
     Element {
         /// The tensor.
         tensor: String,
-        /// The coordinate of the element; of a block of elements that of its first.
+        /// The coordinate of the element; of a block the coordinate of its first element.
         coord: Vec<u64>,
         /// Its offset in the result, in elements or blocks.
         offset: i64,
@@ -72,9 +72,9 @@ pub enum Difference {
         /// The recorded fingerprint.
         recorded: Fingerprint,
     },
-    /// The files say different things of a tensor, or of all of them.
+    /// The files state different facts about a tensor, or about all of them.
     Said {
-        /// The tensor, where it is about one.
+        /// The tensor, if the fact is about one.
         tensor: Option<String>,
         /// A fact that only one of the two states.
         text: String,
@@ -82,7 +82,7 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// A difference that is not about one tensor.
+    /// Returns a difference that does not concern a single tensor.
     pub(crate) fn said(text: impl Into<String>) -> Difference {
         Difference::Said { tensor: None, text: text.into() }
     }
@@ -97,7 +97,7 @@ impl Difference {
         }
     }
 
-    /// The tensor it is about, where it is about one.
+    /// Returns the tensor of the difference, if it concerns one.
     ///
     /// ```
     /// use tilewright_files::Difference;
@@ -149,13 +149,13 @@ impl fmt::Display for Difference {
 pub struct Divergence {
     /// The tensor.
     pub name: String,
-    /// In what it differs.
+    /// The kind of difference.
     pub apart: Apart,
-    /// With what done it would be the same.
+    /// Changes of the second side's tensor that would make it equal.
     pub alike: Vec<Alike>,
 }
 
-/// In what two tensors of one name differ.
+/// The difference between two tensors of the same name.
 ///
 /// ```
 /// use tilewright_files::Apart;
@@ -185,7 +185,7 @@ pub enum Apart {
     },
     /// The first element that differs, in the order of coordinates, the last dim the fastest.
     Element {
-        /// Its coordinate; of a block of elements that of its first.
+        /// Its coordinate; of a block the coordinate of its first element.
         coord: Vec<u64>,
         /// The bits of the element in the first.
         a: u128,
@@ -194,7 +194,7 @@ pub enum Apart {
     },
 }
 
-/// With what done to it the second side's tensor would be that of the first.
+/// A change that would make the second side's tensor equal to that of the first.
 ///
 /// ```
 /// use tilewright_files::Alike;
@@ -208,9 +208,9 @@ pub enum Alike {
     Transposed(Vec<usize>),
     /// The bytes of every number are reversed.
     Swapped,
-    /// It is what the second side calls so.
+    /// The second side has the tensor under this name.
     Named(String),
-    /// Of a tensor that the second side alone has: it is what the first side calls so.
+    /// The first side has a tensor under this name that is equal to one that only the second side has.
     NamedFirst(String),
 }
 
@@ -221,7 +221,7 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// Numbers with commas, in brackets.
+/// Returns numbers separated by commas.
 fn listed<T: fmt::Display>(all: &[T]) -> String {
     let all: Vec<String> = all.iter().map(T::to_string).collect();
     all.join(",")
@@ -255,12 +255,12 @@ impl fmt::Display for Alike {
 }
 
 impl Divergence {
-    /// A tensor that the second side alone has, or the first.
+    /// Returns a tensor that only the second side has, or only the first.
     pub(crate) fn missing(name: &str, first: bool) -> Divergence {
         Divergence { name: name.into(), apart: Apart::Missing { first }, alike: vec![] }
     }
 
-    /// Returns whether its tensor is one of the second side, and whether only one side has it.
+    /// Returns whether the tensor is one of the second side, and whether only one side has it.
     pub(crate) fn side(&self) -> (bool, bool) {
         match self.apart {
             Apart::Missing { first } => (first, true),

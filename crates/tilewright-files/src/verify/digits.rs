@@ -1,15 +1,15 @@
-//! A layout in the order of memory: its digits, those with the largest strides first, and the offsets of the
-//! coordinates in a box or of a window of storage.
+//! A layout in the order of memory: its digits, largest strides first, and the offsets of the coordinates in a box or a window of
+//! storage.
 //!
-//! Law: every coordinate of the layout's axes that lies in the box and whose affine offset lies in the window
-//! is part of a run, once; and every element of a run is such a coordinate. A digit of stride 0 takes its least
-//! value in the box alone, or, where [`Digits::every_value`] asks for it, every one.
+//! Law: every coordinate of the layout's axes that is in the box and whose affine offset is in the window is part of exactly one
+//! run, and every element of a run is such a coordinate. A digit of stride 0 takes only its least value in the box, or, with
+//! [`Digits::every_value`], every value.
 
 use std::ops::Range;
 
 use tilewright_core::Layout;
 
-/// One mode of a layout: what a step along it adds to a coordinate and to the offset.
+/// One mode of a layout: a step along it adds `place` to a coordinate and `stride` to the offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digit {
     pub(crate) axis: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Digit {
     pub(crate) stride: i64,
 }
 
-/// The digits of a layout of more than one value, in the order of its axes, the least significant first.
+/// Returns the digits of a layout that have more than one value, in the order of its axes, least significant first.
 pub(crate) fn digits(layout: &Layout) -> Vec<Digit> {
     let mut all = Vec::new();
     for axis in 0..layout.rank() {
@@ -39,29 +39,29 @@ pub(crate) struct Run<'c> {
     pub(crate) offset: i64,
     pub(crate) stride: i64,
     pub(crate) count: u64,
-    /// The coordinate of the first on the layout's axes; of a run of several digits that of its first alone.
+    /// The coordinate of the first on the layout's axes; a run of several digits gives only that of its first.
     pub(crate) coord: &'c [u64],
-    /// What the next has more: on which axis, and how much.
+    /// The axis along which the coordinate of the next element grows, and the amount.
     pub(crate) step: (usize, u64),
 }
 
-/// A layout as its digits, the largest strides first.
+/// A layout as its digits, largest strides first.
 pub(crate) struct Digits {
     all: Vec<Digit>,
     offset: i64,
     axes: usize,
     levels: Vec<Level>,
-    /// Whether digits of stride 0 take every value.
+    /// True if digits of stride 0 take every value.
     every: bool,
 }
 
-/// What the digits from one on add.
+/// The contributions of the digits from one on.
 struct Level {
-    /// The most they add to each axis.
+    /// The largest contribution to each axis.
     rest: Vec<u64>,
-    /// The least and the most they add to the offset.
+    /// The least and the largest contribution to the offset.
     reach: (i64, i64),
-    /// The number of their values, where these are all offsets from 0 to one less.
+    /// The number of their values, if the contributions to the offset are exactly the numbers from 0 to one less.
     dense: Option<u64>,
 }
 
@@ -80,25 +80,24 @@ impl Digits {
         Digits { all, offset: layout.offset(), axes, levels, every: false }
     }
 
-    /// Without runs of several digits: every run has its coordinates.
+    /// Returns the digits without runs of several digits, so that every run has its coordinates.
     pub(crate) fn one_by_one(mut self) -> Digits {
         self.levels.iter_mut().for_each(|level| level.dense = None);
         self
     }
 
-    /// With every value of the digits of stride 0.
+    /// Returns the digits with every value of those of stride 0.
     pub(crate) fn every_value(self) -> Digits {
         Digits { every: true, ..self }
     }
 
-    /// The offsets that digits of stride 0 repeat are found once for each of this number of values.
+    /// Returns the number of times that an offset is found because digits of stride 0 take all of their values.
     pub(crate) fn repeats(&self) -> u64 {
         let repeated = self.all.iter().filter(|digit| digit.stride == 0);
         repeated.fold(1, |all, digit| all.saturating_mul(digit.extent))
     }
 
-    /// Finds the runs of a box of coordinates, whose offsets lie within the window if there is one, until
-    /// `see` answers false.
+    /// Finds the runs of a box of coordinates, with offsets in the window if there is one, until `see` returns false.
     pub(crate) fn walk(
         &self,
         area: &[Range<u64>],
@@ -113,7 +112,7 @@ impl Digits {
 }
 
 impl Level {
-    /// This level with one digit more.
+    /// Returns this level with one more digit.
     fn below(&self, digit: &Digit) -> Level {
         let mut rest = self.rest.clone();
         let steps = digit.extent - 1;
@@ -136,7 +135,7 @@ struct Walk<'w, 's> {
 }
 
 impl Walk<'_, '_> {
-    /// The runs of the digits from `level` on, which begin at an offset; false when nobody wants more.
+    /// Finds the runs of the digits from `level` on that begin at an offset; returns false when `see` does.
     fn level(&mut self, level: usize, offset: i64) -> bool {
         let digits = self.digits;
         let Some(here) = digits.levels.get(level) else { return true };
@@ -148,7 +147,7 @@ impl Walk<'_, '_> {
         }
         let (Some(digit), Some(below)) = (digits.all.get(level), digits.levels.get(level + 1))
         else {
-            // No digits are left, and not whole: outside.
+            // No digits are left and the element is not whole, so it is outside.
             return !self.holds(offset) || {
                 let (coord, step) = (self.coord.as_slice(), (0, 0));
                 (self.see)(&Run { offset, stride: 0, count: 1, coord, step })
@@ -182,7 +181,7 @@ impl Walk<'_, '_> {
         go
     }
 
-    /// Whether all that the digits of a level reach lies inside.
+    /// Returns whether everything that the digits of a level reach is inside.
     fn is_whole(&self, level: &Level, offset: i64, count: u64) -> bool {
         let inside = |((range, at), rest): ((&Range<u64>, &u64), &u64)| {
             range.start <= *at && at.saturating_add(*rest) < range.end
@@ -201,8 +200,8 @@ impl Walk<'_, '_> {
         self.is_inside() && self.window.is_none_or(|window| window.contains(&offset))
     }
 
-    /// The values of a digit with which the box and the window can be reached; `below` says what the digits
-    /// after it can add.
+    /// Returns the values of a digit with which the box and the window can be reached; `below` has the contributions of the
+    /// digits after it.
     fn values(&self, digit: &Digit, below: &Level, offset: i64) -> Range<u64> {
         let (at, rest) = (self.coord[digit.axis], below.rest[digit.axis]);
         let Some(range) = self.area.get(digit.axis) else { return 0..0 };
@@ -210,7 +209,7 @@ impl Walk<'_, '_> {
         let most = range.end.saturating_sub(at).div_ceil(digit.place).min(digit.extent);
         let Some(window) = self.window.filter(|_| digit.stride != 0) else { return least..most };
         let (low, high) = below.reach;
-        // The steps until the window is reached, and until it is passed, in the direction of the stride.
+        // The numbers of steps until the window is reached, and until it is passed, in the direction of the stride.
         let (enter, leave) = match digit.stride > 0 {
             true => (
                 window.start.saturating_sub(offset.saturating_add(high)),
@@ -230,7 +229,7 @@ impl Walk<'_, '_> {
 mod tests {
     use super::*;
 
-    /// The offsets of all coordinates of the axes that lie in the box and in the window.
+    /// Returns the offsets of all coordinates of the axes that are in the box and in the window.
     fn naive(layout: &Layout, area: &[Range<u64>], window: &Range<i64>) -> Vec<i64> {
         let mut all = vec![];
         let mut coord: Vec<u64> = area.iter().map(|range| range.start).collect();

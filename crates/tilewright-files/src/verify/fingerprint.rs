@@ -22,10 +22,10 @@ use crate::{
     verify::crew::{Crew, go_on},
 };
 
-/// The bytes of a window, which stay in a cache from reading to summing.
+/// The number of bytes of a window, which stay in a cache between reading and summing.
 const WINDOW: u64 = 1 << 20;
 
-/// Tensors of fewer bytes are read by one thread.
+/// The number of bytes of a tensor below which one thread reads it.
 const SHARED: u64 = 16 << 20;
 
 /// A tensor and its fingerprint.
@@ -48,7 +48,7 @@ pub struct Printed {
     pub fingerprint: Fingerprint,
 }
 
-/// The fingerprints of tensors, sorted by name, and one number for them all.
+/// The fingerprints of tensors, sorted by name, and one hash for all of them.
 ///
 /// ```
 /// use tilewright_files::{Collection, Key};
@@ -61,16 +61,16 @@ pub struct Printed {
 pub struct Fingerprints {
     /// The tensors.
     pub tensors: Vec<Printed>,
-    /// Names, element types, dims and fingerprints, hashed.
+    /// The hash of names, element types, dims and fingerprints.
     pub all: u64,
 }
 
 impl Collection {
-    /// The fingerprint of every tensor.
+    /// Returns the fingerprint of every tensor.
     ///
     /// # Errors
-    /// [i/o](Error::is_io) where a file cannot be read, ends early or changes meanwhile;
-    /// [cancelled](Error::is_cancelled) if `watch` says so.
+    /// [i/o](Error::is_io) if a file cannot be read, ends early or changes meanwhile; [cancelled](Error::is_cancelled) if `watch`
+    /// cancels.
     ///
     /// ```
     /// use tilewright_files::{Collection, Conversion, Key, Reading, Request, open};
@@ -108,7 +108,7 @@ impl Printed {
     }
 }
 
-/// The data of a tensor, or a part of it, as it is asked for.
+/// The data of a tensor or of a part of it, with the parameters of its reading.
 #[derive(Clone)]
 pub(crate) struct Data<'a> {
     source: Origin<'a>,
@@ -117,7 +117,7 @@ pub(crate) struct Data<'a> {
     name: &'a str,
     pub(crate) held: &'a Held,
     order: ByteOrder,
-    /// The bytes of a window, and how many threads read.
+    /// The number of bytes of a window, and the number of threads that read.
     window: u64,
     threads: usize,
     part: Option<Vec<Range<u64>>>,
@@ -135,24 +135,24 @@ impl<'a> Data<'a> {
         Ok(Data { source, at, len, name, held, order, window, threads, part, dims })
     }
 
-    /// The same, read by the threads of a crew, within its memory.
+    /// Returns the data, read by these workers within their memory.
     pub(crate) fn by(&self, crew: Crew<'_>) -> Result<Data<'a>, Error> {
         let threads = crew.members(self.len);
         let window = WINDOW.min(crew.budget().limit() / threads as u64);
         Ok(Data { window, threads, ..self.clone() })
     }
 
-    /// A box of coordinates of what is moved as one.
+    /// Returns a part of the data: a box of coordinates of elements, or of blocks.
     pub(crate) fn part(&self, part: &[Range<u64>]) -> Data<'a> {
         Data { part: Some(part.to_vec()), ..self.clone() }
     }
 
-    /// With its dims counted as others.
+    /// Returns the data with permuted dims.
     pub(crate) fn dims_as(&self, dims: &[usize]) -> Data<'a> {
         Data { dims: Some(dims.to_vec()), ..self.clone() }
     }
 
-    /// With its numbers read in the other order of bytes.
+    /// Returns the data with the other byte order of numbers.
     pub(crate) fn swapped(&self) -> Data<'a> {
         let order = if self.order.is_big() { ByteOrder::Little } else { ByteOrder::Big };
         Data { order, ..self.clone() }
@@ -221,7 +221,7 @@ impl<'a> Data<'a> {
 }
 
 impl Data<'_> {
-    /// The pattern of one element, of the widest its first 128 bits.
+    /// Returns the bits of one element, of a wider one the first 128.
     pub(crate) fn element(&self, coord: &[u64]) -> Result<u128, Error> {
         let Held { dtype, bits, .. } = *self.held;
         let offset = self.held.layout().offset(coord).map_err(|error| self.error(error))?;

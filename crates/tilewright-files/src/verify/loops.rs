@@ -1,8 +1,8 @@
-//! A box of coordinates as loops along which the offsets of two layouts grow evenly, and elements of two buffers compared
-//! along them in an order that keeps to the processor's fastest cache.
+//! A box of coordinates as loops along which the offsets of two layouts grow evenly, and the comparison of the elements of two
+//! buffers along them, in an order that stays in the CPU's fastest cache.
 //!
-//! Laws: the loops of a box reach every coordinate of it once, at the offsets of [`TensorLayout::offset`]; a comparison
-//! along loops answers as one of every pair of elements.
+//! Laws: the loops of a box reach every coordinate of it once, at the offsets of [`TensorLayout::offset`]; a comparison along
+//! loops has the same result as one of every pair of elements.
 
 use std::ops::Range;
 
@@ -14,17 +14,17 @@ use crate::verify::{
     rows::is_additive,
 };
 
-/// A loop: how often it turns, and what each turn adds to two places.
+/// A loop: the number of iterations, and the step of each iteration at two places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) count: u64,
     pub(crate) steps: [i64; 2],
 }
 
-/// The two places that loops begin at, and the loops.
+/// The two places at which loops begin, and the loops.
 pub(crate) type Reach = ([i64; 2], Vec<Turn>);
 
-/// Calls `see` with the places that turns reach from `at` on, the last turn first, until it answers false.
+/// Calls `see` with the places that loops reach from `at` on, the last loop innermost, until it returns false.
 pub(crate) fn each(turns: &[Turn], at: [i64; 2], see: &mut impl FnMut([i64; 2]) -> bool) -> bool {
     let Some((turn, rest)) = turns.split_first() else { return see(at) };
     let mut at = at;
@@ -41,12 +41,12 @@ pub(crate) fn each(turns: &[Turn], at: [i64; 2], see: &mut impl FnMut([i64; 2]) 
 pub(crate) struct Loops<'a> {
     layouts: [&'a TensorLayout; 2],
     digits: [Vec<Digit>; 2],
-    /// For each dim, the steps at which digits of either layout begin, without 1.
+    /// For each dim, the places at which digits of either layout begin, except 1.
     borders: Vec<Vec<u64>>,
 }
 
 impl<'a> Loops<'a> {
-    /// `None` where the offsets of a layout are no sums of what the coordinates add.
+    /// Returns the digits; `None` if the offsets of a layout are not sums of contributions of the coordinates.
     pub(crate) fn new(layouts: [&'a TensorLayout; 2]) -> Option<Loops<'a>> {
         if !layouts.iter().all(|layout| is_additive(layout)) {
             return None;
@@ -64,7 +64,7 @@ impl<'a> Loops<'a> {
         Some(Loops { layouts, digits, borders })
     }
 
-    /// The two parts of a box that ends within a turn of a digit; `None` where it has loops as it is.
+    /// Splits a box that begins or ends within a digit; `None` if the box has loops without a split.
     pub(crate) fn cut(&self, area: &Area) -> Option<[Area; 2]> {
         let mut all = area.iter().zip(&self.borders).enumerate();
         let (dim, at) = all.find_map(|(dim, (range, all))| Some((dim, border(range, all)?)))?;
@@ -73,8 +73,8 @@ impl<'a> Loops<'a> {
         Some([low, high])
     }
 
-    /// The offsets of a box's first coordinate, and its loops; `None` where the digits of both layouts have none in
-    /// common.
+    /// Returns the offsets of a box's first coordinate, and its loops; `None` if the digits of both layouts do not have common
+    /// loops.
     pub(crate) fn of(&self, area: &Area) -> Result<Option<Reach>, Error> {
         let mut turns = Vec::new();
         for (dim, (range, borders)) in area.iter().zip(&self.borders).enumerate() {
@@ -98,7 +98,7 @@ impl<'a> Loops<'a> {
     }
 }
 
-/// Where a range is to be cut so that its parts begin and end with turns of digits.
+/// Returns the position at which a range is to be split, so that its parts begin and end at whole digits.
 fn border(range: &Range<u64>, borders: &[u64]) -> Option<u64> {
     let crossed = |at: &&u64| range.start / **at != (range.end - 1) / **at;
     borders.iter().take_while(crossed).find_map(|at| {
@@ -108,7 +108,7 @@ fn border(range: &Range<u64>, borders: &[u64]) -> Option<u64> {
     })
 }
 
-/// A range that is not to be cut, as steps and how many of each there are.
+/// Returns a range that needs no split as pairs of a step and its count.
 fn parts(range: &Range<u64>, borders: &[u64]) -> Option<Vec<(u64, u64)>> {
     let (mut unit, mut all) = (1, Vec::new());
     for at in borders.iter().take_while(|at| range.start / **at != (range.end - 1) / **at) {
@@ -122,22 +122,22 @@ fn parts(range: &Range<u64>, borders: &[u64]) -> Option<Vec<(u64, u64)>> {
     Some(all)
 }
 
-/// What a step of `place` coordinates adds to the offset.
+/// Returns the contribution to the offset of a step of `place` coordinates.
 fn step(digits: &[Digit], dim: usize, place: u64) -> i64 {
     let own = digits.iter().rfind(|digit| digit.axis == dim && digit.place <= place);
     own.map_or(0, |digit| digit.stride.saturating_mul((place / digit.place) as i64))
 }
 
-/// The number of turns of two loops in a block, which touches at most this number of cache lines in each array.
+/// The number of iterations of two loops in a block, which touches at most this number of cache lines in each array.
 const BLOCK: u64 = 16;
 
-/// Returns true if elements of this width can be compared so.
+/// Returns true if elements of this width can be compared along loops.
 pub(crate) fn is_swept(bits: u32) -> bool {
     matches!(bits, 8 | 16 | 32 | 64 | 128)
 }
 
 /// Returns true if the elements of two buffers are equal at all places that loops reach from `first` on; the places count
-/// elements of `bits` bits. Elements outside of the buffers, and of other widths, are equal to none.
+/// elements of `bits` bits. Elements outside of the buffers, and of other widths, are never equal.
 pub(crate) fn same(bits: u32, [a, b]: [&[u8]; 2], first: [i64; 2], turns: Vec<Turn>) -> bool {
     match bits {
         8 => sweep::<1>(a, b, first, turns),
@@ -155,7 +155,7 @@ fn sweep<const W: usize>(a: &[u8], b: &[u8], first: [i64; 2], turns: Vec<Turn>) 
     each(&turns, first, &mut |at| plane(a, b, at, outer, inner))
 }
 
-/// Loops of which one goes on where another ends, as one.
+/// Merges loops if one continues where another ends.
 fn merged(mut turns: Vec<Turn>) -> Vec<Turn> {
     turns.sort_by_key(|turn| turn.steps.map(i64::unsigned_abs));
     turns.dedup_by(|next, last| {
@@ -172,7 +172,8 @@ fn merged(mut turns: Vec<Turn>) -> Vec<Turn> {
     turns
 }
 
-/// The loops apart from two: the one with the shortest steps in the first buffer, and in the second.
+/// Removes two loops from the others: the one with the shortest steps in the first buffer, and the one with the shortest in the
+/// second.
 fn ordered(mut turns: Vec<Turn>) -> (Vec<Turn>, [Turn; 2]) {
     let mut least = |side: usize| {
         let key = |i: &usize| turns[*i].steps[side].unsigned_abs();
@@ -184,12 +185,12 @@ fn ordered(mut turns: Vec<Turn>) -> (Vec<Turn>, [Turn; 2]) {
     (turns, [outer, inner])
 }
 
-/// The places that a number of turns leads to.
+/// Returns the places after a number of iterations.
 fn moved(at: [i64; 2], turn: Turn, turns: u64) -> [i64; 2] {
     [0, 1].map(|side| at[side] + turns as i64 * turn.steps[side])
 }
 
-/// Two loops, in blocks of turns of both.
+/// Compares the elements of two loops, in blocks of iterations of both.
 fn plane<T: PartialEq>(a: &[T], b: &[T], at: [i64; 2], outer: Turn, inner: Turn) -> bool {
     if inner.steps == [1, 1] {
         return each(&[outer], at, &mut |at| {
@@ -210,7 +211,7 @@ fn row<T>(all: &[T], at: i64, count: u64) -> Option<&[T]> {
     all.get(at..at.checked_add(usize::try_from(count).ok()?)?)
 }
 
-/// Two short loops, without a way out in between.
+/// Compares the elements of two short loops, without an early exit.
 fn block<T: PartialEq>(a: &[T], b: &[T], at: [i64; 2], outer: Turn, inner: Turn) -> bool {
     let [step_a, step_b] = inner.steps.map(|step| step as usize);
     let mut same = true;
@@ -231,7 +232,7 @@ mod tests {
     use super::*;
     use crate::verify::boxes::size;
 
-    /// The offsets of both layouts at every coordinate of a box.
+    /// Returns the offsets of both layouts at every coordinate of a box.
     fn naive(layouts: [&TensorLayout; 2], area: &Area) -> Vec<[i64; 2]> {
         let (mut all, mut coord) = (vec![], area.iter().map(|it| it.start).collect::<Vec<_>>());
         loop {
@@ -245,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Every box of two dims of 12 and 8.
+    /// Iterates over every box of two dims of 12 and 8.
     fn areas() -> impl Iterator<Item = Area> {
         let ranges = |end: u64| (0..end).flat_map(move |a| (a + 1..=end).map(move |b| a..b));
         ranges(12).flat_map(move |rows| ranges(8).map(move |columns| vec![rows.clone(), columns]))
@@ -294,7 +295,7 @@ mod tests {
                 (looped, odd) = (looped + usize::from(left == 0), odd + usize::from(left > 0));
             }
         }
-        // Six and four are no steps of each other.
+        // Six and four do not divide each other.
         assert!(looped > 10 * odd && odd > 0, "{looped} {odd}");
     }
 
@@ -315,7 +316,7 @@ mod tests {
         all
     }
 
-    /// A byte that is wrong is found where a loop reaches it, and only there.
+    /// A wrong byte is found if a loop reaches it, and only then.
     #[test]
     fn every_element_that_loops_reach_is_compared_and_no_other() {
         let turn = |(count, a, b)| Turn { count, steps: [a, b] };

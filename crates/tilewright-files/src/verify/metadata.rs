@@ -1,19 +1,19 @@
-//! Compares what two files hold beside their tensors: metadata, and notes about tensors.
+//! Compares the content of two files apart from their tensors: metadata, and notes about tensors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Input, commit::mark, container::Fact};
 
-/// What resharding adds where no source has it, for libraries that load no file without it: a key and its text.
+/// The key and text that resharding adds if no source has the key, for libraries that do not load a file without it.
 const ADDED: [&str; 2] = ["format", "pt"];
 
-/// Metadata under keys that begin so are of single tensors.
+/// The prefix of metadata keys that concern single tensors.
 const OF_TENSORS: &str = "tilewright.";
 
-/// The first difference in what a conversion passes through beside tensors.
+/// Returns the first difference in the metadata that a conversion copies.
 pub(crate) fn difference(out: &Input, against: &Input) -> Option<String> {
     if out.is_array() {
-        // A file of one array says nothing else.
+        // A file of one array has no other content.
         return None;
     }
     if files(out) != files(against) {
@@ -40,7 +40,7 @@ pub(crate) fn difference(out: &Input, against: &Input) -> Option<String> {
     })
 }
 
-/// What facts call the key that resharding adds, of each file.
+/// Returns the names, in facts, of the key that resharding adds to each file.
 fn added(input: &Input) -> BTreeSet<String> {
     let key = |file: String| match &*file {
         "" => ADDED[0].to_owned(),
@@ -49,13 +49,13 @@ fn added(input: &Input) -> BTreeSet<String> {
     files(input).into_iter().map(|file| format!("metadata {:?}", key(file))).collect()
 }
 
-/// The names of the files that hold tensors.
+/// Returns the names of the files that hold tensors.
 fn files(input: &Input) -> BTreeSet<String> {
     input.opened.files.iter().map(|file| mark::usual(&file.name).into_owned()).collect()
 }
 
-/// The first difference where tensors lie in other files than in the original: what no file of the original contradicts
-/// is in the result, and nothing else.
+/// Returns the first difference if tensors are distributed over other files than in the original: the result must have exactly
+/// the metadata that no file of the original contradicts.
 fn recut(out: &Input, against: &Input) -> Option<String> {
     let (written, original) = (agreed(out), agreed(against));
     let words = |text: Option<&Option<String>>| match text {
@@ -73,7 +73,7 @@ fn recut(out: &Input, against: &Input) -> Option<String> {
     })
 }
 
-/// What the files say beside their tensors; no text where they contradict each other.
+/// Returns the metadata of all files; a key has no text if the files contradict each other.
 fn agreed(input: &Input) -> BTreeMap<String, Option<String>> {
     let mut said = BTreeMap::new();
     for (key, text) in input.metadata().filter(|(key, _)| !key.starts_with(OF_TENSORS)) {

@@ -1,9 +1,8 @@
-//! Comparing a result with what it was made from: every element and every padding byte, and all that
-//! is said about them.
+//! Compares a result with its original: every element, every padding byte, and the metadata.
 //!
-//! Nothing here asks a relayout plan about an element. Elements are compared box by box, and within a box in
-//! the order of memory; offsets come from the digits of both layouts. The first difference found is told,
-//! which is not always the first in logical order.
+//! This module does not use relayout plans for elements. Elements are compared box by box, and within a box in the order of
+//! memory; offsets come from the digits of both layouts. The first difference found is reported, which is not always the first in
+//! logical order.
 
 pub(crate) mod boxes;
 pub(crate) mod by_record;
@@ -50,18 +49,18 @@ use crate::{
     },
 };
 
-/// Compares a finished file, or folder, with the one it was made from: names, element types, logical dims, every
-/// element, every padding byte (against what the result promises, else zero; where nothing moved,
-/// against the original), the metadata, and the fingerprints that the result records of its data.
+/// Compares a finished file or folder with its original: names, element types, logical dims, every element, every padding byte,
+/// the metadata, and the fingerprints that the result records of its data. Padding is compared with the value that the result
+/// promises, else with zero; if nothing was moved, it is compared with the original.
 ///
-/// The request is that of the conversion, as far as it is known: [`Request::from`], [`Request::dims`]
-/// and [`Request::dtype`] say how the original is read ([`Request::only`] which of its tensors),
-/// [`Request::fill`] what padding must hold, [`Request::memory`] bounds buffers, [`Request::threads`] compare. With [`Request::to`] or
-/// [`Request::rule`] every tensor must lie as asked; npy and raw files cannot say it themselves.
+/// The request is that of the conversion, as far as it is known: [`Request::from`], [`Request::dims`] and [`Request::dtype`] tell
+/// how the original is read, and [`Request::only`] which of its tensors. [`Request::fill`] is the expected padding,
+/// [`Request::memory`] bounds buffers, and [`Request::threads`] is the number of threads. With [`Request::to`] or
+/// [`Request::rule`] every tensor must have the requested layout; npy and raw files cannot record it themselves.
 ///
 /// # Errors
-/// [i/o](Error::is_io) if a file cannot be read, is corrupt, or was changed while it was read;
-/// [usage](Error::is_usage) where the request does not fit; [cancelled](Error::is_cancelled) if `watch` says so.
+/// [i/o](Error::is_io) if a file cannot be read, is corrupt, or was changed while it was read; [usage](Error::is_usage) if the
+/// request does not fit; [cancelled](Error::is_cancelled) if `watch` cancels.
 ///
 /// ```
 /// use tilewright_files::{Request, Verdict, verify};
@@ -110,20 +109,20 @@ pub fn verify(
             None => return Ok(Verdict::Same { bytes }),
             Some(said) => Difference::said(said),
         },
-        // Of a file that is not read as its note says, with why it is not.
+        // A file that is not read by its note is reported with the reason.
         Verdict::Differs(found) => found.and(out.changed()),
     };
     Ok(Verdict::Differs(found))
 }
 
-/// What a tensor of the original is read as, and how it must lie in the result, where that was asked.
+/// The layout with which a tensor of the original is read, and the requested layout of the result, if any.
 struct Expected {
     /// The number of the tensor in the original, and its name in the result.
     tensor: usize,
     name: String,
     from: Held,
     to: Option<Held>,
-    /// The fingerprint that its conversion summed.
+    /// The fingerprint that its conversion computed.
     data: Option<Fingerprint>,
 }
 
@@ -134,7 +133,7 @@ impl Expected {
     }
 }
 
-/// What is expected of every tensor of the original that the result holds, in its order.
+/// Returns the expectations for every tensor of the original that the result has, in its order.
 fn expected(
     against: &Input,
     format: &'static Format,
@@ -167,8 +166,8 @@ fn expected(
     all.filter(|(number, _)| one.is_none_or(|one| one == *number)).map(read).collect()
 }
 
-/// Opens a result: as what it says it is, or, where it cannot say it, as what was asked for; `beside` knows
-/// the paths of the files beside it. The inner error is a difference.
+/// Opens a result with the layout that it records, or, if it cannot record one, with the requested layout. `beside` returns the
+/// paths of the files in its folder. The inner error is a difference.
 fn open_result(
     format: &'static Format,
     source: Source,
@@ -184,7 +183,7 @@ fn open_result(
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let changed = aside.as_ref().and_then(|aside| aside.changed(&path));
         let opened = match ((array.result)(source, expected), changed) {
-            // What a file does not say itself, its note said.
+            // The note may have information that the file lacks.
             (Err(error), Some(said)) if error.is_usage() => return Ok(Err(said)),
             (opened, None) => opened?,
             (opened, Some(said)) => opened?.map_err(|why| format!("{why}; {said}")),
@@ -197,21 +196,21 @@ fn open_result(
     }
 }
 
-/// A tensor of the result, the one it was made from, and what is expected of both.
+/// A tensor of the result, its original, and the expectations for both.
 struct Pair<'a> {
     out: &'a Tensor,
     against: &'a Tensor,
     expected: &'a Expected,
 }
 
-/// The tensors of both files by name, checked to be the same set.
+/// Returns the tensors of both files by name, and checks that the names are equal.
 fn paired<'a>(
     out: &'a Input,
     against: &'a Input,
     expected: &'a [Expected],
 ) -> Result<Vec<Pair<'a>>, String> {
     if let (true, [out], [expected]) = (out.is_array(), out.tensors(), expected) {
-        // It has no name of its own.
+        // The array does not have a name in the file.
         let pair = |against| Pair { out, against, expected };
         return Ok(against.tensors().get(expected.tensor).map(pair).into_iter().collect());
     }
@@ -226,7 +225,7 @@ fn paired<'a>(
         Err(format!("tensor {name:?} is missing from {}{near}", from.path.display()))
     };
     if let Some(name) = original.keys().find(|name| !written.contains_key(*name)) {
-        // A part of the tensors was converted: what is compared is to be named.
+        // Only a part of the tensors was converted, so the request must select it.
         let part = written.keys().all(|name| original.contains_key(name));
         let (held, all) = (written.len(), original.len());
         let near = match part {
@@ -247,8 +246,8 @@ fn paired<'a>(
     Ok(out.tensors().iter().filter_map(pair).collect())
 }
 
-/// `arrays` are the bytes of the original's tensors, where these are in memory. What was read of files that changed
-/// meanwhile is no answer.
+/// Compares a result with its original; `arrays` are the bytes of the original's tensors if they are in memory. It is an error if
+/// a file changed meanwhile.
 fn compared(
     out: &Input,
     (against, arrays): (&Input, &[&[u8]]),
@@ -295,7 +294,7 @@ fn compared_once(
     Ok(Verdict::Same { bytes })
 }
 
-/// A difference in what is said of one tensor.
+/// Returns a difference in the facts about one tensor.
 fn of_tensor(pair: &Pair<'_>, text: String) -> Difference {
     Difference::Said { tensor: Some(pair.out.name.clone()), text }
 }
@@ -326,7 +325,7 @@ fn different_bytes(
     }
 }
 
-/// Where the data of a result are not what is recorded of them.
+/// Returns a difference if the data of a result do not have the recorded fingerprint.
 fn different_data(
     out: &Input,
     pair: &Pair<'_>,
@@ -336,7 +335,7 @@ fn different_data(
     by_record::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), crew)
 }
 
-/// What the files say of a tensor, apart from its layout.
+/// Compares the facts about a tensor except its layout.
 fn different_facts(pair: &Pair<'_>) -> Option<String> {
     let (out, against, from) = (pair.out, pair.against, &pair.expected.from);
     if out.refusal.is_some() || against.refusal.is_some() {
@@ -357,7 +356,7 @@ fn different_facts(pair: &Pair<'_>) -> Option<String> {
     None
 }
 
-/// Where a tensor does not lie as was asked.
+/// Returns a message if a tensor does not have the requested layout.
 fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
     let (is, Some(to)) = (&pair.out.held, &pair.expected.to) else { return Ok(None) };
     let failed = |error| Error::usage(format!("tensor {:?}: {error}", pair.out.name));
@@ -370,7 +369,7 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
     Ok(Some(format!("its layout is {}, expected {}", is.spec(), to.spec())))
 }
 
-/// Reads back what a conversion has written, before it gets its name; a difference is an error.
+/// Reads back the files that a conversion has written, before they get their names; a difference is an error.
 pub(crate) fn written(
     conversion: &Conversion<'_>,
     done: &[Temporary],
@@ -392,7 +391,7 @@ pub(crate) fn written(
     }
 }
 
-/// The written files, opened where they are now.
+/// Opens the written files at their temporary paths.
 fn reopened(
     conversion: &Conversion<'_>,
     done: &[Temporary],

@@ -1,7 +1,7 @@
-//! The padding of one tensor: found window by window, and compared with the value that it must hold.
+//! Compares the padding of one tensor, found window by window, with its expected value.
 //!
-//! A window is a stretch of the storage with a bit for each element, which is set where an element lies.
-//! Only padding is read.
+//! A window is a range of the storage with a bit for each element, which is set if the element belongs to the array. Only padding
+//! is read.
 
 use std::ops::Range;
 
@@ -17,17 +17,17 @@ use crate::{
     },
 };
 
-/// The most bytes of a window's bits, and of padding that is read at once.
+/// The largest number of bytes of a window's bits, and of padding that is read at once.
 const MOST: u64 = 64 << 10;
 
-/// The least that is read at once: a call costs more.
+/// The least number of bytes that is read at once; shorter reads cost more than their bytes.
 const LEAST: u64 = 4 << 10;
 
-/// The most values of digits of stride 0 that are all tried. Where there are more, an element that only some of
-/// them reach is compared as padding is.
+/// The largest number of values of digits of stride 0 that are all tried. If there are more, an element that only some of them
+/// reach is compared like padding.
 const REPEATS: u64 = 1 << 16;
 
-/// The first padding of a tensor that holds something else than it must.
+/// Returns the first padding of a tensor that does not have the expected value.
 pub(crate) fn difference(
     side: &Side<'_>,
     watch: &dyn Watch,
@@ -54,7 +54,7 @@ fn windows(
     let unit = u64::from(side.held.bits.div_ceil(8));
     let room = (budget.limit() / 4).min(MOST).min(side.len).max(unit);
     let mut ahead = Ahead { side, bytes: budget.buffer(room)?, holds: 0..0 };
-    // A swizzle changes places within its windows.
+    // A swizzle permutes places within its windows.
     let swizzle = layout.layout().swizzle().window();
     let bits = seen.len() as u64 * 8;
     let step = if swizzle <= bits { bits / swizzle * swizzle } else { bits };
@@ -76,13 +76,13 @@ fn windows(
     Ok(None)
 }
 
-/// Which offsets hold elements.
+/// The set of offsets that hold elements.
 struct Cover<'a> {
     tensor: &'a TensorLayout,
     digits: Digits,
-    /// What the coordinates of the layout's axes may be.
+    /// The ranges of the coordinates of the layout's axes.
     area: Vec<Range<u64>>,
-    /// The extents that merges take apart, in the order of the steps.
+    /// The extents by which merges are undone, in the order of the steps.
     minors: Vec<u64>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Cover<'a> {
         Cover { tensor, digits, area, minors: minors(tensor) }
     }
 
-    /// Sets the bits of a window; `aligned` if no swizzle leads into it or out of it.
+    /// Sets the bits of a window; `aligned` is true if no swizzle crosses its borders.
     fn mark(&self, window: &Range<u64>, aligned: bool, seen: &mut [u8]) {
         let swizzle = self.tensor.layout().swizzle();
         let range = window.start as i64..window.end as i64;
@@ -131,7 +131,7 @@ impl<'a> Cover<'a> {
         });
     }
 
-    /// Whether an element of a run is one of the array's.
+    /// Returns whether an element of a run belongs to the array.
     fn is_element(&self, run: &Run<'_>, i: u64) -> bool {
         if self.tensor.is_strided() {
             return true;
@@ -144,7 +144,7 @@ impl<'a> Cover<'a> {
             && axes.iter().zip(self.tensor.extents()).all(|(at, extent)| at < extent)
     }
 
-    /// From the coordinates of the axes to those of the array: the steps, backwards. False where an axis is
+    /// Converts coordinates of the axes to those of the array, by undoing the steps in reverse. Returns false if an axis is
     /// longer than the steps make it, and this coordinate is beyond.
     fn undo(&self, axes: &mut Vec<u64>) -> bool {
         let mut minors = self.minors.iter().rev();
@@ -170,8 +170,8 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Whether a coordinate of the axes is of the array wherever one is that has more on some axes: not where a
-/// merge follows a split, as parts of a split that are merged need not fill its axis.
+/// Returns whether a coordinate of the axes belongs to the array whenever a coordinate that is larger on some axes does. This is
+/// not true if a merge follows a split, because the parts of a split that are merged need not fill its axis.
 fn is_ordered(steps: &[Step]) -> bool {
     let splits = steps.iter().position(|step| matches!(step, Step::Split { .. }));
     let merges = steps.iter().rposition(|step| matches!(step, Step::Merge { .. }));
@@ -182,7 +182,7 @@ fn size(layout: &Layout, axis: usize) -> u64 {
     layout.axis(axis).unwrap_or_default().iter().map(|mode| mode.extent()).product()
 }
 
-/// The extent of the axis that each merge joins.
+/// Returns the extent of the axis that each merge joins.
 fn minors(tensor: &TensorLayout) -> Vec<u64> {
     let (mut extents, mut minors) = (tensor.extents().to_vec(), vec![]);
     for step in tensor.steps() {
@@ -201,7 +201,7 @@ fn minors(tensor: &TensorLayout) -> Vec<u64> {
     minors
 }
 
-/// Sets the bits of offsets, as far as they lie in the window.
+/// Sets the bits of offsets, as far as they are in the window.
 fn set(seen: &mut [u8], window: &Range<u64>, offset: u64, count: u64) {
     let mut at = offset.max(window.start) - window.start;
     let end = offset.saturating_add(count).min(window.end).saturating_sub(window.start);
@@ -222,18 +222,18 @@ fn set(seen: &mut [u8], window: &Range<u64>, offset: u64, count: u64) {
     }
 }
 
-/// The first offsets from `from` on whose bits are not set.
+/// Returns the first range of offsets from `from` on whose bits are not set.
 fn gap(seen: &[u8], window: &Range<u64>, from: u64) -> Option<Range<u64>> {
     let start = next(seen, window, from, false)?;
     Some(start..next(seen, window, start, true).unwrap_or(window.end))
 }
 
-/// The first offset from `from` on whose bit is as asked.
+/// Returns the first offset from `from` on whose bit is `set`.
 fn next(seen: &[u8], window: &Range<u64>, from: u64, set: bool) -> Option<u64> {
     let other = if set { 0 } else { u8::MAX };
     let (mut at, end) = (from - window.start, window.end - window.start);
     while at < end {
-        // What the window does not hold is compared as padding is.
+        // Offsets outside of the window's bits are compared like padding.
         let rest = seen.get((at / 8) as usize..).unwrap_or_default();
         let byte = rest.first().copied().unwrap_or(0);
         if at % 8 == 0 && byte == other {
@@ -248,16 +248,16 @@ fn next(seen: &[u8], window: &Range<u64>, from: u64, set: bool) -> Option<u64> {
     None
 }
 
-/// Padding that is read, with what follows it.
+/// Padding that was read, with the bytes after it.
 struct Ahead<'a> {
     side: &'a Side<'a>,
     bytes: Buffer,
-    /// The bytes of the tensor that the buffer holds.
+    /// The range of the tensor's bytes in the buffer.
     holds: Range<u64>,
 }
 
 impl Ahead<'_> {
-    /// The first element of a gap that is not the fill.
+    /// Returns the first element of a gap that is not the fill.
     fn difference(&mut self, gap: &Range<u64>) -> Result<Option<Difference>, Error> {
         let bits = self.side.held.bits;
         let mut at = gap.start;
@@ -281,13 +281,13 @@ impl Ahead<'_> {
         Ok(None)
     }
 
-    /// The error of padding that was not read.
+    /// Returns the error for padding that was not read.
     fn beyond(&self, offset: u64) -> Error {
         let said = format!("offset {offset} of a tensor of {} bytes", self.side.len);
         Error::corrupt(self.side.source.path(), said)
     }
 
-    /// Which element of the buffer is the one at an offset, and how many of those up to `end` it holds.
+    /// Returns the index in the buffer of the element at an offset, and how many elements up to `end` the buffer has.
     fn get(&mut self, offset: u64, end: u64) -> Result<(u64, u64), Error> {
         let bits = u128::from(self.side.held.bits);
         let byte = |element: u64| (u128::from(element) * bits / 8) as u64;
@@ -304,14 +304,14 @@ impl Ahead<'_> {
             self.side.source.read(bytes, self.side.at + from)?;
             self.holds = from..until;
         }
-        // The buffer begins with a whole byte, and with a whole element where these are larger.
+        // The buffer begins at a whole byte, and at a whole element if elements are larger.
         let first = (u128::from(self.holds.start) * 8).div_ceil(bits) as u64;
         let held = (u128::from(self.holds.end) * 8 / bits) as u64;
         Ok((offset - first, held.min(end) - offset))
     }
 }
 
-/// The bits behind the last element of a packed storage.
+/// Checks the bits after the last element of a packed storage.
 fn tail(side: &Side<'_>) -> Result<Option<String>, Error> {
     let bits = side.held.bits;
     let all = u128::from(side.held.layout().capacity()) * u128::from(bits);
@@ -335,7 +335,7 @@ mod tests {
 
     use super::*;
 
-    /// The offsets of padding, found window by window, next to those that no coordinate has.
+    /// Compares the offsets of padding, found window by window, with the offsets that no coordinate has.
     fn check(layout: &TensorLayout, bytes: usize) {
         let mut expected: Vec<bool> = vec![true; layout.capacity() as usize];
         for i in 0..layout.size() {
@@ -397,7 +397,7 @@ mod tests {
         }
     }
 
-    /// Random layouts with steps, of axes whose modes may have stride 0.
+    /// Generates layouts with steps, of axes whose modes may have stride 0.
     #[test]
     fn padding_of_layouts_with_steps_is_what_no_coordinate_has() {
         let mut state = 0x9E37_79B9_7F4A_7C15u64;

@@ -1,8 +1,8 @@
-//! The bytes of one tensor that hold the elements of a box of coordinates, read into a buffer, and stored elements as
-//! numbers of 128 bits, the widest of them word by word.
+//! Reads the bytes of one tensor that hold the elements of a box of coordinates into a buffer, and returns stored elements as
+//! numbers of 128 bits, wider ones word by word.
 //!
-//! Laws: after [`Patch::read`], every element of the box is found, and holds what the file has at its offset; after
-//! [`Patch::gather`], so does every place of the buffer that the loops reach.
+//! Laws: after [`Patch::read`], every element of the box is found in the buffer, with the file's value at its offset; after
+//! [`Patch::gather`], this is true of every place of the buffer that the loops reach.
 
 use crate::{
     Error,
@@ -25,19 +25,19 @@ pub(crate) struct Side<'a> {
     pub(crate) at: u64,
     pub(crate) len: u64,
     pub(crate) held: &'a Held,
-    /// What padding holds, as the bits of an element.
+    /// The value of padding, as the bits of an element.
     pub(crate) fill: u128,
-    /// Whether padding must hold it, whatever the other side's holds.
+    /// True if padding must have this value, whatever the padding of the other side is.
     pub(crate) promised: bool,
 }
 
-/// Steps between elements of up to this number of bytes are read with them.
+/// The largest step between elements, in bytes, for which the bytes between them are read too.
 const CLOSE: u64 = 64;
 
-/// Gaps of this number of bytes are read where they fit: a call costs more than they do.
+/// The lengths of gaps that are read along if they fit, in bytes: a further call costs more.
 const GAPS: [u64; 3] = [2048, 512, 64];
 
-/// Elements `from..to` of a storage, which lie at `at` of the buffer, all counted in elements.
+/// Elements `from..to` of a storage, which are at `at` of the buffer; all three count elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Span {
     from: u64,
@@ -50,16 +50,16 @@ pub(crate) struct Patch<'s> {
     digits: Option<Digits>,
     bytes: Buffer,
     spans: Vec<Span>,
-    /// The most spans.
+    /// The largest number of spans.
     most: usize,
     _list: Memory,
-    /// The span found last, and how far it was from the one before.
+    /// The span found last, and its distance from the one before.
     last: usize,
     step: isize,
 }
 
 impl<'s> Patch<'s> {
-    /// A buffer of `room` bytes, or of one element, with a list of `list` bytes.
+    /// Returns a buffer of `room` bytes, but at least one element, with a list of `list` bytes.
     pub(crate) fn new(
         side: &'s Side<'s>,
         room: u64,
@@ -76,7 +76,7 @@ impl<'s> Patch<'s> {
         Ok(Patch { side, digits, bytes, spans, most, _list: memory, last, step })
     }
 
-    /// Reads a box; false if it does not fit.
+    /// Reads a box; returns false if it does not fit.
     pub(crate) fn read(&mut self, area: &Area) -> Result<bool, Error> {
         self.spans.clear();
         (self.last, self.step) = (0, 0);
@@ -90,7 +90,7 @@ impl<'s> Patch<'s> {
         Ok(true)
     }
 
-    /// Reads elements `from..to` of the storage into the buffer, from its element `at` on.
+    /// Reads elements `from..to` of the storage into the buffer, at its element `at`.
     fn fill(&mut self, from: u64, to: u64, at: u64) -> Result<(), Error> {
         let bits = u128::from(self.side.held.bits);
         let byte = |elements: u64| u64::try_from(u128::from(elements) * bits / 8);
@@ -109,9 +109,10 @@ impl<'s> Patch<'s> {
         self.side.source.read(bytes, self.side.at + from)
     }
 
-    /// Reads what loops reach from `first` on by their steps on one `side`, which become steps in the buffer; where
-    /// the first element is in it, or `None` if they do not fit. It lists no spans, so the list does not bound it: the
-    /// loops say where each stretch is, and there are no more of them than elements in the buffer.
+    /// Reads all elements that loops reach from `first` on by their steps on one `side`, and replaces these steps by steps in the
+    /// buffer. Returns the position of the first element in the buffer, or `None` if they do not fit. It lists no spans, so the
+    /// list does not bound it: the loops give the position of each range, and there are not more ranges than elements in the
+    /// buffer.
     pub(crate) fn gather(
         &mut self,
         first: i64,
@@ -136,7 +137,7 @@ impl<'s> Patch<'s> {
         Ok(Some(-turns.iter().map(|turn| back(turn, turn.steps[side])).sum::<i64>()))
     }
 
-    /// Lists the spans of a box; false if they are too many.
+    /// Lists the spans of a box; returns false if there are too many.
     fn collect(&mut self, area: &Area) -> Result<bool, Error> {
         let mut fits = true;
         if let Some(digits) = self.digits.take() {
@@ -157,7 +158,7 @@ impl<'s> Patch<'s> {
         Ok(fits)
     }
 
-    /// Adds elements that lie in an arithmetic sequence; false if there are too many spans.
+    /// Adds elements at the offsets of an arithmetic sequence; returns false if there are too many spans.
     fn push(&mut self, offset: i64, stride: i64, count: u64) -> bool {
         let last = offset + (count - 1) as i64 * stride;
         let (low, high) = (offset.min(last) as u64, offset.max(last) as u64);
@@ -172,7 +173,7 @@ impl<'s> Patch<'s> {
     }
 
     fn add(&mut self, from: u64, to: u64) -> bool {
-        // Whole bytes: the elements of a byte are read together.
+        // The spans have whole bytes: the elements of a byte are read together.
         let grain = u64::from((8 / self.side.held.bits).max(1));
         let (from, to) = (from / grain * grain, to.next_multiple_of(grain));
         if let Some(last) = self.spans.last_mut()
@@ -204,7 +205,7 @@ impl<'s> Patch<'s> {
         });
     }
 
-    /// Gives each span its place in the buffer; false if they do not fit.
+    /// Assigns each span its position in the buffer; returns false if they do not fit.
     fn settle(&mut self) -> bool {
         self.join(0);
         let bits = u64::from(self.side.held.bits);
@@ -228,13 +229,13 @@ impl<'s> Patch<'s> {
         true
     }
 
-    /// What was read.
+    /// Returns the bytes that were read.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Where elements at an offset and every `stride` behind it are, as far as they were read together; `None` if the
-    /// first was not read.
+    /// Returns the places of the element at an offset and of those at each further `stride`, as far as they were read together;
+    /// `None` if the first was not read.
     #[inline]
     pub(crate) fn find(&mut self, offset: i64, stride: i64) -> Option<Places> {
         let offset = offset as u64;
@@ -261,8 +262,8 @@ impl<'s> Patch<'s> {
     }
 }
 
-/// Loops over a storage as stretches of `len` elements, one for each turn of `jumps`, which go from one to the next
-/// in the storage and in a buffer; `steps` are those of the loops in the buffer.
+/// Loops over a storage as ranges of `len` elements, one for each iteration of `jumps`, whose steps are those in the storage and
+/// in a buffer; `steps` are the steps of the loops in the buffer.
 struct Stretches {
     len: u64,
     steps: Vec<i64>,
@@ -270,7 +271,7 @@ struct Stretches {
 }
 
 impl Stretches {
-    /// Stretches that take gaps of up to `gap` elements with them; `None` if there is no room for them.
+    /// Returns ranges that include gaps of up to `gap` elements; `None` if they do not fit.
     fn of(turns: &[Turn], side: usize, gap: u64, room: u64) -> Option<Stretches> {
         let far = |i: usize| turns[i].steps[side].unsigned_abs();
         let mut order: Vec<usize> = (0..turns.len()).filter(|i| far(*i) > 0).collect();
@@ -299,8 +300,7 @@ impl Stretches {
     }
 }
 
-/// Where the elements of a sequence are in a buffer, counted in elements: the first, and a number of them at a
-/// distance of at least 1.
+/// The places of the elements of a sequence in a buffer, in elements: the first, their distance of at least 1, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     pub(crate) at: u64,
@@ -308,28 +308,28 @@ pub(crate) struct Places {
     pub(crate) count: u64,
 }
 
-/// The error of a layout that cannot be walked.
+/// Returns the error for a layout that cannot be traversed.
 pub(crate) fn comparing(error: tilewright_core::Error) -> Error {
     Error::usage(format!("comparing: {error}"))
 }
 
-/// The bytes of a word.
+/// The number of bytes of a word.
 const WORD: u32 = 16;
 
-/// The words of 128 bits of an element.
+/// Returns the number of words of 128 bits of an element.
 pub(crate) fn words(bits: u32) -> u32 {
     bits.div_ceil(WORD * 8)
 }
 
-/// A word of what padding holds: elements of several words have zeros above the first.
+/// Returns a word of the value of padding: elements of several words have zeros above the first.
 pub(crate) fn fill_word(fill: u128, word: u32) -> u128 {
     if word == 0 { fill } else { 0 }
 }
 
-/// A word of element `index` of elements of `bits` bits, the low bits of a byte first; `None` if the bytes do
-/// not hold it.
+/// Returns a word of element `index` of elements of `bits` bits, lowest bits of a byte first; `None` if the bytes do not contain
+/// it.
 pub(crate) fn element(bytes: &[u8], index: u64, bits: u32, word: u32) -> Option<u128> {
-    // The commonest widths first.
+    // The most common widths are first.
     let at = |width: usize| bytes.get(index as usize * width..).and_then(|rest| rest.get(..width));
     match bits {
         16 => return at(2).map(|part| u16::from_le_bytes([part[0], part[1]]).into()),

@@ -1,17 +1,16 @@
-//! Two layouts walked together over a box of coordinates: row by row along one logical dim, in stretches
-//! whose offsets form arithmetic sequences on both sides.
+//! Traverses two layouts together over a box of coordinates: row by row along one logical dim, in stretches whose offsets are
+//! arithmetic sequences on both sides.
 //!
-//! Law: every coordinate of the box is part of one stretch, whose offsets are those of
-//! [`TensorLayout::offset`].
+//! Law: every coordinate of the box is part of one stretch, whose offsets are those of [`TensorLayout::offset`].
 
 use tilewright_core::{Error, Run, TensorLayout};
 
 use crate::verify::boxes::{Area, by_stride};
 
-/// Rows of this number of elements are long enough to be worth their start.
+/// The number of elements from which on a row is long enough.
 const LONG: u64 = 16;
 
-/// Elements `from..from + len` of a row, and where they lie on either side.
+/// Elements `from..from + len` of a row, and their offsets on either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) from: u64,
@@ -28,20 +27,20 @@ pub(crate) struct Rows<'a> {
     b: &'a TensorLayout,
     /// The dims, those with the smallest strides in the second layout first.
     order: Vec<usize>,
-    /// Whether all rows of a box have the same stretches.
+    /// True if all rows of a box have the same stretches.
     additive: bool,
-    /// The stretches of a box's first row relative to its first offsets, and how many are kept.
+    /// The stretches of a box's first row relative to its first offsets, and the largest number that is kept.
     kept: Vec<Stretch>,
     most: usize,
 }
 
-/// Whether offsets are sums of what each coordinate adds.
+/// Returns whether offsets are sums of contributions of each coordinate.
 pub(crate) fn is_additive(layout: &TensorLayout) -> bool {
     layout.is_strided() && layout.layout().swizzle().is_identity()
 }
 
 impl<'a> Rows<'a> {
-    /// Rows that keep at most `most` stretches; where a row has more, they are found anew.
+    /// Returns rows that keep at most `most` stretches; if a row has more, they are computed for each row.
     pub(crate) fn new(
         a: &'a TensorLayout,
         b: &'a TensorLayout,
@@ -51,8 +50,8 @@ impl<'a> Rows<'a> {
         Ok(Rows { a, b, order: by_stride(b)?, additive, kept: Vec::with_capacity(most), most })
     }
 
-    /// Calls `see` with every stretch of a box, the coordinate its row starts at, and the dim along which
-    /// the row goes (`None` for an array of rank 0), until it answers false.
+    /// Calls `see` with every stretch of a box, the coordinate at which its row starts, and the dim of the row (`None` for an
+    /// array of rank 0), until it returns false.
     pub(crate) fn each(
         &mut self,
         area: &Area,
@@ -75,14 +74,14 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The dim of a box's rows: the first in the order of the second layout that is long.
+    /// Returns the dim of a box's rows: the first long one in the order of the second layout.
     fn along(&self, area: &Area) -> Option<usize> {
         let len = |dim: usize| area[dim].end - area[dim].start;
         let long = self.order.iter().find(|dim| len(**dim) >= LONG);
         long.or_else(|| self.order.iter().max_by_key(|dim| len(**dim))).copied()
     }
 
-    /// Keeps the stretches of the first row; false if they are too many, or not those of the others.
+    /// Keeps the stretches of the first row; returns false if there are too many, or if other rows have different ones.
     fn keep(&mut self, coord: &[u64], area: &Area, dim: Option<usize>) -> Result<bool, Error> {
         self.kept.clear();
         if !self.additive {
@@ -104,7 +103,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The stretches of a row like the first; false when nobody wants more.
+    /// Calls `see` with the stretches of a row that equal those of the first; returns false when `see` does.
     fn kept_row(
         &self,
         coord: &[u64],
@@ -118,7 +117,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The start of the row behind the one at `coord`; false behind the last.
+    /// Moves `coord` to the start of the next row; returns false after the last.
     fn next(&self, coord: &mut [u64], area: &Area, along: Option<usize>) -> bool {
         for &dim in self.order.iter().filter(|dim| Some(**dim) != along) {
             coord[dim] += 1;
@@ -131,10 +130,11 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The offsets at which rows start: along the dim in which they follow one another, these are runs as well.
+/// The offsets at which rows start: along the dim in which rows follow one another, they are runs as well.
 struct Starts {
     dim: Option<usize>,
-    /// The coordinate whose offsets are known, those offsets, what the next row has more, and how many follow so.
+    /// The coordinate whose offsets are known, these offsets, the steps to the next row, and the number of rows that follow at
+    /// these steps.
     coord: Vec<u64>,
     at: (i64, i64),
     step: (i64, i64),
@@ -147,7 +147,7 @@ impl Starts {
         Starts { dim, coord: vec![], at: (0, 0), step: (0, 0), left: 0 }
     }
 
-    /// The offsets of `coord`, which is the one asked for last or behind it.
+    /// Returns the offsets of `coord`, which is the last requested one or one after it.
     fn at(&mut self, rows: &Rows<'_>, coord: &[u64]) -> Result<(i64, i64), Error> {
         if let Some(dim) = self.dim
             && self.left > 0
@@ -171,7 +171,7 @@ impl Starts {
     }
 }
 
-/// Finds the stretches of the row that starts at `coord`; false when nobody wants more.
+/// Finds the stretches of the row that starts at `coord`; returns false when `see` does.
 fn found(
     a: &TensorLayout,
     b: &TensorLayout,
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use crate::verify::boxes::Boxes;
 
-    /// Every element of the walk, with both offsets.
+    /// Returns every element of the traversal, with both offsets.
     fn walked(
         a: &TensorLayout,
         b: &TensorLayout,

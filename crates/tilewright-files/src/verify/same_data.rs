@@ -1,4 +1,4 @@
-//! Whether two files or folders hold the same arrays, whatever their layouts, and what is different if not.
+//! Compares the arrays of two files or folders, whatever their layouts, and describes differences.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,19 +14,19 @@ use crate::{
     },
 };
 
-/// The most other names that are said of one tensor.
+/// The largest number of other names that are given for one tensor.
 const NAMED: usize = 3;
 
-/// The most dims whose orders are all tried: 24 of them.
+/// The largest number of dims for which all orders are tried: 24 of them.
 const TRIED: usize = 4;
 
-/// The tensors that differ between two files or folders, sorted by name; none if they hold the same arrays.
+/// Returns the tensors that differ between two files or folders, sorted by name; empty if they hold the same arrays.
 ///
-/// Arrays are compared by their fingerprints under the key, and where these differ, by those of ever smaller parts. A
-/// tensor that is alone on its side has no need of a name where a file of one array has none for it.
+/// Arrays are compared by their fingerprints under the key. If these differ, the fingerprints of smaller and smaller parts are
+/// compared. If each side has only one tensor and a file of one array does not name it, the names are not compared.
 ///
 /// # Errors
-/// As [`Collection::fingerprints`].
+/// Those of [`Collection::fingerprints`].
 ///
 /// ```
 /// use tilewright_files::{Collection, Key, same_data};
@@ -70,8 +70,8 @@ pub fn same_data(
     Ok(found)
 }
 
-/// The tensors that differ by the recipe that one side records, where that makes it of the other. They have the names of the side
-/// that records it.
+/// Returns the tensors that differ by the recipe that one side records, if the recipe makes that side from the other. They have
+/// the names of the side that records the recipe.
 fn by_recipe(
     a: &Collection,
     b: &Collection,
@@ -94,7 +94,7 @@ fn by_recipe(
     Ok(None)
 }
 
-/// What differs of a tensor that a recipe makes; `second` is the side that records the recipe.
+/// Returns the difference of a tensor that a recipe makes; `second` is true if the second side records the recipe.
 fn divergence(Found { tensor, unlike }: Found, second: bool) -> Divergence {
     fn sides<T>(is: T, was: T, second: bool) -> (T, T) {
         if second { (was, is) } else { (is, was) }
@@ -118,7 +118,7 @@ fn divergence(Found { tensor, unlike }: Found, second: bool) -> Divergence {
     Divergence { name: tensor, apart, alike: Vec::new() }
 }
 
-/// Element type and dims: what tensors of one name share.
+/// Element type and dims, which equal tensors share.
 type Facts<'a> = (&'a str, &'a [u64]);
 
 fn facts(tensor: &Tensor) -> Facts<'_> {
@@ -128,7 +128,7 @@ fn facts(tensor: &Tensor) -> Facts<'_> {
 /// Names by element type and dims, and by fingerprint.
 type Bearers<'a> = HashMap<Facts<'a>, HashMap<Fingerprint, Names<'a>>>;
 
-/// The first names of a fingerprint, in their order: no more than are said, and one that may be the asker's own.
+/// The first names of a fingerprint, in order: one more than are shown, because one may be the tensor's own name.
 #[derive(Default)]
 struct Names<'a> {
     all: Vec<&'a str>,
@@ -146,7 +146,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Fingerprints by name, those of the second side under `true`.
+/// Fingerprints by name; those of the second side have `true`.
 type Prints = HashMap<(bool, String), Fingerprint>;
 
 struct Both<'a> {
@@ -169,7 +169,8 @@ impl Side<'_> {
 }
 
 impl<'a> Both<'a> {
-    /// What the second side calls a tensor of the first: the same, unless both have one alone and a file does not name it.
+    /// Returns the second side's name of a tensor of the first: the same name, unless both have only one tensor and a file does
+    /// not name it.
     fn counterpart<'n>(&self, name: &'n str) -> &'n str
     where
         'a: 'n,
@@ -177,24 +178,24 @@ impl<'a> Both<'a> {
         self.alone().unwrap_or(name)
     }
 
-    /// What the second side calls its only tensor, where it is compared with that of the first.
+    /// Returns the name of the second side's only tensor, if it is compared with the only one of the first.
     fn alone(&self) -> Option<&'a str> {
         let ((_, a), (other, b)) = (self.a.only_name()?, self.b.only_name()?);
         (a || b).then_some(other)
     }
 
-    /// Whether the first side has what the second calls so.
+    /// Returns whether the first side has the tensor that the second has under this name.
     fn is_paired(&self, name: &str) -> bool {
         self.alone() == Some(name) || self.a.get(name).is_some()
     }
 
-    /// A tensor of either side.
+    /// Returns a tensor of either side.
     fn tensor(&self, second: bool, name: &str) -> Option<(&'a Input, &'a Tensor)> {
         if second { self.b.get(name) } else { self.a.get(name) }
     }
 
-    /// Says of what differs, or is missing, under which other name the other side has it. Of what differs only names
-    /// count that are of no use otherwise; what is missing may be any tensor, as tied ones are.
+    /// Adds the names under which the other side has the tensors that differ or are missing. For a tensor that differs, only
+    /// names of other unmatched tensors count; a missing one may equal any tensor, as tied tensors do.
     fn name_others(
         &self,
         found: &mut [Divergence],
@@ -216,7 +217,7 @@ impl<'a> Both<'a> {
         for divergence in found {
             let (second, missing) = divergence.side();
             let Some((_, tensor)) = self.tensor(second, &divergence.name) else { continue };
-            // Where the other side has none of this kind nothing is read.
+            // If the other side has none of this kind, nothing is read.
             let Some(own) = named[usize::from(!second)].get(&facts(tensor)) else { continue };
             let print = self.print(second, &divergence.name, prints, watch)?;
             let Some(names) = own.get(&print) else { continue };
@@ -229,8 +230,8 @@ impl<'a> Both<'a> {
         Ok(())
     }
 
-    /// The names of one side by what they stand for: of these kinds of tensors those that are open, and all of a kind
-    /// that `wanted` has under `true`.
+    /// Returns the names of one side by fingerprint: of each wanted kind of tensors the open ones, or all if `wanted` has `true`
+    /// for the kind.
     fn bearers(
         &self,
         second: bool,
@@ -250,7 +251,7 @@ impl<'a> Both<'a> {
         Ok(all)
     }
 
-    /// The fingerprint of a tensor of either side, which is read once.
+    /// Returns the fingerprint of a tensor of either side, which is computed once.
     fn print(
         &self,
         second: bool,
@@ -279,7 +280,7 @@ impl<'a> Both<'a> {
         Ok(Some((one, Side { tensor: other, data: Data::of(to, other)? })))
     }
 
-    /// In what two tensors differ.
+    /// Returns the difference between two tensors.
     fn apart(
         &self,
         one: &Side<'_>,
@@ -300,14 +301,14 @@ impl<'a> Both<'a> {
         }
         let coord = self.first(&one.data, &other.data)?;
         let (a, b) = (one.data.element(&coord)?, other.data.element(&coord)?);
-        // A block is named by its first element.
+        // A block is identified by its first element.
         let last = coord.len().saturating_sub(1);
         let of = |(dim, at)| if dim == last { at * one.data.held.together() } else { at };
         let coord = coord.into_iter().enumerate().map(of).collect();
         Ok(Some(Apart::Element { coord, a, b }))
     }
 
-    /// The first coordinate at which two tensors of other fingerprints differ: each dim in turn is halved until the
+    /// Returns the first coordinate at which two tensors of different fingerprints differ: each dim in turn is halved until the
     /// first part that differs is one coordinate wide.
     fn first(&self, one: &Data<'_>, other: &Data<'_>) -> Result<Vec<u64>, Error> {
         let extents = one.held.layout().extents();
@@ -325,7 +326,7 @@ impl<'a> Both<'a> {
         Ok(part.into_iter().map(|range| range.start).collect())
     }
 
-    /// What would make the second the first.
+    /// Returns the changes that would make the second tensor equal to the first.
     fn alike(
         &self,
         one: &Side<'_>,
@@ -352,8 +353,8 @@ impl<'a> Both<'a> {
     }
 }
 
-/// The orders of dims, other than their own, in which those of `to` are those of `from`: all of few dims, of more those
-/// that exchange two or reverse all.
+/// Returns the orders of dims, except the identity, in which the extents of `to` are those of `from`: all orders of few dims; of
+/// more dims those that swap two or reverse all.
 fn orders(from: &[u64], to: &[u64]) -> Vec<Vec<usize>> {
     let rank = from.len();
     if rank != to.len() {
@@ -376,7 +377,7 @@ fn orders(from: &[u64], to: &[u64]) -> Vec<Vec<usize>> {
     all
 }
 
-/// Every order of some dims.
+/// Returns all orders of some dims.
 fn permuted(rank: usize) -> Vec<Vec<usize>> {
     (0..rank).fold(vec![vec![]], |all, _| {
         let longer = |order: Vec<usize>| {

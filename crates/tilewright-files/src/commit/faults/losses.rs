@@ -1,6 +1,6 @@
-//! Tests of a power loss at any moment: the calls of a run are replayed without some of those that were not yet
-//! synced. Written bytes may be lost until their file is synced, names until their folder is, each independently.
-//! Afterwards either the whole old result is read, or the whole new one.
+//! Tests of a power loss at any moment: the calls of a run are replayed without some of those that were not yet synced. Written
+//! bytes may be lost until their file is synced, names until their folder is synced, each independently. Afterwards a reader
+//! finds either the whole old result, or the whole new one.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -14,23 +14,23 @@ use crate::commit::{
     faults::{CASES, alone, prepare, run, seen},
 };
 
-/// Up to this number of calls, every combination of lost calls is tried.
+/// The largest number of calls for which every combination of lost calls is tried.
 const FEW: usize = 10;
 
-/// Where there are more, random combinations beside the plain ones, with about this number of calls in all.
+/// For more calls, random combinations are tried in addition to the simple ones, with about this number of calls in total.
 const SOME: usize = 2000;
 
-/// The files of a folder: which file a name has, and what is in it.
+/// The files of a folder: the number of the file of each name, and its content.
 #[derive(Clone, Default)]
 struct World {
     names: BTreeMap<PathBuf, usize>,
     files: Vec<Vec<u8>>,
 }
 
-/// A call on files that are known by number.
+/// A call on files that have numbers.
 enum Call {
     Create(PathBuf, usize),
-    /// Bytes from this one on.
+    /// Writes bytes at this position.
     Write(usize, usize, Vec<u8>),
     Sync(usize),
     Rename(PathBuf, PathBuf, usize),
@@ -39,7 +39,7 @@ enum Call {
 }
 
 impl World {
-    /// What is in a folder now.
+    /// Returns the current content of a folder.
     fn of(folder: &Path) -> World {
         let mut world = World::default();
         for entry in fs::read_dir(folder).unwrap() {
@@ -72,13 +72,13 @@ impl World {
         }
     }
 
-    /// What a reader finds: names and bytes.
+    /// Returns the names and bytes that a reader finds.
     fn visible(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         self.names.iter().map(|(path, file)| (path.clone(), self.files[*file].clone())).collect()
     }
 }
 
-/// The recorded calls, with numbers for files; `world` gets an empty file for each that is made.
+/// Returns the recorded calls, with numbers for files; `world` gets an empty file for each that is created.
 fn numbered(world: &mut World, done: Vec<Done>) -> Vec<Call> {
     let (mut names, mut lens) = (world.names.clone(), BTreeMap::new());
     let mut calls = vec![];
@@ -112,7 +112,7 @@ fn numbered(world: &mut World, done: Vec<Done>) -> Vec<Call> {
     calls
 }
 
-/// The calls that may be lost if the power goes behind all of these.
+/// Returns the calls that may be lost if the power fails after all of these.
 fn pending(calls: &[Call]) -> Vec<usize> {
     let synced = |i: usize| match &calls[i] {
         Call::Write(file, ..) => {
@@ -126,7 +126,8 @@ fn pending(calls: &[Call]) -> Vec<usize> {
     (0..calls.len()).filter(|i| !synced(*i)).collect()
 }
 
-/// Which of `count` calls are lost: all combinations of a few; of more all, none, one, all but one, and some.
+/// Returns the sets of lost calls among `count`: all combinations of a few calls; of more calls all, none, one, all but one, and
+/// some random ones.
 fn losses(count: usize) -> Vec<Vec<bool>> {
     let all = |lost: &dyn Fn(usize) -> bool| (0..count).map(lost).collect::<Vec<bool>>();
     if count <= FEW {
@@ -149,7 +150,7 @@ fn losses(count: usize) -> Vec<Vec<bool>> {
     sets
 }
 
-/// The worlds that a loss of power at any moment leaves, and how many losses there were.
+/// Returns the states that a power loss at any moment leaves, and the number of losses.
 fn worlds(before: &World, calls: &[Call]) -> (BTreeSet<BTreeMap<PathBuf, Vec<u8>>>, u64) {
     let (mut all, mut count) = (BTreeSet::new(), 0);
     for end in 0..=calls.len() {
@@ -178,13 +179,13 @@ fn lost_power_leaves_the_new_result_or_the_old_one_whole() {
         let mut world = World::of(&folder.path().join("out"));
         let done = trace::of(|| run(folder.path(), case).unwrap());
         let placed = done.iter().filter(|done| matches!(done, Done::Place(..))).count();
-        // Fingerprints are put into headers at their places.
+        // Fingerprints are written into headers at their positions.
         assert!(placed > 0 || !case.is_tiled(), "{case:?}");
         let calls = numbered(&mut world, done);
         let after = seen(folder.path(), case);
         let (mut old, mut new) = (0, 0);
         let (worlds, count) = worlds(&world, &calls);
-        // With nothing lost the replay is the run.
+        // Without losses, the replay equals the run.
         let mut whole = world.clone();
         calls.iter().for_each(|call| whole.apply(call));
         assert_eq!(whole.visible(), World::of(&folder.path().join("out")).visible());
@@ -211,7 +212,7 @@ fn lost_power_leaves_the_new_result_or_the_old_one_whole() {
     }
 }
 
-/// The replay finds what a rename before the sync would lose.
+/// The replay detects a rename before the sync.
 #[test]
 fn a_name_before_its_bytes_is_found() {
     let (out, temporary) = (PathBuf::from("out"), PathBuf::from("temporary"));

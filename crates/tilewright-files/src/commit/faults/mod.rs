@@ -1,5 +1,5 @@
-//! Tests: a run ends, or a call fails, at each call that changes a folder or syncs a file. Afterwards either the
-//! result or what was there before is whole, and the next run removes what the last one left.
+//! Tests in which a run ends, or a call fails, at each call that changes a folder or syncs a file. Afterwards either the result
+//! or the previous state is whole, and the next run removes the files that the last one left.
 
 mod losses;
 
@@ -24,12 +24,12 @@ use crate::{
 /// The exit code of a process that a fault ended.
 const KILLED: i32 = 77;
 
-/// What says to a child which call ends it, and where it works.
+/// The environment variables that tell a child process the call that ends it, and its folder.
 const CALL: &str = "TILEWRIGHT_FAULT_CALL";
 const FOLDER: &str = "TILEWRIGHT_FAULT_FOLDER";
 const CASE: &str = "TILEWRIGHT_FAULT_CASE";
 
-/// Held by each test: a process that is being started holds, for a moment, the locks of this one.
+/// Held by each test: a process that is being started briefly holds the locks of this one.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
@@ -39,29 +39,29 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 /// One kind of run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// A checkpoint where nothing is.
+    /// A new checkpoint.
     NewSet,
     /// A checkpoint over another, of which one file has another name.
     OldSet,
     /// A checkpoint over one that a forced run made.
     MarkedSet,
-    /// One array where nothing is.
+    /// A new array.
     NewFile,
     /// One array over another.
     OldFile,
-    /// One array with a note beside it where nothing is.
+    /// A new array with a note beside it.
     NewNote,
     /// One array with a note beside it over another with its own.
     OldNote,
-    /// One array that needs no note over one with its own.
+    /// An array that needs no note, over one with a note.
     NoNote,
-    /// One array with a note beside it, written in tiles where nothing is.
+    /// A new array with a note beside it, written in tiles.
     NewTiles,
-    /// The same over another.
+    /// An array with a note beside it, written in tiles, over another.
     OldTiles,
-    /// Arrays in memory where nothing is.
+    /// A new file of arrays in memory.
     NewArrays,
-    /// The same over another file.
+    /// Arrays in memory over another file.
     OldArrays,
     /// A folder with a checkpoint and another file.
     NewFolder,
@@ -82,7 +82,7 @@ pub(crate) const CASES: [Case; 12] = [
     Case::OldArrays,
 ];
 
-/// Those and a folder, which is made whole by one rename.
+/// These cases and a folder, which one rename commits.
 const ALL: [Case; 13] = {
     let mut all = [Case::NewFolder; 13];
     let mut i = 0;
@@ -120,17 +120,17 @@ impl Case {
         }
     }
 
-    /// Whether the result is written in tiles, at their places in the file.
+    /// Returns whether the result is written in tiles, at their positions in the file.
     pub(crate) fn is_tiled(self) -> bool {
         matches!(self, Case::NewTiles | Case::OldTiles)
     }
 
-    /// Whether the arrays are in memory.
+    /// Returns whether the arrays are in memory.
     fn is_in_memory(self) -> bool {
         matches!(self, Case::NewArrays | Case::OldArrays)
     }
 
-    /// The shape of an array of bytes; one in tiles does not fit into memory.
+    /// Returns the shape of an array of bytes; an array in tiles does not fit into memory.
     fn shape(self) -> &'static [u64] {
         if self.is_tiled() { &[8, 8, 100] } else { &[2, 6] }
     }
@@ -142,7 +142,7 @@ fn safetensors(name: &str, seed: u8) -> Vec<u8> {
     (header.len() as u64).to_le_bytes().into_iter().chain(header.bytes()).chain(data).collect()
 }
 
-/// A checkpoint of two shards of these names, or an array; `seed` tells them apart.
+/// Creates a checkpoint of two shards of these names, or an array; `seed` distinguishes them.
 fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
     fs::create_dir_all(folder).unwrap();
     if case.is_in_memory() {
@@ -165,7 +165,7 @@ fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
     fs::write(folder.join(case.file()), index).unwrap();
 }
 
-/// Two arrays in memory, written.
+/// Writes two arrays in memory.
 fn write(out: &Path, seed: u8, request: Request) -> Result<Report, Error> {
     let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
     let [a, b] = [[seed; 12], [seed + 100; 12]];
@@ -173,7 +173,7 @@ fn write(out: &Path, seed: u8, request: Request) -> Result<Report, Error> {
     writer.array("b", &named("u8[3,4] row-major"), &b)?.write(out, &())
 }
 
-/// The input and, where the case has one, the old result.
+/// Creates the input and, if the case has one, the old result.
 pub(crate) fn prepare(case: Case) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (input, out) = (folder.path().join("in"), folder.path().join("out"));
@@ -213,7 +213,7 @@ pub(crate) fn run(folder: &Path, case: Case) -> Result<Report, Error> {
     Conversion::prepare(&input, out, request)?.run(&())
 }
 
-/// What a reader sees of the result.
+/// The result as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Nothing,
@@ -239,10 +239,10 @@ pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
     )
 }
 
-/// Everything that lies beside the result and is no part of it.
+/// Returns all paths beside the result that are not part of it.
 fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
     let mut own = vec![folder.join("out").join(case.file())];
-    // A note is part of the result that it is of.
+    // A note is part of the result that it describes.
     let is_noted =
         |path: &Path| !note::of(&Source::open(path).unwrap(), &()).unwrap().texts.is_empty();
     if !case.is_set() && own[0].exists() && is_noted(&own[0]) {
@@ -256,7 +256,7 @@ fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
     entries.filter(|path| !own.contains(path)).collect()
 }
 
-/// The states before and after a run of the case, and how many calls it makes.
+/// Returns the states before and after a run of the case, and the number of its calls.
 fn states(case: Case) -> (Seen, Seen, u64) {
     let folder = prepare(case);
     let before = seen(folder.path(), case);
@@ -268,7 +268,7 @@ fn states(case: Case) -> (Seen, Seen, u64) {
     (before, after, calls)
 }
 
-/// Whatever a run left, the next one makes whole, and nothing lies about.
+/// Checks that the next run completes the work of any run, and that no other files remain.
 fn check_next(folder: &Path, case: Case, after: &Seen, what: &str) {
     let done = seen(folder, case) == *after;
     let next = run(folder, case);
@@ -281,7 +281,7 @@ fn check_next(folder: &Path, case: Case, after: &Seen, what: &str) {
     assert_eq!(rest(folder, case), Vec::<PathBuf>::new(), "{what}");
 }
 
-/// No test of its own: what a process does that a fault ends.
+/// Not a test itself: the work of a child process that a fault ends.
 #[test]
 fn child() {
     let Ok(folder) = env::var(FOLDER) else { return };
@@ -308,7 +308,7 @@ fn a_killed_run_leaves_the_new_result_or_the_old_one_whole() {
                 it if it == after => new += 1,
                 it => {
                     assert_eq!(it, before, "{what}");
-                    // Behind the new result there is never the old one.
+                    // The old result is never found after the new one.
                     assert_eq!(new, 0, "{what}");
                     old += 1;
                 }
@@ -333,7 +333,7 @@ fn a_failing_call_is_an_error_and_leaves_the_new_result_or_the_old_one_whole() {
             let what = format!("{case:?}, call {call} of {calls} and {more} more");
             let is = seen(folder.path(), case);
             match outcome {
-                // What can be done in another way, or by the next run, is no error.
+                // A call that can be replaced by another way, or by the next run, does not cause an error.
                 Ok(_) => assert_eq!(is, after, "{what}"),
                 Err(error) => {
                     assert!(
@@ -360,7 +360,7 @@ fn files_that_another_index_names_stay() {
     run(folder.path(), Case::OldSet).unwrap();
     assert!(open(out.join("other.safetensors.index.json"), &Reading::default()).is_ok());
     assert!(!out.join("1.safetensors").exists());
-    // The next one finds the usual names free again.
+    // The next run finds the usual names free again.
     run(folder.path(), Case::OldSet).unwrap();
     assert!(out.join("1.safetensors").exists() && out.join("2.safetensors").exists());
 }
@@ -368,7 +368,7 @@ fn files_that_another_index_names_stay() {
 #[test]
 fn a_journal_never_takes_what_an_index_names_or_what_is_another_file() {
     let _alone = alone();
-    // Where the run fails at a call at which a shard has its name and the index has not.
+    // The run fails at a call at which a shard has its name and the index does not.
     let mut tried = 0;
     for call in 0..states(Case::NewSet).2 {
         let folder = prepare(Case::NewSet);
@@ -380,7 +380,7 @@ fn a_journal_never_takes_what_an_index_names_or_what_is_another_file() {
             continue;
         }
         tried += 1;
-        // Somebody puts another file there meanwhile, or an index that names it.
+        // Another process writes another file there meanwhile, or an index that names it.
         fs::remove_file(&shard).unwrap();
         fs::write(&shard, "precious").unwrap();
         let index = folder.path().join("out").join(Case::NewSet.file());
