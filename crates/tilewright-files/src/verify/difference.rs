@@ -166,7 +166,7 @@ pub struct Divergence {
 pub enum Apart {
     /// One side does not have it.
     Missing {
-        /// True if that is the first.
+        /// True if the first side does not have it.
         first: bool,
     },
     /// Element types differ, by their names.

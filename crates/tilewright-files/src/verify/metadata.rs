@@ -73,7 +73,7 @@ fn recut(out: &Input, against: &Input) -> Option<String> {
     })
 }
 
-/// Returns the metadata of all files; a key has no text if the files contradict each other.
+/// Returns the metadata of all files; the text is `None` if the files contradict each other.
 fn agreed(input: &Input) -> BTreeMap<String, Option<String>> {
     let mut said = BTreeMap::new();
     for (key, text) in input.metadata().filter(|(key, _)| !key.starts_with(OF_TENSORS)) {

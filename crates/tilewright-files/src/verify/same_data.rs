@@ -132,7 +132,7 @@ type Bearers<'a> = HashMap<Facts<'a>, HashMap<Fingerprint, Names<'a>>>;
 #[derive(Default)]
 struct Names<'a> {
     all: Vec<&'a str>,
-    /// Those of tensors that differ, or are on one side alone.
+    /// The names of tensors that differ, or that only one side has.
     open: Vec<&'a str>,
 }
 
