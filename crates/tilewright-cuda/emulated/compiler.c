@@ -1,8 +1,8 @@
-// NVRTC without CUDA: a text of the dialect becomes a shared library of the host, by the machine's `c++`.
+// NVRTC without CUDA: compiles a text of the dialect to a shared library of the host, with the machine's `c++`.
 //
-// The dialect for CUDA in the text is left out, and device.h of this folder stands in its place. What comes out is called
-// code of the architecture that was asked for, and the emulated driver refuses it for another device as a driver does.
-// The functions named emulated_ are those of tests.
+// The dialect for CUDA in the text is replaced by device.h of this folder. The result counts as code of the requested
+// architecture, and the emulated driver refuses it for another device as a driver does. The functions named emulated_
+// are for tests.
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static int refuse(Program *program, const char *why) {
   return COMPILATION;
 }
 
-// A file's bytes behind `ahead` others, and a 0 behind them.
+// Returns a file's bytes after `ahead` others, followed by a 0.
 static char *whole(const char *path, size_t ahead, size_t *size) {
   FILE *file = fopen(path, "rb");
   if (!file) return 0;
@@ -50,7 +50,7 @@ static char *whole(const char *path, size_t ahead, size_t *size) {
   return bytes;
 }
 
-// The name that a global function has: what stands before its arguments, behind its bounds.
+// Copies the name of a global function: the word before its arguments, after its bounds.
 static int name_of(const char *at, char *to, size_t room) {
   const char *bounds = strstr(at, "__launch_bounds__"), *open = strchr(at, '(');
   if (bounds && open && bounds < open) {
@@ -66,7 +66,8 @@ static int name_of(const char *at, char *to, size_t room) {
   return 1;
 }
 
-// The text for the host: without the dialect for CUDA, and with an entry for every global function that `KERNEL` does not make.
+// Writes the text for the host: without the dialect for CUDA, and with an entry for every global function that `KERNEL`
+// does not make.
 static int write_text(const Program *program, FILE *file) {
   const char *from = strstr(program->text, BEGINS), *to = from ? strstr(from, ENDS) : 0;
   if (!to) return 0;
@@ -146,7 +147,8 @@ API int nvrtcDestroyProgram(void **program) {
   *program = 0;
   return 0;
 }
-// What an option says: an architecture, a definition to hand on, or a thing without a meaning here. 0 where it is unknown.
+// Handles an option: an architecture, a definition to pass on, or an option without a meaning here. Returns 0 if it is
+// unknown.
 static int take(const char *option, int *architecture, char **define) {
   int given = 0;
   static const char *const ignored[] = {"--std=c++17", "-std=c++17", "--device-as-default-execution-space", "-default-device",
@@ -200,7 +202,7 @@ API int nvrtcGetCUBIN(void *program, char *to) { return code_of(program, to); }
 API int nvrtcGetPTXSize(void *program, size_t *size) { return size_of(program, size, 1); }
 API int nvrtcGetPTX(void *program, char *to) { return code_of(program, to); }
 
-// What tests call.
+// Functions for tests.
 API void emulated_compiler_version(int high, int low) { major = high, minor = low; }
 API void emulated_compiler_fails(int code) { failure = code; }
 API int emulated_compiled(void) { return compiled; }

@@ -1,9 +1,9 @@
-// What stands before every text that the emulated compiler compiles, in place of the dialect for CUDA: that for the host,
-// with accesses that go to memory the emulated driver gave out and to no other.
+// The text before every text that the emulated compiler compiles, in place of the dialect for CUDA: the dialect for the
+// host, with accesses that only reach memory that the emulated driver allocated.
 //
-// Threads are loops between barriers, forwards in one and backwards in the next; blocks run in order, each with shared memory
-// that holds nothing of use. An access is checked for its alignment and its allocation. Races and traffic are not looked at: that is done
-// by the simulator in the tests of tilewright-device.
+// Threads are loops between barriers, forwards in one and backwards in the next; blocks run in order, each with
+// uninitialised shared memory. Alignment and allocation of each access are checked. Races and traffic are not: the
+// simulator in the tests of tilewright-device checks them.
 #pragma once
 #include "../../tilewright-device/src/dialect/host.h"
 #include "entry.h"
@@ -22,7 +22,7 @@ static void tw_fail(int error) {
     if (!tw_launch->error) tw_launch->error = error;
 }
 
-// The host's memory for an access, or null.
+// Returns the host's memory for an access, or null.
 static inline u8 *tw_host(const u8 *at, u32 bytes, emulated_span &last) {
     const u64 address = (u64)at;
     if (address % bytes) return tw_fail(EMULATED_MISALIGNED_ADDRESS), nullptr;
@@ -39,7 +39,7 @@ void tw_load(void *to, const u8 *from, u32 bytes, u32) {
 void tw_store(u8 *to, const void *from, u32 bytes, u32) {
     if (u8 *host = tw_host(to, bytes, tw_stored)) tw_move_bytes(host, from, bytes);
 }
-// Whether an access to shared memory is within what the block has.
+// Returns whether an access to shared memory is within that of the block.
 static inline bool tw_within(const u8 *array, u64 at, u32 bytes) {
     const u64 from = (u64)(array - tw_array) + at;
     if (at % bytes == 0 && from < tw_taken && tw_taken - from >= bytes) return true;
@@ -78,7 +78,7 @@ u32 tw_next(u32 threads, u32) {
     return tw_phase % 2 ? threads - 1 - next : next;
 }
 
-// An entry, by its arguments: the driver copies these by their sizes, and runs the blocks one after the other.
+// An entry, by its arguments: the driver copies these by their sizes, and runs the blocks one after another.
 template <auto F> struct tw_entry_of;
 template <class A, class B, void (*F)(A, B)> struct tw_entry_of<F> {
     static constexpr u32 count = 2, sizes[4] = {sizeof(A), sizeof(B)};

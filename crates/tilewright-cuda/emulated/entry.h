@@ -1,8 +1,8 @@
-// What compiled code and the emulated driver know of each other: an entry, and one launch of it.
+// The interface between compiled code and the emulated driver: an entry, and one launch of it.
 #pragma once
 #include <stdint.h>
 
-// Bytes of a device, and the memory of the host that stands for them.
+// Bytes of a device, and the host's memory for them.
 typedef struct {
   uint64_t from, bytes;
   uint8_t *host;
@@ -11,9 +11,9 @@ typedef struct {
 typedef struct emulated_launch {
   void **arguments;
   uint32_t blocks;
-  // The number of an error of the driver's, once there was one.
+  // The number of a driver error, if there was one.
   int error;
-  // The allocation around an address that the launch may touch; 0 where there is none.
+  // Finds the allocation around an address that the launch may access; 0 if there is none.
   int (*find)(const struct emulated_launch *launch, uint64_t address, emulated_span *to);
   int device;
 } emulated_launch;

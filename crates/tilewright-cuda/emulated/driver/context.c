@@ -11,8 +11,9 @@ int usable(void) {
   Context *own = current();
   return !own || !own->is_alive ? INVALID_CONTEXT : own->failed;
 }
-// The modes: 0 "global", 1 "of the thread", 2 "relaxed". A thread in mode 2 may do what may wait. One in another mode may not
-// while it captures in mode 0 or 1 itself; one in mode 0 may not either while another thread captures in mode 0.
+// The modes: 0 "global", 1 "of the thread", 2 "relaxed". A thread in mode 2 may make calls that wait. A thread in
+// another mode may not while it captures in mode 0 or 1 itself; one in mode 0 may not while another thread captures in
+// mode 0 either.
 static int forbids(const Stream *stream) {
   if (!stream->capturing || stream->mode == 2 || capture_mode == 2) return 0;
   return pthread_equal(stream->capturing_thread, pthread_self()) || (stream->mode == 0 && capture_mode == 0);
@@ -24,7 +25,7 @@ int end_captures(void) {
       if (forbids(at)) at->capturing = 2, code = CAPTURE_UNSUPPORTED;
   return code;
 }
-// A wait for all of a context is allowed in no mode while one of its streams is captured.
+// Waiting for a whole context is forbidden in every mode while one of its streams is captured.
 static int end_captures_of(Context *context) {
   int code = 0;
   for (Stream *at = context->streams; at; at = at->next)
@@ -127,7 +128,7 @@ API int cuThreadExchangeStreamCaptureMode(int *mode) {
   DONE;
 }
 
-// What tests call: what the contexts of this thread are.
+// Functions for tests: the contexts of this thread.
 API int emulated_depth(void) { return depth; }
 API void emulated_push(int device) { stack[depth++] = &foreign[device]; }
 API void emulated_push_primary(int device) { stack[depth++] = &primary[device]; }

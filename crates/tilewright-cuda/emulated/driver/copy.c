@@ -1,5 +1,5 @@
-// Copies and fills. What leaves or enters memory of the host that is not pinned is done with it when the call returns, as a
-// driver does; all else is queued.
+// Copies and fills. A copy from or to host memory that is not pinned is complete when the call returns, as with a
+// driver; all others are queued.
 #include "driver.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int run_copy(Op *op, Context *context) {
 }
 
 enum { ANY, HOST, DEVICE };
-// Whether bytes are where a call takes them from: memory of a device, of the host, or either.
+// Returns whether bytes are in the kind of memory that a call requires: of a device, of the host, or either.
 static int is_at(uint64_t address, uint64_t bytes, int place) {
   const Memory *own = memory_of(address);
   if (own ? own->bytes - (address - own->address) < bytes : address >> 48) return 0;
@@ -23,7 +23,7 @@ static int is_at(uint64_t address, uint64_t bytes, int place) {
 }
 static int is_pageable(uint64_t address) { return !memory_of(address); }
 
-// Queues a copy; waits for it where the call does, and where the host's memory is not pinned.
+// Queues a copy; waits for it if the call does, and if the host's memory is not pinned.
 static int copied(uint64_t to, int to_place, uint64_t from, int from_place, uint64_t bytes, void *stream, int waits) {
   int code = 0;
   Stream *own = stream_of(stream, &code);
@@ -53,7 +53,7 @@ API int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) { COPY("cuMemcpyD
 API int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
   COPY("cuMemcpyDtoHAsync", to, HOST, from, DEVICE, stream, 0);
 }
-// It does not wait for the copy.
+// This call does not wait for the copy.
 API int cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes) { COPY("cuMemcpyDtoD", to, DEVICE, from, DEVICE, 0, 0); }
 API int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
   COPY("cuMemcpyDtoDAsync", to, DEVICE, from, DEVICE, stream, 0);

@@ -1,7 +1,7 @@
-// What the files of the emulated driver share: its values, and the frame of every call.
+// The common declarations of the emulated driver's files: its values, and the frame of every call.
 //
-// All state is guarded by one lock. A call of the driver's is written into the log, may be told to fail, and answers as a
-// driver does where it is misused. What is queued on a stream is not run before somebody waits for it.
+// One lock guards all state. Each call of the driver is logged, may be made to fail, and reports misuse as a driver
+// does. Queued work does not run before a caller waits for it.
 #pragma once
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -27,19 +27,19 @@ typedef struct Stream Stream;
 typedef struct Event Event;
 typedef struct Op Op;
 
-// A thing to do on a stream. `number` orders all that is queued in the process.
+// A piece of work on a stream. `number` orders all work that is queued in the process.
 struct Op {
   Op *next;
   uint64_t number;
   int (*run)(Op *op, Context *context);
-  // An event to record or to wait for, and the number of the record that is waited for.
+  // The event to record or to wait for, and the number of the record to wait for.
   Event *event;
   uint64_t upto;
   // A copy, a fill, or memory to free.
   uint64_t to, from, bytes;
   uint32_t value, width;
   void *staged;
-  // A launch with `bytes` bytes of arguments, or a function of the caller's.
+  // A launch with `bytes` bytes of arguments, or a function of the caller.
   void *function;
   void *arguments;
   uint32_t blocks;
@@ -50,10 +50,10 @@ struct Stream {
   Context *context;
   Op *first, **last;
   int is_legacy, is_blocking, is_gone, capturing, mode;
-  // Of a thread's default stream, and the thread that captures.
+  // The thread of a thread's default stream, and the thread that captures.
   pthread_t thread, capturing_thread;
   int is_threads;
-  // What was captured so far.
+  // The work that was captured so far.
   Op *captured, **captured_last;
 };
 
@@ -69,7 +69,7 @@ struct Context {
   Stream *streams;
 };
 
-// Memory that was given out: of a device, or pinned memory of the host. What a device has is `shift` above the host's.
+// An allocation: of a device, or pinned memory of the host. Addresses of a device are `shift` above those of the host.
 typedef struct Memory {
   struct Memory *next;
   uint64_t address, bytes;
@@ -94,9 +94,9 @@ extern __thread Context *stack[DEPTH];
 extern __thread int depth, capture_mode;
 Context *current(void);
 void end_context(Context *context);
-// What a call answers that needs a current context.
+// Returns the result of a call that needs a current context.
 int usable(void);
-// Ends every capture that does not allow this thread what may wait, and answers CAPTURE_UNSUPPORTED where there was one.
+// Ends every capture that forbids this thread to wait, and returns CAPTURE_UNSUPPORTED if there was one.
 int end_captures(void);
 
 // memory.c
@@ -104,7 +104,7 @@ Memory *memory_of(uint64_t address);
 Memory *take_memory(Context *context, int device, uint64_t bytes, int is_pinned);
 void free_memory(Memory *memory);
 void free_memory_of(Context *context);
-// The host's memory for bytes: of a device or pinned where `device` is at least 0, else of the host too.
+// Returns the host's memory for bytes: of a device or pinned if `device` is at least 0, else also of the host.
 uint8_t *reach(uint64_t address, uint64_t bytes);
 
 // stream.c

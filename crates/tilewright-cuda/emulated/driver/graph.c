@@ -1,4 +1,4 @@
-// Captured streams and the graphs that they make: the ops of one stream, in order.
+// Captured streams and the graphs made from them: the work of one stream, in order.
 #include "driver.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ API int cuStreamEndCapture(void *stream, void **to) {
   if (to) *to = 0;
   Graph *graph = code || before == 2 ? 0 : calloc(1, sizeof *graph);
   if (graph) graph->first = own->captured, graph->users = 1, *to = graph;
-  // The capture is over, whatever becomes of the graph.
+  // The capture is over, even if no graph is made.
   if (before) own->capturing = 0, own->captured = 0, own->captured_last = &own->captured;
   if (!code && before == 2) code = CAPTURE_INVALIDATED;
   DONE;

@@ -1,7 +1,7 @@
 // Memory of devices and pinned memory of the host.
 //
-// The address of a device's memory is no address of the host: the device's number, plus one, stands in bits 48 and above, so
-// whoever follows one on the host fails at once. New memory holds 0xA5 in every byte.
+// The address of a device's memory is not an address of the host: bits 48 and above are the device's number plus one,
+// so an access on the host fails at once. New memory has 0xA5 in every byte.
 #include "driver.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ Memory *memory_of(uint64_t address) {
   for (Memory **at = &all; *at; at = &(*at)->next) {
     Memory *own = *at;
     if (address - own->address >= own->bytes) continue;
-    // What is asked for often is found first.
+    // Allocations that are looked up often move to the front.
     *at = own->next, own->next = all, all = own;
     return own;
   }
@@ -174,7 +174,7 @@ API int cuPointerGetAttribute(void *to, int attribute, uint64_t address) {
   DONE;
 }
 
-// What tests call: memory of a device that belongs to no context, and its bytes once all that was queued there is done.
+// Functions for tests: memory of a device that belongs to no context, and its bytes after all queued work there.
 API uint64_t emulated_alloc(int device, unsigned long long bytes) {
   pthread_mutex_lock(&emulated_lock);
   const Memory *own = take_memory(0, device, bytes ? bytes : 1, 0);

@@ -1,8 +1,8 @@
 // Modules of code, libraries, and launches.
 //
-// Code is a shared library of the host behind a short header, made by compiler.c of this folder. A launch copies its
-// arguments and is queued. Code that is unloaded while a launch of it is queued ends the context: no driver says that
-// unloading waits.
+// Code is a shared library of the host after a short header, made by compiler.c of this folder. A launch copies its
+// arguments and is queued. Unloading code while a launch of it is queued ends the context, because no driver promises
+// that unloading waits.
 #include "driver.h"
 
 #include <dlfcn.h>
@@ -23,13 +23,13 @@ typedef struct { char *code; Module *modules[DEVICES]; } Library;
 typedef struct { int magic; Library *library; char name[128]; } Kernel;
 static Module *modules;
 
-// The library in some code, opened; `code` says why not.
+// Opens the library in some code; `code` is the reason of a failure.
 static void *opened(const char *bytes, const Context *context, int *code) {
   int architecture = 0, version = 0;
   uint64_t length = 0;
   memcpy(&architecture, bytes + 8, 4), memcpy(&version, bytes + 12, 4), memcpy(&length, bytes + 16, 8);
   const int device = major[context->device] * 10 + minor[context->device];
-  // Negative: of a text that the driver compiles, for this architecture and newer ones.
+  // Negative for a text that the driver compiles, for this architecture and newer ones.
   const int runs = architecture < 0 ? -architecture <= device : architecture / 10 == device / 10 && architecture <= device;
   *code = architecture < 0 && version > driver_version ? UNSUPPORTED_PTX : runs ? 0 : NO_BINARY;
   if (*code) return 0;
@@ -55,7 +55,7 @@ static Module *loaded(const char *bytes, Context *context, int *code) {
   return modules = own;
 }
 static int run_launch(Op *op, Context *context);
-// Whether a launch of a module is still queued.
+// Returns whether a launch of a module is still queued.
 static int is_queued(const Module *module) {
   for (Stream *stream = module->context->streams; stream; stream = stream->next)
     for (const Op *op = stream->first; op; op = op->next)
@@ -116,7 +116,7 @@ API int cuFuncGetAttribute(int *to, int attribute, void *function) {
   DONE;
 }
 
-// Libraries: code that belongs to no context, loaded in each where it is launched.
+// Libraries: code without a context, loaded in each context in which it is launched.
 API int cuLibraryLoadData(void **to, const void *image, void *a, void *b, unsigned jit, void *c, void *d, unsigned count) {
   (void)a, (void)b, (void)c, (void)d;
   CALL("cuLibraryLoadData");
@@ -144,7 +144,7 @@ API int cuLibraryGetKernel(void **to, void *library, const char *name) {
   if (own) own->magic = ~MAGIC, own->library = library, snprintf(own->name, sizeof own->name, "%s", name), *to = own;
   DONE;
 }
-// A kernel of a library in the current context, or a function as it is.
+// Returns a kernel of a library in the current context, or a function unchanged.
 static Function *resolved(void *handle, int *code) {
   Kernel *kernel = handle;
   if (!handle || kernel->magic == MAGIC) return handle;
@@ -160,7 +160,7 @@ API int cuKernelGetFunction(void **to, void *kernel) {
   DONE;
 }
 
-// What a launch may touch: memory of its device, and pinned memory.
+// Finds memory that a launch may access: memory of its device, and pinned memory.
 static int find(const emulated_launch *launch, uint64_t address, emulated_span *to) {
   const Memory *own = memory_of(address);
   if (!own || (!own->is_pinned && own->device != launch->device)) return 0;
@@ -175,7 +175,7 @@ static int run_launch(Op *op, Context *context) {
   own->entry->run(&launch);
   return launch.error;
 }
-// The arguments of a launch, copied: pointers to each, and the bytes behind them.
+// Copies the arguments of a launch: pointers to each, and the bytes after them.
 static void *kept(const emulated_entry *entry, void **arguments, uint64_t *bytes_to) {
   size_t bytes = 64;
   for (unsigned i = 0; i < entry->count; i++) bytes += (entry->sizes[i] + 15) / 16 * 16;

@@ -1,4 +1,4 @@
-// The state of the process, the log, calls that are told to fail, and what the driver says of itself.
+// The state of the process, the log, calls that are made to fail, and the driver's properties.
 #include "driver.h"
 
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void say(const char *line) {
   text[used] = 0;
 }
 
-// Whether this call is the one that fails; a call is known by the first word of its line.
+// Returns whether this call must fail; a call is identified by the first word of its line.
 static int fails(const char *line) {
   const size_t word = strcspn(line, " ");
   if (countdown < 0 || (failing[0] && (strlen(failing) != word || strncmp(failing, line, word)))) return 0;
@@ -48,7 +48,7 @@ int enter(const char *format, ...) {
   va_end(list);
   return code ? code : initialized ? 0 : NOT_INITIALIZED;
 }
-// Enters a call that `emulated_fail` does not reach: no caller can do anything about its failure.
+// Enters a call that `emulated_fail` does not affect, because no caller can handle its failure.
 int enter_unfailing(const char *format, ...) {
   va_list list;
   va_start(list, format);
@@ -114,7 +114,7 @@ API int cuDeviceCanAccessPeer(int *to, int device, int peer) {
   if (!code) *to = 0;
   DONE;
 }
-// Numbers of no device there is: they are right in kind, and say nothing of speed.
+// Numbers of no real device: they are plausible, but say nothing about speed.
 static int attribute_of(int attribute, int device) {
   static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 0x7fffffff}, {6, 65535}, {7, 65535},
                                  {8, 49152}, {9, 65536}, {10, 32}, {12, 65536}, {13, 1000000}, {16, 4}, {36, 1000000},
@@ -164,9 +164,9 @@ static int described(int number, const char **to, int is_name) {
 API int cuGetErrorName(int number, const char **to) { return described(number, to, 1); }
 API int cuGetErrorString(int number, const char **to) { return described(number, to, 0); }
 
-// What tests call.
+// Functions for tests.
 //
-// Sets the number of devices and the version of CUDA as `cuDriverGetVersion` says it, and begins the log.
+// Sets the number of devices and the version of CUDA as `cuDriverGetVersion` returns it, and begins the log.
 API void emulated_setup(int devices, int cuda) {
   device_count = devices > DEVICES ? DEVICES : devices;
   driver_version = cuda;
@@ -174,11 +174,11 @@ API void emulated_setup(int devices, int cuda) {
 }
 API void emulated_capability(int device, int high, int low) { major[device] = high, minor[device] = low; }
 API void emulated_memory(unsigned long long bytes) { memory_bytes = bytes; }
-// Whether machine code of a device is taken, whose launches do nothing.
+// Sets whether machine code of a device is accepted, whose launches do nothing.
 API void emulated_takes_machine_code(int whether) { takes_machine_code = whether; }
-// Whether an address is only looked up where a context is the current one.
+// Sets whether an address is only looked up if a context is current.
 API void emulated_needs_context(int whether) { needs_context = whether; }
-// The call after `after` others of this name, or of any for an empty one, fails with this number.
+// Makes the call after `after` others of this name, or of any for an empty one, fail with this number.
 API void emulated_fail(const char *name, int after, int number) {
   pthread_mutex_lock(&emulated_lock);
   snprintf(failing, sizeof failing, "%s", name);
@@ -186,9 +186,9 @@ API void emulated_fail(const char *name, int after, int number) {
   code_of_failure = number;
   pthread_mutex_unlock(&emulated_lock);
 }
-// Whether a failure that was asked for is still to come.
+// Returns whether a requested failure is still to come.
 API int emulated_pending(void) { return countdown >= 0; }
-// The log so far, which begins anew; the text is good until the next call.
+// Returns the log so far, and clears it; the text is valid until the next call.
 API const char *emulated_log(void) {
   static char *taken;
   pthread_mutex_lock(&emulated_lock);

@@ -1,7 +1,7 @@
-// Streams and events. What is queued is done when somebody waits for it, and no earlier: what nobody ordered is found.
+// Streams and events. Queued work runs when a caller waits for it, and no earlier: so missing order is detected.
 //
-// All that is queued has a number. An op on a stream that waits for the default one is run behind what was queued there
-// before it, and the other way round; an op that waits for an event is run behind its record.
+// All queued work is numbered. Work on a stream that waits for the default one runs after the work that was queued
+// there before it, and vice versa; work that waits for an event runs after its record.
 #include "driver.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ Stream *new_stream(Context *context, int is_blocking) {
   own->next = context->streams;
   return context->streams = own;
 }
-// One of the default streams of the current context, made when it is asked for first.
+// Returns one of the default streams of the current context, made on first use.
 static Stream *default_stream(int is_threads) {
   for (Stream *at = current()->streams; at; at = at->next)
     if (is_threads ? at->is_threads && pthread_equal(at->thread, pthread_self()) : at->is_legacy) return at;
@@ -35,7 +35,7 @@ static Stream *known(void *handle) {
       if (at == handle && !at->is_gone) return at;
   return 0;
 }
-// The stream of a handle in the current context; `code` where there is none, or where its context has failed.
+// Returns the stream of a handle in the current context; `code` is set if there is none, or if its context has failed.
 Stream *stream_of(void *handle, int *code) {
   if ((*code = usable())) return 0;
   Stream *own = (uintptr_t)handle <= 2 ? default_stream((uintptr_t)handle == 2) : known(handle);
@@ -47,7 +47,7 @@ Stream *stream_of(void *handle, int *code) {
   return own;
 }
 
-// Queues an op, or adds it to what the stream captures.
+// Queues work, or adds it to the stream's capture.
 void add(Stream *stream, Op op) {
   Op *own = malloc(sizeof *own);
   *own = op;
@@ -66,7 +66,7 @@ static Op *pop(Stream *stream) {
   if (!(stream->first = own->next)) stream->last = &stream->first;
   return own;
 }
-// Runs the first op of a stream, behind what it waits for.
+// Runs the first work of a stream, after the work that it waits for.
 int step(Stream *stream) {
   if (!stream->first) return 0;
   Op *op = pop(stream);
@@ -83,7 +83,7 @@ int step(Stream *stream) {
 void settle(Stream *stream, uint64_t below) {
   while (stream->first && stream->first->number < below) step(stream);
 }
-// All of a stream, and of those that the default one waits for.
+// Runs all work of a stream, and of those that the default one waits for.
 int settle_stream(Stream *stream) {
   for (Stream *at = stream->context->streams; at && stream->is_legacy; at = at->next)
     if (at->is_blocking) settle(at, UINT64_MAX);
@@ -105,7 +105,7 @@ API int cuStreamDestroy_v2(void *stream) {
   CALL("cuStreamDestroy");
   Stream *own = code ? 0 : known(stream);
   if (!code && !own) code = INVALID_HANDLE;
-  // What is queued there is still done, when somebody waits for all.
+  // Work that is queued there still runs when a caller waits for all.
   if (!code) own->is_gone = 1, own->capturing = 0;
   DONE;
 }
@@ -161,7 +161,7 @@ API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
 }
 static int run_function(Op *op, Context *context) {
   (void)context;
-  // The caller's function may take locks of its own, and must not call the driver.
+  // The caller's function may take its own locks, and must not call the driver.
   ((void (*)(void *))op->function)((void *)op->to);
   return 0;
 }
@@ -236,14 +236,15 @@ API int cuEventElapsedTime(float *to, void *from, void *until) {
   DONE;
 }
 
-// What tests call: a stream of a device's primary context, or of another one.
+// Functions for tests: a stream of a device's primary context, or of another one.
 API void *emulated_stream(int device, int is_foreign) {
   pthread_mutex_lock(&emulated_lock);
   Stream *own = new_stream(is_foreign ? &foreign[device] : &primary[device], 1);
   pthread_mutex_unlock(&emulated_lock);
   return own;
 }
-// In mode "global", by this thread. 0: not captured any more, and what was captured is dropped; 1: captured; 2: a capture that an error has ended.
+// Sets the capture of a stream, in mode "global", by this thread. 0: the capture ends, and the captured work is
+// dropped; 1: captured; 2: a capture that an error has ended.
 API void emulated_capture(void *stream, int status) {
   Stream *own = stream;
   own->capturing = status, own->mode = 0, own->capturing_thread = pthread_self();

@@ -1,5 +1,5 @@
-// The job of a block of a launch, and which of the job's own blocks it is: the last job whose first block is not behind it.
-// First blocks ascend from 0, and there is a job.
+// Finds the job of a block of a launch, and the number of the block within the job: the last job whose first block is
+// at most the block. First blocks ascend from 0, and there is at least one job.
 #define FIND_JOB(job, own, jobs, count, block) do { \
   u32 low_ = 0u, high_ = (count); \
   while (high_ - low_ > 1u) { \
@@ -10,21 +10,21 @@
   (own) = (u32)((block) - (jobs)[low_].first); \
 } while (0)
 
-// n / d for n below 2^31, by the number that the planner made of d: a multiplier, and above it a shift.
+// n / d for n below 2^31, with the planner's number for d: a multiplier in the low word, a shift in the high word.
 #define DIV(n, d) ((u32)((u64)(n) * (u32)(d) >> (u32)((d) >> 32)))
 
-// Vectors of 16 bytes as four words of an array, which is all registers.
+// Loads a vector of 16 bytes to four words of an array in registers.
 #define GET16(m, i, p) do { const u128 q_ = LDG16(p); m[i] = q_.x; m[(i) + 1] = q_.y; m[(i) + 2] = q_.z; m[(i) + 3] = q_.w; } while (0)
 #define GET16IF(c, m, i, p) do { const u128 q_ = LDG16IF(c, p); m[i] = q_.x; m[(i) + 1] = q_.y; m[(i) + 2] = q_.z; m[(i) + 3] = q_.w; } while (0)
 #define SET16(p, m, i) do { u128 q_; q_.x = m[i]; q_.y = m[(i) + 1]; q_.z = m[(i) + 2]; q_.w = m[(i) + 3]; STG16(p, q_); } while (0)
 #define SET16IF(c, p, m, i) do { u128 q_; q_.x = m[i]; q_.y = m[(i) + 1]; q_.z = m[(i) + 2]; q_.w = m[(i) + 3]; STG16IF(c, p, q_); } while (0)
 #define PUT16(s, at, m, i) do { u128 q_; q_.x = m[i]; q_.y = m[(i) + 1]; q_.z = m[(i) + 2]; q_.w = m[(i) + 3]; STS16(s, at, q_); } while (0)
-// Half a vector, at a multiple of 8 bytes; and a vector out of shared memory.
+// Stores half a vector, at a multiple of 8 bytes; loads a vector from shared memory.
 #define PUT8(s, at, m, i) STS8(s, (at) * 8u, (u64)m[(i) + 1] << 32 | m[i])
 #define TAKE16(s, at, m) do { const u128 q_ = LDS16(s, at); m[0] = q_.x; m[1] = q_.y; m[2] = q_.z; m[3] = q_.w; } while (0)
 
-// Two words, or halves or bytes of all four words, of the vectors at a and b: where the place's bit of that width is 1 at a,
-// and 0 at b, they change places.
+// Exchanges two words, or halves or bytes of all four words, between the vectors at a and b: those whose position has
+// this bit set at a and clear at b.
 #define SWAP(x, y) do { const u32 t_ = (x); (x) = (y); (y) = t_; } while (0)
 #define EXCHANGE8(m, a, b) do { SWAP(m[(a) + 2], m[b]); SWAP(m[(a) + 3], m[(b) + 1]); } while (0)
 #define EXCHANGE4(m, a, b) do { SWAP(m[(a) + 1], m[b]); SWAP(m[(a) + 3], m[(b) + 2]); } while (0)

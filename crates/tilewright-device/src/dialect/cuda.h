@@ -9,7 +9,7 @@ typedef uint4 u128;
 
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP__) || defined(__HIPCC_RTC__)
 #define TW_HIP 1
-// The second number of HIP's bounds is another one.
+// HIP defines the second number of the bounds differently.
 #define TW_BOUNDS __launch_bounds__(NT)
 #else
 #define TW_BOUNDS __launch_bounds__(NT, MINBLOCKS)
@@ -17,8 +17,8 @@ typedef uint4 u128;
 
 #define GSRC const u8*
 #define GDST u8*
-// The entry for many arrays of one structure in one launch, unless TW_NO_MANY is defined: the job of a block is the last one
-// whose first block is not behind it.
+// The entry for many arrays of one structure in one launch, unless TW_NO_MANY is defined: the job of a block is the
+// last one whose first block is at most the block.
 #if defined(TW_NO_MANY)
 #define TW_MANY(name)
 #else
@@ -44,8 +44,8 @@ typedef uint4 u128;
   static __device__ __forceinline__ void name##_body(GSRC __restrict__ src, GDST __restrict__ dst, \
                                                      const name##_params& tw_params, u32 tw_block) {
 #define KERNEL_END }
-// An entry for several parts of one array, in a table of count rows: the part of a block is the last one whose first block
-// is not behind it.
+// An entry for several parts of one array, in a table of count rows: the part of a block is the last one whose first
+// block is at most the block.
 #define PARTS(name, all, parts) \
   extern "C" __global__ void TW_BOUNDS \
   all(const u8* src, u8* dst, u64 count) { \
@@ -59,7 +59,7 @@ typedef uint4 u128;
 #define THREADS_BEGIN { const u32 tid = threadIdx.x;
 #define THREADS_END }
 #define BARRIER __syncthreads()
-// The turn of a loop that a thread is in; for those who count what goes together.
+// The iteration of the loop that a thread is in, for the simulator's counts.
 #define ROUND(turn)
 #define UNROLL _Pragma("unroll")
 #define TABLE static __device__ const
@@ -112,7 +112,7 @@ DEVICE u128 tw_load(const u8* p) {
 #endif
   return v;
 }
-// Where `c` is 0, nothing is loaded, and the bytes may be any. A predicate takes one instruction, a branch several.
+// Loads nothing if `c` is 0; the bytes then have any value. A predicate takes one instruction, a branch several.
 DEVICE u128 tw_load_if(u32 c, const u8* p) {
   u128 v;
 #if __CUDA_ARCH__ >= 800
@@ -155,14 +155,14 @@ DEVICE void tw_store_if(u32 c, u8* p, u128 v) {
 #endif
 
 #define LDG16(p) tw_load(p)
-// The same of what neighbouring threads read, too: it stays in the first cache.
+// A load of data that adjacent threads read too: it stays in the L1 cache.
 #define LDG16K(p) tw_load_kept(p)
 #define LDG8(p) (*(const u64*)(p))
 #define LDG4(p) (*(const u32*)(p))
 #define LDG2(p) (*(const u16*)(p))
 #define LDG1(p) (*(const u8*)(p))
 #define STG16(p, v) tw_store(p, v)
-// The same where `c` says; else a load gives any bytes.
+// A load if `c` is not 0; else the result has any value.
 #define LDG16IF(c, p) tw_load_if(c, p)
 #define LDG16KIF(c, p) tw_load_kept_if(c, p)
 #define STG16IF(c, p, v) tw_store_if(c, p, v)
@@ -183,16 +183,16 @@ DEVICE void tw_store_if(u32 c, u8* p, u128 v) {
 #define CPASYNC16(s, b, p) tw_async(s, b, p)
 #define PRMT(a, b, sel) tw_prmt(a, b, sel)
 #define FUNNEL(lo, hi, shift) tw_funnel(lo, hi, shift)
-// The high word of both, moved up.
+// The high word of both after a left shift.
 #define FUNNELUP(lo, hi, shift) tw_funnel_up(lo, hi, shift)
 #define MULHI32(a, b) __umulhi(a, b)
 #define MULHI64(a, b) __umul64hi(a, b)
 #define PHASE(p) ((u32)(u64)(p))
-// The last multiple of 16 that is not behind p.
+// The last multiple of 16 that is at most p.
 #if defined(TW_HIP)
 #define FLOOR16(p) ((p) - (PHASE(p) & 15u))
 #else
-// One instruction where a difference takes two; the loads and stores say themselves that the memory is global.
+// One instruction instead of two for a difference; loads and stores mark the memory as global themselves.
 #define FLOOR16(p) ((u8*)((u64)(p) & ~(u64)15))
 #endif
 // The end of the dialect for CUDA and HIP.

@@ -1,9 +1,9 @@
-// The dialect in C++17, for a host without a device: a block's threads are loops between barriers, and every
-// access goes to a simulator, which decides in which order the threads run and checks what they touch.
+// The dialect in C++17, for a host without a device: a block's threads are loops between barriers, and every access
+// goes to a simulator, which chooses the order of the threads and checks their accesses.
 //
-// A text of the dialect compiles to one `tw_code`, named as its entry. Texts of one program stand in namespaces
-// of their own and share this header. The functions below are the simulator's; pointers to arrays are numbers
-// that only it may follow.
+// A text of the dialect compiles to one `tw_code`, named as its entry. Texts of one program are in separate namespaces
+// and share this header. The functions below are the simulator's; pointers to arrays are numbers that only it may
+// dereference.
 #pragma once
 #include <cstdint>
 
@@ -29,16 +29,16 @@ struct tw_jobs {
     const tw_job &operator[](u32 number) const { return tw_job_of(number); }
 };
 
-// One text: what a block does in its entries for one array and for many, and the numbers that the text states.
+// One text: the body of a block in its entries for one array and for many, and the numbers that the text states.
 struct tw_code {
     void (*block)(const u8 *src, u8 *dst, const u64 *params, u32 block);
     void (*many)(tw_jobs jobs, u32 count, u32 block);
     u32 threads, params, shared;
 };
-// A block of an entry for many is about to be one of this job.
+// Marks that the next block of an entry for many belongs to this job.
 void tw_begin(u32 job);
 
-// Each takes the line of the text, for what it finds.
+// Each takes the line of the text, for findings.
 void tw_load(void *to, const u8 *from, u32 bytes, u32 line);
 void tw_store(u8 *to, const void *from, u32 bytes, u32 line);
 void tw_read(void *to, const u8 *array, u64 at, u32 bytes, u32 line);
@@ -46,11 +46,11 @@ void tw_write(u8 *array, u64 at, const void *from, u32 bytes, u32 line);
 void tw_copy(u8 *array, u64 at, const u8 *from, u32 line);
 void tw_wait(u32 line);
 void tw_barrier(u32 line);
-// The thread is in this turn of its loop: what lanes of a warp do in one turn goes together.
+// Marks the iteration of the loop that the thread is in: accesses of a warp's lanes in one iteration go together.
 void tw_round(u32 turn);
 u64 tw_param(const u64 *params, u64 number, u32 count, u32 line);
 u8 *tw_shared(u64 bytes, u32 line);
-// The next thread of a phase, in an order that changes; a number from `threads` on ends the phase's loop.
+// Returns the next thread of a phase, in a varying order; a number from `threads` on ends the phase's loop.
 u32 tw_next(u32 threads, u32 line);
 
 template <class T> static inline T tw_global(const u8 *from, u32 line) {
@@ -111,7 +111,7 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define LDG2(p) tw_global<u16>(p, __LINE__)
 #define LDG1(p) tw_global<u8>(p, __LINE__)
 #define STG16(p, v) tw_global<u128>(p, v, __LINE__)
-// The same where `c` says; else a load gives any bytes.
+// A load if `c` is not 0; else the result has any value.
 #define LDG16IF(c, p) ((c) ? LDG16(p) : u128{0xA5A5A5A5u, 0x5A5A5A5Au, 0xC3C3C3C3u, 0x3C3C3C3Cu})
 #define LDG16KIF(c, p) LDG16IF(c, p)
 #define STG16IF(c, p, v) do { if (c) STG16(p, v); } while (0)
@@ -133,7 +133,7 @@ static inline u64 tw_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b 
 #define CPWAIT tw_wait(__LINE__)
 #define PRMT(a, b, selector) tw_permuted(a, b, selector)
 #define FUNNEL(lo, hi, shift) ((u32)(((u64)(u32)(hi) << 32 | (u32)(lo)) >> ((shift) & 31)))
-// The high word of both, moved up.
+// The high word of both after a left shift.
 #define FUNNELUP(lo, hi, shift) ((u32)(((u64)(u32)(hi) << 32 | (u32)(lo)) << ((shift) & 31) >> 32))
 #define MULHI32(a, b) ((u32)((u64)(u32)(a) * (u32)(b) >> 32))
 #define MULHI64(a, b) tw_high(a, b)

@@ -9,7 +9,7 @@ typedef uint4 u128;
 
 #define GSRC __global const u8*
 #define GDST __global u8*
-// Shared memory belongs to the entries: the language has it nowhere else. A job's addresses are numbers.
+// Shared memory is declared in the entries, because the language allows it nowhere else. A job's addresses are numbers.
 #define TW_SHARED __local u128 tw_shared[SHAREDBYTES > 0 ? SHAREDBYTES / 16 : 1];
 #define KERNEL(name) \
   typedef struct { u64 p[PARAMS]; } name##_params; \
@@ -37,7 +37,7 @@ typedef uint4 u128;
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define ROUND(turn)
 #define UNROLL __attribute__((opencl_unroll_hint))
-// Constants of a program are few: every device has 64 KiB of them. Global memory has tables from OpenCL C 2.0 on.
+// Constant memory is small: 64 KiB on every device. Global memory can have tables from OpenCL C 2.0 on.
 #if __OPENCL_C_VERSION__ >= 200 && (__OPENCL_C_VERSION__ < 300 || defined(__opencl_c_program_scope_global_variables))
 #define TABLE __global const
 #else
@@ -80,7 +80,7 @@ DEVICE u32 tw_prmt(u32 a, u32 b, u32 sel) {
 }
 #define PRMT(a, b, sel) tw_prmt(a, b, sel)
 #define FUNNEL(lo, hi, shift) ((u32)(((u64)(hi) << 32 | (lo)) >> ((shift) & 31u)))
-// The high word of both, moved up.
+// The high word of both after a left shift.
 #define FUNNELUP(lo, hi, shift) ((u32)(((u64)(hi) << 32 | (lo)) << ((shift) & 31u) >> 32))
 #define MULHI32(a, b) mul_hi((u32)(a), (u32)(b))
 #define MULHI64(a, b) mul_hi((u64)(a), (u64)(b))

@@ -1,8 +1,8 @@
-// One block: its threads in an order that changes with every phase, its shared memory, and the copies in flight.
+// One block: its threads in an order that changes with every phase, its shared memory, and the asynchronous copies.
 //
-// Two threads race if both touch a byte of shared memory between two barriers and one of them writes it. A copy that
-// was begun may land at any time until its thread waits for it, so nobody may touch its bytes in between; here it
-// lands at the wait.
+// Two threads race if both access a byte of shared memory between two barriers and one of them writes it. A copy that
+// was begun may complete at any time until its thread waits for it, so no thread may access its bytes in between; here
+// it completes at the wait.
 #pragma once
 #include <setjmp.h>
 #include <numeric>
@@ -13,10 +13,10 @@
 
 struct Block {
     static constexpr u32 MOST_SHARED = 48 << 10, MOST_THREADS = 1024, NOBODY = 0xFFFF, MANY = 0xFFFE;
-    // A thread that touches memory more often in a phase is taken for one that never ends.
+    // A thread with more accesses in a phase counts as endless.
     static constexpr u64 MOST_ACCESSES = 1 << 20;
 
-    // Who touched a byte in which phase, and whose copy is to land there.
+    // The thread that accessed a byte in a phase, and the thread with a copy to it.
     struct Cell {
         u32 phase = 0;
         u16 writer = NOBODY, reader = NOBODY, copier = NOBODY;
@@ -27,7 +27,7 @@ struct Block {
     };
 
     Report &report;
-    // The two arrays of the job that a block is of.
+    // The two arrays of the block's job.
     Memory *memory = nullptr;
     Traffic &traffic;
     std::mt19937_64 dice{1};
@@ -38,15 +38,15 @@ struct Block {
     std::vector<u32> order;
     u32 phase = 0, run = 0;
     u64 accesses = 0;
-    // What each thread of the block did, in its order: all of it, its addresses alone, the bytes it stores; and what all
-    // blocks did, in any order.
+    // Hashes of the accesses of each thread of the block, in order: complete, addresses alone, stored bytes; and those
+    // of all blocks, in any order.
     enum { ALL, PLACES, STORES, TRACES };
     std::vector<u64> traces[TRACES];
     u64 sums[TRACES] = {0};
     bool inside = false;
-    // Where a kernel goes on that cannot: behind its launch.
+    // The place after the launch at which an abandoned kernel continues.
     sigjmp_buf abandoned;
-    // Set by a timer: the plan has run for too long.
+    // Set by a timer if the plan has run for too long.
     volatile bool late = false;
 
     Block(Report &report, Traffic &traffic) : report(report), traffic(traffic) {}
@@ -74,18 +74,18 @@ struct Block {
         }
     }
 
-    // Adds an access to what its thread did.
+    // Adds an access to the hashes of its thread.
     void follow(u32 kind, u64 at, u32 count, u32 line, const u8 *bytes = nullptr) {
         for (int which = ALL; which < TRACES; which++) {
             u64 &one = traces[which][report.at.thread];
             if (which != STORES) one = noise(one, at << 16 ^ (u64)line << 4 ^ kind);
             if (which == PLACES || !bytes || (which == STORES && kind != STORE)) continue;
-            // Stores are bytes, however wide they are.
+            // Stores are hashed by bytes, however wide they are.
             for (u32 i = 0; i < count; i++) one = noise(one, at + i) + bytes[i];
         }
     }
 
-    // Warps in any order, and the lanes of each.
+    // Warps in random order, and the lanes of each.
     u32 next(u32 threads, u32 line) {
         if (!inside) {
             u32 warps = (threads + 31) / 32;
@@ -122,13 +122,13 @@ struct Block {
             abandon();
         }
         arrays.push_back({from, (u32)(from + (count + 15) / 16 * 16)});
-        // A number of its own, which only this simulator follows.
+        // A number that only this simulator dereferences.
         return (u8 *)(u64)(0x5348000000000000 + from);
     }
 
     [[noreturn]] void abandon() { siglongjmp(abandoned, 1); }
 
-    // Where the bytes lie, or `MOST_SHARED` with a finding.
+    // Returns the position of bytes, or `MOST_SHARED` with a finding.
     u32 place(const u8 *array, u64 at, u32 count, u32 line) {
         step(line);
         u32 from = (u32)((u64)array - 0x5348000000000000);
@@ -141,7 +141,7 @@ struct Block {
         return (u32)(from + at);
     }
 
-    // A thread of a phase does something; those without end are left.
+    // Counts an access of a thread in a phase; endless threads are abandoned.
     void step(u32 line) {
         if (!inside) report.found("access outside a phase", line);
         if (++accesses > MOST_ACCESSES || late) {

@@ -1,6 +1,6 @@
-// The two arrays of a plan: where they lie, what the source holds, and which bytes of the destination were written
-// how often, by whom. The source is a function of the offset, and the destination has the pages that are touched, so
-// both may be larger than any memory.
+// The two arrays of a plan: their addresses, the contents of the source, and, for bytes of the destination, the number
+// of writes and the writer. The source is a function of the offset, and the destination only has the pages that are
+// touched, so both may be larger than any memory.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 #include "report.h"
 
-// Eight bytes that differ from their neighbours (SplitMix64).
+// Eight pseudorandom bytes (SplitMix64).
 static inline u64 noise(u64 seed, u64 word) {
     u64 z = seed * 0x9E3779B97F4A7C15 + (word + 1) * 0xD1342543DE82EF95;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
@@ -19,7 +19,7 @@ static inline u64 noise(u64 seed, u64 word) {
 }
 static inline u8 noise_byte(u64 seed, u64 at) { return (u8)(noise(seed, at / 8) >> at % 8 * 8); }
 
-// An array from `base`, a number that stands for its address.
+// An array from `base` on, a number that represents its address.
 struct Array {
     u64 base = 0, bytes = 0, seed = 0;
     bool has(u64 at, u64 count) const { return at - base <= bytes && count <= bytes - (at - base); }
@@ -43,11 +43,11 @@ struct Memory {
     u64 last_number = ~0ULL;
     Page *last = nullptr;
     std::vector<Store> stores;
-    // Whether kernels may read the destination, where elements share bytes with what stays.
+    // True if kernels may read the destination, because elements share bytes with data that must not change.
     bool reads_destination = false;
-    // Whether all bytes were filled before, so that each may be written once more.
+    // True if all bytes were filled before, so that each may be written once more.
     bool filled = false;
-    // Bytes that nobody may write, ascending.
+    // Ranges of bytes that must not be written, ascending.
     std::vector<std::pair<u64, u64>> kept;
 
     explicit Memory(Report &report) : report(report) {}
@@ -102,7 +102,7 @@ struct Memory {
         }
     }
 
-    // The store that wrote a byte, or none.
+    // Returns the store that wrote a byte, or none.
     const Store *wrote(u64 offset) {
         u32 number = page(offset).writer[offset % PAGE];
         return number ? &stores[number - 1] : nullptr;
@@ -112,7 +112,7 @@ struct Memory {
         return store ? Place{report.at.plan, store->launch, store->block, store->thread} : Place{report.at.plan, 0, 0, 0};
     }
 
-    // What was written so far is a fill: of every byte, and what is written over it is new.
+    // Marks all writes so far as a fill, so later writes count anew.
     void fill() {
         for (u64 offset = 0; offset < dst.bytes; offset++)
             if (!wrote(offset)) report.found_at(place(nullptr), "never filled", 0, offset);
@@ -120,7 +120,7 @@ struct Memory {
         filled = true;
     }
 
-    // Compares with what must be there.
+    // Compares with the expected bytes.
     void compare(const std::vector<u8> &expected) {
         auto range = kept.begin();
         for (u64 offset = 0; offset < dst.bytes; offset++) {
@@ -135,7 +135,7 @@ struct Memory {
         }
     }
 
-    // All written bytes in ascending order, as runs: offset, length, bytes.
+    // Writes all written bytes in ascending order, as runs: offset, length, bytes.
     void write_runs(FILE *file) {
         for (auto &[number, page] : pages)
             for (u64 i = 0, end; i < PAGE; i = end + 1) {

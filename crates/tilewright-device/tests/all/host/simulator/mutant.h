@@ -1,4 +1,4 @@
-// Changes of a text that are compiled with it and switched on one at a time.
+// Changes of a text that are compiled into it and switched on one at a time.
 #pragma once
 #include <type_traits>
 
@@ -6,15 +6,15 @@
 
 extern u32 tw_mutant;
 
-// A condition, or true in its place.
+// A condition, or true instead.
 static inline bool tw_true(u32 number, bool is) {
     return tw_mutant == number || is;
 }
-// A number, or another.
+// A number, or another one.
 template <class T, class U> static inline T tw_number(u32 number, T is, U other) {
     return tw_mutant == number ? (T)other : is;
 }
-// Whether a statement is left out.
+// Whether a statement is removed.
 static inline bool tw_without(u32 number) {
     return tw_mutant == number;
 }
@@ -22,7 +22,8 @@ static inline bool tw_without(u32 number) {
 static inline u32 tw_kept(u32 all, u32 number) {
     return tw_mutant != number && tw_mutant != all;
 }
-// A product in 64 bits, or the same in 32: what stands before the number that is widened, it, and what follows.
+// A product in 64 bits, or the same in 32: the expression before the number that is widened, the number, and the
+// following factors.
 struct tw_narrow {
     u32 number;
     u64 factor;
@@ -51,7 +52,7 @@ template <class T> static inline tw_narrow operator*(tw_product<T> a, tw_narrow 
 template <class T, class U, class = tw_integer<U>> static inline tw_product<T> operator*(tw_product<T> a, U b) {
     return a.times((T)b);
 }
-// What stands before a cast binds to it: a mask of 32 bits keeps none of the high ones.
+// The expression before a cast binds to it: a mask of 32 bits keeps none of the high ones.
 struct tw_mask {
     u32 number;
 };

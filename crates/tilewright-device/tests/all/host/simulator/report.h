@@ -1,4 +1,4 @@
-// What is found, as lines of JSON on the standard output.
+// Prints findings as lines of JSON on the standard output.
 #pragma once
 #include <cinttypes>
 #include <cstdio>
@@ -7,14 +7,14 @@
 
 #include "tilewright_device.h"
 
-// Where a finding is: the launch, and what runs.
+// The place of a finding: the launch, and the running thread.
 struct Place {
     std::string plan;
     u32 launch = 0, block = 0, thread = 0;
 };
 
 struct Report {
-    // Findings of a plan beyond this are counted and not printed.
+    // Findings of a plan beyond this number are counted and not printed.
     static constexpr u64 PRINTED = 8;
 
     Place at;
@@ -27,7 +27,7 @@ struct Report {
         said.clear();
     }
 
-    // One line for each kind of finding and line of the text.
+    // Prints one line for each kind of finding and line of the text.
     void found(const char *what, u32 line, u64 where = 0) { found_at(at, what, line, where); }
 
     void found_at(const Place &place, const char *what, u32 line, u64 where) {

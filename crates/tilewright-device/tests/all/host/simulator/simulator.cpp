@@ -1,8 +1,8 @@
-// A program that runs kernels of the dialect as an adversarial device would, and says what it finds.
+// Runs kernels of the dialect as an adversarial device would, and reports its findings.
 //
 //     simulator ORDERS      lines of JSON: findings, and what each plan came to
 //
-// ORDERS are words. A plan is everything from one `plan` to its `end`:
+// ORDERS are words. A plan consists of everything from one `plan` to its `end`:
 //
 //     plan NAME
 //     of NUMBER                        of several pairs of arrays, the one that the next words are about; else 0
@@ -36,12 +36,12 @@ extern const u32 tw_count;
 u32 tw_mutant = ~0u;
 
 static Report report;
-// The arrays of a plan, in pairs, and the pair that the words of its orders are about.
+// The arrays of a plan, in pairs, and the pair that the current words of its orders are about.
 static std::deque<Memory> memories;
 static Memory *memory;
 static Traffic traffic;
 static Block block(report, traffic);
-// Whether a function of the simulator runs, which a signal must not leave.
+// True while a function of the simulator runs, which a signal must not interrupt.
 static volatile bool busy = false;
 
 struct Busy {
@@ -99,7 +99,7 @@ u64 tw_param(const u64 *params, u64 number, u32 count, u32 line) {
     return 0;
 }
 
-// What the compiler's checks or the processor stop at, and the end of a plan's time.
+// Handles failures of the compiler's checks or the processor, and the end of a plan's time.
 static void stopped(int number) {
     const char *what = number == SIGVTALRM ? "without end" : "undefined";
     if (number == SIGVTALRM && busy) return (void)(block.late = true);
@@ -112,7 +112,8 @@ static void within(u64 seconds) {
     setitimer(ITIMER_VIRTUAL, &time, nullptr);
 }
 
-// The jobs of a launch over many arrays, the pair of arrays of each, and how often a block has looked for its own.
+// The jobs of a launch over many arrays, the pair of arrays of each, and the number of times that a block has looked
+// for its own.
 struct Jobs {
     std::vector<tw_job> all;
     std::vector<Memory *> memories;
@@ -124,7 +125,7 @@ static Jobs jobs;
 const tw_job &tw_job_of(u32 number) {
     static const tw_job none = {nullptr, nullptr, 0, nullptr};
     Busy now;
-    // A search halves what is left of 32 bits.
+    // A search halves the remaining part of 32 bits.
     if (++jobs.looks > 64) report.found("without end", 0, number), block.abandon();
     if (number < jobs.all.size()) return jobs.all[number];
     report.found("job outside", 0, number);
@@ -135,11 +136,11 @@ void tw_begin(u32 job) {
     block.memory = jobs.memories[job];
 }
 
-// Runs some blocks of a launch in any order.
+// Runs some blocks of a launch in random order.
 template <class Run> static void run(const tw_code &code, std::vector<u32> blocks, Run one) {
     if (code.threads == 0 || code.threads > Block::MOST_THREADS) return report.found("threads", 0, code.threads);
     std::shuffle(blocks.begin(), blocks.end(), block.dice);
-    // The loop's state outlives a jump.
+    // The loop's state must survive a jump.
     static size_t next;
     for (next = 0; next < blocks.size(); next++) {
         block.begin(blocks[next]);

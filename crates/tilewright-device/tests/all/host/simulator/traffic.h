@@ -1,10 +1,10 @@
-// How many 32-byte sectors and how many turns of the banks the instructions of warps need, beside the least for the
-// bytes that they move.
+// Counts the 32-byte sectors and the bank cycles that the instructions of warps need, and the minimum for the bytes
+// that they move.
 //
-// An instruction of a warp is the n-th time that its lanes reach a line within one round of the phase: a text says in
-// which turn of its loop a thread is, and one that does not say is in one round all the time. Where
-// lanes reach a line unequally often, which of them go together is unknown: the line is then counted by what it needs
-// at best, and as `uneven`.
+// An instruction of a warp is the n-th time that its lanes reach a line within one round of the phase: a text marks the
+// iteration of its loop that a thread is in, and a text without marks is always in one round. If lanes reach a line
+// with different frequencies, it is unknown which accesses form an instruction: the line is then counted by the
+// minimum, and as `uneven`.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -40,7 +40,7 @@ struct Traffic {
         drop();
     }
 
-    // Forgets what a block left behind that did not end.
+    // Drops the state of a block that was abandoned.
     void drop() {
         next_thread();
         for (auto &warp : warps) warp.clear();
@@ -63,7 +63,7 @@ struct Traffic {
         warps[thread / LANES % LANES].push_back({at, line, round, turns[slot]++, (u8)kind, (u8)bytes, (u8)(thread % LANES)});
     }
 
-    // The lines of all warps since the last call.
+    // Counts the lines of all warps since the last call.
     void end_section() {
         next_thread();
         for (auto &warp : warps) {
@@ -82,7 +82,7 @@ struct Traffic {
         }
     }
 
-    // The sectors that a block touched, each once.
+    // Counts the sectors that a block touched, each once.
     void end_block() {
         end_section();
         for (int kind = LOAD; kind <= STORE; kind++) counts[kind].distinct += distinct(sectors[kind]);
@@ -95,7 +95,7 @@ struct Traffic {
         return count;
     }
 
-    // All accesses of a warp on one line in one round, in order of turns.
+    // Counts all accesses of a warp on one line in one round, in order of iterations.
     void line(const Access *from, const Access *to) {
         u32 lanes[LANES] = {0};
         u32 most = 0;
@@ -120,7 +120,7 @@ struct Traffic {
         }
     }
 
-    // Accesses of which it is unknown which go together: their distinct sectors.
+    // Counts accesses that cannot be assigned to instructions: their distinct sectors.
     static void at_best(const Access *from, const Access *to, Count &count) {
         u64 bytes = (u64)(to - from) * from->bytes;
         count.requests++, count.bytes += bytes;
@@ -135,7 +135,7 @@ struct Traffic {
         return distinct(all);
     }
 
-    // Lanes that go together: a quarter of a warp for 16 bytes, half for 8.
+    // The number of lanes that go together: a quarter of a warp for 16 bytes, half for 8.
     static u32 together(const Access *one) { return one->bytes == 16 ? 8 : one->bytes == 8 ? 16 : 32; }
 
     static u64 groups_of(const Access *from, const Access *to) {
@@ -146,7 +146,7 @@ struct Traffic {
         return groups;
     }
 
-    // For each group of lanes, the most different words of one bank.
+    // Returns, for each group of lanes, the largest number of different words of one bank.
     static u64 turns_of(const Access *from, const Access *to) {
         u64 turns = 0;
         u32 lanes = together(from);
