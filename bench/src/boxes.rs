@@ -1,4 +1,5 @@
-//! Converts a case to a form that other libraries can run: boxes of elements with strides on both sides.
+//! Converts a case to a form that other libraries can run: boxes of elements with strides on both sides. The rivals use
+//! it.
 
 use tilewright::layouts::Refinement;
 

@@ -1,5 +1,5 @@
 //! Checks the bytes that a run wrote, without a plan and without a refinement: every element is looked up by the
-//! layouts' own offsets, and padding is checked by a sum.
+//! layouts' own offsets, and padding is checked by a sum. Every measurement begins with it.
 //!
 //! ```text
 //! offset(c) = offset(0) + Σ (offset(0, …, c_d, …, 0) - offset(0))      if the dims are independent
@@ -21,7 +21,7 @@ const PROBES: u64 = 1000;
 const MOST: u64 = 1 << 21;
 
 /// Returns the fault of a destination with this checksum, if any: by the checksum if a definition states it, else by
-/// looking up the elements.
+/// looking up the elements, or by the checksum of the expected bytes.
 pub(crate) fn fault(case: &Case, src: &[u8], dst: &[u8], found: u64) -> Option<String> {
     let elements = case.elements();
     let whole = elements.src_bits == elements.dst_bits && elements.src_bits.is_multiple_of(8);

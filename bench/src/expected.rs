@@ -1,4 +1,5 @@
-//! The expected bytes of a case, computed one element at a time from the offsets of its layouts, without a plan.
+//! The expected bytes of a case, computed one element at a time from the offsets of its layouts, without a plan. Checks
+//! of cases without a checksum and tests use them.
 
 use tilewright::relayout::Extend;
 

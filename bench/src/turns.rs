@@ -1,5 +1,5 @@
 //! Times one of several functions that run in turns: the number of runs in a turn, and the seconds of a run in each
-//! turn.
+//! turn. Measurements on the processor use it.
 
 use std::{hint::black_box, time::Instant};
 

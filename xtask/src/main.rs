@@ -1,4 +1,5 @@
-//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `conformance`, `bench`, `device`, `wheel`, `oracles`, `web`, `site`.
+//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `conformance`, `bench`, `device`, `wheel`,
+//! `oracles`, `web`, `site`.
 //!
 //! There is one file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for them. This
 //! crate does not depend on the crates that it checks.
@@ -74,7 +75,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// What implementations of the layout algebra answer to the questions of `conformance/`, into docs/explanation/comparison.md
+    /// The answers of other implementations of the layout algebra to the questions of `conformance/`, written to
+    /// docs/explanation/comparison.md
     Conformance,
     /// The Python package, into the build folder's `wheels`
     Wheel {
@@ -94,7 +96,7 @@ enum Command {
         name: Option<String>,
         /// Of the search by coverage only the targets whose names contain this
         target: Option<String>,
-        /// How long each target is searched
+        /// The number of seconds for which each target is searched
         #[arg(long, default_value_t = 60)]
         seconds: u64,
     },

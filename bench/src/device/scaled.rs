@@ -1,4 +1,5 @@
-//! Makes a case larger: its first dim becomes longer.
+//! Makes a case larger: its first dim becomes longer. Measurements on devices use it, so that a launch takes long
+//! enough.
 
 use crate::Case;
 

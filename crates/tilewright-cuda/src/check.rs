@@ -1,4 +1,4 @@
-//! Checks of memory before work is queued.
+//! Checks of memory before work is queued. Every launch begins with them.
 //!
 //! Law: a list of jobs that passes writes no byte twice and reads no byte that it writes.
 

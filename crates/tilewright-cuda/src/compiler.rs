@@ -1,4 +1,4 @@
-//! The compiler.
+//! The compiler. A launch uses it for structures whose code is neither loaded nor on disk.
 
 use crate::{
     error::{Error, Kind},

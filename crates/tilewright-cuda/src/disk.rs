@@ -1,4 +1,4 @@
-//! Compiled code in files, for the next process.
+//! Compiled code in files, for the next process. A launch looks here before it compiles.
 //!
 //! Laws: a file is complete or not read; nothing is read or written in a folder where another user may write, and only
 //! files of code are removed; data that are read were written under the same key; a failure of the disk never fails a

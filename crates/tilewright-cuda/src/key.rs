@@ -1,4 +1,5 @@
-//! The key of compiled code: the text, the architecture, and the compiler with its options.
+//! The key of compiled code: the text, the architecture, and the compiler with its options. Modules in memory and files
+//! on disk are found by it.
 
 use sha2::{Digest, Sha256};
 

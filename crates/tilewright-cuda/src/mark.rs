@@ -1,5 +1,5 @@
 //! The end of the work that is queued on a stream: a query whether it is done, and a way for other streams to wait for
-//! it.
+//! it. The Python package uses it to order its work with that of torch and others.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Opens libraries, and describes the attempts if none is found.
+//! Opens libraries, and describes the attempts if none is found. The driver and the compiler are opened with it.
 
 use std::path::PathBuf;
 

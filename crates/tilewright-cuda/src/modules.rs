@@ -1,4 +1,4 @@
-//! Loaded code, kept in memory by device and text.
+//! Loaded code, kept in memory by device and text. Launches find their code here.
 //!
 //! Laws: a text is compiled once however many threads need it; at most the stated number of modules is loaded. No
 //! module is unloaded before all are: a launch only queues, and the driver does not promise that unloading waits for

@@ -1,4 +1,5 @@
-//! A device on which this process owns memory.
+//! A device on which this process owns memory. Benchmarks, tests and the Python package use it; launches on memory of
+//! callers do not.
 
 use std::sync::Arc;
 

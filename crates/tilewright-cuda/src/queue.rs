@@ -1,4 +1,4 @@
-//! Ordered work in memory that this process owns, and its duration on the device.
+//! Ordered work in memory that this process owns, and its duration on the device. Benchmarks and tests use it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::{
     raw::{Graph, Own, OwnStream},
 };
 
-/// A range of owned memory, from a byte to the end.
+/// A position in memory that this process owns: the bytes from `at` on.
 ///
 /// ```no_run
 /// use tilewright_cuda::{Cuda, Memory, Place, Span};

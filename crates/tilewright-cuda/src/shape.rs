@@ -1,4 +1,5 @@
-//! The arguments of a compiled text's entries: the number of numbers, threads, and jobs of a table.
+//! The arguments of a compiled text's entries: the number of numbers, threads, and jobs of a table. It determines the
+//! text of the entries and the sizes of tables.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,5 @@
-//! Tables of jobs: kernels of one text over many arrays, as the words that one launch takes by value.
+//! Tables of jobs: kernels of one text over many arrays, as the words that one launch takes by value. Launches of many
+//! arrays use them.
 //!
 //! Law: the blocks of a table are those of its jobs, one job after the other; block `b` of the launch is block
 //! `b - first` of the last job whose `first` is at most `b`.

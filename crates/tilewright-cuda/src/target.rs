@@ -1,4 +1,5 @@
-//! The architecture that a text is compiled for, chosen so that a device can run the code.
+//! The architecture that a text is compiled for, chosen so that a device can run the code. The compiler is called with
+//! it.
 //!
 //! Law: machine code runs on devices of the same major version and of its own minor version or a newer one; the driver
 //! compiles PTX for any newer device.

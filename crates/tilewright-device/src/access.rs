@@ -1,4 +1,5 @@
-//! The number of bytes that move together: in one access, and in one sector.
+//! The number of bytes that move together: in one access, and in one sector. All ways use it to choose the width of
+//! accesses.
 
 /// The bytes of the widest access.
 pub(crate) const VECTOR: u64 = 16;

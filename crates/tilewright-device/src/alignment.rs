@@ -1,4 +1,4 @@
-//! The alignment of the first bytes of both arrays.
+//! The alignment of the first bytes of both arrays. A plan is made for one alignment.
 
 use crate::Error;
 

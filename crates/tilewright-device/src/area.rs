@@ -1,4 +1,5 @@
-//! A region in bytes, between two arrays of any alignment.
+//! A region in bytes, between two arrays of any alignment. The plan makes one for each region, and each way makes its
+//! kernels from it.
 //!
 //! Law: the unit of an area divides its run, all its strides, and the addresses of its first byte on both sides. On a
 //! swizzled side, it also divides the pointer and the granule of the swizzle.

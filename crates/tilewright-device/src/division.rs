@@ -1,4 +1,5 @@
-//! Division by a number that is unknown to the compiler, as a multiplication.
+//! Division by a number that is unknown to the compiler, as a multiplication. Texts use it for extents that are numbers
+//! of a launch.
 //!
 //! Law: for all `n` below 2³¹ and all `d` from 1 to 2³¹ − 1, `n · m >> s` is `n / d`, where `m` is the low 32 bits of
 //! `magic(d)` and `s` the high ones.

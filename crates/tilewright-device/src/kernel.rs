@@ -1,4 +1,4 @@
-//! Device code that moves one array, with the numbers of one launch.
+//! Device code that moves one array, with the numbers of one launch. The ways make kernels, and callers launch them.
 
 use crate::{
     Error, Target,

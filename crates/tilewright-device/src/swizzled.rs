@@ -1,4 +1,5 @@
-//! Swizzled arrays: the same program without its swizzles, and the positions of bytes under them.
+//! Swizzled arrays: the same program without its swizzles, and the positions of bytes under them. The plan uses it if a
+//! side is swizzled, and the kernels for the addresses of their accesses.
 //!
 //! A swizzle is linear over xor, so it does not change bits below the lowest bit that it reads or changes. A kernel of
 //! the program without swizzles, whose accesses are no wider than that, moves the same elements if each access goes to

@@ -1,4 +1,4 @@
-//! A text that grows line by line, and the numbers that it reads.
+//! A text that grows line by line, and the numbers that it reads. All ways write their kernels with it.
 
 use crate::division::magic;
 

@@ -1,4 +1,4 @@
-//! Loops of any number and extents, as a grid of blocks and threads.
+//! Loops of any number and extents, as a grid of blocks and threads. Rows, elements and fills use it.
 //!
 //! The inner loops, of at most 2³⁰ iterations together, are counted by a number of 32 bits; a block takes a chunk of
 //! it, and the block's number encodes the iterations of the outer loops. Adjacent threads differ in the last loop.

@@ -1,4 +1,4 @@
-//! Assigns colours to elements: one for each tile, or, without tiles, one for each line.
+//! Assigns colours to elements: one for each tile, or, without tiles, one for each line. All pictures of arrays use it.
 //!
 //! Law: the colour is a function of the coordinate alone, so an element has the same colour in every panel of a
 //! picture.

@@ -1,4 +1,4 @@
-//! Escapes text in the languages of pictures.
+//! Escapes text in the languages of pictures. The printers use it.
 
 /// Escapes text in XML and HTML, between tags and in quotes. Characters that XML cannot represent, even as references,
 /// become U+FFFD.

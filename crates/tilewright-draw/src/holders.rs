@@ -1,4 +1,5 @@
-//! Finds the devices that hold a block of an array: those whose ranges contain it in every dim.
+//! Finds the devices that hold a block of an array: those whose ranges contain it in every dim. The picture of devices
+//! uses it.
 //!
 //! Devices with equal ranges form one class, and a set is a list of classes. If one class holds every element, which is
 //! common, all sets together have one entry for each block, regardless of the number of devices.

@@ -1,4 +1,4 @@
-//! The bounds of a picture. Parts that are left out are shown as `…`, and counted in a note.
+//! The bounds of a picture. Parts that are left out are shown as `…`, and counted in a note. All pictures use them.
 //!
 //! Law: whatever the layout, at most [`Limits::cells`] cells of grids are drawn, and at most that number of memory; and
 //! at most [`MOST`] whatever the limits. So the time and memory for a picture depend on its own size, not on the layout's.

@@ -1,4 +1,5 @@
-//! The colours, chosen so that colour-blind readers can distinguish them.
+//! The colours, chosen so that colour-blind readers can distinguish them. Pictures choose from them by number, and
+//! printers print them.
 //!
 //! They are tints of the palette of Masataka Okabe and Kei Ito, *Color Universal Design* (2002, revised 2008), whose
 //! colours can be distinguished under every common colour vision deficiency. Its black is replaced by a grey, since the

@@ -1,4 +1,5 @@
-//! The contents of a picture, independent of the format in which it is printed.
+//! The contents of a picture, independent of the format in which it is printed. Pictures make it, and printers print
+//! it.
 //!
 //! A [`Scene`] is a list of bands below one another, each with panels side by side. A [`Panel`] is a grid of cells with
 //! margins and rules. A scene does not depend on layouts, and a printer needs only the types of this file.

@@ -1,4 +1,5 @@
-//! Two dims of an array as a panel, with the others fixed: coordinates in the margins, rules around tiles.
+//! Two dims of an array as a panel, with the others fixed: coordinates in the margins, rules around tiles. All pictures
+//! with grids use it.
 //!
 //! Law: a cell inside the logical extents is the element of that coordinate. The others are padding, drawn if the dim
 //! is an axis of the layout.

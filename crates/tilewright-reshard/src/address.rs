@@ -1,4 +1,5 @@
-//! Paths as plans record them: URLs, of which only the scheme `file:` is read.
+//! Paths as plans record them: URLs, of which only the scheme `file:` is read. Requests and identities of files are
+//! serialized with it.
 //!
 //! ```text
 //! /data/a b.safetensors   file:///data/a%20b.safetensors

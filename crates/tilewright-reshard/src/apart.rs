@@ -1,4 +1,5 @@
-//! Checks that a result is outside of its source folder, and the source outside of the result.
+//! Checks that a result is outside of its source folder, and the source outside of the result. Every job that will run
+//! checks it before it opens its source.
 
 use std::{
     fs,

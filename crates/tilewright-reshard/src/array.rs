@@ -1,4 +1,5 @@
-//! An array of a checkpoint in pieces: one form for arrays that are read and for arrays that are written.
+//! An array of a checkpoint in pieces: one form for arrays that are read and for arrays that are written. Sources are
+//! read to it, results are planned as it, and moves and plans use it.
 //!
 //! ```text
 //! Array   its name and extents, and its pieces

@@ -1,5 +1,5 @@
 //! The contents of a checkpoint other than its arrays: metadata and files that are copied to the result, and those that
-//! are not.
+//! are not. Sources collect it, and results copy it.
 
 use std::{
     collections::{BTreeMap, HashSet},

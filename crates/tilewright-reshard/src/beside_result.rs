@@ -1,5 +1,5 @@
 //! Reports the folders that runs leave next to a result: a run that was refused or interrupted leaves `OUT.partial-ID`.
-//! The message names the folder and the command that removes it.
+//! The message names the folder and the command that removes it. Runs that fail and the remarks of a job use it.
 
 use std::{fs, path::PathBuf};
 

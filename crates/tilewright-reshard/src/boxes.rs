@@ -222,7 +222,7 @@ fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, 
 mod tests {
     use super::*;
 
-    /// The bytes 0 to 63 as an 8 × 8 array, in boxes of rows and columns that stand anywhere in two files.
+    /// The bytes 0 to 63 as an 8 × 8 array, in boxes of rows and columns at arbitrary offsets in two files.
     #[test]
     fn boxes_anywhere_are_the_array() {
         let types = ["U8", "BOOL", "F8_E4M3", "I8", "U8"];
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Two lists over the same files are two jobs, whatever differs in them.
+    /// Two different lists over the same files make two different jobs.
     #[test]
     fn lists_that_differ_are_other_jobs() {
         let folder = tempfile::tempdir().unwrap();

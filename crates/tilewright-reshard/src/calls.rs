@@ -1,6 +1,6 @@
 //! Counts of the requests and bytes that tasks need, found without data by the functions that make the moves. A request
 //! is a range of a file; a run splits long ones into [parts](crate::parts). Copies of boxes count as often as they are
-//! compared.
+//! compared. `outlook.rs` sums them up for a job.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},

@@ -1,4 +1,5 @@
-//! The folder in which a result is written, and the one rename that makes it visible.
+//! The folder in which a result is written, and the one rename that makes it visible. Runs create and finish results
+//! with it.
 //!
 //! ```text
 //! OUT.partial-ID/data      every output file at its full length; its header is written last

@@ -1,4 +1,4 @@
-//! The `config.json` beside the tensors: the file that describes a model.
+//! The `config.json` next to the tensors: the file that describes a model. The checks of extents and of heads read it.
 
 use std::path::Path;
 

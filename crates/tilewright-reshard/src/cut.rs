@@ -1,4 +1,4 @@
-//! Splits an array into boxes.
+//! Splits an array into boxes. Jobs make their tasks with it, tasks their parts, and comparisons of copies theirs.
 //!
 //! ```text
 //! size   begins as the extents; while a box has more than M bytes, one dim is halved: the one with which both sides

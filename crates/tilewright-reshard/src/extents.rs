@@ -1,4 +1,4 @@
-//! The extents of whole tensors, as a caller or a file states them.
+//! The extents of whole tensors, as a caller or a file states them. All readers of sources use them.
 //!
 //! ```text
 //! the caller       extents by patterns of names, then extents by names

@@ -1,4 +1,4 @@
-//! A list of extents as text: JSON or TOML.
+//! A list of extents as text: JSON or TOML. A request reads it.
 //!
 //! ```text
 //! {"model.embed.weight": [50257, 64]}        JSON

@@ -1,4 +1,5 @@
-//! The header of an output file: safetensors, with the data at a multiple of 4 KiB.
+//! The header of an output file: safetensors, with the data at a multiple of 4 KiB. The plan of a result uses it to
+//! compute offsets, and the commit writes it.
 
 use serde::{Serialize, Serializer as _, ser::SerializeMap as _};
 use serde_json::{Map, Value};

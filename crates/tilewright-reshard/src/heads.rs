@@ -1,4 +1,5 @@
-//! Compares the heads of fused tensors that rules state with those of the `config.json` next to the input.
+//! Compares the heads of fused tensors that rules state with those of the `config.json` next to the input. A job does
+//! so before it plans.
 //!
 //! A rule with other heads may fit the rows of a tensor, and then cuts through heads.
 

@@ -1,4 +1,5 @@
-//! The identity of a source file (its length, time and a hash of its header), and the hash function.
+//! The identity of a source file (its length, time and a hash of its header), and the hash function. Readers of sources
+//! record it, and runs compare it before they finish.
 
 use std::{
     fs::{self, File},

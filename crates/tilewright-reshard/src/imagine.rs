@@ -1,4 +1,5 @@
-//! Jobs over checkpoints that do not exist: tensors by their names and extents, and the rules of both sides.
+//! Jobs over checkpoints that do not exist: tensors by their names and extents, and the rules of both sides. The
+//! program's `simulate` and benchmarks use them.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! Extents of whole tensors in the metadata of files, and the set of arrays whose extents no file states.
+//! Extents of whole tensors in the metadata of files, and the set of arrays whose extents no file states. Readers of
+//! sources collect them, and results write them.
 
 use std::collections::BTreeMap;
 

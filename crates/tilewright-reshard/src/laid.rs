@@ -1,4 +1,5 @@
-//! Computes the layout of a local array of a result: the requested SPEC, if it fits, or row-major.
+//! Computes the layout of a local array of a result: the requested SPEC, if it fits, or row-major. The plan of a result
+//! uses it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The tensors that files contain. Files with equal headers share one list, and several threads read headers.
+//! The tensors that files contain. Files with equal headers share one list, and several threads read headers. All
+//! readers of sources use them.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,5 @@
 //! [`Model`]: the tensors of a transformer, computed from its numbers, under the names of the Hugging Face hub.
+//! Estimates use it for models without files, and the check of extents for known families.
 
 use serde::Deserialize;
 

@@ -1,4 +1,5 @@
-//! A box of an array in memory, read from pieces in files, and written to pieces in files.
+//! A box of an array in memory, read from pieces in files, and written to pieces in files. Runs, counts of calls and
+//! comparisons of copies use it.
 //!
 //! Both directions are programs of parts between the layout of a local array and the row-major box, run by a [`Stage`].
 //! The calls follow from layouts alone. [`reads`] and [`writes`] list them, so the cost of a job is known before data

@@ -1,4 +1,5 @@
-//! The numbers in the names of the files of a checkpoint: they give the order, and show missing files.
+//! The numbers in the names of the files of a checkpoint: they give the order, and show missing files. Readers of
+//! folders use them.
 //!
 //! ```text
 //! k-of-n    the folder has all of 1 to n, or of 0 to n - 1

@@ -1,4 +1,5 @@
-//! The arrays of a checkpoint as a plan stores them: equal values are stored once.
+//! The arrays of a checkpoint as a plan stores them: equal values are stored once. The name of a job is computed from
+//! it, too.
 //!
 //! ```text
 //! laid     local arrays: element type, extents, SPEC if they are not row-major

@@ -1,4 +1,5 @@
-//! An estimate of a job before it runs: its tasks, calls, files and plan, and the shares of workers.
+//! An estimate of a job before it runs: its tasks, calls, files and plan, and the shares of workers. The program's
+//! `simulate` prints it.
 
 use crate::{Calls, Error, Job, plan};
 

@@ -1,4 +1,5 @@
-//! Splits a task into the parts in which it is moved: each part is written while its data are still in the cache.
+//! Splits a task into the parts in which it is moved: each part is written while its data are still in the cache. Runs,
+//! verification and counts of calls use them.
 //!
 //! A box of a task may use half of the memory. Between its read and its write it would leave every cache, and each byte
 //! would come from main memory again. So a box is moved in parts of at most [`LEAST`] bytes if both sides keep long

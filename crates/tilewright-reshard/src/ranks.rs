@@ -1,4 +1,5 @@
-//! A checkpoint with a file for each position of a mesh. Rules state which box of an array each file holds.
+//! A checkpoint with a file for each position of a mesh. Rules state which box of an array each file holds. `source.rs`
+//! opens a source this way if the request has rules for it.
 //!
 //! ```text
 //! files     are sorted by the numbers in their names: file n is that of position n

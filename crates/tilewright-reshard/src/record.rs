@@ -1,4 +1,5 @@
-//! The fingerprints of arrays: recorded ones are compared with the data that are read, and results record theirs.
+//! The fingerprints of arrays: recorded ones are compared with the data that are read, and results record theirs. Runs
+//! and the end of a job use them.
 //!
 //! A fingerprint is a sum over the elements of an array by their coordinates, so the fingerprints of the boxes of tasks
 //! add up to that of the whole. Only whole arrays have one: a local array counts its coordinates from its own first

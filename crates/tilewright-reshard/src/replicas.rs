@@ -1,5 +1,5 @@
 //! Several pieces that are copies of one box: the first is read, and the others are compared with it, element by
-//! element.
+//! element. Runs and verification use it.
 //!
 //! Without the comparison, a wrong rule would drop data without an error: with `[Replicate()]` for ranks that hold
 //! different parts, shapes and lengths fit.

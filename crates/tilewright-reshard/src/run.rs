@@ -367,7 +367,7 @@ mod tests {
     use super::*;
     use crate::{Outlook, Request, Rules};
 
-    /// Buffers stay within the memory, whatever the sides and layouts; below 64 KiB nothing is asked.
+    /// Buffers stay within the memory, for all sides and layouts; memory below 64 KiB is rounded up.
     #[test]
     fn memory_is_bounded() {
         let folder = tempfile::tempdir().unwrap();

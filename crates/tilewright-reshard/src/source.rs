@@ -1,4 +1,4 @@
-//! Opens the source: it reads the arrays of a checkpoint from the headers of its files.
+//! Opens the source: it reads the arrays of a checkpoint from the headers of its files. A job begins with it.
 //!
 //! | a checkpoint | its pieces |
 //! |---|---|

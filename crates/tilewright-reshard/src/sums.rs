@@ -1,4 +1,4 @@
-//! The fingerprint of a box of an array.
+//! The fingerprint of a box of an array. Runs compute it for the records of fingerprints.
 
 use tilewright_core::{Dtype, TensorLayout};
 use tilewright_files::{Fingerprint, Key};

@@ -1,4 +1,5 @@
 //! Decides what is written: every output file with its header, and the pieces of every array in them. It needs no data.
+//! A job makes its tasks from it, and the commit its files.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -1,4 +1,5 @@
-//! A tensor by its name, element type and extents, and the element types whose elements are whole bytes.
+//! A tensor by its name, element type and extents, and the element types whose elements are whole bytes. Imagined jobs,
+//! models and lists of boxes use them.
 
 use tilewright_core::{Dtype, TensorLayout};
 

@@ -1,4 +1,5 @@
-//! [`Difference`]: the first fact that distinguishes two shardings.
+//! [`Difference`]: the first fact that distinguishes two shardings. Notations use it to compare a printed text with its
+//! sharding.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! [`Heads`]: a fused tensor of queries, keys and values, in the orders that its makers use.
+//! [`Heads`]: a fused tensor of queries, keys and values, in the orders that its makers use. Megatron's and vLLM's
+//! notation uses it.
 //!
 //! ```text
 //! h=4 query heads, g=2 groups

@@ -1,4 +1,5 @@
-//! [`Intervals`]: the indices of one dim that are held, in local order, and the three rules that cut them.
+//! [`Intervals`]: the indices of one dim that are held, in local order, and the three rules that cut them. Shards,
+//! pieces and layouts are computed from them.
 //!
 //! With c = ceil(N / n) for a list of N indices and n parts:
 //!

@@ -1,4 +1,4 @@
-//! [`Mesh`]: axes of devices, and the device at each position.
+//! [`Mesh`]: axes of devices, and the device at each position. Every sharded array has one.
 
 use std::{collections::HashSet, fmt};
 

@@ -1,4 +1,4 @@
-//! [`Pieces`]: an array as boxes, and the law that they cover it.
+//! [`Pieces`]: an array as boxes, and the law that they cover it. Readers of checkpoints in shards use it.
 //!
 //! ```text
 //! the boxes, with equal ones counted once, partition the index space:   no element is missing, none is in two

@@ -1,4 +1,5 @@
-//! Groups of an array's dims that tables connect: a table of several dims makes one stored dim of them.
+//! Groups of an array's dims that tables connect: a table of several dims makes one stored dim of them. Folding and
+//! comparison work group by group.
 //!
 //! Law: if the stored array is strided, the offset of an element is the sum of one term for each group.
 

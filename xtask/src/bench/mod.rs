@@ -62,7 +62,7 @@ pub(crate) struct Args {
     /// case, in memory and in L2, with one thread and all; TILEWRIGHT_ISA is handed on to both
     #[arg(long, value_name = "OLD", conflicts_with_all = ["rivals", "record"])]
     against: Option<PathBuf>,
-    /// How often both are started for each case
+    /// The number of times that both are started for each case
     #[arg(long, requires = "against", default_value_t = 5)]
     times: usize,
     /// Measure this program instead of one that is built now

@@ -1,4 +1,5 @@
-//! Elements narrower than a byte, at any offset: each thread makes a byte of the destination.
+//! Elements narrower than a byte, at any offset: each thread makes a byte of the destination. The plan uses it for
+//! destinations with such elements.
 //!
 //! For each position in its byte, the thread computes the digits of the destination from the offset, and from these, by
 //! the program's operations, the offset in the source. A position without an element gets the fill, or keeps its bits

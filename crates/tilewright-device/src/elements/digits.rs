@@ -1,5 +1,5 @@
 //! Programs of digits: each thread takes one combination of iterations, and the program's operations give the offset of
-//! its element.
+//! its element. The plan uses it if it cannot move the regions of a program.
 
 use super::{
     Cell,

@@ -1,4 +1,5 @@
-//! A kernel with one element for each thread: for any region, and for any program of digits.
+//! A kernel with one element for each thread: for any region, and for any program of digits. The plan uses it for
+//! everything that no faster way handles.
 //!
 //! Law: each element moves once, from its offset in the source to its offset in the destination, by accesses that are
 //! aligned if the pointers are aligned as the plan assumes.

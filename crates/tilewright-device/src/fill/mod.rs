@@ -1,4 +1,5 @@
-//! Fills the gaps of the destination, which no element is written to: boxes of vectors, one for each thread.
+//! Fills the gaps of the destination, which no element is written to: boxes of vectors, one for each thread. Its
+//! kernels are the first of a plan.
 //!
 //! Law: each byte of a gap is set once, to the corresponding byte of the fill.
 

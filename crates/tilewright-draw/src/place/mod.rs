@@ -1,4 +1,4 @@
-//! Arranges a scene on a page, as shapes with positions that any printer can draw.
+//! Arranges a scene on a page, as shapes with positions that any printer can draw. The printers of SVG and TikZ use it.
 
 mod panel;
 pub(crate) mod shape;

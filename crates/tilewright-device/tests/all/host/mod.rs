@@ -1,5 +1,5 @@
-//! Kernels of the dialect, run on the host by a simulator that behaves as an adversarial device, and compared with
-//! the engine of `tilewright-relayout`. Without a compiler of C++ nothing is run, and it says so; in CI there is one.
+//! Kernels of the dialect, run on the host by a simulator that behaves as an adversarial device, and compared with the
+//! engine of `tilewright-relayout`. Without a C++ compiler nothing runs, and a message says so; in CI there is one.
 
 pub(crate) mod batch;
 pub(crate) mod dice;
