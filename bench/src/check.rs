@@ -80,7 +80,7 @@ fn wrong(coord: &[u64], from: Option<&[u8]>, to: Option<&[u8]>) -> String {
     format!("element {coord:?} is {:02x?}, not {:02x?}", to.unwrap_or(&[]), from.unwrap_or(&[]))
 }
 
-/// Checks some elements, evenly spread.
+/// Checks some elements, evenly spread, and returns a fault, if any.
 fn sampled(case: &Case, src: &[u8], dst: &[u8], width: usize) -> Option<String> {
     let size = case.src().size();
     let step = size.div_ceil(MOST).max(1);

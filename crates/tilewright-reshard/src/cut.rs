@@ -401,7 +401,7 @@ mod tests {
         }
     }
 
-    /// The law: boxes cover every coordinate once and keep the bound.
+    /// Checks the law: boxes cover every coordinate once and keep the bound.
     fn check(extents: &[u64], cut: &Cut, most: u64) {
         let boxes = (0..cut.count()).map(|n| cut.at(n)).enumerate();
         let pieces: Vec<Piece> = boxes

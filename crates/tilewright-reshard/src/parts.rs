@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use crate::{Request, Rules, Tensor};
 
-    /// The parts of all tasks of a matrix of 64 MiB, and the bytes of the largest.
+    /// Returns the tasks and parts of a matrix of 64 MiB, and the bytes of the largest part.
     fn parts(mesh: &str, rule: &str, layout: Option<&str>) -> (u64, usize, u64) {
         let rules = Rules::new(mesh).unwrap().rule("*", rule).unwrap();
         let request = Request::new("in", "out").to(rules).memory(64 << 20);

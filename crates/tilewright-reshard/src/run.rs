@@ -230,7 +230,7 @@ impl<'j> Hands<'j> {
         Ok(())
     }
 
-    /// Returns the memory of the last task to other threads.
+    /// Releases the memory of the last task, so that other threads can take it.
     fn release(&mut self) -> Result<(), Error> {
         if self.shared.threads > 1 {
             (self.room, self.replica) = rooms(self.job, &Budget::new(0))?;

@@ -315,7 +315,7 @@ impl Output {
         })
     }
 
-    /// Iterates over the bytes before the data of every file; files with equal content are consecutive.
+    /// Calls `each` with the bytes before the data of every file; files with equal content are consecutive.
     ///
     /// `data` returns the fingerprint to record for an array; the length of a header does not depend on its value.
     pub(crate) fn heads(

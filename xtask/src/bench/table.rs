@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// A lead over a rival below this ratio counts as a tie.
+/// Tilewright counts as slower than a rival if its ratio is below this share of the rival's.
 const TIE: f64 = 0.97;
 
 /// Returns the results as Markdown.

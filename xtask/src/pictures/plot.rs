@@ -188,7 +188,7 @@ mod tests {
         assert!(super::row(&record, "b", "B").is_none());
     }
 
-    /// The least, the most and the geometric mean, as a text.
+    /// Returns the least, the most and the geometric mean, as a text.
     fn range(values: &[f64]) -> (String, String) {
         let mean = values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);

@@ -143,7 +143,7 @@ fn place(path: &str) -> Option<(&str, Module)> {
 mod tests {
     use super::*;
 
-    /// The edges of a crate of these files, as `from -> to`.
+    /// Returns the edges of a crate of these files, as `from -> to`.
     fn edges(files: &[(&str, &str)]) -> Vec<String> {
         let source =
             |&(name, text): &(&str, &str)| Source::new(&format!("crates/x/src/{name}"), text);

@@ -48,7 +48,8 @@ pub(super) fn tables(digits: &Digits) -> Result<String, Error> {
 /// The most bytes of tables that every target has room for.
 const EVERYWHERE: usize = 64 << 10;
 
-/// Writes a compile-time error for tables that exceed the limit of the language, which only its compiler knows.
+/// Returns lines that make a compile-time error of tables that exceed the limit of the language, which only its compiler
+/// knows.
 fn too_many(bytes: usize) -> String {
     if bytes <= EVERYWHERE {
         return String::new();

@@ -117,7 +117,8 @@ impl Shape {
         (self.row_bytes() + VECTOR - self.unit).div_ceil((VECTORS - 1) * VECTOR)
     }
 
-    /// The blocks: neighbours read the same rows, then come those that write on, so that both sides stay near.
+    /// Returns the grid of blocks: adjacent blocks read the same rows, and the next ones continue the writes, so that the
+    /// accesses on both sides are close together.
     pub(super) fn grid(&self) -> Option<Grid> {
         let across = self.columns.extent.div_ceil(self.tile_columns());
         let beside = beside(across);
