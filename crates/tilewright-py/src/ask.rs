@@ -1,4 +1,4 @@
-//! The arguments of a move as values that can be compared: the key of the plan cache.
+//! The arguments of a move as values that can be compared, which form the key of the plan cache.
 
 use pyo3::{prelude::*, types::PyString};
 use tilewright::{Dtype, Named, Spec, Tabled, files::FileLists, notation};
@@ -11,7 +11,7 @@ use crate::{
     values::PyTensorLayout,
 };
 
-/// The arguments of a move, but for the arrays.
+/// The arguments of a move, without the arrays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Ask {
     pub(crate) from: Option<Wanted>,
@@ -21,21 +21,21 @@ pub(crate) struct Ask {
     /// The width of a stored element of the destination.
     pub(crate) bits: Option<u32>,
     pub(crate) fill: Option<String>,
-    /// How a new result lists its extents.
+    /// The order in which a new result lists its extents.
     pub(crate) order: Order,
 }
 
-/// A layout as it was given.
+/// A layout argument as it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Wanted {
     /// A SPEC.
     Text(String),
-    /// A layout that is read already.
+    /// A layout that is already parsed.
     Read(Box<Named>),
 }
 
 impl Wanted {
-    /// The layout that this argument is.
+    /// Returns the layout of an argument.
     pub(crate) fn of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Wanted> {
         if value.is_instance_of::<PyString>() {
             return text(argument, value).map(Wanted::Text);
@@ -46,7 +46,7 @@ impl Wanted {
         spec_of(argument, value).map(|spec| Wanted::Text(spec.to_string()))
     }
 
-    /// The layout for these dims and this element type.
+    /// Returns the layout for these dims and this element type.
     pub(crate) fn resolve(
         &self,
         dims: Option<&[u64]>,
@@ -61,13 +61,13 @@ impl Wanted {
                 let (bits, fill) = (read.explicit_bits(), read.fill());
                 let named = Named::clone(read).with_elements(own.or(dtype), bits, fill);
                 let named = named.with_byte_order(None);
-                // The refusal is that of the SPEC, which names what disagrees.
+                // The error is that of the SPEC, which names the values that disagree.
                 if agrees { Ok(named) } else { Spec::parse(&named.to_spec())?.resolve(dims, dtype) }
             }
         }
     }
 
-    /// The same, with index tables or without.
+    /// Returns the layout for these dims and this element type, with its index tables if it has any.
     pub(crate) fn tabled(
         &self,
         dims: Option<&[u64]>,
@@ -79,7 +79,7 @@ impl Wanted {
         }
     }
 
-    /// The SPEC of it; `None` for a text that is none.
+    /// Returns its SPEC; `None` for a text that does not parse.
     pub(crate) fn spec(&self) -> Option<Spec> {
         match self {
             Wanted::Text(text) => Spec::parse(text).ok(),
@@ -87,7 +87,7 @@ impl Wanted {
         }
     }
 
-    /// The width of the element type that a layout names itself.
+    /// Returns the width of the element type that a layout itself names.
     pub(crate) fn dtype_bits(&self) -> Option<u32> {
         match self {
             Wanted::Text(text) => {

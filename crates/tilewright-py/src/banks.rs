@@ -1,4 +1,4 @@
-//! Bank conflicts of shared memory, and the least change that removes them.
+//! Bank conflicts of shared memory, and the smallest change that removes them.
 
 use pyo3::{prelude::*, types::PyString};
 use tilewright::{
@@ -27,31 +27,31 @@ pub(crate) struct PyBankConflicts(BankConflicts);
 
 #[pymethods]
 impl PyBankConflicts {
-    /// The cycles beyond one a turn, of all accesses.
+    /// The cycles in addition to one per turn, over all accesses.
     #[getter]
     fn conflicts(&self) -> u64 {
         self.0.conflicts()
     }
 
-    /// The most cycles of a turn of each access, in the order in which they were given; 1 is free of conflicts.
+    /// The largest number of cycles of a turn of each access, in the given order; 1 means no conflicts.
     #[getter]
     fn degrees(&self) -> Vec<u64> {
         self.0.accesses.iter().map(|(_, count)| count.degree).collect()
     }
 
-    /// The layout after the least change that removes all conflicts; None where it was not asked for, or there is none.
+    /// The layout after the smallest change that removes all conflicts; None if it was not requested, or does not exist.
     #[getter]
     fn fixed(&self) -> Option<PyTensorLayout> {
         self.0.fixed().map(PyTensorLayout)
     }
 
-    /// Everything as the dict that ``tilewright banks --json`` prints.
+    /// Returns everything as the dict that ``tilewright banks --json`` prints.
     fn as_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = PyString::new(py, &self.0.to_json().to_string());
         py.import("json")?.call_method1("loads", (text,))
     }
 
-    /// The bank of each element, with the threads that wait for each other marked, and after the fix.
+    /// Draws the bank of each element, with the threads that wait for each other marked, before and after the fix.
     fn draw(&self) -> PyDrawing {
         PyDrawing::of_conflicts(&self.0)
     }
@@ -64,19 +64,20 @@ impl PyBankConflicts {
         format!("<BankConflicts: {}>", self.0.conflicts())
     }
 
-    /// The page, and the banks as a picture.
+    /// Returns the page, and the banks as a picture.
     fn _repr_html_(&self) -> String {
         format!("<pre>{}</pre>{}", html(&self.0.to_string()), self.draw().part())
     }
 }
 
-/// Counts the bank conflicts of an array in shared memory. ``access`` says which thread takes which elements, a text or
-/// several: ``row``, ``column``, ``ldmatrix.x4``, ``stmatrix``, a format of fragments such as ``MMA_M16N8K16_16BIT_A``,
-/// what spreads an array over threads such as ``#ttg.blocked<{…}>``, or a layout of threads and values; ``write`` before it
-/// says that it writes. ``vector`` are the bytes that a thread takes at once. ``banks`` is ``nvidia``, ``cdna3``, ``cdna4`` or such
-/// as ``32x4``. With ``fix`` the least swizzle and the least padding are found that remove the conflicts of all accesses.
+/// Counts the bank conflicts of an array in shared memory. ``access`` gives the elements of each thread, as one text or several:
+/// ``row``, ``column``, ``ldmatrix.x4``, ``stmatrix``, a format of fragments such as ``MMA_M16N8K16_16BIT_A``, a layout that
+/// distributes an array over threads such as ``#ttg.blocked<{…}>``, or a layout of threads and values; ``write`` before it marks
+/// a write. ``vector`` is the number of bytes that a thread accesses at once. ``banks`` is ``nvidia``, ``cdna3``, ``cdna4`` or a
+/// text such as ``32x4``. With ``fix``, the smallest swizzle and the smallest padding are found that remove the conflicts of all
+/// accesses.
 ///
-/// Raises ``ArgumentError`` where an access is none, or cannot be of this layout.
+/// Raises ``ArgumentError`` if an access is invalid, or does not fit this layout.
 ///
 /// >>> from tilewright import bank_conflicts
 /// >>> found = bank_conflicts("f32[32,32] row-major", ["write row", "column"], fix=True)

@@ -1,4 +1,4 @@
-//! Plans that are made once and kept for whoever asks the same again.
+//! A cache of plans, each made once for equal requests.
 
 use std::{
     collections::HashMap,
@@ -8,10 +8,10 @@ use std::{
 
 use pyo3::PyResult;
 
-/// The most plans that are kept.
+/// The largest number of plans that are kept.
 const MOST: usize = 256;
 
-/// Plans by what decides them. The lock is never held while the interpreter is let go, so a fork finds it open.
+/// Plans by their keys. The lock is never held while the GIL is released, so a forked child finds it unlocked.
 pub(crate) struct Cache<K, V>(Mutex<Kept<K, V>>);
 
 struct Kept<K, V> {
@@ -21,19 +21,19 @@ struct Kept<K, V> {
     misses: u64,
 }
 
-/// A plan, and when it was last used.
+/// A plan, and the time of its last use.
 struct Entry<V> {
     plan: Arc<V>,
     used: u64,
 }
 
 impl<K: Eq + Hash, V> Cache<K, V> {
-    /// A cache of no plans.
+    /// Returns an empty cache.
     pub(crate) const fn new() -> Cache<K, V> {
         Cache(Mutex::new(Kept { plans: None, clock: 0, hits: 0, misses: 0 }))
     }
 
-    /// The plan of this key, made by `make` if it is not there.
+    /// Returns the plan of this key; calls `make` if it is not in the cache.
     pub(crate) fn find_or(&self, key: K, make: impl FnOnce(&K) -> PyResult<V>) -> PyResult<Arc<V>> {
         if let Some(plan) = self.with(|kept| kept.find(&key)) {
             return Ok(plan);
@@ -43,7 +43,7 @@ impl<K: Eq + Hash, V> Cache<K, V> {
         Ok(plan)
     }
 
-    /// Hits, misses, the number of plans kept, and the most that are.
+    /// Returns the hits, the misses, the number of plans in the cache, and the largest number that it keeps.
     pub(crate) fn info(&self) -> (u64, u64, usize, usize) {
         self.with(|kept| {
             let count = kept.plans.as_ref().map_or(0, HashMap::len);
@@ -51,12 +51,12 @@ impl<K: Eq + Hash, V> Cache<K, V> {
         })
     }
 
-    /// Forgets all plans and counts from 0.
+    /// Removes all plans and resets the counts.
     pub(crate) fn clear(&self) {
         self.with(|kept| *kept = Kept { plans: None, clock: 0, hits: 0, misses: 0 });
     }
 
-    /// Forgets all plans, but not how often they were of use.
+    /// Removes all plans, but keeps the counts.
     pub(crate) fn forget(&self) {
         self.with(|kept| kept.plans = None);
     }
@@ -85,7 +85,7 @@ impl<K: Eq + Hash, V> Kept<K, V> {
     fn keep(&mut self, key: K, plan: Arc<V>) {
         let plans = self.plans.get_or_insert_default();
         if plans.len() >= MOST {
-            // The half that was not used for longest goes at once, so that a search is rare.
+            // The half with the oldest use is removed at once, so that this search is rare.
             let mut used: Vec<u64> = plans.values().map(|entry| entry.used).collect();
             used.sort_unstable();
             let middle = used[used.len() / 2];

@@ -1,4 +1,4 @@
-//! The catalogue of named formats, the notations, and a user's own formats.
+//! The catalogue of named formats, the notations, and the user's own formats.
 
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
@@ -38,13 +38,13 @@ impl PyFormat {
         PyTuple::new(py, self.0.aliases)
     }
 
-    /// How it is stored: each dim's digits, then their order in storage, outermost first.
+    /// Its storage: the digits of each dim, then their order in storage, outermost first.
     #[getter]
     fn pattern(&self) -> &'static str {
         self.0.pattern
     }
 
-    /// The sizes that depend on the element or are given: name, then width in bits and size in elements.
+    /// The sizes that depend on the element type or are given: name, then pairs of a width in bits and a size in elements.
     #[getter]
     fn constants(&self) -> Vec<(&'static str, Vec<(u32, u64)>)> {
         let units = |constant: &&notation::Constant| {
@@ -53,13 +53,13 @@ impl PyFormat {
         self.0.constants.iter().map(units).collect()
     }
 
-    /// Who defines it, and where.
+    /// The library that defines it, and the place of the definition.
     #[getter]
     fn source(&self) -> &'static str {
         self.0.source
     }
 
-    /// An array in this format.
+    /// An array in this format, as an example.
     #[getter]
     fn example(&self) -> PyResult<PyTensorLayout> {
         Spec::parse(self.0.example)
@@ -77,10 +77,10 @@ impl PyFormat {
     }
 }
 
-/// Every named format, those that were added last; with a word the format of that name or alias, else those whose
-/// names, makers or purposes have the word in them.
+/// Returns every named format, added ones last; with a word the format of that name or alias, else those that have
+/// the word in their names, libraries or purposes.
 ///
-/// Raises ``ArgumentError`` where there is none, with the names that are near.
+/// Raises ``ArgumentError`` if there is none, with similar names.
 ///
 /// >>> from tilewright import formats
 /// >>> formats("zN")
@@ -104,13 +104,13 @@ fn formats(word: Option<Text>) -> PyResult<Vec<PyFormat>> {
     let found: Vec<PyFormat> =
         groups.into_iter().flat_map(|group| group.formats).map(PyFormat).collect();
     match found.is_empty() || word.trim().is_empty() {
-        // It says which names are near.
+        // The error lists similar names.
         true => Example::of(word).raised().map(|example| vec![PyFormat(example.format)]),
         false => Ok(found),
     }
 }
 
-/// Every notation with a sentence on what it is.
+/// Returns every notation with a sentence that describes it.
 ///
 /// >>> from tilewright import notations
 /// >>> [name for name, about in notations() if name in ("cute", "hlo", "onednn")]
@@ -120,8 +120,7 @@ fn notations() -> Vec<(&'static str, &'static str)> {
     notation::notations().iter().map(|notation| (notation.name(), notation.about())).collect()
 }
 
-/// Adds the formats of a TOML text to the catalogue of this process, and gives their names. If one is wrong, none
-/// is added.
+/// Adds the formats of a TOML text to the catalogue of this process, and returns their names. If one is wrong, none is added.
 ///
 /// Raises ``ParseError`` with the line, ``LimitError`` beyond 1 MiB or 1000 formats.
 ///

@@ -1,4 +1,4 @@
-//! `convert` and `verify`: whole files, with progress and the interrupt key.
+//! `convert` and `verify`: work on whole files, with progress and Ctrl-C.
 
 use std::{
     ffi::CString,
@@ -36,7 +36,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(info, module)?)
 }
 
-/// The job as `convert` and `verify` are told it: a dictionary of their keywords.
+/// Returns the request of a job: a dictionary of the keywords of `convert` and `verify`.
 pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     let value = |name| given(job, name);
     let mut request = Request::new()
@@ -81,7 +81,7 @@ pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     Ok(request.threads(forks::threads(threads)))
 }
 
-/// How a tensor is read, where its file does not say it.
+/// Returns the layout with which a tensor is read, if its file does not record it.
 pub(crate) fn reading(
     from: Option<&Bound<'_, PyAny>>,
     dims: Option<Integers>,
@@ -105,7 +105,7 @@ pub(crate) fn reading(
     }
 }
 
-/// The patterns of names: one, or a sequence of such.
+/// Returns the patterns of names: one, or those of a sequence.
 fn globs(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if tensors.is_instance_of::<PyString>() {
         return Ok(vec![text("tensors", tensors)?]);
@@ -124,7 +124,7 @@ fn globs(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     }
 }
 
-/// What a keyword was given, if it was.
+/// Returns the value of a keyword, if it was given.
 pub(crate) fn given<'py>(
     job: &Bound<'py, PyDict>,
     name: &str,
@@ -132,7 +132,7 @@ pub(crate) fn given<'py>(
     Ok(job.get_item(name)?.filter(|value| !value.is_none()))
 }
 
-/// An integer that a keyword was given.
+/// Returns the integer value of a keyword.
 pub(crate) fn integer<'py, T>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr> + Bounded,
@@ -144,7 +144,7 @@ pub(crate) fn flag(job: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
     given(job, name)?.map_or(Ok(false), |value| value.is_truthy())
 }
 
-/// What a run of `convert` did, as a dictionary.
+/// Runs `convert`, and returns a report as a dictionary.
 #[pyfunction]
 #[pyo3(signature = (input, output, job, progress = None, /))]
 fn convert<'py>(
@@ -177,14 +177,14 @@ fn convert<'py>(
     Ok(report)
 }
 
-/// What a finished run did, into its dictionary.
+/// Adds the results of a finished run to its report.
 pub(crate) fn say_done(report: &Bound<'_, PyDict>, done: &Report) -> PyResult<()> {
     report.set_item("bytes_written", done.bytes_written())?;
     report.set_item("verified", done.verified())?;
     report.set_item("peak_memory", done.peak_memory())
 }
 
-/// Sentences about a file, each of which was issued as a warning where the package was called.
+/// Returns messages about a file, each of which was issued as a warning at the caller of the package.
 pub(crate) fn warned(
     py: Python<'_>,
     path: &Path,
@@ -192,14 +192,14 @@ pub(crate) fn warned(
 ) -> PyResult<Vec<String>> {
     let warn = |sentence: String| {
         let text = format!("{}: {sentence}", path.display()).replace('\0', " ");
-        // The function of `_files.py` is 1, who called it 2.
+        // Level 1 is the function in `_files.py`, level 2 its caller.
         PyErr::warn(py, &PyUserWarning::type_object(py), &CString::new(text)?, 2)?;
         Ok(sentence)
     };
     sentences.map(warn).collect()
 }
 
-/// One tensor of a conversion.
+/// Returns the description of one tensor of a conversion.
 fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
     let (action, reason) = Converted::action(job);
     let row = PyDict::new(py);
@@ -216,8 +216,7 @@ fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
     Ok(row)
 }
 
-/// Compares a finished file with the one it was made from, or with what it records; the answer is the difference in
-/// words, or None.
+/// Compares a finished file with its original, or with the fingerprints that it records; returns the difference as text, or None.
 #[pyfunction]
 #[pyo3(signature = (output, against, job, progress = None, /))]
 fn verify(
@@ -245,7 +244,7 @@ fn verify(
     })
 }
 
-/// The tensors of a file, and what is not as one may expect.
+/// Returns the tensors of a file, and warnings about it.
 #[pyfunction]
 #[pyo3(signature = (path, job, /))]
 fn info<'py>(
@@ -266,17 +265,17 @@ fn info<'py>(
     Ok((rows, warned(py, &path, opened.warnings())?))
 }
 
-/// The time between two looks for the interrupt key.
+/// The time between two checks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Follows a run for Python: calls back with the bytes done and the bytes in all, and looks for the interrupt key.
+/// Follows a run for Python: calls back with the bytes done and the bytes in total, and checks for Ctrl-C.
 pub(crate) struct Watcher {
     progress: Option<Py<PyAny>>,
     total: AtomicU64,
     done: AtomicU64,
-    /// When the interrupt key was last looked for.
+    /// The time of the last check for Ctrl-C.
     looked: Mutex<Instant>,
-    /// What Python raised, which ends the run.
+    /// The exception that Python raised, which ends the run.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -294,7 +293,7 @@ impl Watcher {
         Ok(Watcher { progress, total, done, looked, raised: Mutex::new(None) })
     }
 
-    /// Whether it is time to look for the interrupt key: not so often that other threads are kept from the interpreter.
+    /// Returns whether it is time to check for Ctrl-C: not so often that other threads have to wait for the GIL.
     fn is_time(&self) -> bool {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         let is_time = looked.elapsed() >= PAUSE;
@@ -318,19 +317,19 @@ impl Watcher {
         });
     }
 
-    /// Keeps what Python raises.
+    /// Calls Python, and keeps an exception that it raises.
     fn ask(&self, ask: impl FnOnce(Python<'_>) -> PyResult<()>) {
         if let Err(error) = Python::attach(ask) {
             self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
     }
 
-    /// What Python raised meanwhile.
+    /// Takes the exception that Python raised meanwhile.
     pub(crate) fn taken(&self) -> Option<PyErr> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The result, or what Python raised meanwhile.
+    /// Returns the result, or the exception that Python raised meanwhile.
     pub(crate) fn outcome<T>(&self, result: Result<T, files::Error>) -> PyResult<T> {
         match (result, self.taken()) {
             (Err(error), Some(raised)) if error.is_cancelled() => Err(raised),
@@ -352,7 +351,7 @@ impl Watch for Watcher {
         self.look();
     }
 
-    /// Also asked where nothing advances yet, as while a file is opened.
+    /// Also called when there is no progress yet, such as while a file is opened.
     fn cancelled(&self) -> bool {
         if self.is_time() {
             self.ask(|py| py.check_signals());

@@ -1,7 +1,7 @@
 //! Copies from one strided array to another of the same shape and element type: `copy_`, `contiguous`, `empty_like`.
 //!
-//! Bytes move as they are. Element types only have to be the same, so those that layouts have no name for are copied
-//! too. A plan is kept by the shape, the strides and the size of an element.
+//! Bytes are not converted. The element types only have to be equal, so types that layouts cannot name are copied too. A plan is
+//! kept for each shape, strides and size of an element.
 
 use std::sync::OnceLock;
 
@@ -23,7 +23,7 @@ use crate::{
     spelling::tuple,
 };
 
-/// What decides how a copy runs; strides in bytes.
+/// The facts that determine a copy; strides in bytes.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     extents: Vec<u64>,
@@ -35,7 +35,7 @@ struct Key {
 /// A plan and the process that made it.
 struct Copy {
     plan: Plan,
-    /// The kernels, once an array on a device was copied.
+    /// The kernels, created when an array on a device is copied.
     kernels: OnceLock<Move>,
     generation: u32,
 }
@@ -49,7 +49,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(copy_if_strided, module)?)
 }
 
-/// Forgets the plans of this process.
+/// Removes the plans of this process.
 pub(crate) fn forget() {
     PLANS.forget();
 }
@@ -107,13 +107,13 @@ fn empty_like<'py>(
     keywords.set_item("dtype", flat.getattr("dtype")?)?;
     keywords.set_item("strides", PyTuple::new(py, strides.into_iter().map(bytes))?)?;
     keywords.set_item("offset", bytes(first))?;
-    // NumPy has no buffer of elements that others have added, but of their bytes.
+    // NumPy has no buffers of element types that other libraries added, but it has buffers of their bytes.
     keywords.set_item("buffer", flat.call_method1("view", ("uint8",))?)?;
     py.import("numpy")?.getattr("ndarray")?.call((), Some(&keywords))
 }
 
-/// For torch's own copies: copies where strides make that worth it, and says whether it did. Everything that is not
-/// plainly two strided tensors of one element type on the CPU is left alone.
+/// Copies for torch's own copies if the strides make it worthwhile, and returns whether it did. Everything except two strided
+/// tensors of the same element type on the CPU is left to torch.
 #[pyfunction]
 fn copy_if_strided(
     dst: &Bound<'_, PyAny>,
@@ -129,21 +129,21 @@ fn copy_if_strided(
     if bytes < least || alike || to.facts.shape != from.facts.shape {
         return Ok(false);
     }
-    // Autograd has recorded the copy before a kernel of torch's runs.
+    // Autograd has recorded the copy before a kernel of torch runs.
     to.writable |= to.family == Family::Torch;
     if checked(dst.py(), &to, &from).is_err() {
         return Ok(false);
     }
-    // A plan that there is none for is torch's to refuse, in its words.
+    // If no plan exists, torch refuses the copy with its own message.
     Ok(moved((&mut to, dst), (&from, src), Some(threads)).is_ok())
 }
 
-/// The memory of the array that is given as this argument.
+/// Returns the memory of the array that is given as this argument.
 fn named(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Memory> {
     Memory::any_anywhere(array).map_err(|error| about(argument, error))
 }
 
-/// A new array of these extents: of the library of `like`, or NumPy's, and of its element type.
+/// Returns a new array of these extents, of the library and the element type of `like`; of NumPy if that library cannot make one.
 fn empty<'py>(py: Python<'py>, like: &Memory, shape: &[u64]) -> PyResult<Bound<'py, PyAny>> {
     let dtype = match (&like.own_dtype, like.facts.dtype.and_then(Dtype::array_name)) {
         (Some(own), _) => own.bind(py).clone(),
@@ -153,7 +153,7 @@ fn empty<'py>(py: Python<'py>, like: &Memory, shape: &[u64]) -> PyResult<Bound<'
     like.empty(shape, &dtype)
 }
 
-/// Refuses arrays of which one cannot be copied to the other.
+/// Refuses arrays that cannot be copied to each other.
 fn checked(py: Python<'_>, to: &Memory, from: &Memory) -> PyResult<()> {
     if !to.writable {
         let says = "the destination is read-only, requires a gradient, or its library does not say that it may be \
@@ -169,7 +169,7 @@ fn checked(py: Python<'_>, to: &Memory, from: &Memory) -> PyResult<()> {
     Ok(())
 }
 
-/// Refuses elements of two types: nothing is converted.
+/// Refuses different element types: nothing is converted.
 fn same_type(py: Python<'_>, to: &Memory, from: &Memory) -> PyResult<()> {
     let (a, b) = (&to.facts, &from.facts);
     let same = match (a.dtype, b.dtype) {
@@ -185,8 +185,8 @@ fn same_type(py: Python<'_>, to: &Memory, from: &Memory) -> PyResult<()> {
     Err(refused("dtype", says))
 }
 
-/// The strides in bytes of the source, as an array of the destination's shape: dims that the source lacks, and those of
-/// one coordinate, repeat.
+/// Returns the strides in bytes of the source, broadcast to the destination's shape: missing dims, and dims of one coordinate,
+/// get stride 0.
 fn broadcast(to: &Facts, from: &Facts) -> PyResult<Vec<i64>> {
     let lacking = to.shape.len().checked_sub(from.shape.len());
     let fits = lacking.filter(|lacking| {
@@ -202,7 +202,7 @@ fn broadcast(to: &Facts, from: &Facts) -> PyResult<Vec<i64>> {
     Ok(std::iter::repeat_n(0, lacking).chain(own).collect())
 }
 
-/// Copies, by a plan that is kept.
+/// Copies with a plan from the cache.
 fn moved(
     (to, to_array): (&mut Memory, &Bound<'_, PyAny>),
     (from, from_array): device::Side<'_, '_>,
@@ -227,7 +227,7 @@ fn moved(
     plan::moved(py, &plan, (from.bytes()?, to.bytes_mut()?), threads)
 }
 
-/// The place of the first element and the strides of the dims, in elements, where strides say the layout.
+/// Returns the offset of the first element and the strides of the dims, in elements, if strides can express the layout.
 fn strides(named: &Named, facts: &Facts) -> PyResult<(u64, Vec<u64>)> {
     let spec = || named.to_spec();
     let bits = named.explicit_bits().unwrap_or(facts.bits());
@@ -252,11 +252,11 @@ fn strides(named: &Named, facts: &Facts) -> PyResult<(u64, Vec<u64>)> {
     }
 }
 
-/// The stride of a dim whose digits go on in each other.
+/// Returns the stride of a dim whose digits continue each other.
 fn stride(modes: &[Mode]) -> Option<u64> {
     let last = modes.last().map_or(0, |mode| mode.stride());
     let mut modes = modes.iter().filter(|mode| mode.extent() > 1);
-    // A dim of one coordinate keeps the stride that its layout has for it.
+    // A dim of one coordinate keeps the stride of its layout.
     let Some(first) = modes.next() else { return u64::try_from(last).ok() };
     let mut next = first.stride().checked_mul(i64::try_from(first.extent()).ok()?)?;
     for mode in modes {

@@ -1,7 +1,7 @@
 //! Moves between arrays on CUDA devices, on the stream that their library uses now.
 //!
-//! The stream is that of the destination's library, or of the source's where that one says none, or else the default
-//! one. How an array is ordered whose library uses another stream, `turn` says.
+//! The stream is that of the destination's library, or of the source's if that one is unknown, else the default stream. `turn`
+//! orders a move with an array whose library uses another stream.
 
 use std::sync::OnceLock;
 
@@ -22,12 +22,12 @@ use crate::{
 /// An array with its memory.
 pub(crate) type Side<'a, 'py> = (&'a Memory, &'a Bound<'py, PyAny>);
 
-/// Whether one of two arrays is on a device.
+/// Returns whether one of two arrays is on a device.
 pub(crate) fn is_asked(from: &Memory, to: &Memory) -> bool {
     from.device().is_some() || to.device().is_some()
 }
 
-/// Queues the move of a plan, whose kernels are `kept`.
+/// Queues the move of a plan; its kernels are kept in `kept`.
 pub(crate) fn planned(
     plan: &Plan,
     kept: &OnceLock<Move>,
@@ -69,7 +69,7 @@ pub(crate) fn moved(
     let kept = turn::before(&lane, &apart)?;
     match launch() {
         Ok(()) => turn::behind(py, &lane, &apart, kept),
-        // The driver may have taken some kernels of the move.
+        // The driver may have accepted some kernels of the move.
         Err((error, true)) => {
             let _ = turn::behind(py, &lane, &apart, kept);
             Err(error)
@@ -78,7 +78,7 @@ pub(crate) fn moved(
     }
 }
 
-/// The device of the source and of the destination.
+/// Returns the device of the source and of the destination.
 fn together(from: Option<Device>, to: Option<Device>) -> PyResult<(Device, Device)> {
     let name = |side: Option<Device>| match side {
         Some(device) => format!("CUDA device {}", device.ordinal()),

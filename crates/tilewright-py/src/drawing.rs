@@ -35,7 +35,7 @@ impl PyDrawing {
         self.0.to_svg()
     }
 
-    /// The picture as a page of HTML that answers the pointer and the keyboard; nothing is loaded.
+    /// The picture as an HTML page that responds to pointer and keyboard; it loads nothing.
     #[getter]
     fn html(&self) -> String {
         self.0.to_html()
@@ -47,15 +47,15 @@ impl PyDrawing {
         self.0.to_tikz()
     }
 
-    /// The picture as text, for a terminal: with its codes for colours unless told otherwise.
+    /// Returns the picture as text for a terminal, with colour codes unless ``colours`` is false.
     #[pyo3(signature = (*, colours = true))]
     fn text(&self, colours: bool) -> String {
         self.0.to_terminal(colours)
     }
 
-    /// Writes the picture as what the file's name ends in: ``.svg``, ``.html``, ``.tex``, ``.tikz`` or ``.txt``.
+    /// Writes the picture in the format of the file's extension: ``.svg``, ``.html``, ``.tex``, ``.tikz`` or ``.txt``.
     ///
-    /// Raises ``ArgumentError`` for another ending, ``OSError`` where the file cannot be written.
+    /// Raises ``ArgumentError`` for another extension, ``OSError`` if the file cannot be written.
     fn save(&self, path: PathBuf) -> PyResult<()> {
         let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
         let text = match end {
@@ -69,7 +69,7 @@ impl PyDrawing {
             }
         };
         std::fs::write(&path, text).map_err(|error| {
-            // The classes of Python's own, such as FileNotFoundError, are by the kind.
+            // Python chooses its own classes, such as FileNotFoundError, by the kind.
             let says = format!("{}: {error}", path.display());
             std::io::Error::new(error.kind(), says).into()
         })
@@ -94,18 +94,18 @@ impl PyDrawing {
     }
 }
 
-/// What is drawn of an array's layout.
+/// The kind of picture of an array's layout, and its arguments.
 pub(crate) struct Kind<'a> {
     pub(crate) name: &'a str,
     /// The other layout of a conversion.
     pub(crate) to: Option<&'a Named>,
-    /// The threads that hold the elements, and how many each.
+    /// The number of threads that hold the elements, and the number of elements of each.
     pub(crate) threads: Option<(u64, u64)>,
-    /// How many elements a thread reads at once.
+    /// The number of elements that a thread reads at once.
     pub(crate) vector: Option<u64>,
 }
 
-/// The pictures, and what each takes.
+/// The pictures, and the arguments of each.
 const KINDS: [(&str, &str); 5] = [
     ("grid", "nothing more, or one of to=, threads= and vector="),
     ("memory", "nothing more"),
@@ -115,7 +115,7 @@ const KINDS: [(&str, &str); 5] = [
 ];
 
 impl Kind<'_> {
-    /// Why there is no such picture.
+    /// Returns the error for a picture that does not exist with these arguments.
     fn wrong(&self) -> PyErr {
         let Kind { name, to, threads, vector } = self;
         let Some((_, takes)) = KINDS.iter().find(|(kind, _)| kind == name) else {
@@ -154,52 +154,52 @@ impl PyDrawing {
         scene.raised().map(PyDrawing)
     }
 
-    /// The picture that an expression has of its own.
+    /// Returns the picture of an expression that has one.
     pub(crate) fn of_expression(text: &str) -> PyResult<PyDrawing> {
         let scene = draw_expression(text, &Limits::default()).raised()?;
         let none = || refused("unsupported", format!("{text} cannot be drawn"));
         scene.map(PyDrawing).ok_or_else(none)
     }
 
-    /// The picture of one array in two layouts.
+    /// Returns the picture of one array in two layouts.
     pub(crate) fn of_conversion(from: &Named, to: &Named) -> PyResult<PyDrawing> {
         conversion(&subject(from), &subject(to), &Limits::default()).raised().map(PyDrawing)
     }
 
-    /// The banks of an array, and after a fix.
+    /// Returns the banks of an array, before and after a fix.
     pub(crate) fn of_conflicts(report: &BankConflicts) -> PyDrawing {
         PyDrawing(conflicts(report, &Limits::default()))
     }
 
-    /// The picture as a part of a page.
+    /// Returns the picture as a part of a page.
     pub(crate) fn part(&self) -> String {
         self.0.to_html_part()
     }
 
-    /// The picture of where each element is stored as a part of a page that is kept small.
+    /// Returns the picture of the storage of each element, as a part of a page of bounded size.
     pub(crate) fn small_grid(named: &Named) -> Result<String, Error> {
         small(|limits| grid(&subject(named), limits))
     }
 
-    /// A text for a notebook, above the picture of one array in two layouts where there is one.
+    /// Returns a text for a notebook, with the picture of one array in two layouts below it if there is one.
     pub(crate) fn below(text: &str, from: &Named, to: &Named) -> String {
         let picture = small(|limits| conversion(&subject(from), &subject(to), limits));
         format!("<pre>{}</pre>{}", html(text), picture.unwrap_or_default())
     }
 
-    /// Which thread holds each cell of a tile, by a layout from threads and values to cells.
+    /// Returns the picture of the thread that holds each cell of a tile, for a layout from threads and values to cells.
     pub(crate) fn owners(tv: &Layout, tile: &[u64]) -> PyResult<PyDrawing> {
         owners(tv, tile, &Limits::default()).raised().map(PyDrawing)
     }
 }
 
-/// The most bytes of a picture that a value shows itself by in a notebook, whose file keeps it.
+/// The largest number of bytes of the picture of a value in a notebook, whose file stores it.
 const SMALL: usize = 56_000;
 
-/// The most rows and columns of such a picture; the limit on its bytes decides.
+/// The numbers of rows and columns of such a picture that are tried, until its bytes are within the limit.
 const SIDES: [u64; 9] = [32, 24, 20, 16, 12, 10, 8, 6, 4];
 
-/// A picture as a part of a page of a bounded size: what is left out is counted in its notes.
+/// Returns a picture as a part of a page of bounded size; its notes count the omitted cells.
 fn small(draw: impl Fn(&Limits) -> Result<Scene, Error>) -> Result<String, Error> {
     let mut part = String::new();
     for side in SIDES {

@@ -1,4 +1,4 @@
-//! CUDA's driver and compiler, opened when they are needed first, and their errors as exceptions.
+//! CUDA's driver and compiler, opened on first use, and their errors as exceptions.
 
 use std::sync::{
     Arc, OnceLock,
@@ -14,10 +14,10 @@ use crate::{errors::refused, forks};
 const WHEELS: [&str; 5] =
     ["cu13/lib", "cuda_nvrtc/lib", "cu13/bin/x86_64", "cu13/bin", "cuda_nvrtc/bin"];
 
-/// CUDA as this process has it; its compiler may come from wheels.
+/// Returns CUDA in this process; its compiler may come from wheels.
 pub(crate) fn shared(py: Python<'_>) -> PyResult<Arc<Cuda>> {
     static FOLDERS: OnceLock<Vec<String>> = OnceLock::new();
-    /// The generation of the process that opened it, and 1; 0 where nobody did.
+    /// The generation of the process that opened CUDA, plus 1; 0 if none did.
     static OPENED: AtomicU32 = AtomicU32::new(0);
     let own = forks::generation() + 1;
     let opened = OPENED.load(Ordering::Relaxed);
@@ -31,13 +31,13 @@ pub(crate) fn shared(py: Python<'_>) -> PyResult<Arc<Cuda>> {
     }
     let folders = FOLDERS.get().cloned().unwrap_or_default().into_iter();
     let settings = || folders.fold(Settings::of_environment(), Settings::with_folder);
-    // Another thread may open it, and need the interpreter for nothing.
+    // Another thread may be opening it. Neither opening nor waiting for it needs the GIL.
     let cuda = py.detach(|| Cuda::shared_of(settings)).map_err(|error| raised(&error))?;
     OPENED.store(own, Ordering::Relaxed);
     Ok(cuda)
 }
 
-/// The folders in which wheels put NVRTC.
+/// Returns the folders in which wheels install NVRTC.
 fn wheels(py: Python<'_>) -> PyResult<Vec<String>> {
     let Ok(nvidia) = py.import("nvidia") else { return Ok(Vec::new()) };
     let mut folders = Vec::new();
@@ -48,7 +48,7 @@ fn wheels(py: Python<'_>) -> PyResult<Vec<String>> {
     Ok(folders)
 }
 
-/// An error of the crate, with the package that has what is missing.
+/// Returns the exception of an error, with the package that has the missing library.
 pub(crate) fn raised(error: &Error) -> PyErr {
     match error.kind() {
         kind @ ("buffer" | "limit" | "unsupported") => refused(kind, error.to_string()),

@@ -15,9 +15,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emit, module)?)
 }
 
-/// The offset function of a layout as code, or with ``inverse`` the coordinate at an offset: in ``c``, ``cuda``, ``rust``,
-/// ``python``, ``triton`` or ``mlir``. ``dims`` are numbers and names, such as ``("M", 64)``; names become arguments of the
-/// function, and ``assume`` says what divides them.
+/// Returns the offset function of a layout as code, or with ``inverse`` the coordinate at an offset: in ``c``, ``cuda``,
+/// ``rust``, ``python``, ``triton`` or ``mlir``. ``dims`` are numbers and names, such as ``("M", 64)``; names become arguments of
+/// the function, and ``assume`` states their divisors.
 ///
 /// >>> import tilewright as tw
 /// >>> print(tw.emit("zN", to="python", dims=("M", "N"), dtype="f16", assume=["M % 16 == 0"]))
@@ -61,7 +61,7 @@ fn emit(
     code().raised()
 }
 
-/// One fact, or several.
+/// Returns one fact or several as a list.
 fn facts(assume: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if assume.is_instance_of::<PyString>() {
         return Ok(vec![assume.extract()?]);
@@ -69,7 +69,7 @@ fn facts(assume: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     assume.extract()
 }
 
-/// Extents as a text: one already, or a list of numbers and names.
+/// Returns extents as text, from a text or a list of numbers and names.
 fn texts(dims: &Bound<'_, PyAny>) -> PyResult<String> {
     if dims.is_instance_of::<PyString>() {
         return dims.extract();

@@ -1,4 +1,4 @@
-//! The library's errors as exceptions of the package: `tilewright/_errors.py` has the classes.
+//! Converts the library's errors to exceptions of the package, whose classes are in `tilewright/_errors.py`.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use tilewright::{Error, Remedy, layouts::ParseError};
 
 static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// An exception by the stable word of its kind; `span` counts bytes of `text`, and `rendered` has the caret.
+/// Returns an exception for the stable word of its kind; `span` counts bytes of `text`, and `rendered` has the caret.
 fn make(
     kind: &str,
     message: &str,
@@ -26,12 +26,12 @@ fn make(
     })
 }
 
-/// An exception of this kind, in words.
+/// Returns an exception of this kind with a message.
 pub(crate) fn refused(kind: &str, message: impl AsRef<str>) -> PyErr {
     make(kind, message.as_ref(), None, None)
 }
 
-/// The same error, with the name of the argument that it is about.
+/// Returns the error with the name of the argument that it concerns.
 pub(crate) fn about(argument: &str, error: PyErr) -> PyErr {
     Python::attach(|py| {
         let named = py
@@ -41,25 +41,25 @@ pub(crate) fn about(argument: &str, error: PyErr) -> PyErr {
     })
 }
 
-/// What was never expected to fail.
+/// Returns the exception for a failure that should be impossible.
 pub(crate) fn broken(what: &str) -> PyErr {
     refused("internal", format!("{what}; this is a mistake of tilewright, please report it"))
 }
 
 /// Makes every panic an exception of the package.
 ///
-/// PyO3 catches the panics of whatever Python calls in this module, and raises its `PanicException` with the
-/// message. That class is no `Exception`, so `except Exception` misses it. Its `__new__` is replaced by one that raises
-/// the package's `InternalError`.
+/// PyO3 catches the panics of functions that Python calls in this module, and raises its `PanicException` with the message. That
+/// class is not derived from `Exception`, so `except Exception` misses it. Its `__new__` is replaced by one that raises the
+/// package's `InternalError`.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let panicked = py.import("tilewright._errors")?.getattr("panicked")?;
     py.get_type::<PanicException>().setattr("__new__", panicked)
 }
 
-/// An error of the library as an exception.
+/// Conversion of an error of the library to an exception.
 pub(crate) trait Raised<T> {
-    /// The value, or the exception.
+    /// Returns the value, or the exception.
     fn raised(self) -> PyResult<T>;
 }
 
@@ -69,14 +69,14 @@ impl<T, E: Into<Error>> Raised<T> for Result<T, E> {
     }
 }
 
-/// The exception, what to do about it spelled as arguments.
+/// Returns the exception, with its remedies spelled as arguments.
 fn exception(error: &Error) -> PyErr {
     let word = match error.io_kind() {
         Some(io::ErrorKind::NotFound) => "missing",
         Some(io::ErrorKind::PermissionDenied) => "denied",
         _ => error.kind(),
     };
-    // A mistake of the caller's is no failure of a file.
+    // An error in the caller's arguments is not a failure of a file.
     let kind = match error.is_file() && !(error.is_usage() && word == "usage") {
         true => format!("file-{word}"),
         false => word.to_owned(),
@@ -85,7 +85,7 @@ fn exception(error: &Error) -> PyErr {
     make(&kind, &error.spelled(argument), error.span(), rendered)
 }
 
-/// A remedy as the arguments that apply it.
+/// Returns the arguments that apply a remedy, as text.
 pub(crate) fn argument(remedy: Remedy) -> String {
     match remedy {
         Remedy::Overwrite => "overwriting it needs force=True",
@@ -121,7 +121,7 @@ pub(crate) fn argument(remedy: Remedy) -> String {
     .to_owned()
 }
 
-/// A parser's error about `text`.
+/// Returns the exception for a parser's error about `text`.
 pub(crate) fn parse(text: &str, error: &ParseError) -> PyErr {
     exception(&Error::from(error.clone()).in_text(text))
 }

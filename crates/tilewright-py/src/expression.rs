@@ -1,7 +1,7 @@
-//! Expressions: every operation of the algebra by its name, with Python's values as arguments.
+//! Expressions: every operation of the algebra by its name, with Python values as arguments.
 //!
-//! The operations are those of `tilewright::eval`, so there is one table of them for the program, the page and
-//! this package. Arguments and results go as values, without text.
+//! The operations are those of `tilewright::eval`, so the program, the page and this package share one table. Arguments and
+//! results are passed as values, without text.
 
 use pyo3::{
     exceptions::{PyAttributeError, PyTypeError},
@@ -25,9 +25,9 @@ use crate::{
 /// The deepest nesting of an argument.
 const DEEPEST: usize = 64;
 
-/// A value of the expression language that Python has no type of its own for: a tiler, a map to coordinates, a
-/// linear layout, a coordinate with ``_``. It prints as its text and is taken as an argument again. Each kind has
-/// accessors of its own; those of other kinds raise ``AttributeError``.
+/// A value of the expression language for which Python lacks a type: a tiler, a map to coordinates, a linear layout, a coordinate
+/// with ``_``. It prints as its text and can be used as an argument again. Each kind has its own accessors; accessors of other
+/// kinds raise ``AttributeError``.
 ///
 /// >>> from tilewright.algebra import linear
 /// >>> linear("(4,4):(4,1)")
@@ -59,7 +59,7 @@ impl PyValue {
         self.value.kind()
     }
 
-    /// Of a linear layout: for each input dim the images of its bits, lowest first, an integer for each output dim.
+    /// The images of the bits of each input dim, lowest bit first, as one integer for each output dim. Only for a linear layout.
     ///
     /// >>> from tilewright import evaluate
     /// >>> evaluate("{lane=[[1,0],[0,2]]} -> (row:2,column:4)").bases
@@ -75,7 +75,7 @@ impl PyValue {
         Ok(bases)
     }
 
-    /// Of a linear layout: the size of each input dim.
+    /// The size of each input dim. Only for a linear layout.
     ///
     /// >>> from tilewright.algebra import linear
     /// >>> linear("(4,8):(8,1)").in_dims
@@ -85,7 +85,7 @@ impl PyValue {
         sizes(py, self.linear("in_dims")?.ins())
     }
 
-    /// Of a linear layout: the size of each output dim.
+    /// The size of each output dim. Only for a linear layout.
     ///
     /// >>> from tilewright.algebra import linear
     /// >>> linear("(4,8):(8,1)").out_dims
@@ -95,7 +95,7 @@ impl PyValue {
         sizes(py, self.linear("out_dims")?.outs())
     }
 
-    /// Of names of dims: each with its size, or ``None`` where it has none.
+    /// The size of each named dim, or ``None`` if the text does not give it. Only for names of dims.
     ///
     /// >>> from tilewright import evaluate
     /// >>> evaluate("[lane:32,warp]").dims
@@ -109,7 +109,7 @@ impl PyValue {
         Ok(dims)
     }
 
-    /// Of a tiler or a coordinate with ``_``: what it has for each axis, ``None`` for ``_``.
+    /// The part for each axis, ``None`` for ``_``. Only for a tiler or a coordinate with ``_``.
     ///
     /// >>> from tilewright import evaluate
     /// >>> evaluate("<3:2,4,_>").parts
@@ -126,7 +126,7 @@ impl PyValue {
         PyTuple::new(py, parts.iter().map(part).collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Of a map to coordinates: its shape.
+    /// The shape. Only for a map to coordinates.
     ///
     /// >>> from tilewright.algebra import make_identity_layout
     /// >>> make_identity_layout((2, 3)).shape
@@ -136,7 +136,7 @@ impl PyValue {
         from_tuple(py, self.of("shape", self.value.as_basis())?.shape())
     }
 
-    /// Of a map to coordinates: for each component of the coordinate its path and the layout that gives it.
+    /// The path of each component of the coordinate, and the layout that computes it. Only for a map to coordinates.
     ///
     /// >>> from tilewright.algebra import make_identity_layout
     /// >>> make_identity_layout((2, 3)).components
@@ -149,8 +149,8 @@ impl PyValue {
         all.map(|(path, layout)| Ok((path?, layout))).collect()
     }
 
-    /// The picture of a linear layout, by which place each coordinate comes from, or of strides such as ``1@0``, by
-    /// the coordinates. Raises ``UnsupportedError`` for other values.
+    /// Draws a linear layout, with the place from which each coordinate comes, or strides such as ``1@0``, with the coordinates.
+    /// Raises ``UnsupportedError`` for other values.
     ///
     /// >>> from tilewright import evaluate
     /// >>> "T3" in evaluate("{lane=[[0,1],[1,0]]} -> (row:2,column:2)").draw().svg
@@ -174,7 +174,7 @@ impl PyValue {
 }
 
 impl PyValue {
-    /// The value that an accessor reads, or the error that this value is of another kind.
+    /// Returns the value that an accessor reads, or an error for a value of another kind.
     fn of<T>(&self, accessor: &str, found: Option<T>) -> PyResult<T> {
         found.ok_or_else(|| {
             let kind = self.value.kind();
@@ -187,7 +187,7 @@ impl PyValue {
     }
 }
 
-/// Names and sizes.
+/// Returns names and sizes.
 fn sizes<'py>(py: Python<'py>, dims: &[LinearDim]) -> PyResult<Bound<'py, PyDict>> {
     let sizes = PyDict::new(py);
     for dim in dims {
@@ -203,10 +203,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(operation, module)?)
 }
 
-/// The value of an expression, as Python's where it has such a value: what ``tilewright eval`` computes.
+/// Returns the value of an expression, as a Python value if there is a type for it: the result of ``tilewright eval``.
 ///
-/// Raises an ``Error`` with ``span``: the text does not parse, an operation is not given what it takes, or what is
-/// asked for does not exist.
+/// Raises an ``Error`` with ``span`` if the text does not parse, the arguments of an operation are wrong, or the result does not
+/// exist.
 ///
 /// >>> from tilewright import evaluate
 /// >>> evaluate("logical_divide((6,8):(8,1), <3,4>)")
@@ -221,7 +221,7 @@ fn evaluate(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
     python(py, &value)
 }
 
-/// The value of an expression as text, as ``tilewright eval`` prints it.
+/// Returns the value of an expression as text, as ``tilewright eval`` prints it.
 ///
 /// >>> from tilewright import evaluate_text
 /// >>> evaluate_text("(6,2):(8,2) o (4,3):(3,1)")
@@ -233,7 +233,7 @@ fn evaluate_text(py: Python<'_>, text: Text) -> PyResult<String> {
     py.detach(|| eval::evaluate(&text)).raised().map(|value| value.to_string())
 }
 
-/// Name, arguments and meaning of every operation.
+/// Returns the name, the arguments and the meaning of every operation.
 ///
 /// >>> from tilewright import functions
 /// >>> [arguments for name, arguments, meaning in functions() if name == "complement"]
@@ -245,7 +245,7 @@ fn functions() -> Vec<(&'static str, &'static str, &'static str)> {
         .collect()
 }
 
-/// An operation by its name.
+/// Calls an operation by its name.
 ///
 /// >>> from tilewright.algebra import operation
 /// >>> operation("size", (3, (2, 2)))
@@ -267,7 +267,7 @@ pub(crate) fn call(
     python(py, &value)
 }
 
-/// A value of Python's as one of the expression language.
+/// Converts a Python value to one of the expression language.
 pub(crate) fn argument(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     nested(value, 0)
 }
@@ -300,7 +300,7 @@ fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     integer(value)
 }
 
-/// An integer, also one of NumPy's.
+/// Converts an integer, including NumPy's integers.
 fn integer(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if !value.is_instance_of::<PyBool>()
         && let Ok(index) = value.call_method0("__index__")
@@ -314,7 +314,7 @@ fn integer(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     )))
 }
 
-/// A tuple of integers, or with a layout of any class in it a tiler.
+/// Converts a sequence to a tuple of integers, or to a tiler if it contains a layout of any class.
 fn sequence(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     let (mut parts, mut tiler) = (Vec::new(), false);
     for part in value.try_iter()? {
@@ -326,7 +326,7 @@ fn sequence(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     if tiler { Value::tiler(parts).raised() } else { Value::tuple(parts).raised() }
 }
 
-/// A value of the language as Python's.
+/// Converts a value of the expression language to a Python value.
 fn python(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
     if let Some(answer) = value.as_bool() {
         return Ok(PyBool::new(py, answer).to_owned().into_any().unbind());
@@ -340,7 +340,7 @@ fn python(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
     let text = value.to_string();
     if let Some(layout) = value.as_layout() {
         let own = layout.to_string();
-        // An offset of 0 is printed where a cut has one.
+        // A cut prints its offset even if it is 0.
         if text == own || text.strip_suffix("+0") == Some(&own) {
             return Ok(Bound::new(py, PyLayout(layout.clone()))?.into_any().unbind());
         }

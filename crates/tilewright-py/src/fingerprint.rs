@@ -30,10 +30,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(same_data, module)?)
 }
 
-/// The fingerprint of an array's data: the same in every layout, order of bytes, padding, file and number of shards.
+/// The fingerprint of an array's data: equal in every layout, byte order, padding, file and number of shards.
 ///
-/// Those of parts that have no element in common add up to that of the whole, by ``+`` or by ``sum``. ``Fingerprint(text)`` reads the
-/// 16 digits that ``str`` gives.
+/// The fingerprints of parts without common elements add up to that of the whole, with ``+`` or ``sum``. ``Fingerprint(text)``
+/// parses the 16 digits that ``str`` returns.
 ///
 /// >>> from tilewright import Fingerprint
 /// >>> Fingerprint("0000000000000001") + Fingerprint("0000000000000002")
@@ -54,7 +54,7 @@ impl PyFingerprint {
         PyFingerprint(self.0 + other.0)
     }
 
-    /// ``sum`` begins with 0.
+    /// Supports ``sum``, which begins with 0.
     fn __radd__(&self, other: u64) -> PyResult<PyFingerprint> {
         match other {
             0 => Ok(self.clone()),
@@ -77,7 +77,7 @@ impl PyFingerprint {
     }
 }
 
-/// The fingerprint of an array.
+/// Returns the fingerprint of an array.
 #[pyfunction]
 #[pyo3(name = "fingerprint", signature = (array, layout, dims, dtype, origin, key, /))]
 fn fingerprint_of(
@@ -121,7 +121,7 @@ fn fingerprint_of(
     found.map(PyFingerprint).map_err(|error| raised(&error))
 }
 
-/// The fingerprints of a file or a folder as JSON.
+/// Returns the fingerprints of a file or a folder as JSON.
 #[pyfunction]
 #[pyo3(signature = (path, tensors, key, reading, /))]
 fn fingerprints(
@@ -144,7 +144,7 @@ fn fingerprints(
     Ok(Printed { key, found }.to_json().to_string())
 }
 
-/// What differs between two files or folders as JSON, and in words.
+/// Returns the differences between two files or folders as JSON, and as text.
 #[pyfunction]
 #[pyo3(signature = (a, b, tensors, key, reading, /))]
 fn same_data(
@@ -174,12 +174,12 @@ fn same_data(
     Ok((answer.to_json().to_string(), answer.to_string()))
 }
 
-/// Tensors with names are read so where no array without one is, which the keywords are about then.
+/// Reads named tensors by the keywords, unless there is an array without a name: in that case the keywords apply to the array.
 fn read_as(all: Collection, reading: &Reading, arrays: usize) -> Result<Collection, files::Error> {
     if arrays > 0 { Ok(all) } else { all.read_as(reading) }
 }
 
-/// The key that is given as hexadecimal digits, or the usual one.
+/// Returns the key given as hexadecimal digits, or the default key.
 fn key_of(key: Option<Text>) -> PyResult<Key> {
     let Some(key) = key else { return Ok(Key::default()) };
     key.of("key")?.parse().map_err(|error| about("key", raised(&error)))

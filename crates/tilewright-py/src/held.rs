@@ -1,16 +1,16 @@
-//! Arrays that moves on a device use, kept until these are done.
+//! Arrays used by moves on a device, kept alive until the moves are done.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use tilewright::cuda::Mark;
 
-/// Arrays with the end of the work that uses them.
+/// Arrays, and the end of the work that uses them.
 type Held = (Arc<Mark>, Vec<Py<PyAny>>);
 
 static HELD: Mutex<Vec<Held>> = Mutex::new(Vec::new());
 
-/// Keeps arrays until `mark` is done.
+/// Keeps arrays alive until `mark` is done.
 pub(crate) fn hold(mark: &Arc<Mark>, arrays: Vec<Py<PyAny>>) {
     let_go();
     if !arrays.is_empty() {
@@ -18,12 +18,12 @@ pub(crate) fn hold(mark: &Arc<Mark>, arrays: Vec<Py<PyAny>>) {
     }
 }
 
-/// Lets arrays go whose work is done: their memory may be what a new array takes.
+/// Releases the arrays whose work is done, so that their memory can be reused for new arrays.
 pub(crate) fn let_go() {
     let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     let (done, wait) = held.drain(..).partition(|(mark, _)| mark.is_done().unwrap_or(false));
     *held = wait;
     drop(held);
-    // Arrays that go run code of their libraries, which may come here again.
+    // Released arrays run code of their libraries, which may call this function again.
     let _: Vec<Held> = done;
 }

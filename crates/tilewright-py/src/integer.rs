@@ -1,7 +1,7 @@
-//! Integers of Python's, which have no bounds, as those of the library, which have.
+//! Converts Python's unbounded integers to the library's bounded ones.
 //!
-//! Law: what is no integer is a `TypeError`, as everywhere in Python; an integer out of bounds is the
-//! package's `ArgumentError`, with the argument's name, the number and the bounds.
+//! Law: a value that is not an integer is a `TypeError`, as everywhere in Python; an integer out of bounds is the package's
+//! `ArgumentError`, with the argument's name, the number and the bounds.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ use pyo3::{
 
 use crate::errors::refused;
 
-/// The integers of the library that arguments are.
+/// The integer types of arguments.
 pub(crate) trait Bounded: Sized + Display {
     const LEAST: Self;
     const MOST: Self;
@@ -31,23 +31,23 @@ macro_rules! bounded {
 
 bounded!(u8 u32 u64 usize i8 i64);
 
-/// An integer that was given. What is wrong with it is said where the name of the argument is known.
+/// An integer argument. Its error is created when the name of the argument is known.
 pub(crate) struct Integer<T>(Result<T, Not>);
 
-/// Why a value is no integer that the library takes.
+/// The reason why a value is not an integer that the library accepts.
 enum Not {
-    /// Out of bounds, as text.
+    /// Out of bounds; the text is the integer.
     Beyond(String),
-    /// Of this type.
+    /// A value of the type of this name.
     Integer(String),
-    /// Python code that it calls failed.
+    /// An exception of the Python code that the conversion called.
     Other(PyErr),
 }
 
 impl Not {
     fn of(value: Borrowed<'_, '_, PyAny>, error: PyErr) -> Not {
         if error.is_instance_of::<PyOverflowError>(value.py()) {
-            // Python refuses to write integers of thousands of digits.
+            // Python refuses to print integers of thousands of digits.
             let found = value.str().map_or_else(|_| "another".into(), |text| text.to_string());
             return Not::Beyond(found);
         }
@@ -61,7 +61,7 @@ impl Not {
 }
 
 impl<T: Bounded> Integer<T> {
-    /// The integer, or an error that names the argument.
+    /// Returns the integer, or an error that names the argument.
     pub(crate) fn of(self, argument: &str) -> PyResult<T> {
         let (least, most) = (T::LEAST, T::MOST);
         self.0.map_err(|not| match not {
@@ -85,7 +85,7 @@ where
     type Error = PyErr;
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Integer<T>> {
-        // Python counts with truth values; who gives one here meant something else.
+        // In Python, truth values are integers; as an argument here, one is a mistake.
         if value.is_instance_of::<PyBool>() {
             return Ok(Integer(Err(Not::Integer("bool".into()))));
         }
@@ -93,11 +93,11 @@ where
     }
 }
 
-/// The extents of an array, a coordinate of it, or a tile: a sequence of integers; or the type of what is none.
+/// The extents of an array, a coordinate of it, or a tile: a sequence of integers, or the type name of another value.
 pub(crate) struct Integers(Result<Vec<Integer<u64>>, String>);
 
 impl Integers {
-    /// The integers, or an error that names the argument.
+    /// Returns the integers, or an error that names the argument.
     pub(crate) fn of(self, argument: &str) -> PyResult<Vec<u64>> {
         let all = self.0.map_err(|found| {
             let says = "takes a sequence of integers, such as (100, 30)";
@@ -106,7 +106,7 @@ impl Integers {
         all?.into_iter().map(|one| one.of(argument)).collect()
     }
 
-    /// What was given of them.
+    /// Returns the integers of an optional argument.
     pub(crate) fn given(argument: &str, all: Option<Integers>) -> PyResult<Option<Vec<u64>>> {
         all.map(|all| all.of(argument)).transpose()
     }
@@ -130,7 +130,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Integers {
     }
 }
 
-/// What was given of an integer.
+/// Returns the integer of an optional argument.
 pub(crate) fn given<T: Bounded>(
     argument: &str,
     integer: Option<Integer<T>>,

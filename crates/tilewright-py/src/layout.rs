@@ -35,25 +35,25 @@ impl PyLayout {
         layout.raised().map(PyLayout)
     }
 
-    /// The extents, nested as the layout is.
+    /// The extents, nested like the layout.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         from_tuple(py, &self.0.shape())
     }
 
-    /// The strides in elements, nested as the shape.
+    /// The strides in elements, nested like the shape.
     #[getter]
     fn stride<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         from_tuple(py, &self.0.stride())
     }
 
-    /// What is added to every offset, in elements.
+    /// The number that is added to every offset, in elements.
     #[getter]
     fn offset(&self) -> i64 {
         self.0.offset()
     }
 
-    /// The xor of address bits that comes last.
+    /// The xor of offset bits that is applied last.
     #[getter]
     fn swizzle(&self) -> PySwizzle {
         PySwizzle(self.0.swizzle())
@@ -77,14 +77,14 @@ impl PyLayout {
         self.0.rank()
     }
 
-    /// How deep the shape is nested: 0 for an integer.
+    /// The depth of nesting of the shape: 0 for an integer.
     #[getter]
     fn depth(&self) -> usize {
         self.0.depth()
     }
 
-    /// The offset of a coordinate, in elements: one integer counts colexicographically, a tuple may be nested as the
-    /// shape is, and several arguments are a tuple: ``layout(1, 2)``. Raises ``OutOfRangeError`` outside the domain.
+    /// Returns the offset of a coordinate, in elements. One integer counts colexicographically, a tuple may be nested like the
+    /// shape, and several arguments are a tuple: ``layout(1, 2)``. Raises ``OutOfRangeError`` outside the domain.
     #[pyo3(signature = (*coord))]
     fn __call__(&self, py: Python<'_>, coord: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         let coord = alone(coord);
@@ -95,22 +95,22 @@ impl PyLayout {
         expression::call(py, "crd2idx", &[coord, Bound::new(py, self.clone())?.into_any()])
     }
 
-    /// All offsets, colexicographically: the first mode varies fastest. Raises ``LimitError`` beyond a million.
+    /// Returns all offsets, colexicographically: the first mode varies fastest. Raises ``LimitError`` beyond a million.
     fn offsets(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         expression::call(py, "offsets", &[Bound::new(py, self.clone())?.into_any()])
     }
 
-    /// Whether no two coordinates share an offset. Raises ``UndecidedError`` where that takes too long to decide.
+    /// Returns whether no two coordinates share an offset. Raises ``UndecidedError`` if that takes too long to decide.
     fn injective(&self) -> PyResult<bool> {
         self.0.injective().raised()
     }
 
-    /// Whether every offset of the span is reached.
+    /// Returns whether every offset of the span is reached.
     fn exhaustive(&self) -> bool {
         self.0.exhaustive()
     }
 
-    /// The layout as that of an array whose dims are its axes.
+    /// Returns the layout as that of an array whose dims are its axes.
     fn tensor(&self) -> PyResult<PyTensorLayout> {
         let spec = Spec::parse(&format!("cute:{}", self.0)).raised()?;
         spec.resolve(None, None).raised().map(PyTensorLayout)
@@ -120,7 +120,7 @@ impl PyLayout {
         self.0.rank()
     }
 
-    /// One axis as a layout of its own.
+    /// Returns one axis as a layout.
     fn __getitem__(&self, axis: isize) -> PyResult<PyLayout> {
         let rank = self.0.rank() as isize;
         let at = if axis < 0 { axis + rank } else { axis };
@@ -130,7 +130,7 @@ impl PyLayout {
         self.0.get(&[at as usize]).raised().map(PyLayout)
     }
 
-    /// Composition: ``(A @ B)(c)`` is ``A(B(c))``.
+    /// Returns the composition: ``(A @ B)(c)`` is ``A(B(c))``.
     fn __matmul__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         expression::call(
             py,
@@ -151,8 +151,8 @@ impl PyLayout {
         Ok((slf.get_type().into_any(), (slf.get().0.to_string(),)))
     }
 
-    /// A picture, of which ``TensorLayout.draw`` says the kinds; with ``tile``, a layout from threads and values to
-    /// the cells of that tile, and which thread holds each.
+    /// Draws the layout as ``TensorLayout.draw`` does. With ``tile``, the layout maps threads and values to the cells of that
+    /// tile, and the picture shows the thread that holds each cell.
     #[pyo3(signature = (*, tile = None))]
     fn draw(&self, tile: Option<Integers>) -> PyResult<PyDrawing> {
         match tile {
@@ -167,13 +167,13 @@ impl PyLayout {
 }
 
 impl PyLayout {
-    /// Reads CuTe's text.
+    /// Parses CuTe's text.
     pub(crate) fn parse(text: &str) -> PyResult<PyLayout> {
         Layout::parse(text).map(PyLayout).map_err(|error| errors::parse(text, &error))
     }
 }
 
-/// Integers nested in tuples or lists.
+/// Returns integers nested in tuples or lists.
 pub(crate) fn tuple(value: &Bound<'_, PyAny>) -> PyResult<IntTuple> {
     let value = expression::argument(value)?;
     let none = || errors::refused("parse", format!("{value} is not a tuple of integers"));

@@ -1,7 +1,7 @@
 //! The native half of the Python package `tilewright`; the other half is in `python/tilewright/`.
 //!
-//! Values of the library become classes, its errors the exceptions of `_errors.py`. Arrays of other libraries
-//! are seen, never copied: `foreign/` is the only place that reads their memory.
+//! Values of the library become classes, its errors the exceptions of `_errors.py`. Arrays of other libraries are accessed in
+//! place, never copied: `foreign/` is the only code that reads their memory.
 #![deny(unsafe_code)]
 
 mod ask;
@@ -51,7 +51,7 @@ mod words;
 
 use pyo3::prelude::*;
 
-/// Everything the package takes from here; its Python files say what is public.
+/// Registers everything that the package uses from here; its Python files define what is public.
 #[pymodule]
 fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;

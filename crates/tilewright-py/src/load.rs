@@ -1,6 +1,7 @@
-//! Tensors of files read into the memory of a device, and moved there into their layout.
+//! Reads tensors of files into the memory of a device, and moves them there into their layout.
 //!
-//! What is read has its dims in order, the last fastest, so it goes to the device in pieces; a kernel does the rest.
+//! A tensor is read in the order of its dims, the last fastest, so it is copied to the device in pieces; a kernel then moves it
+//! into its layout.
 
 use std::ops::Range;
 
@@ -26,19 +27,19 @@ use crate::{
     spelling::quoted,
 };
 
-/// The most bytes of the host that a piece takes, but for what `pieces` says of rows that end within a byte.
+/// The largest number of host bytes of a piece, except for rows that end within a byte, as described in `pieces`.
 const PIECE: u64 = 16 << 20;
 
-/// Where a result goes, and whose it is.
+/// The place of a result, and the library of its array.
 pub(crate) enum Target {
     Host { torch: bool },
     Device(OnDevice),
 }
 
-/// A device, and the library of the result.
+/// A device, and the library of the result's array.
 pub(crate) struct OnDevice {
     library: Library,
-    /// As it was asked for; the library's current one without a number.
+    /// The requested number; `None` means the library's current device.
     ordinal: Option<i32>,
 }
 
@@ -51,7 +52,7 @@ enum Library {
 }
 
 impl Target {
-    /// What `framework=` and `device=` say.
+    /// Returns the target for `framework=` and `device=`.
     pub(crate) fn of(
         framework: Option<String>,
         device: Option<&Bound<'_, PyAny>>,
@@ -101,13 +102,13 @@ impl Target {
 }
 
 impl OnDevice {
-    /// The device that it is now.
+    /// Returns the device with its present number.
     fn there(&self, py: Python<'_>) -> PyResult<There> {
         let number = self.ordinal.map_or_else(|| self.current(py), Ok)?;
         Ok(There { library: self.library, number })
     }
 
-    /// The number of the library's current device.
+    /// Returns the number of the library's current device.
     fn current(&self, py: Python<'_>) -> PyResult<i32> {
         let cuda = |name| py.import(name)?.getattr("cuda");
         match self.library {
@@ -118,7 +119,7 @@ impl OnDevice {
     }
 }
 
-/// A device by its number, and the library of the result.
+/// A device by its number, and the library of the result's array.
 #[derive(Clone, Copy)]
 struct There {
     library: Library,
@@ -126,7 +127,7 @@ struct There {
 }
 
 impl There {
-    /// A new array there.
+    /// Returns a new array on this device.
     fn empty<'py>(
         self,
         py: Python<'py>,
@@ -142,7 +143,7 @@ impl There {
         }
     }
 
-    /// Copies bytes of the host to bytes of a device's array from `at` on.
+    /// Copies bytes of the host to the bytes of a device's array at `at`.
     fn copy<'py>(
         self,
         to: &Bound<'py, PyAny>,
@@ -164,7 +165,7 @@ impl There {
                 "copy_",
                 (py.import("torch")?.call_method1("from_numpy", (piece,))?,),
             )?,
-            // It goes by the current stream of the current device.
+            // The copy runs on the current stream of the current device.
             Library::Cupy | Library::Own | Library::Jax => {
                 within_cupy(py, self.number, |_| part.call_method1("set", (piece,)))?
             }
@@ -172,7 +173,7 @@ impl There {
         Ok(())
     }
 
-    /// Bytes as elements of this type and shape.
+    /// Returns bytes as elements of this type and shape.
     fn seen<'py>(
         self,
         bytes: &Bound<'py, PyAny>,
@@ -192,7 +193,7 @@ impl There {
     }
 }
 
-/// A tensor that is to be read to a device.
+/// A tensor to be read to a device.
 pub(crate) struct Load<'a> {
     pub(crate) input: &'a Input,
     pub(crate) tensor: &'a Tensor,
@@ -201,7 +202,8 @@ pub(crate) struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// Reads, copies and moves: the result of `form`, in another layout than the dims' order if `moves`.
+    /// Reads, copies and moves the tensor, and returns the result of `form`; `moves` is true if its layout is not the order of
+    /// the dims.
     pub(crate) fn run<'py>(
         &self,
         py: Python<'py>,
@@ -212,7 +214,7 @@ impl Load<'_> {
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let there = target.there(py)?;
-        // Before anything is read, what is missing is found.
+        // A missing driver is reported before anything is read.
         driver::shared(py)?;
         let dtype = form.element().unwrap_or("uint8");
         let program = moves.then(|| self.reader.from_rows()).transpose().raised()?;
@@ -267,7 +269,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    /// A box of the tensor, the last dim fastest.
+    /// Returns the reader of a box of the tensor, last dim fastest.
     fn rows(&self, area: &[Range<u64>]) -> PyResult<Reader<'_>> {
         self.input.reader_as(self.tensor, self.reading, None, Some(area)).raised()
     }

@@ -1,7 +1,7 @@
-//! Elements that a result stores in fewer bits: none loses its value in silence.
+//! Checks elements that a result stores in fewer bits: none may lose its value without an error.
 //!
-//! Law: what is stored in fewer bits is the same number when it is read again. Integers are looked at before they are
-//! moved; of floats, whose patterns have no bits to spare, every one would be another number.
+//! Law: an element stored in fewer bits is read as the same number again. Integers are checked before they are moved; floats have
+//! no spare bits, so every float would change and is refused.
 
 use pyo3::prelude::*;
 use tilewright::{
@@ -12,17 +12,17 @@ use tilewright::{
 
 use crate::{errors::refused, spelling::tuple};
 
-/// What the elements of a source are checked for before they are moved.
+/// The check of a source's elements before they are moved.
 pub(crate) struct Narrow {
-    /// The readings of an element as a number: one of them has to fit all.
+    /// The interpretations of an element as a number: all elements must fit one of them.
     readings: Vec<Elements>,
-    /// How the width was asked for, in words.
+    /// The argument that requested the width, for messages.
     asked: String,
 }
 
 impl Narrow {
-    /// The check of elements of `dtype` that come in an array of the type `own`, if there is one and its type is known;
-    /// `None` where nothing is lost. `by_bits` says that the argument `bits=` asked for the width.
+    /// Returns the check of elements of `dtype` in an array of the type `own`, if there is an array and its type is known; `None`
+    /// if nothing can be lost. `by_bits` is true if the argument `bits=` requested the width.
     pub(crate) fn of(
         elements: Elements,
         dtype: Option<Dtype>,
@@ -32,7 +32,7 @@ impl Narrow {
         let Elements { src_bits, dst_bits, .. } = elements;
         let needs = dtype.and_then(Dtype::bits);
         let is_bool = dtype.is_some_and(|dtype| dtype.kind() == DtypeKind::Bool);
-        // Bits above those of a type that the array itself does not have are no part of its values.
+        // If the array does not have the type `dtype`, bits above the type's width are not part of a value.
         let own_type = own.is_none_or(|own| own == dtype);
         let (least, by_dtype) = match needs.filter(|_| !own_type && !is_bool) {
             Some(needs) if needs < dst_bits => (needs, dtype),
@@ -57,14 +57,15 @@ impl Narrow {
             );
             return Err(refused("dtype", says));
         }
-        // An array of this very type: the other bits are no part of a value, but of a truth value's, which is any but 0.
+        // In an array of exactly this type the other bits are not part of a value, except for truth values, where any nonzero
+        // number is true.
         if fits && !is_bool && own.is_some_and(|own| own == dtype) {
             return Ok(None);
         }
         let signed = elements.extend == Extend::Sign;
         let elements = Elements { dst_bits: least, ..elements };
         let mut readings = vec![elements];
-        // Patterns of signed numbers in an array of unsigned ones, or of bytes, are often without their sign.
+        // Signed numbers in an array of unsigned ones, or of bytes, are often stored without their sign.
         let own = own.flatten();
         if signed && own.is_none_or(|own| !own.is_signed_integer()) {
             readings.push(Elements { extend: Extend::Zero, ..elements });
@@ -72,7 +73,7 @@ impl Narrow {
         Ok(Some(Narrow { readings, asked }))
     }
 
-    /// Refuses bytes of a source with an element that loses its value, and names the first.
+    /// Refuses a source with an element that loses its value, and names the first one.
     pub(crate) fn check(&self, layout: &TensorLayout, src: &[u8]) -> PyResult<()> {
         let mut first = None;
         for reading in &self.readings {

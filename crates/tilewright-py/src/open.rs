@@ -1,4 +1,4 @@
-//! Checkpoints that are open: a tensor, or a box of one, as an array in the layout that is asked for.
+//! Open checkpoints: a tensor, or a box of one, as an array in any layout.
 
 use std::{
     collections::HashMap,
@@ -32,7 +32,7 @@ use crate::{
     text::{Text, text},
 };
 
-/// The rows of a table in a notebook.
+/// The number of rows of a table in a notebook.
 const ROWS: usize = 20;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -40,16 +40,16 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(open_checkpoint, module)?)
 }
 
-/// A file that is open, and where its tensors are by name.
+/// An open file, and the numbers of its tensors by name.
 struct Held {
     input: Input,
     places: HashMap<String, usize>,
 }
 
-/// A checkpoint that is open: its tensors by name, as arrays, in the layout that is asked for. ``open`` gives one.
+/// An open checkpoint: its tensors by name, as arrays, in any layout. ``open`` returns one.
 ///
-/// Iterating gives the names in the order of their bytes; ``len`` counts them; ``name in checkpoint`` tells whether there
-/// is one. Nothing is read of a tensor until it is asked for. It closes at the end of a ``with``.
+/// Iteration yields the names in the order of their bytes; ``len`` counts them; ``name in checkpoint`` tests for one. A tensor is
+/// read only when it is requested. A ``with`` statement closes the checkpoint at its end.
 #[pyclass(name = "Checkpoint", module = "tilewright", frozen)]
 pub(crate) struct PyCheckpoint {
     path: PathBuf,
@@ -75,20 +75,20 @@ fn open_checkpoint(
         input.tied().filter_map(|(name, of)| Some((name.to_owned(), *places.get(of.name())?)));
     let tied: Vec<(String, usize)> = tied.collect();
     places.extend(tied);
-    // Of a folder it is the file in it.
+    // For a folder, the path is that of the file in it.
     let path = if path.is_dir() { input.path().to_path_buf() } else { path };
     let held = RwLock::new(Some(Arc::new(Held { input, places })));
     Ok(PyCheckpoint { path, held })
 }
 
 impl PyCheckpoint {
-    /// What the file says beside its tensors.
+    /// Returns the metadata of the file.
     pub(crate) fn texts(&self) -> PyResult<HashMap<String, String>> {
         let held = self.held()?;
         Ok(held.input.metadata().map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
     }
 
-    /// What is open, also while another thread closes it.
+    /// Returns the open file, which stays open for the caller if another thread closes the checkpoint.
     fn held(&self) -> PyResult<Arc<Held>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner).clone();
         held.ok_or_else(|| {
@@ -100,24 +100,25 @@ impl PyCheckpoint {
 
 #[pymethods]
 impl PyCheckpoint {
-    /// A tensor as an array: of NumPy's, or of torch's with ``framework="torch"``.
+    /// Returns a tensor as an array of NumPy, or of torch with ``framework="torch"``.
     ///
-    /// Without ``to`` it has its logical dims, the last fastest, whatever the file stores; with ``to`` the shape of the
-    /// storage, as ``relayout`` gives it. Elements keep their type; packed ones and blocks of quantised ones are
-    /// bytes. ``box`` takes a part: slices without steps, integers and one ``...``, as NumPy's basic indexing; an integer
-    /// leaves its dim out, and goes without ``to``. ``out`` is written instead of a new array, and given back: any
-    /// contiguous array of the result's size and element type, or of bytes. The file is read straight into it; beside it
-    /// no more than 64 MiB are held. ``threads`` is one per core unless given.
+    /// Without ``to`` the array has the logical dims, the last fastest, whatever the file stores; with ``to`` it has the shape of
+    /// the storage, as from ``relayout``. Elements keep their type; packed elements and blocks of quantised ones are bytes.
+    /// ``box`` selects a part: slices without steps, integers and one ``...``, as in NumPy's basic indexing. An integer removes
+    /// its dim, and cannot be combined with ``to``. ``out`` is written and returned instead of a new array: any contiguous array
+    /// of the result's size and element type, or of bytes. The file is read directly into it, with at most 64 MiB of other
+    /// buffers. ``threads`` is one per core by default.
     ///
     /// ``from_`` and ``dtype`` read words that hold smaller elements, ``m.get(name, to="MARLIN as s32", from_="GPTQ",
-    /// dtype="u4")``; ``dims`` are their logical dims where the words do not say them.
+    /// dtype="u4")``; ``dims`` are their logical dims if the words do not determine them.
     ///
-    /// ``device="cuda"`` or ``"cuda:1"`` gives an array there: the file is read in pieces of at most 16 MiB, copied to the
-    /// device, and moved into the layout ``to`` by a kernel; with ``to`` the device holds the tensor twice meanwhile. It is a
-    /// ``DeviceArray``, or an array of ``framework="torch"``, ``"cupy"`` or ``"jax"``, ready on that library's current stream.
+    /// ``device="cuda"`` or ``"cuda:1"`` returns an array there: the file is read in pieces of at most 16 MiB, which are copied
+    /// to the device, and a kernel moves them into the layout ``to``; with ``to`` the device holds the tensor twice meanwhile.
+    /// The result is a ``DeviceArray``, or an array of ``framework="torch"``, ``"cupy"`` or ``"jax"``, ready on that library's
+    /// current stream.
     ///
-    /// Raises ``KeyError`` for a name that is not there, ``ArgumentError`` for a layout or a box that does not fit, and
-    /// ``FileError`` for a file that was changed or cut short.
+    /// Raises ``KeyError`` for a missing name, ``ArgumentError`` for a layout or a box that does not fit, and ``FileError`` for a
+    /// file that was changed or truncated.
     #[pyo3(signature = (name, /, to = None, *, r#box = None, out = None, framework = None, threads = None, from_ = None, dims = None, dtype = None, device = None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn get<'py>(
@@ -183,7 +184,7 @@ impl PyCheckpoint {
         self.get(py, name, None, None, None, None, None, None, None, None, None)
     }
 
-    /// The layout that a tensor has in the file.
+    /// Returns the layout of a tensor in the file.
     #[pyo3(signature = (name, /))]
     fn layout<'py>(
         &self,
@@ -195,26 +196,26 @@ impl PyCheckpoint {
         layout_of(py, tensor.layout(), tensor.tabled())
     }
 
-    /// The names of the tensors, in the order of their bytes.
+    /// Returns the names of the tensors, in the order of their bytes.
     fn keys(&self) -> PyResult<Vec<String>> {
         Ok(self.held()?.input.tensors().iter().map(|tensor| tensor.name().to_owned()).collect())
     }
 
-    /// What the file says beside its tensors, as texts by their names.
+    /// The metadata of the file, as texts by their names.
     #[getter]
     fn metadata(&self) -> PyResult<HashMap<String, String>> {
         self.texts()
     }
 
-    /// Names that stand for a tensor of another name, each with that name: tied tensors, which a file stores once. They
-    /// are answered as names are, and are not listed.
+    /// Names that stand for a tensor of another name, each with that name: tied tensors, which a file stores once. They can be
+    /// used like other names, and are not listed.
     #[getter]
     fn tied(&self) -> PyResult<HashMap<String, String>> {
         let held = self.held()?;
         Ok(held.input.tied().map(|(name, of)| (name.to_owned(), of.name().to_owned())).collect())
     }
 
-    /// What kind of file it is: ``safetensors``, ``sharded safetensors``, ``GGUF``, ``npy``, ``npz`` or ``raw``.
+    /// The format of the file: ``safetensors``, ``sharded safetensors``, ``GGUF``, ``npy``, ``npz`` or ``raw``.
     #[getter]
     fn format(&self) -> PyResult<&'static str> {
         Ok(self.held()?.input.format())
@@ -226,13 +227,13 @@ impl PyCheckpoint {
         &self.path
     }
 
-    /// Whether it is closed.
+    /// True if the checkpoint is closed.
     #[getter]
     fn closed(&self) -> bool {
         self.held().is_err()
     }
 
-    /// Closes the file, once whatever reads it has ended.
+    /// Closes the file; a read that is in progress completes first.
     fn close(&self) {
         *self.held.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -268,7 +269,7 @@ impl PyCheckpoint {
         }
     }
 
-    /// A table of the first tensors.
+    /// Returns a table of the first tensors.
     fn _repr_html_(&self) -> String {
         let path = html(&self.path.display().to_string());
         let Ok(held) = self.held() else { return format!("<p>{path}: closed</p>") };
@@ -284,7 +285,7 @@ impl PyCheckpoint {
     }
 }
 
-/// A tensor as a row of a table.
+/// Returns a tensor as a row of a table.
 fn row(tensor: &Tensor) -> String {
     let dims = tuple(tensor.dims());
     let (name, layout) = (html(tensor.name()), html(&tensor.spec()));
@@ -293,7 +294,7 @@ fn row(tensor: &Tensor) -> String {
 }
 
 impl Held {
-    /// The tensor of a name.
+    /// Returns the tensor of a name.
     fn tensor(&self, name: &Bound<'_, PyAny>) -> PyResult<&Tensor> {
         let wanted = text("name", name)?;
         let found = self.places.get(&wanted).and_then(|place| self.input.tensors().get(*place));
@@ -302,7 +303,7 @@ impl Held {
         })
     }
 
-    /// The error for a name that is not there.
+    /// Returns the error for a missing name.
     fn nearest(&self, name: &Bound<'_, PyAny>) -> PyResult<PyErr> {
         let known: Vec<&str> = self.input.tensors().iter().map(Tensor::name).take(10_000).collect();
         let matches = name.py().import("difflib")?.getattr("get_close_matches")?;
@@ -313,7 +314,7 @@ impl Held {
         Ok(PyKeyError::new_err(format!("{path} lacks the tensor {name}{meant}")))
     }
 
-    /// What it is, in words.
+    /// Returns a description as text.
     fn says(&self) -> String {
         let (count, format) = (self.input.tensors().len(), self.input.format());
         let bytes: u64 = self.input.tensors().iter().map(Tensor::bytes).sum();
@@ -322,7 +323,7 @@ impl Held {
     }
 }
 
-/// What the result looks like; `part` says which dims are left out.
+/// Returns the form of the result; `part` has the dims that are removed.
 fn form(reader: &Reader<'_>, part: Option<&Part>) -> PyResult<Form> {
     let (named, bits) = (reader.layout(), reader.bits());
     if reader.is_big_endian() {
@@ -334,7 +335,7 @@ fn form(reader: &Reader<'_>, part: Option<&Part>) -> PyResult<Form> {
         return Ok(Form::of(None, named.dtype(), bits, named, Order::C));
     }
     let mut shape = named.storage_shape();
-    // Blocks of elements are one each.
+    // A block of elements counts as one element.
     if let Some(block) = named.dtype().and_then(|dtype| dtype.block()) {
         let n = u64::from(block.elements);
         match shape.last_mut().filter(|last| last.is_multiple_of(n)) {
@@ -347,7 +348,7 @@ fn form(reader: &Reader<'_>, part: Option<&Part>) -> PyResult<Form> {
     Ok(Form::new(None, named.dtype(), bits, shape, Order::C))
 }
 
-/// A new array for the result.
+/// Returns a new array for the result.
 fn empty<'py>(py: Python<'py>, form: &Form, torch: bool) -> PyResult<Bound<'py, PyAny>> {
     let name = PyString::new(py, form.element().unwrap_or("uint8")).into_any();
     match torch {
@@ -356,7 +357,7 @@ fn empty<'py>(py: Python<'py>, form: &Form, torch: bool) -> PyResult<Bound<'py, 
     }
 }
 
-/// Refuses an output of another size or other elements; bytes are taken for any.
+/// Refuses an output of another size or element type; bytes are always accepted.
 fn fits(form: &Form, reader: &Reader<'_>, out: &Memory) -> PyResult<()> {
     let Ok(bytes) = out.row_major_bytes(Place::Out) else {
         let (shape, strides) = (tuple(out.shape()), tuple(&out.facts.strides));

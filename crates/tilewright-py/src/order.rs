@@ -1,4 +1,4 @@
-//! How the array of a storage lists its extents.
+//! The order in which the array of a storage lists its extents.
 //!
 //! Law: the bytes are the same in both orders. `C` lists the extents of the storage outermost first, as files do; `F`
 //! lists them innermost first, in Fortran's order, so that the array in `F` is the transpose of the one in `C`.
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::{errors::refused, spelling::quoted, text::Text};
 
-/// The order of a new array.
+/// The order of extents of a new array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Order {
     #[default]
@@ -16,7 +16,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// The order by NumPy's letter.
+    /// Returns the order for NumPy's letter.
     pub(crate) fn of(letter: Option<Text>) -> PyResult<Order> {
         match Text::given("order", letter)?.as_deref() {
             None | Some("C") => Ok(Order::C),
@@ -29,7 +29,7 @@ impl Order {
         }
     }
 
-    /// The extents of a storage, outermost first, as an array of this order lists them.
+    /// Returns the extents of a storage, outermost first, in the order of an array.
     pub(crate) fn listed(self, shape: &[u64]) -> Vec<u64> {
         match self {
             Order::C => shape.to_vec(),

@@ -1,4 +1,4 @@
-//! A box of an array, as NumPy's basic indexing writes it: slices without steps, integers, one `...`.
+//! Boxes of an array in NumPy's basic indexing: slices without steps, integers, one `...`.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use pyo3::{
 
 use crate::{errors::refused, integer::Integer};
 
-/// A range of each dim, and the dims that a result leaves out.
+/// A range for each dim, and the dims that are removed from a result.
 pub(crate) struct Part {
     pub(crate) ranges: Vec<Range<u64>>,
     pub(crate) left_out: Vec<usize>,
 }
 
 impl Part {
-    /// The box that an argument is, of an array of these dims; dims behind those that are given are whole.
+    /// Returns the box of an argument, for an array of these dims; dims after the given ones are whole.
     pub(crate) fn of(value: &Bound<'_, PyAny>, dims: &[u64]) -> PyResult<Part> {
         let given: Vec<Bound<'_, PyAny>> =
             match value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>() {
@@ -41,7 +41,7 @@ impl Part {
             let item = match dim {
                 dim if dim < before => given.get(dim),
                 dim if dim < before + whole => None,
-                // One of those given may be the dots.
+                // One of the given items may be the dots.
                 dim => given.get(dim - whole + count),
             };
             let Some(item) = item else {
@@ -57,13 +57,13 @@ impl Part {
         Ok(Part { ranges, left_out })
     }
 
-    /// Whether a dim is left out.
+    /// Returns whether a dim is removed.
     pub(crate) fn leaves_out(&self) -> bool {
         !self.left_out.is_empty()
     }
 }
 
-/// What an item takes of a dim, and whether it is one coordinate.
+/// Returns the range of a dim that an item selects, and whether the item is an integer.
 fn taken(item: &Bound<'_, PyAny>, dim: usize, extent: u64) -> PyResult<(Range<u64>, bool)> {
     let Ok(slice) = item.cast::<PySlice>() else {
         return one(item, dim, extent).map(|at| (at..at + 1, true));
@@ -79,7 +79,7 @@ fn taken(item: &Bound<'_, PyAny>, dim: usize, extent: u64) -> PyResult<(Range<u6
     Ok((start..stop.max(start), false))
 }
 
-/// The coordinate that an integer is; negative ones count from the end.
+/// Returns the coordinate of an integer; negative ones count from the end.
 fn one(item: &Bound<'_, PyAny>, dim: usize, extent: u64) -> PyResult<u64> {
     let is_bool = item.is_instance_of::<pyo3::types::PyBool>();
     if is_bool || !item.hasattr("__index__")? {

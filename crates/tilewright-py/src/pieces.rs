@@ -1,24 +1,24 @@
-//! A box of a tensor cut into boxes that lie behind each other where the last dim is the fastest.
+//! Cuts a box of a tensor into boxes that follow each other if the last dim is the fastest.
 //!
-//! Law: the pieces are the box in its order, and each of them but the last is of whole bytes. A piece has at most as many bytes
-//! as are asked for, but that [`TOGETHER`] elements of the last dim are never cut, and that rows of no whole bytes are cut
-//! only where 2, 4 or 8 of them are whole bytes.
+//! Law: the pieces are the box in its order, and each of them except the last has whole bytes. A piece has at most the requested
+//! number of bytes, with two exceptions: [`TOGETHER`] elements of the last dim are never separated, and rows that do not have
+//! whole bytes are separated only where 2, 4 or 8 of them have.
 
 use std::ops::Range;
 
-/// Elements in the last dim whose bits are whole bytes, and whole blocks.
+/// The number of elements in the last dim whose bits are whole bytes, and whole blocks.
 const TOGETHER: u64 = 256;
 
 /// A box of a tensor.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
     pub(crate) area: Vec<Range<u64>>,
-    /// The bits of its elements, the padding of the last byte left out.
+    /// The number of bits of its elements, without the padding of the last byte.
     pub(crate) bits: u128,
 }
 
 impl Cut {
-    /// A box of elements of `width` bits each, or of blocks of elements, that takes `bytes` bytes.
+    /// Returns a box of elements of `width` bits each, or of blocks of elements, with `bytes` bytes.
     pub(crate) fn new(area: Vec<Range<u64>>, width: u32, bytes: u64) -> Cut {
         let bits = match width.is_multiple_of(8) {
             true => u128::from(bytes) * 8,
@@ -29,7 +29,7 @@ impl Cut {
         Cut { area, bits }
     }
 
-    /// Its pieces of at most this many bytes.
+    /// Returns its pieces of at most this number of bytes.
     pub(crate) fn pieces(self, most: u64) -> Vec<Vec<Range<u64>>> {
         let long = self.area.iter().position(|range| range.end - range.start > 1);
         let most = u128::from(most) * 8;
@@ -39,7 +39,7 @@ impl Cut {
         }
     }
 
-    /// Its pieces, cut along its first dim of more than one index; `most` counts bits.
+    /// Returns its pieces along its first dim of more than one index; `most` counts bits.
     fn along(self, dim: usize, most: u128) -> Vec<Vec<Range<u64>>> {
         let range = self.area[dim].clone();
         let extent = u128::from(range.end - range.start);
@@ -65,7 +65,7 @@ impl Cut {
         pieces
     }
 
-    /// The same box, but for the range of one dim.
+    /// Returns the box with another range of one dim.
     fn part(&self, dim: usize, range: Range<u64>) -> Cut {
         let mut part = self.clone();
         part.area[dim] = range;

@@ -1,4 +1,4 @@
-//! `Plan`: a move that is decided once and run many times.
+//! `Plan`: a move that is planned once and run many times.
 
 use std::sync::Arc;
 
@@ -20,17 +20,17 @@ use crate::{
     text::Text,
 };
 
-/// Fewer bytes than this are moved by the thread that asks, which keeps the interpreter.
+/// Moves of fewer bytes run in the calling thread, which keeps the GIL.
 const SMALL: u64 = 1 << 15;
 
-/// How to move the elements of one layout to another: decided once, run many times.
+/// A move of the elements of one layout to another: planned once, run many times.
 ///
 /// ``Plan(from_, to, dims=None, dtype=None, bits=None, fill=None, order="C")`` is for storages in the layout ``from_``;
-/// ``Plan.of(array, to)`` for arrays of the shape and strides of that one. A plan can be printed: it says its
-/// loops and its kernel; a notebook draws what it moves.
+/// ``Plan.of(array, to)`` is for arrays with the shape and strides of that one. A printed plan shows its loops and its kernel; a
+/// notebook draws the move.
 ///
-/// Raises ``ParseError``, ``NeedsDimsError``, ``MismatchError`` for layouts that do not fit each other,
-/// ``UnsupportedError`` for a destination in which two elements share storage.
+/// Raises ``ParseError``, ``NeedsDimsError``, ``MismatchError`` for layouts that do not fit each other, ``UnsupportedError`` for
+/// a destination in which two elements share storage.
 ///
 /// >>> import numpy
 /// >>> from tilewright import Plan
@@ -59,7 +59,7 @@ impl PyPlan {
         Prepared::alone(&ask, &Wanted::of("from_", from_)?).map(|made| PyPlan(Arc::new(made)))
     }
 
-    /// The plan for arrays that look like this one; arguments as of ``relayout``.
+    /// Returns the plan for arrays with the shape, strides and type of this one; the arguments are those of ``relayout``.
     #[classmethod]
     #[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "($cls, array, /, to=None, *, from_=None, out=None, dims=None, dtype=None, bits=None, fill=None, order='C')")]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
@@ -81,11 +81,11 @@ impl PyPlan {
             .map(|made| PyPlan(Arc::new(made)))
     }
 
-    /// Moves the elements of ``src``; gives ``out``, or a new array of the family of ``src`` and of the storage's
-    /// shape. The interpreter is free meanwhile. ``threads`` is one per core unless given.
+    /// Moves the elements of ``src``; returns ``out``, or a new array of the library of ``src`` and of the storage's shape. The
+    /// GIL is released meanwhile. ``threads`` is one per core by default.
     ///
-    /// Raises ``MismatchError`` for a source of another shape or size, ``ReadOnlyError``, ``OverlapError``,
-    /// ``DtypeError``, ``CopyError`` for what could only be moved by way of a copy.
+    /// Raises ``MismatchError`` for a source of another shape or size, ``ReadOnlyError``, ``OverlapError``, ``DtypeError``, and
+    /// ``CopyError`` for arrays that could only be moved through a copy.
     #[pyo3(signature = (src, out = None, *, threads = None))]
     fn run<'py>(
         &self,
@@ -97,25 +97,25 @@ impl PyPlan {
         run(&self.0, (&source, src), "src", out, given("threads", threads)?)
     }
 
-    /// The bytes that a source has.
+    /// The number of bytes of a source.
     #[getter]
     fn src_bytes(&self) -> u64 {
         self.0.plan.src_bytes()
     }
 
-    /// The bytes that a result has, padding included.
+    /// The number of bytes of a result, including padding.
     #[getter]
     fn dst_bytes(&self) -> u64 {
         self.0.plan.dst_bytes()
     }
 
-    /// The elements of the destination that hold no logical element, and get the fill.
+    /// The number of elements of the destination that hold no logical element, and get the fill.
     #[getter]
     fn padding(&self) -> u64 {
         self.0.plan.padding()
     }
 
-    /// The name of the kernel that moves most.
+    /// The name of the kernel that does the largest part of the move.
     #[getter]
     fn kernel(&self) -> String {
         self.0.plan.kernel_name().to_string()
@@ -153,7 +153,7 @@ impl PyPlan {
         format!("<Plan: {from} to {to}, {}>", self.0.plan.kernel_name())
     }
 
-    /// The plan, and what it moves as a picture.
+    /// Returns the plan as text, and a picture of the move.
     fn _repr_html_(&self) -> String {
         if self.0.tables.iter().any(Option::is_some) {
             return format!("<pre>{}</pre>", html(&self.0.plan.to_string()));
@@ -162,7 +162,7 @@ impl PyPlan {
     }
 }
 
-/// Checks the arrays and moves.
+/// Checks the arrays and moves the elements.
 pub(crate) fn run<'py>(
     prepared: &Prepared,
     (source, array): device::Side<'_, 'py>,
@@ -201,7 +201,7 @@ pub(crate) fn run<'py>(
     Ok(result)
 }
 
-/// Moves, the interpreter let go where that takes less time than the move.
+/// Moves the elements, and releases the GIL unless the move is too short for that.
 pub(crate) fn moved(
     py: Python<'_>,
     plan: &Plan,
@@ -215,7 +215,7 @@ pub(crate) fn moved(
     py.detach(|| plan.run(from, to, threads)).raised()
 }
 
-/// Refuses a source that the plan was not made for.
+/// Refuses a source for which the plan was not made.
 pub(crate) fn expected(source: &Source, given: &Memory, name: &'static str) -> PyResult<()> {
     match source {
         Source::Array(facts) if *facts == given.facts => Ok(()),
@@ -248,7 +248,7 @@ pub(crate) fn expected(source: &Source, given: &Memory, name: &'static str) -> P
     }
 }
 
-/// Refuses an output that the result does not fit, or that would be written while it is read.
+/// Refuses an output that the result does not fit, or that overlaps the source.
 fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> PyResult<()> {
     let bytes = prepared.plan.dst_bytes();
     if !out.writable {
@@ -285,7 +285,7 @@ fn described(facts: &Facts) -> String {
     format!("shape {shape} of {} with strides {strides} bytes", element(facts))
 }
 
-/// The element type in words.
+/// Returns the element type as text.
 pub(crate) fn element(facts: &Facts) -> String {
     let order = if facts.swapped { "big-endian " } else { "" };
     match facts.dtype {

@@ -1,8 +1,7 @@
-//! Prepares a move: the arguments and an array's facts become a plan, what a source must look like, and the form of
-//! the result.
+//! Prepares a move: the arguments and an array's facts become a plan, the requirements on a source, and the form of the result.
 //!
-//! The array's dims and strides are the source's layout, or, where `from_` is given, its bytes are a storage in
-//! that layout. Everything is decided here; a run only checks that the arrays are those that were planned for.
+//! The array's dims and strides are the source's layout; with `from_`, its bytes are a storage in that layout. All decisions are
+//! made here; a run only checks that the arrays are those for which the plan was made.
 
 use std::sync::OnceLock;
 
@@ -25,10 +24,10 @@ use crate::{
     spelling::tuple,
 };
 
-/// Extents that differ from each other and that no tile divides.
+/// Distinct extents that no tile divides.
 const EXTENTS: [u64; 8] = [11, 13, 17, 19, 23, 29, 31, 37];
 
-/// A plan with what it expects and gives.
+/// A plan with the requirements on its source and the form of its result.
 pub(crate) struct Prepared {
     pub(crate) plan: Plan,
     pub(crate) source: Source,
@@ -37,29 +36,29 @@ pub(crate) struct Prepared {
     pub(crate) to: Named,
     /// The index tables of either side.
     pub(crate) tables: [Option<Tabled>; 2],
-    /// What elements that lose bits are checked for.
+    /// The check of elements that lose bits.
     pub(crate) narrow: Option<Narrow>,
-    /// Whether the destination is the output's own layout, and not a storage.
+    /// True if the destination is the output's own layout, not a storage.
     pub(crate) own_order: bool,
-    /// The kernels, once an array on a device has moved.
+    /// The kernels, created when an array on a device is moved.
     pub(crate) kernels: OnceLock<Move>,
     generation: u32,
 }
 
-/// What the source has to look like.
+/// The requirements on the source.
 pub(crate) enum Source {
-    /// This very shape and these strides.
+    /// Exactly this shape and these strides.
     Array(Facts),
-    /// `bytes` bytes side by side, which an array of this shape lists outermost first, or in Fortran's order the
-    /// other way round; of elements of this type, their bytes in the other order if swapped.
+    /// `bytes` contiguous bytes, in an array that lists this shape outermost first, or in Fortran's order in reverse. Its
+    /// elements have this type, with the other byte order if `swapped`.
     Storage { bytes: u64, shape: Vec<u64>, dtype: Option<Dtype>, bits: u32, swapped: bool },
 }
 
-/// One side of a move: the layout and the width of its elements as stored.
+/// One side of a move: the layout, and the stored width of its elements.
 pub(crate) struct Side {
     pub(crate) named: Named,
     pub(crate) bits: u32,
-    /// The index tables that store what `named` places.
+    /// The index tables, whose storage `named` describes.
     pub(crate) tables: Option<Tabled>,
 }
 
@@ -68,12 +67,12 @@ impl Side {
         Side { named, bits, tables: None }
     }
 
-    /// The same with index tables, where there are such.
+    /// Returns the side with index tables, if there are any.
     fn with(self, tabled: Tabled) -> Side {
         Side { tables: Some(tabled).filter(Tabled::has_tables), ..self }
     }
 
-    /// The layout with its index tables.
+    /// Returns the layout with its index tables.
     fn tabled(&self) -> TabledLayout {
         match &self.tables {
             Some(tabled) => tabled.layout().clone(),
@@ -81,7 +80,7 @@ impl Side {
         }
     }
 
-    /// The extents of the array.
+    /// Returns the extents of the array.
     fn extents(&self) -> &[u64] {
         self.tables.as_ref().map_or(self.named.layout().extents(), |it| it.layout().extents())
     }
@@ -96,7 +95,7 @@ impl Source {
         }
         let (dtype, bits) = (side.named.dtype(), side.bits);
         let mut shape = side.named.storage_shape();
-        // Elements of no whole bytes come as bytes, and any others may.
+        // Elements without whole bytes are passed as bytes, and any others may be.
         if facts.map_or(bits % 8 != 0, |facts| facts.bits() != bits) {
             shape = packed(&shape, bits);
         }
@@ -105,13 +104,13 @@ impl Source {
 }
 
 impl Prepared {
-    /// What moves an array of these facts; `out` are those of an output whose own layout is the destination.
+    /// Prepares the move of an array with these facts; `out` is an output whose own layout is the destination, if any.
     pub(crate) fn new(ask: &Ask, facts: &Facts, out: Option<&Memory>) -> PyResult<Prepared> {
         let (from, form) = read(ask, facts)?;
         Prepared::between(ask, from, form, Some(facts), out)
     }
 
-    /// What moves storages of a layout that is known without an array.
+    /// Prepares the move of storages in a layout that is known without an array.
     pub(crate) fn alone(ask: &Ask, from: &Wanted) -> PyResult<Prepared> {
         let from = stored(from, ask, None)?;
         let source = Source::storage(&from, None)?;
@@ -169,18 +168,18 @@ impl Prepared {
         })
     }
 
-    /// The plan, its threads being this process's own.
+    /// Returns the plan, with threads of this process.
     pub(crate) fn plan(&self) -> Plan {
         forks::own(&self.plan, self.generation)
     }
 }
 
-/// What the bits above a value hold.
+/// Returns the content of the bits above a value.
 pub(crate) fn extend(dtype: Dtype) -> Extend {
     if dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero }
 }
 
-/// The layout of an array of these facts that is read, and what it has to look like.
+/// Returns the layout of an array with these facts as a source, and the requirements on it.
 pub(crate) fn read(ask: &Ask, facts: &Facts) -> PyResult<(Side, Source)> {
     match &ask.from {
         Some(wanted) => {
@@ -192,7 +191,7 @@ pub(crate) fn read(ask: &Ask, facts: &Facts) -> PyResult<(Side, Source)> {
     }
 }
 
-/// The array as it lies.
+/// Returns the layout of the array itself.
 fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
     if let Some(dims) = &ask.dims
         && *dims != facts.shape
@@ -214,7 +213,7 @@ fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
     Ok(Side::of(named, bits))
 }
 
-/// A storage in a layout that is given.
+/// Returns a storage in a given layout.
 fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
     if let Some(named) = facts.map(|facts| in_words(wanted, ask, facts)).transpose()?.flatten() {
         let bits = named.element_bits().unwrap_or(8);
@@ -249,18 +248,18 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
     Ok(Side::of(named, bits).with(tabled))
 }
 
-/// The layout of an array whose own elements are words that hold those of the layout.
+/// Returns the layout of an array whose stored elements are words that hold the layout's elements.
 fn in_words(wanted: &Wanted, ask: &Ask, facts: &Facts) -> PyResult<Option<Named>> {
     let spec = wanted.spec().filter(|spec| !spec.has_tables());
     let (Some(word), Some(spec)) = (facts.dtype, spec) else { return Ok(None) };
-    // Bytes may stand for any storage, in any shape: they are words where the layout says so, or needs their shape.
+    // Bytes may be any storage, in any shape: they are words only if the layout says so, or needs their shape.
     let known = spec.is_concrete() || ask.dims.is_some();
     if spec.words_dtype().is_none() && known && facts.bits() == 8 {
         return Ok(None);
     }
     let found = spec.in_words((word, &facts.shape), ask.dims.as_deref(), ask.dtype).raised()?;
     if found.is_none() && !known && ask.dtype.is_none() && spec.fits(facts.shape.len()) {
-        // A format that takes no such elements says which it takes.
+        // A format that does not accept such elements reports those that it accepts.
         spec.resolve(Some(&facts.shape), facts.dtype).map(drop).or_else(|error| {
             match error.is_mismatch() {
                 true => Err(error).raised(),
@@ -275,17 +274,18 @@ fn in_words(wanted: &Wanted, ask: &Ask, facts: &Facts) -> PyResult<Option<Named>
     Ok(found)
 }
 
-/// The dims of an array that is a storage in a layout without dims of its own, where its shape tells them: the layout
-/// puts every dim somewhere among the extents of the storage, whole and without padding.
+/// Returns the dims of an array that is a storage in a layout without dims of its own, if the array's shape determines them: the
+/// layout maps every dim to one extent of the storage, whole and without padding.
 ///
-/// Extents that differ show which dim is stored where. Two sets of them show that no tile has just one of the extents.
+/// Distinct extents show the extent of each dim in the storage. Two sets of them show that no tile happens to equal one of the
+/// extents.
 fn ordered(wanted: &Wanted, facts: &Facts, dtype: Option<Dtype>) -> Option<Vec<u64>> {
     let dtype = dtype.or(facts.dtype);
     if facts.shape.len() > EXTENTS.len() || wanted.resolve(None, dtype).is_ok() {
         return None;
     }
-    // In Fortran's order an array may be a storage listed the other way round, or the transpose of one: the shape
-    // does not tell which.
+    // An array in Fortran's order may be a storage listed in reverse, or the transpose of one: the shape does not determine
+    // which.
     if facts.is_col_major() && !facts.is_row_major() {
         return None;
     }
@@ -309,7 +309,7 @@ fn ordered(wanted: &Wanted, facts: &Facts, dtype: Option<Dtype>) -> Option<Vec<u
     (order(&probe)? == found && stored(&dims)? == shape).then_some(dims)
 }
 
-/// Where the elements go: to the layout that is wanted, else to where the output's own are.
+/// Returns the destination of the elements: the requested layout, else the layout of the output.
 fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
     let extents = from.extents();
     let dtype = from.named.dtype();
@@ -342,7 +342,7 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
     Ok(Side::of(named, bits).with(tabled))
 }
 
-/// The layout of an output all of whose bytes are its elements: a run writes every one of them.
+/// Returns the layout of an output, all of whose bytes must be its elements, because a run writes every one of them.
 fn whole(out: &Memory) -> PyResult<TensorLayout> {
     let (size, span) = (out.facts.size(), out.span());
     if size.saturating_mul(out.itemsize() as u64) != span as u64 {
@@ -358,13 +358,13 @@ fn whole(out: &Memory) -> PyResult<TensorLayout> {
     out.layout()
 }
 
-/// The bytes of a storage.
+/// Returns the number of bytes of a storage.
 fn bytes(side: &Side) -> PyResult<u64> {
     let bits = u128::from(side.named.layout().capacity()) * u128::from(side.bits);
     u64::try_from(bits.div_ceil(8)).map_err(|_| refused("overflow", "the storage leaves 64 bits"))
 }
 
-/// The bits of an element of padding.
+/// Returns the bits of an element of padding.
 fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
     let own = to.named.fill();
     let fill = match ask.fill.as_deref().map(parsed_fill).transpose()? {

@@ -8,7 +8,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)
 }
 
-/// Runs the program with these arguments, the first of which is its name, and gives its exit code.
+/// Runs the program with these arguments, the first of which is its name, and returns its exit code.
 #[pyfunction]
 #[pyo3(signature = (arguments, /))]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {

@@ -1,4 +1,4 @@
-//! `recast`: the tensors of a file put together from those of another, by a recipe.
+//! `recast`: the tensors of a file assembled from those of another, by a recipe.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recast_files, module)?)
 }
 
-/// The shipped recipes that fit a checkpoint, as JSON.
+/// Returns the shipped recipes that fit a checkpoint, as JSON.
 #[pyfunction]
 #[pyo3(signature = (path, /))]
 fn guess_recipe(py: Python<'_>, path: PathBuf) -> PyResult<String> {
@@ -33,7 +33,7 @@ fn guess_recipe(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     Ok(Guesses(guess(&opened.recipe_tensors(), config.as_ref())).to_json().to_string())
 }
 
-/// What a run of `recast` did, as a dictionary.
+/// Runs `recast`, and returns a report as a dictionary.
 #[pyfunction]
 #[pyo3(name = "recast", signature = (input, output, job, progress = None, /))]
 fn recast_files<'py>(
@@ -80,13 +80,13 @@ fn recast_files<'py>(
     Ok(report)
 }
 
-/// A recipe by its name, or the one that undoes it.
+/// Returns a recipe by its name, or its inverse.
 fn named(name: &str, inverse: bool) -> PyResult<Recipe> {
     let recipe = recast::recipe(name).raised()?;
     Ok(if inverse { recipe.inverse() } else { recipe })
 }
 
-/// Sizes by the names of their axes.
+/// Returns sizes by the names of their axes.
 fn sizes(job: &Bound<'_, PyDict>) -> PyResult<Sizes> {
     let Some(sizes) = given(job, "sizes")? else { return Ok(Sizes::new()) };
     let items = sizes.call_method0("items")?;
@@ -97,7 +97,7 @@ fn sizes(job: &Bound<'_, PyDict>) -> PyResult<Sizes> {
     items.try_iter()?.map(pair).collect()
 }
 
-/// One tensor of the result.
+/// Returns the description of one tensor of the result.
 fn described<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
     let said = PyDict::new(py);
     said.set_item("name", &row.name)?;

@@ -1,4 +1,4 @@
-//! `relayout`: a move of one array, its plan kept for the next array that looks the same.
+//! `relayout`: moves one array, and keeps the plan for the next array with the same facts.
 
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{Dtype, Fill, Named};
@@ -16,7 +16,7 @@ use crate::{
     text::Text,
 };
 
-/// What decides a plan: what is asked, the source's facts, and the output's where its layout is the destination.
+/// The key of a plan: the arguments, the source's facts, and those of the output if its layout is the destination.
 #[derive(PartialEq, Eq, Hash)]
 struct Key(Ask, Facts, Option<Facts>);
 
@@ -56,10 +56,9 @@ fn relayout<'py>(
     plan::run(&prepared, (&source, array), "array", out, given("threads", threads)?)
 }
 
-/// What ``relayout`` gives for an array of this shape and element type, for a library that asks before there is an
-/// array: its shape, its element type by NumPy's name, and the layouts of source and result as SPECs that say nothing
-/// of padding's content. ``strides`` are the array's, in elements; without them its elements lie side by side, the last
-/// dim fastest.
+/// Returns the form of the result of ``relayout`` for an array of this shape and element type, for a library that needs it before
+/// an array exists: its shape, the NumPy name of its element type, and the layouts of source and result as SPECs without a
+/// promise about padding. ``strides`` are the array's strides, in elements; by default it is contiguous, the last dim fastest.
 #[pyfunction]
 #[pyo3(signature = (shape, element, /, to, *, strides = None, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "(shape, element, /, to, *, strides=None, from_=None, dims=None, dtype=None, bits=None, fill=None, order='C')")]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
@@ -88,25 +87,25 @@ fn relayout_form<'py>(
     Ok((shape, form.element().unwrap_or_else(own), unfilled(&from), unfilled(&to)))
 }
 
-/// The SPEC of a layout whose padding may hold anything.
+/// Returns the SPEC of a layout whose padding may have any value.
 fn unfilled(side: &Named) -> String {
     let (dtype, bits) = (side.dtype(), side.explicit_bits());
     side.clone().with_elements(dtype, bits, Fill::Unspecified).to_spec()
 }
 
-/// Hits, misses, the number of plans kept, and the most that are.
+/// Returns the hits, the misses, the number of plans in the cache, and the largest number that it keeps.
 #[pyfunction]
 fn plan_cache_info() -> (u64, u64, usize, usize) {
     PLANS.info()
 }
 
-/// Forgets all plans and counts from 0.
+/// Removes all plans and resets the counts.
 #[pyfunction]
 fn plan_cache_clear() {
     PLANS.clear();
 }
 
-/// Called in a child, first.
+/// Prepares a forked child; called there before anything else.
 #[pyfunction]
 fn forked() {
     forks::count();

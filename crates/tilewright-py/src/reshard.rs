@@ -1,7 +1,7 @@
 //! `ReshardPlan`: a checkpoint in other shards, as tasks that any process may run.
 //!
-//! Law: a plan is its bytes, which name paths and no memory. So it is pickled by them, and a worker that shares the file
-//! system runs any of its tasks.
+//! Law: a plan is fully described by its bytes, which contain paths and no data. So a pickle consists of these bytes, and a
+//! worker that shares the file system can run any of the tasks.
 
 use std::{ops::Range, path::PathBuf};
 
@@ -27,7 +27,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reshard_plan, module)?)
 }
 
-/// An error of resharding as an exception.
+/// Converts an error of resharding to an exception.
 pub(crate) fn raised<T>(result: Result<T, Error>) -> PyResult<T> {
     result.map_err(|error| {
         let says = error.spelled(argument);
@@ -44,12 +44,12 @@ pub(crate) fn raised<T>(result: Result<T, Error>) -> PyResult<T> {
     })
 }
 
-/// A checkpoint to be rewritten in other shards: what is read, what is written, and the tasks that do it. ``reshard``
-/// makes one, and ``load`` reads one that was saved.
+/// A plan to rewrite a checkpoint in other shards: its sources, its result, and its tasks. ``reshard`` makes one, and ``load``
+/// reads a saved one.
 ///
-/// A task is a box of one tensor. Tasks need nothing of each other and may run in any order, in any process that sees
-/// the files, more than once. What is done is kept beside the result, so that a run after an interruption does the rest.
-/// The result appears when ``finish`` finds all of it on the disk. A plan is pickled by its bytes.
+/// A task is a box of one tensor. Tasks are independent: they may run in any order, in any process that can access the files, and
+/// more than once. Progress is recorded beside the result, so that a run after an interruption completes the rest. The result
+/// appears when ``finish`` finds all of it on the disk. A plan is pickled as its bytes.
 #[pyclass(name = "ReshardPlan", module = "tilewright", frozen)]
 pub(crate) struct PyReshardPlan(Job);
 
@@ -57,14 +57,14 @@ pub(crate) struct PyReshardPlan(Job);
 impl PyReshardPlan {
     /// Reads a plan from a file that ``save`` or ``tilewright reshard plan`` wrote.
     ///
-    /// Raises ``FileError`` for a file that is no plan, and for a source that changed since.
+    /// Raises ``FileError`` for a file that is not a plan, and for a source that has changed since.
     #[staticmethod]
     #[pyo3(signature = (path, /))]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyReshardPlan> {
         raised(py.detach(|| Job::of_plan(&path))).map(PyReshardPlan)
     }
 
-    /// The plan of its bytes.
+    /// Returns the plan with these bytes.
     #[staticmethod]
     #[pyo3(signature = (data, /))]
     fn from_bytes(py: Python<'_>, data: &Bound<'_, PyBytes>) -> PyResult<PyReshardPlan> {
@@ -72,7 +72,7 @@ impl PyReshardPlan {
         raised(py.detach(|| Job::of_bytes(&data))).map(PyReshardPlan)
     }
 
-    /// The plan as the bytes of its file.
+    /// Returns the plan as the bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &raised(self.0.plan())?))
     }
@@ -83,7 +83,7 @@ impl PyReshardPlan {
         raised(self.0.write_plan(&path))
     }
 
-    /// The name of the plan: another where the request or a source is another.
+    /// The name of the plan, which differs if the request or a source differs.
     #[getter]
     fn id(&self) -> &str {
         self.0.id()
@@ -101,13 +101,13 @@ impl PyReshardPlan {
         self.0.tensors()
     }
 
-    /// The bytes of all tensors, each once.
+    /// The number of bytes of all tensors, each counted once.
     #[getter]
     fn nbytes(&self) -> u64 {
         self.0.bytes()
     }
 
-    /// The bytes of the files of the result.
+    /// The number of bytes of the files of the result.
     #[getter]
     fn written(&self) -> u64 {
         self.0.written()
@@ -125,8 +125,8 @@ impl PyReshardPlan {
         self.0.form().name()
     }
 
-    /// The tensors whose extents no file states, by their names, with those that their shards imply. A shard file that is
-    /// missing at their end makes them smaller.
+    /// The tensors whose extents no file states, by name, with the extents that their shards imply. If the last shard file is
+    /// missing, these extents are too small.
     #[getter]
     fn assumed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let assumed = PyDict::new(py);
@@ -136,13 +136,13 @@ impl PyReshardPlan {
         Ok(assumed)
     }
 
-    /// The folder that the result becomes.
+    /// The folder of the result.
     #[getter]
     fn output(&self) -> PathBuf {
         self.0.output().to_owned()
     }
 
-    /// A task by its number: the tensor, and the slices of it.
+    /// Returns a task by its number: the tensor, and the slices of it.
     #[pyo3(signature = (number, /))]
     fn task<'py>(
         &self,
@@ -162,7 +162,7 @@ impl PyReshardPlan {
         Ok((task.tensor.clone(), PyTuple::new(py, slices.collect::<Vec<_>>())?))
     }
 
-    /// The tasks of one of several processes: neighbours, as even as can be.
+    /// Returns the tasks of one of several processes: consecutive ones, in equal numbers if possible.
     #[pyo3(signature = (rank, world, /))]
     fn share<'py>(
         &self,
@@ -179,17 +179,17 @@ impl PyReshardPlan {
         py.import("builtins")?.getattr("range")?.call1((start, end))
     }
 
-    /// The tasks that are not on the disk yet, in order.
+    /// Returns the tasks that are not on the disk yet, in order.
     fn missing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, raised(py.detach(|| self.0.missing()))?)
     }
 
-    /// Runs what is missing, makes the result visible, and gives the number of tasks that it ran.
+    /// Runs the missing tasks, makes the result visible, and returns the number of tasks that it ran.
     ///
-    /// The interpreter is free meanwhile. The interrupt key and what ``progress`` raises end the run between two tasks, and what
-    /// is done is kept. ``threads`` is 1 unless given: each has buffers of the plan's memory, and a journal of its own.
+    /// The GIL is released meanwhile. Ctrl-C and exceptions of ``progress`` end the run between two tasks, and finished tasks are
+    /// kept. ``threads`` is 1 by default: each thread has buffers of the plan's memory, and its own journal.
     ///
-    /// Raises ``FileExistsError`` for a result that is there already, ``FileError`` for what cannot be read or written, and
+    /// Raises ``FileExistsError`` for a result that already exists, ``FileError`` for files that cannot be read or written, and
     /// for a source that changed.
     #[pyo3(signature = (*, threads = None, progress = None))]
     fn run(
@@ -204,8 +204,7 @@ impl PyReshardPlan {
         Ok(done)
     }
 
-    /// Runs what is missing of these tasks, and gives their number; as ``run`` otherwise, without making the result
-    /// visible.
+    /// Runs those of these tasks that are missing, and returns their number, like ``run``, but does not make the result visible.
     #[pyo3(signature = (tasks, /, *, threads = None, progress = None))]
     fn run_tasks(
         &self,
@@ -221,10 +220,10 @@ impl PyReshardPlan {
         self.tasks_run(py, tasks, threads, progress.as_ref())
     }
 
-    /// Makes the result visible, where all tasks are on the disk.
+    /// Makes the result visible if all tasks are on the disk.
     ///
-    /// Raises ``FileError`` of the kind ``incomplete`` with what is missing, of the kind ``changed`` for a source that is not
-    /// as it was; ``FileExistsError``.
+    /// Raises ``FileError`` of the kind ``incomplete`` with the missing tasks, of the kind ``changed`` for a source that has
+    /// changed; ``FileExistsError``.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         raised(py.detach(|| self.0.finish()))
     }
@@ -287,7 +286,7 @@ impl PyReshardPlan {
     }
 }
 
-/// The plan of a request: a dictionary of the keywords of `reshard`, its meshes and shardings texts.
+/// Returns the plan of a request: a dictionary of the keywords of `reshard`, with meshes and shardings as texts.
 #[pyfunction]
 #[pyo3(signature = (input, output, job, /))]
 fn reshard_plan(
@@ -341,7 +340,7 @@ fn reshard_plan(
     Ok(PyReshardPlan(job))
 }
 
-/// A request that is told extents of tensors: pairs of a pattern and a sequence.
+/// Adds the extents of tensors to a request: pairs of a pattern and a sequence.
 fn stated(mut request: Request, extents: &Bound<'_, PyAny>) -> PyResult<Request> {
     let pairs = extents.extract::<Vec<(Text, Integers)>>().map_err(|_| {
         PyTypeError::new_err("extents= takes a mapping from patterns of names to extents")
@@ -352,10 +351,10 @@ fn stated(mut request: Request, extents: &Bound<'_, PyAny>) -> PyResult<Request>
     Ok(request)
 }
 
-/// A box as Python lists it: file, first byte, first indices, extents.
+/// A box as Python lists it: file, position of the first byte, first indices, extents.
 type Listed = (usize, u64, Vec<u64>, Vec<u64>);
 
-/// The files and the tensors that a library of Python lists.
+/// Returns the files and the tensors that a Python library lists.
 fn listed(boxes: &Bound<'_, PyAny>) -> PyResult<(Vec<PathBuf>, Vec<RawTensor>)> {
     let (files, tensors) =
         boxes.extract::<(Vec<PathBuf>, Vec<(String, String, Vec<u64>, Vec<Listed>)>)>()?;
@@ -366,7 +365,7 @@ fn listed(boxes: &Bound<'_, PyAny>) -> PyResult<(Vec<PathBuf>, Vec<RawTensor>)> 
     Ok((files, tensors.into_iter().map(tensor).collect()))
 }
 
-/// The rules of one side, where a mesh is given for it.
+/// Returns the rules of one side, if a mesh is given for it.
 fn sided(job: &Bound<'_, PyDict>, mesh: &str, name: &str) -> PyResult<Option<Rules>> {
     let rules = given(job, name)?;
     let Some(axes) = given(job, mesh)? else {

@@ -12,32 +12,32 @@ use crate::{
     order::Order,
 };
 
-/// What results look like.
+/// The form of results.
 pub(crate) struct Form {
     /// The extents of the storage, outermost first; packed elements count as bytes.
     pub(crate) shape: Vec<u64>,
-    /// How the array lists them.
+    /// The order in which the array lists them.
     order: Order,
     element: Element,
     /// The width of a stored element.
     pub(crate) bits: u32,
-    /// What an output's elements may be.
+    /// The element type that an output must have, if it is known.
     dtype: Option<Dtype>,
-    /// Whether the bytes of each element are in the other order, as those of the source.
+    /// True if the elements have the other byte order, like those of the source.
     swapped: bool,
 }
 
 /// The element type of a result.
 enum Element {
-    /// That of the source.
+    /// The element type of the source.
     Own,
-    /// This one, by NumPy's name.
+    /// The element type with this NumPy name.
     Named(&'static str),
 }
 
 impl Form {
-    /// The form for a result in this layout: of the words that it is stored as, or of its elements, `bits` bits each and
-    /// of the source's type.
+    /// Returns the form of a result in this layout: in the words in which it is stored, or in elements of `bits` bits of the
+    /// source's type.
     pub(crate) fn of(
         facts: Option<&Facts>,
         dtype: Option<Dtype>,
@@ -53,7 +53,7 @@ impl Form {
         }
     }
 
-    /// The form for elements of `dtype`, stored in `bits` bits, from a source of these facts.
+    /// Returns the form for elements of `dtype`, stored in `bits` bits, from a source with these facts.
     pub(crate) fn new(
         facts: Option<&Facts>,
         dtype: Option<Dtype>,
@@ -79,12 +79,12 @@ impl Form {
         Form { shape, order, element, bits, dtype: fits, swapped }
     }
 
-    /// Whether elements are bytes in the other order that a new array would not say.
+    /// Returns whether elements have the other byte order, which a new array would not record.
     pub(crate) fn loses_order(&self) -> bool {
         self.swapped && matches!(self.element, Element::Named(_))
     }
 
-    /// A new array for the result, of the source's family.
+    /// Returns a new array for the result, of the source's library.
     pub(crate) fn empty<'py>(
         &self,
         py: Python<'py>,
@@ -106,17 +106,17 @@ impl Form {
         }
     }
 
-    /// Whether it was told that arrays list the extents innermost first.
+    /// Returns whether the caller requested extents listed innermost first.
     pub(crate) fn is_turned(&self) -> bool {
         self.order == Order::F
     }
 
-    /// The shape of a new array.
+    /// Returns the shape of a new array.
     pub(crate) fn listed(&self) -> Vec<u64> {
         self.order.listed(&self.shape)
     }
 
-    /// The element type of a new array by NumPy's name, where it is not that of the source.
+    /// Returns the NumPy name of the element type of a new array, if it differs from the source's.
     pub(crate) fn element(&self) -> Option<&'static str> {
         match self.element {
             Element::Own => None,
@@ -124,12 +124,12 @@ impl Form {
         }
     }
 
-    /// What an output's elements must be, where they have a name.
+    /// Returns the element type that an output must have, if it has a name.
     pub(crate) fn dtype(&self) -> Option<Dtype> {
         self.dtype
     }
 
-    /// Refuses an output of other elements; bytes are taken for any.
+    /// Refuses an output of other elements; bytes are always accepted.
     pub(crate) fn check(&self, py: Python<'_>, source: &Memory, out: &Memory) -> PyResult<()> {
         let facts = &out.facts;
         let is_bytes = facts.itemsize == 1 && facts.dtype.is_none_or(|dtype| dtype == Dtype::U8);
@@ -138,7 +138,7 @@ impl Form {
         }
         let same = match (self.dtype, facts.dtype, source.facts.dtype) {
             (Some(wanted), given, _) => Some(wanted) == given,
-            // Elements that nobody names, from a storage or of another width than the source's.
+            // The type of the elements has no name: they come from a storage, or have another width than the source's.
             (None, _, Some(_)) => true,
             (None, None, None) => source.is_of_type(py, out)?,
             (None, Some(_), None) => false,
@@ -162,7 +162,7 @@ impl Form {
     }
 }
 
-/// The shape in bytes of elements that are no whole bytes each, or of no common width.
+/// Returns the shape in bytes of elements that do not have whole bytes, or a common width.
 pub(crate) fn packed(shape: &[u64], bits: u32) -> Vec<u64> {
     let bits = u64::from(bits);
     match shape.split_last() {

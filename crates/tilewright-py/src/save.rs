@@ -1,4 +1,4 @@
-//! `save`: arrays of other libraries, written to a file in the layouts that are asked for.
+//! `save`: writes arrays of other libraries to a file, in any layouts.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(save, module)?)
 }
 
-/// Writes arrays to a file; `reading` are the keywords that say how their storages lie.
+/// Writes arrays to a file; `reading` has the keywords for the layouts of their storages.
 #[pyfunction]
 #[pyo3(signature = (tensors, path, job, reading, metadata = None, progress = None, /))]
 fn save(
@@ -47,7 +47,7 @@ fn save(
     let pairs = metadata.map(texts).transpose()?.unwrap_or_default();
     let writer = pairs.into_iter().fold(writer, |writer, (key, text)| writer.metadata(key, text));
     match py.detach(|| writer.write(&path, &watcher)) {
-        // `overwrite` is what `force` is elsewhere.
+        // The argument is called `overwrite` here, and `force` elsewhere.
         Err(error) if error.kind() == "exists" => {
             let said = format!("{}; overwrite=True replaces it", error.message());
             Err(refused("file-exists", said))
@@ -56,14 +56,14 @@ fn save(
     }
 }
 
-/// An array by its name, seen where it is.
+/// An array by its name, accessed in place.
 struct Array {
     name: String,
     memory: Memory,
     named: Named,
 }
 
-/// How storages lie.
+/// Returns the arguments for the layouts of storages.
 fn ask(reading: &Bound<'_, PyDict>) -> PyResult<Ask> {
     let (from, dims, dtype) =
         (given(reading, "from_")?, given(reading, "dims")?, given(reading, "dtype")?);
@@ -71,7 +71,7 @@ fn ask(reading: &Bound<'_, PyDict>) -> PyResult<Ask> {
     Ask::new(from.as_ref(), None, dims, dtype.as_ref(), None, None, None)
 }
 
-/// The arrays of a mapping.
+/// Returns the arrays of a mapping.
 fn arrays(tensors: &Bound<'_, PyAny>, ask: &Ask) -> PyResult<Vec<Array>> {
     let tensors = tensors.cast::<PyMapping>().map_err(|_| {
         PyTypeError::new_err("tensors= takes a mapping from names to arrays: {\"w\": w}")
@@ -88,7 +88,7 @@ fn arrays(tensors: &Bound<'_, PyAny>, ask: &Ask) -> PyResult<Vec<Array>> {
     tensors.items()?.iter().map(one).collect()
 }
 
-/// The layout of an array over its bytes, with all that is known of its elements.
+/// Returns the layout of an array over its bytes, with all known facts of its elements.
 fn named(array: &Bound<'_, PyAny>, memory: &Memory, ask: &Ask) -> PyResult<Named> {
     if let Some(pairs) = pairs(memory, array.py())? {
         return Ok(pairs);
@@ -105,11 +105,11 @@ fn named(array: &Bound<'_, PyAny>, memory: &Memory, ask: &Ask) -> PyResult<Named
     Ok(side.named.with_elements(Some(dtype), bits, fill).with_byte_order(order))
 }
 
-/// What torch has for pairs of 4-bit floats.
+/// The name of torch's type for pairs of 4-bit floats.
 const PAIRS: &str = "torch.float4_e2m1fn_x2";
 
-/// The layout of a tensor of torch's whose elements are pairs of 4-bit floats, the first in the lower bits: its last
-/// dim counts pairs.
+/// Returns the layout of a torch tensor whose elements are pairs of 4-bit floats, the first in the lower bits: its last dim
+/// counts pairs.
 fn pairs(memory: &Memory, py: Python<'_>) -> PyResult<Option<Named>> {
     let own = memory.own_dtype.as_ref().filter(|_| memory.family == Family::Torch);
     let is_pairs = own.map(|own| own.bind(py).str()).transpose()?.is_some_and(|own| own == PAIRS);
@@ -130,14 +130,14 @@ fn pairs(memory: &Memory, py: Python<'_>) -> PyResult<Option<Named>> {
     Ok(Some(Named::new("", layout, Some(Dtype::F4e2m1fn), Some(4), Fill::Unspecified)))
 }
 
-/// The arrays as the library writes them.
+/// Returns a writer of the arrays.
 fn writer(request: Request, arrays: &[Array]) -> PyResult<Writer<'_>> {
     arrays.iter().try_fold(Writer::new(request), |writer, Array { name, memory, named }| {
         writer.array(name.as_str(), named, memory.bytes()?).raised()
     })
 }
 
-/// What a file says beside its arrays: a mapping of texts, or what an open checkpoint says.
+/// Returns metadata for a file: a mapping of texts, or the metadata of an open checkpoint.
 fn texts(metadata: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
     if let Ok(checkpoint) = metadata.cast::<PyCheckpoint>() {
         return Ok(checkpoint.get().texts()?.into_iter().collect());

@@ -1,6 +1,7 @@
-//! `Sharded`: an array cut over a mesh of devices, and `Shard`: what one device holds of it.
+//! `Sharded`: an array cut over a mesh of devices, and `Shard`: the part of one device.
 //!
-//! Law: a value is its text. `repr`, pickles and the other package's objects (`_sharded.py`) all go through it.
+//! Law: a value is fully described by its text. `repr`, pickles and the conversion of other packages' objects (`_sharded.py`) all
+//! use it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -23,7 +24,7 @@ use crate::{
     values::PyTensorLayout,
 };
 
-/// The most lines of a table in a notebook.
+/// The largest number of lines of a table in a notebook.
 const ROWS: usize = 64;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -31,13 +32,13 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyShard>()
 }
 
-/// An array cut over a mesh of devices: which device holds which of its elements, and how each shard lies in memory.
+/// An array cut over a mesh of devices: the elements of each device, and the layout of each shard in memory.
 ///
-/// ``Sharded("f32[8,6] @ mesh(dp=2,tp=2) P('dp','tp')")`` reads ``ARRAY @ SHARDING [/ SPEC]`` in torch's, JAX's, XLA's,
-/// Shardy's and Megatron's notations; ``Sharded("mesh(2) [Shard(0)]", dims, dtype)`` takes the array as arguments, as
-/// ``tilewright.sharded`` does, which also takes the objects of torch and JAX.
+/// ``Sharded("f32[8,6] @ mesh(dp=2,tp=2) P('dp','tp')")`` parses ``ARRAY @ SHARDING [/ SPEC]`` in the notations of torch, JAX,
+/// XLA, Shardy and Megatron; ``Sharded("mesh(2) [Shard(0)]", dims, dtype)`` takes the array as arguments, like
+/// ``tilewright.sharded``, which also accepts the objects of torch and JAX.
 ///
-/// Two are equal when every device holds the same elements in the same layout, whatever the axes are called.
+/// Two are equal when every device holds the same elements in the same layout, whatever the names of the axes are.
 ///
 /// Raises ``ParseError`` with ``span`` and a caret, ``MismatchError``, ``UnsupportedError`` for partial sums.
 ///
@@ -93,7 +94,7 @@ impl PySharded {
         Ok(PySharded { array, text })
     }
 
-    /// The text that says all of it: read again, it gives the same.
+    /// The text of the whole value; parsing it returns an equal value.
     #[getter]
     fn spec(&self) -> &str {
         &self.text
@@ -105,19 +106,19 @@ impl PySharded {
         PyTuple::new(py, self.array.sharded.extents())
     }
 
-    /// The extents of the whole array, by NumPy's name.
+    /// The extents of the whole array, under NumPy's name for them.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.dims(py)
     }
 
-    /// The element type by XLA's name; None where it is not known.
+    /// The element type by XLA's name; None if unknown.
     #[getter]
     fn dtype(&self) -> Option<&'static str> {
         self.array.sharded.dtype().map(|dtype| dtype.name())
     }
 
-    /// The axes of the mesh and their sizes, in order; an axis without a name is called by its number.
+    /// The axes of the mesh and their sizes, in order; an axis without a name has its number as name.
     #[getter]
     fn mesh<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (axes, mesh) = (PyDict::new(py), self.array.sharded.mesh());
@@ -127,7 +128,7 @@ impl PySharded {
         Ok(axes)
     }
 
-    /// The devices in the order of the mesh; None where the sharding is that of any number of devices.
+    /// The devices in the order of the mesh; None if the sharding is for any number of devices.
     #[getter]
     fn devices<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let mesh = self.array.sharded.mesh();
@@ -135,7 +136,7 @@ impl PySharded {
         devices.map(|devices| PyTuple::new(py, devices)).transpose()
     }
 
-    /// The axes along which every device holds the same.
+    /// The axes along which all devices hold equal data.
     #[getter]
     fn replicated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let sharded = &self.array.sharded;
@@ -149,12 +150,12 @@ impl PySharded {
         )
     }
 
-    /// What every device holds, in the order of the mesh.
+    /// Returns the shard of every device, in the order of the mesh.
     fn shards(&self) -> Vec<PyShard> {
         self.array.sharded.shards().map(|shard| self.with(shard)).collect()
     }
 
-    /// What a device holds, by its number. Raises ``OutOfRangeError`` for a device that the mesh does not have.
+    /// Returns the shard of a device, by its number. Raises ``OutOfRangeError`` for a device that is not in the mesh.
     fn of(&self, device: Integer<u64>) -> PyResult<PyShard> {
         let device = device.of("device")?;
         let mesh = self.array.sharded.mesh();
@@ -163,13 +164,13 @@ impl PySharded {
         Ok(self.with(self.array.sharded.shard(place.ok_or_else(none)?).raised()?))
     }
 
-    /// What the device at a place of the mesh holds, counted with the last axis fastest.
+    /// Returns the shard of the device at a position of the mesh, counted with the last axis fastest.
     fn at(&self, position: Integer<u64>) -> PyResult<PyShard> {
         Ok(self.with(self.array.sharded.shard(position.of("position")?).raised()?))
     }
 
-    /// The one layout of all shards, one device's memory behind the other. Raises ``NoLayoutError`` with the first
-    /// device that one layout does not serve, ``UnsupportedError`` where shards are not row-major.
+    /// Returns the one layout of all shards, with the memory of the devices one after the other. Raises ``NoLayoutError`` with
+    /// the first device that one layout cannot describe, ``UnsupportedError`` if shards are not row-major.
     ///
     /// >>> from tilewright import Sharded
     /// >>> Sharded("f32[8,6] @ mesh(2,2) [Shard(0), Shard(1)]").as_layout().translate("cute")
@@ -178,8 +179,8 @@ impl PySharded {
         self.array.as_layout().raised().map(PyTensorLayout)
     }
 
-    /// The same sharding in another notation: ``torch``, ``jax``, ``hlo``, ``shardy`` or ``megatron``. Raises
-    /// ``UnsupportedError`` with the first device that the notation would give other elements.
+    /// Returns the sharding in another notation: ``torch``, ``jax``, ``hlo``, ``shardy`` or ``megatron``. Raises
+    /// ``UnsupportedError`` with the first device that would hold other elements in that notation.
     ///
     /// >>> from tilewright import Sharded
     /// >>> Sharded("f32[8,6] @ mesh(dp=2,tp=2) P('dp','tp')").to("hlo")
@@ -187,25 +188,25 @@ impl PySharded {
     #[pyo3(signature = (notation, /))]
     fn to(&self, notation: Text) -> PyResult<PySharded> {
         let notation = notation.of("notation")?;
-        // The notation is one of shardings: those of layouts say one layout, which is no sharding.
+        // Only notations of shardings are accepted: a notation of layouts has one layout, which is not a sharding.
         tilewright::sharded::dialect::dialect(&notation).raised()?;
         let said = ShardsTranslation::of(&self.array, &notation).raised()?;
         PySharded::read(said.layout)
     }
 
-    /// The sharding alone in another notation, or the one layout of all shards in a notation of layouts.
+    /// Returns only the sharding in another notation, or the one layout of all shards in a notation of layouts.
     #[pyo3(signature = (to, /))]
     fn translate(&self, to: Text) -> PyResult<String> {
         Ok(ShardsTranslation::of(&self.array, &to.of("to")?).raised()?.text)
     }
 
-    /// What it means, in words and numbers.
+    /// Explains the sharding in words and numbers.
     fn explain(&self) -> String {
         ShardsExplanation::of(&self.array).to_string()
     }
 
-    /// The first device that holds other elements in another sharding of the same array, in words; None where every
-    /// device holds the same.
+    /// Returns the first device that holds other elements in another sharding of the same array, as text; None if every device
+    /// holds the same elements.
     #[pyo3(signature = (other, /))]
     fn difference(&self, other: PyRef<'_, PySharded>) -> Option<String> {
         let found = self.array.sharded.difference(&other.array.sharded);
@@ -245,7 +246,7 @@ impl PySharded {
 }
 
 impl PySharded {
-    /// The value of a whole text.
+    /// Parses a whole text.
     fn read(text: String) -> PyResult<PySharded> {
         Ok(PySharded { array: InShards::parse(&text).raised()?, text })
     }
@@ -254,14 +255,14 @@ impl PySharded {
         PyShard { shard, of: self.clone() }
     }
 
-    /// Whether every device holds the same in the same layout.
+    /// Returns whether every device holds the same elements in the same layout.
     fn is(&self, other: &PySharded) -> bool {
         self.array.shard == other.array.shard
             && self.array.sharded.difference(&other.array.sharded).is_none()
     }
 }
 
-/// What one device holds of an array in shards. ``Sharded.shards`` and ``Sharded.of`` give them.
+/// The part of an array in shards that one device holds. ``Sharded.shards`` and ``Sharded.of`` return shards.
 ///
 /// >>> from tilewright import Sharded
 /// >>> shard = Sharded("f32[8,3] @ mesh(2) [_StridedShard(0, sf=2)]").of(0)
@@ -281,25 +282,25 @@ pub(crate) struct PyShard {
 
 #[pymethods]
 impl PyShard {
-    /// The number of the device; None where the sharding is that of any number of devices.
+    /// The number of the device; None if the sharding is for any number of devices.
     #[getter]
     fn device(&self) -> Option<u64> {
         self.shard.device()
     }
 
-    /// The place in the mesh, counted with the last axis fastest.
+    /// The position in the mesh, counted with the last axis fastest.
     #[getter]
     fn position(&self) -> u64 {
         self.shard.position()
     }
 
-    /// The place along each axis of the mesh.
+    /// The position along each axis of the mesh.
     #[getter]
     fn coord<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.shard.coord())
     }
 
-    /// The indices that are held of each dim, in local order: first index and number of each interval.
+    /// The indices of each dim that the device holds, in local order: first index and length of each interval.
     #[getter]
     fn intervals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let list = |[start, length]: &[u64; 2]| (*start, *length);
@@ -317,19 +318,19 @@ impl PyShard {
         PyTuple::new(py, self.shard.extents())
     }
 
-    /// The extents that the local array is stored with: what is beyond ``shape`` is padding.
+    /// The extents of the local array in memory; elements beyond ``shape`` are padding.
     #[getter]
     fn stored_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.shard.stored())
     }
 
-    /// How the local array lies in memory; None where the text says nothing, or no element is held.
+    /// The layout of the local array in memory; None if the text does not give one, or the device holds no element.
     #[getter]
     fn layout(&self) -> PyResult<Option<PyTensorLayout>> {
         Ok(self.of.array.layout(&self.shard).raised()?.map(PyTensorLayout))
     }
 
-    /// The boxes that are held, in local order: slices of the whole array, and slices of the local array.
+    /// Returns the boxes that the device holds, in local order: slices of the whole array, and slices of the local array.
     fn boxes<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! What arguments say of a layout: a SPEC, an element type, the layout of an array.
+//! Conversion of arguments that describe a layout: a SPEC, an element type, the layout of an array.
 
 use pyo3::{
     PyTypeInfo,
@@ -14,7 +14,7 @@ use crate::{
     values::{PyLayout, PyTabledLayout, PyTensorLayout},
 };
 
-/// The SPEC that an argument is: a text, or what is a layout already.
+/// Returns the SPEC of an argument: a text, or a layout object.
 pub(crate) fn spec_of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Spec> {
     if value.is_instance_of::<PyString>() {
         return Spec::parse(&text(argument, value)?).raised();
@@ -34,7 +34,7 @@ pub(crate) fn spec_of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Spec
     )))
 }
 
-/// The SPEC that an argument is, with the array it is resolved for.
+/// Returns the layout of an argument, resolved for these dims and this element type.
 pub(crate) fn resolve(
     argument: &str,
     value: &Bound<'_, PyAny>,
@@ -47,7 +47,7 @@ pub(crate) fn resolve(
     spec_of(argument, value)?.resolve(dims, dtype).raised()
 }
 
-/// What NumPy makes of Python's own types. By their names, `float` and `int` are C's.
+/// Returns NumPy's element type for Python's own types. By their names, `float` and `int` would be C's types.
 fn python_type(value: &Bound<'_, PyAny>) -> Option<Dtype> {
     let py = value.py();
     let types = [
@@ -59,7 +59,7 @@ fn python_type(value: &Bound<'_, PyAny>) -> Option<Dtype> {
     types.into_iter().find(|(own, _)| value.is(own)).map(|(_, dtype)| dtype)
 }
 
-/// An element type: by a name in any spelling, or NumPy's, ml_dtypes' or torch's own.
+/// Returns an element type: from a name in any spelling, or a type object of NumPy, ml_dtypes or torch.
 pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<Dtype> {
     if value.is_instance_of::<PyString>() {
         return notation::dtype(&text("dtype", value)?).raised();
@@ -67,13 +67,13 @@ pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<Dtype> {
     if let Some(dtype) = python_type(value) {
         return Ok(dtype);
     }
-    // A class such as `numpy.float32`, a `numpy.dtype`, or a `torch.dtype`.
+    // Accepts a class such as `numpy.float32`, a `numpy.dtype`, or a `torch.dtype`.
     let name = value.getattr("name").or_else(|_| value.getattr("__name__"));
     let text = name.and_then(|name| name.extract::<String>());
     notation::dtype(&text.unwrap_or(value.str()?.to_string())).raised()
 }
 
-/// What padding holds, as text: a text, or an integer such as 0.
+/// Returns the value of padding as text, from a text or an integer such as 0.
 pub(crate) fn fill_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
     if value.is_instance_of::<PyString>() {
         return text("fill", value);
@@ -87,7 +87,7 @@ pub(crate) fn fill_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
     )))
 }
 
-/// What a text says that padding holds.
+/// Parses the text of a padding value.
 pub(crate) fn parsed_fill(text: &str) -> PyResult<Fill> {
     text.trim().parse().map_err(|error| about("fill", parse(text, &error)))
 }

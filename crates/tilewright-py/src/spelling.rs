@@ -1,8 +1,8 @@
-//! Numbers and texts as Python writes them, for messages and for the texts that values show themselves by.
+//! Numbers and texts in Python's spelling, for messages and for the texts of values.
 
 use std::fmt::Display;
 
-/// A tuple: `(2, 3)`, `(4,)`, `()`.
+/// Returns a tuple: `(2, 3)`, `(4,)`, `()`.
 pub(crate) fn tuple<T: Display>(parts: &[T]) -> String {
     match parts {
         [one] => format!("({one},)"),
@@ -13,7 +13,7 @@ pub(crate) fn tuple<T: Display>(parts: &[T]) -> String {
     }
 }
 
-/// A text between quotes.
+/// Returns a text between quotes.
 pub(crate) fn quoted(text: &str) -> String {
     if text.contains('\'') {
         format!("\"{}\"", text.replace('"', "\\\""))
@@ -22,7 +22,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// A text as a part of a page.
+/// Returns a text escaped for HTML.
 pub(crate) fn html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,4 +1,4 @@
-//! The picture of one operation of the algebra.
+//! Pictures of one operation of the algebra.
 
 use pyo3::prelude::*;
 
@@ -8,8 +8,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(draw_step, module)?)
 }
 
-/// The picture of an operation of two layouts, composition, a division or a product: A, B and the result, what
-/// belongs together in one colour.
+/// Draws an operation of two layouts, a composition, a division or a product: A, B and the result, with corresponding parts in
+/// one colour.
 ///
 /// >>> from tilewright import draw_step
 /// >>> draw_step("composition", "(6,2):(8,2)", "(4,3):(3,1)").svg[:4]

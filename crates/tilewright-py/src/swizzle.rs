@@ -8,8 +8,8 @@ use crate::{
     integer::{Integer, Integers},
 };
 
-/// CuTe's ``Swizzle<bits, base, shift>``: the xor of ``bits`` bits of an offset with the bits ``shift`` higher; and by
-/// ``of_images`` any other permutation of offsets that is linear over xor.
+/// CuTe's ``Swizzle<bits, base, shift>``: the xor of ``bits`` bits of an offset with the bits ``shift`` positions higher.
+/// ``of_images`` makes any other permutation of offsets that is linear over xor.
 ///
 /// >>> from tilewright import Swizzle
 /// >>> swizzle = Swizzle(3, 3, 3)
@@ -21,7 +21,7 @@ pub(crate) struct PySwizzle(pub(crate) Swizzle);
 
 #[pymethods]
 impl PySwizzle {
-    /// Raises ``Error`` for bits that leave 64 or overlap themselves.
+    /// Raises ``Error`` for bits that exceed 64 or overlap themselves.
     #[new]
     #[pyo3(signature = (bits, base, shift, /))]
     fn new(bits: Integer<u8>, base: Integer<u8>, shift: Integer<i8>) -> PyResult<PySwizzle> {
@@ -29,8 +29,8 @@ impl PySwizzle {
         Swizzle::new(bits, base, shift.of("shift")?).raised().map(PySwizzle)
     }
 
-    /// The swizzle that sends 1, 2, 4 … to these images, and the xor of some to the xor of theirs. Raises ``Error`` where two
-    /// offsets would have one image.
+    /// Returns the swizzle that maps 1, 2, 4 … to these images, and the xor of numbers to the xor of their images. Raises
+    /// ``Error`` if two offsets would have the same image.
     ///
     /// >>> from tilewright import Swizzle
     /// >>> Swizzle.of_images([2, 1])(5)
@@ -41,13 +41,13 @@ impl PySwizzle {
         Swizzle::of_images(&images.of("images")?).raised().map(PySwizzle)
     }
 
-    /// Where 1, 2, 4 … are sent, as far as they move; empty for one that three numbers say.
+    /// The images of 1, 2, 4 …, up to the last that changes; empty for a swizzle that three numbers describe.
     #[getter]
     fn images(&self) -> Vec<u64> {
         self.0.images().to_vec()
     }
 
-    /// The swizzle that undoes this one.
+    /// Returns the inverse swizzle.
     fn inverse(&self) -> PySwizzle {
         PySwizzle(self.0.inverse())
     }
@@ -58,13 +58,13 @@ impl PySwizzle {
         self.0.bits()
     }
 
-    /// The number of low bits that stay.
+    /// The number of low bits that do not change.
     #[getter]
     fn base(&self) -> u8 {
         self.0.base()
     }
 
-    /// From the changed bits up to the bits they are combined with.
+    /// The distance from the changed bits up to the bits that they are combined with.
     #[getter]
     fn shift(&self) -> i8 {
         self.0.shift()
@@ -76,13 +76,13 @@ impl PySwizzle {
         self.0.window()
     }
 
-    /// The elements that stay side by side.
+    /// The number of elements that stay adjacent.
     #[getter]
     fn atom(&self) -> u64 {
         self.0.atom()
     }
 
-    /// The swizzled offset.
+    /// Returns the swizzled offset.
     fn __call__(&self, offset: Integer<u64>) -> PyResult<u64> {
         offset.of("offset").map(|offset| self.0.apply(offset))
     }
@@ -111,5 +111,5 @@ impl PySwizzle {
     }
 }
 
-/// What pickles call, and with which arguments.
+/// The callable that unpickling calls, and its arguments.
 type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);

@@ -19,7 +19,7 @@ use crate::{
 /// A table: the dims with the lengths of their blocks, and the list.
 type Table<'py> = (Bound<'py, PyTuple>, Vec<Option<u64>>);
 
-/// The layout that an argument is, with index tables or without.
+/// Returns the layout of an argument, with its index tables if it has any.
 pub(crate) fn tabled(
     argument: &str,
     value: &Bound<'_, PyAny>,
@@ -36,7 +36,7 @@ pub(crate) fn tabled(
     spec.resolve_tabled(dims, dtype, &FileLists::default()).raised()
 }
 
-/// The layout of a tensor of a file, or of one side of a conversion: a `TensorLayout` where it has no index tables.
+/// Returns the layout of a tensor of a file, or of one side of a conversion: a `TensorLayout` if it does not have index tables.
 pub(crate) fn layout_of<'py>(
     py: Python<'py>,
     plain: &tilewright::Named,
@@ -62,7 +62,7 @@ impl PyTabledLayout {
         tabled("spec", spec, dims.as_deref(), dtype).map(PyTabledLayout)
     }
 
-    /// One SPEC that says all of it, with the entries of the tables.
+    /// One SPEC with the whole layout, including the entries of the tables.
     #[getter]
     fn spec(&self) -> String {
         self.0.to_spec()
@@ -74,13 +74,13 @@ impl PyTabledLayout {
         PyTuple::new(py, self.0.layout().extents())
     }
 
-    /// The element type; None where it is not known.
+    /// The element type; None if unknown.
     #[getter]
     fn dtype(&self) -> Option<&'static str> {
         self.0.stored().dtype().map(|dtype| dtype.name())
     }
 
-    /// The width of a stored element in bits; None where it is not known.
+    /// The width of a stored element in bits; None if unknown.
     #[getter]
     fn bits(&self) -> Option<u32> {
         self.0.stored().element_bits()
@@ -98,13 +98,13 @@ impl PyTabledLayout {
         self.0.layout().stored().capacity()
     }
 
-    /// The elements of the storage that hold none of the array: holes, and padding of what is stored.
+    /// The number of storage elements that hold no element of the array: holes, and padding of the stored array.
     #[getter]
     fn padding(&self) -> u64 {
         self.0.layout().padding()
     }
 
-    /// Each table, the first to act first: pairs of a dim and the length of its blocks, and the list.
+    /// Each table, in the order of application: pairs of a dim and the length of its blocks, and the list.
     #[getter]
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Vec<Table<'py>>> {
         let table = |along: &tilewright::notation::Along| {
@@ -116,20 +116,20 @@ impl PyTabledLayout {
         self.0.layout().tables().iter().map(table).collect()
     }
 
-    /// What the tables store, as an array of its own.
+    /// The layout of the stored array.
     #[getter]
     fn stored(&self) -> PyTensorLayout {
         PyTensorLayout(self.0.stored().clone())
     }
 
-    /// The offset of a coordinate, in elements: ``offset(16, 0)``, or as one sequence. Raises ``OutOfRangeError`` outside
+    /// Returns the offset of a coordinate, in elements: ``offset(16, 0)``, or one sequence. Raises ``OutOfRangeError`` outside
     /// the dims.
     #[pyo3(signature = (*coord))]
     fn offset(&self, coord: &Bound<'_, PyTuple>) -> PyResult<i64> {
         self.0.layout().offset(&coordinate(&alone(coord))?).raised()
     }
 
-    /// The coordinate at an offset of the storage, in elements; None for a hole or padding. Raises ``OutOfRangeError``
+    /// Returns the coordinate at an offset of the storage, in elements; None for a hole or padding. Raises ``OutOfRangeError``
     /// beyond the storage.
     fn coord<'py>(
         &self,
@@ -140,7 +140,7 @@ impl PyTabledLayout {
         located(py, offset, self.capacity(), |offset| layout.locate(offset))
     }
 
-    /// Whether another layout is the same map over the same dims; where not, the first difference.
+    /// Returns whether another layout is the same map over the same dims; if not, with the first difference.
     fn same(&self, other: &Bound<'_, PyAny>) -> PyResult<PyComparison> {
         let (dims, dtype) = (self.0.layout().extents(), self.0.stored().dtype());
         let other = tabled("other", other, None, None)
@@ -148,7 +148,7 @@ impl PyTabledLayout {
         PyComparison::of_tabled(&self.0, &other)
     }
 
-    /// What it means, in words and numbers.
+    /// Explains the layout in words and numbers.
     fn explain(&self) -> String {
         TabledExplanation::of(&self.0).to_string()
     }

@@ -1,4 +1,4 @@
-//! `TensorLayout`: a layout of an array with its name and what is known of its elements.
+//! `TensorLayout`: a layout of an array with its name and the known facts of its elements.
 
 use pyo3::{
     prelude::*,
@@ -38,9 +38,9 @@ impl PyTensorLayout {
         resolve("spec", spec, dims.as_deref(), dtype).map(PyTensorLayout)
     }
 
-    /// The layout of an array: its dims, its strides, its element type. Nothing is copied.
+    /// Returns the layout of an array: its dims, its strides, its element type. Nothing is copied.
     ///
-    /// Raises ``ArrayError`` for what is no array of numbers in this machine's memory.
+    /// Raises ``ArrayError`` for an object that is not an array of numbers in this machine's memory.
     ///
     /// >>> import numpy
     /// >>> from tilewright import TensorLayout
@@ -54,13 +54,13 @@ impl PyTensorLayout {
         Ok(PyTensorLayout(Named::new("", layout, memory.dtype(), bits, Fill::Unspecified)))
     }
 
-    /// One concrete SPEC that says all of it: read again, it gives the same layout.
+    /// One concrete SPEC with the whole layout; parsing it returns an equal layout.
     #[getter]
     fn spec(&self) -> String {
         self.0.to_spec()
     }
 
-    /// The name it was given: the text of the SPEC.
+    /// The name of the layout: the text of its SPEC.
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
@@ -72,13 +72,13 @@ impl PyTensorLayout {
         PyTuple::new(py, self.0.layout().extents())
     }
 
-    /// The logical extents, by NumPy's name; the extents of the storage are ``storage_shape``.
+    /// The logical extents, under NumPy's name for them; ``storage_shape`` has the extents of the storage.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.dims(py)
     }
 
-    /// The number of logical dims, by NumPy's name.
+    /// The number of logical dims, under NumPy's name for it.
     #[getter]
     fn ndim(&self) -> usize {
         self.rank()
@@ -90,13 +90,13 @@ impl PyTensorLayout {
         self.0.layout().rank()
     }
 
-    /// The element type by XLA's name (``f32``, ``bf16``, ``s4`` …); None where it is not known.
+    /// The element type by XLA's name (``f32``, ``bf16``, ``s4`` …); None if unknown.
     #[getter]
     fn dtype(&self) -> Option<&'static str> {
         self.0.dtype().map(|dtype| dtype.name())
     }
 
-    /// The width of a stored element in bits; None where it is not known.
+    /// The width of a stored element in bits; None if unknown.
     #[getter]
     fn bits(&self) -> Option<u32> {
         self.0.element_bits()
@@ -114,7 +114,7 @@ impl PyTensorLayout {
         self.0.layout().capacity()
     }
 
-    /// The length of the storage, in bytes; None where the width of an element is not known.
+    /// The length of the storage, in bytes; None if the width of an element is unknown.
     #[getter]
     fn nbytes(&self) -> Option<u128> {
         let bits = u128::from(self.0.element_bits()?);
@@ -127,21 +127,21 @@ impl PyTensorLayout {
         self.0.layout().padding()
     }
 
-    /// What padding holds: ``0``, ``one``, ``lowest``, ``highest``, ``0x…``; None where nothing is promised.
+    /// The value of padding: ``0``, ``one``, ``lowest``, ``highest``, ``0x…``; None if nothing is promised.
     #[getter]
     fn fill(&self) -> Option<String> {
         let fill = self.0.fill();
         (fill != Fill::Unspecified).then(|| fill.to_string())
     }
 
-    /// The extents of the storage, outermost first, as any reader can load it; one length where the storage is
-    /// no box of digits.
+    /// The extents of the storage, outermost first, with which any reader can load it; one length if the storage is not a box of
+    /// digits.
     #[getter]
     fn storage_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.0.storage_shape())
     }
 
-    /// The element type and the shape of the words that the storage is spelled as, ``('s32', (256, 8192))``, or None.
+    /// The element type and the shape of the words in which the storage is written, ``('s32', (256, 8192))``, or None.
     #[getter]
     fn stored_as<'py>(
         &self,
@@ -151,8 +151,8 @@ impl PyTensorLayout {
         words.map(|words| Ok((words.dtype().name(), PyTuple::new(py, words.shape())?))).transpose()
     }
 
-    /// The layout of the padded array alone. Raises ``UnsupportedError`` where dims are merged or split unevenly,
-    /// so that an offset is no sum of one term per dim.
+    /// The layout of only the padded array. Raises ``UnsupportedError`` if dims are merged or split unevenly, so that an offset
+    /// is not a sum of one term per dim.
     #[getter]
     fn layout(&self) -> PyResult<PyLayout> {
         let layout = self.0.layout();
@@ -166,21 +166,21 @@ impl PyTensorLayout {
         ))
     }
 
-    /// Whether no two elements share an offset. Raises ``UndecidedError`` where that takes too long to decide.
+    /// True if no two elements share an offset. Raises ``UndecidedError`` if that takes too long to decide.
     #[getter]
     fn injective(&self) -> PyResult<bool> {
         self.0.layout().injective().raised()
     }
 
-    /// The offset of a coordinate, in elements: ``offset(16, 0)``, or as one sequence ``offset((16, 0))``. Raises
+    /// Returns the offset of a coordinate, in elements: ``offset(16, 0)``, or one sequence ``offset((16, 0))``. Raises
     /// ``OutOfRangeError`` outside the dims.
     #[pyo3(signature = (*coord))]
     fn offset(&self, coord: &Bound<'_, PyTuple>) -> PyResult<i64> {
         self.0.layout().offset(&coordinate(&alone(coord))?).raised()
     }
 
-    /// The coordinate at an offset of the storage, in elements; None for padding. Raises ``OutOfRangeError``
-    /// beyond the storage.
+    /// Returns the coordinate at an offset of the storage, in elements; None for padding. Raises ``OutOfRangeError`` beyond the
+    /// storage.
     fn coord<'py>(
         &self,
         py: Python<'py>,
@@ -190,8 +190,8 @@ impl PyTensorLayout {
         located(py, offset, layout.capacity(), |offset| layout.locate(offset))
     }
 
-    /// The same layout in another notation, on one line; ``tilewright.notations()`` lists them. Raises
-    /// ``UnsupportedError`` where that notation has no words for it.
+    /// Returns the layout in another notation, on one line; ``tilewright.notations()`` lists them. Raises ``UnsupportedError`` if
+    /// that notation cannot express it.
     ///
     /// >>> from tilewright import TensorLayout
     /// >>> TensorLayout("f32[3,5]{1,0:T(2,2)}").translate("cute")
@@ -201,12 +201,12 @@ impl PyTensorLayout {
         notation::notation(&to.of("to")?).raised()?.print(&self.0).raised()
     }
 
-    /// What it means, in words and numbers.
+    /// Explains the layout in words and numbers.
     fn explain(&self) -> PyExplanation {
         PyExplanation::of(&self.0)
     }
 
-    /// Whether another layout is the same map over the same dims; where not, the first difference.
+    /// Returns whether another layout is the same map over the same dims; if not, with the first difference.
     fn same(&self, other: &Bound<'_, PyAny>) -> PyResult<PyComparison> {
         let (dims, dtype) = (self.0.layout().extents(), self.0.dtype());
         compared(
@@ -216,15 +216,15 @@ impl PyTensorLayout {
         )
     }
 
-    /// The names of the catalogue that this layout has.
+    /// Returns the names of this layout in the catalogue.
     fn recognise(&self) -> Vec<String> {
         tilewright::recognise(&self.0).into_iter().map(|found| found.name).collect()
     }
 
-    /// The layout as text, as ``tilewright show`` prints it: coordinates on both margins, an offset in each cell.
-    /// ``names`` draws the elements as a, b, c … instead, ``numbers`` their row-major numbers; ``tiles`` has borders
-    /// round tiles instead of cells; ``memory`` is memory in a line instead of a grid. With ``other``, a layout of the
-    /// same array, both side by side. What goes beyond ``width`` characters and ``rows`` rows is left out, and said.
+    /// Returns the layout as text, as ``tilewright show`` prints it: coordinates on both margins, an offset in each cell.
+    /// ``names`` draws the elements as a, b, c …, ``numbers`` their row-major numbers; ``tiles`` draws borders around tiles
+    /// instead of cells; ``memory`` draws memory in a line instead of a grid. With ``other``, a layout of the same array, both
+    /// are drawn side by side. Output beyond ``width`` characters and ``rows`` rows is omitted, with a note.
     #[pyo3(signature = (other = None, /, *, names = false, numbers = false, memory = false, tiles = false, width = None, rows = None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python, each with a default")]
     fn show(
@@ -253,10 +253,10 @@ impl PyTensorLayout {
         Ok(shown.raised()?.picture)
     }
 
-    /// A picture. ``grid``: where each element is stored; ``memory``: what each offset stores; with ``to`` the
-    /// same array in both layouts; with ``threads`` and ``values`` which thread holds each element, where these
-    /// are stored thread after thread; with ``vector`` the banks of shared memory, and how often reads of so
-    /// many elements at once collide.
+    /// Draws a picture. ``grid`` shows the storage offset of each element, ``memory`` the element at each offset. With ``to``,
+    /// the picture shows the same array in both layouts; with ``threads`` and ``values``, the thread that holds each element if
+    /// these are stored thread after thread; with ``vector``, the banks of shared memory, and the number of conflicts when a
+    /// thread reads this number of elements at once.
     #[pyo3(signature = (kind = None, *, to = None, threads = None, values = None, vector = None), text_signature = "($self, kind='grid', *, to=None, threads=None, values=None, vector=None)")]
     fn draw(
         &self,
@@ -309,17 +309,17 @@ impl PyTensorLayout {
 }
 
 impl PyTensorLayout {
-    /// What decides whether two are equal.
+    /// Returns the facts that are equal if two layouts are.
     fn facts(&self) -> (&TensorLayout, Option<Dtype>, Option<u32>, Fill) {
         (self.0.layout(), self.0.dtype(), self.0.element_bits(), self.0.fill())
     }
 
-    /// The picture of where each element is stored.
+    /// Returns the picture of the storage offset of each element.
     pub(crate) fn grid(&self) -> PyResult<PyDrawing> {
         PyDrawing::of(&self.0, &Kind { name: "grid", to: None, threads: None, vector: None })
     }
 
-    /// The picture for a notebook: drawn, or as text where it cannot be.
+    /// Returns the picture for a notebook, or text if it cannot be drawn.
     pub(crate) fn html(&self) -> String {
         let shown = || {
             Shown::one(&self.0, &Look::default())
@@ -330,7 +330,7 @@ impl PyTensorLayout {
     }
 }
 
-/// The coordinate of the element at an offset of a storage of `capacity` elements; None for padding.
+/// Returns the coordinate of the element at an offset of a storage of `capacity` elements; None for padding.
 pub(crate) fn located(
     py: Python<'_>,
     offset: Integer<i64>,
@@ -348,7 +348,7 @@ pub(crate) fn located(
     }
 }
 
-/// An integer, or a sequence of such.
+/// Returns the integers of a sequence, or one integer as a list.
 pub(crate) fn coordinate(coord: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     match coord.try_iter() {
         Ok(_) => coord.extract::<Integers>()?.of("coord"),

@@ -1,25 +1,25 @@
-//! Texts of Python's, which may hold halves of surrogate pairs, as those of the library, which are UTF-8.
+//! Converts Python's texts, which may contain halves of surrogate pairs, to the library's UTF-8 texts.
 //!
-//! Law: what is no text is a `TypeError`, and a text that UTF-8 has no bytes for the package's `ArgumentError`; both
+//! Law: a value that is not a text is a `TypeError`, and a text that UTF-8 cannot encode is the package's `ArgumentError`; both
 //! have the argument's name.
 
 use pyo3::{Borrowed, exceptions::PyTypeError, prelude::*, types::PyString};
 
 use crate::errors::refused;
 
-/// A text that was given. What is wrong with it is said where the name of the argument is known.
+/// A text argument. Its error is created when the name of the argument is known.
 pub(crate) struct Text(Result<String, Not>);
 
-/// Why a value is no text that the library takes.
+/// The reason why a value is not a text that the library accepts.
 enum Not {
-    /// Of this type.
+    /// A value of the type of this name.
     Text(String),
-    /// Half of a surrogate pair stands at this character.
+    /// Half of a surrogate pair is at this character.
     Surrogate(usize),
 }
 
 impl Text {
-    /// The text, or an error that names the argument.
+    /// Returns the text, or an error that names the argument.
     pub(crate) fn of(self, argument: &str) -> PyResult<String> {
         self.0.map_err(|not| match not {
             Not::Text(found) => {
@@ -34,7 +34,7 @@ impl Text {
         })
     }
 
-    /// What was given of a text.
+    /// Returns the text of an optional argument.
     pub(crate) fn given(argument: &str, text: Option<Text>) -> PyResult<Option<String>> {
         text.map(|text| text.of(argument)).transpose()
     }
@@ -49,13 +49,13 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Text {
         };
         Ok(Text(match text.to_cow() {
             Ok(text) => Ok(text.into_owned()),
-            // Python's error says where.
+            // Python's error has the position.
             Err(error) => Err(Not::Surrogate(error.value(value.py()).getattr("start")?.extract()?)),
         }))
     }
 }
 
-/// The text that an argument is.
+/// Returns the text of an argument.
 pub(crate) fn text(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     value.extract::<Text>()?.of(argument)
 }

@@ -1,13 +1,13 @@
-//! The order between a move and what else is queued on its arrays, before it and behind it.
+//! The order between a move and other work that is queued on its arrays, before and after it.
 //!
-//! Law: work that was queued on an array in its library's current stream is done before the move begins, and work that is
-//! queued there later begins when the move is done. Where both sides name one stream, nothing has to be done for that.
+//! Law: work that was queued on an array in its library's current stream is done before the move begins, and work that is queued
+//! there later begins when the move is done. If both sides use the same stream, this needs no action.
 //!
-//! | the array is of | before the move | behind it |
+//! | the array is of | before the move | after it |
 //! |---|---|---|
-//! | torch, cupy: a stream is known | the move waits for the stream | the stream waits for the move, and the array is held |
-//! | this package | the move waits for what this package has queued on it | the array remembers the move |
-//! | jax: no stream, never written | DLPack orders it | array and capsule are held |
+//! | torch, cupy: a stream is known | the move waits for the stream | the stream waits for the move, and the array is kept alive |
+//! | this package | the move waits for work that this package has queued on it | the array records the move |
+//! | jax: no stream, never written | DLPack orders it | array and capsule are kept alive |
 //! | another library, without a stream | DLPack orders it | the host waits |
 
 use std::{sync::Arc, thread, time::Duration};
@@ -22,14 +22,14 @@ use crate::{
     held,
 };
 
-/// Where a move is queued.
+/// The stream on which a move is queued.
 pub(crate) struct Lane<'a> {
     pub(crate) cuda: &'a Arc<Cuda>,
     pub(crate) ordinal: i32,
     pub(crate) stream: Stream,
 }
 
-/// An array of a move on whose library's stream the move is not queued.
+/// An array of a move whose library does not use the stream of the move.
 pub(crate) struct Apart<'a, 'py> {
     array: &'a Bound<'py, PyAny>,
     turn: Turn<'a>,
@@ -38,16 +38,16 @@ pub(crate) struct Apart<'a, 'py> {
 enum Turn<'a> {
     /// Its library has a stream.
     Stream(Stream),
-    /// It remembers what is queued on it.
+    /// It records the work that is queued on it.
     Own(&'a PyDeviceArray, Use),
-    /// Its library orders it by DLPack, and never writes it again.
+    /// Its library orders it through DLPack, and never writes it again.
     Kept,
-    /// Its library orders it by DLPack, and may use it whenever this returns.
+    /// Its library orders it through DLPack, and may use it as soon as the call returns.
     Free,
 }
 
 impl<'a, 'py> Apart<'a, 'py> {
-    /// What a side of a move is; `None` where its library's stream is the move's.
+    /// Returns the kind of a side of a move; `None` if its library's stream is the move's.
     pub(crate) fn of(
         memory: &Memory,
         array: &'a Bound<'py, PyAny>,
@@ -67,7 +67,7 @@ impl<'a, 'py> Apart<'a, 'py> {
         Some(Apart { array, turn })
     }
 
-    /// Has the move wait for what is queued on the array; what is held with the array, if anything.
+    /// Makes the move wait for the work that is queued on the array; returns an object to keep alive with the array, if any.
     fn before(&self, lane: &Lane<'_>) -> PyResult<Option<Py<PyAny>>> {
         match self.turn {
             Turn::Stream(own) => match lane.mark_of(own).map_err(|error| raised(&error))? {
@@ -84,7 +84,7 @@ impl<'a, 'py> Apart<'a, 'py> {
         Ok(None)
     }
 
-    /// Refuses an array on which work is queued that no graph can wait for.
+    /// Refuses an array with queued work that a graph cannot wait for.
     fn in_graph(&self) -> PyResult<()> {
         match self.turn {
             Turn::Own(own, to) if own.is_free(to) => Ok(()),
@@ -97,7 +97,7 @@ impl<'a, 'py> Apart<'a, 'py> {
         }
     }
 
-    /// Has what is queued on the array later wait for the move, whose end is `mark`.
+    /// Makes work that is queued on the array later wait for the move, whose end is `mark`.
     fn behind(&self, py: Python<'_>, mark: &Arc<Mark>) -> Result<(), Error> {
         match self.turn {
             Turn::Stream(own) => mark.before(own),
@@ -110,7 +110,8 @@ impl<'a, 'py> Apart<'a, 'py> {
         }
     }
 
-    /// The array, where nothing else keeps its memory until the move is done: this package's own waits when it is freed.
+    /// Returns the array if nothing else keeps its memory alive until the move is done; an array of this package waits when it is
+    /// freed.
     fn held(&self) -> Option<Py<PyAny>> {
         match self.turn {
             Turn::Own(..) => None,
@@ -125,8 +126,8 @@ impl Lane<'_> {
     }
 }
 
-/// Orders a move behind what is queued on its arrays, and gives what is held with them. Nothing is touched while the stream
-/// is captured.
+/// Orders a move after the work that is queued on its arrays, and returns the objects to keep alive with them. It does nothing
+/// while the stream is captured.
 pub(crate) fn before(lane: &Lane<'_>, apart: &[Apart<'_, '_>]) -> PyResult<Vec<Py<PyAny>>> {
     match lane.mark_of(lane.stream).map_err(|error| raised(&error))? {
         Some(_) => apart.iter().filter_map(|one| one.before(lane).transpose()).collect(),
@@ -134,8 +135,8 @@ pub(crate) fn before(lane: &Lane<'_>, apart: &[Apart<'_, '_>]) -> PyResult<Vec<P
     }
 }
 
-/// Orders later work behind a move that is queued, and holds its arrays with what `before` gave. Nothing of a capture has
-/// begun: who launches its graph keeps the arrays.
+/// Orders later work after a queued move, and keeps its arrays alive with the objects from `before`. A capture has not started
+/// any work: the caller that launches its graph keeps the arrays alive.
 pub(crate) fn behind(
     py: Python<'_>,
     lane: &Lane<'_>,
@@ -147,22 +148,22 @@ pub(crate) fn behind(
         Ok(None) => return Ok(()),
         Ok(Some(mark)) => Arc::new(mark),
         Err(error) => {
-            // Nobody can say when they are free, so they never are.
+            // It is unknown when they become free, so they never do.
             std::mem::forget(kept);
             return Err(late(&error));
         }
     };
     held::hold(&mark, kept);
     let done: Vec<Result<(), Error>> = apart.iter().map(|one| one.behind(py, &mark)).collect();
-    // What the host has waited for is not held any longer.
+    // Work for which the host has waited does not keep arrays alive any longer.
     held::let_go();
     done.into_iter().collect::<Result<(), Error>>().map_err(|error| late(&error))
 }
 
-/// The longest pause between two questions whether work is done.
+/// The longest pause between two checks whether work is done.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// Waits until a mark is done; the interpreter is free meanwhile.
+/// Waits until a mark is done; the GIL is released meanwhile.
 fn wait(py: Python<'_>, mark: &Mark) -> Result<(), Error> {
     py.detach(|| {
         let mut pause = Duration::from_micros(1);
@@ -174,7 +175,7 @@ fn wait(py: Python<'_>, mark: &Mark) -> Result<(), Error> {
     })
 }
 
-/// Why an array is not moved.
+/// Returns the error for an array that cannot be ordered with a capture.
 fn captured(why: &str) -> PyErr {
     let says = format!(
         "an array of the move cannot be ordered with a capture: {why}; use all arrays of the move on one stream"
@@ -182,7 +183,7 @@ fn captured(why: &str) -> PyErr {
     refused("captured", says)
 }
 
-/// An error behind a launch: something may have been written.
+/// Returns an error after a launch: data may have been written.
 fn late(error: &Error) -> PyErr {
     refused(
         "driver",

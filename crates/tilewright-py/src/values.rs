@@ -1,5 +1,4 @@
-//! The values that Python holds, and tuples of integers as Python's; their methods stand with what they need,
-//! in `layout.rs` and `tensor.rs`.
+//! The values that Python holds, and conversion of tuples of integers to Python; the methods are in `layout.rs` and `tensor.rs`.
 
 use pyo3::{
     prelude::*,
@@ -11,12 +10,12 @@ use crate::errors::Raised;
 
 /// A layout: a function from a coordinate to an offset, in elements.
 ///
-/// ``Layout("((4,2),(4,3)):((4,16),(1,32))")`` reads CuTe's text, ``Layout(shape, stride)`` takes nested tuples of
-/// integers, ``Layout(shape)`` is compact with its first mode fastest, as in CuTe.
+/// ``Layout("((4,2),(4,3)):((4,16),(1,32))")`` parses CuTe's text, ``Layout(shape, stride)`` takes nested tuples of integers,
+/// ``Layout(shape)`` is compact with its first mode fastest, as in CuTe.
 ///
-/// Two layouts are equal when they are the same form; ``tilewright.same`` compares them as functions.
+/// Two layouts are equal when their forms are equal; ``tilewright.same`` compares them as functions.
 ///
-/// Raises ``ParseError`` for a text that is no layout, ``Error`` for shapes and strides that do not fit.
+/// Raises ``ParseError`` for a text that is not a layout, ``Error`` for shapes and strides that do not fit.
 ///
 /// >>> from tilewright import Layout
 /// >>> layout = Layout((4, 8), (8, 1))
@@ -28,12 +27,11 @@ use crate::errors::Raised;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PyLayout(pub(crate) Layout);
 
-/// Where each element of an array lives: logical extents, a layout of the padded array, a capacity, and what is
-/// known of the elements.
+/// The place of each element of an array in storage: logical extents, a layout of the padded array, a capacity, and the known
+/// facts of the elements.
 ///
-/// ``TensorLayout(spec, dims=None, dtype=None)`` reads a SPEC in any notation; ``TensorLayout.of(array)`` is the
-/// layout of an array that exists. Two are equal when dims, map, capacity, dtype, width and padding are the same;
-/// ``same`` compares the maps alone.
+/// ``TensorLayout(spec, dims=None, dtype=None)`` parses a SPEC in any notation; ``TensorLayout.of(array)`` is the layout of an
+/// existing array. Two are equal when dims, map, capacity, dtype, width and padding are equal; ``same`` compares only the maps.
 ///
 /// Raises ``ParseError`` with ``span`` and a caret, ``NeedsDimsError``, ``NeedsDtypeError``, ``MismatchError``.
 ///
@@ -50,12 +48,12 @@ pub(crate) struct PyLayout(pub(crate) Layout);
 pub(crate) struct PyTensorLayout(pub(crate) Named);
 
 /// A layout of an array whose storage order along dims is a list of numbers: ``table(0; 2,0,-,1)`` between the array and the
-/// layout of what is stored. Stored index i of the dim holds index ``list[i]`` of the array; None is a hole.
+/// layout of its storage. Stored index i of the dim holds index ``list[i]`` of the array; None is a hole.
 ///
-/// ``TabledLayout(spec, dims=None, dtype=None)`` reads a SPEC; ``table(0; @order.npy)`` reads the list from a file. A table
-/// that is digits becomes a layout of shape and strides: ``tables`` is empty then, and ``stored`` the layout.
+/// ``TabledLayout(spec, dims=None, dtype=None)`` parses a SPEC; ``table(0; @order.npy)`` reads the list from a file. A table that
+/// digits can express becomes a layout of shape and strides: in this case ``tables`` is empty, and ``stored`` is the layout.
 ///
-/// Raises what ``TensorLayout`` raises, ``Error`` for a list that repeats an index or leaves one out.
+/// Raises the errors of ``TensorLayout``, and ``Error`` for a list that repeats or omits an index.
 ///
 /// >>> from tilewright import TabledLayout
 /// >>> rows = TabledLayout("f16[3,8] table(0; 2,-,0,1) row-major")
@@ -67,7 +65,7 @@ pub(crate) struct PyTensorLayout(pub(crate) Named);
 #[derive(Clone)]
 pub(crate) struct PyTabledLayout(pub(crate) Tabled);
 
-/// A coordinate that is given as arguments: one is the coordinate itself, several are its parts.
+/// Returns a coordinate that is given as arguments: one argument is the coordinate itself, several are its parts.
 pub(crate) fn alone<'py>(coord: &Bound<'py, PyTuple>) -> Bound<'py, PyAny> {
     match coord.get_item(0) {
         Ok(one) if coord.len() == 1 => one,
@@ -75,7 +73,7 @@ pub(crate) fn alone<'py>(coord: &Bound<'py, PyTuple>) -> Bound<'py, PyAny> {
     }
 }
 
-/// The same as Python's nested tuples; an integer stays one.
+/// Returns Python's nested tuples; an integer stays an integer.
 pub(crate) fn from_tuple<'py>(py: Python<'py>, tuple: &IntTuple) -> PyResult<Bound<'py, PyAny>> {
     if let Some(value) = tuple.as_integer() {
         return Ok(value.into_pyobject(py)?.into_any());

@@ -1,4 +1,4 @@
-//! Answers in words: explanations, comparisons, and the layout between two buffers.
+//! Answers as text: explanations, comparisons, and the layout between two buffers.
 
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
@@ -25,10 +25,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(infer, module)?)
 }
 
-/// What a layout means, in words and numbers; ``str()`` gives the page.
+/// The meaning of a layout, in words and numbers; ``str()`` returns the page.
 ///
-/// The program's ``tilewright explain`` prints the same page, with a line about its option ``--all`` where notations have
-/// no words for the layout.
+/// The program's ``tilewright explain`` prints the same page, with a line about its option ``--all`` if some notations cannot
+/// express the layout.
 ///
 /// Extents count coordinates, strides and capacities elements.
 #[pyclass(name = "Explanation", module = "tilewright", frozen, get_all)]
@@ -49,23 +49,23 @@ pub(crate) struct PyExplanation {
     capacity: u64,
     /// The length of the storage, in bytes.
     nbytes: Option<u128>,
-    /// Storage elements that hold no logical element.
+    /// The number of storage elements that hold no logical element.
     padding: u64,
     /// The share of the storage that is padding, from 0 to 1.
     padding_share: f64,
-    /// Consecutive offsets that hold elements, from the first element on.
+    /// The number of consecutive offsets that hold elements, from the first element on.
     contiguous_run: u64,
-    /// Whether no two elements share an offset; None where that was not decided.
+    /// True if no two elements share an offset; None if that was not decided.
     injective: Option<bool>,
-    /// Whether every offset of the span is reached.
+    /// True if every offset of the span is reached.
     exhaustive: bool,
     /// The number of dims of more than one coordinate.
     true_rank: usize,
     /// Row-major, column-major or neither, in words.
     order: String,
-    /// The sentences of the page with their titles, but for the notations.
+    /// The sentences of the page with their titles, except the notations.
     lines: Vec<(String, String)>,
-    /// What each notation calls it; None where it has no words for it.
+    /// The text of the layout in each notation; None if the notation cannot express it.
     notations: Vec<(String, Option<String>)>,
     /// The page of text.
     text: String,
@@ -123,13 +123,13 @@ impl PyExplanation {
     }
 }
 
-/// Whether two layouts are one map: true in a condition where they are, and says where they differ.
+/// The comparison of two layouts: true in a condition if they are the same map; its text has the first difference.
 #[pyclass(name = "Comparison", module = "tilewright", frozen)]
 pub(crate) struct PyComparison {
-    /// Whether every coordinate goes to the same offset.
+    /// True if every coordinate has the same offset in both.
     #[pyo3(get)]
     same: bool,
-    /// A coordinate that goes to different offsets.
+    /// A coordinate that has different offsets.
     #[pyo3(get)]
     coord: Option<Vec<u64>>,
     /// Its offset in the first layout, in elements.
@@ -138,13 +138,13 @@ pub(crate) struct PyComparison {
     /// Its offset in the second.
     #[pyo3(get)]
     right: Option<i64>,
-    /// What else differs where the maps are the same: capacity, padding, element type.
+    /// Other differences of layouts with the same map: capacity, padding, element type.
     #[pyo3(get)]
     notes: Vec<String>,
     /// The answer as `tilewright same` prints it.
     #[pyo3(get)]
     text: String,
-    /// The layouts that were compared, where they can be drawn.
+    /// The layouts that were compared, if they can be drawn.
     both: Option<[Named; 2]>,
 }
 
@@ -162,7 +162,7 @@ impl PyComparison {
         format!("<Comparison: {}>", self.text)
     }
 
-    /// The answer, and both layouts as a picture.
+    /// Returns the answer, and both layouts as a picture.
     fn _repr_html_(&self) -> String {
         match &self.both {
             Some([a, b]) => PyDrawing::below(&self.text, a, b),
@@ -203,11 +203,11 @@ pub(crate) fn compared(a: &Named, b: &Named) -> PyResult<PyComparison> {
     Ok(PyComparison::of(compare(a, b).raised()?, both))
 }
 
-/// Whether two layouts are one map over the same dims, decided without going through the elements. What one does
-/// not say of its dims and dtype it takes from the other. The answer is true in a condition where they are, and
-/// says where they differ.
+/// Returns whether two layouts are the same map over the same dims, decided without enumerating the elements. If one does not
+/// give its dims and dtype, those of the other are used. The answer is true in a condition if the maps are the same, and has the
+/// first difference otherwise.
 ///
-/// Raises what ``parse`` raises, ``UndecidedError`` where the question takes too long to decide.
+/// Raises the errors of ``parse``, and ``UndecidedError`` if the question takes too long to decide.
 ///
 /// >>> from tilewright import same
 /// >>> bool(same("f32[2,3]{0,1}", "(2,3):(1,2)"))
@@ -229,8 +229,8 @@ fn same(
     PyComparison::of_tabled(&left.raised()?, &right.raised()?)
 }
 
-/// For a layout that spreads an array over threads, the map from registers, lanes, warps and blocks to
-/// coordinates, as text; None for an array in memory.
+/// Returns the map from registers, lanes, warps and blocks to coordinates, as text, for a layout that distributes an array over
+/// threads; None for an array in memory.
 ///
 /// >>> from tilewright import distribution
 /// >>> text = "#ttg.blocked<{sizePerThread=[2], threadsPerWarp=[4], warpsPerCTA=[2], order=[0]}>"
@@ -249,7 +249,7 @@ fn distribution(
     Ok(map.map(|map| map.to_string()))
 }
 
-/// What two buffers say about the layout between them; ``str()`` gives the page that ``tilewright infer`` prints.
+/// The layout between two buffers; ``str()`` returns the page that ``tilewright infer`` prints.
 #[pyclass(name = "Inference", module = "tilewright", frozen)]
 pub(crate) struct PyInference(Inferred);
 
@@ -261,38 +261,38 @@ impl PyInference {
         self.0.answer
     }
 
-    /// Why there is not one answer.
+    /// The reason why there is not one answer.
     #[getter]
     fn why(&self) -> Option<&str> {
         self.0.why.as_deref()
     }
 
-    /// The bytes of every element of padding, where all of it is the same.
+    /// The bytes of every element of padding, if all of it is equal.
     #[getter]
     fn padding(&self) -> Option<&[u8]> {
         self.0.padding.as_deref()
     }
 
-    /// Whether all other layouts were excluded.
+    /// True if all other layouts were excluded.
     #[getter]
     fn only(&self) -> bool {
         self.0.only
     }
 
-    /// Whether the bytes of each number are in the other order.
+    /// True if the bytes of each number are reversed.
     #[getter]
     fn reversed(&self) -> bool {
         self.0.reversed
     }
 
-    /// The layout, where there is one.
+    /// The layout, if there is one.
     #[getter]
     fn layout(&self) -> Option<PyTensorLayout> {
         let found = self.0.layouts.first().filter(|_| !self.0.is_no());
         found.cloned().map(PyTensorLayout)
     }
 
-    /// All layouts that fit and were found.
+    /// All layouts that were found to fit.
     #[getter]
     fn layouts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.0.layouts.iter().cloned().map(PyTensorLayout))
@@ -314,15 +314,15 @@ impl PyInference {
         }
     }
 
-    /// The answer, and the layout as a picture where there is one.
+    /// Returns the answer, and the layout as a picture if there is one.
     fn _repr_html_(&self) -> String {
         let picture = self.layout().map_or_else(String::new, |layout| layout.html());
         format!("<pre>{}</pre>{picture}", html(&self.0.to_string()))
     }
 }
 
-/// Finds the layout that puts the elements of ``original``, row-major, where ``packed`` has them. Nothing is
-/// assumed of the values; numbered elements decide everything. ``dims`` are those of ``original`` unless given.
+/// Finds the layout that maps the elements of ``original``, row-major, to their places in ``packed``. Nothing is assumed about
+/// the values; distinct elements determine the layout completely. ``dims`` are those of ``original`` by default.
 ///
 /// Raises ``CopyError`` for arrays that are not contiguous, ``DtypeError`` for elements of different widths.
 ///

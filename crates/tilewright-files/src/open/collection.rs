@@ -38,6 +38,7 @@ pub struct Collection {
 impl Collection {
     /// Opens a file or a folder.
     ///
+    /// # Errors
     /// Those of [`open`](crate::open); [i/o](Error::is_io) for a folder without tensors or with a broken link, or if two files
     /// have a tensor of the same name.
     ///

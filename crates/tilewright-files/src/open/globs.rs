@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Generates all patterns of up to two characters before and after a row of stars.
+    /// Tests all patterns of up to two characters before and after a row of stars.
     #[test]
     fn a_row_of_stars_is_one() {
         let signs = ["", "*", "a", "/", "{", "}", ",", "?", "[", "]", "\\"];

@@ -34,7 +34,7 @@ impl Reading {
     /// # let raw = format!("raw:{}", path.display());
     /// let reading = Reading::default().from(Spec::parse("f32[2,3]{0,1}").unwrap());
     /// assert_eq!(open(&raw, &reading).unwrap().tensors()[0].dims(), [2, 3]);
-    /// Raw bytes of another length do not fit the layout.
+    /// // Bytes of another number are not read so.
     /// let reading = Reading::default().from(Spec::parse("f32[2,4]{0,1}").unwrap());
     /// assert!(open(&raw, &reading).unwrap_err().is_usage());
     /// ```

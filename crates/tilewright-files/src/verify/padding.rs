@@ -397,7 +397,7 @@ mod tests {
         }
     }
 
-    /// Generates layouts with steps, of axes whose modes may have stride 0.
+    /// Tests random layouts with steps, of axes whose modes may have stride 0.
     #[test]
     fn padding_of_layouts_with_steps_is_what_no_coordinate_has() {
         let mut state = 0x9E37_79B9_7F4A_7C15u64;

@@ -1,4 +1,4 @@
-//! Where arrays on CUDA devices are, and the stream on which their library uses them now.
+//! Devices of arrays on CUDA, and the stream on which their library uses them now.
 
 use pyo3::{intern, prelude::*, types::PyTuple};
 use tilewright::cuda::Stream;
@@ -6,7 +6,7 @@ use tilewright::cuda::Stream;
 use super::{Family, raw::dlpack::KINDS};
 use crate::errors::refused;
 
-/// A CUDA device, and the stream of it on which a library uses its arrays now; `None` where it does not say one.
+/// A CUDA device, and the stream of it on which a library uses its arrays now; `None` if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Device {
     ordinal: i32,
@@ -14,7 +14,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// A device whose streams nobody asks for.
+    /// Returns a device without a known stream.
     pub(crate) fn new(ordinal: i32) -> Device {
         Device { ordinal, stream: None }
     }
@@ -27,7 +27,7 @@ impl Device {
         self.stream
     }
 
-    /// That of a tensor of torch's.
+    /// Returns the device of a torch tensor.
     pub(super) fn of_torch(tensor: &Bound<'_, PyAny>) -> PyResult<Device> {
         let py = tensor.py();
         let torch = py.import(intern!(py, "torch"))?;
@@ -38,7 +38,7 @@ impl Device {
         Device::of_current(&torch, tensor.call_method0(intern!(py, "get_device"))?.extract()?)
     }
 
-    /// A device with torch's current stream.
+    /// Returns a device with torch's current stream.
     pub(super) fn of_current(torch: &Bound<'_, PyAny>, ordinal: i32) -> PyResult<Device> {
         let py = torch.py();
         let cuda = torch.getattr(intern!(py, "cuda"))?;
@@ -46,7 +46,7 @@ impl Device {
         Device::on(ordinal, &stream.getattr(intern!(py, "cuda_stream"))?)
     }
 
-    /// A device with cupy's current stream.
+    /// Returns a device with cupy's current stream.
     pub(super) fn of_cupy(py: Python<'_>, ordinal: i32) -> PyResult<Device> {
         within_cupy(py, ordinal, |cupy| {
             let stream = cupy.getattr("cuda")?.call_method0("get_current_stream")?;
@@ -54,7 +54,7 @@ impl Device {
         })
     }
 
-    /// That of an array of another library, which is on this device, and whose array it is.
+    /// Returns the library and the device of an array of another library, which is on the device of this number.
     pub(super) fn of_array(array: &Bound<'_, PyAny>, ordinal: i32) -> PyResult<(Family, Device)> {
         let module = array.get_type().getattr("__module__")?.extract::<String>();
         let module = module.unwrap_or_default();
@@ -75,7 +75,7 @@ impl Device {
         Ok(Device { ordinal, stream: Some(unsafe { Stream::new(handle) }) })
     }
 
-    /// Why an array on it is not read here.
+    /// Returns the error for an array on the device, which cannot be read here.
     pub(super) fn refused(self) -> PyErr {
         let says = format!(
             "the array is on CUDA device {}, where arrays are moved and not read; bring it to the CPU first",
@@ -85,10 +85,10 @@ impl Device {
     }
 }
 
-/// The kind of AMD's devices.
+/// DLPack's kind of AMD devices.
 const ROCM: i32 = 10;
 
-/// Why an array on a device of another kind is not taken.
+/// Returns the error for an array on a device of another kind.
 pub(super) fn elsewhere(kind: i32, id: i32) -> PyErr {
     let known = KINDS.iter().find(|known| known.0 == kind);
     let name = known.map_or_else(|| "unknown".to_owned(), |known| known.1.to_owned());
@@ -99,7 +99,7 @@ pub(super) fn elsewhere(kind: i32, id: i32) -> PyErr {
     refused("device", says)
 }
 
-/// Does something while a device is cupy's current one.
+/// Runs `work` while a device is cupy's current one.
 pub(crate) fn within_cupy<T>(
     py: Python<'_>,
     ordinal: i32,
@@ -113,7 +113,7 @@ pub(crate) fn within_cupy<T>(
     done
 }
 
-/// A new array of cupy's on a device, its bytes not yet written; `dtype` is a name of NumPy's.
+/// Returns a new cupy array on a device, with uninitialised bytes; `dtype` is a NumPy name.
 pub(crate) fn cupy_empty<'py>(
     py: Python<'py>,
     shape: &[u64],

@@ -1,4 +1,4 @@
-//! Arrays of any library by a DLPack capsule.
+//! Arrays of any library, through a DLPack capsule.
 //!
 //! Source: DLPack 1.1, `include/dlpack/dlpack.h`, and its Python specification.
 
@@ -16,21 +16,21 @@ use pyo3::{
 };
 use tilewright::cuda::Stream;
 
-/// CPU, and the two kinds of host memory that a GPU reaches as well.
+/// The kinds of CPU memory, and of host memory that a GPU can access as well.
 const HOST: [i32; 3] = [1, 3, 11];
 /// Memory of a CUDA device, and memory that it shares with the CPU.
 const CUDA: [i32; 2] = [2, 13];
 
-/// The stream that asks a library to order nothing.
+/// The stream number that tells a library not to order anything.
 const UNORDERED: i64 = -1;
 
-/// A tensor taken out of its capsule, given back when dropped.
+/// A tensor taken out of its capsule, returned to its library when dropped.
 #[derive(Debug)]
 pub(super) struct Taken(Managed);
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // Deleters may touch Python's objects: without an interpreter the tensor is left to the end of the process.
+        // Deleters may access Python objects: without an interpreter the tensor remains until the process ends.
         // SAFETY: a value is dropped once, and nothing is asked of the tensor afterwards.
         let _ = Python::try_attach(|_| unsafe { self.0.delete() });
     }
@@ -51,7 +51,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     if let (Some(device), Reach::Host) = (device, reach) {
         return Err(device.refused());
     }
-    // Where the library's stream is known, the order is made by it, when the move is queued.
+    // If the library's stream is known, the move is ordered with that stream when it is queued.
     let stream = device.map(|device| match device.stream() {
         Some(_) => UNORDERED,
         None => Stream::LEGACY.handle().cast_signed(),
@@ -63,7 +63,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     Ok(Said { array: said, family, device, own_dtype: None, owner })
 }
 
-/// Refuses a tensor that is elsewhere than its array says.
+/// Refuses a tensor that is on another device than its array states.
 fn same_place((kind, id): (i32, i32), device: Option<Device>, own: i32) -> Result<(), Refusal> {
     let same = match device {
         None => HOST.contains(&kind),
@@ -79,7 +79,7 @@ fn same_place((kind, id): (i32, i32), device: Option<Device>, own: i32) -> Resul
     Err(Refusal::new("array", says))
 }
 
-/// Asks an array to order what its library has queued on it before a stream; the capsule that it gives.
+/// Makes an array's library order its queued work before a stream; returns the capsule.
 pub(crate) fn order(array: &Bound<'_, PyAny>, stream: Stream) -> PyResult<Option<Py<PyAny>>> {
     match array.hasattr("__dlpack__")? {
         true => capsule(array, Some(stream.handle().cast_signed())).map(|it| Some(it.unbind())),
@@ -87,8 +87,8 @@ pub(crate) fn order(array: &Bound<'_, PyAny>, stream: Stream) -> PyResult<Option
     }
 }
 
-/// The capsule, without a copy where the library can promise that. Work on the array that is not done yet is ordered
-/// before `stream`, where there is one, but for [`UNORDERED`].
+/// Returns the capsule, without a copy if the library can promise that. Unfinished work on the array is ordered before `stream`,
+/// if there is one, except for [`UNORDERED`].
 fn capsule<'py>(array: &Bound<'py, PyAny>, stream: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let export = array.getattr("__dlpack__")?;
@@ -100,14 +100,14 @@ fn capsule<'py>(array: &Bound<'py, PyAny>, stream: Option<i64>) -> PyResult<Boun
     keywords.set_item("max_version", (1, 1))?;
     keywords.set_item("copy", false)?;
     let given = match export.call((), Some(&keywords)) {
-        // A library of before these were asked for.
+        // An older library does not have these arguments.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => export.call((), Some(&plain)),
         given => given,
     };
     given.map_err(|error| unshared(py, error))
 }
 
-/// What a library says that shares no memory: jax's arrays that are traced have no attribute for it.
+/// Returns the error of a library that does not share memory: traced jax arrays raise `AttributeError`.
 fn unshared(py: Python<'_>, error: PyErr) -> PyErr {
     let refuses = error.is_instance_of::<PyAttributeError>(py)
         || error.is_instance_of::<PyBufferError>(py)
@@ -119,7 +119,7 @@ fn unshared(py: Python<'_>, error: PyErr) -> PyErr {
     }
 }
 
-/// The tensor of a capsule, which is used up.
+/// Takes the tensor of a capsule, which cannot be used again.
 fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Taken> {
     let py = capsule.py();
     let capsule = capsule.cast::<PyCapsule>().map_err(|_| {

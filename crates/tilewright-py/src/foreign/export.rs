@@ -1,4 +1,4 @@
-//! Capsules of DLPack's over memory that this package owns.
+//! DLPack capsules over memory that this package owns.
 
 use std::ffi::{CStr, c_void};
 
@@ -11,7 +11,7 @@ const UNVERSIONED: &CStr = c"dltensor";
 /// The version of DLPack whose structs these are.
 const VERSION: (u32, u32) = (1, 0);
 
-/// What a capsule says of its array.
+/// The facts that a capsule states about its array.
 pub(super) struct Export {
     pub(super) address: u64,
     pub(super) ordinal: i32,
@@ -22,7 +22,7 @@ pub(super) struct Export {
     pub(super) strides: Vec<i64>,
 }
 
-/// A tensor in both forms, with what keeps its lists and its memory alive.
+/// A tensor in both forms, with the objects that keep its lists and its memory alive.
 struct Exported {
     versioned: Versioned,
     unversioned: Unversioned,
@@ -44,7 +44,7 @@ impl Export {
         }
     }
 
-    /// The capsule, versioned or of the older kind; `owner` has the memory.
+    /// Returns the capsule, versioned or of the older kind; `owner` owns the memory.
     pub(super) fn capsule(
         self,
         owner: Bound<'_, PyAny>,
@@ -108,7 +108,7 @@ unsafe fn free(context: *mut c_void) {
     let _ = Python::try_attach(|_| drop(unsafe { Box::from_raw(context.cast::<Exported>()) }));
 }
 
-/// The destructor of a capsule: a tensor that nobody took goes with it.
+/// The destructor of a capsule: frees a tensor that no library has taken.
 ///
 /// # Safety
 /// `capsule` is one that [`Export::capsule`] made.

@@ -1,4 +1,4 @@
-//! The layout of an array, from its facts.
+//! Computes the layout of an array from its facts.
 
 use pyo3::PyResult;
 use tilewright::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Facts {
-    /// Those of an array that lies otherwise: its strides in elements.
+    /// Returns the facts of an array with other strides, in elements.
     pub(crate) fn with_strides(mut self, strides: &[u64]) -> PyResult<Facts> {
         if strides.len() != self.shape.len() {
             let (shape, strides) = (tuple(&self.shape), tuple(strides));
@@ -28,7 +28,7 @@ impl Facts {
         Ok(self)
     }
 
-    /// The layout over these very bytes: dims are the array's, offset 0 is the lowest element.
+    /// Returns the layout over exactly these bytes: dims are the array's, offset 0 is the lowest element.
     pub(crate) fn layout(&self) -> PyResult<TensorLayout> {
         let (origin, span) = self.reach().ok_or_else(|| refused("array", BEYOND))?;
         let size = self.itemsize as i64;

@@ -1,17 +1,17 @@
-//! What is queued on an array of this package's own.
+//! The work that is queued on an array of this package.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tilewright::cuda::Mark;
 
-/// What a move does with an array.
+/// The kind of access of a move to an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     Read,
     Write,
 }
 
-/// The ends of what is queued to read an array and to write it, for all views of its memory.
+/// The ends of the queued reads and writes of an array, for all views of its memory.
 #[derive(Debug, Default)]
 pub(super) struct Marks(Mutex<Queued>);
 
@@ -26,7 +26,7 @@ impl Marks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers the end of what is queued. A write has waited for all before it.
+    /// Records the end of queued work. A write has waited for all work before it.
     pub(super) fn used(&self, to: Use, mark: &Arc<Mark>) {
         let mut queued = self.lock();
         queued.read.retain(|mark| !is_done(mark));
@@ -36,7 +36,7 @@ impl Marks {
         }
     }
 
-    /// What is not done, and comes before another use: writes before all, reads before writes.
+    /// Returns the unfinished work that must precede another access: writes precede all, reads precede writes.
     pub(super) fn before(&self, to: Use) -> Vec<Arc<Mark>> {
         let queued = self.lock();
         let read = queued.read.iter().filter(|_| to == Use::Write);
@@ -44,7 +44,7 @@ impl Marks {
     }
 }
 
-/// Whether it is sure that a mark is done.
+/// Returns whether a mark is known to be done.
 fn is_done(mark: &Mark) -> bool {
     mark.is_done().unwrap_or(false)
 }

@@ -1,22 +1,22 @@
-//! Arrays of other libraries, seen where they are.
+//! Arrays of other libraries, accessed in place.
 //!
-//! | file | whose arrays |
+//! | file | arrays |
 //! |---|---|
-//! | `numpy.rs` | NumPy's, and what NumPy takes without a copy: buffers, `__array_interface__` |
-//! | `torch.rs` | torch's tensors, by what they say of themselves |
-//! | `device.rs` | none: where arrays on CUDA devices are, and the stream on which their library uses them now |
-//! | `own.rs`, `marks.rs`, `export.rs` | this package's own on a device, where a library has no way to make one; what is queued on them; their capsules |
-//! | `dlpack.rs` | all others, jax's among them, by a DLPack capsule |
-//! | `storage.rs` | none: which arrays are taken for a storage, whose elements lie densely in order |
-//! | `raw/` | none: what the structs of these libraries say, read without an interpreter |
+//! | `numpy.rs` | NumPy's, and objects that NumPy accepts without a copy: buffers, `__array_interface__` |
+//! | `torch.rs` | torch's tensors, through their methods |
+//! | `device.rs` | none: devices of arrays on CUDA, and the stream on which their library uses them now |
+//! | `own.rs`, `marks.rs`, `export.rs` | this package's own on a device, for libraries that cannot make one; the work that is queued on them; their capsules |
+//! | `dlpack.rs` | all others, including jax's, through a DLPack capsule |
+//! | `storage.rs` | none: checks that an array can be used as a storage, with dense elements in order |
+//! | `raw/` | none: the structs of these libraries, read without an interpreter |
 //!
-//! Each gives a [`Memory`]: where the elements lie and who keeps them alive. This folder is the only place of
-//! the package where memory is read that Rust did not make.
+//! Each file returns a [`Memory`]: the place of the elements and the owner that keeps them alive. This folder is the only part of
+//! the package that reads memory which Rust did not allocate.
 //!
-//! An owner is held from before the facts are read until after the bytes are: a buffer's export, a DLPack tensor,
-//! an array of NumPy's with a weak reference, because of which NumPy refuses to resize it. What no owner can hold
-//! is left to the caller, and the documentation of `relayout` says so: another thread that writes the same
-//! elements, `ndarray.__setstate__`, torch's `resize_` and `set_`, and the memory behind an `__array_interface__`.
+//! An owner is held from before the facts are read until after the bytes are: a buffer's export, a DLPack tensor, or a NumPy
+//! array with a weak reference, because of which NumPy refuses to resize it. Some changes cannot be prevented by an owner and are
+//! left to the caller, as the documentation of `relayout` states: another thread that writes the same elements,
+//! `ndarray.__setstate__`, torch's `resize_` and `set_`, and the memory of an `__array_interface__`.
 
 mod device;
 mod dlpack;
@@ -49,43 +49,43 @@ pub(crate) use seen::PyMemory;
 pub(crate) use storage::Place;
 pub(crate) use torch::empty as torch_empty;
 
-/// Whose arrays these are, and so whose the result is.
+/// The library of an array, which determines the library of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     Numpy,
     Torch,
-    /// cupy's, which are on a device.
+    /// cupy's arrays, which are on a device.
     Cupy,
-    /// jax's on a device.
+    /// jax's arrays on a device.
     Jax,
-    /// Another library's, whose results are NumPy's.
+    /// Arrays of another library, whose results are NumPy's.
     Other,
 }
 
-/// An array of another library: its facts, and where it is.
+/// An array of another library: its facts, and its place.
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) facts: Facts,
-    /// The bytes from the lowest element to behind the highest.
+    /// The bytes from the lowest element to the end of the highest.
     bytes: Bytes,
     pub(crate) writable: bool,
     pub(crate) family: Family,
-    /// The device whose memory the bytes are in; `None` for the CPU's.
+    /// The device that holds the bytes; `None` for the CPU.
     device: Option<Device>,
-    /// The element type as the array has it.
+    /// The element type object of the array.
     pub(crate) own_dtype: Option<Py<PyAny>>,
     /// Keeps the bytes alive.
     _owner: Owner,
 }
 
-/// Who keeps an array's bytes alive.
+/// The object that keeps an array's bytes alive.
 #[derive(Debug)]
 #[allow(dead_code, reason = "an owner is there to be dropped")]
 enum Owner {
     Object(Py<PyAny>),
-    /// An array of NumPy's, what it says of itself, and what keeps its memory in place.
+    /// A NumPy array, its array struct, and the weak references that keep its memory in place.
     Array(Py<PyAny>, Py<PyAny>, Vec<Py<PyAny>>),
-    /// A tensor of DLPack's, and the object that exports it: a tensor without a deleter lives as long as that.
+    /// A DLPack tensor, and the object that exports it: a tensor without a deleter is valid as long as that object.
     Capsule(dlpack::Taken, Py<PyAny>),
 }
 
@@ -96,7 +96,7 @@ unsafe impl Send for Memory {}
 // SAFETY: through `&Memory` only `bytes` can be called, which gives a shared slice; `bytes_mut` takes `&mut Memory`.
 unsafe impl Sync for Memory {}
 
-/// What an array says of itself.
+/// The description of an array by its library.
 struct Said {
     array: Array,
     family: Family,
@@ -105,7 +105,7 @@ struct Said {
     owner: Owner,
 }
 
-/// Where an array may be that is taken.
+/// The places of arrays that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     Host,
@@ -119,22 +119,22 @@ impl From<Refusal> for PyErr {
 }
 
 impl Memory {
-    /// The memory of an array of any library, of plain numbers.
+    /// Returns the memory of an array of any library, with elements that are plain numbers.
     pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         Memory::of_any(array)?.plain(array.py())
     }
 
-    /// The same of an array that may be on a CUDA device.
+    /// Returns the memory of an array of plain numbers, which may be on a CUDA device.
     pub(crate) fn anywhere(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         Memory::any_anywhere(array)?.plain(array.py())
     }
 
-    /// The memory of an array that an argument is, and that may be on a CUDA device; an error names it.
+    /// Returns the memory of an array argument, which may be on a CUDA device; an error names the argument.
     pub(crate) fn given_anywhere(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         Memory::anywhere(array).map_err(|error| about(argument, error))
     }
 
-    /// Refuses elements that are no plain numbers.
+    /// Refuses elements that are not plain numbers.
     fn plain(self, py: Python<'_>) -> PyResult<Memory> {
         let memory = self;
         match (memory.family, memory.facts.dtype, &memory.own_dtype) {
@@ -148,12 +148,12 @@ impl Memory {
         }
     }
 
-    /// The memory of an array of any library, of elements that are copied as they are.
+    /// Returns the memory of an array of any library, with elements that are copied unchanged.
     pub(crate) fn of_any(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         Memory::within(array, Reach::Host)
     }
 
-    /// The same of an array that may be on a CUDA device.
+    /// Returns the memory of an array with any elements, which may be on a CUDA device.
     pub(crate) fn any_anywhere(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         Memory::within(array, Reach::Devices)
     }
@@ -188,7 +188,7 @@ impl Memory {
         ))
     }
 
-    /// The memory of an array that an argument is; an error names it.
+    /// Returns the memory of an array argument; an error names the argument.
     pub(crate) fn given(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         Memory::of(array).map_err(|error| about(argument, error))
     }
@@ -213,12 +213,12 @@ impl Memory {
         self.facts.dtype
     }
 
-    /// The bytes from the lowest element to behind the highest.
+    /// Returns the number of bytes from the lowest element to the end of the highest.
     pub(crate) fn span(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether two arrays have one element type in the words of their library, where both have such words.
+    /// Returns whether two arrays have the same element type object of their library, if both have one.
     pub(crate) fn is_of_type(&self, py: Python<'_>, other: &Memory) -> PyResult<bool> {
         match (&self.own_dtype, &other.own_dtype) {
             (Some(own), Some(other)) => own.bind(py).eq(other),
@@ -226,12 +226,12 @@ impl Memory {
         }
     }
 
-    /// The layout over these very bytes: dims are the array's, offset 0 is the lowest element.
+    /// Returns the layout over exactly these bytes: dims are the array's, offset 0 is the lowest element.
     pub(crate) fn layout(&self) -> PyResult<TensorLayout> {
         self.facts.layout()
     }
 
-    /// The bytes from the lowest element to the highest, of an array on the CPU.
+    /// Returns the bytes from the lowest element to the highest, of an array on the CPU.
     pub(crate) fn bytes(&self) -> PyResult<&[u8]> {
         self.on_host()?;
         // SAFETY: the exporting library gave address, shape, strides and element size for readable memory, which
@@ -247,12 +247,12 @@ impl Memory {
         }
     }
 
-    /// The device that the array is on; `None` for the CPU.
+    /// Returns the device of the array; `None` for the CPU.
     pub(crate) fn device(&self) -> Option<Device> {
         self.device
     }
 
-    /// The bytes of an array on a device, from the lowest element to the highest.
+    /// Returns the bytes of an array on a device, from the lowest element to the highest.
     pub(crate) fn device_bytes(&self) -> Option<DeviceBytes> {
         self.device?;
         let (address, bytes) = (self.bytes.address() as u64, self.bytes.len() as u64);
@@ -264,7 +264,7 @@ impl Memory {
         Some(unsafe { DeviceBytes::new(address, bytes) })
     }
 
-    /// The same bytes, where they may be written and nobody else is given them meanwhile.
+    /// Returns the bytes for writing, if they are writable; nothing else gets them meanwhile.
     pub(crate) fn bytes_mut(&mut self) -> PyResult<&mut [u8]> {
         if !self.writable {
             return Err(refused("read-only", "the output is read-only"));
@@ -275,8 +275,8 @@ impl Memory {
         Ok(unsafe { self.bytes.write() })
     }
 
-    /// A new array where this one is, of its library or NumPy's, its bytes not yet written; `dtype` is the library's or a
-    /// name of NumPy's.
+    /// Returns a new array in the same place, of this array's library or NumPy, with uninitialised bytes; `dtype` is the
+    /// library's type or a NumPy name.
     pub(crate) fn empty<'py>(
         &self,
         shape: &[u64],
@@ -298,7 +298,7 @@ impl Memory {
         }
     }
 
-    /// A new array that `empty` made, once something was moved into it, as one of this one's library.
+    /// Converts a new array made by `empty`, after something was moved into it, to one of this array's library.
     pub(crate) fn handed_over<'py>(&self, made: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         match self.family {
             Family::Jax if self.device.is_some() => as_jax(&made),
@@ -306,7 +306,7 @@ impl Memory {
         }
     }
 
-    /// Whether two arrays have a byte in common.
+    /// Returns whether two arrays have a byte in common.
     pub(crate) fn overlaps(&self, other: &Memory) -> bool {
         self.bytes.overlaps(&other.bytes)
     }

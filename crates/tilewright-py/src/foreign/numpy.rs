@@ -1,4 +1,4 @@
-//! NumPy's arrays, by the C struct behind `__array_struct__`.
+//! NumPy's arrays, through the C struct behind `__array_struct__`.
 //!
 //! Source: NumPy, "The array interface protocol", `PyArrayInterface`.
 
@@ -24,7 +24,7 @@ static ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static MASKED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// A name of NumPy's, looked up once.
+/// Returns a NumPy attribute, looked up once.
 fn ours<'py>(
     py: Python<'py>,
     lock: &'static PyOnceLock<Py<PyAny>>,
@@ -36,12 +36,12 @@ fn ours<'py>(
 }
 
 pub(super) fn is_array(array: &Bound<'_, PyAny>) -> PyResult<bool> {
-    // By the type itself: `isinstance` would believe an object's `__class__`.
+    // Checks the type itself: `isinstance` would trust an object's `__class__`.
     let (class, base) = (array.get_type(), ours(array.py(), &ARRAY, "numpy", "ndarray")?);
     Ok(class.is(base) || class.is_subclass(base)?)
 }
 
-/// An array over the memory of an object with a buffer or `__array_interface__`; `None` for others.
+/// Returns an array over the memory of an object with a buffer or `__array_interface__`; `None` for others.
 pub(super) fn view<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     if let Ok(interface) = object.getattr("__array_interface__") {
@@ -55,7 +55,7 @@ pub(super) fn view<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py
     }
 }
 
-/// NumPy's array of an object with an interface, if it is at the address the interface says.
+/// Returns NumPy's array of an object with an interface, if its address is that of the interface.
 fn shared<'py>(
     object: &Bound<'py, PyAny>,
     interface: &Bound<'py, PyAny>,
@@ -79,7 +79,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
         let says = "a masked array has two buffers; pass its .data, or .filled()";
         return Err(refused("array", says));
     }
-    // Before the address is read, so that it stays.
+    // Taken before the address is read, so that the address stays valid.
     let pins = pins(array)?;
     let own_dtype = attribute(array, intern!(py, "dtype"))?;
     let capsule = attribute(array, intern!(py, "__array_struct__"))?;
@@ -111,7 +111,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     })
 }
 
-/// An attribute as NumPy defines it. A subclass may define another, which could speak of another array's memory.
+/// Returns an attribute as NumPy defines it. A subclass may define another, which could describe another array's memory.
 fn attribute<'py>(
     array: &Bound<'py, PyAny>,
     name: &Bound<'py, PyString>,
@@ -123,8 +123,8 @@ fn attribute<'py>(
     }
 }
 
-/// Weak references to the array and to those whose memory it is a view of. NumPy moves the memory of no array that
-/// has one: `resize` refuses, with `refcheck=False` too. An export of its buffer does not prevent that.
+/// Returns weak references to the array and to those of whose memory it is a view. NumPy does not move the memory of an array
+/// with weak references: `resize` refuses, even with `refcheck=False`. An export of its buffer does not prevent that.
 fn pins(array: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyAny>>> {
     let mut pins = Vec::new();
     let mut next = Some(array.clone());
@@ -135,7 +135,7 @@ fn pins(array: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyAny>>> {
     Ok(pins)
 }
 
-/// The array whose memory this one is a view of, directly or by a buffer.
+/// Returns the array of whose memory this one is a view, directly or through a buffer.
 fn viewed<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let base = attribute(array, intern!(array.py(), "base"))?;
     if base.is_none() {
@@ -148,8 +148,8 @@ fn viewed<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
     Ok(is_array(&base)?.then_some(base))
 }
 
-/// The element type, where its code does not say it; `None` for one that layouts have no name for, an error for
-/// Python objects.
+/// Returns the element type if its code does not determine it; `None` for one that layouts cannot name, an error for Python
+/// objects.
 fn dtype(coded: Option<Dtype>, own: &Bound<'_, PyAny>) -> PyResult<Option<Dtype>> {
     if coded.is_some() {
         return Ok(coded);
@@ -162,11 +162,11 @@ fn dtype(coded: Option<Dtype>, own: &Bound<'_, PyAny>) -> PyResult<Option<Dtype>
     Ok(notation::dtype(&name).ok())
 }
 
-/// Arrays of this many bytes or more begin on a cache line, because whole lines are written faster.
+/// Arrays of at least this number of bytes begin at a cache line, because whole lines are written faster.
 const LARGE: u64 = 1 << 16;
 const LINE: usize = 64;
 
-/// A new array of NumPy's, its bytes not yet written; `dtype` is NumPy's or a name.
+/// Returns a new NumPy array with uninitialised bytes; `dtype` is NumPy's type or a name.
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &[u64],
@@ -188,13 +188,13 @@ pub(crate) fn empty<'py>(
     line.call_method1("view", (made,))?.call_method1("reshape", (PyTuple::new(py, shape)?,))
 }
 
-/// A length as Python counts.
+/// Converts a length to Python's index type.
 fn to_isize(bytes: u64) -> PyResult<isize> {
     isize::try_from(bytes)
         .map_err(|_| refused("overflow", "an array beyond this machine's addresses"))
 }
 
-/// An element type of NumPy's or of ml_dtypes'.
+/// Returns an element type of NumPy or ml_dtypes.
 pub(crate) fn named<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let numpy = py.import("numpy")?;
     let make = numpy.getattr("dtype")?;

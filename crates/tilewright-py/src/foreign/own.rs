@@ -1,5 +1,5 @@
-//! Arrays in the memory of a device that this package owns: results of libraries that have no way to make an array for
-//! others to write, and what `get` gives.
+//! Arrays in the memory of a device that this package owns: results for libraries that cannot make an array for others to write,
+//! and results of `get`.
 
 use std::sync::Arc;
 
@@ -26,11 +26,11 @@ use crate::{
     spelling::tuple,
 };
 
-/// An array in the memory of a CUDA device, for whoever reads it: torch's, cupy's and jax's ``from_dlpack``, or what takes
-/// ``__cuda_array_interface__``. Its memory is freed with the last who has it.
+/// An array in the memory of a CUDA device, for any reader: ``from_dlpack`` of torch, cupy and jax, or code that accepts
+/// ``__cuda_array_interface__``. Its memory is freed when the last user releases it.
 ///
-/// Who takes it gives the stream that it is used on, as DLPack has it, and that stream waits for what was queued to make it;
-/// the host does not.
+/// The user passes the stream on which the array will be used, as DLPack defines it, and that stream waits for the work that
+/// makes the array; the host does not wait.
 #[pyclass(name = "DeviceArray", module = "tilewright", frozen)]
 pub(crate) struct PyDeviceArray {
     memory: Arc<Owned>,
@@ -42,12 +42,12 @@ pub(crate) struct PyDeviceArray {
     queued: Arc<Marks>,
 }
 
-/// Memory whose end waits for the device; the interpreter is free meanwhile, for work on the device may need it.
+/// Memory that waits for the device when it is freed; the GIL is released meanwhile, because work on the device may need it.
 #[derive(Debug)]
 struct Owned(Option<Allocated>);
 
 impl Owned {
-    /// The memory, which is there until the value is dropped.
+    /// Returns the memory, which exists until the value is dropped.
     fn get(&self) -> &Allocated {
         self.0.as_ref().expect("memory is there until it is dropped")
     }
@@ -57,13 +57,13 @@ impl Drop for Owned {
     fn drop(&mut self) {
         let memory = &mut self.0;
         if Python::try_attach(|py| py.detach(|| drop(memory.take()))).is_none() {
-            // The interpreter is gone, and the process ends: its memory ends with it.
+            // The interpreter has ended, and the process ends: the memory ends with it.
             std::mem::forget(self.0.take());
         }
     }
 }
 
-/// A new one, its bytes not yet written; `dtype` is a name of NumPy's.
+/// Returns a new array with uninitialised bytes; `dtype` is a NumPy name.
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &[u64],
@@ -92,33 +92,33 @@ pub(crate) fn empty<'py>(
     Ok(Bound::new(py, made)?.into_any())
 }
 
-/// One of jax's over the same memory.
+/// Returns a jax array over the same memory.
 pub(crate) fn as_jax<'py>(made: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     made.py().import("jax.dlpack")?.call_method1("from_dlpack", (made,))
 }
 
 impl PyDeviceArray {
-    /// Writes bytes of the host, which are there when this returns.
+    /// Writes bytes of the host; they have arrived when this returns.
     pub(crate) fn write(&self, py: Python<'_>, at: u64, data: &[u8]) -> PyResult<()> {
         py.detach(|| self.memory.get().write(at, data)).map_err(|error| raised(&error))
     }
 
-    /// Remembers the end of what is queued to use the array.
+    /// Records the end of queued work that uses the array.
     pub(crate) fn used(&self, to: Use, mark: &Arc<Mark>) {
         self.queued.used(to, mark);
     }
 
-    /// Whether all is done that comes before a use of the array.
+    /// Returns whether all work that must precede an access to the array is done.
     pub(crate) fn is_free(&self, to: Use) -> bool {
         self.queued.before(to).is_empty()
     }
 
-    /// Has a stream wait for what comes before a use of the array.
+    /// Makes a stream wait for the work that must precede an access to the array.
     pub(crate) fn before(&self, to: Use, stream: Stream) -> Result<(), Error> {
         self.queued.before(to).iter().try_for_each(|mark| mark.before(stream))
     }
 
-    /// The same for a stream that another library gave, which may be captured: no graph can wait for what is queued.
+    /// Makes a stream of another library wait. The stream may be captured, and a graph cannot wait for queued work.
     fn given_to(&self, py: Python<'_>, stream: Stream) -> PyResult<()> {
         let queued = self.queued.before(Use::Write);
         if queued.is_empty() {
@@ -132,7 +132,7 @@ impl PyDeviceArray {
         queued.iter().try_for_each(|mark| mark.before(stream)).map_err(|error| raised(&error))
     }
 
-    /// The same memory seen as elements of another type and shape, side by side.
+    /// Returns the same memory as contiguous elements of another type and shape.
     pub(crate) fn seen_as(&self, dtype: &str, shape: &[u64]) -> PyResult<PyDeviceArray> {
         let dtype = notation::dtype(dtype).map_err(|_| {
             refused("dtype", format!("no array on a device has elements of {dtype}"))
@@ -162,7 +162,7 @@ impl PyDeviceArray {
 
 #[pymethods]
 impl PyDeviceArray {
-    /// The elements as an array of NumPy's, once all that is queued on the device is done.
+    /// Returns the elements as a NumPy array, after all work queued on the device is done.
     ///
     /// .. code-block:: python
     ///
@@ -170,8 +170,8 @@ impl PyDeviceArray {
     ///         weights = m.get("a.weight", device="cuda")
     ///     weights.numpy()      # of weights.shape and weights.dtype
     ///
-    /// :raises DtypeError: where NumPy has no such elements and ml_dtypes is not installed
-    /// :raises DeviceError: ``driver`` where work that was queued failed
+    /// :raises DtypeError: if NumPy does not have such elements and ml_dtypes is not installed :raises DeviceError: ``driver`` if
+    /// queued work failed
     fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let name = self.dtype.array_name().unwrap_or("uint8");
         let mut data = vec![0; usize::try_from(self.memory.get().bytes()).unwrap_or(usize::MAX)];
@@ -186,7 +186,7 @@ impl PyDeviceArray {
         seen.call_method0("copy")
     }
 
-    /// The same memory with its dims in another order; in the opposite one unless it is given.
+    /// Returns the same memory with its dims in another order; reversed by default.
     ///
     /// .. code-block:: python
     ///
@@ -194,7 +194,7 @@ impl PyDeviceArray {
     ///     weights.transpose().shape          # (4, 3, 2)
     ///     weights.transpose([0, 2, 1]).shape # (2, 4, 3)
     ///
-    /// :raises ArgumentError: where ``axes`` do not name each dim once, as ``[0, 0, 1]``
+    /// :raises ArgumentError: if ``axes`` do not name each dim once, such as ``[0, 0, 1]``
     #[pyo3(signature = (axes = None, /))]
     fn transpose(&self, axes: Option<Vec<usize>>) -> PyResult<PyDeviceArray> {
         let rank = self.shape.len();
@@ -225,7 +225,7 @@ impl PyDeviceArray {
         PyTuple::new(py, &self.shape)
     }
 
-    /// The strides in bytes, as NumPy's: ``(12, 4)`` for ``(2, 3)`` elements of ``float32``.
+    /// The strides in bytes, like NumPy's: ``(12, 4)`` for ``(2, 3)`` elements of ``float32``.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.bytes_strides())
@@ -237,25 +237,25 @@ impl PyDeviceArray {
         self.dtype.array_name().unwrap_or("uint8")
     }
 
-    /// The bytes of the elements: 24 for ``(2, 3)`` elements of ``float32``.
+    /// The number of bytes of the elements: 24 for ``(2, 3)`` elements of ``float32``.
     #[getter]
     fn nbytes(&self) -> u64 {
         self.size().saturating_mul(self.itemsize().unsigned_abs())
     }
 
-    /// The device pointer to the first element. Whoever uses it waits for what is queued, as ``numpy`` does.
+    /// The device pointer to the first element. A user of the pointer must wait for queued work, as ``numpy`` does.
     #[getter]
     fn address(&self) -> u64 {
         self.memory.get().address()
     }
 
-    /// Where it is: ``cuda:0``.
+    /// The device: ``cuda:0``.
     #[getter]
     fn device(&self) -> String {
         format!("cuda:{}", self.ordinal)
     }
 
-    /// The array for numba and others; the default stream waits for what was queued to make it.
+    /// The array for numba and others; the default stream waits for the work that makes it.
     #[getter(__cuda_array_interface__)]
     fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let named =
@@ -305,7 +305,7 @@ impl PyDeviceArray {
             }
             // SAFETY: by the protocol the caller gives a stream that exists.
             Some(Ok(handle)) => own.given_to(py, unsafe { Stream::new(handle) })?,
-            // -1: the caller orders its work itself.
+            // -1: the caller orders its own work.
             Some(Err(_)) => {}
         }
         let element = (own.dtype.dlpack_code(), u8::try_from(own.itemsize() * 8).ok());

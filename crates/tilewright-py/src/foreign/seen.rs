@@ -1,14 +1,14 @@
-//! `Memory`: what the library sees of an array.
+//! `Memory`: an array as the library sees it.
 
 use pyo3::{prelude::*, types::PyTuple};
 
 use super::{Facts, Memory};
 use crate::spelling::tuple;
 
-/// What the library sees of an array: where it is, its shape, its strides. Nothing is copied; the array is kept
-/// alive, and NumPy refuses to resize it meanwhile.
+/// An array as the library sees it: its address, its shape, its strides. Nothing is copied; the array is kept alive, and NumPy
+/// refuses to resize it meanwhile.
 ///
-/// Raises ``ArrayError`` where there is no memory to share, ``DeviceError`` where it is not this machine's.
+/// Raises ``ArrayError`` if there is no memory to share, ``DeviceError`` if it is not this machine's memory.
 ///
 /// >>> import numpy
 /// >>> from tilewright import Memory
@@ -33,7 +33,7 @@ impl PyMemory {
         self.0.bytes.address()
     }
 
-    /// The bytes from the lowest element to behind the highest.
+    /// The number of bytes from the lowest element to the end of the highest.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.bytes.len()
@@ -51,13 +51,13 @@ impl PyMemory {
         PyTuple::new(py, &self.0.facts.strides)
     }
 
-    /// The element type by XLA's name; None for one that layouts have no name for.
+    /// The element type by XLA's name; None for one that layouts cannot name.
     #[getter]
     fn dtype(&self) -> Option<&'static str> {
         self.0.facts.dtype.map(|dtype| dtype.name())
     }
 
-    /// Whether the library that owns it lets it be written.
+    /// True if the library that owns it permits writing.
     #[getter]
     fn writable(&self) -> bool {
         self.0.writable

@@ -1,14 +1,14 @@
-//! An array as a storage: its elements lie densely, in C's order or, where that is told, in Fortran's.
+//! Arrays used as a storage: dense elements, in C order or, if the caller says so, in Fortran order.
 
 use pyo3::prelude::*;
 
 use super::{Family, Memory};
 use crate::{errors::refused, spelling::tuple};
 
-/// Which argument an array is, for messages.
+/// The argument of an array, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// It is read, under this name.
+    /// It is read, and has this name.
     Source(&'static str),
     /// It is written.
     Out,
@@ -22,7 +22,7 @@ impl Place {
         }
     }
 
-    /// Why an array in Fortran's order is not taken whose shape reads the same both ways.
+    /// Returns the error for an array in Fortran order whose shape is a palindrome.
     fn undecided(self, shape: &str, copied: &str) -> String {
         let name = self.name();
         let (lists, instead) = match self {
@@ -40,9 +40,8 @@ impl Place {
 }
 
 impl Memory {
-    /// The length in bytes of a storage of these extents, outermost first, which the array lists so or, in Fortran's
-    /// order, the other way round. Where its shape reads the same both ways, only `told` tells that from the transpose of
-    /// a storage.
+    /// Returns the length in bytes of a storage of these extents, outermost first. The array lists them in this order or, in
+    /// Fortran order, reversed. If its shape is a palindrome, only `told` distinguishes that from the transpose of a storage.
     pub(crate) fn storage_length(
         &self,
         place: Place,
@@ -62,12 +61,12 @@ impl Memory {
         }
     }
 
-    /// The bytes of an array whose elements lie densely, the last dim fastest.
+    /// Returns the bytes of an array whose elements are dense, the last dim fastest.
     pub(crate) fn row_major_bytes(&self, place: Place) -> PyResult<&[u8]> {
         self.is_row_major(place).and_then(|()| self.bytes())
     }
 
-    /// Refuses an array whose elements do not lie densely, the last dim fastest.
+    /// Refuses an array whose elements are not dense with the last dim fastest.
     fn is_row_major(&self, place: Place) -> PyResult<()> {
         if self.facts.is_row_major() {
             return Ok(());
@@ -88,7 +87,7 @@ impl Memory {
         ))
     }
 
-    /// How a contiguous copy is made, in Python.
+    /// Returns the Python expression that makes a contiguous copy.
     fn contiguous(&self, name: &str) -> String {
         match self.family {
             Family::Torch => format!("{name}.contiguous()"),

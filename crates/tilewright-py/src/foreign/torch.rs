@@ -1,4 +1,4 @@
-//! torch's tensors, by what they say of themselves: every element type, without a capsule.
+//! torch's tensors, through their methods: every element type, without a capsule.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use crate::errors::refused;
 static TENSOR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static STRIDED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// The module, if anybody has imported it: without it there is no tensor.
+/// Returns the module, if it was imported; otherwise there cannot be a tensor.
 fn imported(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
     let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
     Ok(modules.get_item("torch")?.filter(|module| !module.is_none()))
@@ -28,26 +28,26 @@ pub(super) fn is_tensor(array: &Bound<'_, PyAny>) -> PyResult<bool> {
         return array.is_instance(tensor.bind(py));
     }
     let Some(torch) = imported(py)? else { return Ok(false) };
-    // A torch that is only half imported has no tensors yet.
+    // A partially imported torch has no tensors yet.
     let Ok(tensor) = torch.getattr("Tensor") else { return Ok(false) };
     array.is_instance(TENSOR.get_or_init(py, || tensor.unbind()).bind(py))
 }
 
-/// Whether it is a tensor of torch's own class, after some tensor was seen: asked first, for it takes a hundredth of
-/// what asking for a subclass does.
+/// Returns whether the array is of torch's own tensor class, once some tensor was seen. It is checked first, because the check
+/// takes a hundredth of the time of the check for subclasses.
 pub(super) fn is_plain(array: &Bound<'_, PyAny>) -> bool {
     TENSOR.get(array.py()).is_some_and(|tensor| array.get_type().is(tensor))
 }
 
 pub(super) fn said(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     if is_plain(tensor) {
-        // One of another layout has no address, and so an error.
+        // A tensor of another layout has no address, which causes an error.
         return plain(tensor, reach).or_else(|error| strided(tensor, reach).and(Err(error)));
     }
     strided(tensor, reach).and_then(|()| plain(tensor, reach))
 }
 
-/// What a strided tensor says.
+/// Returns the description of a strided tensor.
 fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     let py = tensor.py();
     let dtype = tensor.getattr(intern!(py, "dtype"))?;
@@ -58,7 +58,7 @@ fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     let data = data.map_err(|error| {
         refused("array", format!("the tensor's memory cannot be read: {error}"))
     })?;
-    // Nested tensors have none.
+    // Nested tensors have no strides.
     let strides = tensor.call_method0(intern!(py, "stride")).and_then(integers::<i64>);
     let strides = strides.map_err(|error| {
         refused("array", format!("the tensor's strides cannot be read: {error}"))
@@ -71,7 +71,7 @@ fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
         swapped: false,
     };
     within_storage(tensor, &facts)?;
-    // Reading is none of autograd's business; what is written behind its back would be.
+    // Autograd does not track reads; a write would bypass it.
     let writable = !tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?;
     Ok(Said {
         array: Array { data: data as *const u8, facts, writable },
@@ -82,7 +82,7 @@ fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     })
 }
 
-/// The integers of a tuple.
+/// Returns the integers of a tuple.
 fn integers<'py, T>(tuple: Bound<'py, PyAny>) -> PyResult<Vec<T>>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
@@ -106,22 +106,22 @@ fn within_storage(tensor: &Bound<'_, PyAny>, facts: &Facts) -> PyResult<()> {
     Ok(())
 }
 
-/// What is known of an element type of torch's.
+/// The known facts of a torch element type.
 #[derive(Clone, Copy)]
 struct Element {
-    /// The element type of layouts; `None` where they have no name for it.
+    /// The element type of layouts; `None` if they cannot name it.
     dtype: Option<Dtype>,
     itemsize: usize,
     complex: bool,
 }
 
-/// Element types that were asked for before: the text of one takes longer than all else that a tensor is asked.
+/// A cache of element types: the text of one takes longer than all other queries of a tensor.
 static ELEMENTS: Mutex<Vec<(Py<PyAny>, Element)>> = Mutex::new(Vec::new());
 
-/// The most of them that are kept; torch has about forty.
+/// The largest number of cached types; torch has about forty.
 const MOST_ELEMENTS: usize = 100;
 
-/// The element type of a tensor, which is `dtype`.
+/// Returns the facts of a tensor's element type, which is `dtype`.
 fn element(tensor: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>) -> PyResult<Element> {
     let known = || ELEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, element)) = known().iter().find(|(known, _)| known.is(dtype)) {
@@ -146,12 +146,12 @@ fn element(tensor: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>) -> PyResult<Elem
     Ok(element)
 }
 
-/// Refuses tensors that are elsewhere, or whose bytes are not their values.
+/// Refuses tensors in other places, or whose bytes are not their values.
 fn check(tensor: &Bound<'_, PyAny>, complex: bool, reach: Reach) -> PyResult<Option<Device>> {
     let py = tensor.py();
     let device = on_device(tensor, reach)?;
     let lazy = [
-        // Real numbers are their own conjugates.
+        // Real numbers equal their conjugates.
         (complex, intern!(py, "is_conj"), "conjugated", "resolve_conj"),
         (true, intern!(py, "is_neg"), "negated", "resolve_neg"),
     ];
@@ -163,7 +163,7 @@ fn check(tensor: &Bound<'_, PyAny>, complex: bool, reach: Reach) -> PyResult<Opt
     Ok(device)
 }
 
-/// The CUDA device that a tensor is on, where that is in reach; `None` for the CPU.
+/// Returns the CUDA device of a tensor, if devices are accepted; `None` for the CPU.
 fn on_device(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Option<Device>> {
     if tensor.getattr(intern!(tensor.py(), "is_cpu"))?.is_truthy()? {
         return Ok(None);
@@ -178,7 +178,7 @@ fn on_device(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Option<Device>
     ))
 }
 
-/// Refuses tensors that are no strided array.
+/// Refuses tensors that are not strided arrays.
 fn strided(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<()> {
     let py = tensor.py();
     on_device(tensor, reach)?;
@@ -191,7 +191,7 @@ fn strided(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<()> {
     Err(refused("array", says))
 }
 
-/// A new tensor on the CPU or a device, its bytes not yet written; `dtype` is torch's or a name of NumPy's.
+/// Returns a new tensor on the CPU or a device, with uninitialised bytes; `dtype` is torch's type or a NumPy name.
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &[u64],

@@ -1,4 +1,4 @@
-//! The bytes that the elements of an array lie in.
+//! The range of bytes that contains the elements of an array.
 
 use super::{BEYOND, Facts, Refusal};
 
@@ -11,7 +11,7 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    /// Those of an array whose element of coordinates 0 is at `data`. Nothing is read.
+    /// Returns the bytes of an array whose element at coordinates 0 is at `data`. Nothing is read.
     pub(crate) fn of(data: *const u8, facts: &Facts) -> Result<Bytes, Refusal> {
         if facts.itemsize == 0 {
             return Err(Refusal::new("dtype", "elements of no bytes"));
@@ -26,7 +26,7 @@ impl Bytes {
         Ok(Bytes { low, len })
     }
 
-    /// The address of the lowest byte.
+    /// Returns the address of the lowest byte.
     pub(crate) fn address(&self) -> usize {
         self.low.addr()
     }
@@ -35,34 +35,34 @@ impl Bytes {
         self.len
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     ///
     /// # Safety
-    /// Every element that the facts describe is readable, and so is what lies between them; nobody writes it for as long
-    /// as the slice is used.
+    /// Every element that the facts describe is readable, and so are the bytes between them; no code writes them for as long as
+    /// the slice is used.
     pub(crate) unsafe fn read(&self) -> &[u8] {
         // SAFETY: `# Safety` of `read`: `Facts::reach` computed `low` and `len` as the smallest range that holds every
         // element, of at most `isize::MAX` bytes; where `len` is 0, `low` is not null.
         unsafe { std::slice::from_raw_parts(self.low, self.len) }
     }
 
-    /// The same bytes, to be written.
+    /// Returns the bytes for writing.
     ///
     /// # Safety
-    /// As for [`Bytes::read`], and they may be written, and nobody else reads them meanwhile.
+    /// As for [`Bytes::read`]; in addition, they are writable, and no other code reads them meanwhile.
     pub(crate) unsafe fn write(&mut self) -> &mut [u8] {
         // SAFETY: `# Safety` of `write`, and `low` and `len` as in `read`.
         unsafe { std::slice::from_raw_parts_mut(self.low.cast_mut(), self.len) }
     }
 
-    /// Whether two arrays have a byte in common.
+    /// Returns whether two arrays have a byte in common.
     pub(crate) fn overlaps(&self, other: &Bytes) -> bool {
         let (a, b) = (self.address(), other.address());
         self.len > 0 && other.len > 0 && a < b + other.len && b < a + self.len
     }
 }
 
-/// The address of the lowest element, where all of `len` bytes from there on have addresses.
+/// Returns the address of the lowest element, if all of `len` bytes from there on have addresses.
 fn lowest(data: *const u8, origin: usize, len: usize) -> Result<*const u8, Refusal> {
     let low = data.addr().checked_sub(origin).filter(|low| *low > 0);
     let fits = low.is_some_and(|low| low.checked_add(len).is_some());

@@ -85,11 +85,11 @@ pub(crate) enum Managed {
 }
 
 impl Managed {
-    /// The tensor that the pointer of a capsule points at, of a capsule for versioned ones or of the older kind.
+    /// Returns the tensor at the pointer of a capsule, versioned or of the older kind.
     ///
     /// # Safety
-    /// `raw` points at a [`Versioned`] or an [`Unversioned`], as `is_versioned` says. It and all it points at live until
-    /// [`Managed::delete`] is called; the fields behind the flags are as here only where `major` is 1.
+    /// `raw` points to a [`Versioned`] if `is_versioned`, else to an [`Unversioned`]. It and everything it points to live until
+    /// [`Managed::delete`] is called; the fields after the flags have this form only if `major` is 1.
     pub(crate) unsafe fn new(raw: *mut c_void, is_versioned: bool) -> Managed {
         match is_versioned {
             true => Managed::Versioned(raw.cast()),
@@ -97,7 +97,7 @@ impl Managed {
         }
     }
 
-    /// What the tensor says of its array.
+    /// Returns the tensor's description of its array.
     pub(crate) fn array(&self) -> Result<Array, Refusal> {
         let (tensor, writable) = match *self {
             // SAFETY: `# Safety` of `new`: `raw` points at an `Unversioned`, which lives while `self` is borrowed. It cannot
@@ -117,7 +117,7 @@ impl Managed {
         Ok(Array { data: tensor.first()?, facts, writable })
     }
 
-    /// The kind of the device that the tensor is on, and its number; asked behind [`Managed::array`], which refuses other
+    /// Returns the kind of the tensor's device, and its number. It is called after [`Managed::array`], which refuses other
     /// versions.
     pub(crate) fn device(&self) -> (i32, i32) {
         let device = match *self {
@@ -129,10 +129,10 @@ impl Managed {
         (device.kind, device.id)
     }
 
-    /// Gives the tensor back to its library.
+    /// Returns the tensor to its library.
     ///
     /// # Safety
-    /// It is called once, and [`Managed::array`] not afterwards.
+    /// It is called once, and [`Managed::array`] is not called afterwards.
     pub(crate) unsafe fn delete(&mut self) {
         match *self {
             Managed::Unversioned(raw) => {
@@ -153,7 +153,7 @@ impl Managed {
     }
 }
 
-/// Whether a versioned tensor may be written.
+/// Returns whether a versioned tensor may be written.
 fn is_writable(major: u32, flags: u64) -> Result<bool, Refusal> {
     if major != 1 {
         return Err(Refusal::new("array", format!("DLPack version {major}; version 1 is read")));
@@ -166,7 +166,7 @@ fn is_writable(major: u32, flags: u64) -> Result<bool, Refusal> {
 }
 
 impl Tensor {
-    /// The address of element 0; null where the tensor has no memory, whatever its offset.
+    /// Returns the address of element 0; null if the tensor has no memory, whatever its offset is.
     fn first(&self) -> Result<*const u8, Refusal> {
         let data = self.data.cast::<u8>();
         if data.is_null() {
@@ -182,7 +182,7 @@ impl Tensor {
         Ok(data.wrapping_add(ahead))
     }
 
-    /// Shape, strides and element type.
+    /// Returns shape, strides and element type.
     ///
     /// # Safety
     /// `shape` and `strides` are null or have `ndim` integers each.
@@ -215,7 +215,7 @@ impl Tensor {
     }
 }
 
-/// The strides in elements where none are given.
+/// Returns the default strides in elements.
 fn dense(shape: &[u64]) -> Vec<i64> {
     let mut within = 1i64;
     let stride = |extent: &u64| {

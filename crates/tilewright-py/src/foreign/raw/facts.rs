@@ -1,4 +1,4 @@
-//! What decides how an array is read, apart from its address: shape, strides and element type.
+//! The facts that determine how an array is read, apart from its address: shape, strides and element type.
 
 use tilewright::Dtype;
 
@@ -7,18 +7,18 @@ use tilewright::Dtype;
 pub(crate) struct Facts {
     /// The extents.
     pub(crate) shape: Vec<u64>,
-    /// In bytes; of a dim of at most one coordinate 0.
+    /// The strides in bytes; 0 for a dim of at most one coordinate.
     pub(crate) strides: Vec<i64>,
-    /// The bytes of an element.
+    /// The number of bytes of an element.
     pub(crate) itemsize: usize,
-    /// The element type; `None` for one that layouts have no name for.
+    /// The element type; `None` for one that layouts cannot name.
     pub(crate) dtype: Option<Dtype>,
-    /// Whether the bytes of each element are in the other order.
+    /// True if the bytes of each element are in the other order.
     pub(crate) swapped: bool,
 }
 
 impl Facts {
-    /// Strides of dims of at most one coordinate say nothing, and libraries put anything there.
+    /// Sets the strides of dims of at most one coordinate to 0: they have no meaning, and libraries store any number there.
     pub(crate) fn settle(&mut self) {
         let empty = self.shape.contains(&0);
         for (stride, extent) in self.strides.iter_mut().zip(&self.shape) {
@@ -28,7 +28,7 @@ impl Facts {
         }
     }
 
-    /// Those of an array of this shape and element type that lies densely, the last dim fastest.
+    /// Returns the facts of a dense array of this shape and element type, the last dim fastest.
     pub(crate) fn dense(shape: &[u64], dtype: Dtype) -> Facts {
         let itemsize = dtype.storage_bits().map_or(1, |bits| bits.div_ceil(8)) as usize;
         let mut within = itemsize as i64;
@@ -44,8 +44,8 @@ impl Facts {
         facts
     }
 
-    /// The bytes from the lowest element to element 0, and to behind the highest; `None` beyond this machine's
-    /// addresses.
+    /// Returns the number of bytes from the lowest element to element 0, and to the end of the highest; `None` beyond this
+    /// machine's addresses.
     pub(crate) fn reach(&self) -> Option<(usize, usize)> {
         if self.shape.contains(&0) {
             return Some((0, 0));
@@ -60,17 +60,17 @@ impl Facts {
         Some((usize::try_from(below).ok()?, span.unsigned_abs()))
     }
 
-    /// Whether the elements lie densely, the last dim fastest.
+    /// Returns whether the elements are dense, the last dim fastest.
     pub(crate) fn is_row_major(&self) -> bool {
         self.is_dense(self.shape.iter().zip(&self.strides).rev())
     }
 
-    /// Whether the elements lie densely, the first dim fastest: in Fortran's order.
+    /// Returns whether the elements are dense, the first dim fastest: in Fortran order.
     pub(crate) fn is_col_major(&self) -> bool {
         self.is_dense(self.shape.iter().zip(&self.strides))
     }
 
-    /// Whether these are the dims of elements side by side, the fastest first.
+    /// Returns whether these are the dims of contiguous elements, fastest first.
     fn is_dense<'a>(&self, mut dims: impl Iterator<Item = (&'a u64, &'a i64)>) -> bool {
         let mut within = self.itemsize as i64;
         let fits = dims.all(|(&extent, &stride)| {
@@ -81,17 +81,17 @@ impl Facts {
         fits || self.shape.contains(&0)
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub(crate) fn size(&self) -> u64 {
         self.shape.iter().fold(1, |size, extent| size.saturating_mul(*extent))
     }
 
-    /// The width of an element as it lies there, in bits.
+    /// Returns the stored width of an element, in bits.
     pub(crate) fn bits(&self) -> u32 {
         u32::try_from(self.itemsize).unwrap_or(u32::MAX).saturating_mul(8)
     }
 
-    /// The width, where the element type does not say it.
+    /// Returns the width, if it is not that of the element type.
     pub(crate) fn odd_bits(&self) -> Option<u32> {
         let usual = self.dtype.and_then(|dtype| dtype.storage_bits());
         (usual != Some(self.bits())).then(|| self.bits())

@@ -1,15 +1,15 @@
-//! What other libraries say of an array, read from their structs without an interpreter.
+//! The structs in which other libraries describe an array, read without an interpreter.
 //!
-//! | file | what it reads |
+//! | file | content |
 //! |---|---|
 //! | `dlpack.rs` | the tensors of DLPack's capsules |
 //! | `numpy.rs` | the struct behind NumPy's `__array_struct__` |
-//! | `facts.rs` | shape, strides and element type, and how far they reach |
-//! | `bytes.rs` | the bytes that the elements lie in |
+//! | `facts.rs` | shape, strides and element type, and their reach |
+//! | `bytes.rs` | the bytes that contain the elements |
 //!
-//! Law: whatever the numbers in a struct are, what is read lies in the struct and in its lists, and the bytes are the
-//! smallest range that holds every element. Nothing here needs Python, so `tests/all/foreign.rs` compiles this folder into a
-//! program of its own, which Miri interprets.
+//! Law: whatever the numbers in a struct are, only the struct and its lists are read, and the bytes are the smallest range that
+//! contains every element. This folder does not need Python, so `tests/all/foreign.rs` compiles it into a separate program, which
+//! Miri interprets.
 
 mod bytes;
 pub(crate) mod dlpack;
@@ -19,7 +19,7 @@ pub(crate) mod numpy;
 pub(crate) use bytes::Bytes;
 pub(crate) use facts::Facts;
 
-/// Why an array's memory is not taken: the word of its exception, and a sentence.
+/// The reason why an array's memory is refused: the word of its exception, and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) kind: &'static str,
@@ -37,7 +37,7 @@ pub(crate) const BEYOND: &str = "the array reaches beyond this machine's address
 /// An array as a struct describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Array {
-    /// The address of the element of coordinates 0.
+    /// The address of the element at coordinates 0.
     pub(crate) data: *const u8,
     pub(crate) facts: Facts,
     pub(crate) writable: bool,

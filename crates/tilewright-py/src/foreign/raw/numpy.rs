@@ -24,16 +24,17 @@ pub(crate) struct ArrayInterface {
 
 pub(crate) const NOT_SWAPPED: c_int = 0x200;
 pub(crate) const WRITEABLE: c_int = 0x400;
-/// The most dims of an array, in any version of NumPy.
+/// The largest number of dims of an array, in any version of NumPy.
 const MOST_DIMS: c_int = 64;
 
 impl ArrayInterface {
-    /// Whether elements have fields. NumPy drops the flags of these.
+    /// Returns whether elements have fields. NumPy drops the flags of such elements.
     pub(crate) fn has_fields(&self) -> bool {
         !self.descr.is_null()
     }
 
-    /// What the struct says of its array, with the element type by its code; `None` where it is not as documented.
+    /// Returns the struct's description of its array, with the element type of its code; `None` if the struct is not as
+    /// documented.
     ///
     /// # Safety
     /// `shape` and `strides` are null or have `nd` integers each.
@@ -57,7 +58,7 @@ impl ArrayInterface {
     }
 }
 
-/// The integers of a list in the struct; `None` where there is none and should be.
+/// Returns the integers of a list in the struct; `None` if the list is missing and must not be.
 ///
 /// # Safety
 /// `first` is null or has `count` integers, and `count` is not negative.
