@@ -1,8 +1,8 @@
-//! How fast a large file is converted, next to copying it and syncing the copy: round by round, one
-//! after the other, the input in the system's cache.
+//! Measures the speed of conversions of a large file, compared with a copy and a sync of the copy, in alternating rounds; the
+//! input is in the system's cache.
 //!
-//! `cargo run --release -p tilewright-files --example convert_speed -- [MiB] [rounds] [MiB of memory]`
-//! makes its file in the system's folder for temporary files (`TMPDIR`), and removes it at the end.
+//! `cargo run --release -p tilewright-files --example convert_speed -- [MiB] [rounds] [MiB of memory]` creates its file in the
+//! system's folder for temporary files (`TMPDIR`), and removes it at the end.
 
 use std::{
     error::Error,
@@ -15,7 +15,7 @@ use std::{
 use tilewright_files::{Conversion, Reading, Request, open};
 use tilewright_notation::Spec;
 
-/// The bytes of a tensor: bf16[4096,8192].
+/// The number of bytes of a tensor: bf16[4096,8192].
 const TENSOR: u64 = 64 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A file of `count` tensors.
+/// Writes a file of `count` tensors.
 fn make(path: &Path, count: u64) -> io::Result<()> {
     let tensor = |i: u64| {
         let (from, to) = (i * TENSOR, (i + 1) * TENSOR);
@@ -71,14 +71,14 @@ fn make(path: &Path, count: u64) -> io::Result<()> {
         file.write_all(&block)?;
     }
     file.sync_all()?;
-    // Into the cache.
+    // Reads the file into the cache.
     let (mut file, mut buffer) = (File::open(path)?, vec![0; 1 << 20]);
     while file.read(&mut buffer)? > 0 {}
     Ok(())
 }
 
-/// Seconds of `work`, whose output is then removed. An output made and removed beforehand leaves both
-/// sides the same pages to write into.
+/// Returns the seconds of `work`, and removes its output. An output is created and removed beforehand, so that both sides write
+/// into the same pages.
 fn timed(
     out: &Path,
     work: &mut dyn FnMut() -> Result<(), Box<dyn Error>>,
@@ -92,12 +92,12 @@ fn timed(
     Ok(seconds)
 }
 
-/// Begins a new peak of resident memory, where the system has one.
+/// Resets the peak of resident memory, if the system supports it.
 fn forget_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The peak of resident memory in KiB.
+/// Returns the peak of resident memory in KiB.
 fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,11 +1,11 @@
-//! How fast tensors are read into memory in the layout that is asked for, next to reading the same bytes into the same
+//! Measures the speed of reads of tensors into memory in a requested layout, compared with reads of the same bytes into the same
 //! buffer; one thread, the files in the system's cache.
 //!
-//! `cargo run --release -p tilewright-files --example read_speed [-- MiB [WORD]]`, with 256 MiB unless said, and with a
-//! word only the cases that have it. It makes its files in the system's folder for temporary files (`TMPDIR`), and
-//! removes them at the end. Speeds are GB of the result a second of processor time where the system tells it, medians of
-//! turns; the ratio is the median of those of each turn. `window` is the speed of reading the same bytes into one place
-//! that stays in the processor's cache, which nothing that reads and then moves can pass.
+//! `cargo run --release -p tilewright-files --example read_speed [-- MiB [WORD]]`, by default with 256 MiB, and with a word only
+//! the cases that contain it. It creates its files in the system's folder for temporary files (`TMPDIR`), and removes them at the
+//! end. Speeds are GB of the result per second of CPU time if the system reports it, medians of rounds; the ratio is the median
+//! of the ratios of the rounds. `window` is the speed of reading the same bytes into one place that stays in the CPU's cache,
+//! which is an upper limit for any code that reads and then moves.
 
 use std::{error::Error, fs, fs::File, io::Read, path::Path, time::Instant};
 
@@ -14,10 +14,10 @@ use tilewright_notation::Spec;
 
 const ROUNDS: usize = 7;
 
-/// The bytes of a window of the file that stays in a cache.
+/// The number of bytes of a window of the file that stays in a cache.
 const WINDOW: usize = 2 << 20;
 
-/// The layout in the file, and the one of the result; none for the logical dims, the last fastest.
+/// The layout in the file, and that of the result; `None` means the logical dims, last fastest.
 const LAYOUTS: [(&str, Option<&str>); 8] = [
     ("row-major", None),
     ("row-major", Some("zN")),
@@ -29,7 +29,7 @@ const LAYOUTS: [(&str, Option<&str>); 8] = [
     ("zN", Some("{1,0:T(8,128)(2,1)}")),
 ];
 
-/// Where the result begins behind a line of the cache.
+/// The distances of the result's start from a cache line.
 const SKIPS: [usize; 3] = [0, 16, 5];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A file of one tensor, written at once: the system keeps such a one in larger pieces than one written bit by bit.
+/// Writes a file of one tensor in one call: the system keeps it in larger pieces than a file that is written in small steps.
 fn make(
     folder: &Path,
     path: &Path,
@@ -108,7 +108,7 @@ fn measure(name: &str, path: &Path, wanted: Option<&str>) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// The speed of reading the tensor's bytes, as far as there is room for them, each `window` bytes to the same place.
+/// Returns the speed of reading the tensor's bytes, as far as they fit, each `window` bytes to the same place.
 fn plainly(
     input: &Input,
     path: &Path,
@@ -131,9 +131,9 @@ fn plainly(
     Ok(len as f64 / 1e9 / timed(read)?)
 }
 
-/// Seconds of processor time of this thread, or else of the clock.
+/// Returns the seconds of CPU time of this thread, or else of the clock.
 fn now(start: Instant) -> f64 {
-    // What a thread has used is counted when it gives way, or at the next tick.
+    // The CPU time of a thread is updated when it yields, or at the next tick.
     std::thread::yield_now();
     let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.and_then(|told| told.split(' ').next()?.parse::<f64>().ok());

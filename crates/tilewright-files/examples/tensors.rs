@@ -1,13 +1,13 @@
-//! What is read of many files, a line of JSON for each: `cargo run -p tilewright-files --example tensors --
-//! FOLDER` reads all files of a folder, in the order of their names. `tests/oracle/readers.py` compares it
-//! with what other readers say.
+//! Prints the tensors of many files, a line of JSON for each file: `cargo run -p tilewright-files --example tensors -- FOLDER`
+//! reads all files of a folder, in the order of their names. `tests/oracle/readers.py` compares the output with that of other
+//! readers.
 
 use std::{error::Error, path::PathBuf};
 
 use serde_json::{Map, Value, json};
 use tilewright_files::{Input, Reading, open};
 
-/// The most bytes of a tensor that are looked at.
+/// The largest number of bytes of a tensor that is read.
 const MOST: u64 = 1 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Element type, dims and checksum of every tensor, by name.
+/// Returns element type, dims and checksum of every tensor, by name.
 fn tensors(input: &Input) -> Result<Map<String, Value>, tilewright_files::Error> {
     let mut all = Map::new();
     for tensor in input.tensors() {

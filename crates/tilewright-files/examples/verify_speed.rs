@@ -1,8 +1,8 @@
-//! How fast a result is verified, next to its conversion, for bounds on memory from 64 KiB up; the files in
-//! the system's cache.
+//! Measures the speed of the verification of a result, compared with its conversion, for memory bounds from 64 KiB up; the files
+//! are in the system's cache.
 //!
-//! `cargo run --release -p tilewright-files --example verify_speed` makes its files in the system's folder
-//! for temporary files (`TMPDIR`), and removes them at the end. With a word, only the cases that have it.
+//! `cargo run --release -p tilewright-files --example verify_speed` creates its files in the system's folder for temporary files
+//! (`TMPDIR`), and removes them at the end. With a word, it runs only the cases that contain it.
 
 use std::{error::Error, fs, path::Path, time::Instant};
 
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A file of one tensor.
+/// Writes a file of one tensor.
 fn make(path: &Path, dtype: &str, width: u64, dims: &[u64]) -> std::io::Result<()> {
     let len = dims.iter().product::<u64>() * width;
     let mut header =
@@ -62,7 +62,7 @@ fn make(path: &Path, dtype: &str, width: u64, dims: &[u64]) -> std::io::Result<(
     fs::write(path, bytes)
 }
 
-/// The least of two turns.
+/// Returns the smaller time of two runs.
 fn seconds(work: &mut dyn FnMut() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
     let mut least = f64::MAX;
     for _ in 0..2 {

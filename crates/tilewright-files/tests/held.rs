@@ -1,14 +1,14 @@
-//! What is held of tensors beside buffers is what the bound on memory counts for them: 3 KiB for each of the input and
-//! of the result, and as much again where the result is verified.
+//! Checks the memory for tensors apart from buffers against the number in the memory bound: 3 KiB for each tensor of the input
+//! and of the result, and twice as much if the result is verified.
 //!
-//! A program of its own: its allocator counts, which would slow down every other test.
+//! This is a separate program because its allocator counts, which would slow down every other test.
 
 use std::{fmt::Write as _, fs, path::Path};
 
 use tilewright_files::{Conversion, Reading, Request, Writer, open};
 use tilewright_notation::Spec;
 
-/// A file of tensors of different dims.
+/// Writes a file of tensors of different dims.
 fn make(path: &Path, tensors: u64) {
     let (mut header, mut at) = (String::new(), 0);
     for i in 0..tensors {
@@ -29,7 +29,7 @@ fn make(path: &Path, tensors: u64) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The most bytes that this thread held at once in a conversion of this number of tensors.
+/// Returns the peak memory of this thread in a conversion of this number of tensors.
 fn peak(tensors: u64, to: &str, verify: bool) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (folder.path().join("in.safetensors"), folder.path().join("out.safetensors"));
@@ -53,7 +53,7 @@ fn allocated_bytes_of_tensors_are_those_that_are_counted() {
     }
 }
 
-/// Beside the result a reading holds a window of the file, and no second copy of the tensor.
+/// In addition to the result, a read holds a window of the file, and no second copy of the tensor.
 #[test]
 fn a_reading_holds_little_beside_its_result() {
     let folder = tempfile::tempdir().unwrap();
@@ -83,7 +83,7 @@ fn a_reading_holds_little_beside_its_result() {
     }
 }
 
-/// An array that is written is not copied as a whole: pieces of the result are held, and what plans need.
+/// An array that is written is not copied as a whole: only pieces of the result are held, and the memory of plans.
 #[test]
 fn a_writing_holds_little_beside_its_array() {
     let folder = tempfile::tempdir().unwrap();
@@ -105,7 +105,7 @@ fn a_writing_holds_little_beside_its_array() {
     }
 }
 
-/// Opening a file takes a number of allocations, and of bytes, for each tensor that does not grow with their number.
+/// Opening a file takes a number of allocations and of bytes for each tensor, which does not grow with the number of tensors.
 #[test]
 fn opening_takes_the_same_for_each_tensor() {
     let folder = tempfile::tempdir().unwrap();

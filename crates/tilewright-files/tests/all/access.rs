@@ -28,7 +28,7 @@ mod permissions {
     fn a_result_has_the_permissions_of_what_it_replaces_else_of_the_input() {
         let folder = folder();
         let input = input(&folder, "in.npy");
-        // What a new file of these permissions has here, the umask taken away.
+        // The permissions of a new file here, after the umask.
         let plain = folder.path().join("plain");
         fs::write(&plain, "").unwrap();
         let allowed = mode(&plain) | 0o111;
@@ -71,12 +71,12 @@ mod permissions {
     }
 }
 
-/// Somebody who changes a file while it is read.
+/// Changes a file while it is read.
 struct Meanwhile<F: Fn()>(F);
 
 impl<F: Fn()> Watch for Meanwhile<F> {
     fn total(&self, _bytes: u64) {
-        // Another time than that of the making, however coarse the clock of the file system is.
+        // The time differs from that of the creation, however coarse the clock of the file system is.
         std::thread::sleep(Duration::from_millis(20));
         (self.0)();
     }
@@ -97,7 +97,7 @@ fn an_input_that_changes_while_it_is_read_is_refused() {
     let write = |bytes: &[u8]| fs::write(&path, bytes).unwrap();
     let longer = [&bytes[..], &[0]].concat();
     let changes: [&dyn Fn(); 3] = [&|| write(&bytes), &|| write(&longer), &|| {
-        // Even where somebody sets the time back.
+        // Even if the time is set back.
         let times = fs::metadata(&path).unwrap().modified().unwrap();
         write(&bytes);
         fs::File::options().write(true).open(&path).unwrap().set_modified(times).unwrap();
@@ -117,7 +117,7 @@ fn an_input_that_changes_while_it_is_read_is_refused() {
     write(&bytes);
     run_meanwhile(&path, &out, || {}).unwrap();
     fs::remove_file(&out).unwrap();
-    // Permissions and links are no change of the bytes.
+    // A change of permissions or links is not a change of the bytes.
     let only_read = || {
         let mut access = fs::metadata(&path).unwrap().permissions();
         access.set_readonly(true);

@@ -8,7 +8,7 @@ use tilewright_notation::dtype;
 
 use crate::common::*;
 
-/// What NumPy's own layout rules say: the elements of a C-ordered array in this order.
+/// Returns the elements of a C-ordered array in this order, by NumPy's own layout rules.
 fn transposed(data: &[u8], rows: usize, cols: usize, width: usize) -> Vec<u8> {
     let mut out = Vec::new();
     for col in 0..cols {
@@ -19,7 +19,7 @@ fn transposed(data: &[u8], rows: usize, cols: usize, width: usize) -> Vec<u8> {
     out
 }
 
-/// Header and elements of a written .npy file, its header read by another reader.
+/// Returns header and elements of a written .npy file, whose header another reader reads.
 fn read(path: &Path) -> (npyz::NpyHeader, Vec<u8>) {
     let bytes = fs::read(path).unwrap();
     let header = npyz::NpyHeader::from_reader(&bytes[..]).unwrap();
@@ -189,7 +189,7 @@ fn raw_and_npy_become_each_other() {
     convert(&npy, format!("raw:{}", back.display()), to("row-major").verify(true)).unwrap();
     assert_eq!(fs::read(&back).unwrap(), data);
 
-    // A concrete layout says everything.
+    // A concrete layout determines everything.
     let tiled = folder.path().join("tiled.bin");
     let out = format!("raw:{}", tiled.display());
     convert(&raw, &out, to("f32[6,5]{1,0:T(4,4)}").from(spec("f32[6,5]{1,0}")).verify(true))
@@ -240,7 +240,7 @@ fn kinds_that_do_not_become_each_other_are_refused() {
 #[test]
 fn raw_bytes_have_the_lowest_byte_first_whatever_the_input_has() {
     let folder = folder();
-    // Types of numbers of 2 to 8 bytes, complex ones among them, at tight and at wide memory.
+    // Types of numbers of 2 to 8 bytes, including complex ones, with little and much memory.
     for (code, name, unit, number) in [
         ("f4", "f32", 4usize, 4usize),
         ("i2", "s16", 2, 2),
@@ -272,14 +272,14 @@ fn raw_bytes_have_the_lowest_byte_first_whatever_the_input_has() {
             convert(&raw, out(&two), request).unwrap();
             assert!(fs::read(&one).unwrap() == fs::read(&two).unwrap(), "{what}");
         }
-        // A file that says the order keeps it.
+        // A file that records the order keeps it.
         let kept = folder.path().join("kept.npy");
         convert(&npy, &kept, to("col-major").force(true).verify(true)).unwrap();
         assert!(fs::read(&kept).unwrap().windows(3).any(|it| it == format!(">{code}").as_bytes()));
     }
 }
 
-/// A file of one array in any layout is read back as it lies, whatever the kind, order and width of its elements.
+/// A file of one array in any layout is read back in that layout, whatever the kind, order and width of its elements are.
 #[test]
 fn a_layout_that_a_file_cannot_say_is_noted_beside_it() {
     let folder = folder();
@@ -311,7 +311,7 @@ fn a_layout_that_a_file_cannot_say_is_noted_beside_it() {
             assert!(name.ends_with(layout), "{name}");
             let big = descr.starts_with('>') && out == "x.npy";
             assert_eq!(name.starts_with('>'), big, "{name}");
-            // Back it needs no word about where it came from, nor does a verification.
+            // The conversion back needs no information on the source, and neither does a verification.
             let back = path("back.npy");
             convert(&named, &back, to("row-major").force(true)).unwrap();
             let verdict = verify(&named, &original, &reading, &()).unwrap();
@@ -330,7 +330,7 @@ fn a_layout_that_a_file_cannot_say_is_noted_beside_it() {
     }
 }
 
-/// A note says nothing of bytes that it was not made for, and goes with its file wherever that is copied.
+/// A note does not apply to bytes for which it was not made, and it remains valid for its file wherever both are copied.
 #[test]
 fn a_note_of_other_bytes_is_left_aside() {
     let folder = folder();
@@ -345,7 +345,7 @@ fn a_note_of_other_bytes_is_left_aside() {
         (spec.split_once("] ").map_or(spec.clone(), |(_, name)| name.to_owned()), warned)
     };
     assert_eq!(layout(&out), ("zN[M0=2,C0=3]".into(), 0));
-    // A copy of both, and a rename of both.
+    // A copy of both files, and a rename of both.
     fs::copy(&out, path("y.npy")).unwrap();
     fs::copy(&note, path("y.npy.tilewright.json")).unwrap();
     assert_eq!(layout(&path("y.npy")), ("zN[M0=2,C0=3]".into(), 0));
@@ -354,7 +354,7 @@ fn a_note_of_other_bytes_is_left_aside() {
         std::os::unix::fs::symlink("x.npy", path("link.npy")).unwrap();
         assert_eq!(layout(&path("link.npy")), ("zN[M0=2,C0=3]".into(), 0));
     }
-    // Every flip of a bit of the copy, and every other length, is seen.
+    // Every flip of a bit of the copy, and every other length, is noticed.
     let bytes = fs::read(&out).unwrap();
     for bit in bytes.len() * 8 - 48 * 8..bytes.len() * 8 {
         let mut other = bytes.clone();
@@ -364,17 +364,17 @@ fn a_note_of_other_bytes_is_left_aside() {
     }
     fs::write(path("y.npy"), npy("<u2", false, "(2, 6)", &noise(24))).unwrap();
     assert_eq!(layout(&path("y.npy")), ("row-major".into(), 1));
-    // What was there before says nothing of the new result, and goes where that needs none.
+    // The old note does not apply to the new result, and is removed if that needs none.
     convert(&original, &out, to("{0,1:T(2)}").force(true)).unwrap();
     assert_eq!(layout(&out), ("u16[4,6]{0,1:T(2)}".into(), 0));
     convert(&original, &out, to("col-major").force(true)).unwrap();
     assert_eq!((layout(&out), note.exists()), (("col-major".into(), 0), false));
-    // What is no note is never replaced, and says nothing.
+    // A file that is not a note is never replaced, and is not used.
     fs::write(&note, "{}").unwrap();
     let error = convert(&original, &out, to("zN[M0=2,C0=3]").force(true)).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("is not a note"), "{error}");
     assert_eq!((layout(&out), fs::read(&note).unwrap()), (("col-major".into(), 1), b"{}".to_vec()));
-    // A note whose text cannot be of its bytes is an error.
+    // A note whose text does not fit its bytes is an error.
     fs::remove_file(&note).unwrap();
     convert(&original, &out, to("zN[M0=2,C0=3]").force(true)).unwrap();
     let text = fs::read_to_string(&note).unwrap();
@@ -382,7 +382,7 @@ fn a_note_of_other_bytes_is_left_aside() {
     assert!(open(&out, &Reading::default()).unwrap_err().to_string().contains("remove the note"));
 }
 
-/// A layout says the order of bytes of a raw input and, where files keep one, of a result.
+/// A layout gives the byte order of a raw input and, if files record one, of a result.
 #[test]
 fn a_spec_says_the_order_of_bytes() {
     let folder = folder();
@@ -407,7 +407,7 @@ fn a_spec_says_the_order_of_bytes() {
     assert!(error.unwrap_err().to_string().contains("highest byte first"));
 }
 
-/// NumPy reads the first array of a file, and no number in brackets as a shape.
+/// NumPy reads the first array of a file, and does not accept a number in parentheses as a shape.
 #[test]
 fn what_follows_an_array_is_left_out_and_said() {
     let folder = folder();
@@ -427,7 +427,7 @@ fn what_follows_an_array_is_left_out_and_said() {
     }
 }
 
-/// A fill is refused where padding would need it and cannot have it; a rule's own goes before the run's.
+/// A fill is refused if padding needs it and cannot have it; the fill of a rule precedes that of the run.
 #[test]
 fn a_fill_is_for_padding_that_there_is() {
     let folder = folder();
@@ -446,7 +446,7 @@ fn a_fill_is_for_padding_that_there_is() {
     assert!(error.to_string().contains("say it in one place"), "{error}");
 }
 
-/// Bytes that are as long as packed elements are read with the width that the error names.
+/// Bytes of the length of packed elements are read with the width that the error names.
 #[test]
 fn packed_bytes_are_told_by_their_length() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! Helpers of the tests: files made by hand, and conversions in one call.
+//! Helpers of the tests: generated files, and conversions in one call.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tilewright_notation::Spec;
 pub(crate) const CNN: &str = "tiny_cnn_f32.safetensors";
 pub(crate) const LLM: &str = "tiny_llm_mixed.safetensors";
 
-/// A file of the corpus.
+/// Returns the path of a file of the corpus.
 pub(crate) fn corpus(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data").join(name)
 }
@@ -29,7 +29,7 @@ pub(crate) fn to(text: &str) -> Request {
     Request::new().to(spec(text))
 }
 
-/// Opens, prepares and runs.
+/// Opens, prepares and runs a conversion.
 pub(crate) fn convert(
     input: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -39,7 +39,7 @@ pub(crate) fn convert(
     Conversion::prepare(&input, out, request)?.run(&())
 }
 
-/// A safetensors file of this header text and these bytes.
+/// Returns a safetensors file of this header text and these bytes.
 pub(crate) fn safetensors(header: &str, data: &[u8]) -> Vec<u8> {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend_from_slice(header.as_bytes());
@@ -47,7 +47,7 @@ pub(crate) fn safetensors(header: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A safetensors file of one tensor `t`.
+/// Returns a safetensors file of one tensor `t`.
 pub(crate) fn one(dtype: &str, shape: &[u64], data: &[u8]) -> Vec<u8> {
     let len = data.len();
     let header =
@@ -55,14 +55,14 @@ pub(crate) fn one(dtype: &str, shape: &[u64], data: &[u8]) -> Vec<u8> {
     safetensors(&header, data)
 }
 
-/// An .npy file of version 1.0.
+/// Returns an .npy file of version 1.0.
 pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
     npy_of((1, 0), &text, data)
 }
 
-/// An .npy file of any version and header text.
+/// Returns an .npy file of any version and header text.
 pub(crate) fn npy_of(version: (u8, u8), text: &str, data: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY".to_vec();
     bytes.extend_from_slice(&[version.0, version.1]);
@@ -81,7 +81,7 @@ pub(crate) fn write(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> Pa
     path
 }
 
-/// Header text and data of a safetensors file.
+/// Returns the header text and the data of a safetensors file.
 pub(crate) fn parts(path: impl AsRef<Path>) -> (serde_json::Value, Vec<u8>) {
     let bytes = fs::read(path).unwrap();
     let len = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
@@ -89,7 +89,7 @@ pub(crate) fn parts(path: impl AsRef<Path>) -> (serde_json::Value, Vec<u8>) {
     (serde_json::from_slice(&bytes[8..8 + len]).unwrap(), bytes[8 + len..].to_vec())
 }
 
-/// The bytes of a tensor as the `safetensors` crate reads them.
+/// Returns the bytes of a tensor as the `safetensors` crate reads them.
 pub(crate) fn tensor(
     path: impl AsRef<Path>,
     name: &str,
@@ -100,7 +100,7 @@ pub(crate) fn tensor(
     (view.dtype(), view.shape().to_vec(), view.data().to_vec())
 }
 
-/// Bytes that do not repeat soon.
+/// Returns bytes without short periods.
 pub(crate) fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let mut next = || {
@@ -112,7 +112,7 @@ pub(crate) fn noise(len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// What lies in a folder, sorted.
+/// Returns the names in a folder, sorted.
 pub(crate) fn names(folder: &TempDir) -> Vec<String> {
     let entries = fs::read_dir(folder.path()).unwrap();
     let mut names: Vec<String> =

@@ -1,4 +1,4 @@
-//! The weight files of the corpus, there and back, and their bytes against a formula.
+//! Converts the weight files of the corpus and back, and compares their bytes with a formula.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use tilewright_files::{Action, Conversion, Reading, Request, Verdict, open, veri
 
 use crate::common::*;
 
-/// Bit for bit: the whole file, header included, since the header's text is canonical too.
+/// Compares bit for bit: the whole file, including the header, whose text is canonical too.
 fn there_and_back(name: &str, there: Request, back: Request) {
     let folder = folder();
     let (a, b) = (folder.path().join("a.safetensors"), folder.path().join("b.safetensors"));
@@ -135,7 +135,7 @@ fn a_tensor_that_a_layout_does_not_fit_is_named() {
     assert!(names(&folder).is_empty());
 }
 
-/// A tensor stored in tiles by somebody who left no note: `--from` says what it is.
+/// A tensor stored in tiles without a note: `--from` gives its layout.
 #[test]
 fn a_tensor_without_a_note_is_read_as_asked() {
     let folder = folder();
@@ -151,7 +151,7 @@ fn a_tensor_without_a_note_is_read_as_asked() {
     convert(&bare, &plain, request.verify(true)).unwrap();
     assert_eq!(tensor(&plain, "t"), (safetensors::Dtype::F16, vec![10, 7], data));
 
-    // Read and written alike, the bytes stay and the note comes.
+    // With the same source and target, the bytes are unchanged and a note is added.
     let request = to("zN[M0=4,C0=4]").from(spec("zN[M0=4,C0=4]")).dims(&[10, 7]);
     convert(&bare, &plain, request.force(true).verify(true)).unwrap();
     assert_eq!(tensor(&plain, "t"), (safetensors::Dtype::F16, vec![2, 3, 4, 4], bytes));
@@ -162,7 +162,7 @@ fn a_tensor_without_a_note_is_read_as_asked() {
     assert!(error.is_usage() && error.to_string().contains("192 bytes are there"), "{error}");
 }
 
-/// A converted tensor is converted on from where it is, not from row-major.
+/// A converted tensor is converted again from its present layout, not from row-major.
 #[test]
 fn notes_are_read_as_sources() {
     let folder = folder();
@@ -187,7 +187,7 @@ fn notes_are_read_as_sources() {
     assert!(tensor(path(&specs.len().to_string()), "t").2 == data);
 }
 
-/// Offsets beyond 32 bits; the file has a hole instead of 5 GiB of zeros.
+/// Offsets beyond 32 bits; the file has a hole in place of 5 GiB of zeros.
 #[test]
 fn files_beyond_four_gibibytes_are_read() {
     use std::io::{Seek, Write};

@@ -1,10 +1,10 @@
-//! Files that are broken: a typed error that says what is wrong, never a panic.
+//! Broken files cause a typed error that describes the fault, never a panic.
 
 use tilewright_files::{Reading, open};
 
 use crate::common::*;
 
-/// Opens a safetensors file of these bytes, which must fail, and gives the kind and the message.
+/// Opens a safetensors file of these bytes, which must fail, and returns the kind and the message.
 fn refused(bytes: &[u8]) -> (&'static str, String) {
     let folder = folder();
     let path = write(&folder, "t.safetensors", bytes);
@@ -143,7 +143,7 @@ fn notes_that_do_not_fit_their_tensor_are_refused() {
         (r#""tilewright.layout.a":"u8[3]{0:T(2)}""#, "is stored as U8 [2, 2], the file has U8 [4]"),
         (r#""tilewright.layout.a":"u8[4] (4):(-1) capacity 4""#, "down to offset -3"),
         (r#""tilewright.layout.a":"u8[4]{0}","tilewright.fill.a":"0x100""#, "a fill of 0x100"),
-        // Four bytes that would become a gigabyte.
+        // Four bytes that would expand to a gigabyte.
         (
             r#""tilewright.layout.a":"u8[1073741824] (1073741824):(0) capacity 4""#,
             "two elements in one",
@@ -189,7 +189,7 @@ fn files_of_no_known_kind_are_named() {
     assert!(error.kind() == "io" && error.to_string().contains("none.npy"));
 }
 
-/// Tensors that no layout can be given to: they are listed and copied, only converting them is refused.
+/// Tensors for which no layout is defined are listed and copied; only conversions of them are refused.
 #[test]
 fn what_has_no_layout_passes_through() {
     let folder = folder();
@@ -238,7 +238,7 @@ fn what_has_no_layout_passes_through() {
         assert!(said.contains(&format!("tensor {name:?}")), "{said}");
         assert!(error.remedies().contains(&tilewright_core::Remedy::SkipUnfit));
     }
-    // A byte of such a tensor is compared like any other, and so is what its header says.
+    // A byte of such a tensor is compared like any other, and so are the facts in its header.
     let bytes = std::fs::read(&out).unwrap();
     let differs = |bytes: &[u8], part: &str| {
         let bad = write(&folder, "bad.safetensors", bytes);

@@ -1,8 +1,8 @@
-//! Random jobs against a second implementation that knows nothing of plans: one element after the other, bit
-//! by bit, at the offsets that `TensorLayout::offset` gives.
+//! Random jobs compared with a second implementation without plans: one element after the other, bit by bit, at the offsets of
+//! `TensorLayout::offset`.
 //!
-//! `TILEWRIGHT_JOBS` and `TILEWRIGHT_SEED` set how many jobs there are and which; a job depends on the seed and
-//! its number alone, and what fails names both. `cargo xtask oracles relayout` runs a million.
+//! `TILEWRIGHT_JOBS` and `TILEWRIGHT_SEED` set the number of jobs and the seed. A job depends only on the seed and its number,
+//! and a failure names both. `cargo xtask oracles relayout` runs a million.
 
 use std::{collections::BTreeMap, env, fs, path::Path};
 
@@ -16,10 +16,10 @@ use crate::common::*;
 /// The first seed.
 const SEED: u64 = 18;
 
-/// The most bits of either side of a job: 4 kB.
+/// The largest number of bits of either side of a job: 4 kB.
 const MOST: u64 = 4096 * 8;
 
-/// One job of this number goes through files as well.
+/// One in this number of jobs also goes through files.
 const FILES: u64 = 16;
 
 /// Numbers that a seed determines.
@@ -105,7 +105,7 @@ fn storage(layout: &TensorLayout, bits: u32) -> usize {
     (layout.capacity() * u64::from(bits)).div_ceil(8) as usize
 }
 
-/// The whole destination, padding first.
+/// Returns the whole destination, padding first.
 fn naive(
     src: &TensorLayout,
     dst: &TensorLayout,
@@ -123,14 +123,14 @@ fn naive(
     out
 }
 
-/// What a job has tried, by kind.
+/// The numbers of jobs, by kind.
 type Counts = BTreeMap<&'static str, u64>;
 
 fn count(counts: &mut Counts, kind: &'static str, did: bool) {
     *counts.entry(kind).or_default() += u64::from(did);
 }
 
-/// Extents of rank 0 to 5 of at most `most` elements.
+/// Returns extents of rank 0 to 5 of at most `most` elements.
 fn extents(dice: &mut Dice, most: u64) -> Vec<u64> {
     let mut extents = vec![];
     for _ in 0..dice.below(6) {
@@ -146,7 +146,7 @@ fn extents(dice: &mut Dice, most: u64) -> Vec<u64> {
     extents
 }
 
-/// Merges and splits from dims to axes, and the extents of the axes.
+/// Returns merges and splits from dims to axes, and the extents of the axes.
 fn steps(dice: &mut Dice, extents: &[u64]) -> (Vec<Step>, Vec<u64>) {
     let (mut steps, mut axes) = (vec![], extents.to_vec());
     for _ in 0..dice.below(3) {
@@ -165,8 +165,8 @@ fn steps(dice: &mut Dice, extents: &[u64]) -> (Vec<Step>, Vec<u64>) {
     (steps, axes)
 }
 
-/// A layout of the extents: digits of any sizes in any order, with gaps, backwards, swizzled; where elements
-/// may share a place, with strides of 0.
+/// Returns a layout of the extents: digits of any sizes in any order, with gaps, backwards, swizzled; if elements may share a
+/// place, with strides of 0.
 fn layout(dice: &mut Dice, extents: &[u64], shared: bool, counts: &mut Counts) -> TensorLayout {
     let (steps, axes) = match dice.one_in(6) {
         true => steps(dice, extents),
@@ -225,7 +225,7 @@ fn layout(dice: &mut Dice, extents: &[u64], shared: bool, counts: &mut Counts) -
     TensorLayout::with_steps(extents, &steps, &layout, capacity).unwrap()
 }
 
-/// The images of an invertible matrix of bits.
+/// Returns the images of an invertible matrix of bits.
 fn matrix(dice: &mut Dice, bits: usize) -> Vec<u64> {
     let mut images: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
     for _ in 0..2 * bits {
@@ -239,7 +239,7 @@ fn matrix(dice: &mut Dice, bits: usize) -> Vec<u64> {
     images
 }
 
-/// The digits of an axis, the least significant first; their product is at least `extent`.
+/// Returns the digits of an axis, least significant first; their product is at least `extent`.
 fn digits(dice: &mut Dice, extent: u64, tiled: bool) -> Vec<u64> {
     let (mut digits, mut left) = (vec![], extent);
     while tiled && left > 1 && digits.len() < 2 && !dice.one_in(3) {
@@ -251,7 +251,7 @@ fn digits(dice: &mut Dice, extent: u64, tiled: bool) -> Vec<u64> {
     digits
 }
 
-/// What one job moves.
+/// The arguments of one job.
 struct Job {
     src: TensorLayout,
     dst: TensorLayout,
@@ -261,7 +261,7 @@ struct Job {
     expected: Vec<u8>,
 }
 
-/// The job of this number, if its arrays are no larger than jobs may be.
+/// Returns the job of this number, if its arrays are within the limit.
 fn job(dice: &mut Dice, counts: &mut Counts) -> Option<Job> {
     let widths = [1, 2, 4, 8, 8, 16, 16, 32, 32, 64, 128, 24, 48, 144, 272];
     let src_bits = dice.of(&widths);
@@ -293,7 +293,7 @@ fn job(dice: &mut Dice, counts: &mut Counts) -> Option<Job> {
     Some(Job { src, dst, elements, fill, source, expected })
 }
 
-/// Whole, in ranges, and in chunks that hold only what they asked for.
+/// Runs the job as a whole, in ranges, and in chunks that hold only the bytes that they need.
 fn by_plan(dice: &mut Dice, job: &Job) {
     let plan = Plan::new(&job.src, &job.dst, job.elements, job.fill).unwrap().with_min_range(16);
     let threads = 1 + dice.below(2) as usize;
@@ -317,7 +317,7 @@ fn by_plan(dice: &mut Dice, job: &Job) {
     assert_eq!(out, job.expected, "by ranges of {bytes} bytes: {plan}");
 }
 
-/// Within one buffer, with as little scratch as the dice say; whether that can be.
+/// Runs the job within one buffer, with a random amount of scratch memory; returns whether that is possible.
 fn in_place(dice: &mut Dice, job: &Job) -> bool {
     if job.source.len() != job.expected.len() {
         return false;
@@ -330,7 +330,7 @@ fn in_place(dice: &mut Dice, job: &Job) -> bool {
     true
 }
 
-/// A box of the source to a box of the destination, over what is there.
+/// Moves a box of the source to a box of a destination that has other content.
 fn by_part(dice: &mut Dice, job: &Job) {
     let all = job.src.extents();
     let extents: Vec<u64> = all.iter().map(|extent| dice.below(*extent + 1)).collect();
@@ -348,7 +348,7 @@ fn by_part(dice: &mut Dice, job: &Job) {
     assert_eq!(out, expected, "{extents:?} from {from:?} to {to:?}: {plan}");
 }
 
-/// How one element type is called.
+/// The names of one element type.
 struct Kind {
     dtype: Dtype,
     safetensors: &'static str,
@@ -369,7 +369,7 @@ fn kind(dice: &mut Dice) -> Kind {
     Kind { dtype: dtype(name).unwrap(), safetensors, npy, gguf }
 }
 
-/// A pattern: each dim in digits, stored in any order.
+/// Returns a pattern: each dim in digits, stored in any order.
 fn pattern(dice: &mut Dice, rank: usize) -> String {
     let (mut axes, mut stored) = (String::new(), vec![]);
     for dim in 0..rank {
@@ -386,7 +386,7 @@ fn pattern(dice: &mut Dice, rank: usize) -> String {
     format!("{axes}-> {}", stored.join(" "))
 }
 
-/// A file whose one tensor has these bytes.
+/// Writes a file whose one tensor has these bytes.
 fn input(
     folder: &Path,
     container: &str,
@@ -404,7 +404,7 @@ fn input(
     if container == "raw" { format!("raw:{}", path.display()).into() } else { path }
 }
 
-/// A GGUF file of one tensor of one dim.
+/// Returns a GGUF file of one tensor of one dim.
 fn gguf(kind: u32, elements: u64, data: &[u8]) -> Vec<u8> {
     let mut bytes = b"GGUF\x03\0\0\0".to_vec();
     for number in [1, 0, 1u64] {
@@ -426,7 +426,7 @@ fn stored(path: &Path, reading: &Reading) -> Vec<u8> {
     input.bytes(&input.tensors()[0], 1 << 20).unwrap()
 }
 
-/// There within little memory, verified, and to row-major as the result's own note says it lies.
+/// Converts within little memory, verifies, and converts to row-major by the note of the result.
 fn through_files(dice: &mut Dice, folder: &Path, counts: &mut Counts) {
     let kind = kind(dice);
     let containers = ["safetensors", "npy", "gguf", "raw"];
@@ -469,7 +469,7 @@ fn through_files(dice: &mut Dice, folder: &Path, counts: &mut Counts) {
     };
     let expected = naive(&src, &dst, elements, 0, &source);
     assert_eq!(stored(&shown, &whole), expected, "{}", what());
-    // Back by what the result says of itself, where it says that.
+    // Converts back by the facts that the result records, if it records any.
     let back = folder.join(format!("back.{container}"));
     let request = match container {
         "safetensors" | "gguf" => request,

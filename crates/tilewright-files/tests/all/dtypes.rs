@@ -95,11 +95,11 @@ fn bytes_of_4_bit_values_are_packed_and_unpacked() {
     assert_eq!(tensor(&b, "t"), (Dtype::U8, vec![8], bytes));
     convert(&a, &b, to("{1,0:E(8)}").verify(true).force(true)).unwrap();
     assert_eq!(tensor(&b, "t"), (Dtype::I8, vec![3, 5], data.clone()));
-    // A layout that carries the element type says its width as well: whole bytes where there is no E.
+    // A layout with an element type has its width too: whole bytes if there is no E.
     convert(&a, &b, to("s4[3,5]{1,0}").verify(true).force(true)).unwrap();
     assert_eq!(tensor(&b, "t"), (Dtype::I8, vec![3, 5], data));
     convert(&a, &b, to("{1,0:E(8)}").verify(true).force(true)).unwrap();
-    // No file type is called s4, so the note stays.
+    // No file type is called s4, so the note is kept.
     assert_eq!(parts(&b).0["__metadata__"]["tilewright.layout.t"], "s4[3,5]{1,0:E(8)}");
 }
 
@@ -187,7 +187,7 @@ fn a_layout_in_the_spec_brings_its_fill() {
     assert_eq!(bytes, [1, 4, 1, 2, 5, 1, 3, 6, 1, 1, 1, 1, 1, 1, 1]);
 }
 
-/// What padding holds is said once, or twice the same.
+/// The value of padding is given once, or twice with the same value.
 #[test]
 fn two_fills_that_disagree_are_refused() {
     let folder = folder();
@@ -205,7 +205,7 @@ fn two_fills_that_disagree_are_refused() {
     convert(&path, &out, to("{0,1}pad(3,5)").fill(Fill::One).force(true).verify(true)).unwrap();
 }
 
-/// Three 4-bit elements end within a byte, which a safetensors shape cannot say.
+/// Three 4-bit elements end within a byte, which a safetensors shape cannot express.
 #[test]
 fn packed_elements_that_end_within_a_byte_are_kept_as_bytes() {
     let folder = folder();
@@ -259,7 +259,7 @@ fn a_format_of_four_bits_is_packed_and_refuses_wider_elements() {
     let nibble = |at: usize| data[at / 2] >> (4 * (at % 2)) & 15;
     assert_eq!(data.len(), 96);
     assert!((0..192).all(|at| nibble(at) == bytes[at / 8 * 8 + order[at % 8]]));
-    // Notes of before, whose elements took a byte each, and those that ask for it.
+    // Notes of earlier versions, whose elements took a byte each, and notes that request it.
     for (note, packed) in
         [("u4[3,64] AWQ", false), ("u4[3,64]E(8) AWQ", false), ("u4[3,64] AWQ", true)]
     {
@@ -303,7 +303,7 @@ fn bytes_of_the_other_order_are_never_mislabelled() {
     let f32 = tilewright_notation::dtype("f32").unwrap();
     let read =
         |request: Request| request.dims(&[2]).dtype(f32).order(tilewright_core::ByteOrder::Big);
-    // A tensor that the layout does not fit is copied as it is, and a header says its order.
+    // A tensor that the layout does not fit is copied unchanged, and the header records its order.
     let kept = folder.path().join("k.npy");
     convert(&raw, &kept, read(to("zN").skip_unfit(true))).unwrap();
     let npy = std::fs::read(&kept).unwrap();
@@ -316,7 +316,7 @@ fn bytes_of_the_other_order_are_never_mislabelled() {
     let npy = std::fs::read(folder.path().join("o.npy")).unwrap();
     assert!(npy.ends_with(&[0, 0, 0x80, 0x3f, 0, 0, 0, 0x40]));
     assert!(npy.windows(3).any(|mark| mark == b"<f4"));
-    // What is read as of the other order keeps its bytes, and its header says so.
+    // A file read with the other byte order keeps its bytes, and the header records that order.
     let little = folder.path().join("o.npy");
     let order = to("col-major").order(tilewright_core::ByteOrder::Big);
     convert(&little, folder.path().join("b.npy"), order).unwrap();

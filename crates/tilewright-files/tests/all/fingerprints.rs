@@ -1,4 +1,4 @@
-//! Fingerprints of files and folders, and what is found by them: every kind of accident, in every kind of file.
+//! Fingerprints of files and folders, and the differences they detect: every kind of accident, in every kind of file.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -23,7 +23,7 @@ fn differences(a: impl AsRef<Path>, b: impl AsRef<Path>) -> Vec<Divergence> {
     same_data(&opened(a), &opened(b), &Key::default(), &()).unwrap()
 }
 
-/// A file of tensors of 16 bits an element.
+/// Writes a file of tensors with elements of 16 bits.
 fn file(folder: &TempDir, name: &str, tensors: &[(&str, &[u64], Vec<u8>)]) -> std::path::PathBuf {
     let (mut header, mut data) = (vec![], vec![]);
     for (name, dims, bytes) in tensors {
@@ -37,7 +37,7 @@ fn file(folder: &TempDir, name: &str, tensors: &[(&str, &[u64], Vec<u8>)]) -> st
     write(folder, name, safetensors(&format!("{{{}}}", header.join(",")), &data))
 }
 
-/// Experts, two projections of one shape, a square, and a vector.
+/// Returns experts, two projections of the same shape, a square, and a vector.
 fn model() -> Vec<(&'static str, &'static [u64], Vec<u8>)> {
     let all: [(&str, &[u64]); 5] = [
         ("experts", &[4, 6, 5]),
@@ -51,7 +51,7 @@ fn model() -> Vec<(&'static str, &'static [u64], Vec<u8>)> {
     all.map(|(name, dims)| (name, dims, noise.drain(..bytes(dims)).collect())).into()
 }
 
-/// Blocks of `len` bytes in another order.
+/// Returns blocks of `len` bytes in another order.
 fn permuted(bytes: &[u8], len: usize, order: &[usize]) -> Vec<u8> {
     order.iter().flat_map(|i| bytes[i * len..(i + 1) * len].to_vec()).collect()
 }
@@ -61,7 +61,7 @@ fn every_kind_of_accident_is_found_where_it_happened() {
     let folder = folder();
     let model = model();
     let own = file(&folder, "own.safetensors", &model);
-    // In another layout, so that nothing is compared byte by byte.
+    // The layout differs, so that files are not compared byte by byte.
     let zn = folder.path().join("zn.safetensors");
     convert(&own, &zn, to("zN").skip_unfit(true)).unwrap();
     assert_eq!((differences(&own, &zn), summed(&own)), (vec![], summed(&zn)));
@@ -113,7 +113,7 @@ fn every_kind_of_accident_is_found_where_it_happened() {
     let kinds: Vec<(&str, usize)> = found.into_iter().collect();
     assert_eq!(kinds.iter().map(|kind| kind.1 > 0).filter(|some| *some).count(), 4, "{kinds:?}");
     println!("{kinds:?}");
-    // Two tensors of one shape, one for the other.
+    // Two tensors of the same shape are exchanged.
     let mut other = model.clone();
     (other[3].2, other[4].2) = (model[4].2.clone(), model[3].2.clone());
     let said = differences(&zn, file(&folder, "other.safetensors", &other));
@@ -169,7 +169,7 @@ fn many_renamed_tensors_are_found_by_what_they_hold() {
             assert_eq!(divergence.alike, [is], "{}", divergence.name);
         }
     }
-    // Of many that are the same the first are named, and never its own name.
+    // If many tensors are equal, the first ones are named, and never the tensor itself.
     let zeros = |name: &str, first: u8| {
         let tensors: Vec<(&str, &[u64], Vec<u8>)> = (names.iter().enumerate())
             .map(|(i, own)| (own[0].as_str(), &[2][..], vec![if i < 100 { first } else { 7 }; 4]))
@@ -200,7 +200,7 @@ fn tensors_without_a_note_are_read_as_said() {
         (printed.tensors[0].dtype, &printed.tensors[0].dims[..]),
         (Dtype::U4, &[64, 32][..])
     );
-    // Not read so they are words, and other arrays.
+    // Without the layout they are words, which are other arrays.
     let found = differences(&path, &out);
     assert!(matches!(&found[..], [Divergence { apart: Apart::Dtype { .. }, .. }]), "{found:?}");
     let error = opened(&path).read_as(&reading).unwrap_err();
@@ -228,7 +228,7 @@ fn a_single_array_needs_no_name() {
         differences(&array, &other)[..],
         [Divergence { apart: Apart::Element { .. }, .. }]
     ));
-    // Two names that files give are two tensors.
+    // Two names in files are two tensors.
     let header = r#"{"u":{"dtype":"F32","shape":[5,6],"data_offsets":[0,120]}}"#;
     let renamed = write(&folder, "z.safetensors", safetensors(header, &bytes));
     assert_eq!(differences(&renamed, &named).len(), 2);
@@ -249,7 +249,7 @@ fn a_folder_is_its_checkpoint_and_says_what_it_passes_over() {
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said[0].ends_with("folders in it are not read (1: inner)"), "{said:?}");
     assert!(said[1].ends_with("which are not read (1: lost.safetensors)"), "{said:?}");
-    // A shard that is lost is an error, and one less in an index a difference.
+    // A missing shard is an error, and a shorter index is a difference.
     let all = folder.path().join(sharded::INDEX);
     let text = fs::read_to_string(&all).unwrap();
     let less = text.replace(&format!(r#""a":"{}","#, sharded::SHARDS[0]), "");
@@ -291,14 +291,14 @@ fn a_file_that_is_cut_short_after_it_was_opened_is_an_error() {
             let error = same_data(&whole, &whole, &Key::default(), &()).unwrap_err();
             assert!(error.is_io(), "{error}");
         }
-        // As long as before, and written anew: it is not what was opened.
+        // The file has the same length, but was written again: it is not the file that was opened.
         fs::write(&path, &bytes).unwrap();
         assert!(whole.fingerprints(&Key::default(), &()).is_err());
         assert_eq!(summed(&path), other);
     }
 }
 
-/// What neither a header nor bytes say of bf16 stands in a note, and is read back.
+/// The type bf16, which neither a header nor bytes record, is in a note, and is read back.
 #[test]
 fn arrays_whose_type_no_header_says_are_read_back() {
     let folder = folder();
@@ -320,7 +320,7 @@ fn arrays_whose_type_no_header_says_are_read_back() {
             assert_eq!(tensor.recorded(), Some(own.tensors[0].fingerprint), "{path} {layout}");
         }
     }
-    // To a stream there is no note, and the layout is said where it is another.
+    // A stream has no note, so the layout is given if it is another.
     let bytes = fs::read(&input).unwrap();
     let input = open_stream(&bytes[..], "-", &reading).unwrap();
     for (layout, said) in [("row-major", 0), ("zN", 1)] {

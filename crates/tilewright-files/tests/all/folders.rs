@@ -1,4 +1,4 @@
-//! Folders: what is opened of them, what goes along, and that a result is whole or absent.
+//! Folders: which of their files is opened, which are copied, and that a result is whole or absent.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tilewright_files::{
 
 use crate::common::*;
 
-/// A checkpoint of one file with what lies beside such.
+/// Writes a checkpoint of one file with other files beside it.
 fn model(folder: &TempDir) -> PathBuf {
     let model = folder.path().join("model");
     fs::create_dir(&model).unwrap();
@@ -23,7 +23,7 @@ fn model(folder: &TempDir) -> PathBuf {
     model
 }
 
-/// What a conversion warns of.
+/// Runs a conversion and returns its warnings.
 fn run(from: &Path, to: &Path, request: Request) -> Result<Vec<String>, Error> {
     let input = open(from, &Reading::default())?;
     let conversion = Conversion::prepare(&input, to, request)?;
@@ -50,7 +50,7 @@ fn a_folder_is_converted_with_its_small_files() {
     let input = open(&out, &Reading::default()).unwrap();
     assert_eq!(input.tensors()[0].layout().to_spec(), "bf16[20,30] zN");
     assert!(matches!(verify(&out, &from, &Request::new(), &()).unwrap(), Verdict::Same { .. }));
-    // And back, into a folder that is empty, whose name ends with a slash.
+    // Back, into an empty folder whose name ends with a slash.
     let back = folder.path().join("back");
     fs::create_dir(&back).unwrap();
     run(&out, &folder.path().join("back/"), to("row-major")).unwrap();
@@ -94,7 +94,7 @@ fn links_are_followed_and_a_link_to_nothing_is_refused() {
     use std::os::unix::fs::symlink;
     let folder = folder();
     let (from, out) = (model(&folder), folder.path().join("out"));
-    // As in the cache of a hub: every file is a link to a blob.
+    // As in the cache of a hub, every file is a link to a blob.
     let hub = folder.path().join("hub");
     fs::create_dir(&hub).unwrap();
     for name in inside(&from) {
@@ -123,7 +123,7 @@ fn a_sharded_checkpoint_is_a_folder() {
     let two = "holds 2 files *.safetensors, such as 1";
     assert!(error.is_usage() && error.to_string().contains(two), "{error}");
     fs::write(from.join(name), index).unwrap();
-    // The index of weights of another format is none of these.
+    // The index of weights of another format does not count.
     fs::write(from.join("pytorch_model.bin.index.json"), index).unwrap();
     assert_eq!(Collection::open(&from).unwrap().names().count(), 2);
     let out = folder.path().join("out");
@@ -136,7 +136,7 @@ fn a_sharded_checkpoint_is_a_folder() {
     assert!(said(&from).to_string().contains("holds 2 files *.index.json"));
 }
 
-/// Parts that no index lists are no checkpoint, be it one that is left of them; a file that is named is opened.
+/// Parts that no index lists are not a checkpoint, even if only one is left; a file that is named is opened.
 #[test]
 fn parts_without_their_index_say_that_it_is_missing() {
     let folder = folder();
@@ -151,7 +151,7 @@ fn parts_without_their_index_say_that_it_is_missing() {
     fs::write(part(2), safetensors(header, &[1, 2, 3, 4])).unwrap();
     assert!(said().to_string().contains(missing), "{}", said());
     assert_eq!(open(part(2), &Reading::default()).unwrap().tensors().len(), 1);
-    // The only one of one part is whole.
+    // The only part of one is whole.
     fs::remove_file(part(2)).unwrap();
     fs::rename(part(1), from.join("model-00001-of-00001.safetensors")).unwrap();
     assert_eq!(open(&from, &Reading::default()).unwrap().tensors().len(), 1);
@@ -175,7 +175,7 @@ fn what_is_refused() {
     let error = open(at("empty"), &Reading::default()).unwrap_err();
     let said = "no checkpoint: no file *.index.json, *.safetensors, *.gguf, *.npz";
     assert!(error.is_io() && error.to_string().contains(said), "{error}");
-    // A folder that holds anything is never replaced, nor is a file.
+    // A folder that is not empty is never replaced, and neither is a file.
     for (out, said) in [
         ("model", "the folder is not empty"),
         ("file", "it exists and is not a folder"),
@@ -193,7 +193,7 @@ fn what_is_refused() {
     let conversion = Conversion::prepare(&input, at("out"), to("zN")).unwrap();
     assert!(conversion.run(&Stop).unwrap_err().is_cancelled());
     assert_eq!(names(&folder), ["empty", "file", "model"]);
-    // It is written once.
+    // It is written only once.
     conversion.run(&()).unwrap();
     assert_eq!(conversion.run(&()).unwrap_err().kind(), "exists");
     assert_eq!(conversion.out(), at("out"));
@@ -228,7 +228,7 @@ fn verification_compares_what_goes_along() {
     assert!(said().contains("has 199999 bytes, had 200000"), "{}", said());
     fs::remove_file(out.join("config.json")).unwrap();
     assert!(said().contains(r#""config.json", which goes along, is missing from"#), "{}", said());
-    // What was put there later is of no interest; neither is a folder beside a file.
+    // Files that were added later are not compared, and neither is a folder beside a file.
     fs::write(out.join("config.json"), noise(200_000)).unwrap();
     fs::write(out.join("later.txt"), "").unwrap();
     assert_eq!(said(), "same");

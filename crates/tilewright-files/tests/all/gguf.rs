@@ -1,5 +1,5 @@
-//! GGUF: what the reference library wrote is read, relaid by whole blocks, and given back byte for byte; what
-//! is broken is an error that says so.
+//! GGUF: files of the reference library are read, converted in whole blocks, and converted back byte for byte; broken files cause
+//! an error that describes the fault.
 
 use std::{fs, path::Path};
 
@@ -20,12 +20,12 @@ fn string(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat()
 }
 
-/// A pair of metadata.
+/// Returns a pair of metadata.
 fn pair(key: &str, kind: u32, value: &[u8]) -> Vec<u8> {
     [&string(key)[..], &kind.to_le_bytes(), value].concat()
 }
 
-/// An entry of a tensor, its dims fastest first.
+/// Returns an entry of a tensor, its dims fastest first.
 fn entry(name: &str, dims: &[u64], kind: u32, at: u64) -> Vec<u8> {
     let mut bytes = string(name);
     bytes.extend_from_slice(&(dims.len() as u32).to_le_bytes());
@@ -35,7 +35,7 @@ fn entry(name: &str, dims: &[u64], kind: u32, at: u64) -> Vec<u8> {
     bytes
 }
 
-/// A file with an alignment of 32; the data as they are.
+/// Returns a file with an alignment of 32 and these data.
 fn file(version: u32, pairs: &[Vec<u8>], entries: &[Vec<u8>], data: &[u8]) -> Vec<u8> {
     let mut bytes = b"GGUF".to_vec();
     bytes.extend_from_slice(&version.to_le_bytes());
@@ -47,13 +47,13 @@ fn file(version: u32, pairs: &[Vec<u8>], entries: &[Vec<u8>], data: &[u8]) -> Ve
     bytes
 }
 
-/// A file of one Q8_0 tensor of 2 × 64 elements.
+/// Returns a file of one Q8_0 tensor of 2 × 64 elements.
 fn one(version: u32, pairs: &[Vec<u8>]) -> Vec<u8> {
     let data = [noise(4 * 34), vec![0; 24]].concat();
     file(version, pairs, &[entry("t", &[64, 2], 8, 0)], &data)
 }
 
-/// Whole columns of blocks, for each tensor of the file that has columns.
+/// Requests whole columns of blocks, for each tensor of the file that has columns.
 fn columns(path: &Path) -> Request {
     let input = open(path, &Reading::default()).unwrap();
     let wide = input.tensors().iter().filter(|tensor| tensor.dims().len() > 1);
@@ -145,7 +145,7 @@ fn blocks_move_whole_and_other_readers_are_told() {
         bytes.windows(text.len()).any(|window| window == text)
     };
     assert!(holds("tilewright:blk.0.ffn_up.weight") && !holds("blk.0.ffn_up.weight"));
-    // A tensor of one dim has no columns, and lies as it did.
+    // A tensor of one dim has no columns, and keeps its layout.
     assert!(holds("blk.0.attn_norm.weight"));
     let found = open(&out, &Reading::default()).unwrap();
     let up = found.tensors().iter().find(|tensor| tensor.name().contains("up")).unwrap();
@@ -176,7 +176,7 @@ fn a_layout_that_takes_blocks_apart_is_refused_with_what_is_legal() {
     assert!(error.unwrap_err().to_string().contains("elements in blocks"));
 }
 
-/// A format may have no constants for a quantised type: the tensor is passed over, or the error names it.
+/// A format may lack constants for a quantised type: the tensor is skipped, or the error names it.
 #[test]
 fn a_format_without_constants_for_blocks_passes_them_over() {
     let folder = folder();
@@ -216,7 +216,7 @@ fn verification_looks_into_blocks_padding_and_metadata() {
             Verdict::Same { .. } => panic!("byte {at} was changed"),
         }
     };
-    // Block (1, 1) is the sixth of the eight places, and its coordinate is that of its first element.
+    // Block (1, 1) is the sixth of the eight blocks, and its coordinate is that of its first element.
     for within in [0, 15, 16, 209] {
         let said = differs(gate + 5 * 210 + within);
         assert!(said.contains("ffn_gate") && said.contains("[1, 256]"), "{said}");
@@ -250,7 +250,7 @@ fn both_versions_and_nested_arrays_pass() {
         convert(&there, &back, to("row-major").force(true)).unwrap();
         assert!(fs::read(&back).unwrap() == fs::read(&path).unwrap());
     }
-    // A vocabulary alone has no tensors, and may end with its header.
+    // A file of only a vocabulary has no tensors, and may end with its header.
     for padding in [0, 1] {
         let mut bytes = file(3, &[pair("a", 7, &[1])], &[], &[]);
         if padding == 0 {
@@ -293,7 +293,7 @@ fn a_folder_of_parts_is_the_file_that_they_are() {
         input.tensors().iter().map(|tensor| tensor.name().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(folder.path()), names(&corpus(PARTS[0])));
-    // Without one of them, and beside another file.
+    // Without one of the parts, and beside another file.
     fs::remove_file(folder.path().join(PARTS[1])).unwrap();
     assert!(open(folder.path(), &Reading::default()).is_err());
     fs::copy(corpus(PARTS[1]), folder.path().join(PARTS[1])).unwrap();
@@ -361,8 +361,8 @@ fn notes_that_do_not_fit_their_tensor_are_refused() {
     }
 }
 
-/// A name as tensors have that are not row-major, without their metadata: no layout is guessed, the tensor is kept, and
-/// the others of the file are read.
+/// The name of a tensor that is not row-major, without its metadata: no layout is guessed, the tensor is kept, and the others of
+/// the file are read.
 #[test]
 fn a_name_with_our_mark_and_no_note_is_kept_as_it_is() {
     let folder = folder();
@@ -377,7 +377,7 @@ fn a_name_with_our_mark_and_no_note_is_kept_as_it_is() {
     let (out, back) = (folder.path().join("out.gguf"), folder.path().join("back.gguf"));
     let error = convert(&path, &out, to("col-major")).unwrap_err();
     assert!(error.kind() == "unsupported" && error.to_string().contains("tilewright:t"), "{error}");
-    // The name that the result of the other would have.
+    // The name that the result of the other tensor would have.
     let error = convert(&path, &out, to("col-major").only("t")).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("has a tensor of that name"), "{error}");
     let lone =
@@ -387,7 +387,7 @@ fn a_name_with_our_mark_and_no_note_is_kept_as_it_is() {
     assert_eq!(fs::read(&back).unwrap(), fs::read(&lone).unwrap());
 }
 
-/// Opens a file of these bytes, which must fail, and gives the kind and the message.
+/// Opens a file of these bytes, which must fail, and returns the kind and the message.
 fn refused(bytes: &[u8]) -> (&'static str, String) {
     let folder = folder();
     let path = write(&folder, "t.gguf", bytes);
@@ -504,7 +504,7 @@ fn a_broken_file_is_an_error_that_says_so() {
     }
 }
 
-/// A file with holes may be as long as its header says, and still takes no memory.
+/// A file with holes may be as long as its header states, and still takes no memory.
 #[test]
 fn a_header_that_is_too_long_is_an_error_before_it_is_read() {
     let folder = folder();
@@ -524,7 +524,7 @@ fn a_header_that_is_too_long_is_an_error_before_it_is_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever a byte becomes, the file is an error or converts.
+    /// Whatever the value of a byte is, the file is an error or converts.
     #[test]
     fn any_bytes_are_a_file_or_an_error(
         changes in proptest::collection::vec((0usize..1600, any::<u8>()), 1..4),
@@ -547,7 +547,7 @@ proptest! {
     }
 }
 
-/// The bytes of a GGUF file without tensors and with one piece of metadata, `k`.
+/// Returns the bytes of a GGUF file without tensors and with one metadata pair, `k`.
 fn one_pair(kind: u32, value: &[u8]) -> Vec<u8> {
     let mut bytes = b"GGUF".to_vec();
     bytes.extend(3u32.to_le_bytes());
@@ -560,7 +560,7 @@ fn one_pair(kind: u32, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An array of this type, count and content.
+/// Returns an array of this type, count and content.
 fn array(kind: u32, count: u64, content: &[u8]) -> Vec<u8> {
     [&kind.to_le_bytes()[..], &count.to_le_bytes(), content].concat()
 }
@@ -578,7 +578,7 @@ fn arrays_within_arrays_are_spelled_from_where_each_begins() {
     let text = input.metadata().find(|(key, _)| *key == "k").unwrap().1.to_owned();
     assert_eq!(text, "[[1, 2, 3, 4, 5, 6, 7, 8, … 10 in all], [77, 88]]");
 
-    // Bytes that look like arrays of arrays, within the part of an array that is not spelled.
+    // Bytes that look like arrays of arrays, within the part of an array that is not printed.
     let nested = [9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0].repeat(200_000);
     let bytes = array(0, 8 + nested.len() as u64, &[vec![0; 8], nested].concat());
     let both = [bytes, array(0, 0, &[])].concat();

@@ -1,5 +1,5 @@
-//! Files of one array and files of named tensors become each other: an array is the one tensor, under the name of its
-//! file, and one tensor is the array.
+//! Conversions between files of one array and files of named tensors: an array becomes the one tensor, with the name of its file,
+//! and one tensor becomes the array.
 
 use tilewright_core::Dtype;
 use tilewright_files::{Action, Reading, Request, Verdict, open, verify};
@@ -36,7 +36,7 @@ fn an_array_is_the_one_tensor_of_a_file_and_comes_back() {
             is_same(&named, &array, &Request::new());
             convert(&named, &back, to("row-major").verify(true).force(true)).unwrap();
             if !descr.starts_with('>') {
-                // The file of tensors has the lowest byte first, and so has what is made of it.
+                // The file of tensors has the lowest byte first, and so has its result.
                 is_same(&back, &array, &Request::new());
             }
             is_same(&back, &named, &Request::new());
@@ -46,7 +46,7 @@ fn an_array_is_the_one_tensor_of_a_file_and_comes_back() {
     }
 }
 
-/// The bytes of an array's elements, row-major and the lowest byte first.
+/// Returns the bytes of an array's elements, row-major and lowest byte first.
 fn elements(path: &std::path::Path) -> Vec<u8> {
     let folder = folder();
     let raw = folder.path().join("elements");
@@ -84,7 +84,7 @@ fn one_tensor_of_a_file_becomes_an_array() {
         let bytes = std::fs::read(&npy).unwrap();
         assert!(bytes.ends_with(&std::fs::read(&raw).unwrap()), "{name} of {}", file.display());
         assert!(input.tensors().iter().any(|own| own.dims() == tensor.dims()));
-        // What is changed is found.
+        // A change is found.
         let mut other = bytes.clone();
         *other.last_mut().unwrap() ^= 1;
         let other = write(&folder, "other.npy", other);

@@ -26,7 +26,7 @@ mod verified;
 mod words;
 mod writer;
 
-/// How many cases a test takes: all of them where `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
+/// Returns the number of cases of a test: all of them if `TILEWRIGHT_LAWS` is set, as `cargo xtask oracles laws` does.
 pub(crate) fn cases(all: usize, few: usize) -> usize {
     if std::env::var_os("TILEWRIGHT_LAWS").is_some() { all } else { few }
 }

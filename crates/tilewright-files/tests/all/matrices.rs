@@ -17,7 +17,7 @@ fn layouts() -> Vec<String> {
         _ => (1 << bit) | (bit % 2),
     };
     let mixed: Vec<String> = (0..12).map(|bit| mixed(bit).to_string()).collect();
-    // Rows go to the high bits, and change the columns of the low ones backwards.
+    // Rows become the high bits, and change the columns in the low bits in reverse.
     let list = |bases: Vec<u64>| bases.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
     let rows = list((0..6).map(|bit| (64 << bit) ^ (32 >> bit)).collect());
     let columns = list((0..6).map(|bit| 1 << bit).collect());
@@ -51,7 +51,7 @@ fn a_tensor_under_a_matrix_comes_back_bit_for_bit() {
             let request = to(layout).force(true).memory(memory).verify(true);
             convert(&input, &out, request).unwrap();
             assert!(parts(&out).1 == expected, "{layout} within {memory}");
-            // The note says the layout, and the record the data.
+            // The note has the layout, and the record the data.
             let read = open(&out, &Reading::default()).unwrap();
             let tensor = &read.tensors()[0];
             assert_eq!(

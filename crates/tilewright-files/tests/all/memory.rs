@@ -1,11 +1,11 @@
-//! The bound on buffers holds, and what it bounds is still right.
+//! Tests that the bound on buffers holds, and that bounded runs are correct.
 
 use tilewright_core::Remedy;
 use tilewright_files::Request;
 
 use crate::common::*;
 
-/// 256 KiB of tensor through 8 KiB of buffers.
+/// Moves 256 KiB of a tensor through 8 KiB of buffers.
 #[test]
 fn a_tensor_larger_than_the_bound_is_converted_within_it() {
     let folder = folder();
@@ -66,7 +66,7 @@ fn packed_elements_are_converted_within_the_bound() {
     }
 }
 
-/// Of more tensors than 64 MiB hold, what is held beside buffers is part of the bound.
+/// If the descriptions of tensors exceed 64 MiB, they are part of the bound.
 #[test]
 fn what_is_held_of_many_tensors_is_counted() {
     let folder = folder();
@@ -81,7 +81,7 @@ fn what_is_held_of_many_tensors_is_counted() {
         "{said}"
     );
     let verified = convert(&path, &out, to("row-major").memory(64 << 20).verify(true)).unwrap_err();
-    // Read again to be verified, they take twice as much; what is advised suffices.
+    // Verified, they take twice as much; the advised amount suffices.
     let [Remedy::MoreMemory { least: Some(least) }] = verified.remedies() else {
         panic!("{verified}")
     };

@@ -12,7 +12,7 @@ use crate::common::*;
 const STORED: &str = "tiny_stored.npz";
 const DEFLATED: &str = "tiny_deflated.npz";
 
-/// An entry of an archive, with the numbers that its records say.
+/// An entry of an archive, with the numbers in its records.
 #[derive(Clone)]
 struct Entry {
     name: String,
@@ -21,7 +21,7 @@ struct Entry {
     data: Vec<u8>,
     size: u64,
     sum: u32,
-    /// Where the list says that it begins; where it does, unless said.
+    /// Its position in the list; `None` means the true one.
     at: Option<u64>,
 }
 
@@ -101,7 +101,7 @@ fn numpy_s_files_are_read_as_they_were_written() {
     }
 }
 
-/// Name, type, shape and bytes of every array, by the reader of the other crate.
+/// Returns name, type, shape and bytes of every array, read by another crate.
 fn arrays(path: &std::path::Path) -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
     let input = open(path, &Reading::default()).unwrap();
     let row = |tensor: &tilewright_files::Tensor| {
@@ -136,7 +136,7 @@ fn there_and_back_gives_the_same_arrays() {
             assert_eq!(notes, keys.concat());
             let verdict = verify(&there, corpus(name), &Request::new(), &()).unwrap();
             assert!(matches!(verdict, Verdict::Same { .. }), "{verdict:?}");
-            // What lies as NumPy says again has no note.
+            // A layout that NumPy can record needs no note.
             let request = Request::new().rule("fortran", spec("col-major")).to(spec("row-major"));
             convert(&there, &back, all(request)).unwrap();
             assert_eq!(open(&back, &Reading::default()).unwrap().metadata().count(), 0);
@@ -161,7 +161,7 @@ fn what_is_no_array_of_numbers_is_kept_as_it_is() {
     assert!(kept[0].3 == objects && kept[2].3 == objects && kept[1].3.len() == 602);
 }
 
-/// Opens a file of these bytes, which must fail, and gives the kind and the message.
+/// Opens a file of these bytes, which must fail, and returns the kind and the message.
 fn refused(bytes: &[u8]) -> (&'static str, String) {
     let folder = folder();
     let path = write(&folder, "t.npz", bytes);
@@ -255,7 +255,7 @@ fn an_archive_that_lies_is_an_error_that_says_so() {
         let (found, said) = refused(bytes);
         assert!(found == *kind && said.contains(part), "case {number}: {found}: {said}");
     }
-    // An entry within the data of another, both with headers that agree.
+    // An entry within the data of another; both have headers that agree.
     let inner = stored("b.npy", &array(9));
     let data = [&header(b"PK\x03\x04", &inner)[..], b"b.npy", &inner.data].concat();
     let data = [data, vec![0; 400]].concat();
@@ -286,7 +286,7 @@ fn stored_bytes_that_changed_are_found_before_anything_is_written() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever a byte becomes, the file is an error or converts.
+    /// Whatever the value of a byte is, the file is an error or converts.
     #[test]
     fn any_bytes_are_an_archive_or_an_error(
         changes in proptest::collection::vec((0usize..4900, any::<u8>()), 1..4),
@@ -342,7 +342,7 @@ fn an_array_that_no_layout_can_be_given_to_leaves_the_others_readable() {
     assert_eq!(refused, [false, true, true]);
 }
 
-/// What is in an archive beside arrays passes through, and a result that lost it differs.
+/// The content of an archive apart from arrays is copied, and a result without it differs.
 #[test]
 fn entries_and_texts_that_are_no_arrays_pass_through() {
     let folder = folder();
@@ -375,11 +375,11 @@ fn entries_and_texts_that_are_no_arrays_pass_through() {
     let lost = write(&folder, "lost.npz", archive(&lost));
     let Verdict::Differs(found) = same(&lost).unwrap() else { panic!() };
     assert!(found.to_string().contains("about"), "{found}");
-    // An array and another entry of one name are two tensors of one name.
+    // An array and another entry of the same name are two tensors of the same name.
     let twice = archive(&[own[0].clone(), stored("a", b"x")]);
     let (kind, said) = refused(&twice);
     assert!(kind == "unsupported" && said.contains("both called"), "{kind}: {said}");
-    // Bytes behind an array of an archive are no array.
+    // Bytes after an array of an archive are not an array.
     let more = [npy("|u1", false, "(4,)", &noise(4)), vec![0]].concat();
     assert_eq!(refused(&archive(&[stored("a.npy", &more)])).0, "corrupt");
 }

@@ -1,4 +1,4 @@
-//! OUT is whole or absent, IN is never touched.
+//! Tests that OUT is whole or absent, and IN is never changed.
 
 use std::{
     cell::Cell,
@@ -83,7 +83,7 @@ fn folders_that_cannot_be_written_are_named() {
     assert_eq!(names(&folder), ["in.safetensors"]);
 }
 
-/// A folder that takes no files, whoever asks.
+/// A folder in which no user can create files.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_unwritable_folder_is_an_error() {
@@ -104,7 +104,7 @@ fn devices_are_neither_read_nor_replaced() {
     assert!(error.is_usage() && fs::metadata("/dev/null").is_ok(), "{error}");
 }
 
-/// Nothing waits for the other end of a FIFO, and nothing but a file is replaced.
+/// No call waits for the other end of a FIFO, and only files are replaced.
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_told_at_once() {
@@ -125,7 +125,7 @@ fn what_is_no_file_is_told_at_once() {
     ] {
         for text in [inside(name).display().to_string(), format!("raw:{}", inside(name).display())]
         {
-            // Of a folder the checkpoint in it is asked for.
+            // A request for a folder is one for the checkpoint in it.
             let is_told = |error: &Error| error.is_io() || name == "dir.npy";
             let error = open(&text, &Reading::default()).unwrap_err();
             assert!(is_told(&error) && error.to_string().contains(part), "{text}: {error}");
@@ -149,7 +149,7 @@ fn what_is_no_file_is_told_at_once() {
             assert!(error.is_usage() && error.to_string().contains(part), "{name}: {error}");
         }
     }
-    // A link to one of these is no place for a file either; one to a file or to nothing is replaced.
+    // A link to one of these is refused too; a link to a file or to nothing is replaced.
     let link = inside("link.safetensors");
     fs::rename(inside("link.npy"), &link).unwrap();
     for force in [false, true] {
@@ -289,7 +289,7 @@ fn tensors_are_sorted_only_where_alignment_asks_for_it() {
     assert_eq!(fs::read(out).unwrap(), fs::read(again).unwrap());
 }
 
-/// Runs to one name at the same time: the file that has the name in the end has its note, and none of another.
+/// Runs to the same name at the same time: the file that has the name at the end has its own note.
 #[test]
 fn runs_at_the_same_time_leave_the_note_of_the_last() {
     let folder = folder();

@@ -1,5 +1,4 @@
-//! Reading, moving and writing at the same time: the same files, within the bound, and nothing left of
-//! a run that fails in the middle.
+//! Concurrent reading, moving and writing: equal files, within the bound, and no files left by a run that fails in the middle.
 
 use std::fs;
 
@@ -8,7 +7,7 @@ use tilewright_files::{Conversion, Reading, Request, Watch, open};
 
 use crate::common::*;
 
-/// Tensors of several sizes, from none to more than a lane holds of 8 MiB.
+/// Writes tensors of several sizes, from empty to larger than the buffers of a worker of 8 MiB.
 fn mixed(folder: &TempDir) -> (std::path::PathBuf, usize) {
     let dims =
         [[1024u64, 2560], [0, 7], [3, 5], [700, 900], [1, 1], [2000, 300], [64, 64], [5, 100_000]];
@@ -65,7 +64,7 @@ fn an_input_that_shrinks_is_an_error_and_leaves_nothing() {
     }
 }
 
-/// Stops when the given number of bytes is written.
+/// Cancels when the given number of bytes is written.
 struct Until(u64, std::sync::atomic::AtomicU64);
 
 impl Watch for Until {

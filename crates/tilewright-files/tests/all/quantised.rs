@@ -1,4 +1,4 @@
-//! Weights that are quantised otherwise than the format of `--from` presumes, by the files and tensors beside them.
+//! Weights whose quantisation, by the files and tensors beside them, differs from what the format of `--from` presumes.
 
 use std::{fs, path::Path};
 
@@ -61,7 +61,7 @@ fn a_configuration_of_another_quantisation_is_refused() {
             said.contains("tensor \"l.qweight\": config.json states") && said.contains(says),
             "{said}"
         );
-        // As it is asked, the tensor is skipped, and listed.
+        // On request, the tensor is skipped and listed.
         let input = open(at.join("model.safetensors"), &Reading::default()).unwrap();
         let skipped = Conversion::prepare(&input, at.join("o"), marlin().skip_unfit(true)).unwrap();
         assert!(
@@ -71,7 +71,7 @@ fn a_configuration_of_another_quantisation_is_refused() {
                 .any(|job| matches!(job.action(), Action::Skip(why) if why.contains(says)))
         );
     }
-    // Rows that stay in their order are read as the format says, too; what they mean is for their reader.
+    // Rows that keep their order are also read by the format; their meaning is up to their reader.
     config(r#""quant_method": "awq""#);
     assert!(refusal(at, request("GPTQ", "row-major", "*qweight")).contains("quant_method awq"));
     config(r#""quant_method": "gptq", "sym": false"#);
@@ -83,7 +83,7 @@ fn a_configuration_of_another_quantisation_is_refused() {
     // Other layouts presume nothing.
     config(r#""quant_method": "awq""#);
     assert!(prepared(at, Request::new().to(spec("col-major"))).is_ok());
-    // Older tools write a file of its own.
+    // Older tools write a separate file.
     fs::write(at.join("config.json"), "{}").unwrap();
     fs::write(at.join("quantize_config.json"), r#"{"bits": 8}"#).unwrap();
     assert!(refusal(at, marlin()).contains("quantize_config.json states bits 8, not 4"));
@@ -111,7 +111,7 @@ fn zero_points_beside_a_weight_are_the_middle_for_a_symmetric_kernel() {
     }
 }
 
-/// The first version of GPTQ's files stores zero points less 1: as they are they are those of no other format.
+/// The first version of GPTQ's files stores zero points less 1: unchanged, they do not fit any other format.
 #[test]
 fn zero_points_that_are_stored_less_1_are_refused_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ fn what_is_not_checked_and_what_a_copied_configuration_states_is_said() {
     let conversion = Conversion::prepare(&input, out.path().join("out"), marlin()).unwrap();
     let copied = "config.json is copied and still states the quantisation of GPTQ; \"l.qweight\" is MARLIN now";
     assert_eq!(conversion.warnings().collect::<Vec<_>>(), [copied]);
-    // The check of a result reads the original again and repeats no question.
+    // The check of a result reads the original again, without this check.
     conversion.run(&()).unwrap();
     fs::write(at.join("config.json"), r#"{"quantization_config": {"quant_method": "awq"}}"#)
         .unwrap();

@@ -1,4 +1,4 @@
-//! Tensors read into memory: out of every container, from files that change, and what is refused.
+//! Reads tensors into memory: from every container, from files that change, and with invalid requests.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use tilewright_files::{Error, Input, Reading, Tensor, Watch, open};
 
 use crate::common::*;
 
-/// A tensor, or a box of one, in a layout.
+/// Reads a tensor, or a box of one, in a layout.
 fn read(
     input: &Input,
     tensor: &Tensor,
@@ -23,7 +23,7 @@ fn read(
     Ok(out)
 }
 
-/// Every tensor of a file in every layout that fits is what a conversion to a raw file holds.
+/// Compares every tensor of a file in every layout that fits with a conversion to a raw file.
 fn check(path: impl AsRef<Path>, texts: &[&str]) -> usize {
     let (folder, mut checked) = (folder(), 0);
     let input = open(&path, &Reading::default()).unwrap();
@@ -115,7 +115,7 @@ fn a_file_that_is_cut_short_or_changed_is_an_error() {
         cut(len).unwrap();
         for to in [None, Some("col-major"), Some("zN")] {
             assert!(read(&input, tensor, to, None).is_err(), "{to:?} {len}");
-            // The part is there, and the file is another.
+            // The part exists, but the file is another one.
             assert!(read(&input, tensor, to, Some(&[0..2, 0..200])).is_err(), "{to:?} {len}");
         }
     }
@@ -125,7 +125,7 @@ fn a_file_that_is_cut_short_or_changed_is_an_error() {
     assert!(read(&open(&path, &Reading::default()).unwrap(), tensor, None, None).is_ok());
 }
 
-/// Counts, and stops once this number of bytes is done.
+/// Counts bytes, and cancels at this number.
 struct Stop(AtomicU64, AtomicU64, u64);
 
 impl Watch for Stop {

@@ -1,4 +1,4 @@
-//! What a conversion records of the data: their fingerprint, in every format, whatever the memory; what is found by it.
+//! The fingerprint of the data that a conversion records, in every format and with any memory, and the differences it detects.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -9,14 +9,14 @@ use tilewright_files::{
 
 use crate::{common::*, sharded};
 
-/// What a file records, by tensor.
+/// Returns the records of a file, by tensor.
 fn recorded(path: impl AsRef<Path>) -> BTreeMap<String, Fingerprint> {
     let input = open(path, &Reading::default()).unwrap();
     let own = input.tensors().iter();
     own.filter_map(|tensor| Some((tensor.name().to_owned(), tensor.recorded()?))).collect()
 }
 
-/// What the data of a file sum up to, by tensor.
+/// Returns the fingerprints of the data of a file, by tensor.
 fn summed(path: impl AsRef<Path>) -> BTreeMap<String, Fingerprint> {
     let all = Collection::open(path).unwrap().fingerprints(&Key::default(), &()).unwrap();
     all.tensors.into_iter().map(|tensor| (tensor.name, tensor.fingerprint)).collect()
@@ -29,7 +29,7 @@ fn said(verdict: Verdict) -> String {
     }
 }
 
-/// An array of 16 bits an element, in zN: the file, its result, and the bytes of the result.
+/// Writes an array of 16-bit elements in zN; returns the file, its result, and the bytes of the result.
 fn one_in_zn(folder: &tempfile::TempDir) -> (std::path::PathBuf, std::path::PathBuf, Vec<u8>) {
     let input = write(folder, "in.safetensors", one("F16", &[20, 24], &noise(960)));
     let out = folder.path().join("out.safetensors");
@@ -38,7 +38,7 @@ fn one_in_zn(folder: &tempfile::TempDir) -> (std::path::PathBuf, std::path::Path
     (input, out, bytes)
 }
 
-/// Where the record stands in the bytes of a file.
+/// Returns the position of the record in the bytes of a file.
 fn place(path: &Path, bytes: &[u8]) -> usize {
     let text = recorded(path)["t"].to_string();
     bytes.windows(16).position(|part| part == text.as_bytes()).unwrap()
@@ -72,7 +72,7 @@ fn a_result_records_what_its_source_sums_up_to() {
             assert_eq!(summed(&out).values().max(), own.values().max(), "{out:?}");
             let checked = verify_recorded(&out, &Request::new(), &()).unwrap();
             assert_eq!((said(checked.verdict), checked.recorded), ("same".into(), kept.len()));
-            // The index of shards that take the place of others names them anew.
+            // The index of shards that replace others has new names for them.
             let bytes =
                 if out.ends_with(sharded::INDEX) { Vec::new() } else { fs::read(&out).unwrap() };
             results.push((kept, bytes));
@@ -145,7 +145,7 @@ fn data_that_changed_behind_its_record_is_not_converted() {
         assert_eq!((error.kind(), names(&folder).len()), ("corrupt", 2));
         assert!(error.to_string().contains("is recorded of them"), "{error}");
     }
-    // Padding is no data.
+    // Padding is not part of the data.
     let mut filled = bytes.clone();
     *filled.last_mut().unwrap() ^= 1;
     fs::write(&out, &filled).unwrap();
@@ -153,7 +153,7 @@ fn data_that_changed_behind_its_record_is_not_converted() {
     assert_eq!(tensor(&back, "t"), tensor(&input, "t"));
 }
 
-/// A record that fits the data of a wrong result lies about the original.
+/// A record that fits the data of a wrong result contradicts the original.
 #[test]
 fn a_record_of_other_data_is_a_difference_of_its_own() {
     let folder = folder();
@@ -186,7 +186,7 @@ fn files_without_records_stay_valid_and_get_none() {
     assert_eq!(said(verify(&old, &input, &Request::new(), &()).unwrap()), "same");
     let error = verify_recorded(&old, &Request::new(), &()).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("records no fingerprint"), "{error}");
-    // A copy says what its file said; what moves is recorded.
+    // A copy keeps the record of its file; moved data get a record.
     let copy = folder.path().join("copy.safetensors");
     convert(&old, &copy, to("zN").force(true)).unwrap();
     assert!(recorded(&copy).is_empty());
@@ -213,7 +213,7 @@ fn what_is_converted_already_is_refused_and_never_taken_apart_twice() {
         (both.clone(), path("x.safetensors"), path("y.safetensors")),
         (array.clone(), path("x.npy"), path("y.npy")),
     ] {
-        // Padding of 12 rows: where it was filled, it need not be filled again.
+        // Padding of 12 rows: once filled, it does not have to be filled again.
         let zn = || to("zN").skip_unfit(true);
         convert(&input, &out, zn()).unwrap();
         let error = convert(&out, &again, zn()).unwrap_err();
@@ -225,10 +225,10 @@ fn what_is_converted_already_is_refused_and_never_taken_apart_twice() {
         assert_eq!(fs::read(&out).unwrap(), fs::read(&again).unwrap());
         assert_eq!((recorded(&out), recorded(&again)), (recorded(&out), recorded(&out)));
         assert_eq!(said(verify(&again, &input, &zn(), &()).unwrap()), "same");
-        // Another container or another layout is a conversion.
+        // A change of container or layout is a conversion.
         convert(&out, &again, to("nZ").skip_unfit(true).force(true)).unwrap();
         assert_eq!(summed(&again), summed(&input));
-        // Read otherwise than its note says, it would be shuffled twice.
+        // Read with another layout than the noted one, it would be shuffled twice.
         for from in ["row-major", "nZ"] {
             let request = to("zN").from(spec(from)).only("a*").force(true);
             let error = convert(&out, &again, request).unwrap_err();
@@ -245,7 +245,7 @@ fn what_is_converted_already_is_refused_and_never_taken_apart_twice() {
         convert(&out, &again, request).unwrap();
         assert_eq!((summed(&again), recorded(&again)), (summed(&input), BTreeMap::new()));
     }
-    // One tensor more to convert, and the run goes on.
+    // With one more tensor to convert, the run continues.
     let (out, again) = (path("z.safetensors"), path("z2.safetensors"));
     convert(&both, &out, to("zN").only("a")).unwrap();
     let input = open(&out, &Reading::default()).unwrap();
@@ -255,7 +255,7 @@ fn what_is_converted_already_is_refused_and_never_taken_apart_twice() {
     assert_eq!(conversion.jobs().iter().filter(|job| job.is_already_so()).count(), 2);
 }
 
-/// Of short runs no sum is made on the way; what was recorded before is kept.
+/// Data in short runs are not summed during a conversion; an existing record is kept.
 #[test]
 fn what_a_swizzle_takes_apart_keeps_the_record_of_its_source() {
     let folder = folder();
@@ -267,13 +267,13 @@ fn what_a_swizzle_takes_apart_keeps_the_record_of_its_source() {
     assert_eq!(fs::read(path("z.safetensors")).unwrap(), fs::read(&out).unwrap());
 }
 
-/// Two arrays of 16 bits an element with records, `b` in this layout: the input, the result.
+/// Writes two arrays of 16-bit elements with records, `b` in this layout; returns the input and the result.
 fn two(folder: &tempfile::TempDir, layout: &str) -> (std::path::PathBuf, std::path::PathBuf) {
     let header = r#"{"a":{"dtype":"F16","shape":[20,24],"data_offsets":[0,960]},"b":{"dtype":"F16","shape":[16,24],"data_offsets":[960,1728]}}"#;
     let input = write(folder, "two.safetensors", safetensors(header, &noise(1728)));
     let [zn, out] = ["zn.safetensors", "recorded.safetensors"].map(|name| folder.path().join(name));
     convert(&input, &zn, to("zN").force(true)).unwrap();
-    // In `layout` it is not summed where that is a swizzle: its record is carried.
+    // In `layout` it is not summed if that is a swizzle: its record is copied.
     convert(&zn, &out, to(layout).only("b").force(true)).unwrap();
     assert_eq!(recorded(&out), summed(&input));
     (input, out)
@@ -286,7 +286,7 @@ fn no_record_is_carried_along_unchecked() {
         let (input, out) = two(&folder, layout);
         let again = folder.path().join("again.safetensors");
         let requests = [
-            // As it is by its note; copied beside another that moves; left as unfit; moved, with and without a record.
+            // Read by its note; copied beside another that moves; left as unfit; moved, with and without a record.
             to(layout).only("b").force(true),
             to("nZ").only("a"),
             Request::new().rule("a", spec("nZ")).rule("b", spec("{0}")).skip_unfit(true),
@@ -332,7 +332,7 @@ fn no_record_is_carried_along_unchecked() {
                 assert!(bytes.is_empty());
             }
         }
-        // Of what is not read nothing is said.
+        // A tensor that is not read has no record.
         convert(&out, folder.path().join("a.npy"), to("row-major").only("a")).unwrap();
     }
 }
@@ -359,14 +359,14 @@ fn what_cannot_be_compared_is_named() {
     assert_eq!(said(checked.verdict.clone()), "same");
     let remark = r#"a layout is noted of "b", and no fingerprint: not compared"#;
     assert_eq!(checked.remark().unwrap(), remark);
-    // None at all.
+    // No records at all.
     let error = changed(&|known| known.retain(|key, _| !key.contains(".data."))).unwrap_err();
     let text = error.to_string();
     assert!(
         error.is_usage() && text.contains(r#"; a layout is noted of "a", "b", and no"#),
         "{text}"
     );
-    // A record without its layout, and one of a tensor that is lost.
+    // A record without its layout, and the record of a missing tensor.
     let lost = changed(&|known| drop(known.remove("tilewright.layout.b"))).unwrap();
     assert!(
         said(lost.verdict.clone()).contains("tensor \"b\" has data of fingerprint"),
@@ -382,7 +382,7 @@ fn what_cannot_be_compared_is_named() {
     });
     let text = said(wrong.unwrap().verdict);
     assert!(text.contains("tensor \"b\": \"tilewright.data.b\" notes"), "{text}");
-    // Of data that are plain a record needs no layout.
+    // A record of plain data needs no layout.
     let own = summed(&input);
     let text = format!(
         r#"{{"__metadata__":{{"tilewright.data.a":"{}"}},"a":{{"dtype":"F16","shape":[20,24],"data_offsets":[0,960]}}}}"#,
@@ -403,7 +403,7 @@ fn an_array_that_changed_behind_its_note_is_a_difference() {
         convert(&array, &out, to("zN")).unwrap();
         assert_eq!(said(verify_recorded(&out, &Request::new(), &()).unwrap().verdict), "same");
         let bytes = fs::read(&path).unwrap();
-        // A copy is of the same bytes.
+        // A copy has the same bytes.
         fs::remove_file(&path).unwrap();
         fs::write(&path, &bytes).unwrap();
         assert_eq!(said(verify_recorded(&out, &Request::new(), &()).unwrap().verdict), "same");
@@ -425,7 +425,7 @@ fn an_array_that_changed_behind_its_note_is_a_difference() {
             let text = said(verify(&out, &array, &Request::new(), &()).unwrap());
             assert!(text.contains("was changed or replaced since it was written"), "{text}");
         }
-        // What is no note says nothing of the file.
+        // A file that is not a note does not describe the file.
         fs::write(folder.path().join(format!("{name}.tilewright.json")), "{}").unwrap();
         assert!(verify_recorded(&out, &Request::new(), &()).unwrap_err().is_usage());
     }

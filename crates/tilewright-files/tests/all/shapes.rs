@@ -1,12 +1,12 @@
-//! The shape under which a tensor is stored: by one rule, in every format of files; and the files that earlier
-//! versions stored under another one.
+//! The shape under which a tensor is stored, by one rule in every file format; and the files that earlier versions stored under
+//! another shape.
 
 use tilewright_core::Dtype;
 use tilewright_files::{Reading, Request, Verdict, open, verify};
 
 use crate::common::*;
 
-/// Texts with the rank of the storage of any matrix of them.
+/// Texts of layouts, with the rank of the storage of any matrix in them.
 const TEXTS: [(&str, usize); 11] = [
     ("{1,0:T(8,128)}", 4),
     ("TPU_8x128", 4),
@@ -41,7 +41,7 @@ fn the_rank_of_what_is_stored_follows_from_the_text_and_back_is_back() {
             convert(file, &there, to(text).force(true)).unwrap();
             let read = open(&there, &Reading::default()).unwrap();
             let tensor = &read.tensors()[0];
-            // NumPy says the order of a dense array itself, and keeps its shape.
+            // NumPy itself records the order of a dense array, and keeps its shape.
             let fortran = ending == "npy" && *text == "{0,1}";
             let named = spec(text).resolve(Some(&[m, n]), Some(Dtype::F16)).unwrap();
             let stored = if fortran { vec![m, n] } else { named.storage_shape() };
@@ -57,7 +57,7 @@ fn the_rank_of_what_is_stored_follows_from_the_text_and_back_is_back() {
     assert_eq!(jobs, 2 * TEXTS.len() * DIMS.len());
 }
 
-/// A file of one tensor of f32 in the layout of a SPEC, stored under a shape, and the array's elements in order.
+/// Returns a file of one tensor of f32 in the layout of a SPEC, stored under a shape, and the array's elements in order.
 fn noted(text: &str, shape: &[u64]) -> (Vec<u8>, Vec<u8>) {
     let named = spec(text).resolve(None, None).unwrap();
     let layout = named.layout();
@@ -79,7 +79,7 @@ fn noted(text: &str, shape: &[u64]) -> (Vec<u8>, Vec<u8>) {
     (safetensors(&header, &data), elements)
 }
 
-/// The bytes of files as earlier versions wrote them: XLA's tiles without digits of extent 1, maps with them.
+/// The bytes of files that earlier versions wrote: XLA's tiles without digits of extent 1, maps with them.
 #[test]
 fn files_of_earlier_versions_are_read() {
     let folder = folder();
@@ -99,7 +99,7 @@ fn files_of_earlier_versions_are_read() {
             let back = folder.path().join("back.safetensors");
             convert(&old, &back, to("row-major").force(true)).unwrap();
             assert_eq!(tensor(&back, "t").2, elements, "{text} {shape:?}");
-            // Written again, it has the shape of today, or is the plain array that it always was.
+            // Written again, it has the present shape, or is the plain array that it always was.
             let again = folder.path().join("again.safetensors");
             convert(&back, &again, to(text).force(true)).unwrap();
             let stored: Vec<u64> = tensor(&again, "t").1.iter().map(|n| *n as u64).collect();
@@ -115,7 +115,7 @@ fn files_of_earlier_versions_are_read() {
     }
 }
 
-/// A fill that is noted of a plain tensor means nothing; the note of a result takes its place.
+/// The noted fill of a plain tensor has no meaning; the note of a result replaces it.
 #[test]
 fn a_fill_without_a_layout_is_no_metadata_that_a_result_keeps() {
     let folder = folder();
@@ -139,7 +139,7 @@ fn a_fill_without_a_layout_is_no_metadata_that_a_result_keeps() {
             (metadata["tilewright.fill.c"].as_str(), metadata["k"].as_str()),
             (Some("0"), Some("v"))
         );
-        // What a copied tensor had is missed.
+        // The missing part of a copied tensor's note is noticed.
         let (mut header, data) = parts(&there);
         if header["__metadata__"].as_object_mut().unwrap().remove("tilewright.fill.a").is_some() {
             let dropped = write(&folder, "c.safetensors", safetensors(&header.to_string(), &data));

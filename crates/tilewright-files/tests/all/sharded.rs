@@ -131,8 +131,8 @@ fn an_index_that_does_not_fit_its_shards_is_refused() {
     assert!(error.kind() == "io" && error.to_string().contains(two));
 }
 
-/// Two runs that replace one set at the same time: either result is whole, and nothing of the other is left. Where both
-/// found the usual names free, the second finds them taken.
+/// Two runs replace the same set at the same time: one of the results is whole, and no file of the other remains. If both found
+/// the usual names free, the second finds them occupied.
 #[test]
 fn of_two_forced_runs_at_once_one_result_stays() {
     let [first, second, there] = [folder(), folder(), folder()];

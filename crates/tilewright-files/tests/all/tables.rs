@@ -1,4 +1,4 @@
-//! Index tables in files: converted to, read, verified, summed and converted back; GPTQ's act order; what is refused.
+//! Index tables in files: conversions, reads, verification, sums and conversions back; GPTQ's act order; invalid tables.
 
 use tempfile::TempDir;
 use tilewright_core::Dtype as Element;
@@ -10,7 +10,7 @@ use tilewright_notation::Spec;
 
 use crate::common::{convert, folder, noise, parts, safetensors, spec, tensor, to, write};
 
-/// A safetensors file of tensors: name, type, extents, bytes.
+/// Returns a safetensors file of tensors: name, type, extents, bytes.
 fn file(tensors: &[(&str, &str, &[u64], &[u8])]) -> Vec<u8> {
     let (mut header, mut data) = (Vec::new(), Vec::new());
     for (name, dtype, shape, bytes) in tensors {
@@ -23,7 +23,7 @@ fn file(tensors: &[(&str, &str, &[u64], &[u8])]) -> Vec<u8> {
     safetensors(&format!("{{{}}}", header.join(",")), &data)
 }
 
-/// A shuffled list of `all` numbers, the same for the same seed.
+/// Returns a shuffled list of `all` numbers, equal for equal seeds.
 fn shuffled(all: usize, mut seed: u64) -> Vec<i64> {
     let mut list: Vec<i64> = (0..all as i64).collect();
     for i in (1..all).rev() {
@@ -49,7 +49,7 @@ fn int32(list: &[i64]) -> Vec<u8> {
     list.iter().flat_map(|entry| (*entry as i32).to_le_bytes()).collect()
 }
 
-/// A file with a matrix of 16-bit elements and two lists.
+/// Writes a file with a matrix of 16-bit elements and two lists.
 fn source(
     folder: &TempDir,
     (rows, columns): (usize, usize),
@@ -65,8 +65,8 @@ fn source(
     (write(folder, "source.safetensors", bytes), data)
 }
 
-/// Whatever the table, the dim, the layout behind and the memory: the stored bytes are those of the definition, verified,
-/// with the fingerprint of the data, and back they are the original bit for bit.
+/// For every table, dim, stored layout and memory, the stored bytes are those of the definition, verified, with the fingerprint
+/// of the data, and a conversion back gives the original bit for bit.
 #[test]
 fn a_conversion_there_and_back() {
     let (rows, columns) = (37, 50);
@@ -119,7 +119,7 @@ fn a_conversion_there_and_back() {
             }
         }
         assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{rest}");
-        // The bytes, by the definition.
+        // The bytes of the definition.
         let tabled = spec(&inline)
             .resolve_tabled(Some(&[rows as u64, columns as u64]), Some(Element::F16), &())
             .unwrap();
@@ -136,7 +136,7 @@ fn a_conversion_there_and_back() {
         assert_eq!(held.dims(), [rows as u64, columns as u64]);
         assert!(held.spec().starts_with(&format!("f16[37,50] table({dim}; ")), "{}", held.spec());
         assert!(held.recorded().is_some());
-        // What is read of it, and what it sums up to.
+        // The data read from it, and their sum.
         let reader = input.reader(held, None, Some(&[3..9, 10..41])).unwrap();
         let mut part = vec![0; reader.bytes() as usize];
         reader.read_into(&mut part, 1, &()).unwrap();
@@ -161,7 +161,7 @@ fn a_conversion_there_and_back() {
         }
         let [(header, _), (original, _)] = [&back, &path].map(parts);
         assert_eq!(header["model.w"]["shape"], original["model.w"]["shape"]);
-        // Every byte that is changed is found.
+        // Every changed byte is found.
         let bytes = std::fs::read(&there).unwrap();
         let at = open(&there, &Reading::default())
             .unwrap()
@@ -195,7 +195,7 @@ fn a_conversion_there_and_back() {
     }
 }
 
-/// From one table to another, and of arrays that say how they lie on the command line alone.
+/// From one table to another, and for arrays whose layout only the command line gives.
 #[test]
 fn tables_on_both_sides() {
     let folder = folder();
@@ -230,13 +230,13 @@ fn tables_on_both_sides() {
     assert_eq!(std::fs::read(&back).unwrap(), data);
 }
 
-/// GPTQ in act order: rows sorted by their groups are what Marlin's kernel wants; without the table that is refused.
+/// GPTQ in act order: Marlin's kernel needs rows sorted by their groups; without the table that is refused.
 #[test]
 fn act_order_of_gptq() {
     let folder = folder();
     let (rows, columns, group) = (64usize, 128usize, 16usize);
     let order = shuffled(rows, 5);
-    // The group of row i: its place in the order, by groups of 16.
+    // The group of row i: its place in the order, divided by the group size.
     let mut groups = vec![0; rows];
     order
         .iter()
@@ -265,7 +265,7 @@ fn act_order_of_gptq() {
     let error = convert(&path, &out, asked("MARLIN as s32")).unwrap_err().to_string();
     assert!(error.contains("`table(0; tensor g_idx) MARLIN`"), "{error}");
     convert(&path, &out, asked("table(0; tensor g_idx) MARLIN as s32")).unwrap();
-    // Marlin of the rows in the order of their groups, those of a group in their own.
+    // Marlin of the rows in the order of their groups; rows of a group keep their order.
     let mut sorted: Vec<usize> = (0..rows).collect();
     sorted.sort_by_key(|row| groups[*row]);
     let marlin = Spec::parse("u4[64,128] MARLIN").unwrap().resolve(None, None).unwrap();
@@ -277,14 +277,15 @@ fn act_order_of_gptq() {
             assert_eq!(found, element(*row, column), "row {row}, column {column}");
         }
     }
-    // And back to what GPTQ stores, from the note alone.
+    // Back to GPTQ's storage, from the note alone.
     let back = folder.path().join("back.safetensors");
     convert(&out, &back, Request::new().rule("l.qweight", spec("GPTQ as s32")).verify(true))
         .unwrap();
     assert_eq!(tensor(&back, "l.qweight").2, words);
 }
 
-/// Lists that are digits, from a file, before every layout; and packed elements in rows: what is noted is what is stored.
+/// Lists that digits can express, from a file, before every layout; and packed elements in rows: the note is that of the stored
+/// data.
 #[test]
 fn what_is_noted_is_read_back() {
     let folder = folder();
@@ -302,7 +303,7 @@ fn what_is_noted_is_read_back() {
             assert!(tensor(&path, "model.w") == tensor(&back, "model.w"), "{list} {rest}");
         }
     }
-    // Nibbles behind a table that is no digits, and words that are asked for besides.
+    // Nibbles after a table that digits cannot express, and explicitly requested words.
     let words: Vec<u8> = noise(64 * 128 / 2);
     let groups: Vec<i64> = (0..64).map(|row| (row * 5 % 64) / 16).collect();
     let bytes = file(&[
@@ -324,7 +325,7 @@ fn what_is_noted_is_read_back() {
             assert!(tensor(&back, "l.qweight").2 == words, "{text} {store}");
         }
     }
-    // A table that does not sort the rows is no reason to take them as sorted.
+    // A table that does not sort the rows does not make them sorted.
     let request = Request::new().from(spec("GPTQ")).dtype(Element::U4).only("l.qweight");
     let error = convert(
         &path,

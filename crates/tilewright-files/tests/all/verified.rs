@@ -1,4 +1,4 @@
-//! Verification finds what it must find.
+//! Tests that verification finds every fault.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use tilewright_files::{Reading, Request, Tensor, Verdict, open, verify};
 
 use crate::common::*;
 
-/// A 5×6 tensor of 16-bit elements in tiles of 4×4, and its original.
+/// Writes a 5×6 tensor of 16-bit elements in tiles of 4×4, and its original.
 fn pair(folder: &TempDir, fill: Fill) -> (std::path::PathBuf, std::path::PathBuf) {
     let header = r#"{"__metadata__":{"k":"v"},"t":{"dtype":"I16","shape":[5,6],"data_offsets":[0,60]},"u":{"dtype":"U8","shape":[4],"data_offsets":[60,64]}}"#;
     let path = write(folder, "in.safetensors", safetensors(header, &noise(64)));
@@ -86,7 +86,7 @@ fn differences_beside_the_elements_are_found() {
     assert!(patched("\"k\":\"v\"", "\"k\":\"w\"").contains("\"k\" is \"w\", was \"v\""));
     assert!(patched("\"k\":\"v\"", "\"l\":\"v\"").contains("\"l\" is \"v\", was not there"));
     assert!(patched("s16[5,6]", "s16[6,6]").contains("logical dims"));
-    // What the file says of a converted tensor contradicts itself: a lie in either place is found.
+    // The facts that the file states about a converted tensor contradict each other: a wrong one in either place is found.
     assert!(
         patched("s16[5,6]", "u16[5,6]").contains("is stored as U16 [2, 2, 4, 4], the file has I16")
     );
@@ -98,7 +98,7 @@ fn differences_beside_the_elements_are_found() {
     assert_eq!(differs(&out, &path, 1 << 20), None);
 }
 
-/// Windows and blocks far smaller than the tensor find the same.
+/// Windows and blocks far smaller than the tensor give the same result.
 #[test]
 fn verification_is_bounded_and_still_exact() {
     let folder = folder();
@@ -138,7 +138,7 @@ fn stray_bits_behind_packed_elements_are_found() {
     );
 }
 
-/// What convert was told, verify can be told: it then reads and expects the same.
+/// `verify` accepts the options of `convert`: it then reads and expects the same layouts.
 #[test]
 fn the_flags_of_a_conversion_verify_it() {
     let folder = folder();
@@ -163,7 +163,7 @@ fn the_flags_of_a_conversion_verify_it() {
         let verdict = verify(&out, &path, &request, &()).unwrap();
         assert!(matches!(verdict, Verdict::Same { .. }), "{request:?}: {verdict:?}");
     }
-    // Without --from the elements stand elsewhere; without --tensor too many are read so.
+    // Without --from the elements are at other places; without --tensor too many tensors are read this way.
     convert(&path, &out, to("row-major").from(spec("col-major")).only("a").force(true)).unwrap();
     for request in [Request::new(), Request::new().from(spec("col-major"))] {
         let verdict = verify(&out, &path, &request, &()).unwrap();
@@ -233,7 +233,7 @@ fn arrays_that_say_otherwise_than_asked_differ() {
     };
     assert_eq!(said(&out, to("{1,0:T(2,4)}")), "same");
     assert_eq!(said(raw.as_ref(), to("{1,0:T(2,4)}")), "same");
-    // Their notes say how they lie; without those it is in the bytes, or nowhere.
+    // Their notes record the layout; without notes it is in the bytes, or nowhere.
     for out in [out.as_path(), raw_path.as_path()] {
         assert_eq!(
             said(&named(out), to("{1,0:T(4,2)}")),
@@ -260,7 +260,7 @@ fn arrays_that_say_otherwise_than_asked_differ() {
     assert_eq!(patched("<f4", "<i4"), "the header says elements of \"<i4\", expected \"<f4\"");
     assert!(patched("(2, 1, 2, 4)", "(4, 1, 2, 2)").contains("[4, 1, 2, 2] in C order"));
     assert!(patched("False", "True ").contains("in Fortran order, expected"));
-    // A transposed file says so itself, and its type is still checked.
+    // A transposed file itself records its order, and its type is still checked.
     convert(&path, &out, to("col-major").force(true)).unwrap();
     assert_eq!(said(&out, Request::new()), "same");
     let mut bad = fs::read(&out).unwrap();
@@ -274,7 +274,7 @@ fn arrays_that_say_otherwise_than_asked_differ() {
     );
 }
 
-/// Everything that a file says of its tensors and beside them.
+/// Returns all facts that a file states about its tensors and apart from them.
 fn meaning(path: &std::path::Path) -> Option<Vec<String>> {
     let input = open(path, &Reading::default()).ok()?;
     let tensor = |it: &Tensor| {
@@ -320,7 +320,7 @@ fn every_bit_of_a_header_that_means_something_is_compared() {
     }
     println!("{found} flips found, {alike} without a meaning");
     assert!(found > 100 * alike, "{found} {alike}");
-    // What people did to such a file.
+    // Typical changes by users to such a file.
     for (from, to) in [
         ("fill(0x2a)", "fill(0x3a)"),
         ("tilewright.fill.p", "tilewright.fill.x"),
@@ -335,7 +335,7 @@ fn every_bit_of_a_header_that_means_something_is_compared() {
     }
 }
 
-/// Equal bytes are no answer where padding must hold something else.
+/// Equal bytes are not enough if padding must have another value.
 #[test]
 fn copies_differ_from_what_another_fill_makes() {
     let folder = folder();
@@ -358,7 +358,7 @@ fn copies_differ_from_what_another_fill_makes() {
         let found = said(request.fill(Fill::Bits(0x3a)));
         assert!(found.contains("padding at offset") && found.contains("0x3a"), "{found}");
     }
-    // What the conversion would have written is the same.
+    // The bytes that the conversion would have written are equal.
     let filled = to(layout).fill(Fill::Bits(0x3a));
     convert(path("a.npy"), path("b.npy"), filled.clone().force(true)).unwrap();
     assert_eq!(said(filled), "same");

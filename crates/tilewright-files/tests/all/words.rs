@@ -1,4 +1,4 @@
-//! Words that hold smaller elements, packed here by their makers' own loops, against conversions.
+//! Compares conversions of words that hold smaller elements with words packed here by the original loops of each format.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ struct Array {
     elements: Vec<u32>,
 }
 
-/// The bytes of words.
+/// Returns the bytes of words.
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
@@ -43,7 +43,7 @@ impl Array {
         32 / self.bits as usize
     }
 
-    /// GPTQ: `qweight[row] |= weight[i] << bits * (i - start)`, along the rows.
+    /// Packs like GPTQ: `qweight[row] |= weight[i] << bits * (i - start)`, along the rows.
     fn gptq(&self) -> (Vec<u64>, Vec<u32>) {
         let (per, mut words) = (self.per(), Vec::new());
         for row in 0..self.rows / per {
@@ -55,7 +55,7 @@ impl Array {
         (vec![(self.rows / per) as u64, self.columns as u64], words)
     }
 
-    /// AWQ: `qweight[:, col] |= weight[:, col * per + order[i]] << bits * i`.
+    /// Packs like AWQ: `qweight[:, col] |= weight[:, col * per + order[i]] << bits * i`.
     fn awq(&self) -> (Vec<u64>, Vec<u32>) {
         let order: &[usize] =
             if self.bits == 4 { &[0, 2, 4, 6, 1, 3, 5, 7] } else { &[0, 2, 1, 3] };
@@ -70,7 +70,7 @@ impl Array {
         (vec![self.rows as u64, (self.columns / per) as u64], words)
     }
 
-    /// compressed-tensors: rows padded to whole words, `packed |= unpacked[:, i::per] << bits * i`.
+    /// Packs like compressed-tensors: rows padded to whole words, `packed |= unpacked[:, i::per] << bits * i`.
     fn pack_quantized(&self) -> (Vec<u64>, Vec<u32>) {
         let (per, mut words) = (self.per(), Vec::new());
         let wide = self.columns.div_ceil(per);
@@ -84,7 +84,7 @@ impl Array {
         (vec![self.rows as u64, wide as u64], words)
     }
 
-    /// Marlin's own code: tiles of 16 by 16 in rows, the permutation of 1024 elements, words of `per` of these.
+    /// Packs like Marlin's own code: tiles of 16 by 16 in rows, the permutation of 1024 elements, words of `per` of these.
     fn marlin(&self) -> (Vec<u64>, Vec<u32>) {
         let mut perm = Vec::new();
         for i in 0..32 {
@@ -120,7 +120,7 @@ impl Array {
     }
 }
 
-/// A safetensors file of words.
+/// Writes a safetensors file of words.
 fn file(folder: &TempDir, name: &str, (shape, words): &(Vec<u64>, Vec<u32>)) -> std::path::PathBuf {
     let data = bytes(words);
     let len = data.len();
@@ -129,7 +129,7 @@ fn file(folder: &TempDir, name: &str, (shape, words): &(Vec<u64>, Vec<u32>)) -> 
     write(folder, name, safetensors(&header, &data))
 }
 
-/// The words of a result.
+/// Returns the words of a result.
 fn words(path: impl AsRef<Path>) -> (Vec<u64>, Vec<u32>) {
     let (dtype, shape, data) = tensor(path, "l.qweight");
     assert_eq!(dtype, Dtype::I32);
@@ -141,12 +141,12 @@ fn element(bits: u32) -> Element {
     dtype(&format!("u{bits}")).unwrap()
 }
 
-/// The one line: GPTQ's words as Marlin's.
+/// Returns the request that converts GPTQ's words to Marlin's.
 fn repack(from: &str, to: &str, bits: u32) -> Request {
     every(from, to, bits).only("*qweight")
 }
 
-/// The same of every tensor.
+/// Returns the request for every tensor.
 fn every(from: &str, to: &str, bits: u32) -> Request {
     let request = Request::new().from(spec(from)).dtype(element(bits));
     request.to(spec(to)).store(dtype("s32").unwrap()).verify(true).force(true)
@@ -185,7 +185,7 @@ fn makers_and_conversions_agree_in_every_pair() {
     assert_eq!(checked, 2 * 4 * 16);
 }
 
-/// Every small shape that GPTQ, AWQ and compressed-tensors take, and a padded one.
+/// Every small shape that GPTQ, AWQ and compressed-tensors accept, and a padded one.
 #[test]
 fn small_shapes_are_packed_as_their_makers_pack_them() {
     let folder = folder();
@@ -209,7 +209,7 @@ fn small_shapes_are_packed_as_their_makers_pack_them() {
         for (name, expected) in forms {
             convert(&path, &out, repack("row-major", name, bits)).unwrap();
             assert!(words(&out) == expected, "{name} of {bits} bits {rows}x{columns}");
-            // And back: one element a byte.
+            // Back, with one element in a byte.
             let back = folder.path().join("back.safetensors");
             convert(&out, &back, to("{1,0:E(8)}").verify(true).force(true)).unwrap();
             assert_eq!(parts(&back).1, plain, "{name}");
@@ -217,7 +217,7 @@ fn small_shapes_are_packed_as_their_makers_pack_them() {
         }
     }
     assert_eq!(checked, 9 + 2 * 27);
-    // Rows that end within a word, whose dims the words do not say.
+    // Rows that end within a word, whose dims the words do not determine.
     let array = Array::random(5, 44, 4);
     let path = file(&folder, "ct.safetensors", &array.pack_quantized());
     let request = repack("CT_PACK_INT32", "row-major as u8[5,22]", 4).dims(&[5, 44]);
@@ -255,12 +255,12 @@ fn a_conversion_notes_the_words_and_goes_back() {
     convert(&out, &back, to("GPTQ as s32").verify(true)).unwrap();
     assert_eq!(parts(&back).1, parts(&path).1);
     assert_eq!(words(&back), array.gptq());
-    // Words of another type hold the same bytes.
+    // Words of another type have the same bytes.
     let same = folder.path().join("same.safetensors");
     convert(&back, &same, to("GPTQ as u8")).unwrap();
     let (kind, shape, data) = tensor(&same, "l.qweight");
     assert_eq!((kind, shape, &data), (Dtype::U8, vec![16, 1024], &parts(&path).1));
-    // The layout may say all of it.
+    // The layout may contain everything.
     let again = folder.path().join("again.safetensors");
     let request =
         Request::new().from(spec("u4[128,256] GPTQ as s32[16,256]")).to(spec("MARLIN as s32"));
@@ -268,7 +268,7 @@ fn a_conversion_notes_the_words_and_goes_back() {
     assert_eq!(std::fs::read(&again).unwrap(), std::fs::read(&out).unwrap());
 }
 
-/// Dims that the words contradict would be read as another array; numbers with fractions hold no others.
+/// Dims that the words contradict would be read as another array; floats cannot hold smaller elements.
 #[test]
 fn what_the_words_contradict_is_refused() {
     let folder = folder();
@@ -298,7 +298,7 @@ fn arrays_in_npy_and_raw_files_are_words_too() {
     let back = folder.path().join("back.npy");
     convert(&out, &back, to("GPTQ as s32").verify(true)).unwrap();
     assert!(std::fs::read(&back).unwrap().ends_with(&bytes(&gptq)));
-    // Bytes without a header say neither type nor shape.
+    // Bytes without a header record neither type nor shape.
     let raw = write(&folder, "gptq.bin", bytes(&gptq));
     let result = folder.path().join("marlin.bin");
     let request = Request::new()
@@ -308,7 +308,7 @@ fn arrays_in_npy_and_raw_files_are_words_too() {
     convert(format!("raw:{}", raw.display()), format!("raw:{}", result.display()), request)
         .unwrap();
     assert_eq!(std::fs::read(&result).unwrap(), bytes(&marlin));
-    // Words whose highest byte comes first, or whose first dim is fastest, are not those.
+    // Big-endian words, or words whose first dim is fastest, are different.
     let swapped: Vec<u8> = gptq.iter().flat_map(|word| word.to_be_bytes()).collect();
     let big = write(&folder, "big.npy", npy(">i4", false, &shape, &swapped));
     let error = convert(&big, &out, every("GPTQ", "MARLIN", 4)).unwrap_err();
@@ -317,7 +317,7 @@ fn arrays_in_npy_and_raw_files_are_words_too() {
     assert!(convert(&fortran, &out, every("GPTQ", "MARLIN", 4)).is_err());
 }
 
-/// A layer with a table of the groups of its rows.
+/// Writes a layer with a table of the groups of its rows.
 fn layer(folder: &TempDir, groups: &[u32], kind: &str) -> std::path::PathBuf {
     let (shape, words) = Array::random(64, 64, 4).gptq();
     let (weights, table) = (bytes(&words), bytes(groups));
@@ -357,7 +357,7 @@ fn rows_that_a_table_permutes_are_refused_by_its_name() {
     let weights = input.tensors().iter().find(|tensor| tensor.name() == "l.qweight").unwrap();
     let marlin = spec("MARLIN as s32");
     refused(input.reader_as(weights, &reading, Some(&marlin), None).unwrap_err());
-    // Its own order, and other words of it, lose nothing.
+    // Its own order, and other words of it, keep all information.
     assert!(input.reader_as(weights, &reading, Some(&spec("GPTQ as u8")), None).is_ok());
     let request = repack("GPTQ", "MARLIN", 4).skip_unfit(true);
     let conversion = Conversion::prepare(&input, &out, request).unwrap();
@@ -378,7 +378,7 @@ fn rows_that_a_table_permutes_are_plain_dims_as_they_are() {
     let array = Array::random(64, 64, 4);
     for plain in ["row-major", "col-major", "{0,1}"] {
         convert(&path, &out, repack("GPTQ", plain, 4).force(true)).unwrap();
-        // The table goes along, and says of each row what it said.
+        // The table is copied, and still describes each row correctly.
         assert_eq!(tensor(&out, "l.g_idx").2, bytes(&groups));
         let input = open(&out, &Reading::default()).unwrap();
         let weights = input.tensors().iter().find(|it| it.name() == "l.qweight").unwrap();
@@ -441,7 +441,7 @@ fn a_long_table_is_read_in_small_pieces() {
         let group = trivial[place] + 1;
         assert!(text.contains(&format!("row {place} is of group {group}")), "{text}");
     }
-    // What is held of it is no more than the least bound.
+    // The memory for it is at most the least bound.
     let path = layer(&folder, &trivial, "I32");
     let out = folder.path().join("out.safetensors");
     convert(&path, &out, repack("GPTQ", "MARLIN", 4).memory(4096)).unwrap();
@@ -470,7 +470,7 @@ fn what_words_cannot_hold_is_refused() {
     }
     let no_name = base().store(dtype("f8e4m3b11fnuz").unwrap()).force(true);
     assert!(said(no_name).contains("cannot store words of f8e4m3b11fnuz"));
-    // The type of the elements is missing, or is none of the format.
+    // The type of the elements is missing, or is not one of the format.
     assert!(
         said(Request::new().from(spec("GPTQ")).to(spec("MARLIN")).force(true))
             .contains("s32 has 32")
@@ -486,7 +486,7 @@ fn what_words_cannot_hold_is_refused() {
     assert!(said(base().from(spec("BNB_4BIT")).force(true)).contains("needs the array's dims"));
     let fits = base().from(spec("BNB_4BIT")).dims(&[64, 64]).force(true);
     assert!(convert(&path, &out, fits).is_ok());
-    // A note of other words than the file has.
+    // A note of other words than those of the file.
     let (shape, words) = array.gptq();
     let data = bytes(&words);
     for (note, words) in [

@@ -1,4 +1,4 @@
-//! Arrays in memory, written: what conversions of the same elements hold, names that are tied, and what is refused.
+//! Writes arrays in memory: compared with conversions of the same elements, with tied names, and with invalid requests.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn named(text: &str) -> Named {
     spec(text).resolve(None, None).unwrap()
 }
 
-/// A file of one array `t`.
+/// Writes a file of one array `t`.
 fn write_one(
     out: impl AsRef<std::path::Path>,
     layout: &str,
@@ -22,7 +22,7 @@ fn write_one(
     Writer::new(request).array("t", &named(layout), bytes)?.write(out, &())
 }
 
-/// The rows of the tensor `t` of a file, or of its only one.
+/// Returns the rows of the tensor `t` of a file, or of its only one.
 fn rows(path: impl AsRef<std::path::Path>, reading: &Reading) -> Vec<u8> {
     let input = open(path, reading).unwrap();
     let reader = input.reader(&input.tensors()[0], None, None).unwrap();
@@ -31,7 +31,7 @@ fn rows(path: impl AsRef<std::path::Path>, reading: &Reading) -> Vec<u8> {
     out
 }
 
-/// The name of a tensor's layout.
+/// Returns the name of a tensor's layout.
 fn layout(input: &Input, name: &str) -> String {
     let spec = input.tensor(name).unwrap().layout().to_spec();
     spec.split_once(' ').unwrap().1.into()
@@ -46,7 +46,7 @@ const LAYOUTS: [&str; 6] = [
     "(n n0:4) (m1 m0:2) -> n m0 m1 n0",
 ];
 
-/// Every array in every layout becomes the file that a conversion of a file of the same bytes becomes.
+/// Every array in every layout becomes the same file as in a conversion of a file of the same bytes.
 #[test]
 fn what_is_written_is_what_a_conversion_writes() {
     let folder = folder();
@@ -88,7 +88,7 @@ fn an_array_that_repeats_elements_or_runs_backwards_is_written_as_it_is_seen() {
     let out = folder.path().join("a.safetensors");
     let data: Vec<u8> = (0..8).collect();
     for (layout, bytes, expected) in [
-        // A row that is repeated, and columns that are.
+        // Repeated rows, and repeated columns.
         ("(3,8):(0,1)", &data[..], (0..24).map(|i| i % 8).collect::<Vec<u8>>()),
         ("(8,3):(1,0)", &data[..], (0..24).map(|i| i / 3).collect()),
         // Every other element of rows of four.
@@ -168,7 +168,7 @@ fn rules_and_what_no_layout_is_meant_for() {
     assert_eq!(write(to("zN").only("w")).unwrap(), ["zN", "row-major", "row-major"]);
     let error = write(to("zN")).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("\"norm\""), "{error}");
-    // Padding holds what is asked for.
+    // Padding has the requested value.
     write(to("zN").only("w").fill(Fill::One)).unwrap();
     let input = open(&out, &Reading::default()).unwrap();
     assert_eq!(input.tensor("w").unwrap().fill(), Fill::One);
@@ -184,7 +184,7 @@ fn tied_arrays_are_stored_once_and_both_names_are_answered() {
     let writer = |request: Request| {
         let writer = Writer::new(request.force(true)).array("embed", &rows, &data).unwrap();
         let writer = writer.array("other", &rows, &other).unwrap();
-        // The same bytes, and another array.
+        // The same bytes as another array.
         let writer = writer.array("turned", &turned, &data).unwrap();
         writer.array("head", &rows, &data).unwrap().array("empty", &named("u8[0] row-major"), &[])
     };
@@ -197,11 +197,11 @@ fn tied_arrays_are_stored_once_and_both_names_are_answered() {
     };
     let tie = vec![("head".to_owned(), "embed".to_owned())];
     assert_eq!(stored(Request::new()), (4, tie.clone(), "row-major".into()));
-    // A pattern may match the name that is left out; under another layout it is another tensor.
+    // A pattern may match the omitted name; in another layout it is a tensor of its own.
     let ruled = to("row-major").rule("head", spec("row-major"));
     assert_eq!(stored(ruled), (4, tie, "row-major".into()));
     assert_eq!(stored(to("row-major").rule("head", spec("zN"))), (5, vec![], "zN".into()));
-    // As the reference crate reads it, the name is in the metadata and no tensor.
+    // For the reference crate, the name is in the metadata and is not a tensor.
     stored(Request::new());
     assert_eq!(parts(&out).0["__metadata__"]["head"], "embed");
     assert!(
@@ -210,7 +210,7 @@ fn tied_arrays_are_stored_once_and_both_names_are_answered() {
             .tensor("head")
             .is_err()
     );
-    // It is kept by conversions, in one file and in several.
+    // Conversions keep it, in one file and in several.
     let there = folder.path().join("b.safetensors");
     convert(&out, &there, to("col-major").skip_unfit(true).verify(true)).unwrap();
     assert_eq!(open(&there, &Reading::default()).unwrap().tensor("head").unwrap().name(), "embed");
@@ -218,7 +218,7 @@ fn tied_arrays_are_stored_once_and_both_names_are_answered() {
     let npz = folder.path().join("a.npz");
     writer(Request::new()).unwrap().write(&npz, &()).unwrap();
     assert_eq!(open(&npz, &Reading::default()).unwrap().tensors().len(), 5);
-    // What the metadata says otherwise is not overwritten.
+    // Another text under this key of the metadata is not overwritten.
     let text = writer(Request::new()).unwrap().metadata("head", "of the table");
     let error = text.write(&out, &()).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("of the table"), "{error}");
@@ -295,7 +295,7 @@ fn what_is_refused() {
     assert_eq!(names(&folder), ["a.npz"]);
 }
 
-/// A file of one array that cannot say its layout has a note beside it, as one of a conversion has.
+/// A file of one array that cannot record its layout has a note beside it, like the result of a conversion.
 #[test]
 fn notes_stand_beside_files_of_one_array() {
     let folder = folder();

@@ -1,8 +1,8 @@
-//! What the structs of other libraries say, read without an interpreter: `src/foreign/raw` is compiled into this
+//! The structs in which other libraries describe arrays, read without an interpreter: `src/foreign/raw` is compiled into this
 //! program, which Miri interprets as well (`cargo xtask oracles miri`).
 //!
-//! The structs here are made over memory of this program's own, with every pointer bounded: a read outside of a struct,
-//! of its lists or of its array is an error of the interpreter, and so is a struct that is freed twice or never.
+//! The structs here are made over memory of this program, with every pointer bounded. Miri reports a read outside of a struct, of
+//! its lists or of its array as an error, and also a struct that is freed twice or never.
 #![allow(dead_code, reason = "the package uses all of the folder")]
 
 #[path = "../../src/foreign/raw/mod.rs"]
@@ -24,7 +24,7 @@ struct Case {
 }
 
 impl Case {
-    /// The bytes in front of element 0, and from the lowest to behind the highest.
+    /// Returns the number of bytes before element 0, and from the lowest byte to the end of the highest element.
     fn reach(&self) -> (usize, usize) {
         if self.shape.contains(&0) {
             return (0, 0);
@@ -36,7 +36,7 @@ impl Case {
         (below as usize * self.itemsize, (below + above + 1) as usize * self.itemsize)
     }
 
-    /// The byte of each element, counted from element 0, in logical order.
+    /// Returns the position of each element in bytes, relative to element 0, in logical order.
     fn elements(&self) -> Vec<i64> {
         let mut all = vec![0];
         for (extent, stride) in self.shape.iter().zip(&self.strides) {
@@ -50,7 +50,7 @@ impl Case {
     }
 }
 
-/// Every array of up to two dims of 0 to 3, with these strides, and one of three dims.
+/// Returns every array of up to two dims of 0 to 3, with these strides, and one of three dims.
 fn cases() -> Vec<Case> {
     let strides = if cfg!(miri) { &[-2, 0, 3][..] } else { &[-4, -2, -1, 0, 1, 3][..] };
     let dims: Vec<(i64, i64)> =
@@ -66,12 +66,12 @@ fn cases() -> Vec<Case> {
     all.flat_map(sized).collect()
 }
 
-/// The array's memory, no byte longer: bytes that differ from their neighbours.
+/// Returns the array's memory of exactly this length, with bytes that differ from their neighbours.
 fn memory(len: usize) -> Box<[u8]> {
     (0..len).map(|at| (at * 37 + 11) as u8).collect()
 }
 
-/// Checks that an array has these elements, and that no byte beside them is taken.
+/// Checks that an array has these elements, and that no other byte is used.
 fn check(case: &Case, array: Array, held: &[u8]) {
     let (origin, len) = case.reach();
     let data = array.data;
@@ -107,7 +107,7 @@ unsafe extern "C" fn delete_versioned(raw: *mut Versioned) {
     drop(unsafe { Box::from_raw(raw) });
 }
 
-/// A tensor over memory, with the lists of its shape and strides.
+/// Returns a tensor over memory, with the lists of its shape and strides.
 fn tensor(data: *const u8, byte_offset: u64, shape: &[i64], strides: Option<&[i64]>) -> Tensor {
     Tensor {
         data: data.cast(),
@@ -120,7 +120,7 @@ fn tensor(data: *const u8, byte_offset: u64, shape: &[i64], strides: Option<&[i6
     }
 }
 
-/// What a library gives: a struct of its own memory, which its deleter frees.
+/// Returns the struct of a library in its own memory, which its deleter frees.
 fn given(tensor: Tensor, flags: Option<u64>) -> Managed {
     let context = std::ptr::null_mut();
     let (raw, versioned): (*mut c_void, bool) = match flags {
@@ -138,7 +138,7 @@ fn given(tensor: Tensor, flags: Option<u64>) -> Managed {
     unsafe { Managed::new(raw, versioned) }
 }
 
-/// What is read of a tensor, which is then given back.
+/// Returns the description of a tensor, which is then returned to its library.
 fn read(tensor: Tensor, flags: Option<u64>) -> Result<Array, Refusal> {
     let before = DELETED.get();
     let mut managed = given(tensor, flags);
@@ -155,7 +155,7 @@ fn every_small_tensor_of_dlpack_is_read_where_it_is() {
         let (origin, len) = case.reach();
         let held = memory(len);
         for (flags, writable) in [(None, false), (Some(0), true), (Some(READ_ONLY), false)] {
-            // An offset from the lowest byte, or none.
+            // Uses an offset from the lowest byte, or none.
             for ahead in [0, origin] {
                 let data = held.as_ptr().wrapping_add(origin - ahead);
                 let mut tensor = tensor(data, ahead as u64, &case.shape, Some(&case.strides));
@@ -200,7 +200,7 @@ fn tensors_that_cannot_be_read_are_refused_and_given_back() {
     assert_eq!(refused(Tensor { shape: null(), ..good() }, 0).kind, "array");
     let why = refused(Tensor { byte_offset: u64::MAX, ..good() }, 0);
     assert!(why.says.contains("leaves this machine's addresses"), "{}", why.says);
-    // Without memory an offset leads nowhere.
+    // Without memory, an offset has no effect.
     let nothing = read(Tensor { data: null(), byte_offset: 64, ..good() }, Some(0)).unwrap();
     assert!(nothing.data.is_null());
     let why = Bytes::of(nothing.data, &nothing.facts).unwrap_err();
@@ -209,7 +209,7 @@ fn tensors_that_cannot_be_read_are_refused_and_given_back() {
 
 #[test]
 fn of_another_version_only_what_all_versions_have_is_read() {
-    /// The fields that every version has, and nothing behind them.
+    /// The fields that every version has, and nothing after them.
     #[repr(C)]
     struct Head {
         major: u32,
@@ -230,7 +230,7 @@ fn of_another_version_only_what_all_versions_have_is_read() {
     }
 }
 
-/// The struct of an array of bytes, as NumPy makes it.
+/// Returns the struct of an array of bytes, as NumPy makes it.
 fn interface(data: *const u8, shape: &[isize], strides: &[isize]) -> ArrayInterface {
     ArrayInterface {
         two: 2,

@@ -7,12 +7,12 @@ mod own;
 use own::Cut;
 use std::ops::Range;
 
-/// The elements of a box.
+/// Returns the number of elements of a box.
 fn size(area: &[Range<u64>]) -> u64 {
     area.iter().map(|range| range.end - range.start).product()
 }
 
-/// The place of a box's first element among those of `whole`, and whether its elements follow each other there.
+/// Returns the position of a box's first element among those of `whole`, and whether its elements are contiguous there.
 fn place(whole: &[Range<u64>], part: &[Range<u64>]) -> (u64, bool) {
     let (mut first, mut within) = (0, 1);
     let mut was_cut = false;
@@ -26,7 +26,7 @@ fn place(whole: &[Range<u64>], part: &[Range<u64>]) -> (u64, bool) {
     (first, is_dense)
 }
 
-/// The most bytes that a piece may have: those of elements or rows that cannot be cut, if they are more.
+/// Returns the largest number of bytes of a piece: that of elements or rows that cannot be cut, if it is larger.
 fn bound(whole: &[Range<u64>], width: u64, most: u64) -> u64 {
     let mut uncut = 256 * width;
     for dim in 0..whole.len() {
@@ -81,7 +81,7 @@ fn rows_beyond_the_bound_are_cut_where_they_are_whole_bytes() {
     let all = Cut::new(whole.clone(), 4, 64 * row / 2).pieces(most);
     assert_eq!(all.len() as u64, 64 * row / 2 / most);
     assert!(all.iter().all(|part| size(part) / 2 <= most));
-    // A row that ends within a byte goes with the next one.
+    // A row that ends within a byte stays with the next one.
     let whole = vec![0..64, 0..row + 1];
     let all = Cut::new(whole.clone(), 4, 32 * (row + 1)).pieces(most);
     assert!(all.iter().all(|part| part[0].end - part[0].start == 2));
