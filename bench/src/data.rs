@@ -65,7 +65,7 @@ pub fn fill(bytes: &mut [u8]) {
 /// ```
 /// use tilewright_bench::data::checksum;
 /// assert_eq!(checksum(&[]), 0);
-/// // It sees which byte lies where.
+/// // It depends on the order of bytes.
 /// assert_ne!(checksum(&[1, 2, 3, 4, 5, 6, 7, 8, 9]), checksum(&[9, 2, 3, 4, 5, 6, 7, 8, 1]));
 /// // Zero bytes are counted, not skipped.
 /// assert_ne!(checksum(&[0; 8]), checksum(&[0; 16]));

@@ -70,7 +70,7 @@ impl Effort {
 /// let case = definitions()?[0].case(Size::Small)?;
 /// let mut bench = Bench::new(case.bytes())?;
 /// assert!(bench.relayout(&case, 2, Effort::quick())?.is_right());
-/// // Its buffers are as long as was said.
+/// // Its buffers have the given length.
 /// assert!(bench.relayout(&definitions()?[0].case(Size::L2)?, 1, Effort::quick()).is_err());
 /// # Ok::<(), tilewright_bench::Error>(())
 /// ```

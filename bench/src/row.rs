@@ -151,7 +151,7 @@ impl Row {
     /// let case = definitions()?[0].case(Size::Small)?;
     /// let mut bench = Bench::new(case.bytes())?;
     /// assert!(bench.relayout(&case, 1, Effort::quick())?.is_right());
-    /// // A copy is no transpose.
+    /// // A copy is not a transpose.
     /// let copy = |src: &[u8], dst: &mut [u8]| Ok(dst.copy_from_slice(src));
     /// assert!(!bench.job(&case, 1, Effort::quick(), copy)?.is_right());
     /// # Ok::<(), tilewright_bench::Error>(())

@@ -38,7 +38,7 @@ const LINE: u64 = 64;
 /// let case = random(7, 3, 1 << 16)?;
 /// assert_eq!(case.name(), "random-7:3");
 /// assert!((1 << 12..=1 << 16).contains(&(case.src_bytes() + case.dst_bytes())));
-/// // The same again.
+/// // The same case again.
 /// assert_eq!(case.to(), random(7, 3, 1 << 16)?.to());
 /// assert!(random(7, 3, 1).unwrap_err().is_definition());
 /// # Ok::<(), tilewright_bench::Error>(())

@@ -60,12 +60,12 @@ impl DevicePlan {
     /// use tilewright_core::{Layout, TensorLayout};
     /// use tilewright_device::{Alignment, DevicePlan};
     /// use tilewright_relayout::{Elements, Program};
-    /// // An array of no elements needs nothing.
+    /// // An array without elements needs no kernel.
     /// let none = TensorLayout::row_major(&[0, 4]).unwrap();
     /// let program = Program::new(&none, &none, Elements::same(32), 0).unwrap();
     /// assert!(DevicePlan::new(&program, Alignment::default()).unwrap().kernels().is_empty());
     ///
-    /// // Columns 2 apart, and rows 3: no offset of the destination says its row before its column.
+    /// // Columns 2 apart, and rows 3: the offset in the destination does not determine the row before the column.
     /// let interleaved = Layout::parse("(3,3):(3,2)").unwrap();
     /// let interleaved = TensorLayout::new(&[3, 3], &interleaved, 11).unwrap();
     /// let rows = TensorLayout::row_major(&[3, 3]).unwrap();

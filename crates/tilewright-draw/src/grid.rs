@@ -25,7 +25,7 @@ const WIDTH: usize = 150;
 /// let panel = &scene.bands[0].panels[0];
 /// assert_eq!(panel.cell(1, 5).unwrap().text, "37");
 /// assert_eq!(panel.cell(1, 5).unwrap().tip, "(1,5): offset 37; 1 = digits (1,0); 5 = digits (1,1)");
-/// // Before column 4 a tile begins.
+/// // A tile begins before column 4.
 /// assert_eq!([3, 4, 5].map(|column| panel.columns[column].rule), [0, 1, 0]);
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```

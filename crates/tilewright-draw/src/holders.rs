@@ -16,7 +16,7 @@ const SAID: usize = 80;
 ///
 /// ```
 /// use tilewright_draw::Device;
-/// // The last of four that hold three of ten rows each: it has room for three.
+/// // The last of four devices, each with storage for three of ten rows: it holds one.
 /// let last = Device {
 ///     name: "3".into(),
 ///     place: "(dp=3)".into(),

@@ -40,7 +40,7 @@ pub struct Scene {
 /// use tilewright_draw::{Joint, Limits, Subject, conversion};
 /// let (rows, columns) = (TensorLayout::row_major(&[2, 3])?, TensorLayout::col_major(&[2, 3])?);
 /// let scene = conversion(&Subject::new(&rows), &Subject::new(&columns), &Limits::default())?;
-/// // A and B with an arrow between, and the memory of each below.
+/// // A and B with an arrow between them, and the memory of each below.
 /// assert_eq!(scene.bands[0].panels.len(), 2);
 /// assert_eq!(scene.bands[0].joints, [Joint::Arrow]);
 /// assert!(scene.bands.len() > 1);

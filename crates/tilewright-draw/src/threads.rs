@@ -26,7 +26,7 @@ use crate::{
 /// ```
 /// use tilewright_core::{Layout, LayoutTv};
 /// use tilewright_draw::{Limits, owners};
-/// // A warp of 4×8 threads, each with two neighbours of a row: a tile of 4×16.
+/// // A warp of 4×8 threads, each with two adjacent elements of a row: a tile of 4×16.
 /// let parse = |text| Layout::parse(text).unwrap();
 /// let tv = LayoutTv::new(&parse("(4,8):(8,1)"), &parse("(1,2):(2,1)"))?;
 /// let scene = owners(tv.layout(), &[4, 16], &Limits::default())?;

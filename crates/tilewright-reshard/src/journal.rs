@@ -97,7 +97,7 @@ impl Journal {
 ///
 /// ```
 /// let folder = tempfile::tempdir().unwrap();
-/// // The line of tasks 0 and 1, and one that was torn.
+/// // The line of tasks 0 and 1, and a torn one.
 /// std::fs::write(folder.path().join("a"), "[[0,7],[1,9]] 7c22293f\n[[2,1]] 00").unwrap();
 /// let done = tilewright_reshard::journal::done(folder.path()).unwrap();
 /// assert_eq!(done.into_iter().collect::<Vec<_>>(), [(0, 7), (1, 9)]);

@@ -9,7 +9,7 @@ use crate::{intervals::Intervals, sharded::Sharded};
 ///
 /// ```
 /// use tilewright_sharded::Sharded;
-/// // The rows that ranks hold, and the rows that torch's own text of them says.
+/// // The rows that ranks hold, and the rows by torch's own text of the sharding.
 /// let held = Sharded::parse("f32[17] @ mesh(4,2) [Shard(0), Shard(0)] order(1,0)")?;
 /// let said = Sharded::parse("f32[17] @ mesh(4,2) [_StridedShard(0, sf=2), Shard(0)]")?;
 /// let difference = held.difference(&said).unwrap();

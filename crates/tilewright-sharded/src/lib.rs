@@ -14,10 +14,10 @@
 //! let rows = Sharded::parse("f32[8,6] @ mesh(dp=2,tp=2) P(\"dp\",\"tp\")")?;
 //! let shard = rows.shard(3)?;
 //! assert_eq!(shard.to_string(), "3 (dp=1,tp=1)  [4,8) × [3,6)");
-//! // One layout says it all: device by device, each with its own rows.
+//! // One layout describes all shards: device by device, each with its own rows.
 //! assert_eq!(rows.as_layout()?.layout().to_string(), "((4,2),(3,2)):((3,24),(1,12))");
 //!
-//! // 13 rows over 4 devices: the last has one row less than it has room for, so no layout says it.
+//! // 13 rows over 4 devices: the last holds 1 row and the others 4, so no layout describes them.
 //! let uneven = Sharded::parse("f32[13] @ mesh(4) [Shard(0)]")?;
 //! assert_eq!(uneven.shard(3)?.dims()[0].to_string(), "[12,13)");
 //! assert!(uneven.as_layout().unwrap_err().to_string().contains("position 3"));

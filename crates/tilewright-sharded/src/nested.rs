@@ -48,7 +48,7 @@ impl Sharded {
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
-    /// // FSDP over TP: the pieces of one device in the one direction lie apart in the other.
+    /// // FSDP over TP: rows that are adjacent in the array are on devices that are not.
     /// let sharded = Sharded::parse("f32[64,128] @ mesh(dp=2,tp=2) P((\"tp\",\"dp\"))")?;
     /// let layout = sharded.as_layout()?;
     /// assert_eq!(layout.layout().to_string(), "((16,2,2),128):((128,4096,2048),1)");

@@ -85,7 +85,7 @@ impl Pieces {
     ///
     /// ```
     /// use tilewright_sharded::{Pieces, Sharded};
-    /// // Both devices hold k and v, and each a half of q: what both hold is a box of its own.
+    /// // Both devices hold k and v, and each holds a half of q: the common part is a separate box.
     /// let sharded = Sharded::parse("f32[160] @ mesh(tp=2) vllm:qkv(h=8,g=1,d=16)")?;
     /// let pieces = Pieces::of(&sharded)?;
     /// assert_eq!(pieces.cover("qkv")?.replicas, 1);
@@ -295,7 +295,7 @@ impl fmt::Display for Slab<'_> {
 ///
 /// ```
 /// use tilewright_sharded::boxes_of_range;
-/// // Elements 3 to 14 of 4×5: the end of row 0, row 1, the begin of row 2.
+/// // Elements 3 to 14 of 4×5: the end of row 0, row 1, the beginning of row 2.
 /// let boxes = boxes_of_range(&[4, 5], 3, 14);
 /// assert_eq!(boxes, [(vec![0, 3], vec![1, 2]), (vec![1, 0], vec![1, 5]), (vec![2, 0], vec![1, 4])]);
 /// ```

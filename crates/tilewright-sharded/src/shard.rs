@@ -66,7 +66,7 @@ impl Shard {
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
-    /// // Every device holds all of it, and how many there are is not said.
+    /// // Every device holds the whole array, and the number of devices is unknown.
     /// assert_eq!(Sharded::parse("f32[8] @ {replicated}")?.shard(0)?.device(), None);
     /// # Ok::<(), tilewright_sharded::Error>(())
     /// ```
@@ -129,7 +129,7 @@ impl Shard {
     ///
     /// ```
     /// use tilewright_sharded::Sharded;
-    /// // Four devices with room for three each: the last holds index 9, and has padding for 10 and 11.
+    /// // Four devices with storage for three indices each: the last holds index 9, and has padding for 10 and 11.
     /// let shard = Sharded::parse("f32[10] @ {devices=[4]<=[4]}")?.shard(3)?;
     /// assert_eq!(shard.padding(), [[10, 2]]);
     /// # Ok::<(), tilewright_sharded::Error>(())

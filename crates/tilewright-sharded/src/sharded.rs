@@ -22,7 +22,7 @@ use crate::{
 ///
 /// ```
 /// use tilewright_sharded::{Mesh, Sharded, Split};
-/// // torch cuts 37 rows over two axes, the one within the other.
+/// // torch cuts 37 rows over two axes, one within the other.
 /// let rows = Sharded::new(&[37], None, Mesh::new(&[2, 2])?, vec![Split::chunk(0, 0), Split::chunk(0, 1)])?;
 /// let lists: Vec<String> = rows.shards().map(|shard| shard.dims()[0].to_string()).collect();
 /// assert_eq!(lists, ["[0,10)", "[10,19)", "[19,28)", "[28,37)"]);

@@ -56,7 +56,7 @@ impl Groups {
 /// let table = Arc::new(Table::new(6, [5, 0, 1, 2, 3, 4].map(Some)).unwrap());
 /// let along = Along::new(&[(0, 1), (2, 8)], &[3, 5, 16], table).unwrap();
 /// let mut bound = Vec::new();
-/// // The place in the list, the rest of dim 2, and dim 1.
+/// // The position in the list, the rest of dim 2, and dim 1.
 /// assert_eq!(owners(3, &[along], |first, dim| bound.push((first, dim))), [0, 2, 1]);
 /// assert_eq!(bound, [(0, 0), (0, 2)]);
 /// ```

@@ -45,7 +45,7 @@ impl TabledLayout {
     /// ```
     /// use tilewright_core::TensorLayout;
     /// use tilewright_table::TabledLayout;
-    /// // Without a table it is the layout itself.
+    /// // Without a table, it equals the layout.
     /// let rows = TensorLayout::row_major(&[3, 4]).unwrap();
     /// assert_eq!(TabledLayout::new(&[3, 4], vec![], &rows).unwrap().fold(), Some(rows.clone()));
     /// assert!(TabledLayout::new(&[4, 3], vec![], &rows).unwrap_err().is_mismatch());

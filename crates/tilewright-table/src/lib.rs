@@ -20,7 +20,7 @@
 //! let rows = TabledLayout::new(&[4, 8], vec![Along::new(&[(0, 1)], &[4, 8], Arc::new(table)).unwrap()], &stored).unwrap();
 //! assert_eq!(rows.offset(&[2, 5]), Ok(5));
 //! assert_eq!(rows.offset(&[1, 0]), Ok(16));
-//! // No shape and strides say it.
+//! // It cannot be expressed by shape and strides.
 //! assert!(rows.fold().is_none());
 //!
 //! let error = Table::new(4, [2, 0, 2, 1].map(Some)).unwrap_err();

@@ -88,7 +88,7 @@ impl Table {
     ///
     /// ```
     /// use tilewright_table::Table;
-    /// // The g_idx of GPTQ: rows 1 and 2 are of group 0.
+    /// // The g_idx of GPTQ: rows 1 and 2 are in group 0.
     /// assert_eq!(Table::sorting(&[1, 0, 0, 1]).unwrap().to_string(), "1,2,0,3");
     /// ```
     pub fn sorting(groups: &[u64]) -> Result<Table, Error> {
