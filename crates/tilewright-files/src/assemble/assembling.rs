@@ -1,4 +1,4 @@
-//! A result put together: everything decided before a byte is written.
+//! Prepares the assembly of a result by a recipe: every decision is made before a byte is written.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use crate::{
     transfer::{budget, request::check_memory},
 };
 
-/// The tensors of a result put together from those of a source, as a recipe says; made by
-/// [`prepare`](Assembling::prepare), done by [`run`](Assembling::run).
+/// The tensors of a result that a recipe assembles from those of a source; [`prepare`](Assembling::prepare) makes it, and
+/// [`run`](Assembling::run) writes it.
 ///
 /// ```
 /// use tilewright_core::Dtype;
@@ -65,7 +65,7 @@ pub struct Assembling<'a> {
     messages: Messages,
 }
 
-/// What becomes of one tensor of a result: what `--dry-run` shows.
+/// The description of one tensor of a result, as `--dry-run` shows it.
 ///
 /// ```
 /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
@@ -88,27 +88,26 @@ pub struct Assembling<'a> {
 pub struct Row {
     /// Its name.
     pub name: String,
-    /// How it lies: a SPEC with its dims and its element type.
+    /// Its layout: a SPEC with its dims and its element type.
     pub spec: String,
-    /// The names of the tensors that it is made of, in the order of their elements in it.
+    /// The names of the tensors from which it is assembled, in the order of their elements in it.
     pub sources: Vec<String>,
-    /// Its bytes in the result.
+    /// Its number of bytes in the result.
     pub bytes: u64,
-    /// `copy` where bytes are copied in long runs, `relayout` where elements are put in place in memory.
+    /// `copy` if bytes are copied in long runs, `relayout` if elements are moved to their places in memory.
     pub how: &'static str,
 }
 
 impl<'a> Assembling<'a> {
-    /// Decides everything but does nothing: the tensors of `assembly`, whose sources are numbers of
-    /// [`Input::tensors`], and behind these of [`Input::tied`], become a file of the kind that `out` names, else of that
-    /// of the input; a folder becomes a folder.
+    /// Makes all decisions, and writes nothing. The tensors of `assembly`, whose sources are numbers of [`Input::tensors`],
+    /// followed by those of [`Input::tied`], become a file of the format that `out` names, else of that of the input; a folder
+    /// becomes a folder.
     ///
-    /// Of `request` count memory, threads, verification and whether what exists is replaced.
+    /// The request's memory, threads, verification and permission to overwrite are used.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) for an assembly whose parts do not give each element of a tensor, reach beyond their
-    /// tensors or change values, for layouts that do not fit, and for a destination that cannot be;
-    /// [i/o](Error::is_io) if files cannot be read.
+    /// [usage](Error::is_usage) for an assembly whose parts do not give each element of a tensor, reach beyond their tensors or
+    /// change values, for layouts that do not fit, and for an invalid destination; [i/o](Error::is_io) if files cannot be read.
     ///
     /// ```
     /// use tilewright_files::{Assembling, Packaging, Reading, Request, open};
@@ -190,7 +189,7 @@ impl<'a> Assembling<'a> {
         assembly.made.iter().try_for_each(|made| made::made(made, &known).map(drop))
     }
 
-    /// Chooses the boxes, and says what becomes of each tensor.
+    /// Chooses the boxes, and describes each tensor.
     pub(crate) fn settle(&mut self) {
         let rooms = self.rooms();
         let wholes = std::mem::take(&mut self.wholes);
@@ -199,7 +198,7 @@ impl<'a> Assembling<'a> {
         self.rows = tensors.map(|(tensor, whole)| row(self.source, tensor, whole)).collect();
     }
 
-    /// What becomes of each tensor of the result, in its order in the assembly.
+    /// Returns the descriptions of the tensors of the result, in the order of the assembly.
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
@@ -217,7 +216,7 @@ impl<'a> Assembling<'a> {
         &self.rows
     }
 
-    /// What is not as a user may expect, in sentences without an end.
+    /// Iterates over warnings that a user may not expect, as sentences without a full stop.
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
@@ -257,7 +256,7 @@ impl<'a> Assembling<'a> {
         self.messages.cautions.iter().map(String::as_str)
     }
 
-    /// The names of the files that go along, where a folder becomes a folder.
+    /// Iterates over the names of the files that are copied if a folder becomes a folder.
     ///
     /// ```
     /// # use tilewright_files::{Assembling, Packaging, Reading, Request, open};
@@ -279,7 +278,7 @@ impl<'a> Assembling<'a> {
         names.map(|name| name.to_string_lossy().into_owned())
     }
 
-    /// The conversion whose files these are: each tensor of the result as it stands there.
+    /// Returns the conversion that has these files: each tensor of the result in its layout there.
     pub(crate) fn conversion(&self) -> Conversion<'_> {
         let frame = &self.frame;
         Conversion {
@@ -297,7 +296,7 @@ impl<'a> Assembling<'a> {
     }
 }
 
-/// The tensors of an input, and the names that stand for some of them.
+/// Returns the tensors of an input, and the names that stand for some of them.
 pub(crate) fn known(input: &Input) -> Known<'_> {
     let place = |tensor: &Tensor| input.tensors().iter().position(|own| std::ptr::eq(own, tensor));
     let tied = input.tied().filter_map(|(_, tensor)| place(tensor)).collect();

@@ -1,4 +1,4 @@
-//! A box of a tensor, made in memory of all that lies in it.
+//! Makes a box of a tensor in memory from all pieces in it.
 
 use super::{
     grid::Part,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::transfer::budget::Buffer;
 
-/// A box made in memory.
+/// Returns a box made in memory.
 pub(crate) fn boxed<'b>(
     hands: &mut Hands<'b, '_>,
     whole: &Whole,

@@ -10,19 +10,19 @@ use crate::{Error, layout::held::Held, transfer::job};
 /// A layout, and the plan from rows to it.
 #[derive(Clone, Debug)]
 pub(crate) struct ByRows {
-    /// From rows to the storage.
+    /// The plan from rows to the storage.
     pub(crate) plan: Plan,
     pub(crate) held: Held,
-    /// The bytes of the storage.
+    /// The number of bytes of the storage.
     pub(crate) bytes: u64,
     /// One box of all rows.
     pub(crate) grid: Grid,
-    /// The most bytes that are made at once.
+    /// The largest number of bytes that are made at once.
     pub(crate) most: u64,
 }
 
 impl ByRows {
-    /// From one box of rows to the layout, in ranges of about `most` bytes.
+    /// Returns the plan from one box of rows to the layout, in ranges of about `most` bytes.
     pub(crate) fn new(held: &Held, grid: Grid, most: u64) -> Result<ByRows, String> {
         let said = |error: Error| error.to_string();
         let rows = in_rows(held)?;
@@ -32,7 +32,7 @@ impl ByRows {
         Ok(ByRows { plan, held: held.clone(), bytes, grid, most })
     }
 
-    /// The ranges that are made, one after another.
+    /// Iterates over the ranges that are made, in order.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<u64>> + Send + use<> {
         self.plan.ranges(self.most.max(1))
     }

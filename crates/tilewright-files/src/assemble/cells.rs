@@ -1,4 +1,4 @@
-//! The units of two sides of a piece, compared: by sums over the digits that both share, and one by one.
+//! Compares the units of two sides of a piece: by sums over the digits that both share, and one by one.
 
 use super::{
     nest::{Nest, Turn},
@@ -11,7 +11,7 @@ use crate::Error;
 pub(crate) struct Sides<'r> {
     pub(crate) from: Read<'r>,
     pub(crate) to: Read<'r>,
-    /// The bytes of a unit of the result.
+    /// The number of bytes of a unit of the result.
     pub(crate) width: u64,
     pub(crate) piece: &'r Piece,
 }
@@ -20,13 +20,13 @@ pub(crate) struct Sides<'r> {
 pub(crate) type Apart = (u64, u64, u128, u128);
 
 impl Sides<'_> {
-    /// The first part of the piece, of one unit, whose sums differ.
+    /// Returns the first part of the piece, of one unit, whose sums differ.
     pub(crate) fn summed(&self, buffer: &mut [u8]) -> Result<Option<Nest>, Error> {
         let mut nest = self.piece.nest.clone();
         if self.same(&nest, buffer)? {
             return Ok(None);
         }
-        // Turns keep their number, though they become short.
+        // Loops keep their number although they become shorter.
         for number in 0..nest.turns.len() {
             while let Some(turn) = nest.turns.get(number).copied().filter(|turn| turn.extent > 1) {
                 let half = turn.extent / 2;
@@ -45,7 +45,7 @@ impl Sides<'_> {
         Ok(was == sums::of((nest, self.width), TO, buffer, self.to)?)
     }
 
-    /// The first unit that differs, unit by unit in the order of the turns.
+    /// Returns the first unit that differs, unit by unit in the order of the loops.
     pub(crate) fn first(
         &self,
         nest: &Nest,
@@ -78,7 +78,7 @@ impl Sides<'_> {
         }
     }
 
-    /// The first unit of a loop that differs.
+    /// Returns the first unit of a loop that differs.
     fn run(
         &self,
         (from, to): (u64, u64),
@@ -88,7 +88,7 @@ impl Sides<'_> {
         let given = self.piece.give.width();
         let fill = matches!(self.piece.give, Give::Fill(_));
         let stride = if fill { 0 } else { turn.from };
-        // As many units at once as both buffers hold.
+        // The number of units at once is what both buffers can hold.
         let fit = |room: usize, width: u64, stride: u64| {
             (room as u64).saturating_sub(width) / (stride.max(1) * width).max(1) + 1
         };
@@ -132,7 +132,7 @@ fn short() -> Error {
     Error::usage("a buffer is too small for an element")
 }
 
-/// Some of the values of one turn.
+/// Returns the nest with some of the values of one loop.
 fn part(nest: &Nest, number: usize, start: u64, extent: u64) -> Nest {
     let mut part = nest.clone();
     if let Some(turn) = part.turns.get_mut(number) {
@@ -143,7 +143,7 @@ fn part(nest: &Nest, number: usize, start: u64, extent: u64) -> Nest {
     part
 }
 
-/// The bits of a unit, as far as a number holds them.
+/// Returns the bits of a unit, as many as fit into the number.
 fn bits(bytes: &[u8]) -> u128 {
     bytes.iter().take(16).rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
 }

@@ -1,9 +1,9 @@
-//! Changes of a `config.json` as text: what does not change stays as its author wrote it, numbers to the last figure.
+//! Changes a `config.json` as text: unchanged parts keep their spelling, numbers to the last digit.
 
 use serde_json::Value;
 use tilewright_recipe::ConfigChange;
 
-/// The bytes of a member of an object: of its key and of its value.
+/// A member of an object: the positions of its key and of its value.
 struct Member {
     key: String,
     from: usize,
@@ -11,7 +11,7 @@ struct Member {
     to: usize,
 }
 
-/// The text of a JSON object with a change; none of a text that is no JSON object.
+/// Returns the text of a JSON object with a change; `None` for a text that is not a JSON object.
 pub(crate) fn changed(text: &str, change: &ConfigChange) -> Option<String> {
     serde_json::from_str::<Value>(text).ok().filter(Value::is_object)?;
     let start = text.len() - text.trim_start().len();
@@ -28,8 +28,8 @@ pub(crate) fn changed(text: &str, change: &ConfigChange) -> Option<String> {
     Some(format!("{}{object}{}", &text[..start], &text[end..]))
 }
 
-/// The object without the value at a path; `None` where nothing is there, or where the path leads through another value
-/// than an object.
+/// Returns the object without the value at a path; `None` if there is no value, or if the path leads through a value that is not
+/// an object.
 fn without(object: &str, path: &str) -> Option<String> {
     if !object.starts_with('{') {
         return None;
@@ -50,7 +50,7 @@ fn without(object: &str, path: &str) -> Option<String> {
     Some(spliced(object, cut, ""))
 }
 
-/// The object with a value at a path; tables on the way are made.
+/// Returns the object with a value at a path; missing objects on the path are created.
 fn with(object: &str, path: &str, value: &Value) -> String {
     let members = members(object);
     let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
@@ -60,7 +60,7 @@ fn with(object: &str, path: &str, value: &Value) -> String {
         let inner = with(&object[member.value..member.to], rest, value);
         return spliced(object, (member.value, member.to), &inner);
     }
-    // What is not there yet is made from the inside out.
+    // Missing objects are created from the inside out.
     let keys = rest.into_iter().flat_map(|rest| rest.rsplit('.'));
     let text =
         keys.fold(value.to_string(), |text, key| format!("{{{}: {text}}}", Value::from(key)));
@@ -79,7 +79,7 @@ fn spliced(text: &str, (from, to): (usize, usize), by: &str) -> String {
     format!("{}{by}{}", &text[..from], &text[to..])
 }
 
-/// The members of an object, whose text is JSON.
+/// Returns the members of an object, whose text is valid JSON.
 fn members(object: &str) -> Vec<Member> {
     let bytes = object.as_bytes();
     let blank = |mut at: usize| {
@@ -96,13 +96,13 @@ fn members(object: &str) -> Vec<Member> {
         let to = past(bytes, value);
         let key = object.get(from..end).and_then(|key| serde_json::from_str(key).ok());
         all.push(Member { key: key.unwrap_or_default(), from, value, to });
-        // Over the comma, or the bracket that closes the object.
+        // Skips the comma, or the brace that closes the object.
         from = blank(blank(to) + 1);
     }
     all
 }
 
-/// The end of the value that begins at a byte.
+/// Returns the end of the value that begins at a byte.
 fn past(bytes: &[u8], from: usize) -> usize {
     let (mut at, mut depth, mut quoted) = (from, 0usize, false);
     while let Some(byte) = bytes.get(at) {
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(changed("{", &change("{}", &[])), None);
     }
 
-    /// By definition: the tables that the texts say, changed key by key.
+    /// Compares with the definition: the objects of the texts, changed key by key.
     #[test]
     fn all_small_changes_are_those_of_the_tables() {
         let objects = [
@@ -182,7 +182,7 @@ mod tests {
                 let got = changed(text, &change("{}", &[key])).unwrap();
                 let got: Value = serde_json::from_str(&got).unwrap();
                 assert_eq!(got.pointer(&format!("/{}", path.join("/"))), None, "{text} {key}");
-                // All else is there.
+                // Everything else is unchanged.
                 let mut was: Value = serde_json::from_str(text).unwrap();
                 if let [table @ .., last] = &path[..]
                     && let Some(Value::Object(table)) = was

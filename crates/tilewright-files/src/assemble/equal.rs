@@ -1,5 +1,5 @@
-//! What must be equal in the source: names of one array, copies, padding that is the fill. Both sides are read in the same
-//! boxes and compared, before anything is written.
+//! Conditions on the source: names of the same array, copies, and padding must be equal. Both sides are read in the same boxes
+//! and compared before anything is written.
 
 use tilewright_recipe::{Digit, Equal, Origin, Part};
 
@@ -53,7 +53,7 @@ impl Equality {
         Ok(Equality { sides, equal: equal.clone(), tensor })
     }
 
-    /// The element of the first tensor, in rows, that an element in the order of the digits is.
+    /// Returns the position, in rows of the first tensor, of an element given in the order of the digits.
     pub(crate) fn place(&self, number: u64) -> u64 {
         let Origin::Source { offset, .. } = self.equal.first else { return 0 };
         let step = |(rest, at): (u64, u64), digit: &Digit| {
@@ -64,7 +64,7 @@ impl Equality {
 }
 
 impl Equality {
-    /// The first element of a box that differs, and both values.
+    /// Returns the first element of a box that differs, and both values.
     pub(crate) fn differs(
         &self,
         hands: &mut [Hands<'_, '_>; 2],
@@ -94,7 +94,7 @@ impl Equality {
     }
 }
 
-/// The bits of a unit, as far as a number holds them.
+/// Returns the bits of a unit, as many as fit into the number.
 fn number_of(bytes: &[u8]) -> u128 {
     bytes.iter().take(16).rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
 }

@@ -1,18 +1,18 @@
 //! Changes of the element type that lose no bit: bf16 and f16 to f32, and back.
 //!
-//! Both are maps of bits, NaNs included: the payload of a NaN keeps its place behind the sign and the exponent. Back, an
-//! element whose bits do not come again from what it becomes is refused.
+//! Both are maps of bits, including NaNs: the payload of a NaN keeps its place after the sign and the exponent. In the direction
+//! back, an element whose bits cannot be restored from the result is refused.
 
 use tilewright_core::Dtype;
 
-/// What happens to the bits of elements.
+/// The change of the bits of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exact {
-    /// Nothing.
+    /// No change.
     Same,
-    /// They become f32.
+    /// To f32.
     Widen(Half),
-    /// They become this again.
+    /// Back to this type.
     Narrow(Half),
 }
 
@@ -49,7 +49,7 @@ impl Half {
     }
 }
 
-/// The f32 of an f16, bit by bit.
+/// Returns the f32 of an f16, bit by bit.
 fn widened(bits: u16) -> u32 {
     let (sign, exponent) = (u32::from(bits >> 15) << 31, u32::from(bits >> 10) & 31);
     let fraction = u32::from(bits) & 0x3ff;
@@ -65,7 +65,7 @@ fn widened(bits: u16) -> u32 {
     }
 }
 
-/// The f16 whose f32 this is, if there is one; any else.
+/// Returns the f16 with this f32 if there is one, else any f16.
 fn narrowed(bits: u32) -> u16 {
     let (sign, exponent) = ((bits >> 16) as u16 & 0x8000, bits >> 23 & 0xff);
     let fraction = bits & 0x7f_ffff;
@@ -79,7 +79,7 @@ fn narrowed(bits: u32) -> u16 {
 }
 
 impl Exact {
-    /// What makes elements of the one type elements of the other; `None` where that would compute.
+    /// Returns the change from one type to the other; `None` if that would be a computation.
     pub(crate) fn of(from: Dtype, to: Dtype) -> Option<Exact> {
         match (from == to, from == Dtype::F32, to == Dtype::F32) {
             (true, ..) => Some(Exact::Same),
@@ -89,7 +89,7 @@ impl Exact {
         }
     }
 
-    /// Writes the elements of `src` to `dst`; the number of the first that would lose a bit.
+    /// Writes the elements of `src` to `dst`; the error is the number of the first that would lose a bit.
     pub(crate) fn apply(self, src: &[u8], dst: &mut [u8]) -> Result<(), usize> {
         match self {
             Exact::Same => dst.copy_from_slice(src),
@@ -114,7 +114,7 @@ impl Exact {
 mod tests {
     use super::*;
 
-    /// The value of an f16, from its definition.
+    /// Returns the value of an f16, from its definition.
     fn value(bits: u16) -> f64 {
         let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
         let size = match exponent {
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_would_lose_a_bit_is_found() {
-        // Exhaustive over the upper 20 bits, with the lower ones all 0, or one of them 1.
+        // Exhaustive over the upper 20 bits, with all lower ones 0, or one of them 1.
         for high in 0..1u32 << 20 {
             for low in [0, 1, 1 << 11] {
                 let bits = high << 12 | low;
@@ -164,7 +164,7 @@ mod tests {
         let mut out = [0; 6];
         assert_eq!(Exact::Narrow(Half::F16).apply(&numbers, &mut out), Err(2));
         assert_eq!(Exact::Narrow(Half::Bf16).apply(&numbers, &mut out), Err(1));
-        // A NaN whose payload f16 has no bits for.
+        // A NaN whose payload does not fit into f16.
         let nan = 0x7fc0_0001u32.to_le_bytes();
         assert_eq!(Exact::Narrow(Half::F16).apply(&nan, &mut out[..2]), Err(0));
     }

@@ -1,4 +1,4 @@
-//! Running it: each file is filled by threads that share its tasks, and compared the same way.
+//! Runs an assembly: threads share the tasks of each file, and compare its bytes the same way.
 
 use std::{collections::hash_map::Entry, fs::File};
 
@@ -27,16 +27,16 @@ use crate::{
     verify::crew::Crew,
 };
 
-/// With less memory than this for each, fewer threads work.
+/// The least memory of each thread; with less in total, fewer threads run.
 const LEAST: u64 = 256 << 10;
 
 impl Assembling<'_> {
-    /// Writes the result: to temporary files, synced, verified if asked, then renamed. What must be equal in the source
-    /// is compared before. After an error nothing of the result is left.
+    /// Writes the result to temporary files, which are synced, verified on request, and renamed. Conditions on the source are
+    /// checked before. After an error no file of the result remains.
     ///
     /// # Errors
-    /// [i/o](Error::is_io) if reading or writing fails, if what must be equal is not, if an element would lose a bit, or
-    /// if verification finds a difference; [cancelled](Error::is_cancelled) if `watch` says so.
+    /// [i/o](Error::is_io) if reading or writing fails, if a condition on the source is violated, if an element would lose a bit,
+    /// or if verification finds a difference; [cancelled](Error::is_cancelled) if `watch` cancels.
     ///
     /// ```
     /// # use tilewright_core::Dtype;
@@ -70,14 +70,14 @@ impl Assembling<'_> {
         Ok(Report { bytes_read, bytes_written: means.bytes, verified, peak: means.budget.peak() })
     }
 
-    /// How many threads work.
+    /// Returns the number of threads.
     pub(crate) fn lanes(&self) -> u64 {
         let request = &self.frame.request;
         let asked = if request.threads == 0 { cores() } else { request.threads } as u64;
         asked.min(request.memory / LEAST).clamp(1, 1024)
     }
 
-    /// What each has.
+    /// Returns the memory of each thread.
     pub(crate) fn rooms(&self) -> Rooms {
         let pieces = || self.wholes.iter().flat_map(|whole| &whole.pieces);
         let taken = self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors());
@@ -102,7 +102,7 @@ impl Assembling<'_> {
         Ok(places)
     }
 
-    /// Does all tasks of a file.
+    /// Runs all tasks of a file.
     fn fill(&self, target: &Target, file: &File, means: &Means<'_>) -> Result<(), Error> {
         let failed = |cause| Error::io(&target.path, "write", cause);
         let length = tasks::length(target, &self.wholes);
@@ -124,7 +124,7 @@ impl Assembling<'_> {
         })
     }
 
-    /// Calls something with every task of a file, from threads with buffers of their own.
+    /// Calls `work` with every task of a file, from threads with separate buffers.
     fn each(
         &self,
         target: &Target,
@@ -150,7 +150,7 @@ impl Assembling<'_> {
         crew.first(self.lanes() as usize, tasks, (size, all, all), join).map(drop)
     }
 
-    /// Does one task; the inner error is that of the written file.
+    /// Runs one task; the inner error is that of the written file.
     fn write(
         &self,
         hands: &mut Hands<'_, '_>,
@@ -183,7 +183,7 @@ impl Assembling<'_> {
         }
     }
 
-    /// Compares what one task has written; the first byte that differs, with what is there and what should be.
+    /// Compares the bytes of one task with the file, and returns the position of the first byte that differs.
     fn compare(
         &self,
         hands: &mut Hands<'_, '_>,
@@ -237,7 +237,7 @@ impl Assembling<'_> {
         })
     }
 
-    /// The error of a task.
+    /// Returns the error of a task.
     fn told(&self, made: usize, failed: Failed) -> Error {
         let lost = match failed {
             Failed::Error(error) => return error,
@@ -266,13 +266,13 @@ impl Assembling<'_> {
     }
 }
 
-/// The error of a task that is none of its tensor.
+/// Returns the error for a task that does not belong to its tensor.
 fn stray() -> Error {
     Error::usage("a task of another tensor")
 }
 
 impl Task {
-    /// The bytes of the result that it makes.
+    /// Returns the number of bytes of the result that the task writes.
     fn bytes(&self, whole: &Whole) -> u64 {
         match (&self.what, &whole.way) {
             (What::Copy { len, .. }, _) => *len,
@@ -286,13 +286,13 @@ impl Task {
     }
 }
 
-/// The bytes of tensors.
+/// Returns the number of bytes of tensors.
 fn length_of(placed: &[(usize, u64)], wholes: &[Whole]) -> u64 {
     let bytes = placed.iter().filter_map(|(number, _)| Some(wholes.get(*number)?.bytes()));
     bytes.fold(0, u64::saturating_add)
 }
 
-/// Where a byte of a stored tensor lies, in words.
+/// Returns the place of a byte of a stored tensor as text.
 pub(crate) fn at(held: &Held, byte: u64) -> String {
     let layout = held.layout();
     let bits = u64::from(held.bits).max(1);
@@ -303,7 +303,7 @@ pub(crate) fn at(held: &Held, byte: u64) -> String {
     }
 }
 
-/// What fills the files of a result.
+/// Fills the files of a result.
 struct Filled<'a>(&'a Assembling<'a>);
 
 impl Filling for Filled<'_> {

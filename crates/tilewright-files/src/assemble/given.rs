@@ -1,4 +1,4 @@
-//! What a recipe is solved for, of an opened input: its tensors by name, and the configuration beside it.
+//! The inputs for solving a recipe: the tensors of an opened input by name, and the configuration beside it.
 
 use std::{
     fs, io,
@@ -20,8 +20,8 @@ pub const CONFIG: &str = "config.json";
 const LONGEST: u64 = 16 << 20;
 
 impl Input {
-    /// The tensors as recipes see them: those of [`Input::tensors`], and behind these the names that [`Input::tied`]
-    /// lists. Their places are the numbers of sources in an assembly.
+    /// Returns the tensors as recipes see them: those of [`Input::tensors`], followed by the names that [`Input::tied`] lists.
+    /// Their positions are the numbers of sources in an assembly.
     ///
     /// ```
     /// use tilewright_files::{Reading, open};
@@ -37,11 +37,11 @@ impl Input {
         all.map(|(name, tensor)| Tensor::new(name, tensor.dtype(), tensor.dims())).collect()
     }
 
-    /// What stands in `config.json` beside the input, and what the metadata of a GGUF file say of its model, under their keys;
-    /// nothing where neither is there.
+    /// Returns the content of `config.json` beside the input, and the metadata of a GGUF file about its model, under the same
+    /// keys; `None` if neither exists.
     ///
     /// # Errors
-    /// [i/o](Error::is_io) if it cannot be read, is no JSON, or has more than 16 MiB.
+    /// [i/o](Error::is_io) if it cannot be read, is not JSON, or has more than 16 MiB.
     ///
     /// ```
     /// use tilewright_files::{Reading, open};
@@ -80,7 +80,7 @@ impl Input {
 
     /// Returns the path of a file of this name beside the input, and its text.
     pub(crate) fn text_beside(&self, name: &str) -> Result<Option<(PathBuf, String)>, Error> {
-        // What is read from standard input lies in no folder.
+        // Standard input is not in a folder.
         if is_standard(self.path()) {
             return Ok(None);
         }

@@ -1,11 +1,11 @@
-//! A cut of storage into boxes.
+//! Cuts storage into boxes.
 //!
 //! ```text
 //! unit r·radix + c of the storage is in row r, column c;  a box is some rows of some columns
 //! ```
 //!
-//! A box is made in memory and written in runs of its columns. The radix is a stride of the
-//! pieces, so a box of a transposition is short in both directions, and one of rows in order is a range.
+//! A box is made in memory and written in runs of its columns. The radix is a stride of the pieces, so a box of a transposition
+//! is short in both directions, and a box of rows in order is a range.
 
 use tilewright_relayout::CALL;
 
@@ -14,7 +14,7 @@ use super::{
     pieces::{Give, Piece},
 };
 
-/// Extents of a box that are tried for a radix.
+/// The number of extents of a box that are tried for a radix.
 pub(crate) const TRIED: usize = 24;
 
 /// A cut of storage into boxes.
@@ -23,11 +23,11 @@ pub(crate) struct Grid {
     pub(crate) radix: u64,
     pub(crate) rows: u64,
     pub(crate) columns: u64,
-    /// Pieces that carry over no row.
+    /// The pieces, none of which carries over a row.
     pub(crate) pieces: Vec<Piece>,
 }
 
-/// A box: rows and columns from, and to.
+/// A box: its ranges of rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) rows: (u64, u64),
@@ -39,13 +39,13 @@ impl Part {
         self.columns.1 - self.columns.0
     }
 
-    /// Its units.
+    /// Returns its number of units.
     pub(crate) fn size(&self) -> u64 {
         self.width() * (self.rows.1 - self.rows.0)
     }
 }
 
-/// The pieces, cut so that they carry over no multiple of the radix.
+/// Returns the pieces, split so that they do not carry over a multiple of the radix.
 pub(crate) fn split(pieces: &[Piece], radix: u64) -> Option<Vec<Piece>> {
     let mut all = Vec::new();
     for piece in pieces {
@@ -58,8 +58,9 @@ pub(crate) fn split(pieces: &[Piece], radix: u64) -> Option<Vec<Piece>> {
     Some(all)
 }
 
-/// The calls that read the source of a nest whose units have `width` bytes, and their bytes, about: a call takes in the
-/// turns with the smallest strides as long as gaps cost less than calls, and at most twice what is needed.
+/// Returns the number of calls that read the source of a nest whose units have `width` bytes, and their bytes, approximately: a
+/// call includes the loops with the smallest strides as long as gaps cost less than calls, and reads at most twice the needed
+/// bytes.
 fn reads(nest: &Nest, width: u64, room: u64) -> (u64, u64) {
     let mut turns: Vec<Turn> = nest.turns.iter().copied().filter(|turn| turn.from > 0).collect();
     turns.sort_by_key(|turn| turn.from);
@@ -78,7 +79,7 @@ fn reads(nest: &Nest, width: u64, room: u64) -> (u64, u64) {
 }
 
 impl Grid {
-    /// Extents of boxes of up to `room` units that are worth a try: those that end where turns do.
+    /// Returns extents of boxes of up to `room` units that are worth a try: those that end where loops do.
     pub(crate) fn sizes(&self, units: u64, room: u64) -> Vec<(u64, u64)> {
         let rows = units.div_ceil(self.radix);
         let mut edges = vec![1, rows];
@@ -90,7 +91,7 @@ impl Grid {
         let most = rows.min(room);
         let mut tried = Vec::new();
         for edge in edges.into_iter().filter(|edge| *edge > 0 && *edge <= most) {
-            // Multiples of what a turn covers, doubled.
+            // Multiples of the extent of a loop, doubled.
             let mut extent = edge;
             while extent <= most && tried.len() < 2 * TRIED {
                 tried.push(extent);
@@ -104,7 +105,7 @@ impl Grid {
         tried.into_iter().map(|rows| (rows, self.columns_for(rows, room))).collect()
     }
 
-    /// The columns of a box that has `rows` rows.
+    /// Returns the number of columns of a box that has `rows` rows.
     fn columns_for(&self, rows: u64, room: u64) -> u64 {
         let most = (room / rows).clamp(1, self.radix);
         let turns = self.pieces.iter().flat_map(|piece| &piece.nest.turns);
@@ -140,7 +141,7 @@ impl Grid {
         rows * self.radix.min(units).div_ceil(self.columns)
     }
 
-    /// The box of a number; `None` behind the last.
+    /// Returns the box of a number; `None` after the last.
     pub(crate) fn part(&self, number: u64, units: u64) -> Option<Part> {
         let across = self.radix.min(units).div_ceil(self.columns).max(1);
         let all = units.div_ceil(self.radix);
@@ -178,7 +179,7 @@ impl Grid {
         all
     }
 
-    /// The runs of storage that a box is: where each begins in it, and where in the storage, and how long.
+    /// Iterates over the runs of storage of a box: the position of each in the box, its position in the storage, and its length.
     pub(crate) fn runs(
         &self,
         part: &Part,
@@ -186,7 +187,7 @@ impl Grid {
     ) -> impl Iterator<Item = (u64, u64, u64)> + use<> {
         let (radix, width, from) = (self.radix, part.width(), part.columns.0);
         let (first, end) = part.rows;
-        // Whole rows follow one another.
+        // Whole rows are contiguous.
         let joined = if width == radix { end - first } else { 1 };
         (first..end).step_by(joined.max(1) as usize).map(move |row| {
             let at = row * radix + from;

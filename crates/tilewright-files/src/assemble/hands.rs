@@ -1,4 +1,4 @@
-//! The buffers of one thread, and what it does with them: reads what a box needs, and puts it where it belongs.
+//! The buffers of one thread, and the operations on them: reading the data of a box, and moving it to its places.
 
 use std::{fmt, fs::File, io, ops::Range};
 
@@ -21,17 +21,17 @@ use crate::{
     transfer::budget::{Budget, Buffer},
 };
 
-/// Bytes pass through a buffer in steps of 1 MiB, which stay in the cache.
+/// The number of bytes of a step of a copy, which stays in the cache.
 const STEP: u64 = 1 << 20;
 
-/// The element that would lose a bit: its tensor, and its unit there.
+/// An element that would lose a bit: its tensor, and its unit there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
     pub(crate) take: Take,
     pub(crate) unit: u64,
 }
 
-/// Why a box could not be made.
+/// The reason why a box could not be made.
 #[derive(Debug)]
 pub(crate) enum Failed {
     Lost(Lost),
@@ -39,7 +39,7 @@ pub(crate) enum Failed {
 }
 
 impl Failed {
-    /// The error where elements keep their type, or where it does not matter which of them does not.
+    /// Returns the error, without the place of an element that would lose bits.
     pub(crate) fn told(self) -> Error {
         match self {
             Failed::Error(error) => error,
@@ -60,32 +60,32 @@ impl From<Error> for Failed {
     }
 }
 
-/// How a share of the memory is used.
+/// The distribution of a thread's memory, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rooms {
-    /// For a box.
+    /// The buffer of a box.
     pub(crate) out: u64,
-    /// For each of the two buffers through which a piece is read.
+    /// Each of the two buffers through which a piece is read.
     pub(crate) stage: u64,
-    /// For bytes that are copied or compared, and for elements of another type.
+    /// The buffer for bytes that are copied or compared, and for elements that change their type.
     pub(crate) read: u64,
-    /// For the same elements, of the type of the result.
+    /// The buffer for these elements in the type of the result.
     pub(crate) cast: u64,
-    /// For each of the two buffers through which a range is made of rows, and of the two through which rows are made of a
-    /// storage; 0 where nothing is made so.
+    /// Each of the two buffers in which a range is made from rows, and of the two in which rows are made from a storage; 0 if
+    /// neither is needed.
     pub(crate) rows: u64,
 }
 
 impl Rooms {
-    /// Those of one of two who share them.
+    /// Returns the distribution for one of two users that share the memory.
     pub(crate) fn half(self) -> Rooms {
         let half = |room: u64| (room / 2).max(1);
         let (stage, read) = (half(self.stage), half(self.read));
         Rooms { out: self.out, stage, read, cast: self.cast / 2, rows: self.rows / 2 }
     }
 
-    /// `share` bytes; `casts` says whether element types change, `by_rows` whether something is made of rows, `width` is the
-    /// widest unit.
+    /// Returns the distribution of `share` bytes. `casts` tells whether element types change, `by_rows` whether rows are used;
+    /// `width` is the widest unit.
     pub(crate) fn of(share: u64, (casts, by_rows): (bool, bool), width: u64) -> Rooms {
         let (rest, rows) = if by_rows { (share / 2, (share / 8).max(width)) } else { (share, 0) };
         let least = |eighths: u64| (rest / 8 * eighths).max(width);
@@ -96,10 +96,10 @@ impl Rooms {
     }
 }
 
-/// The plans that are kept.
+/// The number of plans that are kept.
 const PLANS: usize = 4;
 
-/// One thread's buffers.
+/// The buffers of one thread.
 pub(crate) struct Hands<'b, 'c> {
     places: &'c Places<'c>,
     budget: &'b Budget,
@@ -108,9 +108,9 @@ pub(crate) struct Hands<'b, 'c> {
     read: Option<Buffer>,
     cast: Option<Buffer>,
     stage: Stage,
-    /// The stage in which ranges of a storage are made of rows.
+    /// The stage in which ranges of a storage are made from rows.
     row_stage: Option<Stage>,
-    /// The plans made last: boxes are alike.
+    /// The most recent plans: many boxes are alike.
     plans: Vec<(Vec<Turn>, u64, Plan)>,
 }
 
@@ -122,7 +122,7 @@ impl<'b, 'c> Hands<'b, 'c> {
         Hands { places, budget, rooms, out, read, cast, stage, row_stage, plans }
     }
 
-    /// A buffer for a box, of `len` bytes at least; [`Hands::back`] takes it again.
+    /// Returns a buffer for a box, of at least `len` bytes; [`Hands::back`] takes it back.
     pub(crate) fn out(&mut self, len: u64) -> Result<Buffer, Error> {
         grown(self.out.take(), self.budget, len, self.rooms.out)
     }
@@ -131,12 +131,12 @@ impl<'b, 'c> Hands<'b, 'c> {
         self.out = Some(out);
     }
 
-    /// What bytes of the input are.
+    /// Reads bytes of the input.
     pub(crate) fn read(&self, take: Take, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
         stored(self.places, take)?.read(bytes, at)
     }
 
-    /// Puts what a nest of a piece takes into `out`, whose units have `width` bytes.
+    /// Moves the elements of a nest of a piece into `out`, whose units have `width` bytes.
     pub(crate) fn put(
         &mut self,
         piece: &Piece,
@@ -159,7 +159,7 @@ impl<'b, 'c> Hands<'b, 'c> {
         }
     }
 
-    /// Makes a range of a storage of its rows; [`Hands::back`] takes the buffer again.
+    /// Makes a range of a storage from its rows; [`Hands::back`] takes the buffer back.
     pub(crate) fn range(
         &mut self,
         (whole, by_rows): (&Whole, &ByRows),
@@ -212,8 +212,8 @@ impl<'b, 'c> Hands<'b, 'c> {
         Ok(done.map_err(end)?)
     }
 
-    /// Puts the elements of a nest into `out` as another type. Only elements of the nest are read, since the bytes between
-    /// them may not be elements of its type.
+    /// Converts the elements of a nest to another type in `out`. Only elements of the nest are read, since the bytes between them
+    /// may not be elements of its type.
     fn cast(
         &mut self,
         (take, own): (Take, u64),
@@ -252,7 +252,7 @@ impl<'b, 'c> Hands<'b, 'c> {
         plan.run(from, tail(out, nest.to * width)?, 1).map_err(|error| moved(&error))
     }
 
-    /// The plan that moves a nest from its first element to its first.
+    /// Returns the plan that moves a nest, relative to its first elements.
     fn plan(&mut self, nest: &Nest, width: u64) -> Result<Plan, Error> {
         let is_known =
             |(turns, own, _): &(Vec<Turn>, u64, Plan)| (turns, *own) == (&nest.turns, width);
@@ -267,7 +267,7 @@ impl<'b, 'c> Hands<'b, 'c> {
 }
 
 impl Hands<'_, '_> {
-    /// Copies bytes of a tensor to a place of a file; the inner error is that of the file.
+    /// Copies bytes of a tensor to a position of a file; the inner error is that of the file.
     pub(crate) fn copy(
         &mut self,
         (take, from): (Take, u64),
@@ -283,7 +283,7 @@ impl Hands<'_, '_> {
                 Err(cause) => return Ok(Err(cause)),
             }
         }
-        // By hand, which also hears what is wrong with the source.
+        // Reads and writes the rest, which also reports faults of the source.
         while done < len {
             let step = (len - done).min(STEP).min(self.rooms.read);
             let mut read = grown(self.read.take(), self.budget, step, self.rooms.read)?;
@@ -298,7 +298,7 @@ impl Hands<'_, '_> {
         Ok(Ok(()))
     }
 
-    /// The first byte at which bytes of a tensor and of a file differ.
+    /// Returns the first byte at which bytes of a tensor and of a file differ.
     pub(crate) fn differs(
         &mut self,
         (take, from): (Take, u64),
@@ -322,7 +322,7 @@ impl Hands<'_, '_> {
         Ok(Ok(None))
     }
 
-    /// The first of these bytes that differs from what a file has.
+    /// Returns the first of these bytes that differs from the file.
     pub(crate) fn apart(
         &mut self,
         bytes: &[u8],
@@ -346,18 +346,18 @@ impl Hands<'_, '_> {
     }
 }
 
-/// A tensor of the input.
+/// Returns a tensor of the input.
 fn stored<'p, 'c>(places: &'p Places<'c>, take: Take) -> Result<&'p Stored<'c>, Error> {
     places.get(&take).ok_or_else(|| Error::usage(format!("no tensor {}", take.tensor)))
 }
 
-/// The bytes from byte `at` on.
+/// Returns the bytes from byte `at` on.
 fn tail(bytes: &mut [u8], at: u64) -> Result<&mut [u8], Error> {
     let found = usize::try_from(at).ok().and_then(|from| bytes.get_mut(from..));
     found.ok_or_else(|| outside(at))
 }
 
-/// The program that moves a nest from its first element to its first.
+/// Returns the program that moves a nest, relative to its first elements.
 fn program(nest: &Nest, width: u64) -> Result<Program, Error> {
     let extents: Vec<u64> = nest.turns.iter().map(|turn| turn.extent).collect();
     let (from, to) = nest.reach();
@@ -395,7 +395,7 @@ fn within(
     Ok(())
 }
 
-/// The two halves of a nest along the turn that reaches furthest in the source, or in the result where all repeat one
+/// Splits a nest into halves along the loop that reaches furthest in the source, or in the result if all loops repeat one
 /// element; `None` for one element.
 fn halves(nest: &Nest) -> Option<[Nest; 2]> {
     let turns = nest.turns.iter().enumerate();
@@ -405,13 +405,13 @@ fn halves(nest: &Nest) -> Option<[Nest; 2]> {
     Some([nest.only(number, half, turn.extent - half), nest.only(number, 0, half)])
 }
 
-/// A buffer of `len` bytes at least; one that is too short is given back first.
+/// Returns a buffer of at least `len` bytes; a buffer that is too short is freed first.
 fn grown(mut held: Option<Buffer>, budget: &Budget, len: u64, most: u64) -> Result<Buffer, Error> {
     budget.grown(&mut held, len, most)?;
     held.ok_or_else(|| outside(len))
 }
 
-/// Some of the bytes.
+/// Returns some of the bytes.
 pub(crate) fn part(bytes: &mut [u8], at: u64, len: u64) -> Result<&mut [u8], Error> {
     let end = at.saturating_add(len);
     let range = usize::try_from(at).ok().zip(usize::try_from(end).ok());

@@ -1,5 +1,5 @@
-//! Tests of the law: every element of a result is what a loop over the digits of its parts says, for all small digits, in
-//! all orders, with sums, layouts on both sides, any bound on memory and any number of threads.
+//! Tests of the law: every element of a result is that of a loop over the digits of its parts, for all small digits, in all
+//! orders, with sums, layouts on both sides, any bound on memory and any number of threads.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -12,7 +12,7 @@ use tilewright_recipe::{Assembly, Digit, Equal, Made, Origin, Part};
 use super::{Assembling, Packaging};
 use crate::{Conversion, Input, Reading, Request, Tensor, commit::disk::fault, open};
 
-/// Bytes of a safetensors file of these tensors: names, types, extents, data.
+/// Returns the bytes of a safetensors file of these tensors: names, types, extents, data.
 fn file(tensors: &[(&str, &str, &[u64], &[u8])], metadata: &str) -> Vec<u8> {
     let (mut header, mut data) = (format!("{{\"__metadata__\":{{{metadata}}}"), Vec::new());
     for (name, dtype, dims, bytes) in tensors {
@@ -26,7 +26,7 @@ fn file(tensors: &[(&str, &str, &[u64], &[u8])], metadata: &str) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat()
 }
 
-/// Tensors of 16 bits, whose elements are numbers of their own.
+/// Writes tensors of 16 bits, whose elements are distinct numbers.
 pub(crate) fn numbered(path: &Path, tensors: &[(&str, &[u64])]) {
     let mut next = 1u16;
     let data: Vec<Vec<u8>> = tensors
@@ -49,7 +49,7 @@ pub(crate) fn numbered(path: &Path, tensors: &[(&str, &[u64])]) {
     fs::write(path, file(&tensors, r#""format":"pt""#)).unwrap();
 }
 
-/// The elements of a tensor in rows, as bytes, through its layout.
+/// Returns the elements of a tensor in rows, as bytes, through its layout.
 fn elements(input: &Input, number: usize) -> Vec<Vec<u8>> {
     let tensor = &input.tensors()[number];
     let (bytes, piece) = (fs::read(input.files().next().unwrap()).unwrap(), &tensor.pieces()[0]);
@@ -72,7 +72,7 @@ fn elements(input: &Input, number: usize) -> Vec<Vec<u8>> {
     (0..tensor.dims().iter().product()).map(at).collect()
 }
 
-/// The elements of a result, from its definition.
+/// Returns the elements of a result, from its definition.
 fn interpreted(made: &Made, input: &Input) -> Vec<Vec<u8>> {
     let size = made.extents.iter().product::<u64>() as usize;
     let mut out = vec![None; size];
@@ -103,7 +103,7 @@ fn interpreted(made: &Made, input: &Input) -> Vec<Vec<u8>> {
     out.into_iter().map(Option::unwrap).collect()
 }
 
-/// A run with this bound on the memory of boxes, whatever is the least that is asked for.
+/// Runs with this bound on the memory of boxes, even below the least that a request may have.
 fn run(
     input: &Input,
     assembly: &Assembly,
@@ -141,7 +141,7 @@ fn check(input: &Input, assembly: &Assembly, folder: &TempDir, (memory, threads)
     );
 }
 
-/// The strides of digits stored in this order, outermost first.
+/// Returns the strides of digits stored in this order, outermost first.
 fn strides(order: &[usize], extents: &[u64]) -> Vec<u64> {
     let mut strides = vec![0; extents.len()];
     order.iter().rev().fold(1, |inner, digit| {
@@ -169,12 +169,12 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     shorter.iter().flat_map(longer).collect()
 }
 
-/// `abc`-like terms of two sources, concatenated at every digit of every order of the result.
+/// Returns terms like `abc` of two sources, concatenated at every digit of every order of the result.
 fn sums(extents: [u64; 3]) -> Assembly {
     let mut made = Vec::new();
     for (number, to) in orders(3).iter().enumerate() {
         for (first, second) in orders(3).iter().zip(orders(3).iter().cycle().skip(number)) {
-            // The digit in whose place the sum stands: both terms have it whole.
+            // The digit along which the terms are concatenated: both terms have it whole.
             for place in 0..3 {
                 let sum = to[place];
                 let mut wide = extents;
@@ -244,7 +244,7 @@ fn layouts_on_both_sides_are_composed_with_the_digits() {
         let input = open(&path, &Reading::default()).unwrap();
         let mut made = Vec::new();
         for (number, layout) in specs.iter().enumerate() {
-            // Rows interleaved by twos, columns permuted; then the transposed.
+            // Rows interleaved in pairs, columns permuted; then the transpose.
             let part = |tensor: usize, turned: bool| {
                 let (row, column) = if turned { (1, 24) } else { (10, 1) };
                 let digits = [(6, 20, 4 * row), (2, 10, row), (5, 2, column), (2, 1, 5 * column)];
@@ -280,7 +280,7 @@ fn copies_fills_and_single_elements() {
     let input = open(&path, &Reading::default()).unwrap();
     let source = |offset| Origin::Source { tensor: 0, offset };
     let digit = |extent, source, made| Digit { extent, source, made };
-    // Each row three times, and a row of a fill behind each.
+    // Each row three times, followed by a row of a fill.
     let copies = Part {
         origin: source(0),
         offset: 0,
@@ -409,7 +409,7 @@ fn halves_widen_and_narrow_or_are_refused() {
             assert_eq!(elements(&result, number), elements(&input, number));
         }
     }
-    // One bit more than f16 holds, at [1, 2] of the source.
+    // One bit more than f16 can hold, at [1, 2] of the source.
     let mut bytes = fs::read(&there).unwrap();
     let at = bytes.len() - 256 * 256 * 4 + (256 + 2) * 4;
     bytes[at] |= 1;
@@ -518,13 +518,13 @@ fn index_tables_pass_as_they_are() {
     };
     assert_eq!(stored(&result), stored(&input));
     assert_eq!(result.tensors()[0].held.spec(), input.tensors()[0].held.spec());
-    // Under another name it is the same.
+    // Under another name the bytes are the same.
     run(&input, &made("b", None), &out, 10_000, 1).unwrap();
     let result = open(&out, &Reading::default()).unwrap();
     assert_eq!(result.tensors()[0].name(), "b");
     assert_eq!(stored(&result), stored(&input));
     assert_eq!(result.tensors()[0].held.spec(), input.tensors()[0].held.spec());
-    // Layouts that share storage, or have the highest byte first are refused.
+    // Layouts that share storage, or have the highest byte first, are refused.
     for (layout, why) in [
         ("(4,6):(3,1)", "share storage"),
         ("table(0; 3,1,0,1) row-major", "gives each element one place"),
@@ -542,7 +542,7 @@ fn index_tables_pass_as_they_are() {
     }
 }
 
-/// An array of NumPy whose elements have the highest byte first.
+/// Writes a NumPy array whose elements have the highest byte first.
 fn big_endian(path: &Path, dims: [u64; 2]) {
     let header = format!("{{'descr': '>u2', 'fortran_order': False, 'shape': {dims:?}, }}");
     let header = header.replace('[', "(").replace(']', ")") + "\n";
@@ -583,7 +583,7 @@ fn layouts_that_no_loops_say_are_read_and_written_in_rows() {
             fs::remove_file(&plain).unwrap();
             open(&source, &Reading::default()).unwrap()
         };
-        // Two of it, rows in turns, and the transposed of that; as it is under its own name and under another.
+        // Two copies with alternating rows, and the transpose; unchanged under its own name and under another.
         let part = |number: u64, turned: bool| {
             let (row, column) = if turned { (1, 16) } else { (16, 1) };
             let digits = [(8, 16, 2 * row), (16, 1, column)];
@@ -651,7 +651,7 @@ fn a_call_that_fails_and_a_source_that_shrinks_leave_nothing() {
     let out = folder.path().join("out.safetensors");
     let assembly = sums([3, 4, 5]);
     let input = open(&path, &Reading::default()).unwrap();
-    // Calls until the rename; after it the result stands.
+    // Calls until the rename; after it the result exists.
     let mut calls = 0;
     loop {
         fault::after(calls, fault::Fault::Fail { more: 0 });
@@ -677,11 +677,11 @@ fn a_call_that_fails_and_a_source_that_shrinks_leave_nothing() {
     assert!(!out.exists() && fs::read_dir(folder.path()).unwrap().count() == 1);
 }
 
-/// Extents of digits; of each term the order of its source and its extent of the digit of the sum; the order of the result;
+/// The extents of the digits; for each term the order of its source and its extent of the sum's digit; the order of the result;
 /// the digit of the sum.
 type Sum = (Vec<u64>, Vec<(Vec<usize>, u64)>, Vec<usize>, usize);
 
-/// A result of some digits, a random permutation of those of its sources, of which one is a sum.
+/// Generates a result of some digits, a random permutation of those of its sources, one of which is a sum.
 fn random() -> impl Strategy<Value = Sum> {
     prop::collection::vec(1u64..6, 1..5).prop_flat_map(|extents| {
         let count = extents.len();
@@ -700,7 +700,7 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.safetensors");
-        // Each term has its own extent of the digit of the sum.
+        // Each term has its own extent of the sum's digit.
         let sizes: Vec<Vec<u64>> = terms.iter().map(|(_, extent)| {
             let mut own = extents.clone();
             own[sum] = *extent;
@@ -792,7 +792,7 @@ fn rows_widen_and_pass_every_bound_on_memory() {
             assert!(is == expected, "{} with {memory} bytes, {threads} threads", tensor.name());
         }
     }
-    // The way back narrows; an element that would lose a bit is named by its coordinate.
+    // The conversion back narrows; an element that would lose a bit is named by its coordinate.
     let wide = open(&out, &Reading::default()).unwrap();
     let tensor = wide.tensors().iter().position(|it| it.name() == "wide").unwrap();
     let back = Assembly {

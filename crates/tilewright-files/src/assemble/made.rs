@@ -1,4 +1,4 @@
-//! A tensor of the result, from what an assembly says of it: how it is stored, its pieces, and what they are taken from.
+//! Makes the description of a tensor of the result from an assembly: its storage, its pieces, and their sources.
 
 use tilewright_notation::Spec;
 use tilewright_recipe::{Made, Origin, Part};
@@ -17,15 +17,15 @@ use crate::{
     transfer::job,
 };
 
-/// What the tensors of the input are to an assembly.
+/// The tensors of the input with the numbers of an assembly.
 pub(crate) struct Known<'a> {
     pub(crate) tensors: &'a [Tensor],
-    /// Names that stand for tensors of others: their numbers follow those of the tensors.
+    /// The tensors for which other names stand: their numbers follow those of the tensors.
     pub(crate) tied: Vec<usize>,
 }
 
 impl<'a> Known<'a> {
-    /// The number of the tensor that a number of the assembly stands for.
+    /// Returns the number of the tensor for a number of the assembly.
     pub(crate) fn number(&self, number: usize) -> Option<usize> {
         match number.checked_sub(self.tensors.len()) {
             None => Some(number),
@@ -40,7 +40,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// A tensor of the result, with how it is made.
+/// Returns a tensor of the result, and the way it is made.
 pub(crate) fn made(made: &Made, known: &Known<'_>) -> Result<(Tensor, Whole), Error> {
     let wrong = |said: String| Error::usage(format!("tensor {:?} {said}", made.name));
     let held = match unchanged(made, known) {
@@ -60,7 +60,7 @@ pub(crate) fn made(made: &Made, known: &Known<'_>) -> Result<(Tensor, Whole), Er
     Ok((tensor, whole))
 }
 
-/// The tensor that is the result as it is: of its name, or of what has no layout to be moved by.
+/// Returns the tensor that becomes the result unchanged: with the same name, or without a layout by which it could be moved.
 pub(crate) fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'a Tensor)> {
     let [Part { origin: Origin::Source { tensor, offset: 0 }, offset: 0, digits }] =
         made.parts.as_slice()
@@ -81,7 +81,7 @@ pub(crate) fn unchanged<'a>(made: &Made, known: &Known<'a>) -> Option<(usize, &'
     (plain && own && nest.size() == size && nest.run() == size).then_some((number, tensor))
 }
 
-/// A tensor of a result whose bytes are those of a tensor.
+/// Returns a tensor of a result whose bytes are those of a tensor.
 pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Whole) {
     let len = tensor.len;
     let nest = Nest::new(0, 0, [super::nest::Turn { extent: len, from: 1, to: 1 }]);
@@ -90,7 +90,7 @@ pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Who
     let pieces = if len > 0 { vec![piece] } else { Vec::new() };
     let whole = Whole { width: 1, units: len, fill: vec![0], pieces, way: Way::Runs };
     let stored = Stored::whole(0, 0, len, &tensor.held);
-    // Its own type goes on only where no other names it: what is noted of it is noted anew.
+    // Its own type is kept only if no other names it: its note is written anew.
     let file_dtype = match tensor.refusal {
         Some(_) => tensor.file_dtype.clone(),
         None => IN_MEMORY.to_owned(),
@@ -100,11 +100,11 @@ pub(crate) fn copied(name: &str, number: usize, tensor: &Tensor) -> (Tensor, Who
     (tensor, whole)
 }
 
-/// How a tensor of the result is stored.
+/// Returns the layout of a tensor of the result.
 fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
     let name = &made.name;
     let wrong = |said: String| Error::usage(format!("tensor {name:?} {said}"));
-    // Elements narrower than a byte stay packed as they are.
+    // Elements narrower than a byte stay packed.
     let bits = made.parts.iter().find_map(|part| match part.origin {
         Origin::Source { tensor, .. } => {
             known.tensor(tensor).ok().filter(|(_, it)| it.held.dtype == made.dtype)
@@ -130,7 +130,7 @@ fn held(made: &Made, known: &Known<'_>) -> Result<Held, Error> {
     Ok(held)
 }
 
-/// A tensor as it is stored, from its parts: over its storage or, if loops do not describe its layout, by rows.
+/// Returns a stored tensor from its parts: over its storage or, if loops do not describe its layout, by rows.
 pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
     let own = if pieces::is_direct(held) { Some(direct(parts, held, known)) } else { None };
     match own {
@@ -142,7 +142,7 @@ pub(crate) fn whole(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Wh
     direct(parts, &in_rows(held)?, known)?.by_rows(held)
 }
 
-/// A tensor whose layout loops describe.
+/// Returns a tensor whose layout loops describe.
 fn direct(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, String> {
     let unit = Unit::of(held)?;
     let units = held.bytes().ok_or("takes more than 2^63 bytes")? / unit.bytes.max(1);
@@ -168,7 +168,7 @@ fn direct(parts: &[Part], held: &Held, known: &Known<'_>) -> Result<Whole, Strin
     Ok(Whole { width: unit.bytes, units, fill: fill(held, unit)?, pieces, way: Way::Runs })
 }
 
-/// The pieces of a part over storage.
+/// Returns the pieces of a part over storage.
 fn stored(
     (origin, source): (Origin, Option<(usize, &Tensor)>),
     nest: &Nest,
@@ -193,7 +193,7 @@ fn stored(
     own.map_or_else(|| read((number, tensor), true, nest, (held, unit)), Ok)
 }
 
-/// The pieces of a part of a tensor that is read in its storage, or in rows.
+/// Returns the pieces of a part of a tensor that is read in its storage, or in rows.
 fn read(
     (number, tensor): (usize, &Tensor),
     rows: bool,
@@ -215,7 +215,7 @@ fn read(
     Ok(nests.into_iter().map(|nest| Piece { give: give.clone(), exact, nest }).collect())
 }
 
-/// What padding of the layout holds: the bytes of a unit.
+/// Returns the value of the layout's padding: the bytes of a unit.
 fn fill(held: &Held, unit: Unit) -> Result<Vec<u8>, String> {
     let fill = held.named.fill();
     let bits = held.dtype.stored_fill(fill, held.bits, held.order);
@@ -224,7 +224,7 @@ fn fill(held: &Held, unit: Unit) -> Result<Vec<u8>, String> {
     Ok(repeated(bits, held, unit))
 }
 
-/// The bytes of a unit of elements of these bits.
+/// Returns the bytes of a unit of elements with these bits.
 fn repeated(bits: u128, held: &Held, unit: Unit) -> Vec<u8> {
     let narrow = held.bits < 8;
     let bits = match narrow {

@@ -1,4 +1,4 @@
-//! Tensors of a result that are put together from tensors of a source: what a recipe comes to, carried out.
+//! Assembles the tensors of a result from tensors of a source, as a solved recipe describes them.
 //!
 //! ```text
 //! assembly  ->  pieces: nests of loops between storage and storage             (made, pieces, nest, stored)

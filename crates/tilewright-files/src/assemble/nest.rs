@@ -1,11 +1,11 @@
-//! Elements of one array that are elements of another, as loops: the one form of everything that moves here.
+//! Elements of one array that are elements of another, as loops: the one form of every move in `assemble`.
 //!
 //! ```text
 //! element i0, i1 … of a nest   lies at  from + Σ iₖ·fromₖ  in the one array and at  to + Σ iₖ·toₖ  in the other
 //! ```
 //!
-//! Laws: `split` and `within` visit what the nest visits (`within`: what of it lies in the range), each element once.
-//! Turns stand with the largest `to` first, and those that continue one another on both sides are one.
+//! Laws: `split` and `within` visit the elements of the nest (`within`: those in the range), each once. Loops are sorted by `to`,
+//! largest first, and loops that continue one another on both sides are merged.
 
 /// One loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,15 +23,15 @@ pub(crate) struct Nest {
     pub(crate) turns: Vec<Turn>,
 }
 
-/// A nest is cut into no more parts than this.
+/// The largest number of parts into which a nest is cut.
 pub(crate) const MOST: usize = 1 << 16;
 
-/// Why a nest cannot be cut: it would be too many parts.
+/// The error for a nest that would be cut into too many parts.
 #[derive(Debug)]
 pub(crate) struct TooMany;
 
 impl Nest {
-    /// Loops of these turns; an extent of 0 stays, for it says that there is nothing.
+    /// Returns a nest of these loops; an extent of 0 is kept, because it means that there are no elements.
     pub(crate) fn new(from: u64, to: u64, turns: impl IntoIterator<Item = Turn>) -> Nest {
         let mut turns: Vec<Turn> = turns.into_iter().filter(|turn| turn.extent != 1).collect();
         turns.sort_by_key(|turn| std::cmp::Reverse((turn.to, turn.from)));
@@ -47,12 +47,12 @@ impl Nest {
         Nest { from, to, turns }
     }
 
-    /// The number of its elements.
+    /// Returns the number of its elements.
     pub(crate) fn size(&self) -> u64 {
         self.turns.iter().map(|turn| turn.extent).fold(1, u64::saturating_mul)
     }
 
-    /// How far its last element lies behind its first: in the one array, in the other.
+    /// Returns the distance of its last element from its first, in both arrays.
     pub(crate) fn reach(&self) -> (u64, u64) {
         let reach = |stride: fn(&Turn) -> u64| {
             let one = |turn: &Turn| stride(turn).saturating_mul(turn.extent.saturating_sub(1));
@@ -61,14 +61,14 @@ impl Nest {
         (reach(|turn| turn.from), reach(|turn| turn.to))
     }
 
-    /// The same with the two arrays exchanged.
+    /// Returns the nest with the two arrays exchanged.
     pub(crate) fn swapped(&self) -> Nest {
         let turns = self.turns.iter();
         let turns = turns.map(|&Turn { extent, from, to }| Turn { extent, from: to, to: from });
         Nest::new(self.to, self.from, turns)
     }
 
-    /// The nest in two: its elements packed in the order of the turns, and from there to their places.
+    /// Returns the nest in two steps: its elements packed in the order of the loops, and from there to their places.
     pub(crate) fn packed(&self) -> (Nest, Nest) {
         let mut inner = 1u64;
         let (mut packed, mut placed) = (Vec::new(), Vec::new());
@@ -79,7 +79,7 @@ impl Nest {
         }
         packed.reverse();
         placed.reverse();
-        // Turns keep their number: `source_of` counts by them.
+        // Loops keep their number, because `source_of` counts by them.
         let packed = Nest { from: 0, to: 0, turns: packed };
         (packed, Nest::new(0, self.to, placed))
     }
@@ -92,7 +92,8 @@ impl Nest {
         self.turns.iter().rev().fold((number, self.from), step).1
     }
 
-    /// Whether every turn steps over all that those inside it reach, so that no place of the second array comes twice.
+    /// Returns whether every loop steps over everything that the loops inside it reach, so that no place of the second array
+    /// occurs twice.
     pub(crate) fn is_nested(&self) -> bool {
         let mut inner = 0u64;
         self.turns.iter().rev().all(|turn| {
@@ -102,25 +103,25 @@ impl Nest {
         })
     }
 
-    /// The elements that lie side by side in both arrays, innermost.
+    /// Returns the number of elements that are adjacent in both arrays, innermost.
     pub(crate) fn run(&self) -> u64 {
         let side = self.turns.last().filter(|turn| (turn.from, turn.to) == (1, 1));
         side.map_or(1, |turn| turn.extent)
     }
 
-    /// The loop of this number with only these of its values.
+    /// Returns the nest with only these values of the loop of this number.
     pub(crate) fn only(&self, number: usize, start: u64, extent: u64) -> Nest {
         let mut turns = self.turns.clone();
         let Some(turn) = turns.get_mut(number) else { return self.clone() };
         turn.extent = extent;
         let (from, to) = (self.from + start * turn.from, self.to + start * turn.to);
-        // Turns that a split has made stay apart.
+        // Loops that a split has made are not merged.
         turns.retain(|turn| turn.extent != 1);
         Nest { from, to, turns }
     }
 
-    /// The same elements at other places of the second array: digit `k` of a place, in the number system of these
-    /// falling radices, counts with the weight that stands beside its radix.
+    /// Returns the same elements at other places of the second array: digit `k` of a place, in the number system of these falling
+    /// radices, has the weight beside its radix.
     pub(crate) fn through(&self, digits: &[(u64, u64)]) -> Result<Vec<Nest>, TooMany> {
         let mut nests = vec![self.clone()];
         for (radix, _) in digits {
@@ -141,8 +142,8 @@ impl Nest {
         Ok(nests.iter().map(nest).collect())
     }
 
-    /// The same elements in nests none of which carries from below a multiple of `radix` of the second array to above
-    /// it: each turn's stride is a multiple, or all turns without one together stay below the next.
+    /// Returns the same elements in nests that do not carry from below a multiple of `radix` of the second array to above it: the
+    /// stride of each loop is a multiple, or all other loops together stay below the next multiple.
     pub(crate) fn split(&self, radix: u64) -> Result<Vec<Nest>, TooMany> {
         let (mut todo, mut done) = (vec![self.clone()], Vec::new());
         while let Some(nest) = todo.pop() {
@@ -158,7 +159,8 @@ impl Nest {
         Ok(done)
     }
 
-    /// The outermost turn that is no multiple of `radix`, if with those like it it carries over a multiple.
+    /// Returns the outermost loop whose stride is not a multiple of `radix`, if together with similar loops it carries over a
+    /// multiple.
     fn carrying(&self, radix: u64) -> Option<usize> {
         let low = |turn: &&Turn| !turn.to.is_multiple_of(radix);
         let reach = self.turns.iter().filter(low);
@@ -170,8 +172,8 @@ impl Nest {
         self.turns.iter().position(|turn| !turn.to.is_multiple_of(radix))
     }
 
-    /// Cuts one turn, so that it carries no more: into whole periods of `radix` where it meets its multiples, else
-    /// value by value of a period.
+    /// Cuts one loop so that it no longer carries: into whole periods of `radix` if it meets its multiples, else into the values
+    /// of a period.
     fn cut(&self, number: usize, radix: u64, out: &mut Vec<Nest>) -> Result<(), TooMany> {
         let Some(&turn) = self.turns.get(number) else { return Ok(()) };
         let base = self.to % radix;
@@ -192,7 +194,7 @@ impl Nest {
                 let outer =
                     Turn { extent: whole, from: turn.from.saturating_mul(period), to: radix };
                 bulk.turns.extend([inner, outer]);
-                // Not merged: the pair would be the turn that was cut.
+                // Not merged: the pair would be the loop that was cut.
                 bulk.turns.retain(|turn| turn.extent != 1);
                 bulk.turns.sort_by_key(|turn| std::cmp::Reverse((turn.to, turn.from)));
                 out.push(bulk);
@@ -219,8 +221,8 @@ impl Nest {
         Ok(())
     }
 
-    /// What lies in a range of the second array, measured by `key`, which is linear over the nest: its place, the row
-    /// that it is in, or the column.
+    /// Adds the elements in a range of the second array, measured by `key`, which is linear over the nest: the place, its row, or
+    /// its column.
     pub(crate) fn within(
         &self,
         key: &dyn Fn(u64) -> u64,
@@ -248,7 +250,7 @@ impl Nest {
             return;
         };
         let (step, rest) = (key(turn.to), reach(Some(number)));
-        // Values whose elements are all inside, and at most one on each side that are so in part.
+        // The values whose elements are all inside, and at most one value on each side with only some inside.
         let full = low.saturating_sub(least).div_ceil(step);
         let end = match high.checked_sub(least + rest + 1) {
             Some(room) => (room / step + 1).min(turn.extent),
@@ -268,7 +270,7 @@ impl Nest {
     }
 }
 
-/// The greatest common divisor; that of 0 and n is n.
+/// Returns the greatest common divisor; that of 0 and n is n.
 pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
@@ -282,7 +284,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Every element, from and to, in order of `to`.
+    /// Returns every element as `(to, from)`, in order of `to`.
     pub(crate) fn visited(nests: &[Nest]) -> Vec<(u64, u64)> {
         let mut all = Vec::new();
         for nest in nests {
@@ -301,11 +303,11 @@ pub(crate) mod tests {
     }
 
     fn turns() -> impl Strategy<Value = Vec<(u64, u64, u64)>> {
-        // Extent, a gap behind what is inside, the stride on the other side.
+        // Extent, a gap after the inner loops, the stride on the other side.
         prop::collection::vec((1u64..6, 1u64..4, 0u64..30), 0..4)
     }
 
-    /// A nest whose places in the second array are all different.
+    /// Returns a nest whose places in the second array are distinct.
     fn nested(offset: u64, turns: &[(u64, u64, u64)]) -> Nest {
         let (mut reach, mut all) = (0, Vec::new());
         for &(extent, gap, from) in turns {

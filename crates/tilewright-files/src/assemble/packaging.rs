@@ -1,4 +1,4 @@
-//! What a result is packed in: its kind of file, the files, what they say beside the tensors, and where they go.
+//! The packaging of a result: its format, its files, their metadata, and their destination.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::{
     open::{folder::Companions, place::Place, source::Source, tensor::Piece},
 };
 
-/// What a result is packed in, beyond what its input and its name say.
+/// Settings for the files of a result, in addition to its input and its name.
 ///
 /// ```
 /// use tilewright_files::Packaging;
@@ -25,18 +25,17 @@ use crate::{
 #[must_use]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packaging<'a> {
-    /// What the result says beside its tensors is what this says; the input without it. A GGUF result of another kind
-    /// of file needs one.
+    /// The source of the metadata of the result; `None` means the input. A GGUF result from another format needs one.
     pub metadata: Option<&'a Input>,
-    /// The most bytes of tensors in a file of several; without it, the length of the longest such file of the input. A
-    /// longer tensor has a file of its own. It is refused for a result of one file.
+    /// The largest number of bytes of tensors in one of several files; `None` means the length of the longest such file of the
+    /// input. A longer tensor gets a separate file. It is refused for a result of one file.
     pub largest: Option<u64>,
-    /// Whether metadata of another file are written as they are, though they contradict the tensors. Without it, what the
-    /// metadata of a GGUF file say of tensors must fit them, and `general.file_type` is corrected.
+    /// True if metadata of another file are written unchanged, even if they contradict the tensors. Otherwise, the metadata of a
+    /// GGUF file must fit the tensors, and `general.file_type` is corrected.
     pub trusted: bool,
 }
 
-/// Where a result goes, and what is asked of it.
+/// The destination of a result, with its format and request.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) out: PathBuf,
@@ -46,7 +45,7 @@ pub(crate) struct Frame {
     pub(crate) stage: Option<Stage>,
 }
 
-/// The result as an input that holds these tensors, and its frame.
+/// Returns the result as an input that holds these tensors, and its frame.
 pub(crate) fn framed(
     input: &Input,
     mut tensors: Vec<Tensor>,
@@ -60,7 +59,7 @@ pub(crate) fn framed(
     let model = packaging.metadata.unwrap_or(input);
     let format = place.format.unwrap_or(input.container_format());
     let own = input.container_format();
-    // One safetensors file and several spell element types alike.
+    // One safetensors file and several have the same names of element types.
     if format != own && !(format.ties && own.ties) {
         check_arrays(&tensors, format)?;
     }
@@ -102,7 +101,7 @@ pub(crate) fn framed(
     Ok((made, Frame { out: place.path, format, request, targets, stage }))
 }
 
-/// Checks that the tensors are arrays, which every kind of file stores.
+/// Checks that the tensors are arrays, which every format can store.
 fn check_arrays(tensors: &[Tensor], format: &Format) -> Result<(), Error> {
     let other = tensors.iter().find_map(|tensor| Some((&tensor.name, tensor.refusal.as_ref()?)));
     other.map_or(Ok(()), |(name, refusal)| {
@@ -134,7 +133,7 @@ pub(crate) struct Messages {
     pub(crate) cautions: Vec<String>,
 }
 
-/// Lets the configuration go along as the recipe says.
+/// Copies or changes the configuration as the recipe demands.
 pub(crate) fn configure(
     input: &Input,
     companions: &mut Companions,
@@ -161,7 +160,7 @@ pub(crate) fn configure(
                 cautions.push(format!("there is no {CONFIG} to change; the result's has {set}"));
             }
         },
-        // Copied, as other files are.
+        // It is copied like other files.
         ConfigJson::Keep if !there => cautions.push(format!(
             "there is no {CONFIG} in the input; a library that loads the result needs one"
         )),
@@ -205,7 +204,7 @@ pub(crate) fn misplaced(format: &Format, assembly: &Assembly) -> Option<String> 
     ))
 }
 
-/// Where the result goes: into a folder that becomes OUT, or to a file.
+/// Returns the destination of the result: in a folder that becomes OUT, or a file.
 fn placed(input: &Input, out: &Path) -> Result<(Place, Option<Stage>), Error> {
     let place = Place::parse(out);
     if let Some(folder) = input.folder.as_ref().filter(|_| place.format.is_none()) {
@@ -219,7 +218,7 @@ fn placed(input: &Input, out: &Path) -> Result<(Place, Option<Stage>), Error> {
     }
     destination::check_name(&place.path)?;
     if place.format.is_none() && place.path.extension().is_some() {
-        // The error that names what is legal.
+        // Returns the error that names the legal endings.
         destination::format_of(input, &place)?;
     }
     if place.format.is_some_and(|format| format.several) {
@@ -230,7 +229,7 @@ fn placed(input: &Input, out: &Path) -> Result<(Place, Option<Stage>), Error> {
     Ok((place, None))
 }
 
-/// The error that the metadata of one kind of file are for a result of another.
+/// Returns the error for metadata of one format that are given for a result of another.
 fn unlike(model: &Input, format: &Format, out: &Path) -> Error {
     let (from, out, own) = (model.path.display(), out.display(), model.container_format());
     let (is, shown) = (own.shown, format.shown);
@@ -240,7 +239,7 @@ fn unlike(model: &Input, format: &Format, out: &Path) -> Error {
     ))
 }
 
-/// The container of the result: the model's for other tensors, or a new one.
+/// Returns the container of the result: that of the model for other tensors, or a new one.
 fn container(
     input: &Input,
     model: &Input,
@@ -251,7 +250,7 @@ fn container(
         let same = model.container_format() == format;
         if same { model.opened.container.renewed(&model.opened, beside) } else { Ok(None) }
     };
-    // One file of many tensors can be made of nothing.
+    // A file of many tensors can be created without a model.
     let new = || {
         let create = format.create.filter(|_| format.ties)?;
         Some(create(beside.pairs.to_vec()))
@@ -278,7 +277,7 @@ fn container(
     }))
 }
 
-/// The tensors shared out over files in their order; answers the names of the files.
+/// Distributes the tensors over files in their order; returns the names of the files.
 fn shared_out(
     input: &Input,
     tensors: &mut [Tensor],
@@ -300,7 +299,7 @@ fn shared_out(
     Ok(file_names(&own, file + 1))
 }
 
-/// The names of `count` files: those of the input if it has `count` files, else numbered names.
+/// Returns the names of `count` files: those of the input if it has `count` files, else numbered names.
 fn file_names(own: &[String], count: usize) -> Vec<String> {
     if own.len() == count {
         return own.to_vec();
@@ -311,7 +310,7 @@ fn file_names(own: &[String], count: usize) -> Vec<String> {
     (1..=count).map(|number| format!("{stem}-{number:05}-of-{count:05}.safetensors")).collect()
 }
 
-/// The files of a result; each is given the rights of a file of the input.
+/// Returns the files of a result; each gets the permissions of a file of the input.
 fn members(input: &Input, names: Vec<String>) -> Result<Vec<Member>, Error> {
     let own = &input.opened.files;
     let again = |source: &Source| {
@@ -327,7 +326,7 @@ fn members(input: &Input, names: Vec<String>) -> Result<Vec<Member>, Error> {
     all.filter_map(Result::transpose).collect()
 }
 
-/// The jobs that say how each tensor stands in a file.
+/// Returns the jobs that describe the layout of each tensor in a file.
 pub(crate) fn jobs(tensors: &[Tensor]) -> Vec<Job> {
     let job = |(number, tensor)| Job::copy(number, tensor, Action::Copy);
     tensors.iter().enumerate().map(job).collect()

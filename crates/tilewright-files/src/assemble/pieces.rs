@@ -4,8 +4,8 @@
 //! element of a tensor, row-major  ->  coordinate, in extents of the padded array  ->  digits of the layout  ->  storage
 //! ```
 //!
-//! Each arrow is [`Nest::through`]: digits of a place get other weights, where the nest is cut so that they are digits.
-//! Storage counts in units: elements, or blocks of elements where a type has such, or bytes of elements narrower than one.
+//! Each arrow is [`Nest::through`]: digits of a place get other weights, after the nest is cut so that they are digits. Storage
+//! counts units: elements, blocks of elements if the type has blocks, or bytes for elements narrower than a byte.
 
 use tilewright_core::TensorLayout;
 use tilewright_recipe::{Digit, Origin};
@@ -17,26 +17,26 @@ use super::{
 };
 use crate::layout::held::Held;
 
-/// Elements of a result that come from one place.
+/// Elements of a result that have the same source.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) give: Give,
     pub(crate) exact: Exact,
-    /// From units of the source's storage to those of the result.
+    /// The loops from units of the source's storage to those of the result.
     pub(crate) nest: Nest,
 }
 
-/// Where elements come from.
+/// The source of elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Give {
-    /// A tensor of the input, whose units have this many bytes.
+    /// A tensor of the input, whose units have this number of bytes.
     Tensor(Take, u64),
     /// The bytes of one unit.
     Fill(Vec<u8>),
 }
 
 impl Give {
-    /// The bytes of a unit.
+    /// Returns the number of bytes of a unit.
     pub(crate) fn width(&self) -> u64 {
         match self {
             Give::Tensor(_, width) => *width,
@@ -45,10 +45,10 @@ impl Give {
     }
 }
 
-/// What storage of a tensor counts in.
+/// The unit of a tensor's storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {
-    /// Elements.
+    /// The number of elements.
     pub(crate) elements: u64,
     pub(crate) bytes: u64,
 }
@@ -66,7 +66,7 @@ impl Unit {
     }
 }
 
-/// The nest of a part in elements, row-major on both sides; the error says what is wrong with it.
+/// Returns the nest of a part in elements, row-major on both sides; the error describes the fault.
 pub(crate) fn nest(
     (origin, offset, digits): (Origin, u64, &[Digit]),
     (source, made): (Option<u64>, u64),
@@ -98,7 +98,7 @@ pub(crate) fn nest(
     Ok(nest)
 }
 
-/// The nests over storage of a nest over elements, row-major on both sides.
+/// Returns the nests over storage of a nest over elements, row-major on both sides.
 pub(crate) fn stored(
     nest: &Nest,
     (from, from_unit): (Option<&Held>, Unit),
@@ -131,7 +131,7 @@ pub(crate) fn is_direct(held: &Held) -> bool {
     through(vec![all], held).is_ok_and(|nests| check_nested(&nests, held).is_ok())
 }
 
-/// Boxes and windows of storage are cut along the largest strides: each steps over all that lies inside it.
+/// Checks that each loop steps over everything inside it: boxes and windows of storage are cut along the largest strides.
 fn check_nested(nests: &[Nest], held: &Held) -> Result<(), String> {
     let steps = |nest: &Nest| {
         let turns = nest.turns.iter().copied().filter(|turn| turn.to != 0);
@@ -148,7 +148,7 @@ fn check_nested(nests: &[Nest], held: &Held) -> Result<(), String> {
     }
 }
 
-/// The nest in units of this many elements on either side; `None` where it takes one apart.
+/// Returns the nest in units of this number of elements on either side; `None` if it would split a unit.
 fn in_units(nest: &Nest, from: Option<u64>, to: u64) -> Option<Nest> {
     if to == 1 && from.unwrap_or(1) == 1 {
         return Some(nest.clone());
@@ -166,7 +166,7 @@ fn in_units(nest: &Nest, from: Option<u64>, to: u64) -> Option<Nest> {
     Some(Nest::new(whole(nest.from, from)?, whole(nest.to, to)?, turns))
 }
 
-/// The nests whose second array lies so.
+/// Returns the nests with the second array in this layout.
 fn through(nests: Vec<Nest>, held: &Held) -> Result<Vec<Nest>, String> {
     let layout = held.layout();
     if is_row_major(layout) || layout.size() == 0 {
@@ -200,7 +200,8 @@ fn through(nests: Vec<Nest>, held: &Held) -> Result<Vec<Nest>, String> {
 /// Digits of places in one order, each with its weight in another.
 type Weights = Vec<(u64, u64)>;
 
-/// From row-major elements to those of the padded array, and from these to storage; `None` where strides do not say it.
+/// Returns the digits from row-major elements to those of the padded array, and from these to storage; `None` if strides do not
+/// describe the layout.
 fn digits(layout: &TensorLayout) -> Option<[Weights; 2]> {
     let bare = layout.layout();
     if !layout.is_strided() || !bare.swizzle().is_identity() || bare.offset() < 0 {
@@ -218,11 +219,11 @@ fn digits(layout: &TensorLayout) -> Option<[Weights; 2]> {
     }
     padded.reverse();
     stored.reverse();
-    // What is below the last digit is 0.
+    // The rest below the last digit is 0.
     Some([padded, stored])
 }
 
-/// Whether elements lie as they are numbered, without padding.
+/// Returns whether elements are stored in row-major order without padding.
 pub(crate) fn is_row_major(layout: &TensorLayout) -> bool {
     TensorLayout::row_major(layout.extents()).is_ok_and(|rows| {
         rows.capacity() == layout.capacity() && rows.same_function(layout) == Ok(true)

@@ -1,7 +1,7 @@
-//! The fingerprint of each piece, over its own digits: summed once where it was taken from, and once where it was put.
+//! Compares the fingerprint of each piece, over its own digits, in the source and in the result.
 //!
-//! Law: both are the same, for the digits are those that source and result share. Nothing that moves elements is asked,
-//! and neither side is put in another order for it.
+//! Law: both are equal, because source and result share the digits. The code that moves elements is not used, and neither side is
+//! reordered for it.
 
 use std::fs::File;
 
@@ -20,10 +20,10 @@ use crate::{
     Error, container::Target, open::origin::Made, transfer::run::Means, verify::crew::Crew,
 };
 
-/// A buffer has no more bytes than this.
+/// The largest number of bytes of a buffer.
 const MOST: u64 = 8 << 20;
 
-/// One piece, and where its tensor begins in the result.
+/// One piece, and the position of its tensor in the result.
 struct Sum<'a> {
     made: usize,
     at: u64,
@@ -33,7 +33,7 @@ struct Sum<'a> {
     nest: &'a Nest,
 }
 
-/// An error if a piece of the result has another fingerprint than where it was taken from.
+/// Returns an error if a piece of the result has another fingerprint than its source.
 pub(crate) fn check(
     job: &Assembling<'_>,
     target: &Target,

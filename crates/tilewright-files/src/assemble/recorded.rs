@@ -1,8 +1,8 @@
-//! A result compared with what it was made from, by the recipe that the result records.
+//! Compares a result with its source by the recipe that the result records.
 //!
-//! Law: every element of the result is compared with the element of the source that the recipe says, and every element of padding
-//! with its fill. Nothing that moves elements is asked: a piece is summed once where it was taken from and once where it was put,
-//! over the digits that both sides share; pieces of other sums are halved until one element is left.
+//! Law: every element of the result is compared with the element of the source that the recipe names, and every element of
+//! padding with its fill. The code that moves elements is not used: a piece is summed in the source and in the result, over the
+//! digits that both share; pieces with different sums are halved until one element is left.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -37,17 +37,17 @@ use crate::{
     },
 };
 
-/// The bytes of a buffer.
+/// The largest number of bytes of a buffer.
 const ROOM: u64 = 1 << 20;
 
-/// A result and its source, with the recipe from the one to the other.
+/// A result and its source, with the recipe from the source to the result.
 pub(crate) struct Remade<'a> {
     out: &'a Input,
     against: &'a Input,
     forth: Assembly,
 }
 
-/// In what a tensor of a result is not what its recipe makes.
+/// The difference between a tensor of a result and the one that its recipe makes.
 #[derive(Clone, Debug)]
 pub(crate) enum Unlike {
     /// The result does not have it.
@@ -75,13 +75,13 @@ pub(crate) struct Cell {
     pub(crate) was: u128,
 }
 
-/// The buffers of a thread that compares.
+/// The buffers of a comparing thread.
 struct Buffers<'a> {
     rooms: [Vec<u8>; 2],
-    /// A budget for rows, and the most bytes of a buffer of theirs.
+    /// A budget for rows, and the largest number of bytes of one of their buffers.
     budget: Budget,
     most: u64,
-    /// The tensors of the source whose rows were compared with their storage.
+    /// The tensors of the source whose rows were already compared with their storage.
     read: &'a Mutex<HashSet<Take>>,
 }
 
@@ -93,7 +93,7 @@ impl Buffers<'_> {
 
     /// Compares the rows of a tensor with its storage.
     fn check(&self, (input, tensor): (&Input, &Tensor), stored: &Stored<'_>) -> Result<(), Error> {
-        // A quarter of a thread's memory is for rooms, a quarter for rows, and half for this.
+        // A quarter of a thread's memory is for rooms, a quarter for rows, and half for this comparison.
         let budget = Budget::new(self.budget.limit() * 2);
         let crew = Crew::new(&(), &budget, 1);
         stored.misread((input, tensor), crew)?.map_or(Ok(()), |found| {
@@ -131,12 +131,13 @@ impl From<Found> for Difference {
     }
 }
 
-/// The recipe that an input records.
+/// Returns the recipe that an input records.
 pub(crate) fn text(input: &Input) -> Option<&str> {
     input.metadata().find(|(key, _)| *key == RECIPE_KEY).map(|(_, text)| text)
 }
 
-/// Why the recipe that an input records does not fit its own tensors, where it records one.
+/// Returns the reason why the recipe that an input records does not fit its own tensors; the outer `None` means that it records
+/// no recipe.
 pub(crate) fn unfit(input: &Input) -> Option<Option<String>> {
     let back = Recipe::parse(text(input)?);
     let solved = back.and_then(|back| back.solve(&input.recipe_tensors(), None, &Sizes::new()));
@@ -145,7 +146,7 @@ pub(crate) fn unfit(input: &Input) -> Option<Option<String>> {
     }))
 }
 
-/// Compares a result with the recipe that it records; `None` where it records none for this source.
+/// Compares a result with the recipe that it records; `None` if it records none for this source.
 pub(crate) fn verdict(
     (place, format, source): (&Place, &'static Format, &Source),
     beside: &dyn Fn(&str) -> PathBuf,
@@ -156,7 +157,7 @@ pub(crate) fn verdict(
         return Ok(None);
     }
     let again = Source::open(source.path())?;
-    // What cannot be opened so is told where it is opened as the result of a conversion.
+    // A file that cannot be opened here is reported when it is opened as the result of a conversion.
     match open_with(format, again, &Reading::default(), Some(beside), watch) {
         Ok(out) => compared((place, &out, against), request, watch),
         Err(_) => Ok(None),
@@ -207,8 +208,8 @@ fn compared(
 }
 
 impl<'a> Remade<'a> {
-    /// Nothing where the result records no recipe, or that of the other: then it was made of it in another way. The inner error
-    /// says why the recipe that is recorded is not one that made the result of this source.
+    /// Returns `None` if the result records no recipe, or the same one as the source: then it was made in another way. The inner
+    /// error is the reason why the recorded recipe did not make the result from this source.
     pub(crate) fn of(out: &'a Input, against: &'a Input) -> Option<Result<Remade<'a>, String>> {
         let text = text(out).filter(|own| text(against) != Some(*own))?;
         let back = Recipe::parse(text);
@@ -225,7 +226,7 @@ impl<'a> Remade<'a> {
         }))
     }
 
-    /// What differs, up to `most` tensors; those that `meant` says of, with the names that they are made of.
+    /// Returns the tensors that differ, at most `most`; `meant` selects tensors by name and by the names of their sources.
     pub(crate) fn differences(
         &self,
         meant: &(dyn Fn(&str, &[&str]) -> bool + Sync),
@@ -280,7 +281,8 @@ impl<'a> Remade<'a> {
         Ok(found)
     }
 
-    /// The tensors of the result that the recipe makes, and whose padding it writes: those that pass have that of the source.
+    /// Returns the tensors of the result that the recipe makes, and whose padding it writes; copied tensors have the padding of
+    /// the source.
     fn padded(&self, meant: &dyn Fn(&str, &[&str]) -> bool) -> Vec<&'a Tensor> {
         let known = known(self.against);
         let passes = |made: &Made| {
@@ -292,7 +294,7 @@ impl<'a> Remade<'a> {
         self.out.tensors().iter().filter(|tensor| names.contains(tensor.name())).collect()
     }
 
-    /// The names that a tensor is made of.
+    /// Returns the names of the sources of a tensor.
     fn sources(&self, made: &Made) -> Vec<&'a str> {
         let number = |origin: Origin| match origin {
             Origin::Source { tensor, .. } => self.against.tensors().get(tensor).map(Tensor::name),
@@ -301,7 +303,7 @@ impl<'a> Remade<'a> {
         made.parts.iter().filter_map(|part| number(part.origin)).collect()
     }
 
-    /// In what a tensor of the result is not what the recipe makes.
+    /// Returns the difference between a tensor of the result and the one that the recipe makes.
     fn unlike(
         &self,
         made: &Made,
@@ -334,7 +336,7 @@ impl<'a> Remade<'a> {
         Ok(None)
     }
 
-    /// The pieces of a tensor, from the storage of the source to that of the result.
+    /// Returns the pieces of a tensor, from the storage of the source to that of the result.
     fn whole(&self, made: &Made, tensor: &Tensor, known: &Known<'_>) -> Result<Whole, Error> {
         if let Some((number, own)) = made::unchanged(made, known) {
             let stored = own.len == tensor.len && own.storage == tensor.storage;
@@ -349,7 +351,7 @@ impl<'a> Remade<'a> {
         made::whole(&made.parts, &tensor.held, known).map_err(wrong)
     }
 
-    /// The first element of a piece that differs.
+    /// Returns the first element of a piece that differs.
     fn piece(
         &self,
         piece: &Piece,
@@ -399,7 +401,7 @@ impl<'a> Remade<'a> {
     }
 }
 
-/// The coordinate of the element at a byte of a tensor.
+/// Returns the coordinate of the element at a byte of a tensor.
 fn coordinate(held: &Held, byte: u64) -> Vec<u64> {
     let bits = u64::from(held.bits).max(1);
     let element = byte.saturating_mul(8) / bits;

@@ -1,7 +1,6 @@
 //! The rows of a tensor that is made by rows, and the comparison of its storage with them.
 //!
-//! No plan is asked: each element is looked for where the layout says. Index tables alone are read through a plan, as all
-//! comparisons read them.
+//! Plans are not used: each element is looked up by the layout. Only index tables are read through a plan, as in all comparisons.
 
 use std::{
     collections::HashSet,
@@ -32,7 +31,7 @@ use crate::{
     },
 };
 
-/// The rows of a tensor, made where they are read.
+/// The rows of a tensor, computed when they are read.
 pub(crate) struct Rows<'r, 'b, 'c> {
     hands: Mutex<Hands<'b, 'c>>,
     of: (&'r Whole, &'r ByRows),
@@ -63,8 +62,8 @@ pub(crate) fn of<'r, 'b, 'c>(
     Some(Rows { hands, of: (whole, by_rows), path: &job.source.path })
 }
 
-/// Compares rows with storage: those that are read of the tensors of the input, and those that the tensors of a file are made
-/// of, with their padding.
+/// Compares rows with storage: the rows read from the tensors of the input, and the rows from which the tensors of a file are
+/// made, with their padding.
 pub(crate) fn check(
     job: &Assembling<'_>,
     target: &Target,
@@ -78,7 +77,7 @@ pub(crate) fn check(
     let placed = tasks::placed(target, &job.wholes);
     let whole = |(number, _): &(usize, u64)| job.wholes.get(*number);
     let taken: HashSet<Take> = placed.iter().filter_map(whole).flat_map(Whole::taken).collect();
-    // Half of the memory for what is read, half for rows.
+    // Half of the memory is for reads, half for rows.
     let budget = Budget::new(means.budget.limit() / 2);
     let quiet = Quiet(means.watch);
     let crew = Crew::new(&quiet, &budget, job.frame.request.threads);

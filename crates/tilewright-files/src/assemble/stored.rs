@@ -44,7 +44,7 @@ pub(crate) type Places<'c> = HashMap<Take, Stored<'c>>;
 #[derive(Debug)]
 pub(crate) struct Stored<'c> {
     source: &'c Source,
-    /// The first byte of its storage.
+    /// The position of its storage's first byte.
     at: u64,
     name: &'c str,
     rows: Option<Rows>,
@@ -54,14 +54,14 @@ pub(crate) struct Stored<'c> {
 #[derive(Debug)]
 struct Rows {
     plan: Plan,
-    /// The bytes whose order is reversed.
+    /// The number of bytes whose order is reversed.
     unit: usize,
     budget: Budget,
-    /// The most bytes of either buffer of a stage.
+    /// The largest number of bytes of either buffer of a stage.
     most: u64,
 }
 
-/// An array in rows of elements of `bits` bits; without `bits`, the width of their type.
+/// Returns an array in rows of elements of `bits` bits; without `bits`, of the width of their type.
 pub(crate) fn rows(extents: &[u64], dtype: Dtype, bits: Option<u32>) -> Result<Held, String> {
     let spec = Spec::parse("row-major").map_err(|error| error.to_string())?;
     let named = spec.resolve(Some(extents), Some(dtype)).map_err(|error| format!(": {error}"))?;
@@ -71,13 +71,13 @@ pub(crate) fn rows(extents: &[u64], dtype: Dtype, bits: Option<u32>) -> Result<H
     Held::of(&named, dtype, bits, Fill::Unspecified)
 }
 
-/// The layout of these elements in rows, the lowest byte first.
+/// Returns the layout of these elements in rows, lowest byte first.
 pub(crate) fn in_rows(held: &Held) -> Result<Held, String> {
     rows(held.dims(), held.dtype, Some(held.bits))
 }
 
 impl<'c> Stored<'c> {
-    /// Of a tensor of an input, in its storage or in rows, which are made in buffers of `most` bytes.
+    /// Returns a tensor of an input, in its storage or in rows, which are made in buffers of `most` bytes.
     pub(crate) fn of(
         input: &'c Input,
         tensor: &'c Tensor,
@@ -121,7 +121,7 @@ impl<'c> Stored<'c> {
         Origin::File(self.source).reverse(self.name, bytes, (from, *unit))
     }
 
-    /// Compares the rows of a tensor with its storage, each element where the layout says, and returns the first difference.
+    /// Compares the rows of a tensor with its storage, each element at the place of the layout, and returns the first difference.
     pub(crate) fn misread(
         &self,
         (input, tensor): (&Input, &Tensor),
@@ -134,7 +134,7 @@ impl<'c> Stored<'c> {
         compare::tensors(&to, &from, crew)
     }
 
-    /// The file and where the storage begins in it.
+    /// Returns the file, and the position of the storage in it.
     pub(crate) fn file(&self) -> (&File, u64) {
         (self.source.file(), self.at)
     }

@@ -1,4 +1,4 @@
-//! The fingerprint of one side of a nest, read in windows of the order that its own storage has.
+//! The fingerprint of one side of a nest, read in windows in the order of its own storage.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use tilewright_fingerprint::{Array, Fingerprint, Key};
 use super::nest::{Nest, Turn};
 use crate::Error;
 
-/// Fills bytes with those of a tensor from a place of it on.
+/// Fills bytes with those of a tensor from a position on.
 pub(crate) type Read<'r> = &'r dyn Fn(&mut [u8], u64) -> Result<(), Error>;
 
-/// A side of a nest: its first unit, and the stride of a turn.
+/// A side of a nest: its first unit, and the stride of a loop.
 pub(crate) type Side = (fn(&Nest) -> u64, fn(&Turn) -> u64);
 
 pub(crate) const FROM: Side = (|nest| nest.from, |turn| turn.from);
 pub(crate) const TO: Side = (|nest| nest.to, |turn| turn.to);
 
-/// The fingerprint of one side of a nest whose units have `width` bytes.
+/// Returns the fingerprint of one side of a nest whose units have `width` bytes.
 pub(crate) fn of(
     (nest, width): (&Nest, u64),
     (first, stride): Side,
@@ -25,7 +25,7 @@ pub(crate) fn of(
     read: Read<'_>,
 ) -> Result<Fingerprint, Error> {
     let wrong = |error: &dyn std::fmt::Display| Error::usage(format!("a fingerprint: {error}"));
-    // A unit is `width` bytes, whatever they mean.
+    // A unit is treated as `width` bytes, whatever its type.
     let mut modes: Vec<Mode> = vec![Mode::new(width, 1)];
     let turns = nest.turns.iter().rev();
     modes.extend(turns.map(|turn| Mode::new(turn.extent, (stride(turn) * width) as i64)));

@@ -1,4 +1,4 @@
-//! The tasks of a file: copies of runs, and boxes, in the order of its bytes.
+//! The tasks of a file: copies of runs, boxes and ranges, in the order of its bytes.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use super::{
 };
 use crate::container::{Section, Target};
 
-/// A copy takes no more bytes at once, so that threads share long ones.
+/// The largest number of bytes of a copy, so that threads share long ones.
 const STEP: u64 = 16 << 20;
 
-/// Something to do that needs nothing of the rest.
+/// A task that is independent of the others.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     /// The number of the tensor of the result.
     pub(crate) made: usize,
-    /// Where its bytes begin in the file.
+    /// The position of its bytes in the file.
     pub(crate) at: u64,
     pub(crate) what: What,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// Bytes of a tensor of the input, from one place of it to one place of the result.
+    /// Bytes of a tensor of the input, from one position of it to one position of the result.
     Copy { take: Take, from: u64, to: u64, len: u64 },
     /// The box of this number.
     Box(u64),
@@ -33,7 +33,7 @@ pub(crate) enum What {
     Range(Range<u64>),
 }
 
-/// The tensors of a file, each with where it begins.
+/// Returns the tensors of a file, each with its position.
 pub(crate) fn placed(target: &Target, wholes: &[Whole]) -> Vec<(usize, u64)> {
     let (mut at, mut placed) = (0u64, Vec::new());
     for section in &target.sections {
@@ -46,14 +46,14 @@ pub(crate) fn placed(target: &Target, wholes: &[Whole]) -> Vec<(usize, u64)> {
     placed
 }
 
-/// The length of a file.
+/// Returns the length of a file.
 pub(crate) fn length(target: &Target, wholes: &[Whole]) -> u64 {
     let tensors = placed(target, wholes);
     let bytes = tensors.iter().filter_map(|(number, _)| Some(wholes.get(*number)?.bytes()));
     bytes.fold(target.overhead(), u64::saturating_add)
 }
 
-/// The tasks of these tensors.
+/// Iterates over the tasks of these tensors.
 pub(crate) fn of<'w>(
     placed: Vec<(usize, u64)>,
     wholes: &'w [Whole],
@@ -86,7 +86,7 @@ fn copies(whole: &Whole) -> impl Iterator<Item = What> + Send + '_ {
     })
 }
 
-/// Where the runs of a nest begin, in the order of the result.
+/// Iterates over the starts of the runs of a nest, in the order of the result.
 pub(crate) fn runs(nest: &Nest) -> impl Iterator<Item = (u64, u64)> + Send + '_ {
     let count = nest.size() / nest.run();
     let outer = if nest.run() > 1 { nest.turns.len() - 1 } else { nest.turns.len() };

@@ -1,4 +1,4 @@
-//! The comparison of what must be equal, and what is said of the first element that is not.
+//! Checks the conditions on the source, and reports the first element that violates one.
 
 use super::{
     assembling::Assembling,
@@ -10,16 +10,16 @@ use super::{
 use crate::{Error, transfer::run::Means, verify::crew::Crew};
 
 impl Assembling<'_> {
-    /// The tensors that are compared.
+    /// Iterates over the tensors that are compared.
     pub(crate) fn equal_tensors(&self) -> impl Iterator<Item = Take> {
         self.equal.iter().flat_map(|equality| equality.sides.iter().flat_map(Whole::taken))
     }
 
-    /// An error if something is not equal.
+    /// Returns an error if a condition is violated.
     pub(crate) fn check_equal(&self, means: &Means<'_>) -> Result<(), Error> {
         let (rooms, lanes) = (self.rooms(), self.lanes());
         let places = self.places(&means.budget, rooms.rows)?;
-        // Two boxes are held at once.
+        // Two boxes are in memory at the same time.
         let room = rooms.out / 2;
         let rooms = Rooms { out: room.max(1), ..rooms };
         for equality in &self.equal {

@@ -1,4 +1,4 @@
-//! A tensor of the result as it is stored: its pieces, and how they are made.
+//! A stored tensor of the result: its pieces, and the way they are made.
 //!
 //! If loops do not describe the layout, the pieces are those of the rows, and a plan moves ranges of them to their places.
 
@@ -14,23 +14,23 @@ use super::{
 };
 use crate::layout::held::Held;
 
-/// Boxes are tried from this many bytes on: what was read of one is in the cache when it is written.
+/// The least number of bytes of boxes that are tried: a box stays in the cache between reading and writing.
 const LEAST: u64 = 1 << 20;
 
 /// A tensor of the result.
 #[derive(Debug)]
 pub(crate) struct Whole {
-    /// The bytes of a unit.
+    /// The number of bytes of a unit.
     pub(crate) width: u64,
-    /// The units of its storage.
+    /// The number of units of its storage.
     pub(crate) units: u64,
-    /// What padding holds: the bytes of a unit.
+    /// The value of padding: the bytes of a unit.
     pub(crate) fill: Vec<u8>,
     pub(crate) pieces: Vec<Piece>,
     pub(crate) way: Way,
 }
 
-/// How a tensor is made.
+/// The way a tensor is made.
 #[derive(Clone, Debug)]
 pub(crate) enum Way {
     /// Its runs are copied from file to file.
@@ -49,7 +49,7 @@ impl Whole {
         }
     }
 
-    /// The tensors that it is made of.
+    /// Iterates over the tensors from which it is made.
     pub(crate) fn taken(&self) -> impl Iterator<Item = Take> {
         self.pieces.iter().filter_map(|piece| match piece.give {
             Give::Tensor(take, _) => Some(take),
@@ -64,17 +64,17 @@ impl Whole {
         Ok(self)
     }
 
-    /// One box of all units.
+    /// Returns one box of all units.
     fn one_row(&self, pieces: Vec<Piece>) -> Grid {
         Grid { radix: self.units.max(1), rows: 1, columns: self.units.max(1), pieces }
     }
 
-    /// The units that pieces give.
+    /// Returns the number of units that the pieces give.
     pub(crate) fn given(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.nest.size()).fold(0, u64::saturating_add)
     }
 
-    /// Chooses how it is made, with boxes of up to `most` bytes; [`Way::Runs`] until then.
+    /// Chooses the way it is made, with boxes of up to `most` bytes; before, it is [`Way::Runs`].
     pub(crate) fn settled(mut self, most: u64) -> Whole {
         if let Way::ByRows(by_rows) = &mut self.way {
             Arc::make_mut(by_rows).most = most.min(LEAST);
@@ -84,14 +84,14 @@ impl Whole {
         self
     }
 
-    /// The same, made in boxes of up to `most` bytes.
+    /// Returns the tensor made in boxes of up to `most` bytes.
     pub(crate) fn boxed_by(&self, most: u64) -> Whole {
         let grid = self.grid((most / self.width.max(1)).max(1));
         let (fill, pieces) = (self.fill.clone(), self.pieces.clone());
         Whole { fill, pieces, way: Way::Boxes(Arc::new(grid)), ..*self }
     }
 
-    /// The same, made in the boxes of another of its size; `None` where these cut it into too many parts.
+    /// Returns the tensor made in the boxes of another of the same size; `None` if these cut it into too many parts.
     pub(crate) fn like(&self, other: &Whole) -> Option<Whole> {
         let Way::Boxes(grid) = &other.way else { return None };
         let pieces = split(&self.pieces, grid.radix)?;
@@ -100,7 +100,7 @@ impl Whole {
         Some(Whole { fill, pieces, way: Way::Boxes(Arc::new(grid)), ..*self })
     }
 
-    /// Whether copies of runs make it: long ones, or one alone.
+    /// Returns whether copies of runs make it: long ones, or a single one.
     fn is_runs(&self) -> bool {
         let alone = self.pieces.len() == 1;
         let is_long = |piece: &Piece| {
@@ -113,7 +113,7 @@ impl Whole {
         (zero || self.given() == self.units) && self.pieces.iter().all(is_long)
     }
 
-    /// The cut that costs least, of boxes of up to `most` units.
+    /// Returns the cut with the least cost, with boxes of up to `most` units.
     fn grid(&self, most: u64) -> Grid {
         let whole = |pieces| self.one_row(pieces);
         if self.bytes() <= LEAST && self.units <= most {
@@ -135,7 +135,7 @@ impl Whole {
                     }
                 }
             }
-            // Calls that are few beside the bytes are worth a box in the cache.
+            // If calls cost little compared with the bytes, a box in the cache is preferred.
             if best.as_ref().is_some_and(|(cost, ..)| *cost <= bytes + bytes / 4) {
                 break;
             }
@@ -149,7 +149,7 @@ impl Whole {
         })
     }
 
-    /// The strides that rows may have: those of the pieces, and the whole.
+    /// Returns the strides that rows may have: those of the pieces, and the whole.
     fn radices(&self) -> Vec<u64> {
         let turns = self.pieces.iter().flat_map(|piece| &piece.nest.turns);
         let ends = turns.flat_map(|turn| [turn.to, turn.to.saturating_mul(turn.extent)]);
@@ -157,7 +157,7 @@ impl Whole {
         all.push(self.units.max(1));
         all.sort_unstable();
         all.dedup();
-        // Largest first: of equal costs the first wins, and its runs are the longest.
+        // Largest first: of equal costs the first is chosen, and its runs are the longest.
         all.reverse();
         let step = all.len().div_ceil(TRIED).max(1);
         all.into_iter().step_by(step).collect()

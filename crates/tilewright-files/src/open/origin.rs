@@ -1,4 +1,5 @@
-//! Where the bytes of a tensor come from: a file that is open, or memory of the caller's.
+//! The source of a tensor's bytes: an open file, memory of the caller, or bytes computed on demand. Readers and comparisons use
+//! it.
 
 use std::{fmt, panic::RefUnwindSafe, path::Path};
 
@@ -8,24 +9,24 @@ use crate::{
     open::source::Source,
 };
 
-/// A place that bytes are read from.
+/// A source from which bytes are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Origin<'a> {
     File(&'a Source),
-    /// The bytes of one array, and the path of what is made of them, for messages.
+    /// The bytes of one array, and the path of the result made from them, for messages.
     Memory(&'a [u8], &'a Path),
     /// The row-major elements of a tensor with index tables, which begins at a byte of a file.
     Gathered(&'a Source, u64, &'a Gathered),
-    /// Bytes that are made where they are read.
+    /// Bytes that are computed when they are read.
     Made(&'a dyn Made),
 }
 
-/// Bytes that are made of others where they are read. After a panic they are as good as before, as those of files are.
+/// Bytes that are computed from others when they are read. After a panic they are still valid, like those of files.
 pub(crate) trait Made: Sync + RefUnwindSafe {
     /// Fills `bytes` from byte `at` on.
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error>;
 
-    /// The path of what they are made of, for messages.
+    /// Returns the path of the file from which they are computed, for messages.
     fn path(&self) -> &Path;
 }
 
@@ -36,7 +37,7 @@ impl fmt::Debug for dyn Made + '_ {
 }
 
 impl<'a> Origin<'a> {
-    /// The path that a message names.
+    /// Returns the path that a message names.
     pub(crate) fn path(&self) -> &'a Path {
         match self {
             Origin::File(source) | Origin::Gathered(source, ..) => source.path(),
@@ -45,7 +46,7 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// All bytes, where they are in memory.
+    /// Returns all bytes, if they are in memory.
     pub(crate) fn in_memory(&self) -> Option<&'a [u8]> {
         match self {
             Origin::File(_) | Origin::Gathered(..) | Origin::Made(_) => None,
@@ -53,13 +54,13 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// Whether both are one open file, so that bytes of both may be copied in one call.
+    /// Returns whether both are the same open file, so that bytes of both may be copied in one call.
     pub(crate) fn is_file_of(&self, other: &Origin<'_>) -> bool {
         matches!((self, other), (Origin::File(one), Origin::File(other)) if std::ptr::eq(*one, *other))
     }
 
-    /// The tensor that is held so and begins at byte `at`, as what has shape and strides: itself, or its row-major
-    /// elements where it has index tables; with where it begins and how long it is.
+    /// Returns the tensor with this layout that begins at byte `at` as an array with shape and strides, with its position and
+    /// length: itself, or its row-major elements if it has index tables.
     pub(crate) fn in_rows(
         self,
         held: &'a Held,
@@ -77,7 +78,7 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// An error if a file is not as it was when it was opened; memory that is borrowed does not change.
+    /// Returns an error if a file was changed since it was opened; borrowed memory does not change.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         match self {
             Origin::File(source) | Origin::Gathered(source, ..) => source.check_unchanged(),
@@ -116,7 +117,7 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// Some of the bytes in memory; of a file there are none.
+    /// Returns some of the bytes in memory; an error for a file.
     pub(crate) fn part(&self, at: u64, len: u64) -> Result<&'a [u8], Error> {
         let end = at.saturating_add(len);
         let part =
