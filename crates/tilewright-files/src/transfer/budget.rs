@@ -1,22 +1,23 @@
-//! The part of the bound on memory that is left for buffers, after the names and layouts of the tensors.
+//! Divides the bound on memory: the names and layouts of the tensors are subtracted, the rest is for buffers.
 
 use tilewright_core::{Counted, Remedy};
 pub(crate) use tilewright_transfer::{Budget, Buffer, Held, zeros};
 
 use crate::Error;
 
-/// The least bound that is taken, in bytes.
+/// The least bound that is accepted, in bytes.
 pub(crate) const LEAST: u64 = 4096;
 
-/// What is held of a tensor beside buffers, in bytes: its name, its layout, what happens to it and the header of a
-/// result. Measured; a long name takes more, a layout that others have less.
+/// The number of bytes held for a tensor besides buffers: its name, its layout, its job and the header of a result. Measured; a
+/// long name takes more, a layout shared with other tensors less.
 const OF_TENSOR: u64 = 3 << 10;
 
-/// What is held of tensors beside buffers and not counted, in bytes.
+/// The number of bytes that tensors may hold besides buffers without being counted.
 const UNCOUNTED: u64 = 64 << 20;
 
-/// What a bound leaves for buffers beside what is held of this number of tensors, `held` tensors of input and result
-/// together; an error, with what is needed, where that is too little.
+/// Returns the bytes that a bound leaves for buffers. `tensors` is the number of tensors that a message names, `held` that of all
+/// tensors that are held: those of the input and of the result. Returns an error that states the needed bound if too little is
+/// left.
 pub(crate) fn beside(limit: u64, tensors: usize, held: usize) -> Result<u64, Error> {
     let held = (held as u64).saturating_mul(OF_TENSOR).saturating_sub(UNCOUNTED);
     limit.checked_sub(held).filter(|left| *left >= LEAST).ok_or_else(|| {

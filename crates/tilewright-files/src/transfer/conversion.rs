@@ -1,4 +1,4 @@
-//! A conversion: everything decided before a byte is written.
+//! Prepares a conversion: every decision is made before a byte is written.
 
 use std::{
     collections::HashSet,
@@ -50,33 +50,32 @@ use crate::{
 pub struct Conversion<'a> {
     pub(crate) input: &'a Input,
     pub(crate) out: PathBuf,
-    /// Whether the result goes to a stream.
+    /// True if the result goes to a stream.
     pub(crate) streamed: bool,
     pub(crate) format: &'static Format,
     pub(crate) request: Request,
     pub(crate) jobs: Vec<Job>,
     pub(crate) targets: Vec<Target>,
-    /// What is noted beside the result, where it does not say itself how its array lies.
+    /// The note beside the result, if its format cannot describe the layout of its array.
     pub(crate) note: Option<Texts>,
-    /// The bytes of the tensors by their numbers, where these are arrays in memory.
+    /// The bytes of the tensors by their numbers, if these are arrays in memory.
     pub(crate) arrays: &'a [&'a [u8]],
-    /// The folder that the result becomes, where the input is one.
+    /// The folder that the result becomes, if the input is a folder.
     pub(crate) stage: Option<Stage>,
 }
 
 impl<'a> Conversion<'a> {
-    /// Decides what happens to every tensor, and checks that the result may be written to `out`
-    /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint). An input that was opened by its
-    /// folder becomes a folder, which takes along what lies beside the tensors and is no weights: at most 1,000 files of
-    /// at most 64 MiB. A folder at `out` is empty, or it is refused.
+    /// Decides for each tensor whether it is converted, and checks that the result may be written to `out` (`raw:PATH` for bytes
+    /// without a header; the new index for a sharded checkpoint). An input that was opened by its folder becomes a folder, into
+    /// which the files beside the tensors are copied unless they contain weights: at most 1,000 files of at most 64 MiB. A folder
+    /// at `out` must be empty.
     ///
-    /// Nothing is written, but what a killed run to the same checkpoint left is taken away. A link at `out`
-    /// would be replaced by a file; a device, or a link to the open file of a process, is refused.
+    /// Nothing is written, but files that a killed run to the same checkpoint has left are removed. A link at `out` would be
+    /// replaced by a file; a device, or a link to the open file of a process, is refused.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) for a layout that does not fit a tensor, a pattern that matches none,
-    /// an output that exists, is the input or is no regular file; [i/o](Error::is_io) for an output that
-    /// cannot be written.
+    /// [usage](Error::is_usage) for a layout that does not fit a tensor, a pattern without a match, an output that exists, is the
+    /// input or is not a regular file; [i/o](Error::is_io) for an output that cannot be written.
     ///
     /// ```
     /// use tilewright_files::{Conversion, Reading, Request, open};
@@ -117,7 +116,7 @@ impl<'a> Conversion<'a> {
         Conversion::decided(input, out, request, swept, checked_jobs)?.allowed()
     }
 
-    /// The same of a folder, whose checkpoint keeps its name.
+    /// Prepares the conversion of a folder, whose checkpoint keeps its name.
     fn staged(input: &'a Input, stage: Stage, request: Request) -> Result<Conversion<'a>, Error> {
         let path = stage.path.join(input.path.file_name().unwrap_or_default());
         let out = Place { path, format: Some(input.container_format()) };
@@ -125,7 +124,7 @@ impl<'a> Conversion<'a> {
         Ok(Conversion { stage: Some(stage), ..conversion }.settled())
     }
 
-    /// The same of arrays in memory, whose bytes are `arrays`; `jobs` decides what happens to each.
+    /// Prepares the conversion of arrays in memory, whose bytes are `arrays`; `jobs` makes the job of each.
     pub(crate) fn of_arrays(
         input: &'a Input,
         arrays: &'a [&'a [u8]],
@@ -141,7 +140,7 @@ impl<'a> Conversion<'a> {
         Ok(Conversion { arrays, ..conversion })
     }
 
-    /// The same, where its files may be written.
+    /// Returns the conversion if its files may be written.
     fn allowed(self) -> Result<Conversion<'a>, Error> {
         destination::check(self.input, &self.targets, self.request.force)?;
         if self.note.is_some() {
@@ -150,12 +149,12 @@ impl<'a> Conversion<'a> {
         Ok(self.settled())
     }
 
-    /// Decides what happens to every tensor of a result that is written in order to a stream, by
-    /// [`run_to`](Conversion::run_to); `out` says its kind, or does not, as `-` and `raw:-` do.
+    /// Makes the job of every tensor of a result that is written in order to a stream, by [`run_to`](Conversion::run_to). `out`
+    /// may name its format; `-` and `raw:-` do not.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) as [`prepare`](Conversion::prepare), and for a checkpoint of several files
-    /// or a result that is to be read back.
+    /// [usage](Error::is_usage) as [`prepare`](Conversion::prepare), and for a checkpoint of several files or a result that is to
+    /// be verified.
     ///
     /// ```
     /// use tilewright_files::{Conversion, Reading, Request, open_stream};
@@ -184,7 +183,7 @@ impl<'a> Conversion<'a> {
         Ok(Conversion { streamed: true, ..conversion }.settled())
     }
 
-    /// The same, without sums of data that are written nowhere and compared with nothing.
+    /// Returns the conversion without sums of data that are neither written nor compared.
     fn settled(mut self) -> Conversion<'a> {
         let placed = |section: &Section| match section {
             Section::Data(number) => Some(*number),
@@ -201,7 +200,7 @@ impl<'a> Conversion<'a> {
         self
     }
 
-    /// What all ways to prepare share: all but what `may_go` says of the destination and `jobs` of the tensors.
+    /// Prepares a conversion: `may_go` checks the destination, `jobs` makes the jobs of the tensors.
     fn decided(
         input: &'a Input,
         out: Place,
@@ -211,7 +210,7 @@ impl<'a> Conversion<'a> {
     ) -> Result<Conversion<'a>, Error> {
         check_memory(request.memory)?;
         request = request.spelled()?;
-        // Those of the input and of the result; to verify it, both are read again.
+        // Those of the input and of the result; verification reads both again.
         let sets = if request.verify { 4 } else { 2 };
         request.memory = {
             let tensors = input.tensors().len();
@@ -239,7 +238,7 @@ impl<'a> Conversion<'a> {
         })
     }
 
-    /// Where the bytes of the tensor of this number begin.
+    /// Returns the source of the bytes of the tensor of this number, and the position of the first.
     pub(crate) fn place(&self, tensor: usize) -> Result<Option<(Origin<'a>, u64)>, Error> {
         if let Some(bytes) = self.arrays.get(tensor) {
             return Ok(Some((Origin::Memory(bytes, &self.input.path), 0)));
@@ -248,7 +247,7 @@ impl<'a> Conversion<'a> {
         self.input.place(tensor).map(|(source, at)| Some((Origin::File(source), at)))
     }
 
-    /// What happens to each tensor, in the order of the input.
+    /// Returns the job of each tensor, in the order of the input.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -265,7 +264,7 @@ impl<'a> Conversion<'a> {
         &self.jobs
     }
 
-    /// Whether the result goes to a stream.
+    /// Returns whether the result goes to a stream.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -282,7 +281,7 @@ impl<'a> Conversion<'a> {
         self.streamed
     }
 
-    /// The formats of the input and of the result.
+    /// Returns the formats of the input and of the result.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -299,7 +298,7 @@ impl<'a> Conversion<'a> {
         (self.input.format(), self.format.name)
     }
 
-    /// What is lost by it, or was left aside, in sentences without an end.
+    /// Iterates over warnings about lost or skipped information, as sentences without a full stop.
     ///
     /// ```
     /// use tilewright_files::{Conversion, Reading, Request, open_stream};
@@ -334,7 +333,8 @@ impl<'a> Conversion<'a> {
         self.input.warnings().chain(own)
     }
 
-    /// What the input says of padding or data of a tensor whose layout it does not note, where the result notes one.
+    /// Returns warnings about padding or data that the input describes of a tensor whose layout it does not note, if the result
+    /// notes one.
     fn strays(&self) -> Vec<String> {
         if self.input.container_format() != self.format {
             return Vec::new();
@@ -354,7 +354,7 @@ impl<'a> Conversion<'a> {
         stray.filter(|(name, _)| moved.contains(name.as_str())).map(said).collect()
     }
 
-    /// The path of the result.
+    /// Returns the path of the result.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -371,7 +371,7 @@ impl<'a> Conversion<'a> {
         self.stage.as_ref().map_or(&self.out, |stage| &stage.out)
     }
 
-    /// The files that go along unchanged, where a folder is converted: those beside its tensors that are no weights.
+    /// Iterates over the files that are copied unchanged if a folder is converted: those beside its tensors without weights.
     ///
     /// ```
     /// use tilewright_files::{Conversion, Reading, Request, open};
@@ -397,7 +397,7 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// An error if the result would be the input once more: it was converted already.
+/// Returns an error if the result would equal the input: then it was converted before.
 fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Result<(), Error> {
     let of = |job: &Job| input.tensors().get(job.tensor);
     let anew = |job: &Job| of(job).is_none_or(|tensor| job.says_anew(tensor));
@@ -420,12 +420,12 @@ fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Resul
     Err(Error::converted(said))
 }
 
-/// The name that the one array of an input has in a result of this format, where it gets one.
+/// Returns the name that the single array of an input gets in a result of this format, if it gets one.
 pub(crate) fn array_name(input: &Input, format: &Format) -> Option<String> {
     (input.is_array() && format.array.is_none()).then(|| input.array_name())
 }
 
-/// The number of the one tensor of an input that a result of this format holds; `None` where it holds all.
+/// Returns the number of the single tensor of an input that a result of this format holds; `None` if it holds all.
 pub(crate) fn the_one(
     input: &Input,
     format: &Format,
@@ -453,7 +453,7 @@ pub(crate) fn the_one(
     }
 }
 
-/// What a request does with every tensor of an input that becomes a file of this format.
+/// Returns the jobs of a request for every tensor of an input that becomes a file of this format.
 pub(crate) fn jobs(
     input: &Input,
     format: &'static Format,
@@ -473,21 +473,21 @@ fn checked_jobs(
     Ok(jobs)
 }
 
-/// The same, where the bytes of the tensors may be in memory.
+/// Returns the jobs of a request for an input whose tensors may be in memory.
 pub(crate) fn jobs_of(
     (input, arrays): (&Input, &[&[u8]]),
     format: &'static Format,
     request: &Request,
 ) -> Result<Vec<Job>, Error> {
     let choice = Choice::new(request, input.tensors())?;
-    // Both say a byte order, or the lowest byte comes first.
+    // Both formats state a byte order, else the lowest byte is first.
     let ordered = format.orders && input.container_format().orders;
     let (all, only) = (input.tensors().iter().enumerate(), the_one(input, format, request)?);
     let name = array_name(input, format);
     let (mut jobs, tables) = (Vec::new(), Tables::of_arrays(input, arrays));
     for (number, tensor) in all.filter(|(number, _)| only.is_none_or(|only| only == *number)) {
         let mut job = match choice.of(&tensor.name) {
-            // What is no array is meant by no layout, unless it is named.
+            // A layout applies to a tensor that is not an array only if the tensor is named.
             Some(_) if tensor.is_other() && request.only.is_empty() => {
                 let why = tensor.refusal.clone().unwrap_or_default();
                 Job::copy(number, tensor, Action::Skip(why))

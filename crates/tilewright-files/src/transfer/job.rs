@@ -1,4 +1,4 @@
-//! What a conversion does with one tensor.
+//! Decides how a conversion handles one tensor.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::{
     transfer::shares::Shares,
 };
 
-/// What happens to a tensor.
+/// The operation on a tensor.
 ///
 /// ```
 /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -37,13 +37,13 @@ use crate::{
 pub enum Action {
     /// Its elements move.
     Convert,
-    /// Its bytes are copied: no layout was asked for it, or it has that layout already.
+    /// Its bytes are copied: no layout was requested for it, or it has that layout already.
     Copy,
-    /// Its bytes are copied, because the layout asked for does not fit it; says why.
+    /// Its bytes are copied, because the requested layout does not fit it; contains the reason.
     Skip(String),
 }
 
-/// One tensor of a conversion: what `--dry-run` shows.
+/// One tensor of a conversion, as `--dry-run` shows it.
 ///
 /// ```
 /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -74,7 +74,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The tensor's name.
+    /// Returns the tensor's name.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -91,7 +91,7 @@ impl Job {
         &self.name
     }
 
-    /// The layout it is read in.
+    /// Returns the layout in which it is read.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -109,7 +109,7 @@ impl Job {
         &self.from.named
     }
 
-    /// The layout it is written in.
+    /// Returns the layout in which it is written.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -127,7 +127,7 @@ impl Job {
         &self.to.named
     }
 
-    /// Its bytes in the input.
+    /// Returns its number of bytes in the input.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -145,7 +145,7 @@ impl Job {
         self.bytes_in
     }
 
-    /// Its bytes in the output.
+    /// Returns its number of bytes in the output.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -163,7 +163,7 @@ impl Job {
         self.bytes_out
     }
 
-    /// The bytes of the output that hold no element.
+    /// Returns the number of bytes of the output without elements.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -181,8 +181,8 @@ impl Job {
         self.to.padding_bytes()
     }
 
-    /// What moves most of the elements, in the words of [`Plan::kernel_name`]; `copy` where nothing moves.
-    /// Where memory allows only parts of the result, that of the first part.
+    /// Returns the name of the kernel that moves most of the elements, as [`Plan::kernel_name`]; `copy` if nothing moves. If
+    /// memory allows only parts of the result, the name is that of the first part.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -201,7 +201,7 @@ impl Job {
         &self.kernel
     }
 
-    /// What happens to it.
+    /// Returns the operation on it.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -219,7 +219,7 @@ impl Job {
         &self.action
     }
 
-    /// Whether a layout was asked for it and it has that layout already, so that its bytes are copied.
+    /// Returns whether the tensor already has the layout that was requested for it, so that its bytes are copied.
     ///
     /// ```
     /// use tilewright_files::{Action, Conversion, Reading, Request, open};
@@ -237,12 +237,12 @@ impl Job {
         self.already_so
     }
 
-    /// The plan that moves the elements.
+    /// Returns the plan that moves the elements.
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
         program(&self.name, &self.from, &self.to, self.fill).map(Plan::of)
     }
 
-    /// The result is written in order, whatever that costs.
+    /// Requires that the result is written in order, at any cost.
     pub(crate) fn in_order(&mut self, memory: u64) -> Result<(), Error> {
         if self.action == Action::Convert {
             let kernel = Shares::of(memory).kernel(&self.plan()?, false);
@@ -251,7 +251,7 @@ impl Job {
         Ok(())
     }
 
-    /// A tensor whose bytes are copied.
+    /// Returns the job of a tensor whose bytes are copied.
     pub(crate) fn copy(number: usize, tensor: &Tensor, action: Action) -> Job {
         Job {
             tensor: number,
@@ -268,8 +268,8 @@ impl Job {
         }
     }
 
-    /// A tensor of the file at `path` for which `spec` was asked; its bytes keep their order where the result
-    /// can say it.
+    /// Returns the job of a tensor of the file at `path` for which `spec` was requested; its bytes keep their order if the format
+    /// of the result can state it.
     pub(crate) fn new(
         number: usize,
         (path, tensor): (&Path, &Tensor),
@@ -295,7 +295,7 @@ impl Job {
         };
         let same = alike && (from.bits, from.order) == (to.bits, to.order);
         let record = recorded(tensor, &from, &to);
-        // A conversion has filled the padding of what is noted.
+        // A conversion has filled the padding of noted tensors.
         let filled = tensor.noted.is_some() && to.named.fill() == tensor.fill();
         if same && (to.padding_bytes() == 0 || filled) {
             let copy = Job::copy(number, tensor, Action::Copy);
@@ -316,25 +316,25 @@ impl Job {
         Ok(Job { from, to, fill, bytes_out, kernel, record, ..moved })
     }
 
-    /// The bytes whose order is reversed as they are read; 1 for none.
+    /// Returns the number of bytes whose order is reversed when they are read; 1 for none.
     pub(crate) fn reversed(&self) -> usize {
         reversed(&self.from, &self.to)
     }
 
-    /// Whether something is to be said of the result that its file did not say: also where only the words
-    /// for the same bytes are others.
+    /// Returns whether a note about the result differs from that of its file, even if only the wording for the same bytes
+    /// differs.
     pub(crate) fn says_anew(&self, tensor: &Tensor) -> bool {
         let (is, was) = (&self.to, &tensor.held);
         let same = || is.is_value_of(was) || is.spec() == was.spec();
         self.action == Action::Convert || !same()
     }
 
-    /// Whether the result is what a file without notes holds: dense and row-major.
+    /// Returns whether the result is dense and row-major, as in a file without notes.
     pub(crate) fn is_plain(&self) -> bool {
         self.to.is_row_major()
     }
 
-    /// The layouts of the source and of the result, each as one SPEC with its index tables.
+    /// Returns the layouts of the source and of the result, each as one SPEC with its index tables.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -352,7 +352,7 @@ impl Job {
         (self.from.spec(), self.to.spec())
     }
 
-    /// The layouts it is read in and written in, with their index tables, where they have such.
+    /// Returns the layouts in which it is read and written with their index tables, if they have any.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -370,7 +370,7 @@ impl Job {
     }
 }
 
-/// What is recorded of the data of a tensor that is read and written so.
+/// Returns the record for the data of a tensor that is read and written in these layouts.
 fn recorded(tensor: &Tensor, from: &Held, to: &Held) -> Record {
     let own = tensor.recorded().filter(|_| tensor.held.has_data_of(from));
     let unchanged = to.is_value_of(&tensor.held) || to.spec() == tensor.held.spec();
@@ -381,7 +381,7 @@ fn recorded(tensor: &Tensor, from: &Held, to: &Held) -> Record {
     }
 }
 
-/// The bytes whose order is reversed on the way; 1 for none.
+/// Returns the number of bytes whose order is reversed; 1 for none.
 pub(crate) fn reversed(from: &Held, to: &Held) -> usize {
     match from.order == to.order {
         true => 1,
@@ -389,7 +389,7 @@ pub(crate) fn reversed(from: &Held, to: &Held) -> usize {
     }
 }
 
-/// What an element of padding holds, as bits.
+/// Returns the bits of an element of padding.
 pub(crate) fn stored_fill(name: &str, to: &Held) -> Result<u128, Error> {
     to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
         let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
@@ -397,15 +397,15 @@ pub(crate) fn stored_fill(name: &str, to: &Held) -> Result<u128, Error> {
     })
 }
 
-/// Why a tensor cannot be read or written as asked.
+/// The reason why a tensor cannot be read or written as requested.
 pub(crate) struct Unfit {
     said: String,
-    /// Whether it is the tensor that no layout can be given to.
+    /// True if no layout can be given to the tensor.
     refused: bool,
 }
 
 impl Unfit {
-    /// The error, with what would be legal.
+    /// Returns the error, with the legal alternatives.
     pub(crate) fn error(self, path: &Path) -> Error {
         let Unfit { said, refused } = self;
         if refused {
@@ -414,13 +414,13 @@ impl Unfit {
         Error::usage(said).with(&[Remedy::LeaveOut, Remedy::OtherLayout, Remedy::SkipUnfit])
     }
 
-    /// The error where no other tensors are asked for.
+    /// Returns the error if no other tensors are requested.
     pub(crate) fn alone(self, path: &Path) -> Error {
         if self.refused { Error::unsupported(path, self.said) } else { Error::usage(self.said) }
     }
 }
 
-/// How a tensor is read for this request; the inner error says why it cannot be.
+/// Returns the layout in which a tensor is read for this request; the inner error is the reason why it cannot be read.
 pub(crate) fn read_as(
     tensor: &Tensor,
     reading: &Reading,
@@ -438,7 +438,7 @@ pub(crate) fn read_as(
     reading::reread_noted(&tensor.held, name, tensor.len, (reading, lists), &note).map_err(unfit)
 }
 
-/// How a tensor is read, and the layout asked for.
+/// Returns the layout in which a tensor is read, and the requested layout.
 fn ends(
     tensor: &Tensor,
     spec: &Spec,
@@ -449,14 +449,14 @@ fn ends(
         Ok(from) => from,
         Err(unfit) => return Ok(Err(unfit)),
     };
-    // The fill of the run is for layouts that say none, where they come from rules.
+    // The fill of the run applies to layouts without a fill that come from rules.
     let is_default = request.to.as_ref() != Some(spec);
     let to = target(&tensor.name, &from, spec, (request.fill, is_default), (ordered, lists))?;
     Ok(to.map(|to| (from, to)).map_err(|said| Unfit { said, refused: false }))
 }
 
-/// The layout asked for, of this tensor; the inner error says why it does not fit. Bytes are in the order that
-/// the layout says; else they keep theirs where both files can say it, else the lowest comes first.
+/// Returns the requested layout for this tensor; the inner error is the reason why it does not fit. Bytes are in the order that
+/// the layout states; else they keep theirs if both files can state it, else the lowest is first.
 pub(crate) fn target(
     name: &str,
     from: &Held,
@@ -473,7 +473,7 @@ pub(crate) fn target(
     }
     let tabled = match spec.resolve_tabled(Some(dims), Some(from.dtype), lists) {
         Ok(tabled) => tabled,
-        // A format may have no constants for such elements.
+        // A format may lack constants for such elements.
         Err(error) if error.is_mismatch() || from.together() > 1 => {
             return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {error}")));
         }
@@ -486,7 +486,7 @@ pub(crate) fn target(
     let stored = named.stored_as().and(named.element_bits());
     let bits = match named.explicit_bits().or(stored) {
         Some(bits) => bits,
-        // A layout that names its own element type says its width as well; any other keeps the width.
+        // A layout that names its own element type also determines its width; any other keeps the width.
         None if names_dtype(spec) => width_in(named).unwrap_or(from.bits),
         None => from.bits,
     };
@@ -495,7 +495,7 @@ pub(crate) fn target(
     let fill = one_fill(name, spec, named.fill(), fill)?;
     let kept = if ordered { from.order } else { ByteOrder::Little };
     let order = named.byte_order().unwrap_or(kept);
-    // Where there is no padding, a fill that no element can have promises nothing.
+    // Without padding, a fill that no element can have is harmless.
     let padded = named.layout().padding() > 0 || tabled.layout().has_holes();
     let fits = padded || from.dtype.stored_fill(fill, bits, order).is_ok();
     let fill = if fits { fill } else { Fill::Unspecified };
@@ -517,13 +517,13 @@ pub(crate) fn target(
     Ok(Ok(to))
 }
 
-/// Whether a SPEC carries the element type: `s4[6,48]{1,0}` does, `{1,0}` and `(6,48):(48,1)` do not.
+/// Returns whether a SPEC names an element type: `s4[6,48]{1,0}` does, `{1,0}` and `(6,48):(48,1)` do not.
 fn names_dtype(spec: &Spec) -> bool {
     spec.is_concrete()
         && spec.resolve_tabled(None, None, &()).is_ok_and(|it| it.stored().dtype().is_some())
 }
 
-/// What padding holds, of what the layout and the request say of it.
+/// Returns the fill of padding from those of the layout and of the request.
 fn one_fill(
     name: &str,
     spec: &Spec,
@@ -543,7 +543,7 @@ fn one_fill(
     }
 }
 
-/// The bytes of all results.
+/// Returns the number of bytes of all results.
 pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
     jobs.iter().map(|job| job.bytes_out).fold(0, u64::saturating_add)
 }
@@ -557,13 +557,13 @@ pub(crate) fn program(name: &str, from: &Held, to: &Held, fill: u128) -> Result<
     program.map_err(|error| unplanned(name, &error))
 }
 
-/// The widths of elements that move, and what wider ones begin with.
+/// Returns the widths of elements that move, and the bits that extend wider ones.
 pub(crate) fn elements(from: &Held, to: &Held) -> Elements {
     let extend = if from.dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero };
     Elements { src_bits: from.bits, dst_bits: to.bits, extend }
 }
 
-/// No plan moves a tensor.
+/// Returns the error for a tensor that no plan moves.
 pub(crate) fn unplanned(name: &str, error: &tilewright_relayout::Error) -> Error {
     Error::usage(format!("tensor {name:?}: {error}"))
 }

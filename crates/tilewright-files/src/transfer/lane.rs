@@ -1,7 +1,7 @@
 //! A lane: one of the threads that read the input and move elements, with its buffers.
 //!
-//! A lane owns its buffers; a piece that is queued for the file comes back to its lane when it is written. So
-//! no lane waits for another's memory: a lane waits only for the file.
+//! A lane owns its buffers; a piece that was queued for the file returns to its lane after it is written. So a lane never waits
+//! for the memory of another lane, only for the file.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -25,41 +25,41 @@ use crate::{
     },
 };
 
-/// The most bytes read between two looks at whether to stop.
+/// The largest number of bytes that are read between two checks for cancellation.
 const STEP: usize = 1 << 20;
 
-/// What a lane has for the file.
+/// A command of a lane to the writer of the file.
 pub(crate) enum Said<'c> {
-    /// The first bytes of a buffer, which goes back when they are written.
+    /// Writes the first bytes of a buffer, which then returns to the lane.
     Piece(Buffer, usize),
-    /// What belongs to no tensor.
+    /// Writes a section that does not belong to a tensor.
     Section(&'c Section),
-    /// Room for this number of bytes, which hold elements of these until tiles are written.
+    /// Makes room for this number of bytes, which hold elements of these bytes until tiles are written.
     Room(u64, Vec<u8>),
-    /// The buffer of a tile.
+    /// Writes the buffer of a tile.
     Tile(Buffer, Tile),
-    /// No more tiles for this room.
+    /// Ends the tiles of this room.
     Placed,
-    /// Bytes of the input as they are.
+    /// Copies bytes of the input unchanged.
     Copy { source: Origin<'c>, at: u64, len: u64 },
-    /// What a window of the data that the job of this number reads sums up to.
+    /// Adds the sum of a window of the data that the job of this number reads.
     Sum(usize, Fingerprint),
-    /// Nothing more of this number.
+    /// Ends the batch of this number.
     Done,
-    /// Something went wrong here.
+    /// Reports an error of the lane.
     Failed(Error),
 }
 
-/// What a lane says, and of which place in the file.
+/// A command of a lane, with the number of its batch.
 pub(crate) struct Message<'c> {
     pub(crate) lane: usize,
     pub(crate) number: u64,
     pub(crate) said: Said<'c>,
 }
 
-/// Why a lane ends early.
+/// The reason why a lane ends early.
 pub(crate) enum End {
-    /// Nobody listens any more.
+    /// The writer has stopped.
     Stopped,
     Failed(Error),
 }
@@ -76,7 +76,7 @@ impl From<Error> for End {
     }
 }
 
-/// What all lanes share.
+/// The state that all lanes share.
 pub(crate) struct Road<'c, 'b> {
     pub(crate) queue: &'b Mutex<Queue<'c>>,
     pub(crate) stop: &'b AtomicBool,
@@ -92,12 +92,12 @@ pub(crate) struct Lane<'c, 'b> {
     out: Sender<Message<'c>>,
     home: Receiver<Buffer>,
     src: Option<Buffer>,
-    /// The piece that is being filled, and how far.
+    /// The piece that is being filled, and the number of its filled bytes.
     piece: Option<(Buffer, usize)>,
     idle: Vec<Buffer>,
-    /// How many pieces are on their way.
+    /// The number of pieces that wait to be written.
     away: usize,
-    /// The length of pieces that are made anew.
+    /// The length of new pieces.
     slot: u64,
 }
 
@@ -112,7 +112,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         Lane { road, lane, number: 0, out, home, src, piece, idle, away: 0, slot: 0 }
     }
 
-    /// Takes work until there is none.
+    /// Takes work until none is left.
     pub(crate) fn run(mut self) {
         loop {
             let taken = self.road.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -172,7 +172,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         Ok(())
     }
 
-    /// Makes the result of a tensor of these bytes, in pieces.
+    /// Makes the result of a tensor with these bytes, in pieces.
     fn moved(&mut self, part: &Part<'_>, bytes: &[u8]) -> Result<(), End> {
         let (plan, pool) = (&part.plan, self.road.pool);
         for range in plan.ranges(self.road.shares.piece) {
@@ -183,7 +183,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         Ok(())
     }
 
-    /// A range of the destination, halved while it needs more than the lane may hold.
+    /// Makes a range of the destination, halved while it needs more than the lane may hold.
     fn range(&mut self, part: &Part<'_>, range: std::ops::Range<u64>) -> Result<(), End> {
         // An element whose bytes are reversed is read whole.
         let (shares, unit) = (self.road.shares, part.job.reversed() as u64);
@@ -238,7 +238,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         self.say(Said::Sum(summed.number, sum))
     }
 
-    /// Fills a buffer by reads of a tensor.
+    /// Fills a buffer with reads of a tensor.
     fn read_all(
         &self,
         part: &Part<'_>,
@@ -274,7 +274,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         self.out.send(message).map_err(|_| End::Stopped)
     }
 
-    /// Sends what is filled.
+    /// Sends the filled bytes.
     fn send(&mut self) -> Result<(), End> {
         match self.piece.take() {
             Some((buffer, filled)) if filled > 0 => {
@@ -289,8 +289,8 @@ impl<'c, 'b> Lane<'c, 'b> {
         }
     }
 
-    /// The buffer for `len` bytes of source, beside a list of `list` bytes and pieces of `dst`. Buffers
-    /// only grow, until they would pass the share; then all are made anew.
+    /// Returns the buffer for `len` bytes of source, beside a list of `list` bytes and pieces of `dst`. Buffers only grow, until
+    /// they would exceed the share; then all are allocated anew.
     fn source(&mut self, len: u64, list: u64, dst: u64) -> Result<Buffer, End> {
         let had = self.src.as_ref().map_or(0, |src| src.len() as u64);
         let shares = self.road.shares;
@@ -319,7 +319,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         Ok(())
     }
 
-    /// Room for the next `len` bytes of output.
+    /// Returns room for the next `len` bytes of output.
     fn room(&mut self, len: usize) -> Result<&mut [u8], End> {
         if self.piece.as_ref().is_none_or(|(buffer, filled)| buffer.len() - filled < len) {
             self.send()?;
@@ -332,7 +332,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         buffer.get_mut(from..from + len).ok_or(End::Stopped)
     }
 
-    /// An empty piece of at least `len` bytes.
+    /// Returns an empty piece of at least `len` bytes.
     fn slot(&mut self, len: usize) -> Result<Buffer, End> {
         if self.idle.is_empty() && self.away == self.road.shares.slots {
             self.come_home()?;

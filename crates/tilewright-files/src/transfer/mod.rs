@@ -1,4 +1,4 @@
-//! Moves arrays: conversions, readers and writers, their buffers and threads.
+//! Moves arrays: conversions, readers and writers, with their buffers and threads.
 
 pub(crate) mod budget;
 pub(crate) mod conversion;

@@ -1,4 +1,4 @@
-//! A file or a stream that is being written: bytes in order, or within a room in any order, with progress and interruption.
+//! A file or a stream that is being written: bytes in order, or within a room in any order, with progress and cancellation.
 
 use std::{collections::BTreeMap, fs::File, io, path::Path};
 
@@ -18,13 +18,13 @@ use crate::{
     verify::crew::go_on,
 };
 
-/// The most bytes written between two looks at the watch.
+/// The largest number of bytes written between two calls of the watcher.
 const STEP: u64 = 8 << 20;
 
-/// The bytes of padding that are written at once.
+/// The number of bytes of padding that are written at once.
 const ZEROS: usize = 4096;
 
-/// The bytes between two calls that tell the system to write to the disk what is final.
+/// The number of bytes between two calls that ask the system to write final bytes to the disk.
 const FINAL: u64 = 32 << 20;
 
 /// The output of one target.
@@ -34,12 +34,12 @@ pub(crate) struct Output<'a> {
     watch: &'a dyn Watch,
     budget: &'a Budget,
     through: Option<Buffer>,
-    /// The checksum of what is written, while one is made, and those that are made.
+    /// The checksum of written bytes while it is being made, and finished ones.
     sum: Option<Crc>,
     sums: Vec<u32>,
-    /// Fingerprints of data, by jobs.
+    /// Fingerprints of data, by the numbers of jobs.
     data: BTreeMap<usize, Fingerprint>,
-    /// Where fingerprints stand, of which jobs, and as what they were written.
+    /// Positions of written fingerprints, their jobs, and the values that were written.
     early: Vec<(u64, usize, Fingerprint)>,
     written: u64,
     begun: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Output<'a> {
 struct Room {
     at: u64,
     len: u64,
-    /// The bytes that were told to the watcher.
+    /// The number of bytes reported to the watcher.
     told: u64,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Output<'a> {
         self.path
     }
 
-    /// An error if the watcher asked to stop.
+    /// Returns an error if the watcher cancels.
     pub(crate) fn go_on(&self) -> Result<(), Error> {
         go_on(self.watch)
     }
@@ -102,7 +102,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Appends what belongs to no tensor.
+    /// Appends a section that does not belong to a tensor.
     pub(crate) fn section(&mut self, section: &Section) -> Result<(), Error> {
         match section {
             Section::Bytes(bytes) => self.write(bytes)?,
@@ -119,12 +119,12 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Counts a part of the data that the job of this number reads.
+    /// Adds a part of the data that the job of this number reads to its fingerprint.
     pub(crate) fn summed(&mut self, number: usize, part: Fingerprint) {
         *self.data.entry(number).or_default() += part;
     }
 
-    /// The fingerprints of the data that were summed, by the numbers of their jobs.
+    /// Returns the fingerprints of the summed data, by the numbers of their jobs.
     pub(crate) fn fingerprints(&self) -> &BTreeMap<usize, Fingerprint> {
         &self.data
     }
@@ -135,7 +135,7 @@ impl<'a> Output<'a> {
         self.write(known.to_string().as_bytes())
     }
 
-    /// Puts fingerprints in their places that were not known when these were written.
+    /// Overwrites fingerprints that were not known when they were written.
     pub(crate) fn complete(&mut self) -> Result<(), Error> {
         for (at, number, written) in std::mem::take(&mut self.early) {
             let known = self.data.get(&number).copied().unwrap_or_default();
@@ -157,13 +157,13 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Appends the bytes `at..at + len` of what they come from.
+    /// Appends the bytes `at..at + len` of a source.
     pub(crate) fn copy(&mut self, from: Origin<'_>, mut at: u64, len: u64) -> Result<(), Error> {
         let end = at.saturating_add(len);
         let source = match from {
             Origin::Memory(..) => return self.write(from.part(at, len)?),
             Origin::Gathered(..) | Origin::Made(_) => return self.copy_through(from, at, end),
-            // A checksum is made of bytes in memory.
+            // A checksum needs the bytes in memory.
             Origin::File(_) if self.sum.is_some() => return self.copy_through(from, at, end),
             Origin::File(source) => source,
         };
@@ -181,7 +181,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// The buffer that bytes are taken through.
+    /// Returns the buffer for copies through memory.
     fn through(&mut self) -> Result<Buffer, Error> {
         match self.through.take() {
             Some(held) => Ok(held),
@@ -189,7 +189,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The same through a buffer.
+    /// Appends bytes of a source through a buffer.
     fn copy_through(&mut self, from: Origin<'_>, mut at: u64, end: u64) -> Result<(), Error> {
         let mut through = self.through()?;
         while at < end {
@@ -203,13 +203,12 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Whether parts of the file can be written in any order.
+    /// Returns whether parts of the file can be written in any order.
     pub(crate) fn is_placed(&self) -> bool {
         self.sink.is_placed()
     }
 
-    /// Makes room for `len` bytes, which hold elements of these bytes until something else is
-    /// [placed](Output::place) there.
+    /// Makes room for `len` bytes, which hold elements of these bytes until others are [placed](Output::place) there.
     pub(crate) fn room(&mut self, len: u64, element: &[u8]) -> Result<(), Error> {
         self.room = Room { at: self.written, len, told: 0 };
         let failed = |cause| Error::io(self.path, "write", cause);
@@ -249,7 +248,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Nothing more is placed in the room: what is in it goes into the checksum.
+    /// Ends the room: its bytes are added to the checksum.
     pub(crate) fn placed(&mut self) -> Result<(), Error> {
         let Room { at, len, told } = std::mem::take(&mut self.room);
         if let Some(mut sum) = self.sum.take() {
@@ -284,7 +283,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The last checksum that was made.
+    /// Returns the last finished checksum.
     pub(crate) fn last_sum(&self) -> Option<u32> {
         self.sums.last().copied()
     }
@@ -294,24 +293,23 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The bytes of one write to a file. The system copies them into pages of its cache, which it takes
-/// anew for each write: pieces of this size get small pages that were in use a moment ago, and the
-/// bytes are still in the processor's own cache.
+/// The number of bytes of one write to a file. The system copies them into pages of its cache, which it allocates anew for each
+/// write: pieces of this size get small pages that were used recently, and the bytes are still in the processor's own cache.
 const PIECE: usize = 32 << 10;
 
-/// Bytes in order, or where that is possible at any place, then on the disk.
+/// A destination of bytes: in order or, if possible, at any place, then on the disk.
 pub(crate) trait Sink {
-    /// Writes all of `bytes` behind what was written before.
+    /// Writes all of `bytes` behind those written before.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Appends at most `len` bytes of a file from byte `at` on, without taking them through this
-    /// process: how many they were, or 0 if that cannot be done here.
+    /// Appends at most `len` bytes of a file from byte `at` on, without copying them through this process; returns their number,
+    /// or 0 if that is not possible.
     fn copy(&mut self, from: &File, at: u64, len: u64) -> io::Result<u64> {
         let _ = (from, at, len);
         Ok(0)
     }
 
-    /// Returns true if bytes may go to any place of the file, and be read back.
+    /// Returns true if bytes may be written to any place of the file, and read back.
     fn is_placed(&self) -> bool {
         false
     }
@@ -322,19 +320,19 @@ pub(crate) trait Sink {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Writes all of `bytes` from byte `at` of the file on, where it has bytes already.
+    /// Writes all of `bytes` from byte `at` of the file on, over existing bytes.
     fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
         let _ = (bytes, at);
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Fills `bytes` with what the file has from byte `at` on.
+    /// Fills `bytes` with those of the file from byte `at` on.
     fn read_back(&mut self, bytes: &mut [u8], at: u64) -> io::Result<()> {
         let _ = (bytes, at);
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Says that the bytes `at..at + len` are final, so that their way to the disk may begin.
+    /// Declares the bytes `at..at + len` final, so that the system may begin to write them to the disk.
     fn begin(&mut self, at: u64, len: u64) {
         let _ = (at, len);
     }
@@ -353,8 +351,8 @@ impl Sink for File {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         match rustix::fs::copy_file_range(from, Some(&mut at), &*self, None, len) {
             Ok(copied) => Ok(copied as u64),
-            // Across file systems, on old systems, on strange ones: whoever asked copies by hand, and
-            // hears then of what is wrong with the files.
+            // Across file systems, on old systems, on unusual ones: the caller copies through memory, and gets the errors of the
+            // files there.
             Err(full @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT)) => Err(full.into()),
             Err(_) => Ok(0),
         }
@@ -362,7 +360,7 @@ impl Sink for File {
 
     #[cfg(target_os = "linux")]
     fn begin(&mut self, at: u64, len: u64) {
-        // Linux begins to write dirty pages that are not needed, and keeps those under way.
+        // Linux begins to write dirty pages that are not needed, and keeps those whose writing has begun.
         if let Some(len) = std::num::NonZeroU64::new(len) {
             let _ = rustix::fs::fadvise(&*self, at, Some(len), rustix::fs::Advice::DontNeed);
         }
@@ -389,7 +387,7 @@ impl Sink for File {
     }
 }
 
-/// A stream, which is written in order and never read back, so the system copies nothing to it from file to file.
+/// A stream, which is written in order and never read back, so the system cannot copy to it from file to file.
 pub(crate) struct Stream<'a>(pub(crate) &'a mut dyn io::Write);
 
 impl Sink for Stream<'_> {
@@ -402,10 +400,10 @@ impl Sink for Stream<'_> {
     }
 }
 
-/// Makes a sink of a file that was just created.
+/// Makes a sink of a new file.
 pub(crate) type Wrap<'a> = &'a dyn Fn(File) -> Box<dyn Sink>;
 
-/// The sink of production: the file itself.
+/// Returns the file itself as a sink, as outside of tests.
 pub(crate) fn plain(file: File) -> Box<dyn Sink> {
     Box::new(file)
 }

@@ -1,4 +1,4 @@
-//! Reading, moving and writing at the same time: lanes make pieces, this thread writes them in order.
+//! Reads, moves and writes at the same time: lanes make pieces, and the calling thread writes them in order.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// How long the watcher is not asked while nothing comes.
+/// The longest time between two calls of the watcher if no message arrives.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Writes the sections of a file.
@@ -57,7 +57,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Starts the lanes; answers the ways on which buffers go back to them.
+/// Starts the lanes; returns the channels that carry buffers back to them.
 fn lanes<'s, 'c: 's, 'b: 's>(
     scope: &'s Scope<'s, '_>,
     road: &'b Road<'c, 'b>,
@@ -74,7 +74,7 @@ fn lanes<'s, 'c: 's, 'b: 's>(
     Ok(homes)
 }
 
-/// Writes what the lanes say, in the order of its numbers, until they are gone; how many there were.
+/// Writes the messages of the lanes, in the order of their numbers, until all lanes have ended; returns the number of batches.
 fn in_order(
     said: &Receiver<Message<'_>>,
     homes: &[Sender<Buffer>],
@@ -86,7 +86,7 @@ fn in_order(
             match message.said {
                 Said::Piece(buffer, len) => {
                     output.write(buffer.get(..len).unwrap_or_default())?;
-                    // A lane that has ended needs no buffers.
+                    // A lane that has ended does not need its buffers.
                     let _ = homes.get(message.lane).map(|home| home.send(buffer));
                 }
                 Said::Room(len, element) => output.room(len, &element)?,

@@ -1,4 +1,4 @@
-//! Threads that make one piece together.
+//! Threads that share the work on one piece.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use tilewright_relayout::{Error, Plan};
 
 use crate::open::origin::Origin;
 
-/// No thread makes fewer bytes than this.
+/// The least number of bytes that a thread makes.
 const LEAST: usize = 64 << 10;
 
-/// The threads that were asked for; none of its own for one.
+/// The requested threads; the calling thread alone if there is one.
 pub(crate) struct Pool {
     threads: usize,
     pool: Option<ThreadPool>,
 }
 
 impl Pool {
-    /// 0 threads stand for one per core. Where the system does not start `threads` of them, there is one.
+    /// Starts the threads: 0 means one per core. If the system does not start `threads` of them, there is one.
     pub(crate) fn new(threads: usize) -> Pool {
         let pool = (threads != 1)
             .then(|| ThreadPoolBuilder::new().num_threads(threads.min(1024)).build().ok())
@@ -27,12 +27,12 @@ impl Pool {
         Pool { threads, pool }
     }
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// [`Plan::run_range`], shared out.
+    /// Calls [`Plan::run_range`] for parts of the range in all threads.
     pub(crate) fn run_range(
         &self,
         plan: &Plan,
@@ -51,7 +51,7 @@ impl Pool {
         pool.install(|| out.par_chunks_mut(each).enumerate().try_for_each(part))
     }
 
-    /// [`Source::read`], shared out.
+    /// Calls [`Source::read`] for parts of the bytes in all threads.
     pub(crate) fn read(
         &self,
         source: Origin<'_>,

@@ -1,48 +1,47 @@
-//! How the bound on memory is shared out among those that read, move and write.
+//! Divides the bound on memory among reading, moving and writing.
 
 use tilewright_relayout::{CALL, Chunk, Plan, Tiles};
 use tilewright_transfer::LONG;
 
-/// The bytes of a piece where memory allows: what is made stays in the processor's cache until it is
-/// written.
+/// The number of bytes of a piece if memory allows: a piece stays in the processor's cache until it is written.
 pub(crate) const PIECE: u64 = 1 << 20;
 
-/// Budgets smaller than this are not divided: long reads are worth more than work side by side.
+/// Smaller budgets are not divided: long reads save more than parallel work.
 const DIVIDED: u64 = 8 << 20;
 
-/// How a tensor is converted.
+/// The way a tensor is converted.
 pub(crate) enum Parts {
-    /// It is read whole, and its result made in pieces.
+    /// It is read whole, and its result is made in pieces.
     Whole,
     /// By ranges of this number of bytes of the result.
     Ranges(u64),
-    /// By boxes of elements, whose places in the result lie apart.
+    /// By boxes of elements, whose places in the result are not contiguous.
     Tiles(Tiles),
 }
 
-/// Larger tiles read and write no faster.
+/// The largest tile: larger ones are not faster.
 const TILE: u64 = 32 << 20;
 
-/// What calls and bytes cost together, in bytes.
+/// Returns the total cost of calls and bytes, in bytes.
 fn cost((calls, bytes): (u64, u64)) -> u64 {
     calls.saturating_mul(CALL).saturating_add(bytes)
 }
 
-/// How the budget is shared out.
+/// The distribution of the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// How many lanes read and move at the same time.
+    /// The number of lanes that read and move at the same time.
     pub(crate) lanes: usize,
-    /// How many pieces a lane may have on their way to the file, that which it fills among them.
+    /// The number of pieces of a lane that may wait for the file, including the one that is being filled.
     pub(crate) slots: usize,
-    /// What a lane may hold, in bytes.
+    /// The number of bytes that a lane may hold.
     pub(crate) share: u64,
-    /// The bytes of a piece.
+    /// The number of bytes of a piece.
     pub(crate) piece: u64,
 }
 
 impl Shares {
-    /// Of a bound on memory, what an output needs of which is taken.
+    /// Returns the shares of a bound on memory, after subtracting the needs of an output.
     pub(crate) fn of(limit: u64) -> Shares {
         let reserved = of_output(limit);
         let (lanes, slots) = if limit < DIVIDED { (1, 1) } else { (2, 2) };
@@ -50,12 +49,13 @@ impl Shares {
         Shares { lanes, slots, share, piece: PIECE.min(share / 8).max(1) }
     }
 
-    /// What a lane holds that reads `src` bytes, with a list of `list`, for pieces of `dst` bytes.
+    /// Returns the number of bytes held by a lane that reads `src` bytes, with a list of `list`, for pieces of `dst` bytes.
     pub(crate) fn held(&self, src: u64, list: u64, dst: u64) -> u64 {
         src.saturating_add(list).saturating_add(dst.saturating_mul(self.slots as u64))
     }
 
-    /// What moves most of a tensor: the way of its plan, or of the first of the parts that memory allows.
+    /// Returns the name of the kernel that moves most of a tensor: that of its plan, or of the first of the parts that memory
+    /// allows.
     pub(crate) fn kernel(
         &self,
         plan: &Plan,
@@ -71,7 +71,7 @@ impl Shares {
         })
     }
 
-    /// How a tensor is converted; `placed` if its result may be written in any order.
+    /// Returns the way a tensor is converted; `placed` tells whether its result may be written in any order.
     pub(crate) fn parts(
         &self,
         plan: &Plan,
@@ -103,7 +103,7 @@ impl Shares {
         }
     }
 
-    /// What it costs to read and write ranges of `len` bytes, judged by the first.
+    /// Returns the cost of reading and writing ranges of `len` bytes, estimated from the first.
     fn cost_of_ranges(&self, plan: &Plan, len: u64) -> Result<u64, tilewright_relayout::Error> {
         let Some(range) = plan.ranges(len).next() else { return Ok(0) };
         let times = plan.dst_bytes().div_ceil((range.end - range.start).max(1));
@@ -112,14 +112,14 @@ impl Shares {
         Ok(cost((calls.saturating_mul(times), bytes.saturating_mul(times))))
     }
 
-    /// What a lane holds that runs this chunk.
+    /// Returns the number of bytes held by a lane that runs this chunk.
     fn needed(&self, chunk: &Chunk) -> u64 {
         let range = chunk.range();
         let len = range.end - range.start;
         self.held(chunk.buffer_len() as u64, chunk.overhead_bytes(), len)
     }
 
-    /// The length of ranges that fit into the share, judged by the first of them.
+    /// Returns the length of ranges that fit into the share, estimated from the first.
     fn chunk_len(&self, plan: &Plan) -> Result<u64, tilewright_relayout::Error> {
         let mut len = self.share / (self.slots as u64 + 1);
         // The list of reads is made before its length is known.
@@ -137,15 +137,15 @@ impl Shares {
     }
 }
 
-/// The most bytes that are copied through memory at once.
+/// The largest number of bytes that are copied through memory at once.
 const COPY: u64 = 64 << 10;
 
-/// What an output may hold of the bound.
+/// Returns the number of bytes of the bound that an output may hold.
 pub(crate) fn of_output(limit: u64) -> u64 {
     COPY.min(limit / 8)
 }
 
-/// Whether a chunk reads long stretches, and little that it does not need.
+/// Returns whether a chunk reads long runs, and few bytes that it does not need.
 fn reads_on(chunk: &Chunk) -> bool {
     let (range, buffer) = (chunk.range(), chunk.buffer_len() as u64);
     let reads = chunk.reads().count() as u64;
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// What ran is what was named, for every bound on memory: chunks cut the regions of a plan.
+    /// The named kernel is the one that runs, for every bound on memory: chunks cut the regions of a plan.
     #[test]
     fn a_kernel_is_named_after_the_ranges_that_memory_allows() {
         let rows = TensorLayout::row_major(&[3000, 2000]).unwrap();
