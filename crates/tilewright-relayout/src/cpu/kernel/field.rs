@@ -6,7 +6,7 @@
 
 use super::{
     Codec, Tools,
-    few::{Tables, sized, spread, tables},
+    interleave::{Tables, sized, spread, tables},
     isa::Isa,
     line, strip,
     strip::{Make, Stage, Strip},

@@ -9,8 +9,8 @@ mod ask;
 mod bits;
 mod enter;
 mod exchange;
-mod few;
 mod field;
+mod interleave;
 mod isa;
 mod lane;
 mod line;
@@ -42,8 +42,8 @@ use crate::{
     program::region::{Loop, RegionRef},
 };
 pub(crate) use ask::Ask;
-pub(crate) use few::Few;
 pub(crate) use field::Field;
+pub(crate) use interleave::Interleave;
 pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;
 pub(crate) use panel::Panel;

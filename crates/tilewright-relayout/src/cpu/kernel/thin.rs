@@ -3,7 +3,7 @@
 
 use super::{
     Isa, Tools,
-    few::{self, pick_all},
+    interleave::{self, pick_all},
     strip::{self, Make, Stage, Strip},
     vector::Vector,
 };
@@ -48,7 +48,12 @@ impl Thin {
         // The last element of a row may be the last of the source.
         let long = |size: &&usize| **size + width <= len;
         let register = *strip::registers(isa).iter().find(long)?;
-        Some(Thin { n, run: region.run, register, tables: few::tables(n, width, register, false) })
+        Some(Thin {
+            n,
+            run: region.run,
+            register,
+            tables: interleave::tables(n, width, register, false),
+        })
     }
 
     /// Returns the number of elements of which one is taken.
@@ -102,7 +107,7 @@ impl Thin {
         let Some((last, around)) = region.loops.split_last() else { return };
         let (width, register) = (region.run as usize, self.register);
         let len = last.extent as usize * width;
-        let make = Nth { tables: &few::sized::<N>(&self.tables)[0] };
+        let make = Nth { tables: &interleave::sized::<N>(&self.tables)[0] };
         let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
         let mut stage = far.then(|| Stage::new(tools.scratch));
         let (source, target) = (src.as_ptr(), out.as_mut_ptr());
@@ -166,7 +171,7 @@ impl<const N: usize> Make<1> for Nth<'_, N> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::few::tests::check, *};
+    use super::{super::interleave::tests::check, *};
     use crate::cpu::kernel::suite::some;
     use crate::program::region::Loop;
 

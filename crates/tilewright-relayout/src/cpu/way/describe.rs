@@ -19,7 +19,7 @@ impl Way {
         match self {
             Way::Rows if region.loops.is_empty() => "copy".to_string(),
             Way::Rows => "rows".to_string(),
-            Way::Few(few) => match few.rows() {
+            Way::Interleave(interleave) => match interleave.rows() {
                 (n, true) => format!("join {n} rows of {width}"),
                 (n, false) => format!("deal {n} rows of {width}"),
             },
@@ -60,7 +60,7 @@ impl Way {
                 let (rows, columns) = panel.size();
                 format!(" in {isa}, of {rows} rows and {columns} columns")
             }
-            Way::Few(_) | Way::Thin(_) | Way::Field(_) => format!(" in {isa}"),
+            Way::Interleave(_) | Way::Thin(_) | Way::Field(_) => format!(" in {isa}"),
             Way::Tile { minor } => {
                 let (s, d) = kernel::block_size(region, terms.elements, *minor);
                 format!(" in blocks of {s}×{d}")
@@ -83,7 +83,7 @@ impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Way::Rows => "rows",
-            Way::Few(_) => "few rows",
+            Way::Interleave(_) => "interleave rows",
             Way::Thin(_) => "every nth",
             Way::Panel(_) => "panels",
             Way::Weave(_) => "transpose",

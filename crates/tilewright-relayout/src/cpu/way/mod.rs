@@ -13,7 +13,7 @@ use crate::{
     Elements,
     cpu::{
         cost,
-        kernel::{self, Few, Field, Isa, Panel, Thin, Tools},
+        kernel::{self, Field, Interleave, Isa, Panel, Thin, Tools},
         weave::{Reach, Weave},
     },
     program::region::{Loop, RegionRef},
@@ -26,7 +26,7 @@ pub(crate) enum Way {
     /// Copies runs of bytes, one or many.
     Rows,
     /// Interleaves a few rows into one, or deinterleaves one row into a few, in registers.
-    Few(Few),
+    Interleave(Interleave),
     /// Packs every nth element of rows, in registers.
     Thin(Thin),
     /// Transposes tiles of any extents in registers, for data in the caches.
@@ -49,7 +49,7 @@ pub(crate) enum Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Rows,
-    Few,
+    Interleave,
     Thin,
     Panel,
     Weave,
@@ -105,8 +105,8 @@ impl Way {
 
     /// Returns the way that picks elements by tables, if there is one.
     fn picked(region: &RegionRef<'_>, isa: Isa) -> Option<Way> {
-        let few = || Few::of(isa, region).map(Way::Few);
-        few().or_else(|| Thin::of(isa, region).map(Way::Thin))
+        let interleave = || Interleave::of(isa, region).map(Way::Interleave);
+        interleave().or_else(|| Thin::of(isa, region).map(Way::Thin))
     }
 
     /// Returns the way for parts of any size.
@@ -131,12 +131,12 @@ impl Way {
     pub(crate) fn least(&self, whole: &RegionRef<'_>, i: usize) -> u64 {
         let (rank, extent) = (whole.loops.len(), whole.loops[i].extent);
         match self {
-            Way::Few(few) if few.needs_all(i, rank) => extent,
+            Way::Interleave(interleave) if interleave.needs_all(i, rank) => extent,
             Way::Panel(panel) => panel.least(i),
             Way::Thin(thin) if i + 1 == rank => thin.least(whole.run),
             Way::Weave(weave) => weave.shape[i],
             Way::Hops(hops) => hops.taken[i],
-            Way::Rows | Way::Few(_) | Way::Thin(_) | Way::Field(_) => 1,
+            Way::Rows | Way::Interleave(_) | Way::Thin(_) | Way::Field(_) => 1,
             Way::Bits | Way::Tile { .. } | Way::Line => 1,
         }
     }
@@ -160,7 +160,9 @@ impl Way {
         let begins = match self {
             Way::Weave(weave) => begins(weave, part, terms.elements),
             Way::Field(field) => part.run >= field.least(terms.elements),
-            Way::Few(_) | Way::Thin(_) | Way::Panel(_) | Way::Hops(_) => part.run == whole.run,
+            Way::Interleave(_) | Way::Thin(_) | Way::Panel(_) | Way::Hops(_) => {
+                part.run == whole.run
+            }
             Way::Rows | Way::Bits | Way::Tile { .. } | Way::Line => true,
         };
         begins && (0..part.loops.len()).all(long)
@@ -170,7 +172,7 @@ impl Way {
     pub(crate) fn kind(&self) -> Kind {
         match self {
             Way::Rows => Kind::Rows,
-            Way::Few(_) => Kind::Few,
+            Way::Interleave(_) => Kind::Interleave,
             Way::Thin(_) => Kind::Thin,
             Way::Panel(_) => Kind::Panel,
             Way::Weave(_) => Kind::Weave,
@@ -193,7 +195,9 @@ impl Way {
     ) -> Kind {
         let (done, kind) = match self {
             Way::Rows => (kernel::copy_rows(tools, part, src, out), Kind::Rows),
-            Way::Few(few) => (few.run(tools, part, src, out), Kind::Few),
+            Way::Interleave(interleave) => {
+                (interleave.run(tools, part, src, out), Kind::Interleave)
+            }
             Way::Thin(thin) => (thin.run(tools, part, src, out), Kind::Thin),
             Way::Panel(panel) => (panel.run(tools, part, src, out), Kind::Panel),
             Way::Weave(weave) => (kernel::weave_blocks(tools, weave, part, src, out), Kind::Weave),

@@ -1,7 +1,7 @@
 //! The unit of a panel, which one step moves: a square of registers, the whole panel, or one run.
 
 use super::{
-    super::{few, isa::Isa},
+    super::{interleave, isa::Isa},
     sides::Side,
 };
 
@@ -73,14 +73,17 @@ impl Unit {
             }
         }
         let begins = |i: usize| (i * register).min(bytes - register);
-        let mut tables = vec![[few::KEPT; 64]; count * count];
+        let mut tables = vec![[interleave::KEPT; 64]; count * count];
         for (out, tables) in tables.chunks_exact_mut(count).enumerate() {
             for (i, from) in from[begins(out)..][..register].iter().enumerate() {
                 let k = from / register;
                 tables[k][i] = (from - begins(k)) as u8;
             }
             // The first register is rearranged, so its table needs a source for every byte.
-            tables[0].iter_mut().filter(|byte| **byte == few::KEPT).for_each(|byte| *byte = 0);
+            tables[0]
+                .iter_mut()
+                .filter(|byte| **byte == interleave::KEPT)
+                .for_each(|byte| *byte = 0);
         }
         tables.into_boxed_slice()
     }

@@ -2,7 +2,7 @@
 //! read register, by a table.
 
 use super::{
-    super::{enter::Work, few, vector::Vector},
+    super::{enter::Work, interleave, vector::Vector},
     Panels,
 };
 
@@ -17,7 +17,7 @@ impl<const N: usize> Work for Wholes<'_, N> {
         let Wholes(panels) = self;
         let (rows, columns) = panels.panel.size();
         let last = rows * columns * panels.panel.width() - V::BYTES;
-        let tables = few::sized::<N>(&panels.panel.tables);
+        let tables = interleave::sized::<N>(&panels.panel.tables);
         for i in 0..panels.along.extent as isize {
             let Some((from, to)) = panels.whole(i) else { continue };
             if panels.ahead != 0 {
@@ -33,7 +33,7 @@ impl<const N: usize> Work for Wholes<'_, N> {
                 for (k, register) in held.iter_mut().enumerate().skip(1) {
                     *register = V::load(from.add((k * V::BYTES).min(last)));
                 }
-                let made = few::spread(held, tables);
+                let made = interleave::spread(held, tables);
                 for (k, register) in made.into_iter().enumerate() {
                     register.store(to.add((k * V::BYTES).min(last)));
                 }

@@ -73,8 +73,8 @@ fn cases() -> Vec<Case> {
             bytes(Kind::Rows, reach, 128, &[(3, 128, 256), (2, 384, 128)]),
             bytes(Kind::Rows, reach, 5000, &[]),
             bytes(Kind::Rows, reach, 40, &[(5, 40, 47)]),
-            bytes(Kind::Few, reach, 4, &[(200, 4, 12), (3, 800, 4)]),
-            bytes(Kind::Few, reach, 4, &[(3, 4, 800), (200, 12, 4)]),
+            bytes(Kind::Interleave, reach, 4, &[(200, 4, 12), (3, 800, 4)]),
+            bytes(Kind::Interleave, reach, 4, &[(3, 4, 800), (200, 12, 4)]),
             bytes(Kind::Thin, reach, 4, &[(200, 8, 4)]),
             bytes(Kind::Thin, reach, 2, &[(300, 10, 2)]),
             bytes(Kind::Panel, reach, 4, &transposed(17, 19, 4)),
@@ -186,8 +186,8 @@ mod at_every_byte {
     }
 
     #[test]
-    fn few() {
-        check_all(Kind::Few);
+    fn interleave() {
+        check_all(Kind::Interleave);
     }
 
     #[test]

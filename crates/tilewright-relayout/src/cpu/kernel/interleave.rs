@@ -91,7 +91,7 @@ impl<const N: usize> Make<N> for Rows<'_, N> {
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; N] {
         // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, a register at each multiple
-        // of `apart` below `N`. The tables were made for registers of `V`: `Few::of` makes both of `register`
+        // of `apart` below `N`. The tables were made for registers of `V`: `Interleave::of` makes both of `register`
         // bytes.
         unsafe {
             let mut rows = [V::load(from); N];
@@ -112,7 +112,7 @@ impl<const N: usize> Make<N> for Rows<'_, N> {
 
 /// The parameters of a region of a few rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Few {
+pub(crate) struct Interleave {
     /// The number of rows.
     n: usize,
     /// True if rows are joined into one, rather than dealt out of one.
@@ -129,9 +129,9 @@ pub(crate) struct Few {
     tables: Box<[[u8; 64]]>,
 }
 
-impl Few {
+impl Interleave {
     /// Returns the parameters for a region; `None` if it does not have a few rows, or is too small for tables.
-    pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Few> {
+    pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Interleave> {
         let (d, rest) = region.loops.split_last()?;
         let run = i64::try_from(region.run).ok().filter(|run| !region.packed && *run <= 32)?;
         let minor = rest.iter().position(|turn| turn.src == run)?;
@@ -157,7 +157,7 @@ impl Few {
         }
         let tables = tables(n, width, register, joins);
         let loops = (s, *d);
-        Some(Few { n, joins, apart, len, register, minor, loops, run: region.run, tables })
+        Some(Interleave { n, joins, apart, len, register, minor, loops, run: region.run, tables })
     }
 
     /// Returns the number of rows, and whether they are joined into one rather than dealt out of one.
@@ -204,7 +204,7 @@ impl Few {
         around: &[Loop],
         (src, out): (&[u8], &mut [u8]),
     ) {
-        let Few { joins, apart, len, register, .. } = *self;
+        let Interleave { joins, apart, len, register, .. } = *self;
         let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
         let tables = sized::<N>(&self.tables);
         let make = Rows { tables, apart: if joins { apart as isize } else { register as isize } };
