@@ -19,12 +19,12 @@ mod portable;
 mod rows;
 mod sink;
 mod stage;
+mod strided_pack;
 mod strip;
 #[cfg(test)]
 mod suite;
 mod sums;
 mod table;
-mod thin;
 mod tile;
 mod together;
 mod vector;
@@ -48,9 +48,9 @@ pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;
 pub(crate) use panel::Panel;
 pub(crate) use rows::are_far;
+pub(crate) use strided_pack::StridedPack;
 pub(crate) use sums::sums;
 pub(crate) use table::table;
-pub(crate) use thin::Thin;
 pub(crate) use together::{Together, keeps_apart};
 
 /// The representation of the units of a region.

@@ -23,7 +23,7 @@ impl Way {
                 (n, true) => format!("join {n} rows of {width}"),
                 (n, false) => format!("deal {n} rows of {width}"),
             },
-            Way::Thin(thin) => format!("every {} of {width}", ordinal(thin.one_of())),
+            Way::StridedPack(pack) => format!("every {} of {width}", ordinal(pack.one_of())),
             Way::Panel(_) => format!("panels {width}"),
             Way::Weave(_) => format!("transpose {width}"),
             Way::Hops(_) => format!("two hops of {width}"),
@@ -60,7 +60,7 @@ impl Way {
                 let (rows, columns) = panel.size();
                 format!(" in {isa}, of {rows} rows and {columns} columns")
             }
-            Way::Interleave(_) | Way::Thin(_) | Way::Field(_) => format!(" in {isa}"),
+            Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => format!(" in {isa}"),
             Way::Tile { minor } => {
                 let (s, d) = kernel::block_size(region, terms.elements, *minor);
                 format!(" in blocks of {s}×{d}")
@@ -84,7 +84,7 @@ impl fmt::Display for Way {
         f.write_str(match self {
             Way::Rows => "rows",
             Way::Interleave(_) => "interleave rows",
-            Way::Thin(_) => "every nth",
+            Way::StridedPack(_) => "every nth",
             Way::Panel(_) => "panels",
             Way::Weave(_) => "transpose",
             Way::Hops(_) => "two hops",

@@ -66,7 +66,7 @@ impl Hop {
     fn is_well_done(&self, least: usize) -> bool {
         match &self.way {
             Way::Weave(weave) => weave.register >= least,
-            Way::Thin(_) | Way::Interleave(_) => true,
+            Way::StridedPack(_) | Way::Interleave(_) => true,
             _ => self.region.run >= WHOLE, // open set
         }
     }

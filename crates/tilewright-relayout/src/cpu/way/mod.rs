@@ -13,7 +13,7 @@ use crate::{
     Elements,
     cpu::{
         cost,
-        kernel::{self, Field, Interleave, Isa, Panel, Thin, Tools},
+        kernel::{self, Field, Interleave, Isa, Panel, StridedPack, Tools},
         weave::{Reach, Weave},
     },
     program::region::{Loop, RegionRef},
@@ -28,7 +28,7 @@ pub(crate) enum Way {
     /// Interleaves a few rows into one, or deinterleaves one row into a few, in registers.
     Interleave(Interleave),
     /// Packs every nth element of rows, in registers.
-    Thin(Thin),
+    StridedPack(StridedPack),
     /// Transposes tiles of any extents in registers, for data in the caches.
     Panel(Box<Panel>),
     /// Permutes address bits in registers.
@@ -50,7 +50,7 @@ pub(crate) enum Way {
 pub(crate) enum Kind {
     Rows,
     Interleave,
-    Thin,
+    StridedPack,
     Panel,
     Weave,
     Hops,
@@ -106,7 +106,7 @@ impl Way {
     /// Returns the way that picks elements by tables, if there is one.
     fn picked(region: &RegionRef<'_>, isa: Isa) -> Option<Way> {
         let interleave = || Interleave::of(isa, region).map(Way::Interleave);
-        interleave().or_else(|| Thin::of(isa, region).map(Way::Thin))
+        interleave().or_else(|| StridedPack::of(isa, region).map(Way::StridedPack))
     }
 
     /// Returns the way for parts of any size.
@@ -133,10 +133,10 @@ impl Way {
         match self {
             Way::Interleave(interleave) if interleave.needs_all(i, rank) => extent,
             Way::Panel(panel) => panel.least(i),
-            Way::Thin(thin) if i + 1 == rank => thin.least(whole.run),
+            Way::StridedPack(pack) if i + 1 == rank => pack.least(whole.run),
             Way::Weave(weave) => weave.shape[i],
             Way::Hops(hops) => hops.taken[i],
-            Way::Rows | Way::Interleave(_) | Way::Thin(_) | Way::Field(_) => 1,
+            Way::Rows | Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => 1,
             Way::Bits | Way::Tile { .. } | Way::Line => 1,
         }
     }
@@ -149,7 +149,7 @@ impl Way {
                 let (s, d) = kernel::block_size(whole, elements, *minor);
                 if last { d } else { s }
             }
-            Way::Thin(_) | Way::Line if last => self.least(whole, i).max(cost::LINE),
+            Way::StridedPack(_) | Way::Line if last => self.least(whole, i).max(cost::LINE),
             _ => self.least(whole, i), // open set
         }
     }
@@ -160,7 +160,7 @@ impl Way {
         let begins = match self {
             Way::Weave(weave) => begins(weave, part, terms.elements),
             Way::Field(field) => part.run >= field.least(terms.elements),
-            Way::Interleave(_) | Way::Thin(_) | Way::Panel(_) | Way::Hops(_) => {
+            Way::Interleave(_) | Way::StridedPack(_) | Way::Panel(_) | Way::Hops(_) => {
                 part.run == whole.run
             }
             Way::Rows | Way::Bits | Way::Tile { .. } | Way::Line => true,
@@ -173,7 +173,7 @@ impl Way {
         match self {
             Way::Rows => Kind::Rows,
             Way::Interleave(_) => Kind::Interleave,
-            Way::Thin(_) => Kind::Thin,
+            Way::StridedPack(_) => Kind::StridedPack,
             Way::Panel(_) => Kind::Panel,
             Way::Weave(_) => Kind::Weave,
             Way::Hops(_) => Kind::Hops,
@@ -198,7 +198,7 @@ impl Way {
             Way::Interleave(interleave) => {
                 (interleave.run(tools, part, src, out), Kind::Interleave)
             }
-            Way::Thin(thin) => (thin.run(tools, part, src, out), Kind::Thin),
+            Way::StridedPack(pack) => (pack.run(tools, part, src, out), Kind::StridedPack),
             Way::Panel(panel) => (panel.run(tools, part, src, out), Kind::Panel),
             Way::Weave(weave) => (kernel::weave_blocks(tools, weave, part, src, out), Kind::Weave),
             Way::Hops(hops) => (hops.run(tools, part, src, out), Kind::Hops),

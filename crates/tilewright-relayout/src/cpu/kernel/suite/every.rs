@@ -75,8 +75,8 @@ fn cases() -> Vec<Case> {
             bytes(Kind::Rows, reach, 40, &[(5, 40, 47)]),
             bytes(Kind::Interleave, reach, 4, &[(200, 4, 12), (3, 800, 4)]),
             bytes(Kind::Interleave, reach, 4, &[(3, 4, 800), (200, 12, 4)]),
-            bytes(Kind::Thin, reach, 4, &[(200, 8, 4)]),
-            bytes(Kind::Thin, reach, 2, &[(300, 10, 2)]),
+            bytes(Kind::StridedPack, reach, 4, &[(200, 8, 4)]),
+            bytes(Kind::StridedPack, reach, 2, &[(300, 10, 2)]),
             bytes(Kind::Panel, reach, 4, &transposed(17, 19, 4)),
             bytes(Kind::Panel, reach, 1, &transposed(9, 40, 1)),
             bytes(Kind::Panel, reach, 6, &transposed(11, 13, 6)),
@@ -191,8 +191,8 @@ mod at_every_byte {
     }
 
     #[test]
-    fn thin() {
-        check_all(Kind::Thin);
+    fn strided_pack() {
+        check_all(Kind::StridedPack);
     }
 
     #[test]

@@ -18,7 +18,7 @@ const MOST: i64 = 8;
 
 /// The parameters of a region that takes one of every `n` elements.
 #[derive(Clone, Debug)]
-pub(crate) struct Thin {
+pub(crate) struct StridedPack {
     /// The number of elements of which one is taken.
     n: usize,
     /// The bytes of an element.
@@ -38,17 +38,17 @@ fn one_of(region: &RegionRef<'_>) -> Option<usize> {
     (whole && alone && region.run.is_power_of_two()).then_some(n as usize)
 }
 
-impl Thin {
+impl StridedPack {
     /// Returns the parameters for a region; `None` if it does not take one of every few elements, or its rows are
     /// shorter than registers.
-    pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Thin> {
+    pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<StridedPack> {
         let n = one_of(region)?;
         let (last, width) = (region.loops.last()?, region.run as usize);
         let len = usize::try_from(last.extent.checked_mul(region.run)?).ok()?;
         // The last element of a row may be the last of the source.
         let long = |size: &&usize| **size + width <= len;
         let register = *strip::registers(isa).iter().find(long)?;
-        Some(Thin {
+        Some(StridedPack {
             n,
             run: region.run,
             register,
@@ -151,7 +151,7 @@ impl<const N: usize> Make<1> for Nth<'_, N> {
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
         // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, `N` registers from `from` on.
-        // The tables were made for registers of `V`: `Thin::of` makes both of `register` bytes.
+        // The tables were made for registers of `V`: `StridedPack::of` makes both of `register` bytes.
         unsafe {
             let mut held = [V::load(from); N];
             for (i, register) in held.iter_mut().enumerate().skip(1) {
