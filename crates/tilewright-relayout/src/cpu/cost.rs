@@ -46,7 +46,7 @@ pub(crate) const SCRATCH_BLOCK: u64 = 1 << 20;
 
 /// The maximum of bytes to which a block of a two-pass move is extended: the block and the data that the next one reads
 /// stay in a second-level cache.
-pub(crate) const HOP_BLOCK: u64 = 512 << 10;
+pub(crate) const TWO_PASS_BLOCK: u64 = 512 << 10;
 
 /// The maximum of bytes of a two-pass block whose second pass only copies runs. With 32 KiB to 512 KiB, five cases of
 /// short runs are within 10 % of one another; less makes planning faster.

@@ -26,7 +26,7 @@ impl Way {
             Way::StridedPack(pack) => format!("every {} of {width}", ordinal(pack.one_of())),
             Way::Panel(_) => format!("panels {width}"),
             Way::Weave(_) => format!("transpose {width}"),
-            Way::Hops(_) => format!("two hops of {width}"),
+            Way::TwoPass(_) => format!("two hops of {width}"),
             Way::Field(_) if src < dst => format!("unpack {width}"),
             Way::Field(_) => format!("pack {width}"),
             Way::Bits => "bits".to_string(),
@@ -49,9 +49,9 @@ impl Way {
                     " in {isa}, {way}, blocks of {shape:?} that read {read} and write {written} bytes together"
                 )
             }
-            Way::Hops(hops) => {
-                let (first, second) = hops.names(terms);
-                let (shape, bytes) = (&hops.taken, hops.bytes);
+            Way::TwoPass(two_pass) => {
+                let (first, second) = two_pass.names(terms);
+                let (shape, bytes) = (&two_pass.taken, two_pass.bytes);
                 format!(
                     " in {isa}, through blocks of {shape:?}, {bytes} bytes: {first}, then {second}"
                 )
@@ -87,7 +87,7 @@ impl fmt::Display for Way {
             Way::StridedPack(_) => "every nth",
             Way::Panel(_) => "panels",
             Way::Weave(_) => "transpose",
-            Way::Hops(_) => "two hops",
+            Way::TwoPass(_) => "two hops",
             Way::Field(_) => "field",
             Way::Bits => "bits",
             Way::Tile { .. } => "blocks",

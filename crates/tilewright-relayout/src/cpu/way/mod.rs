@@ -7,7 +7,7 @@
 //! Law: a way moves every element of a part to its position, and writes nothing else.
 
 mod describe;
-mod hops;
+mod two_pass;
 
 use crate::{
     Elements,
@@ -18,7 +18,7 @@ use crate::{
     },
     program::region::{Loop, RegionRef},
 };
-use hops::Hops;
+use two_pass::TwoPass;
 
 /// A kernel that moves a region, with its parameters.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub(crate) enum Way {
     /// Permutes address bits in registers.
     Weave(Box<Weave>),
     /// Uses two ways, through a block that stays in a cache.
-    Hops(Box<Hops>),
+    TwoPass(Box<TwoPass>),
     /// Packs bytes to elements of 1, 2 or 4 bits, or unpacks them, in registers.
     Field(Field),
     /// Copies runs of packed elements, shifted to their bit positions.
@@ -53,7 +53,7 @@ pub(crate) enum Kind {
     StridedPack,
     Panel,
     Weave,
-    Hops,
+    TwoPass,
     Field,
     Bits,
     Tile,
@@ -98,9 +98,10 @@ impl Way {
         if panel.as_ref().is_some_and(best) {
             return panel.map(|panel| Way::Panel(Box::new(panel)));
         }
-        let hops = || Hops::of(region, terms).map(|hops| Way::Hops(Box::new(hops)));
+        let two_pass =
+            || TwoPass::of(region, terms).map(|two_pass| Way::TwoPass(Box::new(two_pass)));
         let panel = || panel.map(|panel| Way::Panel(Box::new(panel)));
-        weave.map(|weave| Way::Weave(Box::new(weave))).or_else(hops).or_else(panel)
+        weave.map(|weave| Way::Weave(Box::new(weave))).or_else(two_pass).or_else(panel)
     }
 
     /// Returns the way that picks elements by tables, if there is one.
@@ -135,7 +136,7 @@ impl Way {
             Way::Panel(panel) => panel.least(i),
             Way::StridedPack(pack) if i + 1 == rank => pack.least(whole.run),
             Way::Weave(weave) => weave.shape[i],
-            Way::Hops(hops) => hops.taken[i],
+            Way::TwoPass(two_pass) => two_pass.taken[i],
             Way::Rows | Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => 1,
             Way::Bits | Way::Tile { .. } | Way::Line => 1,
         }
@@ -160,7 +161,7 @@ impl Way {
         let begins = match self {
             Way::Weave(weave) => begins(weave, part, terms.elements),
             Way::Field(field) => part.run >= field.least(terms.elements),
-            Way::Interleave(_) | Way::StridedPack(_) | Way::Panel(_) | Way::Hops(_) => {
+            Way::Interleave(_) | Way::StridedPack(_) | Way::Panel(_) | Way::TwoPass(_) => {
                 part.run == whole.run
             }
             Way::Rows | Way::Bits | Way::Tile { .. } | Way::Line => true,
@@ -176,7 +177,7 @@ impl Way {
             Way::StridedPack(_) => Kind::StridedPack,
             Way::Panel(_) => Kind::Panel,
             Way::Weave(_) => Kind::Weave,
-            Way::Hops(_) => Kind::Hops,
+            Way::TwoPass(_) => Kind::TwoPass,
             Way::Field(_) => Kind::Field,
             Way::Bits => Kind::Bits,
             Way::Tile { .. } => Kind::Tile,
@@ -201,7 +202,7 @@ impl Way {
             Way::StridedPack(pack) => (pack.run(tools, part, src, out), Kind::StridedPack),
             Way::Panel(panel) => (panel.run(tools, part, src, out), Kind::Panel),
             Way::Weave(weave) => (kernel::weave_blocks(tools, weave, part, src, out), Kind::Weave),
-            Way::Hops(hops) => (hops.run(tools, part, src, out), Kind::Hops),
+            Way::TwoPass(two_pass) => (two_pass.run(tools, part, src, out), Kind::TwoPass),
             Way::Field(field) => (field.run(tools, part, src, out), Kind::Field),
             Way::Bits => (kernel::copy_bits(tools, part, src, out), Kind::Bits),
             Way::Tile { minor } => (kernel::move_blocks(tools, part, *minor, src, out), Kind::Tile),

@@ -24,14 +24,14 @@ use crate::{
 
 /// A two-pass move of a region.
 #[derive(Clone, Debug)]
-pub(crate) struct Hops {
+pub(crate) struct TwoPass {
     /// The extent of a block in each loop.
     pub(super) taken: Vec<u64>,
     /// The bytes of a block.
     pub(super) bytes: usize,
     /// The pass from the first byte of a block's source to the buffer, and the pass from there to the destination.
-    first: Hop,
-    second: Hop,
+    first: Pass,
+    second: Pass,
     /// The lines of a block's source, relative to its first byte, that the second pass of the previous block
     /// prefetches; empty if the first pass prefetches its own reads.
     asked: Vec<i64>,
@@ -39,17 +39,17 @@ pub(crate) struct Hops {
 
 /// One pass: a region, the location of its source, and its way.
 #[derive(Clone, Debug)]
-struct Hop {
+struct Pass {
     region: Region,
     reach: Reach,
     way: Way,
 }
 
-impl Hop {
-    fn of(region: Region, isa: Isa, reach: Reach) -> Hop {
+impl Pass {
+    fn of(region: Region, isa: Isa, reach: Reach) -> Pass {
         let terms = Terms { elements: Elements::same(8), isa, reach };
         if reach == Reach::Far && kernel::are_far(&region.whole()) {
-            return Hop { region, reach, way: Way::Rows };
+            return Pass { region, reach, way: Way::Rows };
         }
         let way = Way::picked(&region.whole(), isa)
             .or_else(|| {
@@ -59,7 +59,7 @@ impl Hop {
                 super::panel(&region.whole(), terms).map(|panel| Way::Panel(Box::new(panel)))
             })
             .unwrap_or_else(|| Way::plain(&region.whole(), terms.elements));
-        Hop { region, reach, way }
+        Pass { region, reach, way }
     }
 
     /// Returns whether the pass uses registers of at least `least` bytes, or moves long runs.
@@ -103,9 +103,9 @@ const FEW_INSTRUCTIONS: f64 = 16.0;
 /// If the source has at least this many contiguous bytes, loops that the destination needs are left to the destination.
 const ENOUGH: u64 = 512;
 
-impl Hops {
+impl TwoPass {
     /// Returns the two passes of a region, if they fill registers of this instruction set, or at least half of one.
-    pub(super) fn of(region: &RegionRef<'_>, terms: Terms) -> Option<Hops> {
+    pub(super) fn of(region: &RegionRef<'_>, terms: Terms) -> Option<TwoPass> {
         let large = region.size() >= cost::LEAST && terms.elements.are_same();
         if !large || region.packed || region.run >= WHOLE {
             return None;
@@ -122,7 +122,7 @@ impl Hops {
             enlarge((loops, run), &mut taken, (&src, &dst), most);
             (taken, src, dst)
         };
-        let (taken, src, dst) = taken_of(cost::HOP_BLOCK);
+        let (taken, src, dst) = taken_of(cost::TWO_PASS_BLOCK);
         let without = |all: &[usize], others: &[usize]| -> Vec<usize> {
             all.iter().copied().filter(|i| !others.contains(i)).collect()
         };
@@ -135,23 +135,24 @@ impl Hops {
         let of = |least: usize| {
             orders
                 .iter()
-                .find_map(|order| Hops::through(region, &taken, order, (isa, least), reach))
+                .find_map(|order| TwoPass::through(region, &taken, order, (isa, least), reach))
         };
         let power = run.is_power_of_two();
         if let Some(whole) = power.then(|| of(isa.register())).flatten() {
             return Some(whole);
         }
-        let staged = Hops::staged(region, &taken_of(cost::STAGED_BLOCK).0, terms);
+        let staged = TwoPass::staged(region, &taken_of(cost::STAGED_BLOCK).0, terms);
         // A tiled transpose of single bytes takes more instructions than two register transposes with half registers.
-        let cheap =
-            staged.as_ref().is_some_and(|hops| hops.first.instructions() <= FEW_INSTRUCTIONS);
+        let cheap = staged
+            .as_ref()
+            .is_some_and(|two_pass| two_pass.first.instructions() <= FEW_INSTRUCTIONS);
         let half = || power.then(|| of(isa.register() / 2)).flatten();
         if cheap { staged } else { half().or(staged) }
     }
 
     /// Returns the passes through a buffer in the order of the destination: elements are scattered only in the caches,
     /// and writes are long.
-    fn staged(whole: &RegionRef<'_>, taken: &[u64], terms: Terms) -> Option<Hops> {
+    fn staged(whole: &RegionRef<'_>, taken: &[u64], terms: Terms) -> Option<TwoPass> {
         let Terms { isa, reach, .. } = terms;
         let mut order: Vec<usize> = (0..taken.len()).filter(|i| taken[*i] > 1).collect();
         tilewright_core::sort_short(&mut order, |&i| whole.loops[i].dst);
@@ -161,11 +162,11 @@ impl Hops {
             return None;
         }
         let asked = lines::lines(&first);
-        let (first, second) = (Hop::of(first, isa, Reach::Near), Hop::of(second, isa, reach));
+        let (first, second) = (Pass::of(first, isa, Reach::Near), Pass::of(second, isa, reach));
         let well_done =
             first.asks() || first.is_well_done(isa.register() / 4) || first.region.run >= SHORT;
         let (taken, bytes) = (taken.to_vec(), bytes as usize);
-        well_done.then_some(Hops { taken, bytes, first, second, asked })
+        well_done.then_some(TwoPass { taken, bytes, first, second, asked })
     }
 
     /// Returns the passes through a buffer with these loops in this order, the innermost first, and with registers of
@@ -176,24 +177,24 @@ impl Hops {
         order: &[usize],
         (isa, least): (Isa, usize),
         reach: Reach,
-    ) -> Option<Hops> {
+    ) -> Option<TwoPass> {
         let (first, second, bytes) = two(whole, taken, order)?;
         // Neither pass may be the region itself.
         if bytes < cost::LEAST || first.loops.is_empty() || second.loops.is_empty() {
             return None;
         }
-        let second = Hop::of(second, isa, reach);
+        let second = Pass::of(second, isa, reach);
         // Kernels that pick elements prefetch their own reads, and scratch buffers leave no time for prefetching.
         let direct = matches!(&second.way, Way::Weave(weave) if weave.steps.gather.is_empty());
         let asks = reach == Reach::Far && direct && Way::picked(&first.whole(), isa).is_none();
         let asked = if asks { lines::lines(&first) } else { Vec::new() };
         // The first pass finds its source in a cache if the second pass of the previous block prefetches it.
         let into = if asked.is_empty() { reach.coming() } else { Reach::Near };
-        let first = Hop::of(first, isa, into);
+        let first = Pass::of(first, isa, into);
         let well_done = first.is_well_done(least) && second.is_well_done(least);
         // One pass must do more than the region needs as a whole.
-        let woven = [&first, &second].iter().any(|hop| matches!(hop.way, Way::Weave(_)));
-        (well_done && woven).then(|| Hops {
+        let transposes = [&first, &second].iter().any(|pass| matches!(pass.way, Way::Weave(_)));
+        (well_done && transposes).then(|| TwoPass {
             taken: taken.to_vec(),
             bytes: bytes as usize,
             first,
@@ -204,7 +205,7 @@ impl Hops {
 
     /// Returns the names of the two ways.
     pub(super) fn names(&self, terms: Terms) -> (String, String) {
-        let name = |hop: &Hop| hop.way.name(&hop.region.whole(), terms);
+        let name = |pass: &Pass| pass.way.name(&pass.region.whole(), terms);
         (name(&self.first), name(&self.second))
     }
 
@@ -423,7 +424,7 @@ mod tests {
                 let part = region.whole();
                 let terms =
                     Terms { elements: Elements::same(8), isa: Isa::Generic, reach: Reach::Near };
-                let Some(hops) = Hops::of(&part, terms) else { continue };
+                let Some(two_pass) = TwoPass::of(&part, terms) else { continue };
                 found += 1;
                 let places = |region: &Region, from: (i64, i64)| {
                     let mut places = BTreeSet::new();
@@ -440,11 +441,11 @@ mod tests {
                     places
                 };
                 let mut got = BTreeSet::new();
-                hops.each(&part, &mut |src, dst| {
-                    let first = places(&hops.first.region, (src, 0));
+                two_pass.each(&part, &mut |src, dst| {
+                    let first = places(&two_pass.first.region, (src, 0));
                     let second: std::collections::BTreeMap<i64, i64> =
-                        places(&hops.second.region, (0, dst)).into_iter().collect();
-                    assert_eq!((first.len(), second.len()), (hops.bytes, hops.bytes));
+                        places(&two_pass.second.region, (0, dst)).into_iter().collect();
+                    assert_eq!((first.len(), second.len()), (two_pass.bytes, two_pass.bytes));
                     got.extend(first.iter().map(|(src, mid)| (*src, second[mid])));
                 });
                 assert_eq!(got, places(&region, (part.src, part.dst)), "{extents:?} {order:?}");
@@ -459,15 +460,15 @@ mod tests {
         [turn(inner, 1, outer * extent), turn(extent, inner, outer), turn(outer, extent * inner, 1)]
     }
 
-    fn hops(loops: &[Loop]) -> Option<Hops> {
+    fn two_pass(loops: &[Loop]) -> Option<TwoPass> {
         let part = RegionRef { packed: false, src: 0, dst: 0, run: 1, loops };
-        Hops::of(&part, far(Isa::Generic))
+        TwoPass::of(&part, far(Isa::Generic))
     }
 
     #[test]
     fn blocks_are_whole_lines_of_both_sides_where_that_costs_little() {
         for (extent, inner) in [(4096, 9), (4095, 9), (4096, 36), (5000, 20), (4096, 144)] {
-            let taken = hops(&columns(16, extent, inner)).unwrap().taken[1];
+            let taken = two_pass(&columns(16, extent, inner)).unwrap().taken[1];
             let is_whole = |stride: i64| (taken * stride as u64).is_multiple_of(cost::LINE);
             assert!(taken < extent as u64, "{extent} times {inner} bytes");
             assert!(is_whole(inner) && is_whole(16), "{taken} of {extent} times {inner} bytes");
@@ -482,11 +483,11 @@ mod tests {
             for extent in extents {
                 for inner in extents {
                     let loops = columns(outer, extent, inner);
-                    let Some(hops) = hops(&loops) else { continue };
+                    let Some(two_pass) = two_pass(&loops) else { continue };
                     found += 1;
-                    let case = format!("{outer}, {extent}, {inner}: {:?}", hops.taken);
-                    assert!(hops.bytes as u64 <= 2 * cost::HOP_BLOCK, "{case}");
-                    for (turn, taken) in loops.iter().zip(&hops.taken) {
+                    let case = format!("{outer}, {extent}, {inner}: {:?}", two_pass.taken);
+                    assert!(two_pass.bytes as u64 <= 2 * cost::TWO_PASS_BLOCK, "{case}");
+                    for (turn, taken) in loops.iter().zip(&two_pass.taken) {
                         let moved = moved(turn.extent, *taken);
                         assert!(moved <= turn.extent + turn.extent / 4, "{case}");
                     }
@@ -497,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn what_registers_alone_do_badly_goes_in_two_hops() {
+    fn what_registers_alone_do_badly_goes_in_two_passes() {
         use tilewright_core::{Digit, Pattern, Refinement, TensorLayout};
         let row = |e: &[u64]| TensorLayout::row_major(e).unwrap();
         let six = [32, 24, 20, 16, 18, 14];
@@ -522,10 +523,13 @@ mod tests {
             let block = refinement.blocks().next().unwrap();
             let region = Region::of(&block, Elements::same(bits));
             for isa in Isa::ALL {
-                let hops = Hops::of(&region.whole(), far(*isa));
-                let hops = hops.unwrap_or_else(|| panic!("{region:?} {}", isa.name()));
+                let two_pass = TwoPass::of(&region.whole(), far(*isa));
+                let two_pass = two_pass.unwrap_or_else(|| panic!("{region:?} {}", isa.name()));
                 if bits == 8 && isa.name() == "avx512" {
-                    assert!(hops.asked.len() * cost::LINE as usize >= hops.bytes, "{region:?}");
+                    assert!(
+                        two_pass.asked.len() * cost::LINE as usize >= two_pass.bytes,
+                        "{region:?}"
+                    );
                 }
             }
         }
