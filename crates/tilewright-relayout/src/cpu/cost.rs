@@ -80,7 +80,7 @@ pub(crate) const AHEAD: u64 = 128;
 pub(crate) const LEAST: u64 = 2 << 10;
 
 /// The units of a region below which the short tables of a tiled transpose do not pay.
-pub(crate) const LEAST_PANEL: u64 = 64;
+pub(crate) const LEAST_TILED: u64 = 64;
 
 /// The contiguous bytes that a block of runs writes. The optimum of this and [`ROWS_READ`] is flat: on a Zen 4, 256 B
 /// to 1 KiB written and 8 to 32 KiB read are within 10 % of one another; 64 B written and 4 KiB read are a fifth

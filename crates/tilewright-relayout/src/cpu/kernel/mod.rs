@@ -14,7 +14,6 @@ mod interleave;
 mod isa;
 mod lane;
 mod line;
-mod panel;
 mod portable;
 mod rows;
 mod sink;
@@ -26,6 +25,7 @@ mod suite;
 mod sums;
 mod table;
 mod tile;
+mod tiled_transpose;
 mod together;
 mod vector;
 mod weave;
@@ -46,11 +46,11 @@ pub(crate) use field::Field;
 pub(crate) use interleave::Interleave;
 pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;
-pub(crate) use panel::Panel;
 pub(crate) use rows::are_far;
 pub(crate) use strided_pack::StridedPack;
 pub(crate) use sums::sums;
 pub(crate) use table::table;
+pub(crate) use tiled_transpose::TiledTranspose;
 pub(crate) use together::{Together, keeps_apart};
 
 /// The representation of the units of a region.

@@ -24,7 +24,7 @@ impl Way {
                 (n, false) => format!("deal {n} rows of {width}"),
             },
             Way::StridedPack(pack) => format!("every {} of {width}", ordinal(pack.one_of())),
-            Way::Panel(_) => format!("panels {width}"),
+            Way::TiledTranspose(_) => format!("panels {width}"),
             Way::Weave(_) => format!("transpose {width}"),
             Way::TwoPass(_) => format!("two hops of {width}"),
             Way::Field(_) if src < dst => format!("unpack {width}"),
@@ -56,8 +56,8 @@ impl Way {
                     " in {isa}, through blocks of {shape:?}, {bytes} bytes: {first}, then {second}"
                 )
             }
-            Way::Panel(panel) => {
-                let (rows, columns) = panel.size();
+            Way::TiledTranspose(tiled) => {
+                let (rows, columns) = tiled.size();
                 format!(" in {isa}, of {rows} rows and {columns} columns")
             }
             Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => format!(" in {isa}"),
@@ -85,7 +85,7 @@ impl fmt::Display for Way {
             Way::Rows => "rows",
             Way::Interleave(_) => "interleave rows",
             Way::StridedPack(_) => "every nth",
-            Way::Panel(_) => "panels",
+            Way::TiledTranspose(_) => "panels",
             Way::Weave(_) => "transpose",
             Way::TwoPass(_) => "two hops",
             Way::Field(_) => "field",

@@ -13,7 +13,7 @@ use crate::{
     Elements,
     cpu::{
         cost,
-        kernel::{self, Field, Interleave, Isa, Panel, StridedPack, Tools},
+        kernel::{self, Field, Interleave, Isa, StridedPack, TiledTranspose, Tools},
         weave::{Reach, Weave},
     },
     program::region::{Loop, RegionRef},
@@ -30,7 +30,7 @@ pub(crate) enum Way {
     /// Packs every nth element of rows, in registers.
     StridedPack(StridedPack),
     /// Transposes tiles of any extents in registers, for data in the caches.
-    Panel(Box<Panel>),
+    TiledTranspose(Box<TiledTranspose>),
     /// Permutes address bits in registers.
     Weave(Box<Weave>),
     /// Uses two ways, through a block that stays in a cache.
@@ -51,7 +51,7 @@ pub(crate) enum Kind {
     Rows,
     Interleave,
     StridedPack,
-    Panel,
+    TiledTranspose,
     Weave,
     TwoPass,
     Field,
@@ -86,22 +86,22 @@ impl Way {
 
     /// Returns the best of register transpose, tiled transpose and two passes, if there is one.
     fn exchanged(region: &RegionRef<'_>, terms: Terms) -> Option<Way> {
-        let (weave, panel) = (weave(region, terms), panel(region, terms));
-        let dense = |panel: &Panel| terms.reach == Reach::Near && panel.is_dense();
-        let best = |panel: &Panel| match &weave {
+        let (weave, tiled) = (weave(region, terms), tiled_transpose(region, terms));
+        let dense = |tiled: &TiledTranspose| terms.reach == Reach::Near && tiled.is_dense();
+        let best = |tiled: &TiledTranspose| match &weave {
             Some(weave) if is_scattered(region, weave) => true,
             Some(weave) => {
-                panel.is_compact() && panel.beats(weave.instructions(), weave.moved() > 1.0)
+                tiled.is_compact() && tiled.beats(weave.instructions(), weave.moved() > 1.0)
             }
-            None => panel.is_compact() || dense(panel),
+            None => tiled.is_compact() || dense(tiled),
         };
-        if panel.as_ref().is_some_and(best) {
-            return panel.map(|panel| Way::Panel(Box::new(panel)));
+        if tiled.as_ref().is_some_and(best) {
+            return tiled.map(|tiled| Way::TiledTranspose(Box::new(tiled)));
         }
         let two_pass =
             || TwoPass::of(region, terms).map(|two_pass| Way::TwoPass(Box::new(two_pass)));
-        let panel = || panel.map(|panel| Way::Panel(Box::new(panel)));
-        weave.map(|weave| Way::Weave(Box::new(weave))).or_else(two_pass).or_else(panel)
+        let tiled = || tiled.map(|tiled| Way::TiledTranspose(Box::new(tiled)));
+        weave.map(|weave| Way::Weave(Box::new(weave))).or_else(two_pass).or_else(tiled)
     }
 
     /// Returns the way that picks elements by tables, if there is one.
@@ -133,7 +133,7 @@ impl Way {
         let (rank, extent) = (whole.loops.len(), whole.loops[i].extent);
         match self {
             Way::Interleave(interleave) if interleave.needs_all(i, rank) => extent,
-            Way::Panel(panel) => panel.least(i),
+            Way::TiledTranspose(tiled) => tiled.least(i),
             Way::StridedPack(pack) if i + 1 == rank => pack.least(whole.run),
             Way::Weave(weave) => weave.shape[i],
             Way::TwoPass(two_pass) => two_pass.taken[i],
@@ -161,7 +161,7 @@ impl Way {
         let begins = match self {
             Way::Weave(weave) => begins(weave, part, terms.elements),
             Way::Field(field) => part.run >= field.least(terms.elements),
-            Way::Interleave(_) | Way::StridedPack(_) | Way::Panel(_) | Way::TwoPass(_) => {
+            Way::Interleave(_) | Way::StridedPack(_) | Way::TiledTranspose(_) | Way::TwoPass(_) => {
                 part.run == whole.run
             }
             Way::Rows | Way::Bits | Way::Tile { .. } | Way::Line => true,
@@ -175,7 +175,7 @@ impl Way {
             Way::Rows => Kind::Rows,
             Way::Interleave(_) => Kind::Interleave,
             Way::StridedPack(_) => Kind::StridedPack,
-            Way::Panel(_) => Kind::Panel,
+            Way::TiledTranspose(_) => Kind::TiledTranspose,
             Way::Weave(_) => Kind::Weave,
             Way::TwoPass(_) => Kind::TwoPass,
             Way::Field(_) => Kind::Field,
@@ -200,7 +200,7 @@ impl Way {
                 (interleave.run(tools, part, src, out), Kind::Interleave)
             }
             Way::StridedPack(pack) => (pack.run(tools, part, src, out), Kind::StridedPack),
-            Way::Panel(panel) => (panel.run(tools, part, src, out), Kind::Panel),
+            Way::TiledTranspose(tiled) => (tiled.run(tools, part, src, out), Kind::TiledTranspose),
             Way::Weave(weave) => (kernel::weave_blocks(tools, weave, part, src, out), Kind::Weave),
             Way::TwoPass(two_pass) => (two_pass.run(tools, part, src, out), Kind::TwoPass),
             Way::Field(field) => (field.run(tools, part, src, out), Kind::Field),
@@ -233,9 +233,12 @@ fn weave(region: &RegionRef<'_>, Terms { elements, isa, reach }: Terms) -> Optio
 }
 
 /// Returns the tiled transpose of a region, if it has one and is large enough for tables.
-fn panel(region: &RegionRef<'_>, Terms { elements, isa, .. }: Terms) -> Option<Panel> {
-    let large = region.size() >= cost::LEAST_PANEL && elements.are_same();
-    large.then(|| Panel::of(isa, region))?
+fn tiled_transpose(
+    region: &RegionRef<'_>,
+    Terms { elements, isa, .. }: Terms,
+) -> Option<TiledTranspose> {
+    let large = region.size() >= cost::LEAST_TILED && elements.are_same();
+    large.then(|| TiledTranspose::of(isa, region))?
 }
 
 /// Returns whether the blocks of a register transpose move short pieces of memory that hold few runs. A tiled transpose

@@ -56,7 +56,8 @@ impl Pass {
                 super::weave(&region.whole(), terms).map(|weave| Way::Weave(Box::new(weave)))
             })
             .or_else(|| {
-                super::panel(&region.whole(), terms).map(|panel| Way::Panel(Box::new(panel)))
+                super::tiled_transpose(&region.whole(), terms)
+                    .map(|tiled| Way::TiledTranspose(Box::new(tiled)))
             })
             .unwrap_or_else(|| Way::plain(&region.whole(), terms.elements));
         Pass { region, reach, way }
@@ -74,14 +75,14 @@ impl Pass {
     /// Returns the approximate number of instructions per line of a tiled transpose, and 0 for other ways.
     fn instructions(&self) -> f64 {
         match &self.way {
-            Way::Panel(panel) => panel.instructions(),
+            Way::TiledTranspose(tiled) => tiled.instructions(),
             _ => 0.0, // open set
         }
     }
 
     /// Returns whether the pass prefetches by itself.
     fn asks(&self) -> bool {
-        matches!(self.way, Way::Panel(_))
+        matches!(self.way, Way::TiledTranspose(_))
     }
 
     fn run(&self, tools: &mut Tools<'_>, (from, to): (i64, i64), src: &[u8], out: &mut [u8]) {

@@ -77,9 +77,9 @@ fn cases() -> Vec<Case> {
             bytes(Kind::Interleave, reach, 4, &[(3, 4, 800), (200, 12, 4)]),
             bytes(Kind::StridedPack, reach, 4, &[(200, 8, 4)]),
             bytes(Kind::StridedPack, reach, 2, &[(300, 10, 2)]),
-            bytes(Kind::Panel, reach, 4, &transposed(17, 19, 4)),
-            bytes(Kind::Panel, reach, 1, &transposed(9, 40, 1)),
-            bytes(Kind::Panel, reach, 6, &transposed(11, 13, 6)),
+            bytes(Kind::TiledTranspose, reach, 4, &transposed(17, 19, 4)),
+            bytes(Kind::TiledTranspose, reach, 1, &transposed(9, 40, 1)),
+            bytes(Kind::TiledTranspose, reach, 6, &transposed(11, 13, 6)),
             bytes(Kind::Weave, reach, 1, &transposed(64, 64, 1)),
             bytes(Kind::Weave, reach, 4, &transposed(32, 32, 4)),
             bytes(Kind::Weave, reach, 16, &transposed(16, 16, 16)),
@@ -196,8 +196,8 @@ mod at_every_byte {
     }
 
     #[test]
-    fn panel() {
-        check_all(Kind::Panel);
+    fn tiled_transpose() {
+        check_all(Kind::TiledTranspose);
     }
 
     #[test]

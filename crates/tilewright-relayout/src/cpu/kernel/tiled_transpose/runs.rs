@@ -1,41 +1,41 @@
-//! Panels run by run: a load and a store for each run. The store may extend beyond the run's end if the next row of the
+//! Tiles run by run: a load and a store for each run. The store may extend beyond the run's end if the next row of the
 //! column is written after it.
 
 use super::{
     super::{enter::Work, vector::Vector},
-    Panels,
+    TileLoop,
 };
 use crate::cpu::cost;
 
 /// The number of rows that are read at a time: their lines stay in the first-level cache.
 const TOGETHER: usize = 256;
 
-/// Panels in single runs, copied by arrays of `N` bytes, at least the length of a run.
-pub(super) struct Runs<'a, const N: usize>(pub(super) Panels<'a>);
+/// Tiles in single runs, copied by arrays of `N` bytes, at least the length of a run.
+pub(super) struct Runs<'a, const N: usize>(pub(super) TileLoop<'a>);
 
 impl<const N: usize> Work for Runs<'_, N> {
-    /// The requirements are those of `Panels`; runs have `N` bytes, or rows are contiguous and runs have more than half
+    /// The requirements are those of `TileLoop`; runs have `N` bytes, or rows are contiguous and runs have more than half
     /// of `N`.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
-        let Runs(panels) = self;
-        for i in 0..panels.along.extent as isize {
-            let Some((from, to)) = panels.whole(i) else { continue };
-            // SAFETY: `# Safety` of `Work::with`: the requirements of `Runs` hold, and `Panels::whole` found that the
-            // units of panel `i` are within the source.
-            unsafe { panels.runs::<V, N>(from, to) }
+        let Runs(tiles) = self;
+        for i in 0..tiles.along.extent as isize {
+            let Some((from, to)) = tiles.whole(i) else { continue };
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Runs` hold, and `TileLoop::whole` found that the
+            // units of tile `i` are within the source.
+            unsafe { tiles.runs::<V, N>(from, to) }
         }
     }
 }
 
-impl Panels<'_> {
-    /// Moves one panel, some rows of all columns at a time.
+impl TileLoop<'_> {
+    /// Moves one tile, some rows of all columns at a time.
     ///
     /// # Safety
-    /// Those of [`Runs`], for the panel at these places.
+    /// Those of [`Runs`], for the tile at these places.
     #[inline(always)]
     unsafe fn runs<V: Vector, const N: usize>(&self, from: *const u8, to: *mut u8) {
-        let (rows, columns) = (&self.panel.rows, &self.panel.columns);
+        let (rows, columns) = (&self.tiled.rows, &self.tiled.columns);
         // The last row of a column is written exactly; the bytes beyond any other row belong to the next one.
         let Some((last, before)) = rows.table.split_last() else { return };
         for (group, table) in before.chunks(TOGETHER).enumerate() {
@@ -62,9 +62,9 @@ impl Panels<'_> {
         for (c, column) in columns.table.iter().enumerate() {
             let from = from.wrapping_offset(*last as isize).wrapping_add(c * columns.step);
             let to = to.wrapping_offset(*column as isize);
-            // SAFETY: `# Safety` of `runs`: every run of the panel is readable and writable. Exactly its
+            // SAFETY: `# Safety` of `runs`: every run of the tile is readable and writable. Exactly its
             // bytes are copied.
-            unsafe { core::ptr::copy_nonoverlapping(from, to, self.panel.width()) };
+            unsafe { core::ptr::copy_nonoverlapping(from, to, self.tiled.width()) };
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Tiled transpose: rows of the source become columns of the destination, in loops of any extents and runs of any
 //! length.
 //!
-//! The loops that continue one another in the destination are the rows of a panel, and the loops that continue one
+//! The loops that continue one another in the destination are the rows of a tile, and the loops that continue one
 //! another in the source are its columns. Two tables have the start of each row in the source and of each column in the
 //! destination, so extents need not be powers of two. One step moves a [`Unit`]: a square of rows and columns, a whole
-//! small panel, or one run.
+//! small tile, or one run.
 
 mod runs;
 mod sides;
@@ -23,22 +23,22 @@ use squares::Squares;
 use unit::Unit;
 use wholes::Wholes;
 
-/// The longest runs of a panel.
+/// The longest runs of a tile.
 const LONGEST: u64 = 64;
 
-/// The maximal bytes of a compact panel: both its sides are in a first-level cache.
+/// The maximal bytes of a compact tile: both its sides are in a first-level cache.
 const COMPACT: usize = 16 << 10;
 
 /// The factor by which a tiled transpose must need fewer instructions than a register transpose to replace it, because
-/// counts of instructions are rough. Of eleven random cases with compact panels, five were 1.1 to 2.9 times as fast as
+/// counts of instructions are rough. Of eleven random cases with compact tiles, five were 1.1 to 2.9 times as fast as
 /// tiled transposes, and the factor selects these five.
 const SURE: f64 = 1.25;
 
 /// A region of which some loops are rows and others columns.
 #[derive(Clone, Debug)]
-pub(crate) struct Panel {
+pub(crate) struct TiledTranspose {
     unit: Unit,
-    /// The source of the bytes of each written register, for a panel that is moved as a whole.
+    /// The source of the bytes of each written register, for a tile that is moved as a whole.
     tables: Box<[[u8; 64]]>,
     rows: Side,
     columns: Side,
@@ -47,16 +47,16 @@ pub(crate) struct Panel {
     run: u64,
 }
 
-impl Panel {
+impl TiledTranspose {
     /// Returns the tiled transpose of a region; `None` if none of its loops is a row, or none a column.
-    pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Panel> {
+    pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<TiledTranspose> {
         if region.packed || region.run > LONGEST {
             return None;
         }
         let (rows, columns, inside) = sides::sides(region)?;
         let unit = Unit::of(isa, region.run as usize, &rows, &columns)?;
         let tables = unit.tables(region.run as usize, &rows, &columns);
-        Some(Panel { unit, tables, rows, columns, inside, run: region.run })
+        Some(TiledTranspose { unit, tables, rows, columns, inside, run: region.run })
     }
 
     /// Returns the iterations that a part needs of loop `i`.
@@ -73,7 +73,7 @@ impl Panel {
         }
     }
 
-    /// Returns whether the panel has few bytes that are contiguous on both sides: a permutation within a first-level
+    /// Returns whether the tile has few bytes that are contiguous on both sides: a permutation within a first-level
     /// cache.
     pub(crate) fn is_compact(&self) -> bool {
         let (rows, columns) = (&self.rows, &self.columns);
@@ -85,7 +85,7 @@ impl Panel {
             && columns.are_apart(rows.len() * self.width())
     }
 
-    /// Returns whether a compact panel is faster than a register transpose with this many instructions per line;
+    /// Returns whether a compact tile is faster than a register transpose with this many instructions per line;
     /// `twice` tells whether the units of the latter move some elements twice.
     pub(crate) fn beats(&self, instructions: f64, twice: bool) -> bool {
         let whole = matches!(self.unit, Unit::Whole { .. });
@@ -117,7 +117,7 @@ impl Panel {
         (self.rows.len(), self.columns.len())
     }
 
-    /// Moves the region for which this was made, or a part of it with at least the extents of a panel. Returns whether
+    /// Moves the region for which this was made, or a part of it with at least the extents of a tile. Returns whether
     /// it did; it does nothing if a byte is outside the slices.
     pub(crate) fn run(
         &self,
@@ -133,26 +133,26 @@ impl Panel {
         let mut around = tools.scratch.take_loops(&[]);
         let outer = region.loops.iter().zip(&self.inside).filter(|(_, inside)| inside.is_none());
         around.extend(outer.map(|(turn, _)| *turn));
-        // The last loop around panels runs within the function that has the instruction set.
+        // The last loop around tiles runs within the function that has the instruction set.
         let along = around.pop().unwrap_or(Loop { extent: 1, src: 0, dst: 0 });
         let reads = self.rows.furthest() + self.columns.span(self.width());
         let reads = reads + self.unit.beyond(self.width(), &self.columns);
         let mut done = true;
         let mut along_one = |from: i64, to: i64| {
-            let panels = Panels {
-                panel: self,
+            let tiles = TileLoop {
+                tiled: self,
                 along,
                 from: src.as_ptr().wrapping_offset(from as isize),
                 to: out.as_mut_ptr().wrapping_offset(to as isize),
                 ahead,
-                // The bytes after the first panel at which a panel may begin whose units are completely in the source.
+                // The bytes after the first tile at which a tile may begin whose units are completely in the source.
                 whole: src.len() as isize - reads as isize - from as isize,
             };
             // SAFETY: every element of the region is within the slices, one of which is exclusive, as `is_within`
-            // found; panels read and write elements of `rows` and `columns`, which are iterations of the region's loops
+            // found; tiles read and write elements of `rows` and `columns`, which are iterations of the region's loops
             // that are inside, as `is_of` found, and `whole` says where units are within the source. The machine has
             // the instruction set, as `Isa::chosen` and its callers make sure.
-            done &= unsafe { panels.run(isa) };
+            done &= unsafe { tiles.run(isa) };
         };
         self.each(region.loops, (region.src, region.dst), &mut |from, to| {
             for_each(&around, from, to, &mut along_one);
@@ -161,7 +161,7 @@ impl Panel {
         done
     }
 
-    /// Calls `f` with the positions of each panel of these loops, beginning with a first one, but not along the loops
+    /// Calls `f` with the positions of each tile of these loops, beginning with a first one, but not along the loops
     /// around them.
     fn each(&self, loops: &[Loop], (from, to): (i64, i64), f: &mut dyn FnMut(i64, i64)) {
         let done = self.inside.len() - loops.len();
@@ -182,13 +182,13 @@ impl Panel {
     }
 }
 
-/// The panels along one loop.
+/// The tiles along one loop.
 ///
-/// Every element of each panel is readable at its place from `from` on and writable at its place from `to` on. For
-/// panels that begin at most `whole` bytes after `from`, what units read beyond the end of their row is readable, too.
+/// Every element of each tile is readable at its place from `from` on and writable at its place from `to` on. For
+/// tiles that begin at most `whole` bytes after `from`, what units read beyond the end of their row is readable, too.
 #[derive(Clone, Copy)]
-struct Panels<'a> {
-    panel: &'a Panel,
+struct TileLoop<'a> {
+    tiled: &'a TiledTranspose,
     along: Loop,
     from: *const u8,
     to: *mut u8,
@@ -197,20 +197,20 @@ struct Panels<'a> {
     whole: isize,
 }
 
-impl Panels<'_> {
-    /// Moves the panels. Returns whether the instruction set has their registers.
+impl TileLoop<'_> {
+    /// Moves the tiles. Returns whether the instruction set has their registers.
     ///
     /// # Safety
-    /// What `Panels` states holds, and nobody else uses what is written; the machine has the instruction set.
+    /// What `TileLoop` states holds, and nobody else uses what is written; the machine has the instruction set.
     unsafe fn run(self, isa: Isa) -> bool {
         macro_rules! go {
             ($register:expr, $work:expr) => {
-                // SAFETY: `# Safety` of `Panels::run`: what `Panels` states holds, and the machine has the instruction
+                // SAFETY: `# Safety` of `TileLoop::run`: what `TileLoop` states holds, and the machine has the instruction
                 // set. Each kind of work requires no more than that and the counts of its unit, which `Unit::of` chose.
                 unsafe { enter(isa, $register, $work) }
             };
         }
-        match self.panel.unit {
+        match self.tiled.unit {
             Unit::Square { register, count } => match count {
                 2 => go!(register, Squares::<2>(self)),
                 4 => go!(register, Squares::<4>(self)),
@@ -235,7 +235,7 @@ impl Panels<'_> {
         }
     }
 
-    /// Returns the places of panel `i`, if its units are within the source; otherwise copies its runs one by one.
+    /// Returns the places of tile `i`, if its units are within the source; otherwise copies its runs one by one.
     #[inline(always)]
     fn whole(&self, i: isize) -> Option<(*const u8, *mut u8)> {
         let at = i * self.along.src as isize;
@@ -248,16 +248,16 @@ impl Panels<'_> {
         Some((from, to))
     }
 
-    /// Copies the runs of a panel, and reads and writes nothing else.
+    /// Copies the runs of a tile, and reads and writes nothing else.
     #[cold]
     fn exactly(&self, from: *const u8, to: *mut u8) {
-        let Panel { rows, columns, .. } = self.panel;
+        let TiledTranspose { rows, columns, .. } = self.tiled;
         for (c, column) in columns.table.iter().enumerate() {
             for (r, row) in rows.table.iter().enumerate() {
                 let from = from.wrapping_offset(*row as isize).wrapping_add(c * columns.step);
                 let to = to.wrapping_offset(*column as isize).wrapping_add(r * rows.step);
-                // SAFETY: every element of a panel is readable and writable, as `Panels` states.
-                unsafe { core::ptr::copy_nonoverlapping(from, to, self.panel.width()) };
+                // SAFETY: every element of a tile is readable and writable, as `TileLoop` states.
+                unsafe { core::ptr::copy_nonoverlapping(from, to, self.tiled.width()) };
             }
         }
     }
@@ -330,7 +330,7 @@ mod tests {
                     }
                     let part =
                         RegionRef { packed: false, src: first, dst: 9, run: width, loops: &loops };
-                    let Some(panel) = Panel::of(isa, &part) else { continue };
+                    let Some(tiled) = TiledTranspose::of(isa, &part) else { continue };
                     found += 1;
                     let reach = |of: fn(&Loop) -> i64| {
                         (loops.iter().map(|turn| of(turn).abs()).sum::<i64>() + width as i64)
@@ -346,17 +346,17 @@ mod tests {
                     let scratch = &mut Scratch::default();
                     let (elements, reach) = (Elements::same(8), Reach::Near);
                     let mut tools = Tools { elements, isa, reach, ask: None, ahead: 4096, scratch };
-                    assert!(panel.run(&mut tools, &part, &source, &mut out));
+                    assert!(tiled.run(&mut tools, &part, &source, &mut out));
                     assert!(out == expected, "{} {extents:?} {order:?} {width}", isa.name());
                     // Nothing outside either slice is touched.
-                    assert!(!panel.run(&mut tools, &part, &source[..src - 1], &mut out));
-                    assert!(!panel.run(&mut tools, &part, &source, &mut out[..dst - 1]));
+                    assert!(!tiled.run(&mut tools, &part, &source[..src - 1], &mut out));
+                    assert!(!tiled.run(&mut tools, &part, &source, &mut out[..dst - 1]));
                     // A region of other rows or columns is not moved either.
                     let mut other = loops.clone();
-                    let i = (0..other.len()).find(|i| panel.least(*i) > 1).unwrap();
-                    other[i].extent = panel.least(i) - 1;
+                    let i = (0..other.len()).find(|i| tiled.least(*i) > 1).unwrap();
+                    other[i].extent = tiled.least(i) - 1;
                     let other = RegionRef { loops: &other, ..part };
-                    assert!(!panel.run(&mut tools, &other, &source, &mut out));
+                    assert!(!tiled.run(&mut tools, &other, &source, &mut out));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Panels in squares of adjacent rows and columns, from any loops.
+//! Tiles in squares of adjacent rows and columns, from any loops.
 //!
 //! The last squares of rows or columns begin earlier and move some elements twice. If there are fewer columns than a
 //! register has elements, registers are loaded whole and only the existing columns are written. If there are fewer
@@ -10,47 +10,47 @@ use super::{
         exchange::{exact, exchange, load},
         vector::Vector,
     },
-    Panels,
+    TileLoop,
 };
 use crate::cpu::cost;
 
-/// Panels in squares of `N` rows and columns.
-pub(super) struct Squares<'a, const N: usize>(pub(super) Panels<'a>);
+/// Tiles in squares of `N` rows and columns.
+pub(super) struct Squares<'a, const N: usize>(pub(super) TileLoop<'a>);
 
 impl<const N: usize> Work for Squares<'_, N> {
-    /// The requirements are those of `Panels`; registers have `N` runs.
+    /// The requirements are those of `TileLoop`; registers have `N` runs.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
-        let Squares(panels) = self;
-        let (rows, columns) = panels.panel.size();
+        let Squares(tiles) = self;
+        let (rows, columns) = tiles.tiled.size();
         // Closures are not used here: they would be functions without the instruction set.
-        for i in 0..panels.along.extent as isize {
-            let Some((from, to)) = panels.whole(i) else { continue };
-            // SAFETY: `# Safety` of `Work::with`: the requirements of `Squares` hold, and `Panels::whole` found that
-            // the units of panel `i` are within the source.
+        for i in 0..tiles.along.extent as isize {
+            let Some((from, to)) = tiles.whole(i) else { continue };
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `Squares` hold, and `TileLoop::whole` found that
+            // the units of tile `i` are within the source.
             unsafe {
                 if rows < N || columns < N {
-                    panels.squares::<V, N, true>(from, to);
+                    tiles.squares::<V, N, true>(from, to);
                 } else {
-                    panels.squares::<V, N, false>(from, to);
+                    tiles.squares::<V, N, false>(from, to);
                 }
             }
         }
     }
 }
 
-impl Panels<'_> {
-    /// Moves one panel in squares, which are `SHORT` if there are fewer rows or columns than `N`.
+impl TileLoop<'_> {
+    /// Moves one tile in squares, which are `SHORT` if there are fewer rows or columns than `N`.
     ///
     /// # Safety
-    /// Those of [`Squares`], for the panel at these places.
+    /// Those of [`Squares`], for the tile at these places.
     #[inline(always)]
     unsafe fn squares<V: Vector, const N: usize, const SHORT: bool>(
         &self,
         from: *const u8,
         to: *mut u8,
     ) {
-        let (rows, columns) = (&self.panel.rows.table[..], &self.panel.columns.table[..]);
+        let (rows, columns) = (&self.tiled.rows.table[..], &self.tiled.columns.table[..]);
         let width = V::BYTES / N;
         for c in (0..columns.len()).step_by(N) {
             let c = c.min(columns.len().saturating_sub(N));

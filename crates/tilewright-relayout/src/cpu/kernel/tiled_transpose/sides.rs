@@ -1,4 +1,4 @@
-//! The two sides of a panel, its rows and its columns: the loops of a region that form them, and the start of each row
+//! The two sides of a tile, its rows and its columns: the loops of a region that form them, and the start of each row
 //! and column.
 
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     program::region::{Loop, RegionRef},
 };
 
-/// The maximal number of rows or columns of a panel: tables stay in the first-level cache.
+/// The maximal number of rows or columns of a tile: tables stay in the first-level cache.
 const MOST: u64 = 2048;
 
 /// The rows, which are consecutive in the destination, or the columns, which are consecutive in the source.
@@ -51,7 +51,7 @@ impl Side {
     }
 }
 
-/// A loop of the rows or columns, and its extent in a panel.
+/// A loop of the rows or columns, and its extent in a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inside {
     pub(super) turn: Loop,

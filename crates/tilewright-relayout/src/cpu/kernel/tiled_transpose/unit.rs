@@ -1,4 +1,4 @@
-//! The unit of a panel, which one step moves: a square of registers, the whole panel, or one run.
+//! The unit of a tile, which one step moves: a square of registers, the whole tile, or one run.
 
 use super::{
     super::{interleave, isa::Isa},
@@ -10,13 +10,13 @@ use super::{
 pub(super) enum Unit {
     /// `count` rows and columns, in registers that hold a run of each.
     Square { register: usize, count: usize },
-    /// A whole panel that is contiguous on both sides, in `count` registers.
+    /// A whole tile that is contiguous on both sides, in `count` registers.
     Whole { register: usize, count: usize },
     /// One run, by a load and a store of this power of two.
     Run { copied: usize },
 }
 
-/// The maximal number of registers of a panel that is moved as a whole.
+/// The maximal number of registers of a tile that is moved as a whole.
 const REGISTERS: usize = 4;
 
 impl Unit {
@@ -35,7 +35,7 @@ impl Unit {
         units.min_by_key(|unit| unit.instructions(rows.len(), columns.len()))
     }
 
-    /// Returns the approximate number of instructions for a panel of these rows and columns: loads, exchanges or picks,
+    /// Returns the approximate number of instructions for a tile of these rows and columns: loads, exchanges or picks,
     /// and stores.
     pub(super) fn instructions(self, rows: usize, columns: usize) -> usize {
         match self {
@@ -59,8 +59,8 @@ impl Unit {
         }
     }
 
-    /// Returns, for each written and each read register of a whole panel, the source of its bytes. The last register on
-    /// each side ends at the end of the panel.
+    /// Returns, for each written and each read register of a whole tile, the source of its bytes. The last register on
+    /// each side ends at the end of the tile.
     pub(super) fn tables(self, run: usize, rows: &Side, columns: &Side) -> Box<[[u8; 64]]> {
         let Unit::Whole { register, count } = self else { return Box::default() };
         let bytes = rows.len() * columns.len() * run;
@@ -96,7 +96,7 @@ fn square(register: usize, run: usize) -> Option<Unit> {
     is_square.then_some(Unit::Square { register, count })
 }
 
-/// Returns the whole panel in registers of this size, if it is small.
+/// Returns the whole tile in registers of this size, if it is small.
 fn whole(register: usize, run: usize, rows: &Side, columns: &Side) -> Option<Unit> {
     let bytes = rows.len() * columns.len() * run;
     let count = bytes.div_ceil(register);
