@@ -18,7 +18,7 @@
 
     Not here: how Rust pairs the bits, its table of bytes within a register, and loops that run backward.
 
-    Rust: crates/tilewright-relayout/src/cpu/weave/lanes.rs, blocks.rs, kernel/exchange.rs. *)
+    Rust: crates/tilewright-relayout/src/cpu/transpose/permutation.rs, blocks.rs, kernel/exchange.rs. *)
 
 From Coq Require Import ZArith List Lia Bool Permutation.
 Import ListNotations.

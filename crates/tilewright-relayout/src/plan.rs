@@ -6,9 +6,9 @@ use crate::{
         cost::MIN_RANGE,
         kernel::Isa,
         pool::{Pool, Scratches},
+        transpose::Reach,
         way::Terms,
         ways::{Count, Ways},
-        weave::Reach,
     },
 };
 use std::sync::{Arc, OnceLock};

@@ -15,6 +15,6 @@ pub(crate) mod run;
 pub(crate) mod scratch;
 pub(crate) mod shape;
 pub(crate) mod share;
+pub(crate) mod transpose;
 pub(crate) mod way;
 pub(crate) mod ways;
-pub(crate) mod weave;

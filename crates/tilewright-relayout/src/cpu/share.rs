@@ -84,7 +84,7 @@ impl Inner {
             let each =
                 |count: usize, one: &(dyn Fn(usize) + Sync)| self.pool.each(threads, count, one);
             if together.run(src, out, &self.scratches, &each)? {
-                self.ways[only].add(Kind::Weave);
+                self.ways[only].add(Kind::RegisterTranspose);
                 return Ok(());
             }
         }
@@ -169,11 +169,11 @@ impl Inner {
         ways: &'a Ways,
         threads: usize,
     ) -> Option<Together<'a>> {
-        let Way::Weave(weave) = ways.first() else { return None };
+        let Way::RegisterTranspose(transpose) = ways.first() else { return None };
         let cut = self.cut(region, ways, threads, true)?;
         match cut.along {
             Along::Loop(0) | Along::Run => None,
-            Along::Loop(_) => Together::of(self.terms.isa, weave, region.whole(), cut),
+            Along::Loop(_) => Together::of(self.terms.isa, transpose, region.whole(), cut),
         }
     }
 

@@ -4,7 +4,7 @@
 
 use super::work::{Work, Works};
 use crate::{
-    cpu::{clip::clip, kernel, way::Terms, ways::Ways, weave::Reach},
+    cpu::{clip::clip, kernel, transpose::Reach, way::Terms, ways::Ways},
     plan::Inner,
     program::region::{Loop, Region, RegionRef},
 };

@@ -8,8 +8,8 @@ use crate::{
     cpu::{
         kernel::Tools,
         scratch::Scratch,
+        transpose::Reach,
         way::{Terms, Way},
-        weave::Reach,
     },
     plan::Inner,
     program::region::{Loop, Region, RegionRef},

@@ -6,7 +6,7 @@
 
 use crate::{
     Error, Plan,
-    cpu::{way::Terms, ways::Ways, weave::Reach},
+    cpu::{transpose::Reach, way::Terms, ways::Ways},
     program::region::Region,
     stream::{
         boxes::{Cut, halves},

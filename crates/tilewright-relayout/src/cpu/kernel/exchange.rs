@@ -3,7 +3,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::vector::Vector;
-use crate::cpu::weave::NONE;
+use crate::cpu::transpose::NONE;
 
 /// Returns the first `N` items of a list that has at least `N`.
 #[inline(always)]

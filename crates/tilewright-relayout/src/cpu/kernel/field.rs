@@ -13,7 +13,7 @@ use super::{
     vector::Vector,
 };
 use crate::{
-    Elements, Extend, cpu::cost, cpu::weave::Reach, program::region::RegionRef,
+    Elements, Extend, cpu::cost, cpu::transpose::Reach, program::region::RegionRef,
     program::region::for_each,
 };
 
@@ -76,9 +76,9 @@ impl<const F: usize> Make<1> for Pack<'_, F> {
     /// Reads `F` registers.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
-        // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, `F` registers from `from` on.
-        // `levels` are below 3, so levels of any register. The tables were made for registers of `V`:
-        // `Field::of` makes both of `register` bytes.
+        // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, `F` registers from `from`
+        // on. `levels` are below 3, so levels of any register. The tables were made for registers of `V`: `Field::of`
+        // makes both of `register` bytes.
         unsafe {
             let mut places = [V::load(from); F];
             for (i, place) in places.iter_mut().enumerate().skip(1) {

@@ -9,7 +9,7 @@ use super::{
     strip::{Make, Stage, Strip},
     vector::Vector,
 };
-use crate::{cpu::cost, cpu::weave::Reach, program::region::Loop, program::region::RegionRef};
+use crate::{cpu::cost, cpu::transpose::Reach, program::region::Loop, program::region::RegionRef};
 
 /// For each written register and each read register, the source of each byte; [`KEPT`] for bytes from other registers.
 pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];

@@ -27,9 +27,9 @@ mod table;
 mod tile;
 mod tiled_transpose;
 mod together;
+mod transpose;
+mod transpose_run;
 mod vector;
-mod weave;
-mod woven;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -37,7 +37,7 @@ use crate::{
     Elements,
     cpu::{
         scratch::Scratch,
-        weave::{Reach, Weave},
+        transpose::{Reach, RegisterTranspose},
     },
     program::region::{Loop, RegionRef},
 };
@@ -109,15 +109,23 @@ pub(crate) fn copy_rows(
 }
 
 /// Runs a register transpose. Returns whether it did; it does nothing if a byte is outside the slices.
-pub(crate) fn weave_blocks(
+pub(crate) fn transpose_blocks(
     tools: &mut Tools<'_>,
-    weave: &Weave,
+    transpose: &RegisterTranspose,
     part: &RegionRef<'_>,
     src: &[u8],
     out: &mut [u8],
 ) -> bool {
-    let Some((from, to)) = weave.begins(part, tools.unit(part)) else { return false };
-    weave::weave(tools.isa, weave, part, (src, from), (out, to), tools.ask, tools.scratch)
+    let Some((from, to)) = transpose.begins(part, tools.unit(part)) else { return false };
+    transpose::transpose(
+        tools.isa,
+        transpose,
+        part,
+        (src, from),
+        (out, to),
+        tools.ask,
+        tools.scratch,
+    )
 }
 
 /// Copies runs of packed elements.

@@ -9,10 +9,10 @@
 
 mod fillings;
 
-use super::{ask::Requests, exchange::exact, vector::Vector, woven::Run};
+use super::{ask::Requests, exchange::exact, transpose_run::BlockRun, vector::Vector};
 use crate::{
     cpu::cost,
-    cpu::weave::{Block, Stage, Write},
+    cpu::transpose::{Block, Stage, Write},
 };
 use fillings::{Filled, Fillings};
 
@@ -21,7 +21,7 @@ const LINE: usize = cost::LINE as usize;
 /// The destination of the registers of blocks, `W` at a time. With `CACHED`, registers are written directly to their
 /// positions, through the caches.
 pub(super) struct Sink<'a, const W: usize, const CACHED: bool> {
-    run: &'a Run<'a>,
+    run: &'a BlockRun<'a>,
     /// The first byte of the current block, and the way to write its registers.
     first: *mut u8,
     block: Block,
@@ -34,17 +34,17 @@ pub(super) struct Sink<'a, const W: usize, const CACHED: bool> {
 impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     /// Returns the destination of the registers of a run's blocks.
     #[inline(always)]
-    pub(super) fn new(run: &'a Run<'a>) -> Self {
+    pub(super) fn new(run: &'a BlockRun<'a>) -> Self {
         let fillings = Fillings::new();
         let block = Block { src: 0, dst: 0, again: None, last: true, place: 0 };
-        let (first, at) = (run.buffers.dst, *exact(&run.weave.steps.write_dst));
+        let (first, at) = (run.buffers.dst, *exact(&run.transpose.steps.write_dst));
         Sink { run, first, block, stage: None, streamed: false, at, fillings }
     }
 
     /// Starts a block. Returns the writing steps in groups that are written together.
     #[inline(always)]
     pub(super) fn begin<V: Vector>(&mut self, block: &Block) -> core::slice::Chunks<'a, Write> {
-        let steps = &self.run.weave.steps;
+        let steps = &self.run.transpose.steps;
         self.first = self.run.buffers.dst.wrapping_offset(block.dst as isize);
         if CACHED {
             return steps.write.chunks(steps.write.len().max(1));
@@ -65,7 +65,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     /// step with `dst` writes at `dst` bytes after it.
     ///
     /// # Safety
-    /// Those of [`Run::all`], for the fillings so far; the steps are those of the filling.
+    /// Those of [`BlockRun::all`], for the fillings so far; the steps are those of the filling.
     #[inline(always)]
     pub(super) unsafe fn open<V: Vector>(&mut self, number: usize, steps: &[Write]) -> *mut u8 {
         let stage = self.stage.filter(|_| !CACHED);
@@ -97,7 +97,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     /// Writes the registers of a step to where it was [opened](Sink::open).
     ///
     /// # Safety
-    /// Those of [`Run::all`], for this step.
+    /// Those of [`BlockRun::all`], for this step.
     #[inline(always)]
     pub(super) unsafe fn put<V: Vector>(
         &mut self,
@@ -106,7 +106,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         held: &mut [V; W],
         requests: &mut Requests<'_>,
     ) {
-        if let Some(table) = &self.run.weave.lanes.table {
+        if let Some(table) = &self.run.transpose.permutation.table {
             for register in held.iter_mut() {
                 // SAFETY: the table has 64 bytes, each below the bytes of a register.
                 *register = unsafe { register.arrange(table.as_ptr()) };
@@ -115,7 +115,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         let to = open.wrapping_offset(step.dst as isize);
         for k in 0..W {
             let to = to.wrapping_offset(self.at[k] as isize);
-            // SAFETY: `# Safety` of `Run::all`: every byte that the step writes is in the destination.
+            // SAFETY: `# Safety` of `BlockRun::all`: every byte that the step writes is in the destination.
             // Where there is a stage, `open` is in a buffer that holds what the steps of a filling write
             // (`Stage::bytes`). `begin` sets `streamed` only where registers are lines, the block begins on a
             // line, and so does every register of it (`Steps::aligned`).
@@ -128,7 +128,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
             }
         }
         match self.stage.filter(|_| !CACHED) {
-            // SAFETY: `# Safety` of `Run::all`: all fillings opened before this one are in the destination,
+            // SAFETY: `# Safety` of `BlockRun::all`: all fillings opened before this one are in the destination,
             // and its buffer is full.
             Some(stage) => unsafe { self.fillings.go_on::<V>(stage, W * V::BYTES, requests) },
             None => requests.some::<V>(W * V::BYTES / LINE),
@@ -138,11 +138,11 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     /// Writes everything that is left.
     ///
     /// # Safety
-    /// Those of [`Run::all`].
+    /// Those of [`BlockRun::all`].
     #[inline(always)]
     pub(super) unsafe fn end<V: Vector>(&mut self) {
-        if let Some(stage) = self.run.weave.steps.stage.as_ref().filter(|_| !CACHED) {
-            // SAFETY: `# Safety` of `Run::all`: every filling is in the destination. `close` counts only
+        if let Some(stage) = self.run.transpose.steps.stage.as_ref().filter(|_| !CACHED) {
+            // SAFETY: `# Safety` of `BlockRun::all`: every filling is in the destination. `close` counts only
             // those whose steps were run.
             unsafe { self.fillings.end::<V>(stage) };
         }

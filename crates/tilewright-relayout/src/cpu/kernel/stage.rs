@@ -50,8 +50,8 @@ impl Stage {
         if held.line.wrapping_add(held.fill) == to && held.fill > held.skip {
             return;
         }
-        // SAFETY: `# Safety` of `begin`: all bytes that the row held before are in the destination, and the machine has the
-        // instruction set, which is what `finish` requires.
+        // SAFETY: `# Safety` of `begin`: all bytes that the row held before are in the destination, and the machine has
+        // the instruction set, which is what `finish` requires.
         unsafe { self.finish::<V>(k) };
         let phase = to.addr() % LINE;
         self.rows[k] = Held { line: to.wrapping_sub(phase), skip: phase, fill: phase };
@@ -128,7 +128,8 @@ impl Work for Finish<'_> {
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         for k in 0..ROWS {
-            // SAFETY: `# Safety` of `Work::with`: all bytes that each row holds are in the destination, as `finish` requires.
+            // SAFETY: `# Safety` of `Work::with`: all bytes that each row holds are in the destination, as `finish`
+            // requires.
             unsafe { self.0.finish::<V>(k) };
         }
         V::fence();

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     cpu::cost,
-    cpu::weave::Reach,
+    cpu::transpose::Reach,
     program::region::{Loop, RegionRef},
 };
 
@@ -150,8 +150,8 @@ struct Nth<'a, const N: usize> {
 impl<const N: usize> Make<1> for Nth<'_, N> {
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
-        // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, `N` registers from `from` on.
-        // The tables were made for registers of `V`: `StridedPack::of` makes both of `register` bytes.
+        // SAFETY: `# Safety` of `Make::make`: every byte that this step reads is readable, `N` registers from `from`
+        // on. The tables were made for registers of `V`: `StridedPack::of` makes both of `register` bytes.
         unsafe {
             let mut held = [V::load(from); N];
             for (i, register) in held.iter_mut().enumerate().skip(1) {

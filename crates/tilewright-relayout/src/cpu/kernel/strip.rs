@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     cpu::cost,
-    cpu::weave::Reach,
+    cpu::transpose::Reach,
     program::region::{Loop, for_each},
 };
 
@@ -214,9 +214,9 @@ impl Strip {
         }
         if rest > 0 {
             let mut last = [0; 512];
-            // SAFETY: `# Safety` of `run`: every byte that the step at `last` reads is readable, and what it writes is in the
-            // rows. `O` is at most 8 and a register has at most 64 bytes, so `last` holds all registers. `rest` is
-            // below `width`, which is at most 512, and a row of the stage has room for it after less than a line.
+            // SAFETY: `# Safety` of `run`: every byte that the step at `last` reads is readable, and what it writes is
+            // in the rows. `O` is at most 8 and a register has at most 64 bytes, so `last` holds all registers. `rest`
+            // is below `width`, which is at most 512, and a row of the stage has room for it after less than a line.
             unsafe {
                 let held = make.make::<V>(self.from.add(self.last));
                 for k in 0..O {

@@ -1,13 +1,13 @@
 //! Moves of the parts of one region in several threads at the same time, if it is proved that they write different
 //! bytes.
 
-use super::{Isa, weave};
+use super::{Isa, transpose};
 use crate::{
     Error,
     cpu::{
         cut::Cut,
         pool::Scratches,
-        weave::{Blocks, Reach, Weave},
+        transpose::{Blocks, Reach, RegisterTranspose},
     },
     program::region::{Loop, RegionRef},
 };
@@ -16,7 +16,7 @@ use crate::{
 /// for it.
 pub(crate) struct Together<'a> {
     isa: Isa,
-    weave: &'a Weave,
+    transpose: &'a RegisterTranspose,
     region: RegionRef<'a>,
     cut: Cut,
 }
@@ -37,13 +37,13 @@ impl<'a> Together<'a> {
     /// the destination.
     pub(crate) fn of(
         isa: Isa,
-        weave: &'a Weave,
+        transpose: &'a RegisterTranspose,
         region: RegionRef<'a>,
         cut: Cut,
     ) -> Option<Together<'a>> {
-        let fits = weave.register <= isa.register() && weave.fits(&region, 8, Reach::Far);
+        let fits = transpose.register <= isa.register() && transpose.fits(&region, 8, Reach::Far);
         let apart = !region.packed && keeps_apart(region.loops, region.run);
-        (fits && apart).then_some(Together { isa, weave, region, cut })
+        (fits && apart).then_some(Together { isa, transpose, region, cut })
     }
 
     /// Moves all parts in threads of `each`, with buffers of `scratches`. Returns whether it did; it does nothing if
@@ -60,11 +60,11 @@ impl<'a> Together<'a> {
     ) -> Result<bool, Error> {
         let target = Shared(out.as_mut_ptr(), out.len());
         let mut loops = Vec::with_capacity(self.region.loops.len());
-        let mut is_woven = |i: u64| {
+        let mut is_served = |i: u64| {
             let part = self.cut.part(&self.region, i, &mut loops);
-            self.weave.fits(&part, 8, Reach::Far) && self.blocks(&part, src, &target).is_some()
+            self.transpose.fits(&part, 8, Reach::Far) && self.blocks(&part, src, &target).is_some()
         };
-        if !(0..self.cut.parts()).all(&mut is_woven) {
+        if !(0..self.cut.parts()).all(&mut is_served) {
             return Ok(false);
         }
         let one = |i: usize| {
@@ -78,9 +78,16 @@ impl<'a> Together<'a> {
                     // exclusively meanwhile. The machine has the instruction set, as `Isa::chosen` and its callers make
                     // sure.
                     let is_done = unsafe {
-                        weave::run(self.isa, self.weave, blocks, (src, None), target.0, scratch)
+                        transpose::run(
+                            self.isa,
+                            self.transpose,
+                            blocks,
+                            (src, None),
+                            target.0,
+                            scratch,
+                        )
                     };
-                    debug_assert!(is_done, "registers of {} bytes", self.weave.register);
+                    debug_assert!(is_done, "registers of {} bytes", self.transpose.register);
                 }
                 scratch.give_loops(loops);
             });
@@ -91,7 +98,7 @@ impl<'a> Together<'a> {
 
     /// Returns the blocks of a part, if they stay within the slices.
     fn blocks(&self, part: &RegionRef<'_>, src: &[u8], out: &Shared) -> Option<Blocks> {
-        weave::blocks(self.weave, part, (src, part.src), ((out.0, out.1), part.dst))
+        transpose::blocks(self.transpose, part, (src, part.src), ((out.0, out.1), part.dst))
     }
 }
 
@@ -135,16 +142,16 @@ mod tests {
                 let part =
                     RegionRef { packed: false, src: 3, dst: 70, run: width as u64, loops: &loops };
                 let units = |units: &[u64]| units.to_vec();
-                let weave = if cfg!(miri) {
-                    Weave::shaped(&part, 8, isa.register(), Reach::Far, &units)
+                let transpose = if cfg!(miri) {
+                    RegisterTranspose::shaped(&part, 8, isa.register(), Reach::Far, &units)
                 } else {
-                    Weave::of(&part, 8, isa.register(), Reach::Far)
+                    RegisterTranspose::of(&part, 8, isa.register(), Reach::Far)
                 };
-                let weave = weave.unwrap();
-                let shape = |i: usize| weave.shape[i];
+                let transpose = transpose.unwrap();
+                let shape = |i: usize| transpose.shape[i];
                 let cut = Cut::of(&part, &shape, (threads, u64::MAX), true);
                 let Some(cut) = cut.filter(|cut| cut.along != Along::Loop(0)) else { continue };
-                let together = Together::of(isa, &weave, part, cut).unwrap();
+                let together = Together::of(isa, &transpose, part, cut).unwrap();
                 found += 1;
                 let source: Vec<u8> = (0..src + 3).map(|i| ((i * 167) >> 3) as u8).collect();
                 let mut out = vec![0xA5; src as usize + 100];

@@ -2,7 +2,7 @@
 
 use super::{Terms, Way};
 use crate::{
-    cpu::{kernel, weave::Reach},
+    cpu::{kernel, transpose::Reach},
     program::region::RegionRef,
 };
 use core::fmt;
@@ -25,7 +25,7 @@ impl Way {
             },
             Way::StridedPack(pack) => format!("every {} of {width}", ordinal(pack.one_of())),
             Way::TiledTranspose(_) => format!("panels {width}"),
-            Way::Weave(_) => format!("transpose {width}"),
+            Way::RegisterTranspose(_) => format!("transpose {width}"),
             Way::TwoPass(_) => format!("two hops of {width}"),
             Way::Field(_) if src < dst => format!("unpack {width}"),
             Way::Field(_) => format!("pack {width}"),
@@ -39,12 +39,12 @@ impl Way {
     pub(crate) fn details(&self, region: &RegionRef<'_>, terms: Terms) -> String {
         let isa = terms.isa.name();
         match self {
-            Way::Weave(weave) => {
-                let way = match weave.reach {
+            Way::RegisterTranspose(transpose) => {
+                let way = match transpose.reach {
                     Reach::Far => "past the caches",
                     Reach::Coming | Reach::Near => "in the caches",
                 };
-                let ((read, written), shape) = (weave.runs, &weave.shape);
+                let ((read, written), shape) = (transpose.runs, &transpose.shape);
                 format!(
                     " in {isa}, {way}, blocks of {shape:?} that read {read} and write {written} bytes together"
                 )
@@ -86,7 +86,7 @@ impl fmt::Display for Way {
             Way::Interleave(_) => "interleave rows",
             Way::StridedPack(_) => "every nth",
             Way::TiledTranspose(_) => "panels",
-            Way::Weave(_) => "transpose",
+            Way::RegisterTranspose(_) => "transpose",
             Way::TwoPass(_) => "two hops",
             Way::Field(_) => "field",
             Way::Bits => "bits",

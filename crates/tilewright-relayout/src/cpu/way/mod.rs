@@ -14,7 +14,7 @@ use crate::{
     cpu::{
         cost,
         kernel::{self, Field, Interleave, Isa, StridedPack, TiledTranspose, Tools},
-        weave::{Reach, Weave},
+        transpose::{Reach, RegisterTranspose},
     },
     program::region::{Loop, RegionRef},
 };
@@ -32,7 +32,7 @@ pub(crate) enum Way {
     /// Transposes tiles of any extents in registers, for data in the caches.
     TiledTranspose(Box<TiledTranspose>),
     /// Permutes address bits in registers.
-    Weave(Box<Weave>),
+    RegisterTranspose(Box<RegisterTranspose>),
     /// Uses two ways, through a block that stays in a cache.
     TwoPass(Box<TwoPass>),
     /// Packs bytes to elements of 1, 2 or 4 bits, or unpacks them, in registers.
@@ -52,7 +52,7 @@ pub(crate) enum Kind {
     Interleave,
     StridedPack,
     TiledTranspose,
-    Weave,
+    RegisterTranspose,
     TwoPass,
     Field,
     Bits,
@@ -86,12 +86,12 @@ impl Way {
 
     /// Returns the best of register transpose, tiled transpose and two passes, if there is one.
     fn exchanged(region: &RegionRef<'_>, terms: Terms) -> Option<Way> {
-        let (weave, tiled) = (weave(region, terms), tiled_transpose(region, terms));
+        let (transpose, tiled) = (transpose(region, terms), tiled_transpose(region, terms));
         let dense = |tiled: &TiledTranspose| terms.reach == Reach::Near && tiled.is_dense();
-        let best = |tiled: &TiledTranspose| match &weave {
-            Some(weave) if is_scattered(region, weave) => true,
-            Some(weave) => {
-                tiled.is_compact() && tiled.beats(weave.instructions(), weave.moved() > 1.0)
+        let best = |tiled: &TiledTranspose| match &transpose {
+            Some(transpose) if is_scattered(region, transpose) => true,
+            Some(transpose) => {
+                tiled.is_compact() && tiled.beats(transpose.instructions(), transpose.moved() > 1.0)
             }
             None => tiled.is_compact() || dense(tiled),
         };
@@ -101,7 +101,10 @@ impl Way {
         let two_pass =
             || TwoPass::of(region, terms).map(|two_pass| Way::TwoPass(Box::new(two_pass)));
         let tiled = || tiled.map(|tiled| Way::TiledTranspose(Box::new(tiled)));
-        weave.map(|weave| Way::Weave(Box::new(weave))).or_else(two_pass).or_else(tiled)
+        transpose
+            .map(|transpose| Way::RegisterTranspose(Box::new(transpose)))
+            .or_else(two_pass)
+            .or_else(tiled)
     }
 
     /// Returns the way that picks elements by tables, if there is one.
@@ -135,7 +138,7 @@ impl Way {
             Way::Interleave(interleave) if interleave.needs_all(i, rank) => extent,
             Way::TiledTranspose(tiled) => tiled.least(i),
             Way::StridedPack(pack) if i + 1 == rank => pack.least(whole.run),
-            Way::Weave(weave) => weave.shape[i],
+            Way::RegisterTranspose(transpose) => transpose.shape[i],
             Way::TwoPass(two_pass) => two_pass.taken[i],
             Way::Rows | Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => 1,
             Way::Bits | Way::Tile { .. } | Way::Line => 1,
@@ -159,7 +162,7 @@ impl Way {
     pub(crate) fn serves(&self, whole: &RegionRef<'_>, part: &RegionRef<'_>, terms: Terms) -> bool {
         let long = |i: usize| part.loops[i].extent >= self.least(whole, i);
         let begins = match self {
-            Way::Weave(weave) => begins(weave, part, terms.elements),
+            Way::RegisterTranspose(transpose) => begins(transpose, part, terms.elements),
             Way::Field(field) => part.run >= field.least(terms.elements),
             Way::Interleave(_) | Way::StridedPack(_) | Way::TiledTranspose(_) | Way::TwoPass(_) => {
                 part.run == whole.run
@@ -176,7 +179,7 @@ impl Way {
             Way::Interleave(_) => Kind::Interleave,
             Way::StridedPack(_) => Kind::StridedPack,
             Way::TiledTranspose(_) => Kind::TiledTranspose,
-            Way::Weave(_) => Kind::Weave,
+            Way::RegisterTranspose(_) => Kind::RegisterTranspose,
             Way::TwoPass(_) => Kind::TwoPass,
             Way::Field(_) => Kind::Field,
             Way::Bits => Kind::Bits,
@@ -201,7 +204,10 @@ impl Way {
             }
             Way::StridedPack(pack) => (pack.run(tools, part, src, out), Kind::StridedPack),
             Way::TiledTranspose(tiled) => (tiled.run(tools, part, src, out), Kind::TiledTranspose),
-            Way::Weave(weave) => (kernel::weave_blocks(tools, weave, part, src, out), Kind::Weave),
+            Way::RegisterTranspose(transpose) => (
+                kernel::transpose_blocks(tools, transpose, part, src, out),
+                Kind::RegisterTranspose,
+            ),
             Way::TwoPass(two_pass) => (two_pass.run(tools, part, src, out), Kind::TwoPass),
             Way::Field(field) => (field.run(tools, part, src, out), Kind::Field),
             Way::Bits => (kernel::copy_bits(tools, part, src, out), Kind::Bits),
@@ -224,12 +230,15 @@ fn unit(elements: Elements, packed: bool) -> u64 {
 }
 
 /// Returns the register transpose of a region, if it has one and is large enough for tables.
-fn weave(region: &RegionRef<'_>, Terms { elements, isa, reach }: Terms) -> Option<Weave> {
+fn transpose(
+    region: &RegionRef<'_>,
+    Terms { elements, isa, reach }: Terms,
+) -> Option<RegisterTranspose> {
     let unit = unit(elements, region.packed);
     let large = u128::from(region.size()) * u128::from(unit) / 8 >= u128::from(cost::LEAST);
-    let weave = (large && elements.are_same())
-        .then(|| Weave::of(region, unit as u32, isa.register(), reach))??;
-    begins(&weave, region, elements).then_some(weave)
+    let transpose = (large && elements.are_same())
+        .then(|| RegisterTranspose::of(region, unit as u32, isa.register(), reach))??;
+    begins(&transpose, region, elements).then_some(transpose)
 }
 
 /// Returns the tiled transpose of a region, if it has one and is large enough for tables.
@@ -244,14 +253,14 @@ fn tiled_transpose(
 /// Returns whether the blocks of a register transpose move short pieces of memory that hold few runs. A tiled transpose
 /// takes such pieces in their order (`zN` with rows of 100 bytes 0.20 → 0.61, every third of 16 bytes reversed 0.41 →
 /// 0.62).
-fn is_scattered(region: &RegionRef<'_>, weave: &Weave) -> bool {
-    let shortest = weave.runs.0.min(weave.runs.1);
-    weave.reach == Reach::Far && region.run >= cost::LANE && shortest < cost::LEAST_WRITE_RUN
+fn is_scattered(region: &RegionRef<'_>, transpose: &RegisterTranspose) -> bool {
+    let shortest = transpose.runs.0.min(transpose.runs.1);
+    transpose.reach == Reach::Far && region.run >= cost::LANE && shortest < cost::LEAST_WRITE_RUN
 }
 
 /// Returns whether the registers of a register transpose begin at whole bytes, and its loops over blocks are few enough
 /// to be stored.
-fn begins(weave: &Weave, part: &RegionRef<'_>, elements: Elements) -> bool {
-    let first = weave.begins(part, unit(elements, part.packed) as u32);
-    first.is_some_and(|(src, dst)| weave.blocks(part, src, dst).is_some())
+fn begins(transpose: &RegisterTranspose, part: &RegionRef<'_>, elements: Elements) -> bool {
+    let first = transpose.begins(part, unit(elements, part.packed) as u32);
+    first.is_some_and(|(src, dst)| transpose.blocks(part, src, dst).is_some())
 }

@@ -17,7 +17,7 @@ use crate::{
         kernel::{self, Ask, Isa, Tools},
         lines,
         shape::{self, DST, FEW, SRC, Side, moved},
-        weave::Reach,
+        transpose::Reach,
     },
     program::region::{Loop, Region, RegionRef},
 };
@@ -53,7 +53,8 @@ impl Pass {
         }
         let way = Way::picked(&region.whole(), isa)
             .or_else(|| {
-                super::weave(&region.whole(), terms).map(|weave| Way::Weave(Box::new(weave)))
+                super::transpose(&region.whole(), terms)
+                    .map(|transpose| Way::RegisterTranspose(Box::new(transpose)))
             })
             .or_else(|| {
                 super::tiled_transpose(&region.whole(), terms)
@@ -66,7 +67,7 @@ impl Pass {
     /// Returns whether the pass uses registers of at least `least` bytes, or moves long runs.
     fn is_well_done(&self, least: usize) -> bool {
         match &self.way {
-            Way::Weave(weave) => weave.register >= least,
+            Way::RegisterTranspose(transpose) => transpose.register >= least,
             Way::StridedPack(_) | Way::Interleave(_) => true,
             _ => self.region.run >= WHOLE, // open set
         }
@@ -186,7 +187,7 @@ impl TwoPass {
         }
         let second = Pass::of(second, isa, reach);
         // Kernels that pick elements prefetch their own reads, and scratch buffers leave no time for prefetching.
-        let direct = matches!(&second.way, Way::Weave(weave) if weave.steps.gather.is_empty());
+        let direct = matches!(&second.way, Way::RegisterTranspose(transpose) if transpose.steps.gather.is_empty());
         let asks = reach == Reach::Far && direct && Way::picked(&first.whole(), isa).is_none();
         let asked = if asks { lines::lines(&first) } else { Vec::new() };
         // The first pass finds its source in a cache if the second pass of the previous block prefetches it.
@@ -194,7 +195,8 @@ impl TwoPass {
         let first = Pass::of(first, isa, into);
         let well_done = first.is_well_done(least) && second.is_well_done(least);
         // One pass must do more than the region needs as a whole.
-        let transposes = [&first, &second].iter().any(|pass| matches!(pass.way, Way::Weave(_)));
+        let transposes =
+            [&first, &second].iter().any(|pass| matches!(pass.way, Way::RegisterTranspose(_)));
         (well_done && transposes).then(|| TwoPass {
             taken: taken.to_vec(),
             bytes: bytes as usize,

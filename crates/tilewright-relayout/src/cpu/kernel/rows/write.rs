@@ -59,9 +59,9 @@ impl Asking<'_> {
 }
 
 impl Work for Write<'_> {
-    /// Every byte that a run of the block reads or writes is readable or writable, and the two do not overlap; `source` is
-    /// readable, and each run is in it; runs are no shorter than a line; there is a carried line for each segment, on a
-    /// line, and it holds what the previous block left there.
+    /// Every byte that a run of the block reads or writes is readable or writable, and the two do not overlap; `source`
+    /// is readable, and each run is in it; runs are no shorter than a line; there is a carried line for each segment,
+    /// on a line, and it holds what the previous block left there.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         const { assert!(V::BYTES >= LINE / 4) };

@@ -3,7 +3,7 @@
 use super::LINE;
 use crate::{
     cpu::kernel::{ask::Requests, rows, vector::Vector},
-    cpu::weave::Stage,
+    cpu::transpose::Stage,
 };
 
 /// The fillings of a stage that are not yet written.
@@ -89,7 +89,7 @@ impl Fillings {
     /// Writes what the next buffer still holds.
     ///
     /// # Safety
-    /// Those of [`Run::all`], for these fillings.
+    /// Those of [`BlockRun::all`], for these fillings.
     #[inline(always)]
     pub(super) unsafe fn make_room<V: Vector>(&mut self, stage: &Stage) {
         while self.filled - self.written >= stage.buffers {

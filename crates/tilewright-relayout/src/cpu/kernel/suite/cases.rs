@@ -5,7 +5,7 @@ use super::{
     regions::{Relayout, Way, registers},
     some,
 };
-use crate::cpu::weave::Reach;
+use crate::cpu::transpose::Reach;
 use proptest::prelude::*;
 use tilewright_core::{Digit, Layout, Mode, Pattern, TensorLayout};
 
@@ -57,9 +57,9 @@ fn transposes_of_every_width() {
             let extents = [rows, columns];
             let row = TensorLayout::row_major(&extents).unwrap();
             let column = TensorLayout::col_major(&extents).unwrap();
-            let woven = both_ways(&row, &column, bits, &BLOCKS);
+            let transposed = both_ways(&row, &column, bits, &BLOCKS);
             let filled = bits >= 8 && rows.is_multiple_of(n) && bits < widest;
-            assert!(woven > 0 || !filled, "{bits} bits {extents:?}");
+            assert!(transposed > 0 || !filled, "{bits} bits {extents:?}");
             if cfg!(miri) {
                 break;
             }
@@ -125,13 +125,13 @@ fn formats_of_many_makers() {
     for (rows, columns) in [(64, 256), (130, 200), (77, 333)] {
         let row = TensorLayout::row_major(&[rows, columns]).unwrap();
         let all = formats(rows, columns);
-        let mut woven = Vec::new();
+        let mut transposed = Vec::new();
         for (name, layout, bits) in &all {
             if both_ways(&row, layout, *bits, &BLOCKS) > 0 {
-                woven.push(*name);
+                transposed.push(*name);
             }
         }
-        assert!(rows % 64 > 0 || 2 * woven.len() > all.len(), "only {woven:?}");
+        assert!(rows % 64 > 0 || 2 * transposed.len() > all.len(), "only {transposed:?}");
         // The distance between tiles.
         for (i, (_, layout, bits)) in all.iter().enumerate() {
             both_ways(layout, &all[(i + 5) % all.len()].1, *bits, &[None]);

@@ -13,8 +13,8 @@ use crate::{
     Elements, Extend,
     cpu::{
         scratch::Scratch,
+        transpose::Reach,
         way::{Kind, Terms, Way},
-        weave::Reach,
     },
     program::{
         region::{Loop, RegionRef, for_each},
@@ -62,7 +62,7 @@ fn cases() -> Vec<Case> {
         packed(Kind::Field, field(8, 2, Extend::Zero), 1100, &[]),
         packed(Kind::Bits, Elements::same(4), 41, &[(5, 43, 45)]),
         packed(Kind::Bits, Elements::same(1), 99, &[(3, 101, 107)]),
-        packed(Kind::Weave, Elements::same(4), 1, &transposed(64, 64, 1)),
+        packed(Kind::RegisterTranspose, Elements::same(4), 1, &transposed(64, 64, 1)),
         packed(Kind::Tile, Elements::same(4), 1, &transposed(5, 7, 1)),
         packed(Kind::Line, Elements::same(2), 1, &[(9, 300, 1)]),
         packed(Kind::Line, field(4, 16, Extend::Sign), 3, &[(4, 5, 3)]),
@@ -80,9 +80,9 @@ fn cases() -> Vec<Case> {
             bytes(Kind::TiledTranspose, reach, 4, &transposed(17, 19, 4)),
             bytes(Kind::TiledTranspose, reach, 1, &transposed(9, 40, 1)),
             bytes(Kind::TiledTranspose, reach, 6, &transposed(11, 13, 6)),
-            bytes(Kind::Weave, reach, 1, &transposed(64, 64, 1)),
-            bytes(Kind::Weave, reach, 4, &transposed(32, 32, 4)),
-            bytes(Kind::Weave, reach, 16, &transposed(16, 16, 16)),
+            bytes(Kind::RegisterTranspose, reach, 1, &transposed(64, 64, 1)),
+            bytes(Kind::RegisterTranspose, reach, 4, &transposed(32, 32, 4)),
+            bytes(Kind::RegisterTranspose, reach, 16, &transposed(16, 16, 16)),
             bytes(Kind::Tile, reach, 1, &transposed(5, 7, 1)),
             bytes(Kind::Line, reach, 2, &[(9, 300, 2)]),
         ]);
@@ -90,7 +90,7 @@ fn cases() -> Vec<Case> {
     // At most the number of cases of a kind, so that these cases together cover every alignment.
     for case in &mut all {
         case.stride = match case.kind {
-            Kind::Weave => 7,
+            Kind::RegisterTranspose => 7,
             Kind::Bits | Kind::Tile => 2,
             _ => 4, // open set
         };
@@ -201,8 +201,8 @@ mod at_every_byte {
     }
 
     #[test]
-    fn weave() {
-        check_all(Kind::Weave);
+    fn transpose() {
+        check_all(Kind::RegisterTranspose);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Runs of one relayout in every way that a machine supports.
 
 use super::{
-    super::{Isa, ask::Ask, bits, weave::weave},
+    super::{Isa, ask::Ask, bits, transpose::transpose},
     guard::{Guarded, Place},
     here, noise,
 };
 use crate::cpu::scratch::Scratch;
 use crate::{
     Elements, Plan,
-    cpu::weave::{Reach, Weave},
+    cpu::transpose::{Reach, RegisterTranspose},
     program::region::RegionRef,
     program::region::for_each,
 };
@@ -91,26 +91,26 @@ impl Relayout {
         let source = noise(self.bytes(&self.src), self.src.size());
         let expected = self.expected(&source);
         let mut scratch = Scratch::default();
-        let mut woven = 0;
+        let mut transposed = 0;
         for way in ways {
             let mut from = Guarded::holding(&source, way.src);
             let mut to = Guarded::holding(&vec![BEFORE; expected.len()], way.dst);
             let mut any = false;
             for region in regions {
                 let (part, bits) = (region.whole(), region.src_unit(plan.elements()));
-                if !way.weave(&part, bits, from.bytes(), to.bytes(), &mut scratch) {
+                if !way.transpose(&part, bits, from.bytes(), to.bytes(), &mut scratch) {
                     naive(&part, bits, from.bytes(), to.bytes());
                 } else {
                     any = true;
                 }
             }
-            woven += usize::from(any);
+            transposed += usize::from(any);
             if to.bytes() != expected || !to.is_intact() {
                 let at = to.bytes().iter().zip(&expected).position(|(found, own)| found != own);
                 panic!("{way:?}\n{self:?}\nintact: {}, first at {at:?}\n{plan}", to.is_intact());
             }
         }
-        woven
+        transposed
     }
 
     /// Checks every register with these blocks, near and far; the positions are used in turn.
@@ -135,7 +135,7 @@ impl Relayout {
 
 impl Way {
     /// Runs a register transpose of a part, if there is one.
-    fn weave(
+    fn transpose(
         &self,
         part: &RegionRef<'_>,
         bits: u32,
@@ -144,7 +144,7 @@ impl Way {
         scratch: &mut Scratch,
     ) -> bool {
         let made = match self.blocks {
-            None => Weave::of(part, bits, self.register, self.reach),
+            None => RegisterTranspose::of(part, bits, self.register, self.reach),
             Some(seed) => {
                 let shape = |units: &[u64]| {
                     let of = |(i, unit): (usize, &u64)| {
@@ -153,7 +153,7 @@ impl Way {
                     };
                     units.iter().enumerate().map(of).collect()
                 };
-                Weave::shaped(part, bits, self.register, self.reach, &shape)
+                RegisterTranspose::shaped(part, bits, self.register, self.reach, &shape)
             }
         };
         let Some(made) = made.filter(|made| made.register == self.register) else { return false };
@@ -162,7 +162,7 @@ impl Way {
         let lines = [0, 64, -4096, i64::MAX, 640];
         let ask = Ask::of(src, 7, &lines, out.len());
         let ask = self.blocks.is_some_and(|seed| seed % 2 == 1).then_some(&ask);
-        weave(self.isa, &made, part, (src, from), (out, to), ask, scratch)
+        transpose(self.isa, &made, part, (src, from), (out, to), ask, scratch)
     }
 }
 

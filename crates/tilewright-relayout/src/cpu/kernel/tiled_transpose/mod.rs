@@ -205,8 +205,9 @@ impl TileLoop<'_> {
     unsafe fn run(self, isa: Isa) -> bool {
         macro_rules! go {
             ($register:expr, $work:expr) => {
-                // SAFETY: `# Safety` of `TileLoop::run`: what `TileLoop` states holds, and the machine has the instruction
-                // set. Each kind of work requires no more than that and the counts of its unit, which `Unit::of` chose.
+                // SAFETY: `# Safety` of `TileLoop::run`: what `TileLoop` states holds, and the machine has the
+                // instruction set. Each kind of work requires no more than that and the counts of its unit, which
+                // `Unit::of` chose.
                 unsafe { enter(isa, $register, $work) }
             };
         }
@@ -268,7 +269,7 @@ mod tests {
     use super::*;
     use crate::{
         Elements,
-        cpu::{kernel::suite::some, scratch::Scratch, weave::Reach},
+        cpu::{kernel::suite::some, scratch::Scratch, transpose::Reach},
     };
 
     /// Returns the loops of a region with these extents, the outermost of the source first, whose destination has its

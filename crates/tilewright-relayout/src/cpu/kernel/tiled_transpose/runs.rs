@@ -14,8 +14,8 @@ const TOGETHER: usize = 256;
 pub(super) struct Runs<'a, const N: usize>(pub(super) TileLoop<'a>);
 
 impl<const N: usize> Work for Runs<'_, N> {
-    /// The requirements are those of `TileLoop`; runs have `N` bytes, or rows are contiguous and runs have more than half
-    /// of `N`.
+    /// The requirements are those of `TileLoop`; runs have `N` bytes, or rows are contiguous and runs have more than
+    /// half of `N`.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Runs(tiles) = self;

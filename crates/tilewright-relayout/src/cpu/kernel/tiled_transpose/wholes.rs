@@ -10,8 +10,8 @@ use super::{
 pub(super) struct Wholes<'a, const N: usize>(pub(super) TileLoop<'a>);
 
 impl<const N: usize> Work for Wholes<'_, N> {
-    /// The requirements are those of `TileLoop`; tiles are contiguous on both sides, in `N` registers, the last of which
-    /// may overlap the one before.
+    /// The requirements are those of `TileLoop`; tiles are contiguous on both sides, in `N` registers, the last of
+    /// which may overlap the one before.
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Wholes(tiles) = self;

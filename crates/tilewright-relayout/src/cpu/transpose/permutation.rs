@@ -32,7 +32,7 @@ struct Bit {
 
 /// The permutation of the registers of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lanes {
+pub(crate) struct BitPermutation {
     /// The exchanges of each bit of the register index, in order, up to [`NONE`]: levels, which are powers of two of
     /// bits. Bits that need only one exchange come last.
     pub(crate) levels: Vec<[u8; 2]>,
@@ -65,7 +65,7 @@ fn inside(loops: &[Loop], run: u64, log: u32, side: fn(&Loop) -> i64) -> Option<
     Some(bits)
 }
 
-impl Lanes {
+impl BitPermutation {
     /// Returns whether registers go directly from the source to the destination: one step then holds all registers that
     /// exchange bits. A scratch buffer costs another write and read of each line, during which memory is idle: with it,
     /// transposes of 4 to 16 bytes ran at 0.6 to 0.9 of memcpy, and without it at 0.7 to 1.2.
@@ -90,7 +90,7 @@ impl Lanes {
 
     /// Returns the permutation for registers of `2^log` bits, or `None` if the loops do not fill whole registers on
     /// both sides. The run and the strides count bits; the run is a power of two below the register.
-    pub(crate) fn of(loops: &[Loop], run: u64, log: u32) -> Option<Lanes> {
+    pub(crate) fn of(loops: &[Loop], run: u64, log: u32) -> Option<BitPermutation> {
         let from = inside(loops, run, log, |turn| turn.src)?;
         let to = inside(loops, run, log, |turn| turn.dst)?;
         // Loops that are within registers on both sides, in opposite directions.
@@ -112,7 +112,7 @@ impl Lanes {
             let bits = from.iter().chain(&to).flatten().filter(|bit| bit.turn == turn);
             bits.map(|bit| 2 << bit.weight).max().unwrap_or(1)
         });
-        Some(Lanes {
+        Some(BitPermutation {
             levels,
             table,
             src,
@@ -123,7 +123,7 @@ impl Lanes {
     }
 }
 
-impl Lanes {
+impl BitPermutation {
     /// Returns whether the permutation is the transpose of a square: the highest bits within a register of `register`
     /// bytes are exchanged in order, and nothing else is done.
     pub(crate) fn is_transpose(&self, register: usize) -> bool {

@@ -1,8 +1,8 @@
 //! The steps of a block: those that read registers, and those that write them.
 
 use super::{
-    Lanes, Reach,
-    lanes::NONE,
+    BitPermutation, Reach,
+    permutation::NONE,
     stage::Stage,
     step::{Gather, Write},
 };
@@ -63,21 +63,21 @@ impl Steps {
     pub(super) fn of(
         loops: &[Loop],
         shape: &[u64],
-        lanes: &mut Lanes,
+        permutation: &mut BitPermutation,
         register: usize,
         reach: Reach,
     ) -> Option<Steps> {
-        let mut units = units(loops, shape, lanes)?;
-        let direct = lanes.are_direct();
+        let mut units = units(loops, shape, permutation)?;
+        let direct = permutation.are_direct();
         if direct {
-            widen(&mut units, lanes);
+            widen(&mut units, permutation);
         }
-        let bits = lanes.levels.len();
-        let split = bits - if direct { 0 } else { lanes.on_the_way() };
-        if lanes.levels[split..].iter().any(|level| level[1] != NONE) {
+        let bits = permutation.levels.len();
+        let split = bits - if direct { 0 } else { permutation.on_the_way() };
+        if permutation.levels[split..].iter().any(|level| level[1] != NONE) {
             return None;
         }
-        let (src, dst) = (whole(lanes.src.iter().copied())?, bit_offsets(lanes)?);
+        let (src, dst) = (whole(permutation.src.iter().copied())?, bit_offsets(permutation)?);
         let write = write_steps(&units, &dst, split, (!direct).then_some(register))?;
         let mut steps = Steps {
             gather: Vec::new(),
@@ -132,9 +132,9 @@ fn whole(bits: impl Iterator<Item = i64>) -> Option<Vec<i64>> {
     bits.map(|bits| (bits % 8 == 0).then_some(bits / 8)).collect()
 }
 
-fn bit_offsets(lanes: &Lanes) -> Option<Vec<(i64, i64)>> {
-    let clear = whole(lanes.dst.iter().map(|dst| dst.0))?;
-    let set = whole(lanes.dst.iter().map(|dst| dst.1))?;
+fn bit_offsets(permutation: &BitPermutation) -> Option<Vec<(i64, i64)>> {
+    let clear = whole(permutation.dst.iter().map(|dst| dst.0))?;
+    let set = whole(permutation.dst.iter().map(|dst| dst.1))?;
     Some(clear.into_iter().zip(set).collect())
 }
 
@@ -149,9 +149,9 @@ fn sums(bits: &[(i64, i64)]) -> Vec<i64> {
 }
 
 /// Returns the loops over the units of a block.
-fn units(loops: &[Loop], shape: &[u64], lanes: &Lanes) -> Option<Vec<Digit>> {
+fn units(loops: &[Loop], shape: &[u64], permutation: &BitPermutation) -> Option<Vec<Digit>> {
     let (mut digits, mut passed) = (Vec::new(), 1usize);
-    for ((turn, &taken), &unit) in loops.iter().zip(shape).zip(&lanes.taken) {
+    for ((turn, &taken), &unit) in loops.iter().zip(shape).zip(&permutation.taken) {
         let count = taken.div_ceil(unit) as usize;
         if count == 1 {
             continue;
@@ -171,17 +171,17 @@ const LEAST_REGISTERS: usize = 8;
 
 /// Gives writing steps more registers: units that are adjacent in the destination become registers of one unit,
 /// selected by bits that are not exchanged.
-fn widen(units: &mut [Digit], lanes: &mut Lanes) {
-    while 1 << lanes.levels.len() < LEAST_REGISTERS {
+fn widen(units: &mut [Digit], permutation: &mut BitPermutation) {
+    while 1 << permutation.levels.len() < LEAST_REGISTERS {
         let nearest = units.iter_mut().min_by_key(|digit| digit.dst.unsigned_abs());
         let Some(digit) = nearest else { return };
         let even = digit.count.is_multiple_of(2);
         if !even || digit.last != (digit.count as i64 - 1) * digit.step || digit.count == 1 {
             return;
         }
-        lanes.levels.push([NONE; 2]);
-        lanes.src.push(digit.src * digit.step);
-        lanes.dst.push((0, digit.dst * digit.step));
+        permutation.levels.push([NONE; 2]);
+        permutation.src.push(digit.src * digit.step);
+        permutation.dst.push((0, digit.dst * digit.step));
         (digit.count, digit.step) = (digit.count / 2, digit.step * 2);
         digit.last = (digit.count as i64 - 1) * digit.step;
     }

@@ -1,4 +1,4 @@
-//! The kernel that runs a [`Weave`]: it reads, permutes and writes registers, block after block.
+//! The kernel that runs a [`RegisterTranspose`]: it reads, permutes and writes registers, block after block.
 //!
 //! If blocks go through a scratch buffer, the steps that read the next block alternate with those that write the
 //! current one, and lines are prefetched before they are read. This keeps the memory busy in both directions all the
@@ -10,21 +10,21 @@ use super::{
     exchange::{exact, exchange, load, load_lines},
     isa::Isa,
     sink::Sink,
+    transpose_run::{BlockRun, Buffers, Store},
     vector::Vector,
-    woven::{Buffers, Run, Store},
 };
 use crate::{
     cpu::cost,
     cpu::scratch::Scratch,
-    cpu::weave::{Block, Blocks, NONE, Reach, Weave},
+    cpu::transpose::{Block, Blocks, NONE, Reach, RegisterTranspose},
     program::region::RegionRef,
 };
 
 /// Runs the blocks of a register transpose over a part that it serves, whose first unit is at byte `from` of `src` and
 /// at byte `to` of `out`. Returns whether it did; it does nothing if any byte that it would read or write is outside.
-pub(crate) fn weave(
+pub(crate) fn transpose(
     isa: Isa,
-    weave: &Weave,
+    transpose: &RegisterTranspose,
     part: &RegionRef<'_>,
     (src, from): (&[u8], i64),
     (out, to): (&mut [u8], i64),
@@ -32,21 +32,21 @@ pub(crate) fn weave(
     scratch: &mut Scratch,
 ) -> bool {
     let target = (out.as_mut_ptr(), out.len());
-    let Some(blocks) = blocks(weave, part, (src, from), (target, to)) else { return false };
+    let Some(blocks) = blocks(transpose, part, (src, from), (target, to)) else { return false };
     // SAFETY: `blocks` found that they stay within the slices, of which one is exclusive; the machine has
     // the instruction set, as `Isa::chosen` and its callers make sure.
-    unsafe { run(isa, weave, blocks, (src, ask), target.0, scratch) }
+    unsafe { run(isa, transpose, blocks, (src, ask), target.0, scratch) }
 }
 
 /// Returns the blocks of a part that a register transpose serves, if all reads are in `src` and all writes in the bytes
 /// of the destination.
 pub(super) fn blocks(
-    weave: &Weave,
+    transpose: &RegisterTranspose,
     part: &RegionRef<'_>,
     (src, from): (&[u8], i64),
     ((_, len), to): ((*mut u8, usize), i64),
 ) -> Option<Blocks> {
-    let blocks = weave.blocks(part, from, to)?;
+    let blocks = transpose.blocks(part, from, to)?;
     let within = |(low, high): (i64, i64), len: usize| low >= 0 && high as u64 <= len as u64;
     (within(blocks.src_reach, src.len()) && within(blocks.dst_reach, len)).then_some(blocks)
 }
@@ -58,22 +58,22 @@ pub(super) fn blocks(
 /// destination at `out`, of which no one else uses what they write; the machine has the instruction set.
 pub(super) unsafe fn run(
     isa: Isa,
-    weave: &Weave,
+    transpose: &RegisterTranspose,
     blocks: Blocks,
     (src, ask): (&[u8], Option<&Ask<'_>>),
     out: *mut u8,
     scratch: &mut Scratch,
 ) -> bool {
-    let store = match weave.reach {
+    let store = match transpose.reach {
         Reach::Far => Store::Streamed,
         Reach::Coming | Reach::Near => Store::Cached,
     };
-    let aside = weave.steps.stage.as_ref();
+    let aside = transpose.steps.stage.as_ref();
     let aside = aside
         .map_or(0, |stage| stage.buffers * stage.bytes + blocks.carried.max(stage.carried) * LINE);
-    let lines = scratch.lines(2 * weave.steps.lines * weave.register + aside);
+    let lines = scratch.lines(2 * transpose.steps.lines * transpose.register + aside);
     let buffers = Buffers { src: src.as_ptr(), dst: out, store };
-    let run = Run { weave, buffers, ask, scratch: lines };
+    let run = BlockRun { transpose, buffers, ask, scratch: lines };
     // SAFETY: `src_reach` and `dst_reach` are the lowest and highest bytes over all blocks, steps and
     // registers, and both were found within the slices; the scratch buffer was made for two blocks and
     // a stage; the machine has the instruction set.
@@ -83,14 +83,14 @@ pub(super) unsafe fn run(
 const LINE: usize = cost::LINE as usize;
 
 /// Blocks whose registers go directly to the destination, `W` at a time.
-struct Direct<'a, const T: bool, const W: usize>(&'a Run<'a>, Blocks);
+struct Direct<'a, const T: bool, const W: usize>(&'a BlockRun<'a>, Blocks);
 
 impl<const T: bool, const W: usize> Work for Direct<'_, T, W> {
-    /// The requirements are those of [`Run::all`].
+    /// The requirements are those of [`BlockRun::all`].
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Direct(run, blocks) = self;
-        // SAFETY: `# Safety` of `Work::with`: the requirements of `Run::all` hold, which are those of `direct`.
+        // SAFETY: `# Safety` of `Work::with`: the requirements of `BlockRun::all` hold, which are those of `direct`.
         unsafe {
             match run.buffers.store {
                 Store::Cached => run.direct::<V, T, W, true>(blocks),
@@ -102,14 +102,14 @@ impl<const T: bool, const W: usize> Work for Direct<'_, T, W> {
 }
 
 /// Blocks whose registers go through the scratch buffer, read `G` at a time and written `W` at a time.
-struct Through<'a, const T: bool, const G: usize, const W: usize>(&'a Run<'a>, Blocks);
+struct Through<'a, const T: bool, const G: usize, const W: usize>(&'a BlockRun<'a>, Blocks);
 
 impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W> {
-    /// The requirements are those of [`Run::all`].
+    /// The requirements are those of [`BlockRun::all`].
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Through(run, blocks) = self;
-        // SAFETY: `# Safety` of `Work::with`: the requirements of `Run::all` hold, which are those of `through`.
+        // SAFETY: `# Safety` of `Work::with`: the requirements of `BlockRun::all` hold, which are those of `through`.
         unsafe {
             match run.buffers.store {
                 Store::Cached => run.through::<V, T, G, W, true>(blocks),
@@ -120,7 +120,7 @@ impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W
     }
 }
 
-impl Run<'_> {
+impl BlockRun<'_> {
     /// Moves all blocks. Returns whether the instruction set has registers of this size.
     ///
     /// # Safety
@@ -129,7 +129,7 @@ impl Run<'_> {
     unsafe fn all(&self, isa: Isa, blocks: Blocks) -> bool {
         // SAFETY: `# Safety` of `all` is what `sized` requires.
         unsafe {
-            if self.weave.lanes.is_transpose(self.weave.register) {
+            if self.transpose.permutation.is_transpose(self.transpose.register) {
                 self.sized::<true>(isa, blocks)
             } else {
                 self.sized::<false>(isa, blocks)
@@ -140,9 +140,9 @@ impl Run<'_> {
     /// Moves all blocks; with `T`, by the exchanges of a transpose, which are known at compile time.
     ///
     /// # Safety
-    /// Those of [`Run::all`].
+    /// Those of [`BlockRun::all`].
     unsafe fn sized<const T: bool>(&self, isa: Isa, blocks: Blocks) -> bool {
-        let (steps, register) = (&self.weave.steps, self.weave.register);
+        let (steps, register) = (&self.transpose.steps, self.transpose.register);
         macro_rules! go {
             ($work:expr) => {
                 // SAFETY: `# Safety` of `all`, which `sized` shares: the machine has the instruction set, and the
@@ -166,13 +166,13 @@ impl Run<'_> {
     /// Moves registers from the source to the destination, `W` at a time.
     ///
     /// # Safety
-    /// Those of [`Run::all`].
+    /// Those of [`BlockRun::all`].
     #[inline(always)]
     unsafe fn direct<V: Vector, const T: bool, const W: usize, const CACHED: bool>(
         &self,
         mut blocks: Blocks,
     ) {
-        let steps = &self.weave.steps;
+        let steps = &self.transpose.steps;
         let registers: [i64; W] = *exact(&steps.write_src);
         let levels: [[u8; 2]; 4] = self.levels(0);
         let mut next = blocks.next();
@@ -215,7 +215,9 @@ impl Run<'_> {
     #[inline(always)]
     fn levels(&self, first: usize) -> [[u8; 2]; 4] {
         let mut levels = [[NONE; 2]; 4];
-        for (level, given) in levels.iter_mut().zip(self.weave.lanes.levels.iter().skip(first)) {
+        for (level, given) in
+            levels.iter_mut().zip(self.transpose.permutation.levels.iter().skip(first))
+        {
             *level = *given;
         }
         levels
@@ -234,7 +236,7 @@ impl Run<'_> {
     /// Moves registers through the scratch buffer: read `G` at a time, written `W` at a time.
     ///
     /// # Safety
-    /// Those of [`Run::all`].
+    /// Those of [`BlockRun::all`].
     #[inline(always)]
     unsafe fn through<
         V: Vector,
@@ -246,7 +248,7 @@ impl Run<'_> {
         &self,
         mut blocks: Blocks,
     ) {
-        let steps = &self.weave.steps;
+        let steps = &self.transpose.steps;
         let size = steps.lines * V::BYTES;
         let (mut current, mut other) = (self.scratch, self.scratch.wrapping_add(size));
         let levels: [[u8; 2]; 4] = self.levels(0);
@@ -254,8 +256,8 @@ impl Run<'_> {
         let mut next = blocks.next();
         let read = Reading::<G>::new(self, W);
         for step in 0..steps.gather.len() {
-            // SAFETY: `# Safety` of `Run::all`: every byte that step `step` of the block reads is in the source. `current` is the
-            // first half of the scratch buffer, which holds two blocks.
+            // SAFETY: `# Safety` of `BlockRun::all`: every byte that step `step` of the block reads is in the source.
+            // `current` is the first half of the scratch buffer, which holds two blocks.
             unsafe {
                 let soon = next.map_or(block.src, |next| next.src);
                 read.step::<V, T>(self, block.src, soon, step, current);
@@ -281,7 +283,7 @@ impl Run<'_> {
                     let Some(Block { src, .. }) = next else { continue };
                     let soon = after.map_or(src, |after| after.src);
                     while (step + 1) * G <= written {
-                        // SAFETY: `# Safety` of `Run::all`: the step reads within the source. There is a
+                        // SAFETY: `# Safety` of `BlockRun::all`: the step reads within the source. There is a
                         // reading step for each `G` registers written. `other` holds a block.
                         unsafe { read.step::<V, T>(self, src, soon, step, other) };
                         step += 1;
@@ -311,8 +313,8 @@ struct Reading<const G: usize> {
 
 impl<const G: usize> Reading<G> {
     #[inline(always)]
-    fn new(run: &Run<'_>, written: usize) -> Reading<G> {
-        let steps = &run.weave.steps;
+    fn new(run: &BlockRun<'_>, written: usize) -> Reading<G> {
+        let steps = &run.transpose.steps;
         let ahead = (cost::AHEAD as usize / G).min(steps.gather.len());
         Reading {
             registers: *exact(&steps.gather_src),
@@ -328,17 +330,17 @@ impl<const G: usize> Reading<G> {
     /// block ends before.
     ///
     /// # Safety
-    /// Those of [`Run::all`], for this step; `scratch` holds a block.
+    /// Those of [`BlockRun::all`], for this step; `scratch` holds a block.
     #[inline(always)]
     unsafe fn step<V: Vector, const T: bool>(
         &self,
-        run: &Run<'_>,
+        run: &BlockRun<'_>,
         src: i64,
         soon: i64,
         step: usize,
         scratch: *mut u8,
     ) {
-        let gather = &run.weave.steps.gather;
+        let gather = &run.transpose.steps.gather;
         // SAFETY: `# Safety` of `Reading::step`: `step` is one of the reading steps of a block. `later` is one of them,
         // too: `ahead` is at most their number, and `turn` is their number less `ahead`. What the step reads is in the
         // source, and `scratch` holds a block.

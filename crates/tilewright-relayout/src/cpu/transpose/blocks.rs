@@ -1,6 +1,6 @@
 //! The shape of a block, and the loops over blocks.
 
-use super::{Lanes, Reach};
+use super::{BitPermutation, Reach};
 use crate::{
     cpu::{
         cost,
@@ -33,11 +33,11 @@ pub(super) fn shape(
     loops: &[Loop],
     run: u64,
     register: u64,
-    lanes: &Lanes,
+    permutation: &BitPermutation,
     reach: Reach,
 ) -> Vec<u64> {
-    let mut shape = lanes.taken.clone();
-    let (far, near) = match lanes.are_direct() {
+    let mut shape = permutation.taken.clone();
+    let (far, near) = match permutation.are_direct() {
         true => (cost::BLOCK, cost::NEAR_BLOCK),
         false => {
             // Several blocks, since nothing is written while the first is read.
@@ -56,10 +56,10 @@ pub(super) fn shape(
         Reach::Coming | Reach::Near => (register / 8, register / 8, near, near),
     };
     let whole = if reach == Reach::Far { rows * 8 } else { 0 };
-    grow(loops, run, &mut shape, lanes, DST, (write * 8, whole, most * 8));
-    grow(loops, run, &mut shape, lanes, SRC, (read * 8, 0, most * 8));
-    grow(loops, run, &mut shape, lanes, DST, (least * 8, 0, least * 8));
-    grow(loops, run, &mut shape, lanes, SRC, (least * 8, 0, least * 8));
+    grow(loops, run, &mut shape, permutation, DST, (write * 8, whole, most * 8));
+    grow(loops, run, &mut shape, permutation, SRC, (read * 8, 0, most * 8));
+    grow(loops, run, &mut shape, permutation, DST, (least * 8, 0, least * 8));
+    grow(loops, run, &mut shape, permutation, SRC, (least * 8, 0, least * 8));
     shape
 }
 
@@ -69,7 +69,7 @@ fn grow(
     loops: &[Loop],
     run: u64,
     shape: &mut [u64],
-    lanes: &Lanes,
+    permutation: &BitPermutation,
     side: Side,
     (target, whole, most): (u64, u64, u64),
 ) {
@@ -80,7 +80,7 @@ fn grow(
         };
         let extent = loops[i].extent;
         let others: u64 = (0..loops.len()).filter(|j| *j != i).map(|j| shape[j]).product();
-        let unit = lanes.taken[i];
+        let unit = permutation.taken[i];
         let room = most / (others * run).max(1);
         let wanted = target.div_ceil(together).next_multiple_of(unit).min(room / unit * unit);
         let wanted = wanted.max(shape[i]);

@@ -1,22 +1,22 @@
 //! Register transposes: a part of a region as blocks of bit permutations in registers, which the kernel
-//! [`weave`](crate::cpu::kernel) runs.
+//! [`transpose`](crate::cpu::kernel) runs.
 //!
 //! A block fits into a cache and is long enough on both sides for memory to be fast. It is read along the source's
-//! contiguous loops and written along the destination's. Between the two is a permutation of address bits ([`Lanes`]),
-//! which turns a few registers of the source into a few of the destination. A block is two lists of steps, which are
-//! equal for all blocks. Blocks at the end of a loop that they do not divide begin earlier and move some elements
-//! twice.
+//! contiguous loops and written along the destination's. Between the two is a permutation of address bits
+//! ([`BitPermutation`]), which turns a few registers of the source into a few of the destination. A block is two lists
+//! of steps, which are equal for all blocks. Blocks at the end of a loop that they do not divide begin earlier and move
+//! some elements twice.
 //!
 //! Law: the steps of all blocks move every element of the part to its position, and nothing else.
 
 mod blocks;
-mod lanes;
+mod permutation;
 mod stage;
 mod step;
 mod steps;
 
 pub(crate) use blocks::{Block, Blocks};
-pub(crate) use lanes::{Lanes, NONE};
+pub(crate) use permutation::{BitPermutation, NONE};
 pub(crate) use stage::Stage;
 pub(crate) use step::Write;
 pub(crate) use steps::Steps;
@@ -25,11 +25,11 @@ use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
 
 /// A register transpose of the parts of some loops.
 #[derive(Clone, Debug)]
-pub(crate) struct Weave {
+pub(crate) struct RegisterTranspose {
     /// The bytes of a register: 16, 32 or 64.
     pub(crate) register: usize,
     pub(crate) reach: Reach,
-    pub(crate) lanes: Lanes,
+    pub(crate) permutation: BitPermutation,
     pub(crate) steps: Steps,
     /// The extent of a block in each loop.
     pub(crate) shape: Vec<u64>,
@@ -66,7 +66,7 @@ impl Reach {
     }
 }
 
-impl Weave {
+impl RegisterTranspose {
     /// Returns the register transpose of a part of `bits`-bit units (8 for bytes) with registers of at most `register`
     /// bytes; `None` if its loops do not fill registers on both sides.
     pub(crate) fn of(
@@ -74,11 +74,11 @@ impl Weave {
         bits: u32,
         register: usize,
         reach: Reach,
-    ) -> Option<Weave> {
+    ) -> Option<RegisterTranspose> {
         let (loops, run) = scaled(part, bits)?;
         let chosen = chosen(&loops, run, register, reach)?;
-        Weave::made(&loops, run, reach, chosen, &|lanes, register| {
-            blocks::shape(&loops, run, register as u64 * 8, lanes, reach)
+        RegisterTranspose::made(&loops, run, reach, chosen, &|permutation, register| {
+            blocks::shape(&loops, run, register as u64 * 8, permutation, reach)
         })
     }
 
@@ -91,10 +91,12 @@ impl Weave {
         register: usize,
         reach: Reach,
         shape: &dyn Fn(&[u64]) -> Vec<u64>,
-    ) -> Option<Weave> {
+    ) -> Option<RegisterTranspose> {
         let (loops, run) = scaled(part, bits)?;
         let filled = filled(&loops, run, register);
-        Weave::made(&loops, run, reach, filled, &|lanes, _| shape(&lanes.taken))
+        RegisterTranspose::made(&loops, run, reach, filled, &|permutation, _| {
+            shape(&permutation.taken)
+        })
     }
 
     /// Returns the register transpose with the first of these registers for which it is possible, in blocks of this
@@ -103,28 +105,29 @@ impl Weave {
         loops: &[Loop],
         run: u64,
         reach: Reach,
-        mut registers: impl Iterator<Item = (usize, Lanes)>,
-        shape: &dyn Fn(&Lanes, usize) -> Vec<u64>,
-    ) -> Option<Weave> {
-        registers.find_map(|(register, mut lanes)| {
-            let shape = shape(&lanes, register);
-            let steps = Steps::of(loops, &shape, &mut lanes, register, reach)?;
+        mut registers: impl Iterator<Item = (usize, BitPermutation)>,
+        shape: &dyn Fn(&BitPermutation, usize) -> Vec<u64>,
+    ) -> Option<RegisterTranspose> {
+        registers.find_map(|(register, mut permutation)| {
+            let shape = shape(&permutation, register);
+            let steps = Steps::of(loops, &shape, &mut permutation, register, reach)?;
             let (runs, loops) = (blocks::runs(loops, run, &shape), loops.to_vec());
-            Some(Weave { register, reach, lanes, steps, shape, runs, loops, run })
+            Some(RegisterTranspose { register, reach, permutation, steps, shape, runs, loops, run })
         })
     }
 
     /// Returns the approximate number of instructions per line: loads, exchanges, rearrangements and stores, including
     /// elements that are moved twice.
     pub(crate) fn instructions(&self) -> f64 {
-        let exchanges = self.lanes.levels.iter().flatten().filter(|level| **level != NONE).count();
-        let each = 2 + exchanges + usize::from(self.lanes.table.is_some());
+        let exchanges =
+            self.permutation.levels.iter().flatten().filter(|level| **level != NONE).count();
+        let each = 2 + exchanges + usize::from(self.permutation.table.is_some());
         each as f64 * self.moved() * cost::LINE as f64 / self.register as f64
     }
 
     /// Returns the elements that units move, as a multiple of all elements.
     pub(crate) fn moved(&self) -> f64 {
-        self.lanes.moved(&self.loops)
+        self.permutation.moved(&self.loops)
     }
 
     /// Returns whether this serves the part: equal strides, and at least the extents of a block.
@@ -140,12 +143,12 @@ impl Weave {
             && self.loops.iter().zip(part.loops).zip(&self.shape).all(alike)
     }
 
-    /// Returns the bytes at which a part of `bits`-bit units that fits begins on each side, as [`Weave::blocks`] counts
-    /// them; `None` if registers would begin within a byte. Along loops that run backward, the last unit of a register
-    /// comes first in the source, so that unit must begin a byte.
+    /// Returns the bytes at which a part of `bits`-bit units that fits begins on each side, as
+    /// [`RegisterTranspose::blocks`] counts them; `None` if registers would begin within a byte. Along loops that run
+    /// backward, the last unit of a register comes first in the source, so that unit must begin a byte.
     pub(crate) fn begins(&self, part: &RegionRef<'_>, bits: u32) -> Option<(i64, i64)> {
         let bit = |at: i64| at.checked_mul(i64::from(bits));
-        let low = self.lanes.src_low;
+        let low = self.permutation.src_low;
         let (src, dst) = (bit(part.src)?.checked_add(low)?, bit(part.dst)?);
         (src % 8 == 0 && dst % 8 == 0).then_some((src / 8 - low / 8, dst / 8))
     }
@@ -158,17 +161,21 @@ impl Weave {
         blocks.around(
             self.steps.src_reach(self.register)?,
             self.steps.dst_reach(self.register)?,
-            self.lanes.src_low / 8,
+            self.permutation.src_low / 8,
         )
     }
 }
 
 /// Returns the registers of at most `register` bytes that loops fill, the largest first.
-fn filled(loops: &[Loop], run: u64, register: usize) -> impl Iterator<Item = (usize, Lanes)> {
+fn filled(
+    loops: &[Loop],
+    run: u64,
+    register: usize,
+) -> impl Iterator<Item = (usize, BitPermutation)> {
     let sizes = [64, 32, 16].into_iter().filter(move |size| *size <= register);
     sizes
         .filter(move |size| (*size as u64) * 8 >= run)
-        .filter_map(move |size| Some((size, Lanes::of(loops, run, (size * 8).ilog2())?)))
+        .filter_map(move |size| Some((size, BitPermutation::of(loops, run, (size * 8).ilog2())?)))
 }
 
 /// Returns the registers that loops fill in the order of preference. Those whose units cover the loops badly come last,
@@ -178,16 +185,16 @@ fn chosen(
     run: u64,
     register: usize,
     reach: Reach,
-) -> Option<impl Iterator<Item = (usize, Lanes)>> {
+) -> Option<impl Iterator<Item = (usize, BitPermutation)>> {
     let mut smaller = filled(loops, run, register);
     let mut registers = vec![smaller.next()?];
     if reach != Reach::Near && registers[0].1.moved(loops) >= cost::BADLY {
         registers.extend(smaller.by_ref());
-        let moved = registers.iter().map(|(_, lanes)| lanes.moved(loops));
+        let moved = registers.iter().map(|(_, permutation)| permutation.moved(loops));
         let least = moved.fold(f64::INFINITY, f64::min);
         // Within each group, the largest registers stay first.
-        tilewright_core::sort_short(&mut registers, |(_, lanes)| {
-            lanes.moved(loops) >= cost::BADLY * least
+        tilewright_core::sort_short(&mut registers, |(_, permutation)| {
+            permutation.moved(loops) >= cost::BADLY * least
         });
     }
     Some(registers.into_iter().chain(smaller))
@@ -217,7 +224,7 @@ mod tests {
             let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
             let loops = [turn(columns, 4, 40_000), turn(10_000, 4 * columns, 4)];
             let part = RegionRef { packed: false, src: 0, dst: 0, run: 4, loops: &loops };
-            Weave::of(&part, 8, 64, reach).map(|weave| weave.register)
+            RegisterTranspose::of(&part, 8, 64, reach).map(|transpose| transpose.register)
         };
         assert_eq!(register(32, Reach::Far), Some(64));
         assert_eq!(register(24, Reach::Far), Some(32));

@@ -3,7 +3,7 @@
 use super::ask::Ask;
 use crate::cpu::{
     cost,
-    weave::{Stage, Weave},
+    transpose::{RegisterTranspose, Stage},
 };
 
 const LINE: usize = cost::LINE as usize;
@@ -26,8 +26,8 @@ pub(super) struct Buffers {
 }
 
 /// One run over all blocks.
-pub(super) struct Run<'a> {
-    pub(super) weave: &'a Weave,
+pub(super) struct BlockRun<'a> {
+    pub(super) transpose: &'a RegisterTranspose,
     pub(super) buffers: Buffers,
     /// The lines that direct blocks prefetch, instead of those of the next block.
     pub(super) ask: Option<&'a Ask<'a>>,
@@ -35,18 +35,18 @@ pub(super) struct Run<'a> {
     pub(super) scratch: *mut u8,
 }
 
-impl Run<'_> {
+impl BlockRun<'_> {
     /// Returns the buffer of a stage for filling `number`; the buffers are used in turn.
     #[inline(always)]
     pub(super) fn buffer(&self, stage: &Stage, number: usize) -> *mut u8 {
-        let blocks = 2 * self.weave.steps.lines * self.weave.register;
+        let blocks = 2 * self.transpose.steps.lines * self.transpose.register;
         self.scratch.wrapping_add(blocks + number % stage.buffers * stage.bytes)
     }
 
     /// Returns the lines that a block carries, from line `line` on.
     #[inline(always)]
     pub(super) fn carried(&self, stage: &Stage, block: usize, line: usize) -> *mut u8 {
-        let blocks = 2 * self.weave.steps.lines * self.weave.register;
+        let blocks = 2 * self.transpose.steps.lines * self.transpose.register;
         let lines = (block * stage.carried + line) * LINE;
         self.scratch.wrapping_add(blocks + stage.buffers * stage.bytes + lines)
     }
