@@ -73,14 +73,14 @@ mod tests {
             let step = region.run.next_power_of_two().min(LINE as u64) as usize;
             for base in (0..cost::LINE as i64).step_by(step) {
                 let of = |at: &i64| (base + at).div_euclid(cost::LINE as i64);
-                let asked: BTreeSet<i64> = listed.iter().map(of).collect();
+                let prefetched: BTreeSet<i64> = listed.iter().map(of).collect();
                 let mut read = BTreeSet::new();
                 for_each(&region.loops, 0, 0, &mut |src, _| {
                     read.extend((src..src + region.run as i64).map(|at| of(&at)));
                 });
-                assert!(read.is_subset(&asked), "{region:?} from byte {base}");
+                assert!(read.is_subset(&prefetched), "{region:?} from byte {base}");
                 let near = |line: &i64| [-1, 0, 1].iter().any(|by| read.contains(&(line + by)));
-                assert!(asked.iter().all(near), "{region:?} from byte {base}");
+                assert!(prefetched.iter().all(near), "{region:?} from byte {base}");
             }
         }
     }

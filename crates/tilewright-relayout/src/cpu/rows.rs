@@ -63,7 +63,7 @@ pub(crate) struct Blocks {
     pub(crate) rows: Vec<i64>,
     pub(crate) segments: Vec<Segment>,
     /// The lines of the source to prefetch, relative to the first byte of a block.
-    pub(crate) asked: Vec<i64>,
+    pub(crate) prefetched: Vec<i64>,
 }
 
 /// One block.
@@ -107,9 +107,9 @@ impl Blocks {
         self.shape.clear();
         self.rows.clear();
         self.segments.clear();
-        self.asked.clear();
+        self.prefetched.clear();
         if !self.is_long() {
-            self.ask();
+            self.list_prefetched();
         }
     }
 
@@ -237,11 +237,11 @@ impl Blocks {
     }
 
     /// Lists the lines of a block to prefetch.
-    fn ask(&mut self) {
+    fn list_prefetched(&mut self) {
         let several = self.turns.iter().filter(|turn| turn.block > 1);
         self.loops.clear();
         self.loops.extend(several.map(|turn| Loop { extent: turn.block, ..turn.of }));
-        lines::list(self.run, &mut self.loops, &mut self.asked);
+        lines::list(self.run, &mut self.loops, &mut self.prefetched);
     }
 
     /// Returns the first block of a part.

@@ -74,7 +74,7 @@ impl Ways {
     /// Returns the inputs of a run other than the data.
     pub(crate) fn tools<'a>(&self, scratch: &'a mut Scratch) -> Tools<'a> {
         let Terms { elements, isa, reach } = self.terms;
-        Tools { elements, isa, reach, ask: None, ahead: 0, scratch }
+        Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch }
     }
 
     /// Returns the conditions for which the ways were chosen.

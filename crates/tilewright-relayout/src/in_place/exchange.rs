@@ -216,7 +216,7 @@ impl Tasks<'_> {
                 && way.serves(&region.whole(), block, terms)
         };
         let Terms { elements, isa, reach } = terms;
-        let tools = &mut Tools { elements, isa, reach, ask: None, ahead: 0, scratch };
+        let tools = &mut Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch };
         let plain = Way::plain(block, elements);
         let way = self.ways.iter().find(fits).map_or(&plain, |(_, way)| way);
         way.run(tools, block, src, out);

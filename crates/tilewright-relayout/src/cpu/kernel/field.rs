@@ -61,7 +61,7 @@ impl<const F: usize> Make<F> for Unpack<'_, F> {
     }
 
     #[inline(always)]
-    fn ask<V: Vector>(&self, from: *const u8) {
+    fn prefetch<V: Vector>(&self, from: *const u8) {
         V::prefetch(from);
     }
 }
@@ -97,7 +97,7 @@ impl<const F: usize> Make<1> for Pack<'_, F> {
     }
 
     #[inline(always)]
-    fn ask<V: Vector>(&self, from: *const u8) {
+    fn prefetch<V: Vector>(&self, from: *const u8) {
         for i in 0..F {
             V::prefetch(from.wrapping_add(i * self.register));
         }
@@ -281,7 +281,7 @@ mod tests {
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
             for reach in [Reach::Near, Reach::Coming, Reach::Far] {
                 let (mut got, scratch) = (vec![0xA5; ends], &mut Scratch::default());
-                let mut tools = Tools { elements, isa, reach, ask: None, ahead: 0, scratch };
+                let mut tools = Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch };
                 let way = Way::of(&part, Terms { elements, isa, reach });
                 way.run(&mut tools, &part, &source, &mut got);
                 assert!(got == expected, "{} {reach:?} {elements:?} {part:?}", isa.name());

@@ -103,7 +103,7 @@ impl<const N: usize> Make<N> for Rows<'_, N> {
     }
 
     #[inline(always)]
-    fn ask<V: Vector>(&self, from: *const u8) {
+    fn prefetch<V: Vector>(&self, from: *const u8) {
         for i in 0..N as isize {
             V::prefetch(from.wrapping_offset(i * self.apart));
         }
@@ -264,7 +264,7 @@ pub(super) mod tests {
                 });
                 let scratch = &mut Scratch::default();
                 let elements = Elements::same(8);
-                let mut tools = Tools { elements, isa, reach, ask: None, ahead: 0, scratch };
+                let mut tools = Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch };
                 let way = Way::of(part, Terms { elements, isa, reach });
                 way.run(&mut tools, part, &source[phase..], &mut got[phase..]);
                 assert!(got == expected, "{} {reach:?} {phase}: {part:?}", isa.name());

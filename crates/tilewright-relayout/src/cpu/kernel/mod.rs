@@ -5,7 +5,6 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-mod ask;
 mod bits;
 mod enter;
 mod exchange;
@@ -15,6 +14,7 @@ mod isa;
 mod lane;
 mod line;
 mod portable;
+mod prefetch;
 mod rows;
 mod sink;
 mod stage;
@@ -41,11 +41,11 @@ use crate::{
     },
     program::region::{Loop, RegionRef},
 };
-pub(crate) use ask::Ask;
 pub(crate) use field::Field;
 pub(crate) use interleave::Interleave;
 pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;
+pub(crate) use prefetch::Prefetch;
 pub(crate) use rows::are_far;
 pub(crate) use strided_pack::StridedPack;
 pub(crate) use sums::sums;
@@ -68,7 +68,7 @@ pub(crate) struct Tools<'a> {
     pub(crate) isa: Isa,
     pub(crate) reach: Reach,
     /// The lines to prefetch meanwhile, instead of those that the region itself reads.
-    pub(crate) ask: Option<&'a Ask<'a>>,
+    pub(crate) prefetch: Option<&'a Prefetch<'a>>,
     /// The distance in the source, in bytes, to the next data, which kernels prefetch if they can; 0 if nothing is to
     /// be prefetched.
     pub(crate) ahead: i64,
@@ -123,7 +123,7 @@ pub(crate) fn transpose_blocks(
         part,
         (src, from),
         (out, to),
-        tools.ask,
+        tools.prefetch,
         tools.scratch,
     )
 }

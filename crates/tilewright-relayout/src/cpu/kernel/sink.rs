@@ -9,7 +9,7 @@
 
 mod fillings;
 
-use super::{ask::Requests, exchange::exact, transpose_run::BlockRun, vector::Vector};
+use super::{exchange::exact, prefetch::Prefetches, transpose_run::BlockRun, vector::Vector};
 use crate::{
     cpu::cost,
     cpu::transpose::{Block, Stage, Write},
@@ -84,7 +84,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         for k in 0..stage.dst.len() {
             V::prefetch_to_write(carried.wrapping_add((2 * stage.dst.len() + k) * LINE));
         }
-        ask_to_write::<V>(stage, to, (again.is_none(), last));
+        prefetch_to_write::<V>(stage, to, (again.is_none(), last));
         buffer.wrapping_add(LINE).wrapping_offset(-first.dst as isize)
     }
 
@@ -104,7 +104,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         open: *mut u8,
         step: &Write,
         held: &mut [V; W],
-        requests: &mut Requests<'_>,
+        prefetches: &mut Prefetches<'_>,
     ) {
         if let Some(table) = &self.run.transpose.permutation.table {
             for register in held.iter_mut() {
@@ -130,8 +130,8 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         match self.stage.filter(|_| !CACHED) {
             // SAFETY: `# Safety` of `BlockRun::all`: all fillings opened before this one are in the destination,
             // and its buffer is full.
-            Some(stage) => unsafe { self.fillings.go_on::<V>(stage, W * V::BYTES, requests) },
-            None => requests.some::<V>(W * V::BYTES / LINE),
+            Some(stage) => unsafe { self.fillings.go_on::<V>(stage, W * V::BYTES, prefetches) },
+            None => prefetches.some::<V>(W * V::BYTES / LINE),
         }
     }
 
@@ -151,7 +151,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
 
 /// Prefetches the lines of which a filling writes only a part: at the start and at the end of its runs.
 #[inline(always)]
-fn ask_to_write<V: Vector>(stage: &Stage, to: *mut u8, (begins, ends): (bool, bool)) {
+fn prefetch_to_write<V: Vector>(stage: &Stage, to: *mut u8, (begins, ends): (bool, bool)) {
     if !begins && !ends {
         return;
     }

@@ -162,7 +162,7 @@ impl<const N: usize> Make<1> for Nth<'_, N> {
     }
 
     #[inline(always)]
-    fn ask<V: Vector>(&self, from: *const u8) {
+    fn prefetch<V: Vector>(&self, from: *const u8) {
         for i in 0..N {
             V::prefetch(from.wrapping_add(i * V::BYTES));
         }

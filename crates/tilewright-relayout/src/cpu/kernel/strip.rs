@@ -27,7 +27,7 @@ pub(super) trait Make<const O: usize> {
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; O];
 
     /// Prefetches the lines of a step.
-    fn ask<V: Vector>(&self, from: *const u8);
+    fn prefetch<V: Vector>(&self, from: *const u8);
 }
 
 /// Rows that are written in parallel: each step advances by `step` bytes in the source, and writes `O` registers either
@@ -150,10 +150,10 @@ impl Strip {
 
     /// Prefetches for a later step while the step at `from` runs; if this row `end`s before that, in the next row.
     #[inline(always)]
-    fn ask<V: Vector, M: Make<O>, const O: usize>(&self, make: &M, from: usize, end: usize) {
+    fn prefetch<V: Vector, M: Make<O>, const O: usize>(&self, make: &M, from: usize, end: usize) {
         if self.ahead > 0 {
             let soon = from + self.ahead;
-            make.ask::<V>(match soon.checked_sub(end) {
+            make.prefetch::<V>(match soon.checked_sub(end) {
                 None => self.from.wrapping_add(soon),
                 Some(over) => self.next.wrapping_add(over),
             });
@@ -173,7 +173,7 @@ impl Strip {
         // writes is in the rows. `len` is at least `width`, so the last step begins within the rows.
         unsafe {
             for i in 0..self.len / width {
-                self.ask::<V, M, O>(make, i * self.step, end);
+                self.prefetch::<V, M, O>(make, i * self.step, end);
                 let held = make.make::<V>(self.from.add(i * self.step));
                 put(held, self.to.wrapping_add(i * width), apart);
             }
@@ -289,7 +289,7 @@ impl Strip {
             }
             for i in 0..count {
                 let from = (done + i) * self.step;
-                self.ask::<V, M, O>(make, from, end);
+                self.prefetch::<V, M, O>(make, from, end);
                 let made = make.make::<V>(self.from.add(from));
                 for k in 0..O {
                     let (row, place) = if R == 1 { (0, k * V::BYTES) } else { (k, 0) };

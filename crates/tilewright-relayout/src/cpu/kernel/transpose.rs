@@ -5,10 +5,10 @@
 //! time.
 
 use super::{
-    ask::{Ask, Requests},
     enter::{Work, enter},
     exchange::{exact, exchange, load, load_lines},
     isa::Isa,
+    prefetch::{Prefetch, Prefetches},
     sink::Sink,
     transpose_run::{BlockRun, Buffers, Store},
     vector::Vector,
@@ -28,14 +28,14 @@ pub(crate) fn transpose(
     part: &RegionRef<'_>,
     (src, from): (&[u8], i64),
     (out, to): (&mut [u8], i64),
-    ask: Option<&Ask<'_>>,
+    prefetch: Option<&Prefetch<'_>>,
     scratch: &mut Scratch,
 ) -> bool {
     let target = (out.as_mut_ptr(), out.len());
     let Some(blocks) = blocks(transpose, part, (src, from), (target, to)) else { return false };
     // SAFETY: `blocks` found that they stay within the slices, of which one is exclusive; the machine has
     // the instruction set, as `Isa::chosen` and its callers make sure.
-    unsafe { run(isa, transpose, blocks, (src, ask), target.0, scratch) }
+    unsafe { run(isa, transpose, blocks, (src, prefetch), target.0, scratch) }
 }
 
 /// Returns the blocks of a part that a register transpose serves, if all reads are in `src` and all writes in the bytes
@@ -60,7 +60,7 @@ pub(super) unsafe fn run(
     isa: Isa,
     transpose: &RegisterTranspose,
     blocks: Blocks,
-    (src, ask): (&[u8], Option<&Ask<'_>>),
+    (src, prefetch): (&[u8], Option<&Prefetch<'_>>),
     out: *mut u8,
     scratch: &mut Scratch,
 ) -> bool {
@@ -73,7 +73,7 @@ pub(super) unsafe fn run(
         .map_or(0, |stage| stage.buffers * stage.bytes + blocks.carried.max(stage.carried) * LINE);
     let lines = scratch.lines(2 * transpose.steps.lines * transpose.register + aside);
     let buffers = Buffers { src: src.as_ptr(), dst: out, store };
-    let run = BlockRun { transpose, buffers, ask, scratch: lines };
+    let run = BlockRun { transpose, buffers, prefetch, scratch: lines };
     // SAFETY: `src_reach` and `dst_reach` are the lowest and highest bytes over all blocks, steps and
     // registers, and both were found within the slices; the scratch buffer was made for two blocks and
     // a stage; the machine has the instruction set.
@@ -182,7 +182,7 @@ impl BlockRun<'_> {
             next = blocks.next();
             let after = next.map_or(src, |block| block.src);
             let after = self.buffers.src.wrapping_offset(after as isize);
-            let mut requests = Requests::of(self.ask, after, &steps.asked);
+            let mut prefetches = Prefetches::of(self.prefetch, after, &steps.prefetched);
             for (number, together) in sink.begin::<V>(&block).enumerate() {
                 // SAFETY: registers of a step of a block are in the source and in the destination; the machine has the
                 // instruction set, and the levels fit the register.
@@ -192,12 +192,12 @@ impl BlockRun<'_> {
                         let from = self.buffers.src.offset((src + step.from) as isize);
                         let mut held = load::<V, W>(from, &registers);
                         exchange::<V, T, W, 1>(&mut held, &levels);
-                        sink.put::<V>(open, step, &mut held, &mut requests);
+                        sink.put::<V>(open, step, &mut held, &mut prefetches);
                     }
                 }
                 sink.close();
             }
-            requests.rest::<V>();
+            prefetches.rest::<V>();
         }
         // SAFETY: all blocks are in the destination.
         unsafe { sink.end::<V>() };
@@ -225,7 +225,7 @@ impl BlockRun<'_> {
 
     /// Prefetches the lines of registers.
     #[inline(always)]
-    fn ask<V: Vector, const N: usize>(&self, at: i64, registers: &[i64; N]) {
+    fn prefetch<V: Vector, const N: usize>(&self, at: i64, registers: &[i64; N]) {
         // If registers cross lines, the first line of a row was read with the previous row.
         let at = self.buffers.src.wrapping_offset(at as isize + V::BYTES as isize - 1);
         for register in registers {
@@ -276,7 +276,7 @@ impl BlockRun<'_> {
                     unsafe {
                         let mut held = load_lines::<V, W>(current.offset(write.from as isize));
                         exchange::<V, T, W, G>(&mut held, &levels);
-                        sink.put::<V>(open, write, &mut held, &mut Requests::none());
+                        sink.put::<V>(open, write, &mut held, &mut Prefetches::none());
                     }
                     written += W;
                     // One register is read for every register written.
@@ -351,7 +351,7 @@ impl<const G: usize> Reading<G> {
                 } else {
                     (soon, step - self.turn)
                 };
-                run.ask::<V, G>(block + gather.get_unchecked(later).src, &self.registers);
+                run.prefetch::<V, G>(block + gather.get_unchecked(later).src, &self.registers);
             }
             let step = gather.get_unchecked(step);
             let from = run.buffers.src.offset((src + step.src) as isize);

@@ -1,6 +1,6 @@
 //! One run of a register transpose: pointers to its source, its destination and the scratch buffers between them.
 
-use super::ask::Ask;
+use super::prefetch::Prefetch;
 use crate::cpu::{
     cost,
     transpose::{RegisterTranspose, Stage},
@@ -30,7 +30,7 @@ pub(super) struct BlockRun<'a> {
     pub(super) transpose: &'a RegisterTranspose,
     pub(super) buffers: Buffers,
     /// The lines that direct blocks prefetch, instead of those of the next block.
-    pub(super) ask: Option<&'a Ask<'a>>,
+    pub(super) prefetch: Option<&'a Prefetch<'a>>,
     /// Two blocks, the buffers of a stage and the carried lines, beginning on a line.
     pub(super) scratch: *mut u8,
 }

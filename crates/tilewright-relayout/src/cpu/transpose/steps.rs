@@ -17,7 +17,7 @@ pub(crate) struct Steps {
     pub(crate) write: Vec<Write>,
     /// The registers of a block in the order of the source, by which they are prefetched a block ahead; empty unless
     /// writing steps read the source themselves and the source is far.
-    pub(crate) asked: Vec<i64>,
+    pub(crate) prefetched: Vec<i64>,
     /// For each register of a reading step, its start in the source and its distance from the first register in the
     /// scratch buffer. For each register of a writing step, its start on each side.
     pub(crate) gather_src: Vec<i64>,
@@ -81,7 +81,7 @@ impl Steps {
         let write = write_steps(&units, &dst, split, (!direct).then_some(register))?;
         let mut steps = Steps {
             gather: Vec::new(),
-            asked: Vec::new(),
+            prefetched: Vec::new(),
             gather_src: sums(&src[split..].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
             gather_to: write.apart,
             write_src: sums(&src[..split].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
@@ -98,7 +98,7 @@ impl Steps {
             steps.gather = gather_steps(&units, &src, split, &write.place, register);
             steps.lines = write.lines;
         } else if reach != Reach::Near {
-            steps.asked = asked(&units, &src, register as i64);
+            steps.prefetched = prefetched(&units, &src, register as i64);
         }
         let stage = || Stage::of(&steps.write, &steps.write_dst, register);
         steps.stage = (reach == Reach::Far).then(stage).flatten();
@@ -283,24 +283,24 @@ fn by_source<'a>(units: &'a [Digit], bits: &'a [Digit]) -> Vec<&'a Digit> {
 
 /// Returns the last bytes of the lines of a block in the order of the source. If registers cross lines, the first line
 /// of a row was read with the previous row.
-fn asked(units: &[Digit], src: &[i64], register: i64) -> Vec<i64> {
+fn prefetched(units: &[Digit], src: &[i64], register: i64) -> Vec<i64> {
     const LINE: i64 = cost::LINE as i64;
-    let mut asked: Vec<i64> = Vec::new();
+    let mut prefetched: Vec<i64> = Vec::new();
     let mut end = None;
     each(&by_source(units, &bits_of(src)), &mut |_, _, src, _| {
         let last = src + register - 1;
-        match (asked.last().copied(), end) {
+        match (prefetched.last().copied(), end) {
             (Some(line), Some(end)) if line <= last && src <= end + LINE => {
-                asked.extend((last - line >= LINE).then_some(line + LINE));
+                prefetched.extend((last - line >= LINE).then_some(line + LINE));
             }
             (line, end) => {
-                asked.extend(end.filter(|end| line != Some(*end)));
-                asked.push(last);
+                prefetched.extend(end.filter(|end| line != Some(*end)));
+                prefetched.push(last);
             }
         }
         end = Some(last);
     });
-    asked
+    prefetched
 }
 
 /// Returns the reading steps by source.

@@ -14,7 +14,7 @@ use crate::{
     Elements,
     cpu::{
         cost,
-        kernel::{self, Ask, Isa, Tools},
+        kernel::{self, Isa, Prefetch, Tools},
         lines,
         shape::{self, DST, FEW, SRC, Side, moved},
         transpose::Reach,
@@ -34,7 +34,7 @@ pub(crate) struct TwoPass {
     second: Pass,
     /// The lines of a block's source, relative to its first byte, that the second pass of the previous block
     /// prefetches; empty if the first pass prefetches its own reads.
-    asked: Vec<i64>,
+    prefetched: Vec<i64>,
 }
 
 /// One pass: a region, the location of its source, and its way.
@@ -82,7 +82,7 @@ impl Pass {
     }
 
     /// Returns whether the pass prefetches by itself.
-    fn asks(&self) -> bool {
+    fn prefetches(&self) -> bool {
         matches!(self.way, Way::TiledTranspose(_))
     }
 
@@ -163,12 +163,13 @@ impl TwoPass {
         if !long || bytes < cost::LEAST || first.loops.is_empty() {
             return None;
         }
-        let asked = lines::lines(&first);
+        let prefetched = lines::lines(&first);
         let (first, second) = (Pass::of(first, isa, Reach::Near), Pass::of(second, isa, reach));
-        let well_done =
-            first.asks() || first.is_well_done(isa.register() / 4) || first.region.run >= SHORT;
+        let well_done = first.prefetches()
+            || first.is_well_done(isa.register() / 4)
+            || first.region.run >= SHORT;
         let (taken, bytes) = (taken.to_vec(), bytes as usize);
-        well_done.then_some(TwoPass { taken, bytes, first, second, asked })
+        well_done.then_some(TwoPass { taken, bytes, first, second, prefetched })
     }
 
     /// Returns the passes through a buffer with these loops in this order, the innermost first, and with registers of
@@ -188,10 +189,11 @@ impl TwoPass {
         let second = Pass::of(second, isa, reach);
         // Kernels that pick elements prefetch their own reads, and scratch buffers leave no time for prefetching.
         let direct = matches!(&second.way, Way::RegisterTranspose(transpose) if transpose.steps.gather.is_empty());
-        let asks = reach == Reach::Far && direct && Way::picked(&first.whole(), isa).is_none();
-        let asked = if asks { lines::lines(&first) } else { Vec::new() };
+        let prefetches =
+            reach == Reach::Far && direct && Way::picked(&first.whole(), isa).is_none();
+        let prefetched = if prefetches { lines::lines(&first) } else { Vec::new() };
         // The first pass finds its source in a cache if the second pass of the previous block prefetches it.
-        let into = if asked.is_empty() { reach.coming() } else { Reach::Near };
+        let into = if prefetched.is_empty() { reach.coming() } else { Reach::Near };
         let first = Pass::of(first, isa, into);
         let well_done = first.is_well_done(least) && second.is_well_done(least);
         // One pass must do more than the region needs as a whole.
@@ -202,7 +204,7 @@ impl TwoPass {
             bytes: bytes as usize,
             first,
             second,
-            asked,
+            prefetched,
         })
     }
 
@@ -224,14 +226,14 @@ impl TwoPass {
         let mut buffer = tools.scratch.take_block(self.bytes);
         let block = buffer.bytes(self.bytes);
         let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
-            let ahead = next.filter(|_| self.first.asks()).map_or(0, |next| next - from);
+            let ahead = next.filter(|_| self.first.prefetches()).map_or(0, |next| next - from);
             self.first.run(&mut Tools { ahead, ..tools.again() }, (from, 0), src, block);
-            let next = next.filter(|_| !self.asked.is_empty() && ahead == 0);
-            let ask = next.map(|next| Ask::of(src, next, &self.asked, self.bytes));
-            if let (Some(ask), Way::Rows) = (&ask, &self.second.way) {
-                ask.all(tools.isa);
+            let next = next.filter(|_| !self.prefetched.is_empty() && ahead == 0);
+            let prefetch = next.map(|next| Prefetch::of(src, next, &self.prefetched, self.bytes));
+            if let (Some(prefetch), Way::Rows) = (&prefetch, &self.second.way) {
+                prefetch.all(tools.isa);
             }
-            let tools = &mut Tools { ask: ask.as_ref(), ahead: 0, ..tools.again() };
+            let tools = &mut Tools { prefetch: prefetch.as_ref(), ahead: 0, ..tools.again() };
             self.second.run(tools, (0, to), block, out);
         };
         let mut last = None;
@@ -530,7 +532,7 @@ mod tests {
                 let two_pass = two_pass.unwrap_or_else(|| panic!("{region:?} {}", isa.name()));
                 if bits == 8 && isa.name() == "avx512" {
                     assert!(
-                        two_pass.asked.len() * cost::LINE as usize >= two_pass.bytes,
+                        two_pass.prefetched.len() * cost::LINE as usize >= two_pass.bytes,
                         "{region:?}"
                     );
                 }

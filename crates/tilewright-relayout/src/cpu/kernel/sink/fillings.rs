@@ -2,7 +2,7 @@
 
 use super::LINE;
 use crate::{
-    cpu::kernel::{ask::Requests, rows, vector::Vector},
+    cpu::kernel::{prefetch::Prefetches, rows, vector::Vector},
     cpu::transpose::Stage,
 };
 
@@ -108,7 +108,7 @@ impl Fillings {
         let before = self.written;
         while self.written == before {
             // SAFETY: `# Safety` of `make_room`, which `finish` shares, is what `write` requires.
-            unsafe { self.write::<V>(stage, usize::MAX, &mut Requests::none()) };
+            unsafe { self.write::<V>(stage, usize::MAX, &mut Prefetches::none()) };
         }
     }
 
@@ -121,13 +121,13 @@ impl Fillings {
         &mut self,
         stage: &Stage,
         bytes: usize,
-        requests: &mut Requests<'_>,
+        prefetches: &mut Prefetches<'_>,
     ) {
         self.due += bytes;
         while self.due >= LINE && self.filled - self.written + 1 >= stage.buffers {
             // SAFETY: `# Safety` of `make_room`, which `go_on` shares, is what `write` requires. A filling waits to be
             // written, since there are at least two buffers (`Stage::of`) and all but the one that is filled now wait.
-            let lines = unsafe { self.write::<V>(stage, self.due / LINE, requests) };
+            let lines = unsafe { self.write::<V>(stage, self.due / LINE, prefetches) };
             self.due -= lines * LINE;
         }
         self.due %= LINE;
@@ -142,7 +142,7 @@ impl Fillings {
         &mut self,
         stage: &Stage,
         most: usize,
-        requests: &mut Requests<'_>,
+        prefetches: &mut Prefetches<'_>,
     ) -> usize {
         // SAFETY: `# Safety` of `make_room`: the fillings are in the destination, and the machine has the
         // instruction set. `Filled::lines` gave `count` whole lines and `tail` more bytes that are in the
@@ -151,7 +151,7 @@ impl Fillings {
             let lines = &mut self.lines;
             let count = lines.count.min(most);
             for _ in 0..count {
-                requests.some::<V>(1);
+                prefetches.some::<V>(1);
                 rows::stream_line::<V>(lines.from, lines.to);
                 (lines.from, lines.to) = (lines.from.add(LINE), lines.to.add(LINE));
             }

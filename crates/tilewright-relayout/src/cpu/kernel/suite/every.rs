@@ -159,7 +159,7 @@ fn check((number, case): (usize, &Case)) -> Vec<Kind> {
             let (mut from, mut to) =
                 (Guarded::holding(&source, src), Guarded::holding(&before, dst));
             let scratch = &mut scratch;
-            let mut tools = Tools { elements, isa, reach, ask: None, ahead: 0, scratch };
+            let mut tools = Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch };
             kinds.push(way.run(&mut tools, &part, from.bytes(), to.bytes()));
             let what = || format!("{:?} {way:?} {} {src:?} {dst:?}", case.kind, isa.name());
             assert!(to.bytes() == expected && to.is_intact(), "{}", what());

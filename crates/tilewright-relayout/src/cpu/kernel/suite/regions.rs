@@ -1,7 +1,7 @@
 //! Runs of one relayout in every way that a machine supports.
 
 use super::{
-    super::{Isa, ask::Ask, bits, transpose::transpose},
+    super::{Isa, bits, prefetch::Prefetch, transpose::transpose},
     guard::{Guarded, Place},
     here, noise,
 };
@@ -160,9 +160,9 @@ impl Way {
         let Some((from, to)) = made.begins(part, bits) else { return false };
         // Some runs prefetch other lines meanwhile, which may be anywhere.
         let lines = [0, 64, -4096, i64::MAX, 640];
-        let ask = Ask::of(src, 7, &lines, out.len());
-        let ask = self.blocks.is_some_and(|seed| seed % 2 == 1).then_some(&ask);
-        transpose(self.isa, &made, part, (src, from), (out, to), ask, scratch)
+        let prefetch = Prefetch::of(src, 7, &lines, out.len());
+        let prefetch = self.blocks.is_some_and(|seed| seed % 2 == 1).then_some(&prefetch);
+        transpose(self.isa, &made, part, (src, from), (out, to), prefetch, scratch)
     }
 }
 

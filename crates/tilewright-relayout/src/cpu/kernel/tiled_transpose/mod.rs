@@ -346,7 +346,8 @@ mod tests {
                     });
                     let scratch = &mut Scratch::default();
                     let (elements, reach) = (Elements::same(8), Reach::Near);
-                    let mut tools = Tools { elements, isa, reach, ask: None, ahead: 4096, scratch };
+                    let mut tools =
+                        Tools { elements, isa, reach, prefetch: None, ahead: 4096, scratch };
                     assert!(tiled.run(&mut tools, &part, &source, &mut out));
                     assert!(out == expected, "{} {extents:?} {order:?} {width}", isa.name());
                     // Nothing outside either slice is touched.

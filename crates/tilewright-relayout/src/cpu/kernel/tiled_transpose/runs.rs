@@ -44,10 +44,10 @@ impl TileLoop<'_> {
                 let from = from.wrapping_add(c * columns.step);
                 let to = to.wrapping_offset(*column as isize);
                 let new_line = c * columns.step % (cost::LINE as usize) < columns.step;
-                let asks = self.ahead != 0 && new_line;
+                let prefetches = self.ahead != 0 && new_line;
                 for (r, row) in table.iter().enumerate() {
                     let from = from.wrapping_offset(*row as isize).cast::<[u8; N]>();
-                    if asks {
+                    if prefetches {
                         V::prefetch(from.cast::<u8>().wrapping_offset(self.ahead));
                     }
                     let to = to.wrapping_add(r * rows.step).cast::<[u8; N]>();

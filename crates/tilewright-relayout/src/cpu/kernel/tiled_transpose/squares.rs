@@ -55,7 +55,7 @@ impl TileLoop<'_> {
         for c in (0..columns.len()).step_by(N) {
             let c = c.min(columns.len().saturating_sub(N));
             let from = from.wrapping_add(c * width);
-            let asks = self.ahead != 0 && c * width % (cost::LINE as usize) < V::BYTES;
+            let prefetches = self.ahead != 0 && c * width % (cost::LINE as usize) < V::BYTES;
             for r in (0..rows.len()).step_by(N) {
                 let r = r.min(rows.len().saturating_sub(N));
                 let mut starts = [0; N];
@@ -66,7 +66,7 @@ impl TileLoop<'_> {
                 } else {
                     starts = *exact(&rows[r..]);
                 }
-                if asks {
+                if prefetches {
                     for start in &starts {
                         V::prefetch(from.wrapping_offset(*start as isize + self.ahead));
                     }

@@ -11,7 +11,7 @@ use core::cell::Cell;
 const LINE: usize = cost::LINE as usize;
 
 /// A list of lines that are prefetched in order, spread evenly over the bytes that are moved meanwhile.
-pub(crate) struct Ask<'a> {
+pub(crate) struct Prefetch<'a> {
     /// The byte from which the lines are counted.
     from: *const u8,
     lines: &'a [i64],
@@ -21,12 +21,12 @@ pub(crate) struct Ask<'a> {
     done: Cell<usize>,
 }
 
-impl<'a> Ask<'a> {
+impl<'a> Prefetch<'a> {
     /// Returns the prefetch of the lines relative to byte `at` of a source, spread over a move of `moved` bytes.
-    pub(crate) fn of(src: &[u8], at: i64, lines: &'a [i64], moved: usize) -> Ask<'a> {
+    pub(crate) fn of(src: &[u8], at: i64, lines: &'a [i64], moved: usize) -> Prefetch<'a> {
         let from = src.as_ptr().wrapping_offset(at as isize);
         let rate = ((lines.len() as u64) << 20).div_ceil(moved.max(1) as u64);
-        Ask { from, lines, rate, moved: Cell::new(0), done: Cell::new(0) }
+        Prefetch { from, lines, rate, moved: Cell::new(0), done: Cell::new(0) }
     }
 
     /// Prefetches all remaining lines.
@@ -65,34 +65,34 @@ impl Work for All<'_> {
 }
 
 /// The prefetches that accompany writes.
-pub(super) struct Requests<'a> {
+pub(super) struct Prefetches<'a> {
     /// Lines that another region reads; they replace `lines`.
-    other: Option<&'a Ask<'a>>,
+    other: Option<&'a Prefetch<'a>>,
     from: *const u8,
     lines: core::slice::Iter<'a, i64>,
 }
 
-impl<'a> Requests<'a> {
-    pub(super) fn none() -> Requests<'a> {
-        Requests { other: None, from: core::ptr::null(), lines: [].iter() }
+impl<'a> Prefetches<'a> {
+    pub(super) fn none() -> Prefetches<'a> {
+        Prefetches { other: None, from: core::ptr::null(), lines: [].iter() }
     }
 
     /// Returns prefetches of `other`, or of the lines relative to `from`.
     #[inline(always)]
     pub(super) fn of(
-        other: Option<&'a Ask<'a>>,
+        other: Option<&'a Prefetch<'a>>,
         from: *const u8,
         lines: &'a [i64],
-    ) -> Requests<'a> {
-        Requests { other, from, lines: lines.iter() }
+    ) -> Prefetches<'a> {
+        Prefetches { other, from, lines: lines.iter() }
     }
 
     /// Prefetches the lines that are due while `lines` lines are written.
     #[inline(always)]
     pub(super) fn some<V: Vector>(&mut self, lines: usize) {
-        if let Some(ask) = self.other {
-            ask.next(lines * LINE).iter().for_each(|line| {
-                V::prefetch(ask.from.wrapping_offset(*line as isize));
+        if let Some(prefetch) = self.other {
+            prefetch.next(lines * LINE).iter().for_each(|line| {
+                V::prefetch(prefetch.from.wrapping_offset(*line as isize));
             });
             return;
         }
@@ -120,11 +120,11 @@ mod tests {
         for (count, moved) in [(0, 640), (7, 6400), (100, 6400), (101, 6400), (1000, 6400), (9, 10)]
         {
             for bytes in [16, 32, 64, 128, 1024] {
-                let (lines, mut asked) = (&all[..count], Vec::<i64>::new());
-                let ask = Ask::of(&[], 0, lines, moved);
-                (0..moved.div_ceil(bytes)).for_each(|_| asked.extend(ask.next(bytes)));
-                assert_eq!(asked, lines, "{moved} bytes, {bytes} at a time");
-                assert!(ask.next(bytes).is_empty());
+                let (lines, mut prefetched) = (&all[..count], Vec::<i64>::new());
+                let prefetch = Prefetch::of(&[], 0, lines, moved);
+                (0..moved.div_ceil(bytes)).for_each(|_| prefetched.extend(prefetch.next(bytes)));
+                assert_eq!(prefetched, lines, "{moved} bytes, {bytes} at a time");
+                assert!(prefetch.next(bytes).is_empty());
             }
         }
     }
