@@ -1,8 +1,10 @@
 //! Lookup in one direction of an index table, for arithmetic progressions of numbers.
 
-use super::line::Line;
 use std::sync::Arc;
 use tilewright_table::Table;
+
+/// A number as a linear function of the input that is walked: its first value, and its growth per step.
+pub(crate) type Progression = (u64, u64);
 
 /// The entry of an index table for a number that has none.
 const NOTHING: u32 = u32::MAX;
@@ -26,7 +28,7 @@ impl List {
 
     /// Looks up a progression of numbers and returns the progression of the entries. Shortens `len` to the first number
     /// where the entries stop growing evenly. Returns `None` for `len` numbers without an entry.
-    pub(crate) fn look(&self, (at, growth): Line, len: &mut u64) -> Option<Line> {
+    pub(crate) fn look(&self, (at, growth): Progression, len: &mut u64) -> Option<Progression> {
         let entries = self.entries();
         let entry = |turn: u64| {
             let at = at.checked_add(turn.checked_mul(growth)?)?;

@@ -11,7 +11,6 @@ pub(crate) mod cells;
 pub(crate) mod digits;
 mod display;
 pub(crate) mod gaps;
-pub(crate) mod line;
 pub(crate) mod list;
 pub(crate) mod ops;
 mod part;

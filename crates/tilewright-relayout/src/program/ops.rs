@@ -3,7 +3,7 @@
 //!
 //! Law: a [`Run`] predicts the result of the program at each of its inputs.
 
-use super::{line::Line, list::List};
+use super::list::{List, Progression};
 use tilewright_table::TABLES;
 
 /// One operation on the registers of a [`Group`](crate::Group), which hold numbers ≥ 0.
@@ -98,7 +98,7 @@ pub(crate) struct Run {
 }
 
 /// Runs a program on registers that hold its inputs. The growing input takes `limit` values.
-pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Line]) -> Run {
+pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Progression]) -> Run {
     let mut run = Run { offset: 0, stride: 0, len: limit, padding: false };
     for op in ops {
         match *op {
@@ -154,7 +154,7 @@ pub(crate) fn run(ops: &[Op], lists: &[List], limit: u64, registers: &mut [Line]
 }
 
 impl Run {
-    fn add(&mut self, (at, growth): Line, stride: i64) {
+    fn add(&mut self, (at, growth): Progression, stride: i64) {
         // Within the extents the layout bounds the offset; beyond them the run has ended.
         self.offset += at as i64 * stride;
         self.stride = self.stride.wrapping_add((growth as i64).wrapping_mul(stride));
@@ -162,7 +162,7 @@ impl Run {
 }
 
 /// Returns the quotient and the remainder of a growing number. Shortens `len` to where both stop growing evenly.
-fn divide((at, growth): Line, by: u64, len: &mut u64) -> (Line, Line) {
+fn divide((at, growth): Progression, by: u64, len: &mut u64) -> (Progression, Progression) {
     let (quotient, rest) = (at / by, at % by);
     if growth == 0 {
         return ((quotient, 0), (rest, 0));

@@ -7,7 +7,7 @@
 use crate::{
     program::digits::{Digit, Digits, Group},
     program::swizzled::Side,
-    program::{line::Line, ops::run},
+    program::{list::Progression, ops::run},
 };
 use core::ops::Range;
 use tilewright_core::Swizzle;
@@ -40,7 +40,7 @@ struct Walk<'a> {
     around: Range<i64>,
     /// The values of each digit in the current box.
     loops: Vec<Range<u64>>,
-    registers: Vec<Line>,
+    registers: Vec<Progression>,
 }
 
 /// The tables of one leaf.

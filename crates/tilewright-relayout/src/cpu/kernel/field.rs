@@ -5,10 +5,10 @@
 //! by byte puts the elements in order. Packing does the reverse.
 
 use super::{
-    Codec, Tools,
+    Codec, Tools, gather,
     interleave::{Tables, sized, spread, tables},
     isa::Isa,
-    line, strip,
+    strip,
     strip::{Make, Stage, Strip},
     vector::Vector,
 };
@@ -239,8 +239,8 @@ fn runs<M: Make<O>, const O: usize, const F: usize>(
 /// Converts one element.
 fn convert(elements: Elements, (src, from): (&[u8], i64), (out, to): (&mut [u8], i64)) {
     let (codec, mut row) = (Codec::Packed(elements), [[0; 1]]);
-    line::load(codec, src, from, 1, &mut row);
-    line::store(codec, out, to, 1, &row);
+    gather::load(codec, src, from, 1, &mut row);
+    gather::store(codec, out, to, 1, &row);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Dispatch on the width of a lane: the bytes of one element between reading and writing.
 
-use super::{Codec, line, tile};
+use super::{Codec, blocks, gather};
 use crate::cpu::scratch::Scratch;
 use crate::{program::region::Loop, program::region::RegionRef};
 
@@ -18,7 +18,7 @@ pub(super) fn width(codec: Codec, run: u64) -> usize {
 }
 
 /// Moves a part element by element.
-pub(super) fn line(
+pub(super) fn gather(
     codec: Codec,
     part: &RegionRef<'_>,
     src: &[u8],
@@ -39,21 +39,21 @@ pub(super) fn line(
 /// Moves a part whose runs are elements.
 fn elements(codec: Codec, part: &RegionRef<'_>, src: &[u8], out: &mut [u8], scratch: &mut Scratch) {
     match width(codec, part.run) {
-        1 => line::line::<1>(codec, part, src, out, scratch),
-        2 => line::line::<2>(codec, part, src, out, scratch),
-        3 => line::line::<3>(codec, part, src, out, scratch),
-        4 => line::line::<4>(codec, part, src, out, scratch),
-        6 => line::line::<6>(codec, part, src, out, scratch),
-        8 => line::line::<8>(codec, part, src, out, scratch),
-        12 => line::line::<12>(codec, part, src, out, scratch),
-        16 => line::line::<16>(codec, part, src, out, scratch),
-        24 => line::line::<24>(codec, part, src, out, scratch),
-        _ => line::line::<32>(codec, part, src, out, scratch),
+        1 => gather::rows::<1>(codec, part, src, out, scratch),
+        2 => gather::rows::<2>(codec, part, src, out, scratch),
+        3 => gather::rows::<3>(codec, part, src, out, scratch),
+        4 => gather::rows::<4>(codec, part, src, out, scratch),
+        6 => gather::rows::<6>(codec, part, src, out, scratch),
+        8 => gather::rows::<8>(codec, part, src, out, scratch),
+        12 => gather::rows::<12>(codec, part, src, out, scratch),
+        16 => gather::rows::<16>(codec, part, src, out, scratch),
+        24 => gather::rows::<24>(codec, part, src, out, scratch),
+        _ => gather::rows::<32>(codec, part, src, out, scratch),
     }
 }
 
 /// Moves a part in blocks of its loop `minor` and its last loop.
-pub(super) fn tile(
+pub(super) fn blocks(
     codec: Codec,
     part: &RegionRef<'_>,
     minor: usize,
@@ -62,15 +62,15 @@ pub(super) fn tile(
     scratch: &mut Scratch,
 ) {
     match width(codec, part.run) {
-        1 => tile::tile::<1>(codec, part, minor, src, out, scratch),
-        2 => tile::tile::<2>(codec, part, minor, src, out, scratch),
-        3 => tile::tile::<3>(codec, part, minor, src, out, scratch),
-        4 => tile::tile::<4>(codec, part, minor, src, out, scratch),
-        6 => tile::tile::<6>(codec, part, minor, src, out, scratch),
-        8 => tile::tile::<8>(codec, part, minor, src, out, scratch),
-        12 => tile::tile::<12>(codec, part, minor, src, out, scratch),
-        16 => tile::tile::<16>(codec, part, minor, src, out, scratch),
-        24 => tile::tile::<24>(codec, part, minor, src, out, scratch),
-        _ => tile::tile::<32>(codec, part, minor, src, out, scratch),
+        1 => blocks::blocks::<1>(codec, part, minor, src, out, scratch),
+        2 => blocks::blocks::<2>(codec, part, minor, src, out, scratch),
+        3 => blocks::blocks::<3>(codec, part, minor, src, out, scratch),
+        4 => blocks::blocks::<4>(codec, part, minor, src, out, scratch),
+        6 => blocks::blocks::<6>(codec, part, minor, src, out, scratch),
+        8 => blocks::blocks::<8>(codec, part, minor, src, out, scratch),
+        12 => blocks::blocks::<12>(codec, part, minor, src, out, scratch),
+        16 => blocks::blocks::<16>(codec, part, minor, src, out, scratch),
+        24 => blocks::blocks::<24>(codec, part, minor, src, out, scratch),
+        _ => blocks::blocks::<32>(codec, part, minor, src, out, scratch),
     }
 }

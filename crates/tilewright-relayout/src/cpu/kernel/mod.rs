@@ -6,13 +6,14 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod bits;
+mod blocks;
 mod enter;
 mod exchange;
 mod field;
+mod gather;
 mod interleave;
 mod isa;
 mod lane;
-mod line;
 mod portable;
 mod prefetch;
 mod rows;
@@ -24,7 +25,6 @@ mod strip;
 mod suite;
 mod sums;
 mod table;
-mod tile;
 mod tiled_transpose;
 mod together;
 mod transpose;
@@ -147,7 +147,7 @@ pub(crate) fn move_blocks(
     src: &[u8],
     out: &mut [u8],
 ) -> bool {
-    lane::tile(tools.codec(part), part, minor, src, out, tools.scratch);
+    lane::blocks(tools.codec(part), part, minor, src, out, tools.scratch);
     true
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn move_elements(
     src: &[u8],
     out: &mut [u8],
 ) -> bool {
-    lane::line(tools.codec(part), part, src, out, tools.scratch);
+    lane::gather(tools.codec(part), part, src, out, tools.scratch);
     true
 }
 
@@ -168,6 +168,6 @@ pub(crate) fn block_size(region: &RegionRef<'_>, elements: Elements, minor: usiz
     let width = lane::width(codec, region.run);
     let extent = |turn: Option<&Loop>| turn.map_or(1, |turn| turn.extent);
     let (s, d) =
-        tile::block_size(width, extent(region.loops.get(minor)), extent(region.loops.last()));
+        blocks::block_size(width, extent(region.loops.get(minor)), extent(region.loops.last()));
     (s as u64, d as u64)
 }

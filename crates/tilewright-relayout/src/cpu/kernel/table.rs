@@ -1,6 +1,6 @@
 //! Moves of single elements by tables of their offsets in the source and in the destination.
 
-use super::{Codec, bits, line};
+use super::{Codec, bits, gather};
 use crate::{
     Elements,
     program::walk::{Leaf, Pair},
@@ -139,8 +139,8 @@ fn convert(elements: Elements, leaf: &Shifted<'_>, src: &[u8], out: &mut [u8]) {
     let (codec, mut row) = (Codec::Packed(elements), [[0; 4]]);
     each(leaf, |from, to| {
         for i in 0..leaf.leaf.run as i64 {
-            line::load(codec, src, from + i, 1, &mut row);
-            line::store(codec, out, to + i, 1, &row);
+            gather::load(codec, src, from + i, 1, &mut row);
+            gather::store(codec, out, to + i, 1, &row);
         }
     });
 }

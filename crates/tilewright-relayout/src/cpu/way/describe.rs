@@ -30,8 +30,8 @@ impl Way {
             Way::Field(_) if src < dst => format!("unpack {width}"),
             Way::Field(_) => format!("pack {width}"),
             Way::Bits => "bits".to_string(),
-            Way::Tile { .. } => format!("blocks {width}"),
-            Way::Line => format!("gather {width}"),
+            Way::Blocks { .. } => format!("blocks {width}"),
+            Way::Gather => format!("gather {width}"),
         }
     }
 
@@ -61,11 +61,11 @@ impl Way {
                 format!(" in {isa}, of {rows} rows and {columns} columns")
             }
             Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => format!(" in {isa}"),
-            Way::Tile { minor } => {
+            Way::Blocks { minor } => {
                 let (s, d) = kernel::block_size(region, terms.elements, *minor);
                 format!(" in blocks of {s}×{d}")
             }
-            Way::Rows | Way::Bits | Way::Line => String::new(),
+            Way::Rows | Way::Bits | Way::Gather => String::new(),
         }
     }
 }
@@ -90,8 +90,8 @@ impl fmt::Display for Way {
             Way::TwoPass(_) => "two hops",
             Way::Field(_) => "field",
             Way::Bits => "bits",
-            Way::Tile { .. } => "blocks",
-            Way::Line => "gather",
+            Way::Blocks { .. } => "blocks",
+            Way::Gather => "gather",
         })
     }
 }

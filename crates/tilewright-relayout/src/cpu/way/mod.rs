@@ -40,9 +40,9 @@ pub(crate) enum Way {
     /// Copies runs of packed elements, shifted to their bit positions.
     Bits,
     /// Moves blocks of two loops, the last loop and this one, element by element through a scratch buffer.
-    Tile { minor: usize },
+    Blocks { minor: usize },
     /// Moves single elements along the last loop.
-    Line,
+    Gather,
 }
 
 /// The kind of a way, which a run returns for what it executed.
@@ -56,8 +56,8 @@ pub(crate) enum Kind {
     TwoPass,
     Field,
     Bits,
-    Tile,
-    Line,
+    Blocks,
+    Gather,
 }
 
 /// The conditions, apart from its region, on which a way depends.
@@ -121,14 +121,14 @@ impl Way {
         }
         if region.packed && run > 1 {
             let same = elements.are_same() && run >= 32;
-            return if same { Way::Bits } else { Way::Line };
+            return if same { Way::Bits } else { Way::Gather };
         }
         let near = |minor: &usize| {
             let bits =
                 loops[*minor].src.unsigned_abs().saturating_mul(unit(elements, region.packed));
             minor + 1 < loops.len() && bits < FAR * 8
         };
-        nearest(loops).filter(near).map_or(Way::Line, |minor| Way::Tile { minor })
+        nearest(loops).filter(near).map_or(Way::Gather, |minor| Way::Blocks { minor })
     }
 
     /// Returns the iterations that a part needs of loop `i` of the region for which this was chosen.
@@ -141,7 +141,7 @@ impl Way {
             Way::RegisterTranspose(transpose) => transpose.shape[i],
             Way::TwoPass(two_pass) => two_pass.taken[i],
             Way::Rows | Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => 1,
-            Way::Bits | Way::Tile { .. } | Way::Line => 1,
+            Way::Bits | Way::Blocks { .. } | Way::Gather => 1,
         }
     }
 
@@ -149,11 +149,11 @@ impl Way {
     pub(crate) fn together(&self, whole: &RegionRef<'_>, i: usize, elements: Elements) -> u64 {
         let last = i + 1 == whole.loops.len();
         match self {
-            Way::Tile { minor } if last || i == *minor => {
+            Way::Blocks { minor } if last || i == *minor => {
                 let (s, d) = kernel::block_size(whole, elements, *minor);
                 if last { d } else { s }
             }
-            Way::StridedPack(_) | Way::Line if last => self.least(whole, i).max(cost::LINE),
+            Way::StridedPack(_) | Way::Gather if last => self.least(whole, i).max(cost::LINE),
             _ => self.least(whole, i), // open set
         }
     }
@@ -167,7 +167,7 @@ impl Way {
             Way::Interleave(_) | Way::StridedPack(_) | Way::TiledTranspose(_) | Way::TwoPass(_) => {
                 part.run == whole.run
             }
-            Way::Rows | Way::Bits | Way::Tile { .. } | Way::Line => true,
+            Way::Rows | Way::Bits | Way::Blocks { .. } | Way::Gather => true,
         };
         begins && (0..part.loops.len()).all(long)
     }
@@ -183,8 +183,8 @@ impl Way {
             Way::TwoPass(_) => Kind::TwoPass,
             Way::Field(_) => Kind::Field,
             Way::Bits => Kind::Bits,
-            Way::Tile { .. } => Kind::Tile,
-            Way::Line => Kind::Line,
+            Way::Blocks { .. } => Kind::Blocks,
+            Way::Gather => Kind::Gather,
         }
     }
 
@@ -211,8 +211,10 @@ impl Way {
             Way::TwoPass(two_pass) => (two_pass.run(tools, part, src, out), Kind::TwoPass),
             Way::Field(field) => (field.run(tools, part, src, out), Kind::Field),
             Way::Bits => (kernel::copy_bits(tools, part, src, out), Kind::Bits),
-            Way::Tile { minor } => (kernel::move_blocks(tools, part, *minor, src, out), Kind::Tile),
-            Way::Line => (kernel::move_elements(tools, part, src, out), Kind::Line),
+            Way::Blocks { minor } => {
+                (kernel::move_blocks(tools, part, *minor, src, out), Kind::Blocks)
+            }
+            Way::Gather => (kernel::move_elements(tools, part, src, out), Kind::Gather),
         };
         debug_assert!(done, "{self} does not serve {part:?}");
         if done { kind } else { Way::plain(part, tools.elements).run(tools, part, src, out) }

@@ -63,9 +63,9 @@ fn cases() -> Vec<Case> {
         packed(Kind::Bits, Elements::same(4), 41, &[(5, 43, 45)]),
         packed(Kind::Bits, Elements::same(1), 99, &[(3, 101, 107)]),
         packed(Kind::RegisterTranspose, Elements::same(4), 1, &transposed(64, 64, 1)),
-        packed(Kind::Tile, Elements::same(4), 1, &transposed(5, 7, 1)),
-        packed(Kind::Line, Elements::same(2), 1, &[(9, 300, 1)]),
-        packed(Kind::Line, field(4, 16, Extend::Sign), 3, &[(4, 5, 3)]),
+        packed(Kind::Blocks, Elements::same(4), 1, &transposed(5, 7, 1)),
+        packed(Kind::Gather, Elements::same(2), 1, &[(9, 300, 1)]),
+        packed(Kind::Gather, field(4, 16, Extend::Sign), 3, &[(4, 5, 3)]),
     ];
     for reach in [Reach::Near, Reach::Far] {
         all.extend([
@@ -83,15 +83,15 @@ fn cases() -> Vec<Case> {
             bytes(Kind::RegisterTranspose, reach, 1, &transposed(64, 64, 1)),
             bytes(Kind::RegisterTranspose, reach, 4, &transposed(32, 32, 4)),
             bytes(Kind::RegisterTranspose, reach, 16, &transposed(16, 16, 16)),
-            bytes(Kind::Tile, reach, 1, &transposed(5, 7, 1)),
-            bytes(Kind::Line, reach, 2, &[(9, 300, 2)]),
+            bytes(Kind::Blocks, reach, 1, &transposed(5, 7, 1)),
+            bytes(Kind::Gather, reach, 2, &[(9, 300, 2)]),
         ]);
     }
     // At most the number of cases of a kind, so that these cases together cover every alignment.
     for case in &mut all {
         case.stride = match case.kind {
             Kind::RegisterTranspose => 7,
-            Kind::Bits | Kind::Tile => 2,
+            Kind::Bits | Kind::Blocks => 2,
             _ => 4, // open set
         };
     }
@@ -216,13 +216,13 @@ mod at_every_byte {
     }
 
     #[test]
-    fn tile() {
-        check_all(Kind::Tile);
+    fn blocks() {
+        check_all(Kind::Blocks);
     }
 
     #[test]
-    fn line() {
-        check_all(Kind::Line);
+    fn gather() {
+        check_all(Kind::Gather);
     }
 }
 

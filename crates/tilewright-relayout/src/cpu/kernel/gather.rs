@@ -9,7 +9,7 @@ use crate::{Elements, Extend, program::region::RegionRef, program::region::for_e
 const CHUNK: usize = 2048;
 
 /// Moves a part along its last loop.
-pub(super) fn line<const W: usize>(
+pub(super) fn rows<const W: usize>(
     codec: Codec,
     part: &RegionRef<'_>,
     src: &[u8],

@@ -1,7 +1,7 @@
 //! Blocked transpose: rows of the source are read into a scratch buffer, whose columns become rows of the destination.
 //! Strides that are powers of two do no harm, since every cache line is read and written once per block.
 
-use super::{Codec, line};
+use super::{Codec, gather};
 use crate::{
     cpu::scratch::Scratch,
     program::region::{Loop, RegionRef, for_each},
@@ -39,7 +39,7 @@ pub(super) fn block_size(width: usize, s_extent: u64, d_extent: u64) -> (usize, 
 }
 
 /// Moves a part in blocks of its loop `minor` and its last loop.
-pub(super) fn tile<const W: usize>(
+pub(super) fn blocks<const W: usize>(
     codec: Codec,
     part: &RegionRef<'_>,
     minor: usize,
@@ -80,7 +80,7 @@ fn block<const W: usize>(
     let (block, line) = scratch.elements::<W>(rows * pitch + rows).split_at_mut(rows * pitch);
     for (i, row) in block.chunks_exact_mut(pitch).enumerate() {
         let at = from + i as i64 * pair.d.src;
-        line::load(codec, src, at, pair.s.src, &mut row[..columns]);
+        gather::load(codec, src, at, pair.s.src, &mut row[..columns]);
     }
     let contiguous = matches!(codec, Codec::Bytes) && pair.d.dst == W as i64 && pair.s.dst > 0;
     for j in 0..columns {
@@ -89,7 +89,7 @@ fn block<const W: usize>(
             column(block, pitch, j, out[at as usize..][..rows * W].as_chunks_mut::<W>().0);
         } else {
             column(block, pitch, j, line);
-            line::store(codec, out, at, pair.d.dst, line);
+            gather::store(codec, out, at, pair.d.dst, line);
         }
     }
 }
