@@ -2,7 +2,7 @@
 
 use crate::{
     Plan,
-    cpu::{cut::Along, pool, ways::Ways},
+    cpu::{partition::Along, pool, ways::Ways},
     program::region::Region,
 };
 use core::fmt;

@@ -2,13 +2,13 @@
 
 pub(crate) mod clip;
 pub(crate) mod cost;
-pub(crate) mod cut;
 #[cfg(test)]
 mod forced;
 #[allow(unsafe_code)]
 pub(crate) mod kernel;
 pub(crate) mod lines;
 pub(crate) mod padding;
+pub(crate) mod partition;
 pub(crate) mod pool;
 pub(crate) mod rows;
 pub(crate) mod run;

@@ -16,7 +16,7 @@ use crate::{
 
 /// One loop over the runs.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct RunLoop {
     of: Loop,
     /// The iterations in one block.
     block: u64,
@@ -24,7 +24,7 @@ struct Turn {
     link: Option<u32>,
 }
 
-impl Turn {
+impl RunLoop {
     /// Returns the number of blocks along the loop.
     fn count(&self) -> u64 {
         self.of.extent.div_ceil(self.block)
@@ -48,7 +48,7 @@ pub(crate) struct Segment {
 pub(crate) struct Blocks {
     run: u64,
     /// The loops, by descending destination stride.
-    turns: Vec<Turn>,
+    turns: Vec<RunLoop>,
     /// The loops that have several blocks, the outermost first, as positions in `turns`.
     order: Vec<usize>,
     /// The index of the current block along each of them.
@@ -95,7 +95,7 @@ impl Blocks {
     pub(crate) fn set(&mut self, part: &RegionRef<'_>) {
         self.run = part.run;
         self.turns.clear();
-        self.turns.extend(part.loops.iter().map(|of| Turn { of: *of, block: 1, link: None }));
+        self.turns.extend(part.loops.iter().map(|of| RunLoop { of: *of, block: 1, link: None }));
         tilewright_core::sort_short(&mut self.turns, |turn| core::cmp::Reverse(turn.of.dst));
         self.link();
         self.grow();
@@ -177,7 +177,7 @@ impl Blocks {
         let mut nearest: [Option<(u64, usize)>; 4] = [None; 4];
         let mut read = self.run;
         for slot in 0..nearest.len() {
-            let is_next = |(i, turn): (usize, &Turn)| {
+            let is_next = |(i, turn): (usize, &RunLoop)| {
                 let seen = nearest.iter().flatten().any(|(_, seen)| *seen == i);
                 let src = turn.of.src.unsigned_abs();
                 (!seen && src > 0 && src < read + cost::LINE).then_some((src, i))

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Gap, Plan,
-    cpu::{clip::clip, cut::PER_THREAD, kernel, padding, pool, ways::Ways},
+    cpu::{clip::clip, kernel, padding, partition::PER_THREAD, pool, ways::Ways},
     plan::Inner,
     program::region::{Region, RegionRef},
 };

@@ -7,15 +7,15 @@ use crate::{cpu::rows::Blocks, program::region::Loop};
 pub(crate) struct Scratch {
     bytes: Vec<u8>,
     loops: Vec<Loop>,
-    block: Block,
+    block: LineBuffer,
     rows: Blocks,
 }
 
 /// A buffer that begins on a cache line.
 #[derive(Debug, Default)]
-pub(crate) struct Block(Vec<u8>);
+pub(crate) struct LineBuffer(Vec<u8>);
 
-impl Block {
+impl LineBuffer {
     /// Returns the `len` bytes for which it was taken.
     pub(crate) fn bytes(&mut self, len: usize) -> &mut [u8] {
         let first = self.0.as_ptr().align_offset(64);
@@ -34,7 +34,7 @@ impl Scratch {
     }
 
     /// Takes a buffer of at least `len` bytes, which the caller gives back.
-    pub(crate) fn take_block(&mut self, len: usize) -> Block {
+    pub(crate) fn take_block(&mut self, len: usize) -> LineBuffer {
         let mut block = core::mem::take(&mut self.block);
         if block.0.len() < len + 64 {
             block.0.resize(len + 64, 0);
@@ -42,7 +42,7 @@ impl Scratch {
         block
     }
 
-    pub(crate) fn give_block(&mut self, block: Block) {
+    pub(crate) fn give_block(&mut self, block: LineBuffer) {
         self.block = block;
     }
 

@@ -7,8 +7,8 @@
 use crate::{
     Error,
     cpu::{
-        cut::{Along, Cut},
         kernel::{Together, keeps_apart},
+        partition::{Along, Partition},
         pool,
         way::{Kind, Way},
         ways::Ways,
@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 struct Task<'a> {
     ways: &'a Ways,
     region: &'a Region,
-    cut: Option<Cut>,
+    cut: Option<Partition>,
     /// The number of the part.
     part: u64,
     /// The first byte of the slice.
@@ -126,7 +126,7 @@ impl Inner {
         ways: &Ways,
         threads: usize,
         any: bool,
-    ) -> Option<Cut> {
+    ) -> Option<Partition> {
         let (whole, elements) = (region.whole(), self.program.elements());
         let unit = u64::from(region.dst_unit(elements));
         let bytes = region.size().saturating_mul(unit) / 8;
@@ -136,11 +136,11 @@ impl Inner {
         }
         let shape = |i: usize| ways.first().together(&whole, i, elements);
         let threads = (pool::wanted(threads) as u64, most);
-        Cut::of(&whole, &shape, threads, any).filter(|cut| is_in_bytes(cut, region, unit))
+        Partition::of(&whole, &shape, threads, any).filter(|cut| is_in_bytes(cut, region, unit))
     }
 
     /// Returns the partition of each region among threads, if it is cut.
-    pub(crate) fn cuts(&self, threads: usize) -> Vec<Option<Cut>> {
+    pub(crate) fn cuts(&self, threads: usize) -> Vec<Option<Partition>> {
         let regions = self.program.regions().unwrap_or_default();
         let mut cuts = vec![None; regions.len()];
         if pool::wanted(threads) == 1 || self.is_small() {
@@ -189,7 +189,7 @@ impl Inner {
 /// Returns a part of a region, or all of it.
 fn part_of<'t>(
     region: &'t Region,
-    cut: Option<Cut>,
+    cut: Option<Partition>,
     part: u64,
     loops: &'t mut Vec<Loop>,
 ) -> RegionRef<'t> {
@@ -200,7 +200,7 @@ fn part_of<'t>(
 }
 
 /// Returns whether parts begin at whole bytes.
-fn is_in_bytes(cut: &Cut, region: &Region, unit: u64) -> bool {
+fn is_in_bytes(cut: &Partition, region: &Region, unit: u64) -> bool {
     let whole = |units: u64| (u128::from(units) * u128::from(unit)).is_multiple_of(8);
     whole(region.dst as u64) && whole(cut.step(&region.whole()))
 }

@@ -2,7 +2,7 @@
 //!
 //! Law: a chunk is closed if every element that it holds before the move is in it after the move.
 
-use super::work::{Work, Works};
+use super::work::{BufferPool, WorkBuffers};
 use crate::{
     cpu::{clip::clip, kernel, transpose::Reach, way::Terms, ways::Ways},
     plan::Inner,
@@ -123,7 +123,7 @@ impl Chunks {
     }
 
     /// Moves all chunks.
-    pub(super) fn run(&self, inner: &Inner, works: &Works, buffer: &mut [u8], threads: usize) {
+    pub(super) fn run(&self, inner: &Inner, works: &BufferPool, buffer: &mut [u8], threads: usize) {
         let (head, rest) = buffer.split_at_mut((self.phase as usize).min(buffer.len()));
         let phase = head.len() as u64;
         works.with(self.block, |work| self.chunk(inner, work, 0..phase, head));
@@ -144,7 +144,7 @@ impl Chunks {
         });
     }
 
-    fn chunk(&self, inner: &Inner, work: &mut Work, range: Range<u64>, out: &mut [u8]) {
+    fn chunk(&self, inner: &Inner, work: &mut WorkBuffers, range: Range<u64>, out: &mut [u8]) {
         let held = &mut work.bytes[..out.len()];
         held.copy_from_slice(out);
         let src = &*held;

@@ -2,7 +2,7 @@
 
 use super::{
     swap::Swap,
-    work::{Work, Works},
+    work::{BufferPool, WorkBuffers},
 };
 use crate::{
     cpu::{
@@ -20,7 +20,7 @@ use core::ops::Range;
 pub(super) struct Tasks<'a> {
     pub(super) swap: &'a Swap,
     inner: &'a Inner,
-    works: &'a Works,
+    works: &'a BufferPool,
     /// The kernels of whole blocks, with the regions for which they were chosen.
     ways: Vec<(Region, Way)>,
 }
@@ -53,7 +53,7 @@ struct Block<'a> {
 
 impl Swap {
     /// Prepares the swap for running.
-    pub(super) fn tasks<'a>(&'a self, inner: &'a Inner, works: &'a Works) -> Tasks<'a> {
+    pub(super) fn tasks<'a>(&'a self, inner: &'a Inner, works: &'a BufferPool) -> Tasks<'a> {
         let at = vec![0; self.loops.len()];
         let ranges: Vec<_> = self.loops.iter().map(|turn| 0..turn.extent).collect();
         let block = Block { at: &at, ranges: &ranges, within: 0, piece: self.piece };
@@ -141,7 +141,13 @@ impl Tasks<'_> {
         });
     }
 
-    fn block(&self, at: &[u64], ranges: &[Range<u64>], parts: &mut Parts<'_>, work: &mut Work) {
+    fn block(
+        &self,
+        at: &[u64],
+        ranges: &[Range<u64>],
+        parts: &mut Parts<'_>,
+        work: &mut WorkBuffers,
+    ) {
         let swap = self.swap;
         let mut within = 0;
         while within < swap.run {
@@ -151,7 +157,7 @@ impl Tasks<'_> {
         }
     }
 
-    fn exchange(&self, block: &Block<'_>, parts: &mut Parts<'_>, work: &mut Work) {
+    fn exchange(&self, block: &Block<'_>, parts: &mut Parts<'_>, work: &mut WorkBuffers) {
         let (place, image) = self.swap.places(block);
         let (bytes, mut loops) = (&mut work.bytes, core::mem::take(&mut work.loops));
         let (one, other) = bytes.split_at_mut(self.swap.block() as usize);

@@ -16,7 +16,7 @@ use crate::{Error, Plan, plan::Inner, program::region::Loop};
 use chunks::Chunks;
 use core::fmt;
 use swap::Swap;
-use work::Works;
+use work::BufferPool;
 
 /// The default scratch of a thread, which fits the second-level cache.
 const SCRATCH: u64 = 1 << 20;
@@ -43,7 +43,7 @@ pub struct InPlace {
     swaps: Vec<Swap>,
     /// The chunks that are moved after the swaps, or filled if they are padding.
     chunks: Option<Chunks>,
-    works: Works,
+    works: BufferPool,
 }
 
 impl Plan {
@@ -93,7 +93,7 @@ impl Plan {
         let inner = &*self.0;
         same_sizes(inner)?;
         let (swaps, chunks) = moves(inner, scratch).ok_or_else(|| refused(inner, scratch))?;
-        Ok(InPlace { plan: self.clone(), swaps, chunks, works: Works::default() })
+        Ok(InPlace { plan: self.clone(), swaps, chunks, works: BufferPool::default() })
     }
 }
 

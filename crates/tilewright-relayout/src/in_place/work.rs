@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The buffers of a thread.
 #[derive(Default)]
-pub(super) struct Work {
+pub(super) struct WorkBuffers {
     /// The bytes on their way from source to destination.
     pub(super) bytes: Vec<u8>,
     /// The loops of a block.
@@ -14,7 +14,7 @@ pub(super) struct Work {
     pub(super) scratch: Scratch,
 }
 
-impl Work {
+impl WorkBuffers {
     /// Grows the scratch buffer to at least `bytes` bytes.
     pub(super) fn reserve(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -26,17 +26,17 @@ impl Work {
 
 /// The buffers that no thread uses at present.
 #[derive(Default)]
-pub(super) struct Works(Mutex<Vec<Work>>);
+pub(super) struct BufferPool(Mutex<Vec<WorkBuffers>>);
 
-impl Clone for Works {
-    fn clone(&self) -> Works {
-        Works::default()
+impl Clone for BufferPool {
+    fn clone(&self) -> BufferPool {
+        BufferPool::default()
     }
 }
 
-impl Works {
+impl BufferPool {
     /// Calls `f` with buffers of at least `bytes` bytes that nothing else uses.
-    pub(super) fn with(&self, bytes: u64, f: impl FnOnce(&mut Work)) {
+    pub(super) fn with(&self, bytes: u64, f: impl FnOnce(&mut WorkBuffers)) {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = held.unwrap_or_default();
         work.reserve(bytes);

@@ -45,7 +45,7 @@ struct Walk<'a> {
 
 /// The tables of one leaf.
 #[derive(Default)]
-struct Tables {
+struct LeafTables {
     outer: Vec<Pair>,
     inner: Vec<Pair>,
     /// The part of one group.
@@ -68,7 +68,7 @@ impl Digits {
         let turns = |digit: &Digit| digit.first..digit.first + digit.extent;
         let loops = self.digits.iter().map(turns).collect();
         let mut walk = Walk { groups: self, range, around, loops, registers: Vec::new() };
-        walk.visit(&mut Tables::default(), f);
+        walk.visit(&mut LeafTables::default(), f);
     }
 }
 
@@ -135,7 +135,7 @@ impl Walk<'_> {
     }
 
     /// Halves the box until it is a leaf. The recursion is no deeper than the digits have bits.
-    fn visit(&mut self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
+    fn visit(&mut self, tables: &mut LeafTables, f: &mut dyn FnMut(&Leaf<'_>)) {
         let (low, high) = self.bounds();
         if high < self.around.start || low >= self.around.end {
             return;
@@ -179,9 +179,9 @@ impl Walk<'_> {
         wide.max().map(|(_, i)| i)
     }
 
-    fn leaf(&mut self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
+    fn leaf(&mut self, tables: &mut LeafTables, f: &mut dyn FnMut(&Leaf<'_>)) {
         let groups = self.groups;
-        let Tables { outer, inner, part, .. } = tables;
+        let LeafTables { outer, inner, part, .. } = tables;
         for (table, base) in [(&mut *outer, groups.base), (&mut *inner, (0, 0))] {
             table.clear();
             table.push(base);
@@ -250,8 +250,8 @@ impl Walk<'_> {
 
     /// Passes on the elements of a leaf that are in the range: rows completely in the range together, other rows one by
     /// one.
-    fn clip(&self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
-        let Tables { outer, inner, row, atoms, .. } = tables;
+    fn clip(&self, tables: &mut LeafTables, f: &mut dyn FnMut(&Leaf<'_>)) {
+        let LeafTables { outer, inner, row, atoms, .. } = tables;
         let range = &self.range;
         let low = inner.iter().map(|pair| pair.1).min().unwrap_or(0);
         let high = inner.iter().map(|pair| pair.1).max().unwrap_or(0);
@@ -271,8 +271,8 @@ impl Walk<'_> {
 
     /// Passes on the elements of a leaf that are in the range, at their swizzled offsets. Rows with equal swizzle keys
     /// are passed on together, if the whole leaf is in the range; otherwise row by row.
-    fn swizzle(&self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
-        let Tables { outer, inner, row, atoms, .. } = tables;
+    fn swizzle(&self, tables: &mut LeafTables, f: &mut dyn FnMut(&Leaf<'_>)) {
+        let LeafTables { outer, inner, row, atoms, .. } = tables;
         let (src, dst) = (&self.groups.swizzles.0, &self.groups.swizzles.1);
         if self.holds(outer, inner)
             && let Some(src) =

@@ -11,7 +11,7 @@ use core::ops::Range;
 
 /// An iterator over the boxes of a region.
 #[derive(Clone, Debug)]
-pub(crate) struct Cut {
+pub(crate) struct Boxes {
     region: Region,
     /// The loops of the region, with the run as the last loop.
     loops: Vec<Loop>,
@@ -20,9 +20,9 @@ pub(crate) struct Cut {
     next: Option<Vec<u64>>,
 }
 
-impl Cut {
+impl Boxes {
     /// Cuts a region into boxes of at most `most` units.
-    pub(crate) fn new(region: &Region, elements: Elements, most: u64) -> Cut {
+    pub(crate) fn new(region: &Region, elements: Elements, most: u64) -> Boxes {
         // Elements are not cut.
         let bytes = u64::from(elements.src_bits / 8).max(1);
         let whole = !region.packed && region.run.is_multiple_of(bytes);
@@ -32,7 +32,7 @@ impl Cut {
         let loops: Vec<Loop> = region.loops.iter().copied().chain([run]).collect();
         let sides = sides(&loops, (most / grain).max(1));
         let next = Some(vec![0; loops.len()]);
-        Cut { region: region.clone(), loops, sides, next }
+        Boxes { region: region.clone(), loops, sides, next }
     }
 
     /// Returns the number of boxes.
@@ -60,7 +60,7 @@ impl Cut {
     }
 }
 
-impl Iterator for Cut {
+impl Iterator for Boxes {
     type Item = Vec<Range<u64>>;
 
     /// Loops are in the order of the destination: the last one changes fastest.
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_box_is_as_long_in_the_source_as_in_the_destination() {
         let sides = |loops: &[(u64, i64, i64)], run, most| {
-            Cut::new(&region(loops, run), Elements::same(32), most).sides
+            Boxes::new(&region(loops, run), Elements::same(32), most).sides
         };
         let transposed = [(4096, 4, 16384), (4096, 16384, 4)];
         assert_eq!(sides(&transposed, 4, 1 << 14), [64, 64, 1]);
@@ -149,7 +149,7 @@ mod tests {
                 seen.sort_unstable();
                 seen
             };
-            let cut = Cut::new(whole, Elements::same(32), most);
+            let cut = Boxes::new(whole, Elements::same(32), most);
             let (count, mut found) = (cut.len(), vec![]);
             let areas: Vec<_> = cut.clone().collect();
             assert_eq!(areas.len() as u64, count);

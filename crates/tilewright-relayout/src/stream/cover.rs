@@ -73,7 +73,7 @@ fn ascending(loops: &[Loop]) -> Vec<usize> {
 
 /// A loop over reads of equal length.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct ReadLoop {
     extent: u64,
     bytes: u64,
 }
@@ -95,7 +95,7 @@ pub(crate) struct Piece {
     /// The byte of the source at which the first read begins.
     first: u64,
     /// The loops over reads, by ascending distance.
-    steps: Vec<Step>,
+    steps: Vec<ReadLoop>,
     pub(crate) count: u64,
     pub(crate) len: usize,
     /// The position of the first read in the buffer.
@@ -140,7 +140,7 @@ impl Piece {
             if pitch > MAX_BUFFER {
                 return Err(Refused::TooLong(pitch));
             }
-            steps.push(Step { extent: turn.extent, bytes: bits / 8 });
+            steps.push(ReadLoop { extent: turn.extent, bytes: bits / 8 });
             turn.src = turn.src.signum() * (pitch * 8 / u128::from(unit)) as i64;
             pitch *= u128::from(turn.extent);
         }
@@ -161,7 +161,7 @@ impl Piece {
 
     /// Returns the bytes of memory that the piece takes.
     pub(crate) fn overhead(&self) -> usize {
-        let lists = self.steps.capacity() * size_of::<Step>()
+        let lists = self.steps.capacity() * size_of::<ReadLoop>()
             + self.region.loops.capacity() * size_of::<Loop>();
         size_of::<Piece>() + lists
     }

@@ -9,7 +9,7 @@ use crate::{
     cpu::{transpose::Reach, way::Terms, ways::Ways},
     program::region::Region,
     stream::{
-        boxes::{Cut, halves},
+        boxes::{Boxes, halves},
         chunk::Read,
         cover::Piece,
     },
@@ -221,7 +221,7 @@ pub struct Tiles {
     most: u64,
     /// The region that is cut next.
     region: usize,
-    cut: Option<Cut>,
+    cut: Option<Boxes>,
     /// The remaining parts of a box that was too large.
     pending: Vec<Vec<Range<u64>>>,
     /// The shapes seen last, which most tiles share.
@@ -316,12 +316,12 @@ impl Tiles {
     }
 
     /// Cuts a region into boxes, the first of which stays within the bound.
-    fn cut_of(&self, number: usize) -> Option<Cut> {
+    fn cut_of(&self, number: usize) -> Option<Boxes> {
         let (region, elements) = (self.regions().get(number)?, self.plan.elements());
         let widest = region.src_unit(elements).max(region.dst_unit(elements)) / 8;
         let mut units = (self.most / u64::from(widest)).max(1);
         loop {
-            let cut = Cut::new(region, elements, units);
+            let cut = Boxes::new(region, elements, units);
             let first = cut.clone().next()?;
             let fits = self.made(&cut.region(&first)).is_some_and(|made| made.fits(self.most));
             if fits || units == 1 {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Two loops and the extents of a block in them.
-struct Pair<'a> {
+struct LoopPair<'a> {
     /// The loop with the smallest stride in the source.
     s: &'a Loop,
     /// The innermost loop of the destination.
@@ -60,7 +60,7 @@ pub(super) fn blocks<const W: usize>(
                 let from = from + s0 as i64 * s.src + d0 as i64 * d.src;
                 let to = to + s0 as i64 * s.dst + d0 as i64 * d.dst;
                 let count = (size.0.min(whole.0 - s0), size.1.min(whole.1 - d0));
-                block::<W>(codec, &Pair { s, d, count }, (src, from), (out, to), scratch);
+                block::<W>(codec, &LoopPair { s, d, count }, (src, from), (out, to), scratch);
             }
         }
     });
@@ -70,7 +70,7 @@ pub(super) fn blocks<const W: usize>(
 /// Moves one block: its rows into the scratch buffer, and its columns out of it.
 fn block<const W: usize>(
     codec: Codec,
-    pair: &Pair<'_>,
+    pair: &LoopPair<'_>,
     (src, from): (&[u8], i64),
     (out, to): (&mut [u8], i64),
     scratch: &mut Scratch,

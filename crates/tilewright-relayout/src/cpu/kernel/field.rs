@@ -9,7 +9,7 @@ use super::{
     interleave::{Tables, sized, spread, tables},
     isa::Isa,
     strip,
-    strip::{Make, Stage, Strip},
+    strip::{Make, RowStage, Strip},
     vector::Vector,
 };
 use crate::{
@@ -204,7 +204,7 @@ fn runs<M: Make<O>, const O: usize, const F: usize>(
         }
     });
     let far = tools.reach == Reach::Far && run >= 4 * cost::LINE as usize * F;
-    let mut stage = far.then(|| Stage::new(tools.scratch));
+    let mut stage = far.then(|| RowStage::new(tools.scratch));
     let (ins, outs) = if unpacks { (1, F) } else { (F, 1) };
     let (isa, reach) = (tools.isa, tools.reach);
     let (len, target) = (out.len(), out.as_mut_ptr());

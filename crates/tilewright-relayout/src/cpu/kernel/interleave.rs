@@ -6,7 +6,7 @@ use super::{
     Tools,
     isa::Isa,
     strip,
-    strip::{Make, Stage, Strip},
+    strip::{Make, RowStage, Strip},
     vector::Vector,
 };
 use crate::{cpu::cost, cpu::transpose::Reach, program::region::Loop, program::region::RegionRef};
@@ -208,7 +208,7 @@ impl Interleave {
         let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
         let tables = sized::<N>(&self.tables);
         let make = Rows { tables, apart: if joins { apart as isize } else { register as isize } };
-        let mut stage = far.then(|| Stage::new(tools.scratch));
+        let mut stage = far.then(|| RowStage::new(tools.scratch));
         let (source, target) = (src.as_ptr(), out.as_mut_ptr());
         let (ins, outs) = if joins { (1, N) } else { (N, 1) };
         let ahead = strip::ahead(tools.reach, ins * len, N / ins);

@@ -12,7 +12,7 @@ mod fillings;
 use super::{exchange::exact, prefetch::Prefetches, transpose_run::BlockRun, vector::Vector};
 use crate::{
     cpu::cost,
-    cpu::transpose::{Block, Stage, Write},
+    cpu::transpose::{Block, Stage, WriteStep},
 };
 use fillings::{Filled, Fillings};
 
@@ -43,7 +43,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
 
     /// Starts a block. Returns the writing steps in groups that are written together.
     #[inline(always)]
-    pub(super) fn begin<V: Vector>(&mut self, block: &Block) -> core::slice::Chunks<'a, Write> {
+    pub(super) fn begin<V: Vector>(&mut self, block: &Block) -> core::slice::Chunks<'a, WriteStep> {
         let steps = &self.run.transpose.steps;
         self.first = self.run.buffers.dst.wrapping_offset(block.dst as isize);
         if CACHED {
@@ -67,7 +67,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     /// # Safety
     /// Those of [`BlockRun::all`], for the fillings so far; the steps are those of the filling.
     #[inline(always)]
-    pub(super) unsafe fn open<V: Vector>(&mut self, number: usize, steps: &[Write]) -> *mut u8 {
+    pub(super) unsafe fn open<V: Vector>(&mut self, number: usize, steps: &[WriteStep]) -> *mut u8 {
         let stage = self.stage.filter(|_| !CACHED);
         let (Some(stage), Some(first)) = (stage, steps.first()) else { return self.first };
         // SAFETY: `# Safety` of `open`: the fillings are in the destination, and the machine has the instruction set.
@@ -102,7 +102,7 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     pub(super) unsafe fn put<V: Vector>(
         &mut self,
         open: *mut u8,
-        step: &Write,
+        step: &WriteStep,
         held: &mut [V; W],
         prefetches: &mut Prefetches<'_>,
     ) {

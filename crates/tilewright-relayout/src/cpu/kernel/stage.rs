@@ -18,26 +18,26 @@ pub(super) const ROWS: usize = 8;
 
 /// Data that will be written past the caches.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct RowStage {
     /// The buffer of the rows, after a line that is read but not used.
     pub(super) buffer: *mut u8,
-    pub(super) rows: [Held; ROWS],
+    pub(super) rows: [HeldRow; ROWS],
 }
 
 /// A stretch of a row: `fill` bytes from the line `line` on, the first `skip` of which are not the row's.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct HeldRow {
     line: *mut u8,
     skip: usize,
     pub(super) fill: usize,
 }
 
-impl Stage {
+impl RowStage {
     /// Returns an empty stage.
-    pub(super) fn new(scratch: &mut Scratch) -> Stage {
-        let none = Held { line: core::ptr::null_mut(), skip: 0, fill: 0 };
+    pub(super) fn new(scratch: &mut Scratch) -> RowStage {
+        let none = HeldRow { line: core::ptr::null_mut(), skip: 0, fill: 0 };
         let buffer = scratch.lines(LINE + ROWS * PITCH).wrapping_add(LINE);
-        Stage { buffer, rows: [none; ROWS] }
+        RowStage { buffer, rows: [none; ROWS] }
     }
 
     /// Makes row `k` begin, or continue, at `to`.
@@ -54,7 +54,7 @@ impl Stage {
         // the instruction set, which is what `finish` requires.
         unsafe { self.finish::<V>(k) };
         let phase = to.addr() % LINE;
-        self.rows[k] = Held { line: to.wrapping_sub(phase), skip: phase, fill: phase };
+        self.rows[k] = HeldRow { line: to.wrapping_sub(phase), skip: phase, fill: phase };
     }
 
     /// Writes the whole lines of row `k`; the rest moves to the front.
@@ -63,7 +63,7 @@ impl Stage {
     /// The row's bytes are in the destination; the machine has the instruction set.
     #[inline(always)]
     pub(super) unsafe fn flush<V: Vector>(&mut self, k: usize) {
-        let Held { line, skip, fill } = self.rows[k];
+        let HeldRow { line, skip, fill } = self.rows[k];
         let whole = fill / LINE * LINE;
         if whole == 0 {
             return;
@@ -86,20 +86,20 @@ impl Stage {
             }
             core::ptr::copy_nonoverlapping(buffer.add(whole), buffer, LINE);
         }
-        self.rows[k] = Held { line: line.wrapping_add(whole), skip: 0, fill: fill - whole };
+        self.rows[k] = HeldRow { line: line.wrapping_add(whole), skip: 0, fill: fill - whole };
     }
 
     /// Writes all of row `k`.
     ///
     /// # Safety
-    /// Those of [`Stage::flush`].
+    /// Those of [`RowStage::flush`].
     #[inline(always)]
     unsafe fn finish<V: Vector>(&mut self, k: usize) {
         // SAFETY: `# Safety` of `flush`, which `finish` shares: the row's bytes are in the destination.
         // `flush` leaves fewer of them than a line, which `copy_short` can copy.
         unsafe {
             self.flush::<V>(k);
-            let Held { line, skip, fill } = self.rows[k];
+            let HeldRow { line, skip, fill } = self.rows[k];
             if fill > skip {
                 let from = self.buffer.add(k * PITCH + skip);
                 V::copy_short(from, line.wrapping_add(skip), fill - skip);
@@ -113,15 +113,15 @@ impl Stage {
 ///
 /// # Safety
 /// Those of [`super::strip::run`].
-pub(super) unsafe fn finish(isa: Isa, mut stage: Stage) {
+pub(super) unsafe fn finish(isa: Isa, mut stage: RowStage) {
     // SAFETY: `# Safety` of `finish`: all bytes that the stage holds are in the destination, and the machine has the
-    // instruction set. Any register divides a line, so `Stage::flush` can copy lines in registers of any
+    // instruction set. Any register divides a line, so `RowStage::flush` can copy lines in registers of any
     // size.
     unsafe { enter(isa, isa.register(), Finish(&mut stage)) };
 }
 
 /// The rest of a stage.
-struct Finish<'a>(&'a mut Stage);
+struct Finish<'a>(&'a mut RowStage);
 
 impl Work for Finish<'_> {
     /// The requirements are those of [`finish`].

@@ -4,7 +4,7 @@
 use super::{
     Isa, Tools,
     interleave::{self, pick_all},
-    strip::{self, Make, Stage, Strip},
+    strip::{self, Make, RowStage, Strip},
     vector::Vector,
 };
 use crate::{
@@ -109,7 +109,7 @@ impl StridedPack {
         let len = last.extent as usize * width;
         let make = Nth { tables: &interleave::sized::<N>(&self.tables)[0] };
         let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
-        let mut stage = far.then(|| Stage::new(tools.scratch));
+        let mut stage = far.then(|| RowStage::new(tools.scratch));
         let (source, target) = (src.as_ptr(), out.as_mut_ptr());
         strip::each(around, (region.src, region.dst), &mut |from, to, next| {
             let whole = src.len() - from as usize >= N * len;

@@ -4,11 +4,11 @@
 //! because iterators of arrays caused a quarter of the code that the compiler generated for this crate.
 #![allow(clippy::needless_range_loop)]
 
-pub(super) use super::stage::{Stage, finish};
+pub(super) use super::stage::{RowStage, finish};
 use super::{
     enter::{Kinds, Work, enter},
     isa::Isa,
-    stage::{Held, PITCH, turned},
+    stage::{HeldRow, PITCH, turned},
     vector::Vector,
 };
 use crate::{
@@ -60,7 +60,7 @@ pub(super) unsafe fn run<M: Make<O>, const O: usize>(
     (isa, register): (Isa, usize),
     make: &M,
     strip: &Strip,
-    stage: Option<&mut Stage>,
+    stage: Option<&mut RowStage>,
 ) {
     // SAFETY: `# Safety` of `run` is what `Steps` requires.
     let entered = unsafe { enter(isa, register, Steps { make, strip, stage }) };
@@ -71,7 +71,7 @@ pub(super) unsafe fn run<M: Make<O>, const O: usize>(
 struct Steps<'a, M, const O: usize> {
     make: &'a M,
     strip: &'a Strip,
-    stage: Option<&'a mut Stage>,
+    stage: Option<&'a mut RowStage>,
 }
 
 impl<M: Make<O>, const O: usize> Work for Steps<'_, M, O> {
@@ -192,7 +192,7 @@ impl Strip {
     unsafe fn staged<V: Vector, M: Make<O>, const O: usize, const R: usize>(
         &self,
         make: &M,
-        stage: &mut Stage,
+        stage: &mut RowStage,
     ) {
         let width = self.width::<V, O>();
         let (steps, rest) = (self.len / width, self.len % width);
@@ -241,11 +241,11 @@ impl Strip {
     unsafe fn fill<V: Vector, M: Make<O>, const O: usize, const R: usize>(
         &self,
         make: &M,
-        stage: &mut Stage,
+        stage: &mut RowStage,
         done: usize,
         count: usize,
     ) {
-        let is_phased = |held: &Held| !held.fill.is_multiple_of(V::BYTES);
+        let is_phased = |held: &HeldRow| !held.fill.is_multiple_of(V::BYTES);
         // SAFETY: `# Safety` of `fill` is what `steps` requires: the steps may be run, and the rows have room for them.
         // `staged` passes at least one step.
         unsafe {
@@ -272,20 +272,20 @@ impl Strip {
     unsafe fn steps<V: Vector, M: Make<O>, const O: usize, const R: usize, const PHASED: bool>(
         &self,
         make: &M,
-        stage: &Stage,
+        stage: &RowStage,
         done: usize,
         count: usize,
     ) {
         const { assert!(R == 1 || R == O) };
         let width = self.width::<V, O>();
         let end = self.len / width * self.step;
-        // SAFETY: the stage's buffer follows a line (`Stage::new`), so a register before the end of each row is
+        // SAFETY: the stage's buffer follows a line (`RowStage::new`), so a register before the end of each row is
         // readable. `# Safety` of `fill`: each row has room for `count` steps, and what `make` reads for them is
         // readable.
         unsafe {
-            let mut rows = [Filled::<V>::of::<PHASED>(stage, 0); R];
+            let mut rows = [RowFill::<V>::of::<PHASED>(stage, 0); R];
             for k in 1..R {
-                rows[k] = Filled::of::<PHASED>(stage, k);
+                rows[k] = RowFill::of::<PHASED>(stage, k);
             }
             for i in 0..count {
                 let from = (done + i) * self.step;
@@ -307,7 +307,7 @@ impl Strip {
 
 /// A row of the stage while it is filled.
 #[derive(Clone, Copy)]
-struct Filled<V> {
+struct RowFill<V> {
     /// The end of the row before the filling.
     end: *mut u8,
     /// The start of the first register that is written. It contains `end`.
@@ -318,18 +318,18 @@ struct Filled<V> {
     last: V,
 }
 
-impl<V: Vector> Filled<V> {
+impl<V: Vector> RowFill<V> {
     /// Returns row `k` of a stage.
     ///
     /// # Safety
     /// A register before the end of the row is readable; the machine has the instruction set.
     #[inline(always)]
-    unsafe fn of<const PHASED: bool>(stage: &Stage, k: usize) -> Filled<V> {
+    unsafe fn of<const PHASED: bool>(stage: &RowStage, k: usize) -> RowFill<V> {
         let end = stage.buffer.wrapping_add(k * PITCH + stage.rows[k].fill);
         let phase = if PHASED { end.addr() % V::BYTES } else { 0 };
         // SAFETY: `# Safety` of `of`: a register before `end` is readable.
         let last = unsafe { V::load(end.wrapping_sub(V::BYTES)) };
-        Filled { end, to: end.wrapping_sub(phase), tables: turned::<V>(phase), last }
+        RowFill { end, to: end.wrapping_sub(phase), tables: turned::<V>(phase), last }
     }
 
     /// Adds a register to the row, by a store `at` bytes after `to`. In a phased row the store begins before the end of

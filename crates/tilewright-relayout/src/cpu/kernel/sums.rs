@@ -40,7 +40,7 @@ pub(crate) fn sums(
         for rows in rows.chunks(MOST) {
             let mut found = [[[0; LANES]; 2]; GROUPS];
             let found = &mut found[..out.len()];
-            let task = Task { mask, bytes, from, rows, out: found };
+            let task = SumTask { mask, bytes, from, rows, out: found };
             match numbers {
                 Numbers::Bits1 => run(isa, Bits::<1>, task),
                 Numbers::Bits2 => run(isa, Bits::<2>, task),
@@ -59,7 +59,7 @@ pub(crate) fn sums(
 }
 
 /// The inputs of a sum, and its outputs: the sums of each group of [`LANES`] numbers, one group after the other.
-struct Task<'a> {
+struct SumTask<'a> {
     mask: u16,
     bytes: &'a [u8],
     from: u64,
@@ -67,7 +67,7 @@ struct Task<'a> {
     out: &'a mut [Halves],
 }
 
-fn run<R: Read>(isa: Isa, read: R, task: Task<'_>) {
+fn run<R: Read>(isa: Isa, read: R, task: SumTask<'_>) {
     // SAFETY: `Isa::chosen` names an instruction set that the machine has. The work is safe code.
     let entered = unsafe { enter(isa, isa.register(), Sum(read, task)) };
     debug_assert!(entered, "every instruction set has its registers");
@@ -131,12 +131,12 @@ impl<const BITS: usize> Read for Bits<BITS> {
 }
 
 /// The work of one task.
-struct Sum<'a, R>(R, Task<'a>);
+struct Sum<'a, R>(R, SumTask<'a>);
 
 impl<R: Read> Work for Sum<'_, R> {
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
-        let Sum(read, Task { mask, bytes, from, rows, out }) = self;
+        let Sum(read, SumTask { mask, bytes, from, rows, out }) = self;
         for rows in rows.chunks(BLOCK / out.len().clamp(1, GROUPS)) {
             for (i, out) in out.iter_mut().enumerate() {
                 let from = from.saturating_add((i * LANES) as u64);

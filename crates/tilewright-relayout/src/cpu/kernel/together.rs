@@ -5,7 +5,7 @@ use super::{Isa, transpose};
 use crate::{
     Error,
     cpu::{
-        cut::Cut,
+        partition::Partition,
         pool::Scratches,
         transpose::{Blocks, Reach, RegisterTranspose},
     },
@@ -18,7 +18,7 @@ pub(crate) struct Together<'a> {
     isa: Isa,
     transpose: &'a RegisterTranspose,
     region: RegionRef<'a>,
-    cut: Cut,
+    cut: Partition,
 }
 
 /// A destination of which threads write parts.
@@ -39,7 +39,7 @@ impl<'a> Together<'a> {
         isa: Isa,
         transpose: &'a RegisterTranspose,
         region: RegionRef<'a>,
-        cut: Cut,
+        cut: Partition,
     ) -> Option<Together<'a>> {
         let fits = transpose.register <= isa.register() && transpose.fits(&region, 8, Reach::Far);
         let apart = !region.packed && keeps_apart(region.loops, region.run);
@@ -121,7 +121,7 @@ pub(crate) fn keeps_apart(loops: &[Loop], run: u64) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        cpu::{cut::Along, kernel::suite::some, pool::Pool},
+        cpu::{kernel::suite::some, partition::Along, pool::Pool},
         program::region::for_each,
     };
 
@@ -149,7 +149,7 @@ mod tests {
                 };
                 let transpose = transpose.unwrap();
                 let shape = |i: usize| transpose.shape[i];
-                let cut = Cut::of(&part, &shape, (threads, u64::MAX), true);
+                let cut = Partition::of(&part, &shape, (threads, u64::MAX), true);
                 let Some(cut) = cut.filter(|cut| cut.along != Along::Loop(0)) else { continue };
                 let together = Together::of(isa, &transpose, part, cut).unwrap();
                 found += 1;

@@ -11,7 +11,7 @@ use crate::{
 
 /// A loop over blocks. The block at index `i` begins at iteration `min(i · step, last)` of the part's loop.
 #[derive(Clone, Copy, Debug, Default)]
-struct Walk {
+struct BlockLoop {
     count: u64,
     step: i64,
     last: i64,
@@ -130,7 +130,7 @@ pub(super) fn runs(loops: &[Loop], run: u64, shape: &[u64]) -> (u64, u64) {
 /// The blocks of a part: the byte at which each begins on each side.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
-    walk: [Walk; Blocks::MOST],
+    walk: [BlockLoop; Blocks::MOST],
     at: [u64; Blocks::MOST],
     loops: usize,
     next: Option<(i64, i64)>,
@@ -180,7 +180,7 @@ impl Blocks {
         };
         let (along_src, along_dst) = (next(SRC), next(DST));
         let mut blocks = Blocks {
-            walk: [Walk::default(); Blocks::MOST],
+            walk: [BlockLoop::default(); Blocks::MOST],
             at: [0; Blocks::MOST],
             loops: 0,
             next: Some(first),
@@ -193,13 +193,13 @@ impl Blocks {
         for i in (0..loops.len()).filter(|&i| shape[i] < extent(i)) {
             let along = Some(i) == along_dst;
             let rank = if Some(i) == along_src { 0 } else { 1 + u8::from(!along) };
-            let walk = Walk::of(&loops[i], extent(i), shape[i], (rank, along))?;
+            let walk = BlockLoop::of(&loops[i], extent(i), shape[i], (rank, along))?;
             *blocks.walk.get_mut(blocks.loops)? = walk;
             blocks.loops += 1;
             reach(&mut blocks.src_reach, walk.last.checked_mul(walk.src)?)?;
             reach(&mut blocks.dst_reach, walk.last.checked_mul(walk.dst)?)?;
         }
-        let order = |walk: &Walk| core::cmp::Reverse((walk.rank, walk.dst.unsigned_abs()));
+        let order = |walk: &BlockLoop| core::cmp::Reverse((walk.rank, walk.dst.unsigned_abs()));
         tilewright_core::sort_short(&mut blocks.walk[..blocks.loops], order);
         if let Some((chain, lines)) = chain {
             blocks.carry(chain, lines as u64);
@@ -210,8 +210,9 @@ impl Blocks {
     /// Lets each block carry `lines` lines to the block that continues its runs of `chain` bytes.
     fn carry(&mut self, chain: i64, lines: u64) {
         let walks = &mut self.walk[..self.loops];
-        let goes_on =
-            |walk: &Walk| walk.along && (1..=chain).contains(&walk.step.saturating_mul(walk.dst));
+        let goes_on = |walk: &BlockLoop| {
+            walk.along && (1..=chain).contains(&walk.step.saturating_mul(walk.dst))
+        };
         let Some(mut along) = walks.iter().position(goes_on) else { return };
         let inner = walks[along + 1..].iter().map(|walk| walk.count);
         let mut carried = inner.fold(lines, u64::saturating_mul);
@@ -239,7 +240,7 @@ fn reach(reach: &mut (i64, i64), end: i64) -> Option<()> {
     Some(())
 }
 
-impl Walk {
+impl BlockLoop {
     /// Returns the iteration of the part's loop at which a block begins.
     #[inline]
     fn turn(&self, at: u64) -> i64 {
@@ -247,13 +248,13 @@ impl Walk {
     }
 
     /// Returns the loop over blocks of `taken` iterations.
-    fn of(turn: &Loop, extent: u64, taken: u64, (rank, along): (u8, bool)) -> Option<Walk> {
+    fn of(turn: &Loop, extent: u64, taken: u64, (rank, along): (u8, bool)) -> Option<BlockLoop> {
         let (step, last) = (taken as i64, (extent - taken) as i64);
         let whole = |stride: i64| [step, last].iter().all(|n| n * (stride % 8) % 8 == 0);
         (whole(turn.src) && whole(turn.dst)).then_some(())?;
         // `unit` iterations are whole bytes on both sides.
         let unit = 8i64 >> (turn.src | turn.dst).trailing_zeros().min(3);
-        Some(Walk {
+        Some(BlockLoop {
             count: (last as u64).div_ceil(step as u64) + 1,
             step: step / unit,
             last: last / unit,

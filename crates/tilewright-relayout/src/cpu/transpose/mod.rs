@@ -18,7 +18,7 @@ mod steps;
 pub(crate) use blocks::{Block, Blocks};
 pub(crate) use permutation::{BitPermutation, NONE};
 pub(crate) use stage::Stage;
-pub(crate) use step::Write;
+pub(crate) use step::WriteStep;
 pub(crate) use steps::Steps;
 
 use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};

@@ -97,10 +97,10 @@ impl BitPermutation {
         let within =
             |bits: &[Option<Bit>], turn: usize| bits.iter().flatten().any(|bit| bit.turn == turn);
         let against = |turn: usize| loops[turn].src < 0 && within(&from, turn);
-        let mut work = Work::of(&from, &to, run.trailing_zeros() as usize)?;
+        let mut work = Exchanges::of(&from, &to, run.trailing_zeros() as usize)?;
         work.fix_within_bytes(&to)?;
         let table = work.table(&from, &to, &against)?;
-        let Work { levels, incoming, outgoing, .. } = work;
+        let Exchanges { levels, incoming, outgoing, .. } = work;
         let stride = |bit: Bit, side: fn(&Loop) -> i64| side(&loops[bit.turn]) << bit.weight;
         let src = incoming.iter().map(|bit| stride(*bit, |turn| turn.src)).collect();
         let dst = outgoing.iter().map(|bit| {
@@ -134,7 +134,7 @@ impl BitPermutation {
 }
 
 /// The exchanges found so far.
-struct Work {
+struct Exchanges {
     levels: Vec<[u8; 2]>,
     incoming: Vec<Bit>,
     outgoing: Vec<Bit>,
@@ -142,10 +142,10 @@ struct Work {
     held: Vec<Option<Bit>>,
 }
 
-impl Work {
+impl Exchanges {
     /// Pairs bits that must leave a register with bits that must enter it, if possible with the bit that belongs at the
     /// vacated position.
-    fn of(from: &[Option<Bit>], to: &[Option<Bit>], first: usize) -> Option<Work> {
+    fn of(from: &[Option<Bit>], to: &[Option<Bit>], first: usize) -> Option<Exchanges> {
         let leaves = |at: &usize| !to.contains(&from[*at]);
         let places: Vec<usize> = (first..from.len()).filter(leaves).collect();
         let mut entering: Vec<Bit> =
@@ -153,7 +153,7 @@ impl Work {
         if places.len() > MOST || places.len() != entering.len() {
             return None;
         }
-        let mut work = Work {
+        let mut work = Exchanges {
             levels: Vec::new(),
             incoming: Vec::new(),
             outgoing: Vec::new(),

@@ -4,7 +4,7 @@
 //! The runs of a filling continue those of the previous filling, or of another block. The partial line at the end of a
 //! run is carried to its continuation, so that every line is written whole, and once.
 
-use super::Write;
+use super::WriteStep;
 
 /// A buffer that some steps fill together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Stage {
 
     /// Returns the stage of these steps, if some of them together write a few contiguous runs. Each step writes a
     /// register at each offset of `registers` from its position.
-    pub(super) fn of(steps: &[Write], registers: &[i64], register: usize) -> Option<Stage> {
+    pub(super) fn of(steps: &[WriteStep], registers: &[i64], register: usize) -> Option<Stage> {
         let starts: Vec<i64> = steps.iter().map(|step| step.dst).collect();
         let mut dst = Vec::new();
         let (run_of, within) = joined(registers, register as i64, &mut dst)?;

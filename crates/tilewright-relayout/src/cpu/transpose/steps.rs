@@ -4,7 +4,7 @@ use super::{
     BitPermutation, Reach,
     permutation::NONE,
     stage::Stage,
-    step::{Gather, Write},
+    step::{ReadStep, WriteStep},
 };
 use crate::{cpu::cost, program::region::Loop};
 
@@ -12,9 +12,9 @@ use crate::{cpu::cost, program::region::Loop};
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
     /// The reading steps, in the order of the source; none if writing steps read the source themselves.
-    pub(crate) gather: Vec<Gather>,
+    pub(crate) gather: Vec<ReadStep>,
     /// The writing steps, in the order of the destination.
-    pub(crate) write: Vec<Write>,
+    pub(crate) write: Vec<WriteStep>,
     /// The registers of a block in the order of the source, by which they are prefetched a block ahead; empty unless
     /// writing steps read the source themselves and the source is far.
     pub(crate) prefetched: Vec<i64>,
@@ -222,7 +222,7 @@ fn bit(weight: usize, src: i64, dst: i64) -> Digit {
 /// position of the first register whose index has all bits clear that reading steps exchange; `apart` is the distance
 /// from there for each value of these bits.
 struct Writes {
-    steps: Vec<Write>,
+    steps: Vec<WriteStep>,
     place: Vec<usize>,
     apart: Vec<usize>,
     /// The registers that the scratch buffer holds.
@@ -264,7 +264,7 @@ fn write_steps(
             apart[bits] = at;
         }
         let from = if scratch.is_some() { at as i64 } else { src };
-        steps.push(Write { from, dst: dst + first });
+        steps.push(WriteStep { from, dst: dst + first });
     });
     Some(Writes { steps, place, apart, lines })
 }
@@ -310,11 +310,11 @@ fn gather_steps(
     split: usize,
     place: &[usize],
     register: usize,
-) -> Vec<Gather> {
+) -> Vec<ReadStep> {
     let low = bits_of(&src[..split]);
     let mut steps = Vec::with_capacity(place.len() << split);
     each(&by_source(units, &low), &mut |unit, bits, src, _| {
-        steps.push(Gather { src, to: place[unit] + bits * register });
+        steps.push(ReadStep { src, to: place[unit] + bits * register });
     });
     steps
 }

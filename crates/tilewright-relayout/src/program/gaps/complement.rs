@@ -50,7 +50,7 @@ struct Finder {
 }
 
 /// A box that occurs in each of a range of pieces.
-struct Held {
+struct BoxInPieces {
     pieces: Range<u64>,
     /// The box, relative to the start of a piece.
     cells: Cells,
@@ -125,15 +125,21 @@ impl Finder {
     }
 
     /// Finds the pieces that contain a box.
-    fn hold(&mut self, cells: Cells, start: i64, stride: u64, held: &mut Vec<Held>) -> Option<()> {
+    fn hold(
+        &mut self,
+        cells: Cells,
+        start: i64,
+        stride: u64,
+        held: &mut Vec<BoxInPieces>,
+    ) -> Option<()> {
         self.work = self.work.checked_sub(1)?;
         let from = cells.at.checked_add_signed(start.checked_neg()?)?;
         let (piece, at) = (from / stride, from % stride);
         if cells.stride() == stride {
             let pieces = piece..piece + cells.loops[0].extent;
-            held.push(Held { pieces, cells: cells.turn(at) });
+            held.push(BoxInPieces { pieces, cells: cells.turn(at) });
         } else if at + cells.span() <= stride {
-            held.push(Held { pieces: piece..piece + 1, cells: Cells { at, ..cells } });
+            held.push(BoxInPieces { pieces: piece..piece + 1, cells: Cells { at, ..cells } });
         } else if cells.loops.is_empty() {
             let (last, rest) = ((from + cells.run) / stride, (from + cells.run) % stride);
             let runs = [
@@ -142,7 +148,7 @@ impl Finder {
                 (last..last + 1, 0, rest),
             ];
             let runs = runs.into_iter().filter(|(pieces, _, run)| !pieces.is_empty() && *run > 0);
-            held.extend(runs.map(|(pieces, at, run)| Held {
+            held.extend(runs.map(|(pieces, at, run)| BoxInPieces {
                 pieces,
                 cells: Cells { at, run, loops: Vec::new() },
             }));
@@ -157,7 +163,7 @@ impl Finder {
     /// Finds the gaps of all pieces of a window; pieces with the same boxes are handled together.
     fn pieces(
         &mut self,
-        held: &[Held],
+        held: &[BoxInPieces],
         start: i64,
         stride: u64,
         window: Range<u64>,

@@ -11,7 +11,7 @@ use crate::{
     cpu::{cost, scratch::Scratch},
     program::region::{Loop, RegionRef, for_each},
 };
-use write::Write;
+use write::BlockWrite;
 pub(super) use write::stream_line;
 
 /// Copies `run` bytes.
@@ -109,7 +109,7 @@ pub(super) fn rows_far(
     while let Some(own) = block {
         blocks.list();
         block = blocks.next(part);
-        let write = Write {
+        let write = BlockWrite {
             blocks: &blocks,
             block: own,
             run,

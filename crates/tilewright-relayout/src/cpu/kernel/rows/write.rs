@@ -13,7 +13,7 @@ const LINE: usize = cost::LINE as usize;
 const AHEAD: usize = (cost::AHEAD * cost::LINE) as usize;
 
 /// A block that is to be written.
-pub(super) struct Write<'a> {
+pub(super) struct BlockWrite<'a> {
     pub(super) blocks: &'a Blocks,
     pub(super) block: Block,
     /// The bytes of a run.
@@ -58,7 +58,7 @@ impl PrefetchList<'_> {
     }
 }
 
-impl Work for Write<'_> {
+impl Work for BlockWrite<'_> {
     /// Every byte that a run of the block reads or writes is readable or writable, and the two do not overlap; `source`
     /// is readable, and each run is in it; runs are no shorter than a line; there is a carried line for each segment,
     /// on a line, and it holds what the previous block left there.
@@ -69,7 +69,7 @@ impl Work for Write<'_> {
         let from = self.next.unwrap_or(self.from);
         let mut prefetches = PrefetchList { lines: lines.iter(), from };
         for (i, segment) in self.blocks.segments.iter().enumerate() {
-            // SAFETY: `# Safety` of `Work::with`: the requirements of `Write` hold for the block, so for each of its
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `BlockWrite` hold for the block, so for each of its
             // segments; segment `i` has line `i` of `carried`.
             unsafe {
                 if self.streams {
@@ -90,7 +90,7 @@ impl Work for Write<'_> {
     }
 }
 
-impl Write<'_> {
+impl BlockWrite<'_> {
     /// Writes the lines that end in a segment.
     ///
     /// # Safety

@@ -19,7 +19,7 @@ pub(crate) enum Along {
 /// A partition of a region: its direction, the number of whole blocks in that direction, their size, and the number of
 /// parts that share them. The remainder belongs to the last part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct Partition {
     pub(crate) along: Along,
     shape: u64,
     blocks: u64,
@@ -35,7 +35,7 @@ const WORTH: u64 = 150;
 /// The bytes of a run that are not cut.
 const RUN: u64 = 1 << 14;
 
-impl Cut {
+impl Partition {
     /// Returns the partition of a region among threads into at most `most` parts. Blocks of this shape, which are no
     /// longer than the loops, are not cut. Returns `None` if the region stays whole. Only the outermost loop is cut
     /// unless `any` is set.
@@ -44,21 +44,21 @@ impl Cut {
         shape: &dyn Fn(usize) -> u64,
         (threads, most): (u64, u64),
         any: bool,
-    ) -> Option<Cut> {
+    ) -> Option<Partition> {
         let threads = threads.max(1);
         let along = |i: usize| {
             let (extent, shape) = (region.loops[i].extent, shape(i).max(1));
-            Cut::along(Along::Loop(i), extent, shape, (threads, most))
+            Partition::along(Along::Loop(i), extent, shape, (threads, most))
         };
-        let busy = |cut: &Cut| cut.busy(cut.extent(region), threads);
+        let busy = |cut: &Partition| cut.busy(cut.extent(region), threads);
         let first = match region.loops.is_empty() {
-            true => Cut::along(Along::Run, region.run, RUN, (threads, most)),
+            true => Partition::along(Along::Run, region.run, RUN, (threads, most)),
             false => along(0),
         };
         let others = (1..if any { region.loops.len() } else { 0 }).map(along);
         // Among equal cuts, the outermost loop wins.
         let other = others.rev().max_by_key(busy);
-        let worth = |cut: &Cut| busy(cut) >= busy(&first) + WORTH;
+        let worth = |cut: &Partition| busy(cut) >= busy(&first) + WORTH;
         Some(other.filter(worth).unwrap_or(first)).filter(|cut| cut.parts > 1)
     }
 
@@ -71,15 +71,16 @@ impl Cut {
     }
 
     /// Returns the partition of `extent` iterations into whole blocks of `shape`.
-    fn along(along: Along, extent: u64, shape: u64, (threads, most): (u64, u64)) -> Cut {
+    fn along(along: Along, extent: u64, shape: u64, (threads, most): (u64, u64)) -> Partition {
         let blocks = extent / shape;
         let shared = (1..=PER_THREAD).rev().filter_map(|each| threads.checked_mul(each));
         let few = blocks.clamp(1, threads.saturating_mul(PER_THREAD));
         let cuts = shared.filter(|parts| *parts <= blocks).chain([few]);
-        let cuts = cuts.map(|parts| Cut { along, shape, blocks, parts: parts.min(most).max(1) });
+        let cuts =
+            cuts.map(|parts| Partition { along, shape, blocks, parts: parts.min(most).max(1) });
         // Among equal partitions, the one with more parts wins.
-        let whole = Cut { along, shape, blocks, parts: 1 };
-        let busy = |cut: &Cut| cut.busy(extent, threads);
+        let whole = Partition { along, shape, blocks, parts: 1 };
+        let busy = |cut: &Partition| cut.busy(extent, threads);
         cuts.fold(whole, |best, cut| if busy(&cut) > busy(&best) { cut } else { best })
     }
 
@@ -139,8 +140,8 @@ mod tests {
 
     const ANY: u64 = u64::MAX;
 
-    fn cut(region: &RegionRef<'_>, shape: &[u64], threads: u64, any: bool) -> Option<Cut> {
-        Cut::of(region, &|i| shape[i], (threads, ANY), any)
+    fn cut(region: &RegionRef<'_>, shape: &[u64], threads: u64, any: bool) -> Option<Partition> {
+        Partition::of(region, &|i| shape[i], (threads, ANY), any)
     }
 
     fn bytes(loops: &[Loop]) -> RegionRef<'_> {
@@ -218,7 +219,7 @@ mod tests {
         // No loop has enough blocks for four threads; the loop with the most is cut.
         assert_eq!(along(&[96, 96, 32], 4, true), Some((Along::Loop(2), 3)));
         // A minimal size of parts reduces their number.
-        let few = Cut::of(&bytes(&loops), &|i| [1, 1, 96][i], (2, 3), true);
+        let few = Partition::of(&bytes(&loops), &|i| [1, 1, 96][i], (2, 3), true);
         assert_eq!(few.map(|cut| cut.parts()), Some(2));
     }
 
