@@ -6,7 +6,7 @@ use crate::{
         cost::MIN_RANGE,
         kernel::Isa,
         pool::{Pool, Scratches},
-        transpose::Reach,
+        transpose::Locality,
         way::Terms,
         ways::{Count, Ways},
     },
@@ -86,8 +86,8 @@ impl Plan {
     /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
     /// ```
     pub fn of(program: Program) -> Plan {
-        let reach = Reach::of(program.moved_bytes());
-        Plan::reaching(program, reach)
+        let locality = Locality::of(program.moved_bytes());
+        Plan::with_locality(program, locality)
     }
 
     /// Returns the plan that runs a program and writes past the caches, for a destination that is in no cache. Plans
@@ -106,11 +106,11 @@ impl Plan {
     /// assert_eq!(near, far);
     /// ```
     pub fn past_caches(program: Program) -> Plan {
-        Plan::reaching(program, Reach::Far)
+        Plan::with_locality(program, Locality::Memory)
     }
 
-    fn reaching(program: Program, reach: Reach) -> Plan {
-        let terms = Terms { elements: program.elements(), isa: Isa::chosen(), reach };
+    fn with_locality(program: Program, locality: Locality) -> Plan {
+        let terms = Terms { elements: program.elements(), isa: Isa::chosen(), locality };
         let regions = program.regions().unwrap_or_default();
         let inner = Inner {
             ways: regions.iter().map(|region| Ways::of(region, terms)).collect(),

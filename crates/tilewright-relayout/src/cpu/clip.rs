@@ -7,15 +7,15 @@ use std::ops::Range;
 use crate::program::region::{Loop, Region, RegionRef};
 
 /// The iterations of a loop that meet a range, and those that are completely within it.
-pub(crate) struct Met {
+pub(crate) struct Overlap {
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) within: Range<u64>,
 }
 
-impl Met {
+impl Overlap {
     /// Finds the iterations that meet `low..high`. The first iteration begins at `dst`, and each is `inner` units long.
-    pub(crate) fn of(turn: &Loop, dst: i64, inner: i64, (low, high): (i64, i64)) -> Met {
+    pub(crate) fn of(turn: &Loop, dst: i64, inner: i64, (low, high): (i64, i64)) -> Overlap {
         let count = |distance: i64| match distance {
             ..=0 => 0,
             _ => ((distance as u64).div_ceil(turn.dst as u64)).min(turn.extent),
@@ -25,13 +25,13 @@ impl Met {
         let to = count(high - dst);
         let begin = count(low - dst);
         let end = count(high - dst - inner + 1);
-        Met { from, to: to.max(from), within: begin..end.max(begin) }
+        Overlap { from, to: to.max(from), within: begin..end.max(begin) }
     }
 }
 
 /// Calls `f` with the boxes of a region in the destination units `low..high`.
 pub(crate) fn clip(region: &Region, range: (i64, i64), f: &mut dyn FnMut(RegionRef<'_>)) {
-    cut(region, range, |met| met.within.clone(), f);
+    cut(region, range, |overlap| overlap.within.clone(), f);
 }
 
 /// Calls `f` with boxes that contain the positions of a region in the destination units `low..high`. Of the iterations
@@ -46,7 +46,7 @@ pub(crate) fn cut(
 }
 
 /// Selects the iterations that are taken whole: a range within `from..to`, which may be empty.
-pub(crate) type Whole = fn(&Met) -> Range<u64>;
+pub(crate) type Whole = fn(&Overlap) -> Range<u64>;
 
 fn cut_job(
     part: RegionRef<'_>,
@@ -64,19 +64,19 @@ fn cut_job(
     let Some((turn, rest)) = part.loops.split_first() else {
         return f(clip_run(part, low, high));
     };
-    let met = Met::of(turn, part.dst, length - turn.dst_reach(), (low, high));
+    let overlap = Overlap::of(turn, part.dst, length - turn.dst_reach(), (low, high));
     let at = |i: u64| RegionRef {
         src: part.src + i as i64 * turn.src,
         dst: part.dst + i as i64 * turn.dst,
         loops: rest,
         ..part
     };
-    let taken = whole(&met);
+    let taken = whole(&overlap);
     if taken.is_empty() {
-        (met.from..met.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
+        (overlap.from..overlap.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
         return;
     }
-    (met.from..taken.start).for_each(|i| cut_job(at(i), (low, high), whole, f));
+    (overlap.from..taken.start).for_each(|i| cut_job(at(i), (low, high), whole, f));
     let extent = taken.end - taken.start;
     if extent == 1 {
         f(at(taken.start));
@@ -85,7 +85,7 @@ fn cut_job(
         loops[0].extent = extent;
         f(RegionRef { loops: &loops, ..at(taken.start) });
     }
-    (taken.end..met.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
+    (taken.end..overlap.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
 }
 
 /// Returns the part of a run that is in a range.

@@ -198,7 +198,7 @@ impl Inner {
     fn outer_block(&self) -> Option<u64> {
         let (i, region) = self.program.main()?;
         let (elements, turn) = (self.program.elements(), region.loops.first()?);
-        let together = self.ways[i].first().together(&region.whole(), 0, elements);
+        let together = self.ways[i].first().kept_whole(&region.whole(), 0, elements);
         let unit = u64::from(region.dst_unit(elements));
         let bits = turn.dst.unsigned_abs().checked_mul(together)?.checked_mul(unit)?;
         Some(bits / 8).filter(|bytes| *bytes > 0)

@@ -7,7 +7,7 @@
 use crate::{
     Error,
     cpu::{
-        kernel::{Together, keeps_apart},
+        kernel::{ParallelMove, are_disjoint},
         partition::{Along, Partition},
         pool,
         way::{Kind, Way},
@@ -79,11 +79,12 @@ impl Inner {
         mut out: &mut [u8],
     ) -> Result<(), Error> {
         if let [only] = *batch
-            && let Some(together) = self.together(&regions[only], &self.ways[only], threads)
+            && let Some(parallel_move) =
+                self.parallel_move(&regions[only], &self.ways[only], threads)
         {
             let each =
                 |count: usize, one: &(dyn Fn(usize) + Sync)| self.pool.each(threads, count, one);
-            if together.run(src, out, &self.scratches, &each)? {
+            if parallel_move.run(src, out, &self.scratches, &each)? {
                 self.ways[only].add(Kind::RegisterTranspose);
                 return Ok(());
             }
@@ -131,10 +132,10 @@ impl Inner {
         let unit = u64::from(region.dst_unit(elements));
         let bytes = region.size().saturating_mul(unit) / 8;
         let most = bytes / self.min_range.max(1);
-        if most < 2 || !keeps_apart(&region.loops, region.run) {
+        if most < 2 || !are_disjoint(&region.loops, region.run) {
             return None;
         }
-        let shape = |i: usize| ways.first().together(&whole, i, elements);
+        let shape = |i: usize| ways.first().kept_whole(&whole, i, elements);
         let threads = (pool::wanted(threads) as u64, most);
         Partition::of(&whole, &shape, threads, any).filter(|cut| is_in_bytes(cut, region, unit))
     }
@@ -149,7 +150,7 @@ impl Inner {
         for batch in self.batches(regions) {
             for &i in &batch {
                 let (region, ways) = (&regions[i], &self.ways[i]);
-                let any = batch.len() == 1 && self.together(region, ways, threads).is_some();
+                let any = batch.len() == 1 && self.parallel_move(region, ways, threads).is_some();
                 cuts[i] = self.cut(region, ways, threads, any);
             }
         }
@@ -163,17 +164,17 @@ impl Inner {
 
     /// Returns the move in which threads share one slice of the destination; `None` if parts of the outermost loop are
     /// as good.
-    fn together<'a>(
+    fn parallel_move<'a>(
         &self,
         region: &'a Region,
         ways: &'a Ways,
         threads: usize,
-    ) -> Option<Together<'a>> {
+    ) -> Option<ParallelMove<'a>> {
         let Way::RegisterTranspose(transpose) = ways.first() else { return None };
         let cut = self.cut(region, ways, threads, true)?;
         match cut.along {
             Along::Loop(0) | Along::Run => None,
-            Along::Loop(_) => Together::of(self.terms.isa, transpose, region.whole(), cut),
+            Along::Loop(_) => ParallelMove::of(self.terms.isa, transpose, region.whole(), cut),
         }
     }
 
@@ -216,7 +217,7 @@ mod tests {
         let shared = |dst: &TensorLayout, extents: &[u64], threads| {
             let plan = Plan::new(&row(extents), dst, Elements::same(32), 0).unwrap();
             let [region] = plan.program().regions().unwrap() else { panic!("one region") };
-            plan.0.together(region, &plan.0.ways[0], threads).is_some()
+            plan.0.parallel_move(region, &plan.0.ways[0], threads).is_some()
         };
         // The innermost loop of the source has one block and is the outermost loop of the destination.
         let long = [40, 60, 9, 52];

@@ -73,8 +73,8 @@ impl Ways {
 
     /// Returns the inputs of a run other than the data.
     pub(crate) fn tools<'a>(&self, scratch: &'a mut Scratch) -> Tools<'a> {
-        let Terms { elements, isa, reach } = self.terms;
-        Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch }
+        let Terms { elements, isa, locality } = self.terms;
+        Tools { elements, isa, locality, prefetch: None, ahead: 0, scratch }
     }
 
     /// Returns the conditions for which the ways were chosen.

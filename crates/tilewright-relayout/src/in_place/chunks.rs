@@ -4,7 +4,7 @@
 
 use super::work::{BufferPool, WorkBuffers};
 use crate::{
-    cpu::{clip::clip, kernel, transpose::Reach, way::Terms, ways::Ways},
+    cpu::{clip::clip, kernel, transpose::Locality, way::Terms, ways::Ways},
     plan::Inner,
     program::region::{Loop, Region, RegionRef},
 };
@@ -101,7 +101,7 @@ impl Chunks {
     ) -> Chunks {
         let closed = closed.max(1);
         let block = closed * (TOGETHER.min(most).min(inner.program.dst_bytes()) / closed).max(1);
-        let terms = Terms { reach: Reach::Near, ..inner.terms };
+        let terms = Terms { locality: Locality::Cache, ..inner.terms };
         let mut chunks = Chunks { closed, phase, block, own, ways: Vec::new() };
         let regions = chunks.regions(inner).unwrap_or_default();
         chunks.ways = regions.iter().map(|region| Ways::of(region, terms)).collect();

@@ -8,7 +8,7 @@ use crate::{
     cpu::{
         kernel::Tools,
         scratch::Scratch,
-        transpose::Reach,
+        transpose::Locality,
         way::{Terms, Way},
     },
     plan::Inner,
@@ -58,7 +58,7 @@ impl Swap {
         let ranges: Vec<_> = self.loops.iter().map(|turn| 0..turn.extent).collect();
         let block = Block { at: &at, ranges: &ranges, within: 0, piece: self.piece };
         let mut loops = Vec::new();
-        let terms = Terms { reach: Reach::Near, ..inner.terms };
+        let terms = Terms { locality: Locality::Cache, ..inner.terms };
         let mut ways = Vec::new();
         let mut add = |run: u64, loops: &[Loop]| {
             let region = Region { packed: false, src: 0, dst: 0, run, loops: loops.to_vec() };
@@ -161,7 +161,7 @@ impl Tasks<'_> {
         let (place, image) = self.swap.places(block);
         let (bytes, mut loops) = (&mut work.bytes, core::mem::take(&mut work.loops));
         let (one, other) = bytes.split_at_mut(self.swap.block() as usize);
-        let terms = Terms { reach: Reach::Near, ..self.inner.terms };
+        let terms = Terms { locality: Locality::Cache, ..self.inner.terms };
         let scratch = &mut work.scratch;
         self.swap.loops(block, false, &mut loops);
         gathered(block.piece, &mut loops);
@@ -221,8 +221,8 @@ impl Tasks<'_> {
                 && region.loops.iter().zip(block.loops).all(alike)
                 && way.serves(&region.whole(), block, terms)
         };
-        let Terms { elements, isa, reach } = terms;
-        let tools = &mut Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch };
+        let Terms { elements, isa, locality } = terms;
+        let tools = &mut Tools { elements, isa, locality, prefetch: None, ahead: 0, scratch };
         let plain = Way::plain(block, elements);
         let way = self.ways.iter().find(fits).map_or(&plain, |(_, way)| way);
         way.run(tools, block, src, out);

@@ -8,7 +8,7 @@
 
 use crate::{
     Elements,
-    cpu::clip::{Met, cut},
+    cpu::clip::{Overlap, cut},
     cpu::{way::Terms, ways::Ways},
     program::region::{Loop, Region, RegionRef},
     stream::CALL,
@@ -21,9 +21,13 @@ use std::sync::OnceLock;
 /// An iteration at the edge of the range that is partly needed is taken whole if it is adjacent to full iterations: it
 /// extends their reads, instead of needing short reads of its own.
 pub(crate) fn cover(region: &Region, range: (i64, i64), f: &mut dyn FnMut(RegionRef<'_>)) {
-    let whole = |met: &Met| {
-        let within = met.within.end - met.within.start;
-        if met.to - met.from <= 2 * within { met.from..met.to } else { met.within.clone() }
+    let whole = |overlap: &Overlap| {
+        let within = overlap.within.end - overlap.within.start;
+        if overlap.to - overlap.from <= 2 * within {
+            overlap.from..overlap.to
+        } else {
+            overlap.within.clone()
+        }
     };
     cut(region, range, whole, f);
 }

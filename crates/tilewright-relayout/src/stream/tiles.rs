@@ -6,7 +6,7 @@
 
 use crate::{
     Error, Plan,
-    cpu::{transpose::Reach, way::Terms, ways::Ways},
+    cpu::{transpose::Locality, way::Terms, ways::Ways},
     program::region::Region,
     stream::{
         boxes::{Boxes, halves},
@@ -348,8 +348,8 @@ impl Tiles {
             return known.clone();
         }
         let unit = u64::from(region.dst_unit(self.plan.elements()) / 8);
-        let reach = Reach::of(region.size().saturating_mul(unit));
-        let ways = Ways::of(&region, Terms { reach, ..self.plan.0.terms });
+        let locality = Locality::of(region.size().saturating_mul(unit));
+        let ways = Ways::of(&region, Terms { locality, ..self.plan.0.terms });
         Arc::new(Shape { region, ways })
     }
 

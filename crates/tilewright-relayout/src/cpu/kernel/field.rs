@@ -13,7 +13,7 @@ use super::{
     vector::Vector,
 };
 use crate::{
-    Elements, Extend, cpu::cost, cpu::transpose::Reach, program::region::RegionRef,
+    Elements, Extend, cpu::cost, cpu::transpose::Locality, program::region::RegionRef,
     program::region::for_each,
 };
 
@@ -203,10 +203,10 @@ fn runs<M: Make<O>, const O: usize, const F: usize>(
             convert(tools.elements, (src, from + i as i64), (out, to + i as i64));
         }
     });
-    let far = tools.reach == Reach::Far && run >= 4 * cost::LINE as usize * F;
+    let far = tools.locality == Locality::Memory && run >= 4 * cost::LINE as usize * F;
     let mut stage = far.then(|| RowStage::new(tools.scratch));
     let (ins, outs) = if unpacks { (1, F) } else { (F, 1) };
-    let (isa, reach) = (tools.isa, tools.reach);
+    let (isa, locality) = (tools.isa, tools.locality);
     let (len, target) = (out.len(), out.as_mut_ptr());
     for_each(part.loops, part.src, part.dst, &mut |from, to| {
         let (head, bytes) = middle(from, to);
@@ -221,7 +221,7 @@ fn runs<M: Make<O>, const O: usize, const F: usize>(
             to: target.wrapping_add(to),
             apart: 0,
             len: bytes * outs,
-            ahead: strip::ahead(reach, bytes * ins, 1),
+            ahead: strip::ahead(locality, bytes * ins, 1),
         };
         // SAFETY: a step reads a register of packed elements and writes `F` of bytes, or the reverse;
         // the source and, as just asserted, the destination have as much for each of `bytes` packed
@@ -279,12 +279,13 @@ mod tests {
             }
         });
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
-            for reach in [Reach::Near, Reach::Coming, Reach::Far] {
+            for locality in [Locality::Cache, Locality::Arriving, Locality::Memory] {
                 let (mut got, scratch) = (vec![0xA5; ends], &mut Scratch::default());
-                let mut tools = Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch };
-                let way = Way::of(&part, Terms { elements, isa, reach });
+                let mut tools =
+                    Tools { elements, isa, locality, prefetch: None, ahead: 0, scratch };
+                let way = Way::of(&part, Terms { elements, isa, locality });
                 way.run(&mut tools, &part, &source, &mut got);
-                assert!(got == expected, "{} {reach:?} {elements:?} {part:?}", isa.name());
+                assert!(got == expected, "{} {locality:?} {elements:?} {part:?}", isa.name());
             }
         }
     }

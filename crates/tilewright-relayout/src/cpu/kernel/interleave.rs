@@ -9,7 +9,9 @@ use super::{
     strip::{Make, RowStage, Strip},
     vector::Vector,
 };
-use crate::{cpu::cost, cpu::transpose::Reach, program::region::Loop, program::region::RegionRef};
+use crate::{
+    cpu::cost, cpu::transpose::Locality, program::region::Loop, program::region::RegionRef,
+};
 
 /// For each written register and each read register, the source of each byte; [`KEPT`] for bytes from other registers.
 pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];
@@ -205,13 +207,13 @@ impl Interleave {
         (src, out): (&[u8], &mut [u8]),
     ) {
         let Interleave { joins, apart, len, register, .. } = *self;
-        let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
+        let far = tools.locality == Locality::Memory && len >= 4 * cost::LINE as usize;
         let tables = sized::<N>(&self.tables);
         let make = Rows { tables, apart: if joins { apart as isize } else { register as isize } };
         let mut stage = far.then(|| RowStage::new(tools.scratch));
         let (source, target) = (src.as_ptr(), out.as_mut_ptr());
         let (ins, outs) = if joins { (1, N) } else { (N, 1) };
-        let ahead = strip::ahead(tools.reach, ins * len, N / ins);
+        let ahead = strip::ahead(tools.locality, ins * len, N / ins);
         let mut one = |from: i64, to: i64, next: i64| {
             let strip = Strip {
                 from: source.wrapping_offset(from as isize),
@@ -253,9 +255,9 @@ pub(super) mod tests {
     /// Runs a part with every instruction set, near and far, from and to any alignment within a line.
     pub(in super::super) fn check(part: &RegionRef<'_>, src: usize, out: usize) {
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
-            let near = [(Reach::Near, 0), (Reach::Coming, 1)];
-            let far = [0, 1, 16, 24, 37, 50, 63].map(|phase| (Reach::Far, phase));
-            for (reach, phase) in near.into_iter().chain(some(&far, 7)) {
+            let near = [(Locality::Cache, 0), (Locality::Arriving, 1)];
+            let far = [0, 1, 16, 24, 37, 50, 63].map(|phase| (Locality::Memory, phase));
+            for (locality, phase) in near.into_iter().chain(some(&far, 7)) {
                 let source: Vec<u8> = (0..src + phase).map(|i| ((i * 167) >> 3) as u8).collect();
                 let (mut got, mut expected) = (vec![0xA5; out + phase], vec![0xA5; out + phase]);
                 for_each(part.loops, part.src, part.dst, &mut |from, to| {
@@ -264,10 +266,11 @@ pub(super) mod tests {
                 });
                 let scratch = &mut Scratch::default();
                 let elements = Elements::same(8);
-                let mut tools = Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch };
-                let way = Way::of(part, Terms { elements, isa, reach });
+                let mut tools =
+                    Tools { elements, isa, locality, prefetch: None, ahead: 0, scratch };
+                let way = Way::of(part, Terms { elements, isa, locality });
                 way.run(&mut tools, part, &source[phase..], &mut got[phase..]);
-                assert!(got == expected, "{} {reach:?} {phase}: {part:?}", isa.name());
+                assert!(got == expected, "{} {locality:?} {phase}: {part:?}", isa.name());
             }
         }
     }

@@ -14,6 +14,7 @@ mod gather;
 mod interleave;
 mod isa;
 mod lane;
+mod parallel_move;
 mod portable;
 mod prefetch;
 mod rows;
@@ -26,7 +27,6 @@ mod suite;
 mod sums;
 mod table;
 mod tiled_transpose;
-mod together;
 mod transpose;
 mod transpose_run;
 mod vector;
@@ -37,7 +37,7 @@ use crate::{
     Elements,
     cpu::{
         scratch::Scratch,
-        transpose::{Reach, RegisterTranspose},
+        transpose::{Locality, RegisterTranspose},
     },
     program::region::{Loop, RegionRef},
 };
@@ -45,13 +45,13 @@ pub(crate) use field::Field;
 pub(crate) use interleave::Interleave;
 pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;
+pub(crate) use parallel_move::{ParallelMove, are_disjoint};
 pub(crate) use prefetch::Prefetch;
 pub(crate) use rows::are_far;
 pub(crate) use strided_pack::StridedPack;
 pub(crate) use sums::sums;
 pub(crate) use table::table;
 pub(crate) use tiled_transpose::TiledTranspose;
-pub(crate) use together::{Together, keeps_apart};
 
 /// The representation of the units of a region.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ pub(crate) enum Codec {
 pub(crate) struct Tools<'a> {
     pub(crate) elements: Elements,
     pub(crate) isa: Isa,
-    pub(crate) reach: Reach,
+    pub(crate) locality: Locality,
     /// The lines to prefetch meanwhile, instead of those that the region itself reads.
     pub(crate) prefetch: Option<&'a Prefetch<'a>>,
     /// The distance in the source, in bytes, to the next data, which kernels prefetch if they can; 0 if nothing is to
@@ -98,7 +98,7 @@ pub(crate) fn copy_rows(
     src: &[u8],
     out: &mut [u8],
 ) -> bool {
-    if tools.reach == Reach::Far && are_far(part) {
+    if tools.locality == Locality::Memory && are_far(part) {
         rows::rows_far(tools.isa, part, src, out, tools.scratch);
     } else if part.loops.is_empty() {
         rows::copy(src, part.src, out, part.dst, part.run);

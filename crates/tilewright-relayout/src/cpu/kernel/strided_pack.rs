@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     cpu::cost,
-    cpu::transpose::Reach,
+    cpu::transpose::Locality,
     program::region::{Loop, RegionRef},
 };
 
@@ -108,7 +108,7 @@ impl StridedPack {
         let (width, register) = (region.run as usize, self.register);
         let len = last.extent as usize * width;
         let make = Nth { tables: &interleave::sized::<N>(&self.tables)[0] };
-        let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
+        let far = tools.locality == Locality::Memory && len >= 4 * cost::LINE as usize;
         let mut stage = far.then(|| RowStage::new(tools.scratch));
         let (source, target) = (src.as_ptr(), out.as_mut_ptr());
         strip::each(around, (region.src, region.dst), &mut |from, to, next| {
@@ -122,7 +122,7 @@ impl StridedPack {
                 to: target.wrapping_offset(to as isize),
                 apart: 0,
                 len: part,
-                ahead: strip::ahead(tools.reach, N * part, 1),
+                ahead: strip::ahead(tools.locality, N * part, 1),
             };
             // SAFETY: every byte of the region is within the slices, one of which is exclusive, as `is_within` found. A
             // step reads `N` consecutive registers and writes one; the last one ends `N * part` bytes after the row's

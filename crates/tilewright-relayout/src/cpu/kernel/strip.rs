@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     cpu::cost,
-    cpu::transpose::Reach,
+    cpu::transpose::Locality,
     program::region::{Loop, for_each},
 };
 
@@ -123,10 +123,12 @@ pub(super) fn registers(isa: Isa) -> &'static [usize] {
 
 /// Returns the distance by which a row of `row` bytes is prefetched, if `side` rows are read in parallel: not beyond
 /// the next row, and 0 for data in a cache.
-pub(super) fn ahead(reach: Reach, row: usize, side: usize) -> usize {
-    match reach {
-        Reach::Far | Reach::Coming => (cost::AHEAD as usize / side).min(row / LINE) * LINE,
-        Reach::Near => 0,
+pub(super) fn ahead(locality: Locality, row: usize, side: usize) -> usize {
+    match locality {
+        Locality::Memory | Locality::Arriving => {
+            (cost::AHEAD as usize / side).min(row / LINE) * LINE
+        }
+        Locality::Cache => 0,
     }
 }
 
@@ -360,9 +362,11 @@ mod tests {
     #[test]
     fn rows_are_asked_for_no_further_than_the_next_one() {
         for row in [0, 63, 64, 100, 4096, 1 << 20] {
-            assert_eq!(ahead(Reach::Near, row, 1), 0);
-            for (reach, side) in [(Reach::Far, 1), (Reach::Coming, 3), (Reach::Far, 8)] {
-                let ahead = ahead(reach, row, side);
+            assert_eq!(ahead(Locality::Cache, row, 1), 0);
+            for (locality, side) in
+                [(Locality::Memory, 1), (Locality::Arriving, 3), (Locality::Memory, 8)]
+            {
+                let ahead = ahead(locality, row, side);
                 assert!(ahead <= row && ahead.is_multiple_of(LINE), "{row} {side}");
                 assert_eq!(ahead > 0, row >= LINE);
             }

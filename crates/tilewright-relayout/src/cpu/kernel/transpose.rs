@@ -16,7 +16,7 @@ use super::{
 use crate::{
     cpu::cost,
     cpu::scratch::Scratch,
-    cpu::transpose::{Block, Blocks, NONE, Reach, RegisterTranspose},
+    cpu::transpose::{Block, Blocks, Locality, NONE, RegisterTranspose},
     program::region::RegionRef,
 };
 
@@ -64,9 +64,9 @@ pub(super) unsafe fn run(
     out: *mut u8,
     scratch: &mut Scratch,
 ) -> bool {
-    let store = match transpose.reach {
-        Reach::Far => Store::Streamed,
-        Reach::Coming | Reach::Near => Store::Cached,
+    let store = match transpose.locality {
+        Locality::Memory => Store::Streamed,
+        Locality::Arriving | Locality::Cache => Store::Cached,
     };
     let aside = transpose.steps.stage.as_ref();
     let aside = aside

@@ -1,6 +1,6 @@
 //! The shape of a block, and the loops over blocks.
 
-use super::{BitPermutation, Reach};
+use super::{BitPermutation, Locality};
 use crate::{
     cpu::{
         cost,
@@ -34,7 +34,7 @@ pub(super) fn shape(
     run: u64,
     register: u64,
     permutation: &BitPermutation,
-    reach: Reach,
+    locality: Locality,
 ) -> Vec<u64> {
     let mut shape = permutation.taken.clone();
     let (far, near) = match permutation.are_direct() {
@@ -51,11 +51,11 @@ pub(super) fn shape(
     let crowded = loops.iter().any(|turn| turn.src != 0 && turn.src % cost::WAY == 0);
     let most_write = if crowded { cost::CROWDED_WRITE_RUN } else { cost::WRITE_RUN };
     let write = rows.clamp(cost::LEAST_WRITE_RUN, most_write);
-    let (write, read, most, least) = match reach {
-        Reach::Far => (write, cost::READ_RUN, far, cost::LEAST_BLOCK),
-        Reach::Coming | Reach::Near => (register / 8, register / 8, near, near),
+    let (write, read, most, least) = match locality {
+        Locality::Memory => (write, cost::READ_RUN, far, cost::LEAST_BLOCK),
+        Locality::Arriving | Locality::Cache => (register / 8, register / 8, near, near),
     };
-    let whole = if reach == Reach::Far { rows * 8 } else { 0 };
+    let whole = if locality == Locality::Memory { rows * 8 } else { 0 };
     grow(loops, run, &mut shape, permutation, DST, (write * 8, whole, most * 8));
     grow(loops, run, &mut shape, permutation, SRC, (read * 8, 0, most * 8));
     grow(loops, run, &mut shape, permutation, DST, (least * 8, 0, least * 8));

@@ -28,7 +28,7 @@ use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
 pub(crate) struct RegisterTranspose {
     /// The bytes of a register: 16, 32 or 64.
     pub(crate) register: usize,
-    pub(crate) reach: Reach,
+    pub(crate) locality: Locality,
     pub(crate) permutation: BitPermutation,
     pub(crate) steps: Steps,
     /// The extent of a block in each loop.
@@ -42,26 +42,26 @@ pub(crate) struct RegisterTranspose {
 
 /// The assumed location of the data of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum Locality {
     /// In memory: blocks are long, prefetched, and written past the caches.
-    Far,
+    Memory,
     /// The source in memory, the destination in a cache: blocks are short and prefetched.
-    Coming,
+    Arriving,
     /// In a cache.
-    Near,
+    Cache,
 }
 
-impl Reach {
+impl Locality {
     /// Returns the location for a destination of `bytes` bytes.
-    pub(crate) fn of(bytes: u64) -> Reach {
-        if bytes >= cost::STREAM { Reach::Far } else { Reach::Near }
+    pub(crate) fn of(bytes: u64) -> Locality {
+        if bytes >= cost::STREAM { Locality::Memory } else { Locality::Cache }
     }
 
     /// Returns the location with the same source and a destination in a cache.
-    pub(crate) fn coming(self) -> Reach {
+    pub(crate) fn arriving(self) -> Locality {
         match self {
-            Reach::Far | Reach::Coming => Reach::Coming,
-            Reach::Near => Reach::Near,
+            Locality::Memory | Locality::Arriving => Locality::Arriving,
+            Locality::Cache => Locality::Cache,
         }
     }
 }
@@ -73,12 +73,12 @@ impl RegisterTranspose {
         part: &RegionRef<'_>,
         bits: u32,
         register: usize,
-        reach: Reach,
+        locality: Locality,
     ) -> Option<RegisterTranspose> {
         let (loops, run) = scaled(part, bits)?;
-        let chosen = chosen(&loops, run, register, reach)?;
-        RegisterTranspose::made(&loops, run, reach, chosen, &|permutation, register| {
-            blocks::shape(&loops, run, register as u64 * 8, permutation, reach)
+        let chosen = chosen(&loops, run, register, locality)?;
+        RegisterTranspose::made(&loops, run, locality, chosen, &|permutation, register| {
+            blocks::shape(&loops, run, register as u64 * 8, permutation, locality)
         })
     }
 
@@ -89,12 +89,12 @@ impl RegisterTranspose {
         part: &RegionRef<'_>,
         bits: u32,
         register: usize,
-        reach: Reach,
+        locality: Locality,
         shape: &dyn Fn(&[u64]) -> Vec<u64>,
     ) -> Option<RegisterTranspose> {
         let (loops, run) = scaled(part, bits)?;
         let filled = filled(&loops, run, register);
-        RegisterTranspose::made(&loops, run, reach, filled, &|permutation, _| {
+        RegisterTranspose::made(&loops, run, locality, filled, &|permutation, _| {
             shape(&permutation.taken)
         })
     }
@@ -104,15 +104,24 @@ impl RegisterTranspose {
     fn made(
         loops: &[Loop],
         run: u64,
-        reach: Reach,
+        locality: Locality,
         mut registers: impl Iterator<Item = (usize, BitPermutation)>,
         shape: &dyn Fn(&BitPermutation, usize) -> Vec<u64>,
     ) -> Option<RegisterTranspose> {
         registers.find_map(|(register, mut permutation)| {
             let shape = shape(&permutation, register);
-            let steps = Steps::of(loops, &shape, &mut permutation, register, reach)?;
+            let steps = Steps::of(loops, &shape, &mut permutation, register, locality)?;
             let (runs, loops) = (blocks::runs(loops, run, &shape), loops.to_vec());
-            Some(RegisterTranspose { register, reach, permutation, steps, shape, runs, loops, run })
+            Some(RegisterTranspose {
+                register,
+                locality,
+                permutation,
+                steps,
+                shape,
+                runs,
+                loops,
+                run,
+            })
         })
     }
 
@@ -131,13 +140,13 @@ impl RegisterTranspose {
     }
 
     /// Returns whether this serves the part: equal strides, and at least the extents of a block.
-    pub(crate) fn fits(&self, part: &RegionRef<'_>, bits: u32, reach: Reach) -> bool {
+    pub(crate) fn fits(&self, part: &RegionRef<'_>, bits: u32, locality: Locality) -> bool {
         let bits = i64::from(bits);
         let alike = |((own, turn), shape): ((&Loop, &Loop), &u64)| {
             let same = |own: i64, given: i64| Some(own) == given.checked_mul(bits);
             turn.extent >= *shape && same(own.src, turn.src) && same(own.dst, turn.dst)
         };
-        self.reach == reach
+        self.locality == locality
             && part.loops.len() == self.loops.len()
             && part.run.checked_mul(bits as u64) == Some(self.run)
             && self.loops.iter().zip(part.loops).zip(&self.shape).all(alike)
@@ -184,11 +193,11 @@ fn chosen(
     loops: &[Loop],
     run: u64,
     register: usize,
-    reach: Reach,
+    locality: Locality,
 ) -> Option<impl Iterator<Item = (usize, BitPermutation)>> {
     let mut smaller = filled(loops, run, register);
     let mut registers = vec![smaller.next()?];
-    if reach != Reach::Near && registers[0].1.moved(loops) >= cost::BADLY {
+    if locality != Locality::Cache && registers[0].1.moved(loops) >= cost::BADLY {
         registers.extend(smaller.by_ref());
         let moved = registers.iter().map(|(_, permutation)| permutation.moved(loops));
         let least = moved.fold(f64::INFINITY, f64::min);
@@ -220,17 +229,17 @@ mod tests {
 
     #[test]
     fn registers_are_as_long_as_units_cover_loops_well() {
-        let register = |columns: i64, reach| {
+        let register = |columns: i64, locality| {
             let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
             let loops = [turn(columns, 4, 40_000), turn(10_000, 4 * columns, 4)];
             let part = RegionRef { packed: false, src: 0, dst: 0, run: 4, loops: &loops };
-            RegisterTranspose::of(&part, 8, 64, reach).map(|transpose| transpose.register)
+            RegisterTranspose::of(&part, 8, 64, locality).map(|transpose| transpose.register)
         };
-        assert_eq!(register(32, Reach::Far), Some(64));
-        assert_eq!(register(24, Reach::Far), Some(32));
-        assert_eq!(register(24, Reach::Near), Some(64));
-        assert_eq!(register(20, Reach::Far), Some(32));
-        assert_eq!(register(12, Reach::Far), Some(16));
-        assert_eq!(register(1000, Reach::Far), Some(64));
+        assert_eq!(register(32, Locality::Memory), Some(64));
+        assert_eq!(register(24, Locality::Memory), Some(32));
+        assert_eq!(register(24, Locality::Cache), Some(64));
+        assert_eq!(register(20, Locality::Memory), Some(32));
+        assert_eq!(register(12, Locality::Memory), Some(16));
+        assert_eq!(register(1000, Locality::Memory), Some(64));
     }
 }

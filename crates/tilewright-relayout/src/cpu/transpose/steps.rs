@@ -1,7 +1,7 @@
 //! The steps of a block: those that read registers, and those that write them.
 
 use super::{
-    BitPermutation, Reach,
+    BitPermutation, Locality,
     permutation::NONE,
     stage::Stage,
     step::{ReadStep, WriteStep},
@@ -65,7 +65,7 @@ impl Steps {
         shape: &[u64],
         permutation: &mut BitPermutation,
         register: usize,
-        reach: Reach,
+        locality: Locality,
     ) -> Option<Steps> {
         let mut units = units(loops, shape, permutation)?;
         let direct = permutation.are_direct();
@@ -97,11 +97,11 @@ impl Steps {
         if !direct {
             steps.gather = gather_steps(&units, &src, split, &write.place, register);
             steps.lines = write.lines;
-        } else if reach != Reach::Near {
+        } else if locality != Locality::Cache {
             steps.prefetched = prefetched(&units, &src, register as i64);
         }
         let stage = || Stage::of(&steps.write, &steps.write_dst, register);
-        steps.stage = (reach == Reach::Far).then(stage).flatten();
+        steps.stage = (locality == Locality::Memory).then(stage).flatten();
         Some(steps)
     }
 

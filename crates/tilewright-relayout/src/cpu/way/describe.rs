@@ -2,7 +2,7 @@
 
 use super::{Terms, Way};
 use crate::{
-    cpu::{kernel, transpose::Reach},
+    cpu::{kernel, transpose::Locality},
     program::region::RegionRef,
 };
 use core::fmt;
@@ -23,7 +23,9 @@ impl Way {
                 (n, true) => format!("join {n} rows of {width}"),
                 (n, false) => format!("deal {n} rows of {width}"),
             },
-            Way::StridedPack(pack) => format!("every {} of {width}", ordinal(pack.one_of())),
+            Way::StridedPack(pack) => {
+                format!("every {} of {width}", ordinal(pack.one_of()))
+            }
             Way::TiledTranspose(_) => format!("panels {width}"),
             Way::RegisterTranspose(_) => format!("transpose {width}"),
             Way::TwoPass(_) => format!("two hops of {width}"),
@@ -40,9 +42,9 @@ impl Way {
         let isa = terms.isa.name();
         match self {
             Way::RegisterTranspose(transpose) => {
-                let way = match transpose.reach {
-                    Reach::Far => "past the caches",
-                    Reach::Coming | Reach::Near => "in the caches",
+                let way = match transpose.locality {
+                    Locality::Memory => "past the caches",
+                    Locality::Arriving | Locality::Cache => "in the caches",
                 };
                 let ((read, written), shape) = (transpose.runs, &transpose.shape);
                 format!(

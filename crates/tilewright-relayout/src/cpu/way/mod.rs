@@ -14,7 +14,7 @@ use crate::{
     cpu::{
         cost,
         kernel::{self, Field, Interleave, Isa, StridedPack, TiledTranspose, Tools},
-        transpose::{Reach, RegisterTranspose},
+        transpose::{Locality, RegisterTranspose},
     },
     program::region::{Loop, RegionRef},
 };
@@ -65,7 +65,7 @@ pub(crate) enum Kind {
 pub(crate) struct Terms {
     pub(crate) elements: Elements,
     pub(crate) isa: Isa,
-    pub(crate) reach: Reach,
+    pub(crate) locality: Locality,
 }
 
 /// With a source stride of at least this many bytes, blocks do not reuse cache lines enough.
@@ -74,8 +74,8 @@ const FAR: u64 = 128;
 impl Way {
     /// Returns the best way for a region.
     pub(crate) fn of(region: &RegionRef<'_>, terms: Terms) -> Way {
-        let Terms { elements, isa, reach } = terms;
-        if reach == Reach::Far && kernel::are_far(region) {
+        let Terms { elements, isa, locality } = terms;
+        if locality == Locality::Memory && kernel::are_far(region) {
             return Way::Rows;
         }
         Way::picked(region, isa)
@@ -87,7 +87,7 @@ impl Way {
     /// Returns the best of register transpose, tiled transpose and two passes, if there is one.
     fn exchanged(region: &RegionRef<'_>, terms: Terms) -> Option<Way> {
         let (transpose, tiled) = (transpose(region, terms), tiled_transpose(region, terms));
-        let dense = |tiled: &TiledTranspose| terms.reach == Reach::Near && tiled.is_dense();
+        let dense = |tiled: &TiledTranspose| terms.locality == Locality::Cache && tiled.is_dense();
         let best = |tiled: &TiledTranspose| match &transpose {
             Some(transpose) if is_scattered(region, transpose) => true,
             Some(transpose) => {
@@ -146,7 +146,7 @@ impl Way {
     }
 
     /// Returns the iterations of loop `i` that are best not cut.
-    pub(crate) fn together(&self, whole: &RegionRef<'_>, i: usize, elements: Elements) -> u64 {
+    pub(crate) fn kept_whole(&self, whole: &RegionRef<'_>, i: usize, elements: Elements) -> u64 {
         let last = i + 1 == whole.loops.len();
         match self {
             Way::Blocks { minor } if last || i == *minor => {
@@ -234,12 +234,12 @@ fn unit(elements: Elements, packed: bool) -> u64 {
 /// Returns the register transpose of a region, if it has one and is large enough for tables.
 fn transpose(
     region: &RegionRef<'_>,
-    Terms { elements, isa, reach }: Terms,
+    Terms { elements, isa, locality }: Terms,
 ) -> Option<RegisterTranspose> {
     let unit = unit(elements, region.packed);
     let large = u128::from(region.size()) * u128::from(unit) / 8 >= u128::from(cost::LEAST);
     let transpose = (large && elements.are_same())
-        .then(|| RegisterTranspose::of(region, unit as u32, isa.register(), reach))??;
+        .then(|| RegisterTranspose::of(region, unit as u32, isa.register(), locality))??;
     begins(&transpose, region, elements).then_some(transpose)
 }
 
@@ -257,7 +257,9 @@ fn tiled_transpose(
 /// 0.62).
 fn is_scattered(region: &RegionRef<'_>, transpose: &RegisterTranspose) -> bool {
     let shortest = transpose.runs.0.min(transpose.runs.1);
-    transpose.reach == Reach::Far && region.run >= cost::LANE && shortest < cost::LEAST_WRITE_RUN
+    transpose.locality == Locality::Memory
+        && region.run >= cost::LANE
+        && shortest < cost::LEAST_WRITE_RUN
 }
 
 /// Returns whether the registers of a register transpose begin at whole bytes, and its loops over blocks are few enough

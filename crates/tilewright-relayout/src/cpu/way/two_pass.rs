@@ -17,7 +17,7 @@ use crate::{
         kernel::{self, Isa, Prefetch, Tools},
         lines,
         shape::{self, DST, FEW, SRC, Side, moved},
-        transpose::Reach,
+        transpose::Locality,
     },
     program::region::{Loop, Region, RegionRef},
 };
@@ -41,15 +41,15 @@ pub(crate) struct TwoPass {
 #[derive(Clone, Debug)]
 struct Pass {
     region: Region,
-    reach: Reach,
+    locality: Locality,
     way: Way,
 }
 
 impl Pass {
-    fn of(region: Region, isa: Isa, reach: Reach) -> Pass {
-        let terms = Terms { elements: Elements::same(8), isa, reach };
-        if reach == Reach::Far && kernel::are_far(&region.whole()) {
-            return Pass { region, reach, way: Way::Rows };
+    fn of(region: Region, isa: Isa, locality: Locality) -> Pass {
+        let terms = Terms { elements: Elements::same(8), isa, locality };
+        if locality == Locality::Memory && kernel::are_far(&region.whole()) {
+            return Pass { region, locality, way: Way::Rows };
         }
         let way = Way::picked(&region.whole(), isa)
             .or_else(|| {
@@ -61,7 +61,7 @@ impl Pass {
                     .map(|tiled| Way::TiledTranspose(Box::new(tiled)))
             })
             .unwrap_or_else(|| Way::plain(&region.whole(), terms.elements));
-        Pass { region, reach, way }
+        Pass { region, locality, way }
     }
 
     /// Returns whether the pass uses registers of at least `least` bytes, or moves long runs.
@@ -88,7 +88,7 @@ impl Pass {
 
     fn run(&self, tools: &mut Tools<'_>, (from, to): (i64, i64), src: &[u8], out: &mut [u8]) {
         let part = RegionRef { src: from, dst: to, ..self.region.whole() };
-        self.way.run(&mut Tools { reach: self.reach, ..tools.again() }, &part, src, out);
+        self.way.run(&mut Tools { locality: self.locality, ..tools.again() }, &part, src, out);
     }
 }
 
@@ -133,11 +133,11 @@ impl TwoPass {
             [without(&dst, &src), src.clone()].concat(),
             [without(&src, &dst), dst.clone()].concat(),
         ];
-        let Terms { isa, reach, .. } = terms;
+        let Terms { isa, locality, .. } = terms;
         let of = |least: usize| {
             orders
                 .iter()
-                .find_map(|order| TwoPass::through(region, &taken, order, (isa, least), reach))
+                .find_map(|order| TwoPass::through(region, &taken, order, (isa, least), locality))
         };
         let power = run.is_power_of_two();
         if let Some(whole) = power.then(|| of(isa.register())).flatten() {
@@ -155,16 +155,17 @@ impl TwoPass {
     /// Returns the passes through a buffer in the order of the destination: elements are scattered only in the caches,
     /// and writes are long.
     fn staged(whole: &RegionRef<'_>, taken: &[u64], terms: Terms) -> Option<TwoPass> {
-        let Terms { isa, reach, .. } = terms;
+        let Terms { isa, locality, .. } = terms;
         let mut order: Vec<usize> = (0..taken.len()).filter(|i| taken[*i] > 1).collect();
         tilewright_core::sort_short(&mut order, |&i| whole.loops[i].dst);
         let (first, second, bytes) = two(whole, taken, &order)?;
-        let long = reach == Reach::Far && second.run >= cost::WRITE_RUN;
+        let long = locality == Locality::Memory && second.run >= cost::WRITE_RUN;
         if !long || bytes < cost::LEAST || first.loops.is_empty() {
             return None;
         }
         let prefetched = lines::lines(&first);
-        let (first, second) = (Pass::of(first, isa, Reach::Near), Pass::of(second, isa, reach));
+        let (first, second) =
+            (Pass::of(first, isa, Locality::Cache), Pass::of(second, isa, locality));
         let well_done = first.prefetches()
             || first.is_well_done(isa.register() / 4)
             || first.region.run >= SHORT;
@@ -179,21 +180,21 @@ impl TwoPass {
         taken: &[u64],
         order: &[usize],
         (isa, least): (Isa, usize),
-        reach: Reach,
+        locality: Locality,
     ) -> Option<TwoPass> {
         let (first, second, bytes) = two(whole, taken, order)?;
         // Neither pass may be the region itself.
         if bytes < cost::LEAST || first.loops.is_empty() || second.loops.is_empty() {
             return None;
         }
-        let second = Pass::of(second, isa, reach);
+        let second = Pass::of(second, isa, locality);
         // Kernels that pick elements prefetch their own reads, and scratch buffers leave no time for prefetching.
         let direct = matches!(&second.way, Way::RegisterTranspose(transpose) if transpose.steps.gather.is_empty());
         let prefetches =
-            reach == Reach::Far && direct && Way::picked(&first.whole(), isa).is_none();
+            locality == Locality::Memory && direct && Way::picked(&first.whole(), isa).is_none();
         let prefetched = if prefetches { lines::lines(&first) } else { Vec::new() };
         // The first pass finds its source in a cache if the second pass of the previous block prefetches it.
-        let into = if prefetched.is_empty() { reach.coming() } else { Reach::Near };
+        let into = if prefetched.is_empty() { locality.arriving() } else { Locality::Cache };
         let first = Pass::of(first, isa, into);
         let well_done = first.is_well_done(least) && second.is_well_done(least);
         // One pass must do more than the region needs as a whole.
@@ -394,7 +395,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn far(isa: Isa) -> Terms {
-        Terms { elements: Elements::same(8), isa, reach: Reach::Far }
+        Terms { elements: Elements::same(8), isa, locality: Locality::Memory }
     }
 
     fn small() -> impl Iterator<Item = (Vec<u64>, Vec<usize>)> {
@@ -427,8 +428,11 @@ mod tests {
                 let mut region = region(loops, width as u64);
                 region.src = 5;
                 let part = region.whole();
-                let terms =
-                    Terms { elements: Elements::same(8), isa: Isa::Generic, reach: Reach::Near };
+                let terms = Terms {
+                    elements: Elements::same(8),
+                    isa: Isa::Generic,
+                    locality: Locality::Cache,
+                };
                 let Some(two_pass) = TwoPass::of(&part, terms) else { continue };
                 found += 1;
                 let places = |region: &Region, from: (i64, i64)| {

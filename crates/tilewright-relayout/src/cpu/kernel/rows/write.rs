@@ -69,8 +69,8 @@ impl Work for BlockWrite<'_> {
         let from = self.next.unwrap_or(self.from);
         let mut prefetches = PrefetchList { lines: lines.iter(), from };
         for (i, segment) in self.blocks.segments.iter().enumerate() {
-            // SAFETY: `# Safety` of `Work::with`: the requirements of `BlockWrite` hold for the block, so for each of its
-            // segments; segment `i` has line `i` of `carried`.
+            // SAFETY: `# Safety` of `Work::with`: the requirements of `BlockWrite` hold for the block, so for each of
+            // its segments; segment `i` has line `i` of `carried`.
             unsafe {
                 if self.streams {
                     self.segment::<V>(

@@ -5,7 +5,7 @@ use super::{
     regions::{Relayout, Way, registers},
     some,
 };
-use crate::cpu::transpose::Reach;
+use crate::cpu::transpose::Locality;
 use proptest::prelude::*;
 use tilewright_core::{Digit, Layout, Mode, Pattern, TensorLayout};
 
@@ -197,7 +197,7 @@ fn bases_at_every_byte_of_a_line() {
                     [None, Some(3)].map(|blocks| Way {
                         isa,
                         register,
-                        reach: Reach::Far,
+                        locality: Locality::Memory,
                         blocks,
                         src: Place::Behind(at * 5),
                         dst: Place::Behind(at),
@@ -226,7 +226,7 @@ fn lines_are_carried_from_block_to_block() {
                     [None, Some(1), Some(2 + at as u64)].map(|blocks| Way {
                         isa,
                         register,
-                        reach: Reach::Far,
+                        locality: Locality::Memory,
                         blocks,
                         src: Place::Behind(at * 7 + 1),
                         dst: Place::Behind(at + i % 2),

@@ -13,7 +13,7 @@ use crate::{
     Elements, Extend,
     cpu::{
         scratch::Scratch,
-        transpose::Reach,
+        transpose::Locality,
         way::{Kind, Terms, Way},
     },
     program::{
@@ -27,7 +27,7 @@ const BEFORE: u8 = 0xA5;
 /// A region whose lowest unit is at unit 0 of either side.
 struct Case {
     kind: Kind,
-    reach: Reach,
+    locality: Locality,
     elements: Elements,
     packed: bool,
     run: u64,
@@ -37,15 +37,15 @@ struct Case {
 }
 
 /// Bytes, in loops of (extent, source, destination).
-fn bytes(kind: Kind, reach: Reach, run: u64, loops: &[(u64, i64, i64)]) -> Case {
+fn bytes(kind: Kind, locality: Locality, run: u64, loops: &[(u64, i64, i64)]) -> Case {
     let turn = |&(extent, src, dst): &(u64, i64, i64)| Loop { extent, src, dst };
     let loops = loops.iter().map(turn).collect();
-    Case { kind, reach, elements: Elements::same(8), packed: false, run, loops, stride: 1 }
+    Case { kind, locality, elements: Elements::same(8), packed: false, run, loops, stride: 1 }
 }
 
 /// Packed elements.
 fn packed(kind: Kind, elements: Elements, run: u64, loops: &[(u64, i64, i64)]) -> Case {
-    Case { elements, packed: true, ..bytes(kind, Reach::Far, run, loops) }
+    Case { elements, packed: true, ..bytes(kind, Locality::Memory, run, loops) }
 }
 
 /// Cases for each kind of way, as registers choose it; portable words may choose another kind.
@@ -67,24 +67,24 @@ fn cases() -> Vec<Case> {
         packed(Kind::Gather, Elements::same(2), 1, &[(9, 300, 1)]),
         packed(Kind::Gather, field(4, 16, Extend::Sign), 3, &[(4, 5, 3)]),
     ];
-    for reach in [Reach::Near, Reach::Far] {
+    for locality in [Locality::Cache, Locality::Memory] {
         all.extend([
-            bytes(Kind::Rows, reach, 70, &[(3, 75, 145), (2, 225, 70)]),
-            bytes(Kind::Rows, reach, 128, &[(3, 128, 256), (2, 384, 128)]),
-            bytes(Kind::Rows, reach, 5000, &[]),
-            bytes(Kind::Rows, reach, 40, &[(5, 40, 47)]),
-            bytes(Kind::Interleave, reach, 4, &[(200, 4, 12), (3, 800, 4)]),
-            bytes(Kind::Interleave, reach, 4, &[(3, 4, 800), (200, 12, 4)]),
-            bytes(Kind::StridedPack, reach, 4, &[(200, 8, 4)]),
-            bytes(Kind::StridedPack, reach, 2, &[(300, 10, 2)]),
-            bytes(Kind::TiledTranspose, reach, 4, &transposed(17, 19, 4)),
-            bytes(Kind::TiledTranspose, reach, 1, &transposed(9, 40, 1)),
-            bytes(Kind::TiledTranspose, reach, 6, &transposed(11, 13, 6)),
-            bytes(Kind::RegisterTranspose, reach, 1, &transposed(64, 64, 1)),
-            bytes(Kind::RegisterTranspose, reach, 4, &transposed(32, 32, 4)),
-            bytes(Kind::RegisterTranspose, reach, 16, &transposed(16, 16, 16)),
-            bytes(Kind::Blocks, reach, 1, &transposed(5, 7, 1)),
-            bytes(Kind::Gather, reach, 2, &[(9, 300, 2)]),
+            bytes(Kind::Rows, locality, 70, &[(3, 75, 145), (2, 225, 70)]),
+            bytes(Kind::Rows, locality, 128, &[(3, 128, 256), (2, 384, 128)]),
+            bytes(Kind::Rows, locality, 5000, &[]),
+            bytes(Kind::Rows, locality, 40, &[(5, 40, 47)]),
+            bytes(Kind::Interleave, locality, 4, &[(200, 4, 12), (3, 800, 4)]),
+            bytes(Kind::Interleave, locality, 4, &[(3, 4, 800), (200, 12, 4)]),
+            bytes(Kind::StridedPack, locality, 4, &[(200, 8, 4)]),
+            bytes(Kind::StridedPack, locality, 2, &[(300, 10, 2)]),
+            bytes(Kind::TiledTranspose, locality, 4, &transposed(17, 19, 4)),
+            bytes(Kind::TiledTranspose, locality, 1, &transposed(9, 40, 1)),
+            bytes(Kind::TiledTranspose, locality, 6, &transposed(11, 13, 6)),
+            bytes(Kind::RegisterTranspose, locality, 1, &transposed(64, 64, 1)),
+            bytes(Kind::RegisterTranspose, locality, 4, &transposed(32, 32, 4)),
+            bytes(Kind::RegisterTranspose, locality, 16, &transposed(16, 16, 16)),
+            bytes(Kind::Blocks, locality, 1, &transposed(5, 7, 1)),
+            bytes(Kind::Gather, locality, 2, &[(9, 300, 2)]),
         ]);
     }
     // At most the number of cases of a kind, so that these cases together cover every alignment.
@@ -137,29 +137,29 @@ fn naive(case: &Case, source: &[u8], out: &mut [u8]) {
 /// Runs a case in every instruction set at every alignment within a line, and returns the kinds that ran.
 fn check((number, case): (usize, &Case)) -> Vec<Kind> {
     let (from, to) = widths(case);
-    let reach = |of: fn(&Loop) -> i64, width: u64| {
+    let locality = |of: fn(&Loop) -> i64, width: u64| {
         let units = case.loops.iter().map(of).sum::<i64>() as u64 + case.run;
         (units * width).div_ceil(8) as usize
     };
-    let source = noise(reach(Loop::src_reach, from), case.run);
-    let before = vec![BEFORE; reach(Loop::dst_reach, to)];
+    let source = noise(locality(Loop::src_reach, from), case.run);
+    let before = vec![BEFORE; locality(Loop::dst_reach, to)];
     let mut expected = before.clone();
     naive(case, &source, &mut expected);
-    let Case { reach, elements, packed, run, .. } = *case;
+    let Case { locality, elements, packed, run, .. } = *case;
     let part = RegionRef { packed, src: 0, dst: 0, run, loops: &case.loops };
     let step = if cfg!(miri) { case.stride } else { 1 };
     let first = number % step;
     let mut kinds = vec![];
     for isa in here() {
         let (way, mut scratch) =
-            (Way::of(&part, Terms { elements, isa, reach }), Scratch::default());
+            (Way::of(&part, Terms { elements, isa, locality }), Scratch::default());
         let behind =
             (first..64).step_by(step).map(|at| (Place::Behind(5 * at + 2), Place::Behind(at)));
         for (src, dst) in behind.chain([(Place::Ends, Place::Ends)]) {
             let (mut from, mut to) =
                 (Guarded::holding(&source, src), Guarded::holding(&before, dst));
             let scratch = &mut scratch;
-            let mut tools = Tools { elements, isa, reach, prefetch: None, ahead: 0, scratch };
+            let mut tools = Tools { elements, isa, locality, prefetch: None, ahead: 0, scratch };
             kinds.push(way.run(&mut tools, &part, from.bytes(), to.bytes()));
             let what = || format!("{:?} {way:?} {} {src:?} {dst:?}", case.kind, isa.name());
             assert!(to.bytes() == expected && to.is_intact(), "{}", what());

@@ -8,7 +8,7 @@ use super::{
 use crate::cpu::scratch::Scratch;
 use crate::{
     Elements, Plan,
-    cpu::transpose::{Reach, RegisterTranspose},
+    cpu::transpose::{Locality, RegisterTranspose},
     program::region::RegionRef,
     program::region::for_each,
 };
@@ -27,7 +27,7 @@ pub(super) struct Relayout {
 pub(super) struct Way {
     pub(super) isa: Isa,
     pub(super) register: usize,
-    pub(super) reach: Reach,
+    pub(super) locality: Locality,
     /// The shape of blocks: the planner's or, with a seed, a random multiple of a unit for each loop.
     pub(super) blocks: Option<u64>,
     pub(super) src: Place,
@@ -118,11 +118,11 @@ impl Relayout {
         let mut places = PLACES.iter().copied().cycle();
         let mut ways = Vec::new();
         for (isa, register) in registers() {
-            for reach in [Reach::Near, Reach::Coming, Reach::Far] {
+            for locality in [Locality::Cache, Locality::Arriving, Locality::Memory] {
                 for &blocks in blocks {
                     for _ in 0..2 {
                         let (src, dst) = places.next().unwrap();
-                        ways.push(Way { isa, register, reach, blocks, src, dst });
+                        ways.push(Way { isa, register, locality, blocks, src, dst });
                     }
                 }
             }
@@ -144,7 +144,7 @@ impl Way {
         scratch: &mut Scratch,
     ) -> bool {
         let made = match self.blocks {
-            None => RegisterTranspose::of(part, bits, self.register, self.reach),
+            None => RegisterTranspose::of(part, bits, self.register, self.locality),
             Some(seed) => {
                 let shape = |units: &[u64]| {
                     let of = |(i, unit): (usize, &u64)| {
@@ -153,7 +153,7 @@ impl Way {
                     };
                     units.iter().enumerate().map(of).collect()
                 };
-                RegisterTranspose::shaped(part, bits, self.register, self.reach, &shape)
+                RegisterTranspose::shaped(part, bits, self.register, self.locality, &shape)
             }
         };
         let Some(made) = made.filter(|made| made.register == self.register) else { return false };

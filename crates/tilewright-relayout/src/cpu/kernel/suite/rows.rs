@@ -49,11 +49,11 @@ impl Runs {
     /// Moves them from and to these positions with every instruction set.
     fn check(&self, places: impl IntoIterator<Item = (Place, Place)>) {
         let part = self.part();
-        let reach = |of: fn(&Loop) -> i64| {
+        let locality = |of: fn(&Loop) -> i64| {
             self.loops.iter().map(|turn| of(turn).unsigned_abs()).sum::<u64>() + self.run
         };
-        let source = noise(reach(Loop::src_reach) as usize, self.run);
-        let mut expected = vec![BEFORE; reach(Loop::dst_reach) as usize];
+        let source = noise(locality(Loop::src_reach) as usize, self.run);
+        let mut expected = vec![BEFORE; locality(Loop::dst_reach) as usize];
         for_each(part.loops, part.src, 0, &mut |from, to| {
             let (from, to, run) = (from as usize, to as usize, self.run as usize);
             expected[to..][..run].copy_from_slice(&source[from..][..run]);

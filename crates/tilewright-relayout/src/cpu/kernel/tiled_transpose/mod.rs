@@ -269,7 +269,7 @@ mod tests {
     use super::*;
     use crate::{
         Elements,
-        cpu::{kernel::suite::some, scratch::Scratch, transpose::Reach},
+        cpu::{kernel::suite::some, scratch::Scratch, transpose::Locality},
     };
 
     /// Returns the loops of a region with these extents, the outermost of the source first, whose destination has its
@@ -345,9 +345,9 @@ mod tests {
                         expected[to..][..run].copy_from_slice(&source[from..][..run]);
                     });
                     let scratch = &mut Scratch::default();
-                    let (elements, reach) = (Elements::same(8), Reach::Near);
+                    let (elements, locality) = (Elements::same(8), Locality::Cache);
                     let mut tools =
-                        Tools { elements, isa, reach, prefetch: None, ahead: 4096, scratch };
+                        Tools { elements, isa, locality, prefetch: None, ahead: 4096, scratch };
                     assert!(tiled.run(&mut tools, &part, &source, &mut out));
                     assert!(out == expected, "{} {extents:?} {order:?} {width}", isa.name());
                     // Nothing outside either slice is touched.

@@ -7,14 +7,14 @@ use crate::{
     cpu::{
         partition::Partition,
         pool::Scratches,
-        transpose::{Blocks, Reach, RegisterTranspose},
+        transpose::{Blocks, Locality, RegisterTranspose},
     },
     program::region::{Loop, RegionRef},
 };
 
 /// A partitioned region of bytes: no two of its elements share a byte of the destination, and the partition was made
 /// for it.
-pub(crate) struct Together<'a> {
+pub(crate) struct ParallelMove<'a> {
     isa: Isa,
     transpose: &'a RegisterTranspose,
     region: RegionRef<'a>,
@@ -32,7 +32,7 @@ unsafe impl Sync for Shared {}
 /// A function that calls another with every number below a count, in threads.
 pub(crate) type Each<'a> = dyn Fn(usize, &(dyn Fn(usize) + Sync)) -> Result<(), Error> + 'a;
 
-impl<'a> Together<'a> {
+impl<'a> ParallelMove<'a> {
     /// Returns the parts of a region that this register transpose serves; `None` if its elements might share a byte of
     /// the destination.
     pub(crate) fn of(
@@ -40,10 +40,11 @@ impl<'a> Together<'a> {
         transpose: &'a RegisterTranspose,
         region: RegionRef<'a>,
         cut: Partition,
-    ) -> Option<Together<'a>> {
-        let fits = transpose.register <= isa.register() && transpose.fits(&region, 8, Reach::Far);
-        let apart = !region.packed && keeps_apart(region.loops, region.run);
-        (fits && apart).then_some(Together { isa, transpose, region, cut })
+    ) -> Option<ParallelMove<'a>> {
+        let fits =
+            transpose.register <= isa.register() && transpose.fits(&region, 8, Locality::Memory);
+        let apart = !region.packed && are_disjoint(region.loops, region.run);
+        (fits && apart).then_some(ParallelMove { isa, transpose, region, cut })
     }
 
     /// Moves all parts in threads of `each`, with buffers of `scratches`. Returns whether it did; it does nothing if
@@ -62,7 +63,8 @@ impl<'a> Together<'a> {
         let mut loops = Vec::with_capacity(self.region.loops.len());
         let mut is_served = |i: u64| {
             let part = self.cut.part(&self.region, i, &mut loops);
-            self.transpose.fits(&part, 8, Reach::Far) && self.blocks(&part, src, &target).is_some()
+            self.transpose.fits(&part, 8, Locality::Memory)
+                && self.blocks(&part, src, &target).is_some()
         };
         if !(0..self.cut.parts()).all(&mut is_served) {
             return Ok(false);
@@ -74,7 +76,7 @@ impl<'a> Together<'a> {
                 if let Some(blocks) = self.blocks(&part, src, &target) {
                     // SAFETY: the blocks of a part read within `src` and write within `out`, as was found, and what
                     // they write are elements of the part. No other part has them, since the cut was made for this
-                    // region, and no two elements of the region share a byte, as `keeps_apart` found. `out` is held
+                    // region, and no two elements of the region share a byte, as `are_disjoint` found. `out` is held
                     // exclusively meanwhile. The machine has the instruction set, as `Isa::chosen` and its callers make
                     // sure.
                     let is_done = unsafe {
@@ -104,7 +106,7 @@ impl<'a> Together<'a> {
 
 /// Returns whether each loop strides over everything that is further in, so that no two runs share a unit. Loops are
 /// ordered by descending stride.
-pub(crate) fn keeps_apart(loops: &[Loop], run: u64) -> bool {
+pub(crate) fn are_disjoint(loops: &[Loop], run: u64) -> bool {
     let mut span = i64::try_from(run).ok();
     for turn in loops.iter().rev() {
         span = match span {
@@ -143,15 +145,15 @@ mod tests {
                     RegionRef { packed: false, src: 3, dst: 70, run: width as u64, loops: &loops };
                 let units = |units: &[u64]| units.to_vec();
                 let transpose = if cfg!(miri) {
-                    RegisterTranspose::shaped(&part, 8, isa.register(), Reach::Far, &units)
+                    RegisterTranspose::shaped(&part, 8, isa.register(), Locality::Memory, &units)
                 } else {
-                    RegisterTranspose::of(&part, 8, isa.register(), Reach::Far)
+                    RegisterTranspose::of(&part, 8, isa.register(), Locality::Memory)
                 };
                 let transpose = transpose.unwrap();
                 let shape = |i: usize| transpose.shape[i];
                 let cut = Partition::of(&part, &shape, (threads, u64::MAX), true);
                 let Some(cut) = cut.filter(|cut| cut.along != Along::Loop(0)) else { continue };
-                let together = Together::of(isa, &transpose, part, cut).unwrap();
+                let parallel = ParallelMove::of(isa, &transpose, part, cut).unwrap();
                 found += 1;
                 let source: Vec<u8> = (0..src + 3).map(|i| ((i * 167) >> 3) as u8).collect();
                 let mut out = vec![0xA5; src as usize + 100];
@@ -165,7 +167,7 @@ mod tests {
                     pool.each(threads as usize, count, one)
                 };
                 let run =
-                    |src: &[u8], out: &mut [u8]| together.run(src, out, &scratches, &each).unwrap();
+                    |src: &[u8], out: &mut [u8]| parallel.run(src, out, &scratches, &each).unwrap();
                 assert!(run(&source, &mut out), "{} {width}", isa.name());
                 assert!(out == expected, "{} {width}", isa.name());
                 // Nothing is written if any part would exceed either slice.
@@ -182,12 +184,12 @@ mod tests {
     #[test]
     fn elements_that_share_bytes_are_not_moved_together() {
         let turn = |extent, dst| Loop { extent, src: 1, dst };
-        assert!(keeps_apart(&[turn(3, 20), turn(5, 4)], 4));
-        assert!(keeps_apart(&[turn(3, 20), turn(5, 4)], 3));
-        assert!(!keeps_apart(&[turn(3, 20), turn(5, 4)], 5));
-        assert!(!keeps_apart(&[turn(3, 19), turn(5, 4)], 4));
-        assert!(!keeps_apart(&[turn(5, 4), turn(3, 20)], 4));
-        assert!(!keeps_apart(&[turn(u64::MAX, 4)], 4));
-        assert!(keeps_apart(&[], 4));
+        assert!(are_disjoint(&[turn(3, 20), turn(5, 4)], 4));
+        assert!(are_disjoint(&[turn(3, 20), turn(5, 4)], 3));
+        assert!(!are_disjoint(&[turn(3, 20), turn(5, 4)], 5));
+        assert!(!are_disjoint(&[turn(3, 19), turn(5, 4)], 4));
+        assert!(!are_disjoint(&[turn(5, 4), turn(3, 20)], 4));
+        assert!(!are_disjoint(&[turn(u64::MAX, 4)], 4));
+        assert!(are_disjoint(&[], 4));
     }
 }
