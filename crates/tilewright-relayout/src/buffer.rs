@@ -28,7 +28,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer of `bytes` zeros.
+    /// Returns a buffer of `bytes` zeros.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if the system has no such memory.

@@ -42,7 +42,7 @@ fn both_ways(a: &TensorLayout, b: &TensorLayout, bits: u32, blocks: &[Option<u64
 
 const WIDTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/// Checks blocks as planned, and blocks of other shapes.
+/// Blocks as planned, and blocks of other shapes.
 const BLOCKS: [Option<u64>; 3] = [None, Some(1), Some(2)];
 
 #[test]
@@ -180,7 +180,7 @@ fn reversed_and_padded_transposes() {
     }
 }
 
-/// Every position in memory at which a line can begin.
+/// Buffers begin at every byte of a line.
 #[test]
 fn bases_at_every_byte_of_a_line() {
     let extents = if cfg!(miri) { [32, 64] } else { [96, 320] };

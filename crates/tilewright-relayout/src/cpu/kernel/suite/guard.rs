@@ -12,7 +12,7 @@ pub(super) enum Place {
     Behind(usize),
 }
 
-/// The memory around a buffer.
+/// The value of the bytes around a buffer.
 const AROUND: u8 = 0xC7;
 
 /// A buffer of exactly `len` bytes.

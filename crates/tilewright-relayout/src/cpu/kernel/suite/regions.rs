@@ -64,7 +64,7 @@ fn moved(source: &[u8], from: u64, out: &mut [u8], to: u64, bits: u64) {
     }
 }
 
-/// Returns the bytes of the destination before a run.
+/// The value of the bytes of the destination before a run.
 const BEFORE: u8 = 0xA5;
 
 impl Relayout {
