@@ -8,9 +8,10 @@ use crate::{
 use core::fmt;
 
 impl Plan {
-    /// Returns the name of the kernel that moves most of the bytes: `copy`, `rows`, `transpose 4B`, `join 3 rows of
-    /// 4B`, `every 2nd of 4B`, `unpack 4b to 8b`, `blocks 4B`, `gather 4B`, `bits`; `fill` for an array without
-    /// elements, and `tables` if there are too many regions and elements are found through tables of offsets.
+    /// Returns the name of the kernel that moves most of the bytes: `copy`, `rows`, `transpose 4B`, `interleave 3 rows
+    /// of 4B`, `strided pack of every 2nd 4B`, `tiled transpose 4B`, `two passes of 4B`, `unpack 4b to 8b`, `blocks
+    /// 4B`, `gather 4B`, `bits`; `fill` for an array without elements, and `tables` if there are too many regions and
+    /// elements are found through tables of offsets.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;

@@ -127,9 +127,9 @@ fn a_plan_runs_what_it_prints() {
 fn picks_are_called_so_where_the_machine_has_them() {
     let channels = |dst: &TensorLayout| ran(&row(&[64, 3, 100]), dst, Elements::same(32));
     let nhwc = layout(&[64, 3, 100], "(64,3,100):(300,1,3)", 19_200);
-    assert!(["join 3 rows of 4B", "blocks 4B"].contains(&channels(&nhwc).as_str()));
+    assert!(["interleave 3 rows of 4B", "blocks 4B"].contains(&channels(&nhwc).as_str()));
     let every = ran(&layout(&[1280], "(1280):(2)", 2560), &row(&[1280]), Elements::same(16));
-    assert!(["every 2nd of 2B", "gather 2B"].contains(&every.as_str()), "{every}");
+    assert!(["strided pack of every 2nd 2B", "gather 2B"].contains(&every.as_str()), "{every}");
     let nibbles = Elements { src_bits: 4, dst_bits: 8, extend: Extend::Sign };
     let unpacked = ran(&row(&[1000]), &row(&[1000]), nibbles);
     assert!(["unpack 4b to 8b", "gather 4b to 8b"].contains(&unpacked.as_str()), "{unpacked}");

@@ -20,15 +20,15 @@ impl Way {
             Way::Rows if region.loops.is_empty() => "copy".to_string(),
             Way::Rows => "rows".to_string(),
             Way::Interleave(interleave) => match interleave.rows() {
-                (n, true) => format!("join {n} rows of {width}"),
-                (n, false) => format!("deal {n} rows of {width}"),
+                (n, true) => format!("interleave {n} rows of {width}"),
+                (n, false) => format!("deinterleave {n} rows of {width}"),
             },
             Way::StridedPack(pack) => {
-                format!("every {} of {width}", ordinal(pack.one_of()))
+                format!("strided pack of every {} {width}", ordinal(pack.one_of()))
             }
-            Way::TiledTranspose(_) => format!("panels {width}"),
+            Way::TiledTranspose(_) => format!("tiled transpose {width}"),
             Way::RegisterTranspose(_) => format!("transpose {width}"),
-            Way::TwoPass(_) => format!("two hops of {width}"),
+            Way::TwoPass(_) => format!("two passes of {width}"),
             Way::Field(_) if src < dst => format!("unpack {width}"),
             Way::Field(_) => format!("pack {width}"),
             Way::Bits => "bits".to_string(),
@@ -60,7 +60,7 @@ impl Way {
             }
             Way::TiledTranspose(tiled) => {
                 let (rows, columns) = tiled.size();
-                format!(" in {isa}, of {rows} rows and {columns} columns")
+                format!(" in {isa}, tiles of {rows} rows and {columns} columns")
             }
             Way::Interleave(_) | Way::StridedPack(_) | Way::Field(_) => format!(" in {isa}"),
             Way::Blocks { minor } => {
@@ -86,10 +86,10 @@ impl fmt::Display for Way {
         f.write_str(match self {
             Way::Rows => "rows",
             Way::Interleave(_) => "interleave rows",
-            Way::StridedPack(_) => "every nth",
-            Way::TiledTranspose(_) => "panels",
+            Way::StridedPack(_) => "strided pack",
+            Way::TiledTranspose(_) => "tiled transpose",
             Way::RegisterTranspose(_) => "transpose",
-            Way::TwoPass(_) => "two hops",
+            Way::TwoPass(_) => "two passes",
             Way::Field(_) => "field",
             Way::Bits => "bits",
             Way::Blocks { .. } => "blocks",
