@@ -43,13 +43,13 @@ struct Meet {
     is_line: bool,
 }
 
-/// The lines to prefetch, one by one.
-struct PrefetchList<'a> {
+/// The lines ahead, which are prefetched one by one.
+struct Ahead<'a> {
     lines: core::slice::Iter<'a, i64>,
     from: *const u8,
 }
 
-impl PrefetchList<'_> {
+impl Ahead<'_> {
     #[inline(always)]
     fn one<V: Vector>(&mut self) {
         if let Some(line) = self.lines.next() {
@@ -67,25 +67,21 @@ impl Work for BlockWrite<'_> {
         const { assert!(V::BYTES >= LINE / 4) };
         let lines = if self.next.is_some() { &self.blocks.prefetched[..] } else { &[] };
         let from = self.next.unwrap_or(self.from);
-        let mut prefetches = PrefetchList { lines: lines.iter(), from };
+        let mut ahead = Ahead { lines: lines.iter(), from };
         for (i, segment) in self.blocks.segments.iter().enumerate() {
             // SAFETY: `# Safety` of `Work::with`: the requirements of `BlockWrite` hold for the block, so for each of
             // its segments; segment `i` has line `i` of `carried`.
             unsafe {
                 if self.streams {
-                    self.segment::<V>(
-                        segment,
-                        self.carried.wrapping_add(i * LINE),
-                        &mut prefetches,
-                    );
+                    self.segment::<V>(segment, self.carried.wrapping_add(i * LINE), &mut ahead);
                 } else {
-                    self.plain::<V>(segment, &mut prefetches);
+                    self.plain::<V>(segment, &mut ahead);
                 }
             }
         }
         // Runs that cross lines touch more lines than they fill.
-        while !prefetches.lines.as_slice().is_empty() {
-            prefetches.one::<V>();
+        while !ahead.lines.as_slice().is_empty() {
+            ahead.one::<V>();
         }
     }
 }
@@ -96,12 +92,7 @@ impl BlockWrite<'_> {
     /// # Safety
     /// Those of the block, for one of its segments and its carried line.
     #[inline(always)]
-    unsafe fn segment<V: Vector>(
-        &self,
-        own: &Segment,
-        carried: *mut u8,
-        prefetches: &mut PrefetchList<'_>,
-    ) {
+    unsafe fn segment<V: Vector>(&self, own: &Segment, carried: *mut u8, ahead: &mut Ahead<'_>) {
         let from = self.from.wrapping_offset(own.src as isize);
         let to = self.to.wrapping_offset(own.dst as isize);
         let over = to.addr() % LINE;
@@ -132,14 +123,14 @@ impl BlockWrite<'_> {
                         );
                     }
                 }
-                prefetches.one::<V>();
+                ahead.one::<V>();
                 line = line.wrapping_add(LINE);
                 at = LINE - over;
             }
             let mut rows = self.blocks.rows.iter().map(|row| from.wrapping_offset(*row as isize));
             let mut row = rows.next().unwrap_or(from);
             loop {
-                let end = self.lines::<V>(row, at, line, prefetches);
+                let end = self.lines::<V>(row, at, line, ahead);
                 line = line.wrapping_add(end - at);
                 let count = self.run - end;
                 let first = row.wrapping_add(end);
@@ -152,7 +143,7 @@ impl BlockWrite<'_> {
                 at = 0;
                 if count > 0 {
                     let second = row.wrapping_sub(count);
-                    prefetches.one::<V>();
+                    ahead.one::<V>();
                     self.join::<V, true>(Meet { first, second, count, is_line: false }, line);
                     line = line.wrapping_add(LINE);
                     at = LINE - count;
@@ -171,16 +162,16 @@ impl BlockWrite<'_> {
         row: *const u8,
         mut at: usize,
         to: *mut u8,
-        prefetches: &mut PrefetchList<'_>,
+        ahead: &mut Ahead<'_>,
     ) -> usize {
         let (begin, is_long) = (at, self.blocks.is_long());
         while at + LINE <= self.run {
             if !is_long {
-                prefetches.one::<V>();
+                ahead.one::<V>();
             } else if at + AHEAD < self.run {
                 V::prefetch(row.wrapping_add(at + AHEAD));
             } else {
-                V::prefetch(prefetches.from.wrapping_add(at + AHEAD - self.run));
+                V::prefetch(ahead.from.wrapping_add(at + AHEAD - self.run));
             }
             // SAFETY: `# Safety` of `lines`: byte `at` of the run belongs at `to`, which is on a line. The
             // condition of the loop says that a line of the run is left.
@@ -253,13 +244,13 @@ impl BlockWrite<'_> {
     /// # Safety
     /// Those of the segment.
     #[inline(always)]
-    unsafe fn plain<V: Vector>(&self, own: &Segment, prefetches: &mut PrefetchList<'_>) {
+    unsafe fn plain<V: Vector>(&self, own: &Segment, ahead: &mut Ahead<'_>) {
         let mut to = self.to.wrapping_offset(own.dst as isize);
         for row in &self.blocks.rows {
             let from = self.from.wrapping_offset((own.src + *row) as isize);
             // SAFETY: `# Safety` of `plain`: every run of the segment is readable and writable. `with` requires runs
             // that are no shorter than a line.
-            unsafe { through::<V>(from, to, self.run, prefetches) };
+            unsafe { through::<V>(from, to, self.run, ahead) };
             to = to.wrapping_add(self.run);
         }
     }
@@ -271,22 +262,17 @@ impl BlockWrite<'_> {
 /// `len` bytes, at least a line, at `from` are readable and at `to` writable, and the two do not overlap; the
 /// machine has the instruction set of `V`.
 #[inline(always)]
-unsafe fn through<V: Vector>(
-    from: *const u8,
-    to: *mut u8,
-    len: usize,
-    prefetches: &mut PrefetchList<'_>,
-) {
+unsafe fn through<V: Vector>(from: *const u8, to: *mut u8, len: usize, ahead: &mut Ahead<'_>) {
     let mut at = 0;
     // SAFETY: `# Safety` of `through`: `len` bytes are readable and writable, and `len` is a line or more.
     // The last line ends where they end, and may overlap the one before.
     unsafe {
         while at + LINE < len {
-            prefetches.one::<V>();
+            ahead.one::<V>();
             copy_line::<V>(from.add(at), to.add(at));
             at += LINE;
         }
-        prefetches.one::<V>();
+        ahead.one::<V>();
         copy_line::<V>(from.add(len - LINE), to.add(len - LINE));
     }
 }
