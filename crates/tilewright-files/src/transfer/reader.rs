@@ -1,13 +1,13 @@
-//! A tensor, or a box of one, read into the caller's memory in any layout.
+//! Reads a tensor, or a box of one, into the caller's memory in any layout.
 //!
-//! Law: what is read is what a conversion of the tensor to that layout holds; of a box, what one of the box alone
-//! would. Beside the result no more than [`BESIDE`] bytes are held.
+//! Law: the result is that of a conversion of the tensor to that layout; for a box, that of the box alone. Beside the result at
+//! most [`BESIDE`] bytes are held.
 //!
-//! | way | where |
+//! | way | condition |
 //! |---|---|
 //! | straight | runs of elements are long on both sides: they are read to their places |
 //! | slabs | windows of the storage, or of pieces of it, are boxes of coordinates: a window is read, its elements are moved to their places |
-//! | ranges | else: what a range of the result needs is read, and the range is made of it |
+//! | ranges | else: the bytes that a range of the result needs are read, and the range is made from them |
 
 mod run;
 
@@ -33,22 +33,22 @@ use crate::{
     verify::boxes::{Area, size},
 };
 
-/// The most bytes that are held beside a result.
+/// The largest number of bytes that are held beside a result.
 const BESIDE: u64 = 64 << 20;
 
-/// The sizes that decide between the ways, in bytes.
+/// The sizes by which a way is chosen, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
-    /// The most of buffers in one step: of a window, and of what a range needs.
+    /// The largest buffers of one step: of a window, or of the bytes that a range needs.
     most: u64,
-    /// A window for one thread: what is read stays in the processor's cache until it is moved.
+    /// The window of one thread: its bytes stay in the processor's cache until they are moved.
     window: u64,
     /// Runs of this length are written about as fast as longer ones.
     written: u64,
-    /// The lengths of pieces that windows may be made of where runs are shorter, the longest first: a call costs less
-    /// than copying them.
+    /// The lengths of pieces from which windows may be made if runs are shorter, longest first: a call costs less than copying
+    /// them.
     pieces: [u64; 3],
-    /// Results of this length lie in no cache.
+    /// The least length of results that do not fit into a cache.
     far: u64,
 }
 
@@ -60,7 +60,7 @@ const SIZES: Sizes = Sizes {
     far: 32 << 20,
 };
 
-/// A tensor, or a box of one, as it is to be read: decided and checked, and nothing read yet.
+/// A tensor, or a box of one, that can be read: its layouts are chosen and checked, and nothing is read yet.
 ///
 /// ```
 /// # use tilewright_files::{Reading, open};
@@ -82,26 +82,26 @@ const SIZES: Sizes = Sizes {
 pub struct Reader<'i> {
     name: &'i str,
     source: Origin<'i>,
-    /// Where the tensor begins.
+    /// The position of the tensor's first byte.
     at: u64,
     from: Held,
     to: Held,
-    /// What is read where no layout is asked for: the dims of the box, the last fastest.
+    /// The result without a requested layout: the dims of the box, the last fastest.
     rows: Held,
-    /// What of it is read, counted in what moves: elements, or blocks of them.
+    /// The box that is read, counted in the units that move: elements, or blocks of them.
     area: Area,
     program: Program,
     fill: u128,
 }
 
 impl Input {
-    /// A tensor of this input as it is to be read: in the layout `to`, else with its logical dims, the last
-    /// fastest, whatever the file stores; of `part`, a range of each dim, alone. The lowest byte of an element comes
-    /// first, unless `to` says otherwise.
+    /// Returns a reader of a tensor of this input: in the layout `to`, else with its logical dims, the last fastest, whatever the
+    /// file stores. With `part`, a range of each dim, only that box is read. The lowest byte of an element comes first, unless
+    /// `to` states otherwise.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) for a layout that does not fit the tensor, or its part; unsupported for a tensor that no
-    /// layout can be given to.
+    /// [usage](Error::is_usage) for a layout that does not fit the tensor, or its part; unsupported for a tensor to which no
+    /// layout can be given.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -122,10 +122,10 @@ impl Input {
         self.reader_as(tensor, &Reading::default(), to, part)
     }
 
-    /// The layout of a tensor that is read as a caller says.
+    /// Returns the layout of a tensor when it is read as a caller describes it.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) for what the tensor cannot be read as.
+    /// [usage](Error::is_usage) for a description that does not fit the tensor.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -143,10 +143,11 @@ impl Input {
         Ok(Named::clone(&held.named))
     }
 
-    /// The same of a tensor that is read as a caller says: words that hold smaller elements, such as `GPTQ` of `u4`.
+    /// Returns a reader of a tensor that is read as a caller describes it: words that hold smaller elements, such as `GPTQ` of
+    /// `u4`.
     ///
     /// # Errors
-    /// As [`Input::reader`], and for what the tensor cannot be read as.
+    /// As [`Input::reader`], and for a description that does not fit the tensor.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -215,26 +216,26 @@ impl Input {
     }
 }
 
-/// The error of reading a tensor through index tables that a caller gives.
+/// Returns the error of reading a tensor through index tables that a caller gives.
 fn read_with_tables(name: &str, spec: &str) -> Error {
     Error::usage(format!(
         "tensor {name:?}: `{spec}` has index tables, and a single tensor cannot be read through them: convert the file, or read the tensor as it is and move it in memory"
     ))
 }
 
-/// The error of a box in a layout whose index tables are those of the whole.
+/// Returns the error for a box in a layout whose index tables are those of the whole.
 fn part_with_tables(name: &str, spec: &str) -> Error {
     Error::usage(format!(
         "tensor {name:?}: `{spec}` has index tables, whose numbers count the whole tensor: read it whole, or read the box row-major and move it in memory"
     ))
 }
 
-/// All coordinates, counted in what moves.
+/// Returns all coordinates, counted in the units that move.
 fn whole_area(from: &Held) -> Area {
     from.layout().extents().iter().map(|extent| 0..*extent).collect()
 }
 
-/// A box of a tensor, counted in what moves.
+/// Returns a box of a tensor, counted in the units that move.
 fn checked(name: &str, from: &Held, asked: &[Range<u64>]) -> Result<Area, Error> {
     let (dims, n) = (from.dims(), from.together());
     let refused = |said: String| Err(Error::usage(format!("tensor {name:?}: {said}")));
@@ -262,7 +263,7 @@ fn checked(name: &str, from: &Held, asked: &[Range<u64>]) -> Result<Area, Error>
     Ok(area)
 }
 
-/// An array of these dims, the last fastest.
+/// Returns the layout of an array of these dims, the last fastest.
 fn plain(from: &Held, dims: &[u64]) -> Result<Held, String> {
     let layout = TensorLayout::row_major(dims).map_err(|error| error.to_string())?;
     let named = Named::new("row-major", layout, None, None, Fill::Unspecified);
@@ -271,7 +272,7 @@ fn plain(from: &Held, dims: &[u64]) -> Result<Held, String> {
 }
 
 impl Reader<'_> {
-    /// The layout of the result, with the type and width of its elements.
+    /// Returns the layout of the result, with the type and width of its elements.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -284,7 +285,7 @@ impl Reader<'_> {
         &self.to.named
     }
 
-    /// The length of the result in bytes.
+    /// Returns the length of the result in bytes.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -297,7 +298,7 @@ impl Reader<'_> {
         self.program.dst_bytes()
     }
 
-    /// The stored width of an element of the result, in bits; of a block of elements where the type has such.
+    /// Returns the stored width of an element of the result, in bits; of a block of elements if its type has blocks.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -309,7 +310,7 @@ impl Reader<'_> {
         self.to.bits
     }
 
-    /// Whether the lowest byte of an element comes last.
+    /// Returns whether the highest byte of an element comes first.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -321,11 +322,11 @@ impl Reader<'_> {
         self.to.named.byte_order().is_some_and(ByteOrder::is_big)
     }
 
-    /// The move to the result from what a reader of the same box without a layout gives, the last dim fastest: for those who
-    /// move the elements elsewhere, such as on a device.
+    /// Returns the program from the result of a reader of the same box without a layout, the last dim fastest, to this result:
+    /// for callers that move the elements elsewhere, such as on a device.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) where no program moves them.
+    /// [usage](Error::is_usage) if no program moves them.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -342,13 +343,12 @@ impl Reader<'_> {
         program(self.name, &self.rows, &self.to, self.fill)
     }
 
-    /// Reads the result into `out`, of just its length, with this many threads; 0 for one per core. Padding holds what
-    /// the layout promises, else zeros. Where reading fails, some of `out` may be written.
+    /// Reads the result into `out`, which has exactly its length, with this many threads; 0 for one per core. Padding becomes the
+    /// fill of the layout, else zeros. After an error, parts of `out` may be written.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) for an `out` of another length; [io](Error::is_io) where the system cannot read;
-    /// corrupt or changed for a file that is not as it was when it was opened;
-    /// [cancelled](Error::is_cancelled) where `watch` says so.
+    /// [usage](Error::is_usage) for an `out` of another length; [io](Error::is_io) if the system cannot read; corrupt or changed
+    /// for a file that is not as it was when it was opened; [cancelled](Error::is_cancelled) if `watch` cancels.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -372,7 +372,7 @@ impl Reader<'_> {
             let said = format!("tensor {:?}: {given} bytes for a result of {needed}", self.name);
             return Err(Error::usage(said));
         }
-        // A thread is not worth starting for less.
+        // Starting a thread costs more than it saves for less.
         let threads = if self.moved() < 2 * SIZES.window { 1 } else { threads };
         let (pool, budget) = (Pool::new(threads), Budget::new(BESIDE));
         let told = Cell::new(0);
@@ -380,7 +380,7 @@ impl Reader<'_> {
         self.source.check_unchanged()
     }
 
-    /// The bytes of the elements that move, in the result.
+    /// Returns the number of bytes of the moved elements in the result.
     fn moved(&self) -> u64 {
         (u128::from(size(&self.area)) * u128::from(self.to.bits) / 8) as u64
     }
@@ -389,7 +389,7 @@ impl Reader<'_> {
         unplanned(self.name, error)
     }
 
-    /// Writes what no element is written to.
+    /// Writes the padding, to which no element is written.
     fn pad(&self, out: &mut [u8]) -> Result<(), Error> {
         let plan = match self.to.tables() {
             Some(_) => Plan::of(self.program.clone()),
@@ -403,7 +403,7 @@ impl Reader<'_> {
         plan.pad(out, 1).map_err(|error| self.failed(&error))
     }
 
-    /// Returns whether the result has the bytes of the file as they are.
+    /// Returns whether the result has the bytes of the file unchanged.
     fn is_copied(&self) -> bool {
         let (from, to) = (&self.from, &self.to);
         let whole = from.bits == to.bits && size(&self.area) == from.layout().size();
@@ -418,7 +418,7 @@ mod tests {
     use super::*;
     use crate::{Conversion, Request, open};
 
-    /// A file of one tensor `t`.
+    /// Writes a file of one tensor `t`.
     fn file(path: &Path, dtype: &str, dims: &[u64], data: &[u8]) {
         let len = data.len();
         let header =
@@ -438,7 +438,7 @@ mod tests {
         input.bytes(&input.tensors()[0], u64::MAX).unwrap()
     }
 
-    /// Rows and columns of a matrix in row-major order, of elements of `bits` bits.
+    /// Returns rows and columns of a matrix in row-major order, of elements of `bits` bits.
     fn cut(data: &[u8], columns: u64, area: &[Range<u64>], bits: u64) -> Vec<u8> {
         let rows = area[0].clone();
         let row = |row: u64| {
@@ -448,7 +448,7 @@ mod tests {
         rows.flat_map(row).collect()
     }
 
-    /// Tables that fold into strides give long runs, which go straight, and padding between them.
+    /// Tables that fold into strides give long runs, which are read straight, and padding between them.
     #[test]
     #[cfg(feature = "tables")]
     fn padding_between_long_runs_is_written() {
@@ -465,7 +465,7 @@ mod tests {
         assert_eq!(wrong, None);
     }
 
-    /// A layout with index tables is read whole, by bounds of any size: what a conversion to it holds.
+    /// A layout with index tables is read whole, with bounds of any size: the result is that of a conversion to it.
     #[test]
     #[cfg(feature = "tables")]
     fn index_tables_are_read_as_a_conversion_writes_them() {
@@ -500,8 +500,8 @@ mod tests {
         }
     }
 
-    /// Every layout in a file, read in every layout, whole and in boxes, by windows of any size: what conversions of
-    /// the same elements hold.
+    /// Every layout in a file, read in every layout, whole and in boxes, with windows of any size: the results are those of
+    /// conversions of the same elements.
     #[test]
     fn what_is_read_is_what_a_conversion_holds() {
         let texts = [

@@ -1,17 +1,17 @@
-//! What to do with the tensors of a file.
+//! Requests: the layouts of the tensors of a file, and settings of the work.
 
 use tilewright_core::{ByteOrder, Dtype, Fill, Remedy};
 use tilewright_notation::Spec;
 
 use crate::{Error, Reading, Tensor, open::globs::Pattern, transfer::budget};
 
-/// The bound on buffers unless another is set, in bytes.
+/// The bound on buffers if no other is set, in bytes.
 pub const DEFAULT_MEMORY: u64 = 1 << 30;
 
-/// Which tensors get which layout, and how the work is done.
+/// The layouts that tensors get, and settings of the work.
 ///
-/// A tensor gets the layout of the first rule whose pattern matches its name, else the one given by
-/// [`Request::to`]; without either, or left out by [`Request::only`], it is copied as it is.
+/// A tensor gets the layout of the first rule whose pattern matches its name, else the one given by [`Request::to`]; without
+/// either, or if [`Request::only`] excludes it, it is copied unchanged.
 ///
 /// ```
 /// use tilewright_files::Request;
@@ -60,7 +60,7 @@ impl Default for Request {
 }
 
 impl Request {
-    /// One thread, [`DEFAULT_MEMORY`], no layout yet.
+    /// Returns a request with one thread, [`DEFAULT_MEMORY`], and no layout yet.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -80,7 +80,7 @@ impl Request {
         Request::default()
     }
 
-    /// The layout of every tensor that no rule matches.
+    /// Sets the layout of every tensor that no rule matches.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -101,8 +101,7 @@ impl Request {
         self
     }
 
-    /// The layout of the tensors whose names match `glob` (`*`, `?`, `[…]`, `{a,b}`) and no earlier
-    /// rule.
+    /// Adds a rule: the layout of the tensors whose names match `glob` (`*`, `?`, `[…]`, `{a,b}`) and no earlier rule.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -127,7 +126,7 @@ impl Request {
         self
     }
 
-    /// Only tensors whose names match this or another such pattern get a layout.
+    /// Restricts layouts to tensors whose names match this or another such pattern.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -148,7 +147,7 @@ impl Request {
         self
     }
 
-    /// The layout in which the converted tensors are read, instead of what the file says.
+    /// Sets the layout in which the converted tensors are read, instead of that of the file.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -169,8 +168,8 @@ impl Request {
         self
     }
 
-    /// The logical dims of the converted tensors, instead of what the file says. Tensors of
-    /// safetensors files have dims; they are read with others only together with [`Request::from`].
+    /// Sets the logical dims of the converted tensors, instead of those of the file. Tensors of safetensors files have dims; they
+    /// are read with others only together with [`Request::from`].
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -194,9 +193,8 @@ impl Request {
         self
     }
 
-    /// The element type of the converted tensors, instead of what the file says: `s4` for 4-bit
-    /// values kept in bytes. Tensors of safetensors files have a type; they are read as another only
-    /// together with [`Request::from`].
+    /// Sets the element type of the converted tensors, instead of that of the file: `s4` for 4-bit values kept in bytes. Tensors
+    /// of safetensors files have a type; they are read as another only together with [`Request::from`].
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -220,7 +218,7 @@ impl Request {
         self
     }
 
-    /// The order of an element's bytes, as in [`Reading::order`].
+    /// Sets the order of an element's bytes, as in [`Reading::order`].
     ///
     /// ```
     /// # use tilewright_files::{Request, open};
@@ -237,8 +235,8 @@ impl Request {
         self
     }
 
-    /// Stores what is converted as words of this type, whose shape follows from the layout: elements of 4 bits as `s32`.
-    /// It is said once for all layouts that are asked for; `MARLIN as s32` says it in a layout.
+    /// Stores converted tensors as words of this type, whose shape follows from the layout: elements of 4 bits as `s32`. It
+    /// applies to all requested layouts; `MARLIN as s32` sets it in one layout.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -262,7 +260,7 @@ impl Request {
         self
     }
 
-    /// The same with its layouts spelled as the words that are asked for.
+    /// Returns the request with its layouts spelled as the requested words.
     pub(crate) fn spelled(mut self) -> Result<Request, Error> {
         let Some(dtype) = self.store.take() else { return Ok(self) };
         let spelled = |spec: &Spec| {
@@ -275,7 +273,7 @@ impl Request {
         Ok(self)
     }
 
-    /// What padding holds, where the layouts do not say it; zero bytes where nothing says anything.
+    /// Sets the fill of padding if the layouts do not state it; without both it is zero bytes.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -298,7 +296,7 @@ impl Request {
         self
     }
 
-    /// Whether the result is read back and compared before it gets its name.
+    /// Sets whether the result is read back and compared before it gets its name.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -316,7 +314,7 @@ impl Request {
         self
     }
 
-    /// How many threads move elements, or compare them; 0 for one per core.
+    /// Sets the number of threads that move elements, or compare them; 0 for one per core.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -337,10 +335,10 @@ impl Request {
         self
     }
 
-    /// The bound on memory, in bytes, whatever the size of a tensor; at least 4096. Buffers are counted, and what is
-    /// held of tensors beside them beyond 64 MiB: 3 KiB for each tensor of the input and of the result, and as much
-    /// again where the result is verified. So a bound of 1 GiB is for 180,000 tensors, and less leaves no buffers
-    /// to a file of more; the error says how much does.
+    /// Sets the bound on memory, in bytes, whatever the size of a tensor; at least 4096. Buffers are counted, and the memory of
+    /// tensors besides them beyond 64 MiB: 3 KiB for each tensor of the input and of the result, and twice that if the result is
+    /// verified. So a bound of 1 GiB is enough for 180,000 tensors; a smaller bound leaves no buffers for a file of more, and the
+    /// error states the needed bound.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -362,7 +360,7 @@ impl Request {
         self
     }
 
-    /// Whether an existing output may be replaced.
+    /// Sets whether an existing output may be replaced.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -383,8 +381,7 @@ impl Request {
         self
     }
 
-    /// Whether a tensor that its layout does not fit is copied as it is, and listed, instead of being
-    /// an error.
+    /// Sets whether a tensor that its layout does not fit is copied unchanged, and listed, instead of being an error.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
@@ -432,12 +429,12 @@ impl Request {
         self
     }
 
-    /// Whether any layout is asked for.
+    /// Returns whether any layout is requested.
     pub(crate) fn asks(&self) -> bool {
         self.to.is_some() || !self.rules.is_empty()
     }
 
-    /// How [`open`](crate::open) is to read a file of one array for this request.
+    /// Returns the settings with which [`open`](crate::open) reads a file of one array for this request.
     ///
     /// ```
     /// # use tilewright_files::{Request, open};
@@ -454,7 +451,7 @@ impl Request {
     }
 }
 
-/// An error unless the bound leaves room to work.
+/// Returns an error unless the bound leaves room to work.
 pub(crate) fn check_memory(memory: u64) -> Result<(), Error> {
     if memory >= budget::LEAST {
         return Ok(());
@@ -488,7 +485,7 @@ impl<'a> Choice<'a> {
         })
     }
 
-    /// The layout meant for a tensor.
+    /// Returns the layout requested for a tensor.
     pub(crate) fn of(&self, name: &str) -> Option<&'a Spec> {
         if !is_meant(&self.only, name) {
             return None;
@@ -498,13 +495,13 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// The patterns of [`Request::only`], each of which matches one of the tensors.
+/// Returns the patterns of [`Request::only`], each of which matches one of the tensors.
 pub(crate) fn only(request: &Request, tensors: &[Tensor]) -> Result<Vec<Pattern>, Error> {
     let names = tensors.iter().map(|tensor| tensor.name.as_str());
     request.only.iter().map(|glob| Pattern::matching(glob, names.clone())).collect()
 }
 
-/// Whether a tensor is meant: any is where there are no patterns.
+/// Returns whether a tensor is selected; without patterns every tensor is.
 pub(crate) fn is_meant(only: &[Pattern], name: &str) -> bool {
     only.is_empty() || only.iter().any(|pattern| pattern.matches(name))
 }

@@ -1,4 +1,4 @@
-//! Runs a conversion: temporaries, headers, tensors, the rename; and what it reports.
+//! Runs a conversion: temporary files, headers, tensors, the rename, and the report.
 
 use std::{borrow::Cow, collections::BTreeMap, io::Write, path::Path};
 
@@ -28,13 +28,13 @@ use crate::{
 };
 
 impl Conversion<'_> {
-    /// Writes the result: to temporary files beside `out`, synced, verified if asked, then renamed;
-    /// the index of a checkpoint last. After an error before that rename nothing of it is left; where the
-    /// folder cannot be synced afterwards, or old files cannot be removed, the result stands.
+    /// Writes the result: to temporary files beside `out`, which are synced, verified on request, then renamed; the index of a
+    /// checkpoint last. After an error before that rename nothing of the result remains; if the folder cannot be synced
+    /// afterwards, or old files cannot be removed, the result remains.
     ///
     /// # Errors
-    /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference;
-    /// [cancelled](Error::is_cancelled) if `watch` says so.
+    /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference; [cancelled](Error::is_cancelled)
+    /// if `watch` cancels.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -55,11 +55,10 @@ impl Conversion<'_> {
         run(self, watch, &output::plain)
     }
 
-    /// Writes the result of [`prepare_stream`](Conversion::prepare_stream), in order. An error leaves a part
-    /// of it.
+    /// Writes the result of [`prepare_stream`](Conversion::prepare_stream), in order. After an error a part of it is written.
     ///
     /// # Errors
-    /// As [`run`](Conversion::run); [usage](Error::is_usage) where the result goes to files.
+    /// As [`run`](Conversion::run); [usage](Error::is_usage) if the result goes to files.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -92,9 +91,9 @@ pub(crate) fn run(
     Ok(means.report(conversion, verified))
 }
 
-/// What writes and checks the files of a result.
+/// Writes and checks the files of a result.
 pub(crate) trait Filling {
-    /// Writes a file, and brings it to the disk.
+    /// Writes a file, and syncs it to the disk.
     fn write(
         &self,
         target: &Target,
@@ -102,7 +101,7 @@ pub(crate) trait Filling {
         means: &Means<'_>,
     ) -> Result<Written, Error>;
 
-    /// Compares all files, before they get their names, where that was asked; how many bytes were compared.
+    /// Compares all files on request, before they get their names; returns the number of compared bytes.
     fn check(
         &self,
         done: &[Temporary],
@@ -124,7 +123,7 @@ pub(crate) fn filled(
     }
 }
 
-/// The files of a conversion, tensor by tensor.
+/// Fills the files of a conversion tensor by tensor.
 struct Moved<'a> {
     conversion: &'a Conversion<'a>,
     wrap: Wrap<'a>,
@@ -173,7 +172,7 @@ pub(crate) fn run_to(
     Ok(means.report(conversion, None))
 }
 
-/// What the whole run has to work with, and how many bytes it writes.
+/// The resources of a run, and the number of bytes that it writes.
 pub(crate) struct Means<'a> {
     pub(crate) watch: &'a dyn Watch,
     pub(crate) budget: Budget,
@@ -198,7 +197,7 @@ impl<'a> Means<'a> {
     }
 }
 
-/// Writes the result to files; how many bytes were compared where that is asked.
+/// Writes the result to files; returns the number of compared bytes if verification is requested.
 fn files(
     conversion: &Conversion<'_>,
     means: &Means<'_>,
@@ -249,7 +248,7 @@ fn commit(
     }
 }
 
-/// Who may read and write a target: as its predecessor, else as the file of its number in the input.
+/// Returns the access rights of a target: those of its predecessor, else of the file of its number in the input.
 fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
     let opened = &conversion.input.opened;
     let file = opened.files.get(number).map(|file| &file.source);
@@ -260,16 +259,16 @@ fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
     Access::of(&old, file.or(opened.index.as_ref()).and_then(Source::facts))
 }
 
-/// What was written.
+/// The checksum and the fingerprints of a written file.
 #[derive(Default)]
 pub(crate) struct Written {
-    /// The last checksum that was made of the bytes.
+    /// The last checksum of the written bytes.
     sum: Option<u32>,
-    /// The fingerprints of the data that were summed, by the numbers of their jobs.
+    /// The fingerprints of the summed data, by the numbers of their jobs.
     data: BTreeMap<usize, Fingerprint>,
 }
 
-/// Writes header and tensors of a target, and brings them to the disk.
+/// Writes header and tensors of a target, and syncs them to the disk.
 fn write_to(
     conversion: &Conversion<'_>,
     target: &Target,
@@ -280,11 +279,11 @@ fn write_to(
     let mut output = Output::new(sink, path, means.watch, &means.budget);
     let mut sections = Cow::from(&target.sections);
     if conversion.note.is_some() && !conversion.streamed {
-        // The note tells the file by a checksum of all of it.
+        // The note identifies the file by a checksum of all its bytes.
         sections.to_mut().insert(0, Section::Begin);
         sections.to_mut().push(Section::End);
     }
-    // The header of a stream is gone before the data pass: these are read twice.
+    // The header of a stream is written before the pass over the data, so these are read twice.
     let passes: &[Pass] = match conversion.streamed {
         true if conversion.jobs.iter().any(|job| job.record.is_read()) => &[Pass::Sum, Pass::Write],
         true => &[Pass::Write],
@@ -302,7 +301,7 @@ fn write_to(
     Ok(Written { sum: output.last_sum(), data: output.fingerprints().clone() })
 }
 
-/// An error if the data of a source are not what it records of them.
+/// Returns an error if the data of a source differ from their recorded fingerprints.
 fn check_data(
     conversion: &Conversion<'_>,
     target: &Target,
@@ -351,7 +350,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Bytes of tensors read, those read again for verification not counted.
+    /// Returns the number of bytes of tensors read, without those read again for verification.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -369,7 +368,7 @@ impl Report {
         self.bytes_read
     }
 
-    /// Bytes written, headers included.
+    /// Returns the number of bytes written, including headers.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -387,7 +386,7 @@ impl Report {
         self.bytes_written
     }
 
-    /// Bytes compared, where verification was asked for.
+    /// Returns the number of bytes compared, if verification was requested.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -405,7 +404,7 @@ impl Report {
         self.verified
     }
 
-    /// The most bytes of buffers that were in use at once.
+    /// Returns the largest number of bytes of buffers that were in use at once.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};

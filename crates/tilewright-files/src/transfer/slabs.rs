@@ -1,13 +1,12 @@
-//! A storage cut into windows of its bytes, each of which holds the elements of a box of coordinates.
+//! Cuts a storage into windows of its bytes, each of which holds the elements of a box of coordinates.
 //!
-//! Law: the boxes of all slabs hold every coordinate once, and a slab's elements lie from its first byte to its last
-//! as they do in the storage.
+//! Law: the boxes of all slabs hold every coordinate once, and the elements of a slab have the same order and distances from its
+//! first byte to its last as in the storage.
 //!
-//! The digits of a layout are ordered by their strides. Where the outermost digits are fixed and the next one takes a
-//! range of values, elements lie in one window of the storage; their coordinates are a box if, of each dim, the digits
-//! that are fixed are its most significant ones. Where the digit behind that one takes a range of values too, the window
-//! is made of pieces of the storage, which lie the stride of the first apart: a box that is less long in the storage, and
-//! longer in another layout.
+//! The digits of a layout are ordered by their strides. If the outermost digits are fixed and the next one takes a range of
+//! values, the elements are in one window of the storage; their coordinates are a box if, of each dim, the fixed digits are its
+//! most significant ones. If the following digit takes a range of values too, the window is made of pieces of the storage, at
+//! distances of the stride of the first: a box that is shorter in the storage, and longer in another layout.
 
 use std::ops::Range;
 
@@ -21,20 +20,20 @@ use crate::{
     },
 };
 
-/// One window, and the box of coordinates in it.
+/// One window, and its box of coordinates.
 pub(crate) struct Slab {
     /// The first byte of the window in the storage.
     from: u64,
-    /// From one piece of it to the next, in the storage and in the window, in bytes.
+    /// The distance from one piece to the next, in the storage and in the window, in bytes.
     apart: (u64, u64),
     /// The coordinates.
     pub(crate) area: Area,
-    /// How they lie in the window, the first at coordinate 0.
+    /// Their layout in the window, with the first at coordinate 0.
     pub(crate) layout: TensorLayout,
 }
 
 impl Slab {
-    /// Where these bytes of the window lie in the storage: the first byte there, and the bytes of the window.
+    /// Iterates over the pieces of these bytes of the window: the first byte in the storage, and the bytes of the window.
     pub(crate) fn pieces(&self, bytes: Range<u64>) -> impl Iterator<Item = (u64, Range<u64>)> {
         let (from, (there, here)) = (self.from, self.apart);
         let mut start = bytes.start;
@@ -51,24 +50,24 @@ impl Slab {
 /// The slabs of a storage, in the order of their bytes.
 pub(crate) struct Slabs {
     extents: Vec<u64>,
-    /// The largest strides first.
+    /// The digits, with the largest strides first.
     digits: Vec<Digit>,
     bits: u32,
-    /// The digit that takes a range of values, and how many; those before it are fixed.
+    /// The digit that takes a range of values, and the number of these; the digits before it are fixed.
     cut: usize,
     count: u64,
-    /// How many the first range of it has.
+    /// The number of values of its first range.
     first: u64,
-    /// How many values the digit behind it takes, where windows are made of pieces.
+    /// The number of values of the following digit, if windows are made of pieces.
     second: Option<u64>,
-    /// The values of the digits up to the last one of these.
+    /// The values of the digits up to the last of these.
     next: Option<Vec<u64>>,
 }
 
 impl Slabs {
-    /// Slabs of about `most` bytes of a storage of elements of `bits` bits, in pieces of about `piece` bytes where that
-    /// is given; `None` for a layout that they do not fit: one with swizzles, negative strides or an offset, or whose
-    /// windows are no boxes.
+    /// Returns slabs of about `most` bytes of a storage of elements of `bits` bits, in pieces of about `piece` bytes if that is
+    /// given; `None` for a layout that cannot be cut: one with swizzles, negative strides or an offset, or whose windows are not
+    /// boxes.
     pub(crate) fn new(
         layout: &TensorLayout,
         bits: u32,
@@ -112,31 +111,30 @@ impl Slabs {
         (bytes_of(longest.capacity(), bits)? <= most.saturating_mul(4)).then_some(slabs)
     }
 
-    /// The first of them.
+    /// Returns the first slab.
     pub(crate) fn first(&self) -> Option<Slab> {
         self.slab(self.next.as_ref()?)
     }
 
-    /// The axis along which slabs follow each other, and the coordinates there where one might begin, up to the
-    /// second one.
+    /// Returns the axis along which slabs follow each other, and the coordinates where one might begin, up to the second one.
     pub(crate) fn edges(&self) -> (usize, impl Iterator<Item = u64> + use<>) {
         let digit = self.digits[self.cut];
         (digit.axis, (1..self.count.min(digit.extent)).map(move |value| value * digit.place))
     }
 
-    /// The same, of which the first ends at edge number `edge`, counted from 0.
+    /// Returns the slabs, of which the first ends at edge number `edge`, counted from 0.
     pub(crate) fn beginning(self, edge: u64) -> Slabs {
         Slabs { first: (edge + 1).min(self.count), ..self }
     }
 
-    /// The area where the outer digits have these values; `None` where there is padding alone.
+    /// Returns the area for these values of the outer digits; `None` if it is only padding.
     fn area(&self, values: &[u64]) -> Option<Area> {
         let mut area: Area = self.extents.iter().map(|extent| 0..*extent).collect();
         let mut low = vec![0u64; area.len()];
         for (i, (digit, value)) in self.digits.iter().zip(values).enumerate() {
             let start = low[digit.axis] + value * digit.place;
             low[digit.axis] = start;
-            // A digit behind the cut one, of the same axis, is taken where that one has a single value.
+            // A later digit of the same axis is used only if the cut digit has a single value.
             let taken = self.taken(i, *value);
             let end = start.saturating_add(taken.saturating_mul(digit.place));
             area[digit.axis] = start..end.min(self.extents[digit.axis]);
@@ -144,7 +142,7 @@ impl Slabs {
         area.iter().all(|range| range.start < range.end).then_some(area)
     }
 
-    /// How many values a digit takes from this one on.
+    /// Returns the number of values that a digit takes from this one on.
     fn taken(&self, i: usize, value: u64) -> u64 {
         let count = match (i.checked_sub(self.cut), self.second) {
             (Some(0), _) if value < self.first => self.first - value,
@@ -155,7 +153,7 @@ impl Slabs {
         count.min(self.digits[i].extent - value)
     }
 
-    /// The box at these values, its layout, and the bytes from one piece to the next in the window.
+    /// Returns the box at these values, its layout, and the number of bytes from one piece to the next in the window.
     fn made(&self, values: &[u64]) -> Option<(Area, TensorLayout, u64)> {
         let area = self.area(values)?;
         let taken = |i: usize| match values.get(i) {
@@ -188,7 +186,7 @@ impl Slabs {
         Some((area, layout, piece))
     }
 
-    /// The values behind these.
+    /// Returns the values after these.
     fn step(&self, mut values: Vec<u64>) -> Option<Vec<u64>> {
         for i in (0..values.len()).rev() {
             values[i] += self.taken(i, values[i]);
@@ -200,7 +198,7 @@ impl Slabs {
         None
     }
 
-    /// The slab at these values.
+    /// Returns the slab at these values.
     fn slab(&self, values: &[u64]) -> Option<Slab> {
         let (area, layout, piece) = self.made(values)?;
         let bytes = |(digit, value): (&Digit, &u64)| {
@@ -226,7 +224,7 @@ impl Iterator for Slabs {
     }
 }
 
-/// Whether of each dim the digits up to the cut are its most significant ones.
+/// Returns whether of each dim the digits up to the cut are its most significant ones.
 fn is_box(digits: &[Digit], cut: usize) -> bool {
     digits.iter().take(cut + 1).enumerate().all(|(i, digit)| {
         let mut later = digits.iter().skip(i + 1);
@@ -234,7 +232,7 @@ fn is_box(digits: &[Digit], cut: usize) -> bool {
     })
 }
 
-/// Whether the digit behind the cut one is one of another axis, and its values are stretches that do not overlap.
+/// Returns whether the digit after the cut belongs to another axis, and its values are runs that do not overlap.
 fn are_apart(digits: &[Digit], cut: usize) -> bool {
     let [first, second, inner @ ..] = digits.get(cut..).unwrap_or_default() else { return false };
     let last = inner.iter().try_fold(0i64, |last, digit| {
@@ -243,14 +241,14 @@ fn are_apart(digits: &[Digit], cut: usize) -> bool {
     first.axis != second.axis && last.is_some_and(|last| last < second.stride)
 }
 
-/// A number of turns that tiles of usual sizes divide, where it is large.
+/// Rounds a number down to one that tiles of usual sizes divide, if it is large.
 fn even(count: u64) -> u64 {
     let count = count.max(1);
     let grain = 1u64 << count.ilog2().saturating_sub(2);
     count / grain * grain
 }
 
-/// What two boxes have in common.
+/// Returns the intersection of two boxes.
 pub(crate) fn meet(a: &[Range<u64>], b: &[Range<u64>]) -> Option<Area> {
     let both = |(a, b): (&Range<u64>, &Range<u64>)| a.start.max(b.start)..a.end.min(b.end);
     let area: Area = a.iter().zip(b).map(both).collect();
@@ -264,7 +262,7 @@ mod tests {
     use super::*;
     use crate::verify::boxes::size;
 
-    /// Elements of a slab lie where the storage has them, and every element is in one.
+    /// Elements of a slab have the bytes of the storage, and every element is in one slab.
     #[test]
     fn slabs_hold_every_coordinate_where_it_is() {
         let texts = [

@@ -1,6 +1,5 @@
-//! The work of one output, cut into pieces: which tensors are copied, which are read whole, which in
-//! ranges or tiles, in the order of their bytes. Before a tensor of which a fingerprint is recorded, its data are
-//! summed, window by window of the source.
+//! Cuts the work of one output into pieces: tensors that are copied or read whole, and ranges or tiles of others, in the order of
+//! their bytes. Before a tensor whose fingerprint is recorded, its data are summed, window by window of the source.
 
 use std::{iter, ops::Range};
 
@@ -15,49 +14,49 @@ use crate::{
     transfer::shares::{PIECE, Parts, Shares},
 };
 
-/// Pieces of work smaller than this are handed out together.
+/// Pieces of work smaller than this are taken together.
 const BATCH: u64 = PIECE / 4;
 
 /// A tensor that is converted.
 #[derive(Clone)]
 pub(crate) struct Part<'c> {
     pub(crate) source: Origin<'c>,
-    /// Where its bytes begin.
+    /// The position of its first byte.
     pub(crate) at: u64,
     pub(crate) job: &'c Job,
     pub(crate) plan: Plan,
 }
 
 impl<'c> Part<'c> {
-    /// The error of moving this tensor.
+    /// Returns the error of moving this tensor.
     pub(crate) fn failed(&self, error: &tilewright_relayout::Error) -> Error {
         let said = format!("tensor {:?}: {error}", self.job.name);
         match error.is_unsupported() {
-            // The layouts were accepted before: it is the machine that refuses, threads for instance.
+            // The layouts were accepted before, so the machine refuses, for example to start threads.
             true => Error::unsupported(self.source.path(), said),
             false => Error::usage(said),
         }
     }
 
-    /// The bytes of the whole tensor, where they are in memory and are moved from there.
+    /// Returns the bytes of the whole tensor, if they are in memory and are moved from there.
     pub(crate) fn lent(&self) -> Option<&'c [u8]> {
         self.source.in_memory().filter(|_| self.job.reversed() == 1)
     }
 
-    /// Reverses the bytes of the numbers in `bytes`, which begin at byte `from` of the tensor, where the
-    /// result has them in another order.
+    /// Reverses the bytes of the numbers in `bytes`, which begin at byte `from` of the tensor, if the result has another byte
+    /// order.
     pub(crate) fn reverse(&self, bytes: &mut [u8], from: u64) -> Result<(), Error> {
         self.source.reverse(&self.job.name, bytes, (from, self.job.reversed()))
     }
 
-    /// The element that padding holds, as its bytes.
+    /// Returns the bytes of an element of padding.
     pub(crate) fn fill(&self) -> Vec<u8> {
         let mut element = self.job.fill.to_le_bytes().to_vec();
         element.resize((self.job.to.bits / 8).max(1) as usize, 0);
         element
     }
 
-    /// All that is to be done for the tensor.
+    /// Iterates over all work for the tensor.
     fn work(&self, parts: Parts) -> Left<'c> {
         let part = self.clone();
         match parts {
@@ -74,18 +73,18 @@ impl<'c> Part<'c> {
     }
 }
 
-/// What a pass over the sections of an output does.
+/// A pass over the sections of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pass {
-    /// It sums the data of which fingerprints are recorded, and writes them.
+    /// Sums the data whose fingerprints are recorded, and writes them.
     Both,
-    /// It sums alone, before a header that is written to a stream.
+    /// Only sums, before a header that is written to a stream.
     Sum,
-    /// It writes what was summed.
+    /// Only writes, after summing.
     Write,
 }
 
-/// A window of a tensor's data, to be summed.
+/// A window of a tensor's data that is summed.
 pub(crate) struct Summed<'c> {
     pub(crate) number: usize,
     job: &'c Job,
@@ -95,13 +94,13 @@ pub(crate) struct Summed<'c> {
 }
 
 impl Summed<'_> {
-    /// The bytes of the window.
+    /// Returns the number of bytes of the window.
     pub(crate) fn len(&self) -> u64 {
         let range = self.window.bytes();
         range.end - range.start
     }
 
-    /// The sum of the bytes in memory, if the tensor's are.
+    /// Returns the sum of the bytes, if the tensor is in memory.
     pub(crate) fn in_memory(&self) -> Result<Option<Fingerprint>, Error> {
         if self.source.in_memory().is_none() {
             return Ok(None);
@@ -111,7 +110,7 @@ impl Summed<'_> {
         Ok(Some(self.window.fingerprint(bytes)))
     }
 
-    /// The sum of the bytes, read into a buffer.
+    /// Returns the sum of the bytes, read into a buffer.
     pub(crate) fn through(&self, buffer: &mut [u8]) -> Result<Fingerprint, Error> {
         let Range { start, end } = self.window.bytes();
         if end > self.job.bytes_in {
@@ -124,7 +123,7 @@ impl Summed<'_> {
     }
 }
 
-/// The windows of a tensor, which fit into a share of the memory.
+/// Iterates over the windows of a tensor, which fit into a share of the memory.
 fn summed<'c>(
     number: usize,
     job: &'c Job,
@@ -140,28 +139,28 @@ fn summed<'c>(
     Ok(Box::new(windows.map(move |window| Work::Sum(Summed { number, job, source, at, window }))))
 }
 
-/// What is done next, for the next bytes of the output.
+/// The work for the next bytes of the output.
 pub(crate) enum Work<'c> {
-    /// These bytes of the source are summed.
+    /// Sums these bytes of the source.
     Sum(Summed<'c>),
-    /// What belongs to no tensor.
+    /// Writes a section that does not belong to a tensor.
     Section(&'c Section),
-    /// These bytes of the input as they are.
+    /// Copies these bytes of the input unchanged.
     Copy { source: Origin<'c>, at: u64, len: u64 },
-    /// A tensor that is read whole.
+    /// Converts a tensor that is read whole.
     Whole(Part<'c>),
-    /// A range of a tensor, and what it needs.
+    /// Converts a range of a tensor from the bytes that it needs.
     Range(Part<'c>, Range<u64>),
-    /// Room for a tensor whose tiles follow.
+    /// Makes room for a tensor whose tiles follow.
     Room(Part<'c>),
-    /// A tile of the tensor that there is room for.
+    /// Converts a tile of the tensor that has room.
     Tile(Part<'c>, Tile),
-    /// There are no more tiles.
+    /// Ends the tiles of a tensor.
     Placed,
 }
 
 impl Work<'_> {
-    /// The bytes of output.
+    /// Returns the number of bytes of output.
     fn len(&self) -> u64 {
         match self {
             Work::Section(section) => section.len(),
@@ -175,22 +174,22 @@ impl Work<'_> {
     }
 }
 
-/// What is left of a tensor.
+/// The remaining work of a tensor.
 type Left<'c> = Box<dyn Iterator<Item = Work<'c>> + Send + 'c>;
 
-/// The work of one output; each piece has the number of its place.
+/// The work of one output, in numbered batches.
 pub(crate) struct Queue<'c> {
     conversion: &'c Conversion<'c>,
     shares: Shares,
     sections: std::slice::Iter<'c, Section>,
-    /// What is left of the tensor begun last.
+    /// The remaining work of the last tensor.
     left: Left<'c>,
-    /// Whether tensors may be written in any order.
+    /// True if tensors may be written in any order.
     placed: bool,
     pass: Pass,
-    /// Whether the data of the next section's tensor were summed.
+    /// True if the data of the next section's tensor were summed.
     summed: bool,
-    /// What was taken and did not fit into the last batch.
+    /// Work that did not fit into the last batch.
     next: Option<Work<'c>>,
     number: u64,
 }
@@ -207,12 +206,12 @@ impl<'c> Queue<'c> {
         Queue { conversion, shares, sections, left, placed, pass, summed, next, number: 0 }
     }
 
-    /// Whether the data of a job are summed in this pass.
+    /// Returns whether the data of a job are summed in this pass.
     fn sums(&self, job: &Job) -> bool {
         job.record.is_read() && self.pass != Pass::Write
     }
 
-    /// The next batch and its number; `None` behind the last, and behind an error.
+    /// Returns the next batch and its number; `None` after the last, and after an error.
     pub(crate) fn take(&mut self) -> Option<(u64, Result<Vec<Work<'c>>, Error>)> {
         let batch = self.batch();
         if batch.as_ref().is_ok_and(Vec::is_empty) {
@@ -225,7 +224,7 @@ impl<'c> Queue<'c> {
         Some((self.number - 1, batch))
     }
 
-    /// How many batches were taken.
+    /// Returns the number of batches that were taken.
     pub(crate) fn taken(&self) -> u64 {
         self.number
     }
@@ -249,7 +248,7 @@ impl<'c> Queue<'c> {
         }
     }
 
-    /// The job of a number, and where its tensor begins.
+    /// Returns the job of a number, the source of its tensor, and the position of its first byte.
     fn placed_job(&self, number: usize) -> Result<Option<(&'c Job, Origin<'c>, u64)>, Error> {
         let conversion = self.conversion;
         let Some(job) = conversion.jobs.get(number) else { return Ok(None) };
@@ -257,7 +256,7 @@ impl<'c> Queue<'c> {
         Ok(place.map(|(source, at)| (job, source, at)))
     }
 
-    /// A tensor that is copied, and those that follow it in the input and in the result.
+    /// Returns the copy of a tensor, together with those that follow it in the input and in the result.
     fn copy(&mut self, source: Origin<'c>, at: u64, mut len: u64) -> Result<Work<'c>, Error> {
         while let Some(Section::Tensor(next)) = self.sections.as_slice().first()
             && let Some((job, other, from)) = self.placed_job(*next)?

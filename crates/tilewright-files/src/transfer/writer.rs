@@ -1,13 +1,13 @@
-//! Arrays in the caller's memory, written to a file.
+//! Writes arrays in the caller's memory to a file.
 //!
-//! The arrays are the tensors of an input whose bytes are in memory and not in a file. All else is that of a
-//! conversion: jobs, lanes, notes, the temporary file, verification and the commit. Elements move from where they are
-//! to the pieces that are written; bytes are copied before that only where their order is reversed.
+//! The arrays are the tensors of an input whose bytes are in memory and not in a file. Everything else is that of a conversion:
+//! jobs, lanes, notes, the temporary file, verification and the commit. Elements move directly to the pieces that are written;
+//! bytes are copied before that only if their order is reversed.
 //!
 //! | name | stored |
 //! |---|---|
 //! | the first of an array | yes |
-//! | another of the same bytes, layout, type and target, where the format has ties | no: metadata says its first name |
+//! | another of the same bytes, layout, type and target, if the format has ties | no: metadata name the first |
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -32,14 +32,14 @@ use crate::{
     transfer::{conversion, request::Choice},
 };
 
-/// Arrays in memory, to be written to a safetensors, npz, npy or raw file.
+/// Arrays in memory that are written to a safetensors, npz, npy or raw file.
 ///
-/// Each gets the layout of the first rule of the request that matches its name, else that of [`Request::to`], else
-/// row-major. The file is whole or absent, and an existing one is replaced only with [`Request::force`].
+/// Each gets the layout of the first rule of the request that matches its name, else that of [`Request::to`], else row-major. The
+/// file is whole or absent, and an existing one is replaced only with [`Request::force`].
 ///
-/// In a safetensors file an array that is given under several names (the same bytes in the same layout, which get the
-/// same layout) is stored once, under the name given first. For each other name the metadata says the first, as
-/// `save_model` of safetensors does, and [`Input::tensor`] answers both.
+/// In a safetensors file an array that is given under several names (the same bytes in the same layout, which get the same
+/// layout) is stored once, under the name given first. For each other name the metadata name the first, as `save_model` of
+/// safetensors does, and [`Input::tensor`] finds both.
 ///
 /// ```
 /// use tilewright_files::{Reading, Request, Writer, open};
@@ -71,8 +71,9 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// No arrays yet. The request says layouts, threads, the bound on memory, and whether the result is verified and
-    /// may replace a file. How arrays lie is said with each of them, so the request says nothing of reading.
+    /// Returns a writer without arrays. The request gives layouts, threads, the bound on memory, and whether the result is
+    /// verified and may replace a file. Layouts of arrays are given with each of them, so the request must not contain settings
+    /// for reading.
     ///
     /// ```
     /// use tilewright_files::{Request, Writer};
@@ -91,7 +92,7 @@ impl<'a> Writer<'a> {
     /// Adds an array: its name, its layout with the type of its elements, and the bytes of its whole storage.
     ///
     /// # Errors
-    /// [usage](Error::is_usage) for a layout that says no type, and for bytes of another number than it takes.
+    /// [usage](Error::is_usage) for a layout without a type, and for a number of bytes other than that of the layout.
     ///
     /// ```
     /// use tilewright_files::{Request, Writer};
@@ -128,8 +129,8 @@ impl<'a> Writer<'a> {
         Ok(self)
     }
 
-    /// Adds a text that the file says beside its arrays, as the metadata of another does. Keys that begin with
-    /// `tilewright.` are left out: what they say is of the arrays of the other file, and is said anew.
+    /// Adds a text to the metadata of the file, such as those of another file. Keys that begin with `tilewright.` are ignored:
+    /// they describe the arrays of the other file, and are written anew.
     ///
     /// ```
     /// use tilewright_files::{Reading, Request, Writer, open};
@@ -148,14 +149,13 @@ impl<'a> Writer<'a> {
         self
     }
 
-    /// Writes the file: to a temporary one beside `out`, synced, verified if asked, then renamed. Its format is the
+    /// Writes the file: to a temporary one beside `out`, which is synced, verified on request, then renamed. Its format is the
     /// one that `out` names by its ending, or by a prefix (`raw:PATH`).
     ///
     /// # Errors
-    /// [usage](Error::is_usage) before anything is written: a layout that does not fit an array, a pattern that matches
-    /// none, a name that is given twice, a format that cannot hold the arrays or the metadata, an output that exists.
-    /// [i/o](Error::is_io) where writing fails or verification finds a difference; [cancelled](Error::is_cancelled) if
-    /// `watch` says so.
+    /// [usage](Error::is_usage) before anything is written: a layout that does not fit an array, a pattern without a match, a
+    /// name that is given twice, a format that cannot hold the arrays or the metadata, an output that exists. [i/o](Error::is_io)
+    /// if writing fails or verification finds a difference; [cancelled](Error::is_cancelled) if `watch` cancels.
     ///
     /// ```
     /// use tilewright_files::{Request, Writer};
@@ -185,7 +185,7 @@ impl<'a> Writer<'a> {
         Conversion::of_arrays(&input, &self.arrays, out, request, jobs)?.run(watch)
     }
 
-    /// The format of the file, where it can hold the arrays and the metadata.
+    /// Returns the format of the file, if it can hold the arrays and the metadata.
     fn format(&self, out: &Place) -> Result<&'static Format, Error> {
         let path = out.path.display();
         if !self.request.reading.is_silent() {
@@ -212,7 +212,7 @@ impl<'a> Writer<'a> {
         Ok(format)
     }
 
-    /// The arrays that are stored as one given before, by their numbers.
+    /// Returns the arrays that are stored as one given before, by their numbers.
     fn ties(&self, request: &Request) -> Result<HashMap<usize, usize>, Error> {
         let choice = Choice::new(request, &self.tensors)?;
         let (mut first, mut ties) = (HashMap::new(), HashMap::new());
@@ -230,7 +230,7 @@ impl<'a> Writer<'a> {
         Ok(ties)
     }
 
-    /// The arrays as an input, with the metadata that the file has.
+    /// Returns the arrays as an input, with the metadata of the file.
     fn input(
         &self,
         format: &'static Format,
@@ -256,7 +256,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// How an array of `len` bytes lies.
+/// Returns the stored layout of an array of `len` bytes.
 fn held(layout: &Named, len: u64) -> Result<Held, String> {
     let (Some(dtype), Some(bits)) = (layout.dtype(), width_in(layout)) else {
         return Err(format!("{} says no element type", layout.to_spec()));
@@ -268,7 +268,7 @@ fn held(layout: &Named, len: u64) -> Result<Held, String> {
     Ok(held)
 }
 
-/// What happens to an array: where no layout is meant for it, or none that fits, it becomes row-major.
+/// Returns the job of an array: if no layout is requested for it, or none that fits, it becomes row-major.
 fn moved(job: Job, input: &Input, request: &Request) -> Result<Job, Error> {
     if job.is_already_so() || job.action == Action::Convert {
         return Ok(job);

@@ -1,4 +1,4 @@
-//! One reading: bytes of a file moved to their places in memory, by one of the ways of [`super`].
+//! Reads one result: moves bytes of a file to their places in memory, by one of the ways of [`super`].
 
 use std::{cell::Cell, ops::Range};
 
@@ -20,13 +20,13 @@ use crate::{
     },
 };
 
-/// The bytes of a line of the processor's cache.
+/// The number of bytes of a line of the processor's cache.
 const LINE: u128 = 64;
 
-/// The most bytes that are read between two looks at whether to stop.
+/// The largest number of bytes that are read between two checks for cancellation.
 const STEP: usize = 4 << 20;
 
-/// Ranges of bytes, joined where gaps are short.
+/// Iterates over ranges of bytes, joined if gaps are short.
 fn joined(ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Range<u64>> {
     let mut ranges = ranges.peekable();
     std::iter::from_fn(move || {
@@ -38,14 +38,14 @@ fn joined(ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Rang
     })
 }
 
-/// One reading, with what it needs.
+/// One execution of a reader, with its buffers and threads.
 pub(super) struct Run<'r, 'w> {
     pub(super) reader: &'r Reader<'r>,
     pub(super) pool: Pool,
     pub(super) budget: Budget,
     pub(super) watch: &'w dyn Watch,
     pub(super) sizes: Sizes,
-    /// The bytes that the watcher was told of.
+    /// The number of bytes reported to the watcher.
     pub(super) told: Cell<u64>,
 }
 
@@ -68,8 +68,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Windows of about `most` bytes: in one piece where what they hold is written in long runs, else in pieces of the
-    /// length with which these are longest.
+    /// Returns windows of about `most` bytes: of one piece if their elements are written in long runs, else of pieces of the
+    /// length with which these runs are longest.
     fn windows(&self, most: u64) -> Option<Slabs> {
         let slabs = |piece: Option<u64>| {
             let from = &self.reader.from;
@@ -91,7 +91,7 @@ impl Run<'_, '_> {
         best.map(|(_, slabs)| slabs)
     }
 
-    /// The bytes that the first of these slabs writes in one run.
+    /// Returns the number of bytes that the first of these slabs writes in one run.
     fn written(&self, slabs: &Slabs) -> Option<u64> {
         let (program, _) = self.program(&slabs.first()?).ok()??;
         let size = |region: &&Region| {
@@ -107,8 +107,8 @@ impl Run<'_, '_> {
         Some(run.saturating_mul(unit) / 8)
     }
 
-    /// The same slabs, of which the first ends where a line of the destination does, if one of its edges lies there:
-    /// lines that two windows share are written twice.
+    /// Returns the slabs, of which the first ends where a cache line of the destination does, if one of its possible edges is
+    /// there: lines that two windows share are written twice.
     fn on_lines(&self, slabs: Slabs, out: &[u8]) -> Slabs {
         let (reader, begin) = (self.reader, out.as_ptr().addr() as u64);
         let (axis, edges) = slabs.edges();
@@ -135,14 +135,14 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Reads runs to their places, or ranges of the result, each of what it needs of the source.
+    /// Reads runs to their places, or ranges of the result, each from the bytes that it needs.
     fn direct(&self, out: &mut [u8]) -> Result<(), Error> {
         let (reader, most) = (self.reader, self.sizes.window.saturating_mul(2));
         let mut read = |bytes: &mut [u8], from| self.read(bytes, from, true);
         let mut stage = Stage::new(&self.budget, most).threads(self.pool.threads());
         let done = stage.read(&Plan::of(reader.program.clone()), out, &mut read);
         done.map_err(|failed| failed.into_error(|error| reader.failed(error), |_| self.outside()))?;
-        // Fewer bytes are read than written where elements grow or repeat.
+        // Fewer bytes are read than written if elements grow or repeat.
         self.tell(u64::MAX);
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Run<'_, '_> {
         let (reader, mut room) = (self.reader, None);
         for slab in slabs {
             let Some((program, area)) = self.program(&slab)? else { continue };
-            // What one window writes is no sign of where the result lies.
+            // The caches are judged by the length of the whole result, not of one window.
             let plan = match out.len() as u64 >= self.sizes.far {
                 true => Plan::past_caches(program),
                 false => Plan::of(program),
@@ -171,7 +171,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// What moves the elements of a slab that are asked for, and the box that they are.
+    /// Returns the program that moves the requested elements of a slab, and their box.
     fn program(&self, slab: &Slab) -> Result<Option<(Program, Area)>, Error> {
         let reader = self.reader;
         let Some(area) = meet(&slab.area, &reader.area) else { return Ok(None) };
@@ -188,7 +188,7 @@ impl Run<'_, '_> {
         Ok(Some((program.map_err(|error| reader.failed(&error))?, area)))
     }
 
-    /// Moves what a window holds to its places.
+    /// Moves the elements of a window to their places.
     fn place(&self, plan: &Plan, window: &[u8], out: &mut [u8]) -> Result<(), Error> {
         let done = match plan.ranges(u64::MAX).next() {
             Some(range) if self.pool.threads() > 1 => {
@@ -201,7 +201,7 @@ impl Run<'_, '_> {
         done.map_err(|error| self.reader.failed(&error))
     }
 
-    /// Reads what a plan needs of a window from byte `from` on.
+    /// Reads the bytes that a plan needs of a window from byte `from` on.
     fn read_parts(&self, plan: &Plan, window: &mut [u8], from: u64) -> Result<(), Error> {
         for range in joined(plan.program().source_ranges()) {
             let bytes = window.get_mut(range.start as usize..range.end as usize);
@@ -210,7 +210,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// All that is needed of the source at once, where that is little, else range by range.
+    /// Reads all needed bytes of the source at once if they are few, else range by range.
     fn ranges(&self, out: &mut [u8]) -> Result<(), Error> {
         let (reader, mut room) = (self.reader, None);
         let plan = Plan::of(reader.program.clone());
@@ -224,13 +224,13 @@ impl Run<'_, '_> {
         self.direct(out)
     }
 
-    /// The first `len` bytes of a buffer that is kept.
+    /// Returns the first `len` bytes of a buffer that is kept.
     fn room<'a>(&self, room: &'a mut Option<Buffer>, len: u64) -> Result<&'a mut [u8], Error> {
         let room = self.budget.grown(room, len, len)?;
         room.get_mut(..len as usize).ok_or_else(|| self.outside())
     }
 
-    /// Fills `bytes` from byte `from` of the tensor on; `tells` if the watcher hears of it.
+    /// Fills `bytes` from byte `from` of the tensor on; `tells` is true if the watcher is told.
     fn read(&self, bytes: &mut [u8], from: u64, tells: bool) -> Result<(), Error> {
         let (reader, unit) = (self.reader, reversed(&self.reader.from, &self.reader.to));
         let mut at = reader.at.saturating_add(from);
@@ -245,7 +245,7 @@ impl Run<'_, '_> {
         reader.source.reverse(reader.name, bytes, (from, unit))
     }
 
-    /// Tells of bytes that were read, of no more than the result has: gaps are read too.
+    /// Reports read bytes to the watcher, in total at most those of the result, because gaps are read too.
     fn tell(&self, bytes: u64) {
         let told = self.told.get();
         let now = told.saturating_add(bytes).min(self.reader.moved());
