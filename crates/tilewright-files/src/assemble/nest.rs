@@ -1,7 +1,7 @@
 //! Elements of one array that are elements of another, as loops: the one form of every move in `assemble`.
 //!
 //! ```text
-//! element i0, i1 … of a nest   lies at  from + Σ iₖ·fromₖ  in the one array and at  to + Σ iₖ·toₖ  in the other
+//! element i0, i1 … of a nest   is at  from + Σ iₖ·fromₖ  in the one array and at  to + Σ iₖ·toₖ  in the other
 //! ```
 //!
 //! Laws: `split` and `within` visit the elements of the nest (`within`: those in the range), each once. Loops are sorted by `to`,

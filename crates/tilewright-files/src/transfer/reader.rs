@@ -74,7 +74,7 @@ const SIZES: Sizes = Sizes {
 /// let mut out = vec![0; reader.bytes() as usize];
 /// reader.read_into(&mut out, 1, &()).unwrap();
 ///
-/// // Ten rows of it, as they are.
+/// // Ten rows of it, row-major.
 /// let rows = input.reader(tensor, None, Some(&[5..15, 0..200])).unwrap();
 /// assert_eq!((rows.layout().to_spec(), rows.bytes()), ("bf16[10,200] row-major".into(), 4000));
 /// ```

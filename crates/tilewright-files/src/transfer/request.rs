@@ -73,7 +73,7 @@ impl Request {
     /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
     /// # }
     /// # let spec = |text: &str| Spec::parse(text).unwrap();
-    /// // Nothing is asked for yet.
+    /// // No layout is requested yet.
     /// assert!(jobs(Request::new()).unwrap_err().is_usage());
     /// ```
     pub fn new() -> Request {

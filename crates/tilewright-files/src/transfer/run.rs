@@ -48,7 +48,7 @@ impl Conversion<'_> {
     /// conversion.run(&()).unwrap();
     /// assert!(out.exists());
     ///
-    /// // What has appeared meanwhile is not replaced.
+    /// // A file that was created meanwhile is not replaced.
     /// assert_eq!(conversion.run(&()).unwrap_err().kind(), "exists");
     /// ```
     pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {

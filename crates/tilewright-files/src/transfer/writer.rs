@@ -80,7 +80,7 @@ impl<'a> Writer<'a> {
     /// let folder = tempfile::tempdir().unwrap();
     /// let path = folder.path().join("empty.safetensors");
     /// Writer::new(Request::new()).write(&path, &()).unwrap();
-    /// // What exists is not replaced unless asked.
+    /// // An existing file is replaced only with `force`.
     /// let error = Writer::new(Request::new()).write(&path, &()).unwrap_err();
     /// assert_eq!(error.kind(), "exists");
     /// Writer::new(Request::new().force(true)).write(&path, &()).unwrap();

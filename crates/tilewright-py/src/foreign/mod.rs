@@ -258,7 +258,7 @@ impl Memory {
         let (address, bytes) = (self.bytes.address() as u64, self.bytes.len() as u64);
         // SAFETY: the exporting library gave address, shape, strides and element size for memory of the device. What is
         // queued runs on the stream on which that library uses the array now, so the library orders its own work and the
-        // reuse of the memory behind it; or `turn.rs` orders it with that stream, before and behind, and holds the array
+        // reuse of the memory behind it; or `turn.rs` orders it with that stream, before and after, and holds the array
         // until the move is done. That another stream uses the array meanwhile is left to the caller, as for any operation of
         // the library.
         Some(unsafe { DeviceBytes::new(address, bytes) })
