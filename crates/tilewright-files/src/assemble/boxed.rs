@@ -1,4 +1,5 @@
-//! Makes a box of a tensor in memory from all pieces in it.
+//! Makes a box of a tensor in memory from all pieces in it. Filling and comparing files and comparing copies in the source use
+//! it.
 
 use super::{
     grid::Part,

@@ -1,4 +1,5 @@
 //! Layouts that loops do not describe: the rows of a tensor are made in memory, and a plan moves ranges of them to their places.
+//! Descriptions of tensors choose it, and each thread's buffers run it.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Compares the units of two sides of a piece: by sums over the digits that both share, and one by one.
+//! Compares the units of two sides of a piece: by sums over the digits that both share, and one by one. The comparison by a
+//! recorded recipe uses it.
 
 use super::{
     nest::{Nest, Turn},

@@ -1,4 +1,5 @@
-//! Changes a `config.json` as text: unchanged parts keep their spelling, numbers to the last digit.
+//! Changes a `config.json` as text: unchanged parts keep their spelling, numbers to the last digit. Packaging uses it if a recipe
+//! changes the configuration of a model.
 
 use serde_json::Value;
 use tilewright_recipe::ConfigChange;

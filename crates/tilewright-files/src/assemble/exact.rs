@@ -1,4 +1,5 @@
-//! Changes of the element type that lose no bit: bf16 and f16 to f32, and back.
+//! Changes of the element type that lose no bit: bf16 and f16 to f32, and back. Pieces carry the change, and each thread applies
+//! it to the elements that it moves.
 //!
 //! Both are maps of bits, including NaNs: the payload of a NaN keeps its place after the sign and the exponent. In the direction
 //! back, an element whose bits cannot be restored from the result is refused.

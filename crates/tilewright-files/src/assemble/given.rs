@@ -1,4 +1,5 @@
-//! The inputs for solving a recipe: the tensors of an opened input by name, and the configuration beside it.
+//! The inputs for solving a recipe: the tensors of an opened input by name, and the configuration beside it. Callers solve
+//! recipes with them.
 
 use std::{
     fs, io,

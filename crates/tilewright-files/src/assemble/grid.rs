@@ -1,4 +1,4 @@
-//! Cuts storage into boxes.
+//! Cuts storage into boxes. Descriptions of tensors choose the cheapest cut.
 //!
 //! ```text
 //! unit r·radix + c of the storage is in row r, column c;  a box is some rows of some columns

@@ -1,4 +1,5 @@
-//! The buffers of one thread, and the operations on them: reading the data of a box, and moving it to its places.
+//! The buffers of one thread, and the operations on them: reading the data of a box, and moving it to its places. Threads that
+//! fill or compare files use them.
 
 use std::{fmt, fs::File, io, ops::Range};
 

@@ -1,4 +1,5 @@
-//! Makes the description of a tensor of the result from an assembly: its storage, its pieces, and their sources.
+//! Makes the description of a tensor of the result from an assembly: its storage, its pieces, and their sources. Preparing an
+//! assembly and comparing by a recorded recipe use it.
 
 use tilewright_notation::Spec;
 use tilewright_recipe::{Made, Origin, Part};

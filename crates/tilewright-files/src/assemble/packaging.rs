@@ -1,4 +1,4 @@
-//! The packaging of a result: its format, its files, their metadata, and their destination.
+//! The packaging of a result: its format, its files, their metadata, and their destination. Preparing an assembly determines it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! The parts of a tensor as nests over storage: layouts on both sides are composed with the digits of the part.
+//! The parts of a tensor as nests over storage: layouts on both sides are composed with the digits of the part. Descriptions of
+//! tensors consist of them.
 //!
 //! ```text
 //! element of a tensor, row-major  ->  coordinate, in extents of the padded array  ->  digits of the layout  ->  storage

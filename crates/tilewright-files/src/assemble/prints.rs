@@ -1,4 +1,5 @@
-//! Compares the fingerprint of each piece, over its own digits, in the source and in the result.
+//! Compares the fingerprint of each piece, over its own digits, in the source and in the result. Verification of an assembly uses
+//! it.
 //!
 //! Law: both are equal, because source and result share the digits. The code that moves elements is not used, and neither side is
 //! reordered for it.

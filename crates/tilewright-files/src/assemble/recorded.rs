@@ -1,4 +1,4 @@
-//! Compares a result with its source by the recipe that the result records.
+//! Compares a result with its source by the recipe that the result records. Verification uses it.
 //!
 //! Law: every element of the result is compared with the element of the source that the recipe names, and every element of
 //! padding with its fill. The code that moves elements is not used: a piece is summed in the source and in the result, over the

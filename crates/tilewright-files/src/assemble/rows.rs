@@ -1,4 +1,4 @@
-//! The rows of a tensor that is made by rows, and the comparison of its storage with them.
+//! The rows of a tensor that is made by rows, and the comparison of its storage with them. Verification of an assembly uses them.
 //!
 //! Plans are not used: each element is looked up by the layout. Only index tables are read through a plan, as in all comparisons.
 

@@ -1,4 +1,4 @@
-//! The place of a tensor of an input: its storage, or its elements in rows.
+//! The place of a tensor of an input: its storage, or its elements in rows. All reads of an assembly use it.
 //!
 //! Pieces are loops over storage if strides of digits describe the layout. For swizzles, index tables, interleaved digits and
 //! elements with the highest byte first, pieces are loops over the elements in rows, the lowest byte first, and a plan makes

@@ -1,4 +1,5 @@
-//! The fingerprint of one side of a nest, read in windows in the order of its own storage.
+//! The fingerprint of one side of a nest, read in windows in the order of its own storage. Verification of an assembly and
+//! comparison by a recorded recipe use it.
 
 use std::ops::Range;
 

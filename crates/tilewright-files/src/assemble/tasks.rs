@@ -1,4 +1,5 @@
-//! The tasks of a file: copies of runs, boxes and ranges, in the order of its bytes.
+//! The tasks of a file: copies of runs, boxes and ranges, in the order of its bytes. Threads take them to fill and to compare a
+//! file.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Checks the conditions on the source, and reports the first element that violates one.
+//! Checks the conditions on the source, and reports the first element that violates one. Running an assembly begins with it.
 
 use super::{
     assembling::Assembling,

@@ -1,4 +1,5 @@
-//! A stored tensor of the result: its pieces, and the way they are made.
+//! A stored tensor of the result: its pieces, and the way they are made. Tasks, verification and comparison by a recorded recipe
+//! use it.
 //!
 //! If loops do not describe the layout, the pieces are those of the rows, and a plan moves ranges of them to their places.
 

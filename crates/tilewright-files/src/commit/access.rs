@@ -1,4 +1,5 @@
-//! Permissions of a result: those of the file that it replaces, else those of the input.
+//! Permissions of a result: those of the file that it replaces, else those of the input. Each temporary file is created with
+//! them.
 
 use std::{
     fs::{self, File, Metadata},

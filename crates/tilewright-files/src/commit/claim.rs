@@ -1,4 +1,5 @@
-//! The claim of a long run on the name of its result: exclusive, or shared with other processes that do the same work.
+//! The claim of a long run on the name of its result: exclusive, or shared with other processes that do the same work. Resharding
+//! uses it.
 //!
 //! A claim is the lock of the name (`lock.rs`), held as long as the run lasts: exclusively if the run works alone, shared if not.
 //! The lock file has a line for each process with its work and its name. The work of the first line owns the name; lines with

@@ -1,4 +1,5 @@
-//! Legal destinations of a result: a free name, or the name of a regular file that may be replaced.
+//! Legal destinations of a result: a free name, or the name of a regular file that may be replaced. Preparing conversions and
+//! assemblies checks them.
 //!
 //! A name is resolved through links before it is used. A path that is not a regular file is never replaced, and neither is a link
 //! to the open file of a process: the rename at the end would put a file in its place.

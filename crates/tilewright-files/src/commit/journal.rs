@@ -1,5 +1,6 @@
 //! The journal of a set of files, written before the set is committed, so that the next run can finish or undo the work of a
-//! killed run. It lists the new files, the index whose rename commits them, and the old files that are then removed.
+//! killed run. It lists the new files, the index whose rename commits them, and the old files that are then removed. Commits of
+//! several files use it.
 //!
 //! A journal is locked while its run is alive. For a journal without a lock the index decides: if the file of that name is the
 //! one that the journal describes, the set is committed and its old files are removed; if not, its new files are removed. A file

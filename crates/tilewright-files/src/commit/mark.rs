@@ -1,4 +1,5 @@
 //! Marks in the names of a set's files: 16 hexadecimal digits, new for each run, so that no existing index contains such a name.
+//! Commits of several files create them; comparisons and messages use names without them.
 
 use std::{borrow::Cow, collections::HashSet};
 

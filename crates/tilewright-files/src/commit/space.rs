@@ -1,4 +1,4 @@
-//! Checks the free space of a disk before an output is written.
+//! Checks the free space of a disk before an output is written. Conversions, resharding and the unpacking of archives use it.
 
 use std::{io, path::Path};
 

@@ -1,4 +1,5 @@
-//! The folder beside OUT that becomes OUT: created, filled and synced under the lock of OUT's name, then renamed.
+//! The folder beside OUT that becomes OUT: created, filled and synced under the lock of OUT's name, then renamed. Conversions and
+//! assemblies of folders use it.
 //!
 //! OUT is whole or absent: the rename is the commit. A folder that is not empty is never replaced, because its other content is
 //! unknown. A killed run leaves its folder; the next run to the same OUT removes it, under the lock.

@@ -1,4 +1,5 @@
-//! A file's stamp: its metadata in the file system, which show that a file was replaced or changed without reading it.
+//! A file's stamp: its metadata in the file system, which show that a file was replaced or changed without reading it. Opened
+//! files, notes and journals contain it.
 
 use std::{
     fs::{self, Metadata},

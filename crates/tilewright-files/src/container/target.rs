@@ -1,4 +1,5 @@
-//! Planned files of a result: for each, its bytes and tensors in the order of the file.
+//! Planned files of a result: for each, its bytes and tensors in the order of the file. Each format plans them, and the pipeline
+//! writes them.
 
 use std::{
     fmt,

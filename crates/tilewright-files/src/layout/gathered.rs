@@ -1,4 +1,4 @@
-//! A tensor whose storage order needs index tables, read as row-major elements.
+//! A tensor whose storage order needs index tables, read as row-major elements. Comparisons and sources of bytes use it.
 //!
 //! Code that compares, sums and cuts arrays needs a shape and strides. For this code, a tensor with tables is its elements in
 //! row-major order, read through a plan: a range of these bytes is gathered from their places in the storage.

@@ -1,4 +1,4 @@
-//! Finds similar names, for messages.
+//! Finds similar names, for messages. Errors about unknown or repeated names use it.
 
 use std::{borrow::Cow, collections::HashSet};
 

@@ -1,4 +1,4 @@
-//! Compares the quantisation that files state with the formats that a request names.
+//! Compares the quantisation that files state with the formats that a request names. Preparing a conversion uses it.
 //!
 //! ```text
 //! config.json           quantization_config: the method, the bits, whether zero points are all in the middle

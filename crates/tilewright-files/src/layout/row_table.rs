@@ -1,4 +1,5 @@
-//! The table beside a tensor that lists the group of each of its rows, such as `g_idx` beside the `qweight` of GPTQ.
+//! The table beside a tensor that lists the group of each of its rows, such as `g_idx` beside the `qweight` of GPTQ. Conversions
+//! and readers check it.
 //!
 //! The rows are in their original order, and the table maps each row to its scale. Plain dims, row-major or column-major, keep
 //! this order, so the table stays valid. Formats for kernels assume that groups are in order and equally long. If they are not,

@@ -1,4 +1,5 @@
-//! Folders that hold a checkpoint: which of the files is opened, and which others are copied in a conversion.
+//! Folders that hold a checkpoint: which of the files is opened, and which others are copied in a conversion. Opening, conversion
+//! and verification of folders use it.
 //!
 //! The checkpoint is the folder's one index of shards, else its one file of tensors with names. Other files are copied unchanged
 //! if they are not weights and not longer than [`LONGEST`]: `config.json`, tokenizers, licences. Links to files are followed,

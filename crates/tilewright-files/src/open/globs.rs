@@ -1,4 +1,4 @@
-//! Patterns such as `*.weight`, which select tensors by their names.
+//! Patterns such as `*.weight`, which select tensors by their names. Requests, collections and verification use them.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 

@@ -1,4 +1,5 @@
-//! Divides the bound on memory: the names and layouts of the tensors are subtracted, the rest is for buffers.
+//! Divides the bound on memory: the names and layouts of the tensors are subtracted, the rest is for buffers. Preparation of
+//! conversions, and verification use it.
 
 use tilewright_core::{Counted, Remedy};
 pub(crate) use tilewright_transfer::{Budget, Buffer, Held, zeros};

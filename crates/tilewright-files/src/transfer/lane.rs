@@ -1,4 +1,4 @@
-//! A lane: one of the threads that read the input and move elements, with its buffers.
+//! A lane: one of the threads that read the input and move elements, with its buffers. The pipeline starts them.
 //!
 //! A lane owns its buffers; a piece that was queued for the file returns to its lane after it is written. So a lane never waits
 //! for the memory of another lane, only for the file.

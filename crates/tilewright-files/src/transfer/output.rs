@@ -1,4 +1,5 @@
-//! A file or a stream that is being written: bytes in order, or within a room in any order, with progress and cancellation.
+//! A file or a stream that is being written: bytes in order, or within a room in any order, with progress and cancellation. The
+//! pipeline writes to it.
 
 use std::{collections::BTreeMap, fs::File, io, path::Path};
 

@@ -1,4 +1,5 @@
-//! Reads, moves and writes at the same time: lanes make pieces, and the calling thread writes them in order.
+//! Reads, moves and writes at the same time: lanes make pieces, and the calling thread writes them in order. Each file of a
+//! conversion is written by it.
 
 use std::{
     collections::{BTreeMap, VecDeque},

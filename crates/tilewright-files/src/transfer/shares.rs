@@ -1,4 +1,4 @@
-//! Divides the bound on memory among reading, moving and writing.
+//! Divides the bound on memory among reading, moving and writing. Jobs, lanes and the output use it.
 
 use tilewright_relayout::{CALL, Chunk, Plan, Tiles};
 use tilewright_transfer::LONG;

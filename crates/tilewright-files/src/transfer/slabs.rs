@@ -1,4 +1,4 @@
-//! Cuts a storage into windows of its bytes, each of which holds the elements of a box of coordinates.
+//! Cuts a storage into windows of its bytes, each of which holds the elements of a box of coordinates. Readers use it.
 //!
 //! Law: the boxes of all slabs hold every coordinate once, and the elements of a slab have the same order and distances from its
 //! first byte to its last as in the storage.

@@ -1,5 +1,6 @@
 //! Cuts the work of one output into pieces: tensors that are copied or read whole, and ranges or tiles of others, in the order of
-//! their bytes. Before a tensor whose fingerprint is recorded, its data are summed, window by window of the source.
+//! their bytes. Before a tensor whose fingerprint is recorded, its data are summed, window by window of the source. Lanes take
+//! the pieces.
 
 use std::{iter, ops::Range};
 

@@ -1,4 +1,4 @@
-//! Writes arrays in the caller's memory to a file.
+//! Writes arrays in the caller's memory to a file. The Python package uses it to save arrays.
 //!
 //! The arrays are the tensors of an input whose bytes are in memory and not in a file. Everything else is that of a conversion:
 //! jobs, lanes, notes, the temporary file, verification and the commit. Elements move directly to the pieces that are written;

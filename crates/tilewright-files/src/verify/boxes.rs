@@ -1,4 +1,5 @@
-//! Cuts an array into boxes of coordinates, so that the bytes of a box are long contiguous ranges on both sides.
+//! Cuts an array into boxes of coordinates, so that the bytes of a box are long contiguous ranges on both sides. Comparisons and
+//! readers use it.
 //!
 //! Law: the boxes contain every coordinate once. Their shape only affects speed.
 

@@ -1,5 +1,5 @@
 //! Threads that search the pieces of one tensor for the first one with a fault. The calling thread is one of them: it polls the
-//! watcher and reports progress.
+//! watcher and reports progress. All comparisons and fingerprints use them.
 //!
 //! Law: the fault that is returned is that of the first piece with any, whatever the number of threads.
 

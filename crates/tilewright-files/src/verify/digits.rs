@@ -1,5 +1,5 @@
 //! A layout in the order of memory: its digits, largest strides first, and the offsets of the coordinates in a box or a window of
-//! storage.
+//! storage. Boxes, comparisons and slabs use it.
 //!
 //! Law: every coordinate of the layout's axes that is in the box and whose affine offset is in the window is part of exactly one
 //! run, and every element of a run is such a coordinate. A digit of stride 0 takes only its least value in the box, or, with

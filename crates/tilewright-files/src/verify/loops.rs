@@ -1,5 +1,5 @@
 //! A box of coordinates as loops along which the offsets of two layouts grow evenly, and the comparison of the elements of two
-//! buffers along them, in an order that stays in the CPU's fastest cache.
+//! buffers along them, in an order that stays in the CPU's fastest cache. Comparisons of tensors use it.
 //!
 //! Laws: the loops of a box reach every coordinate of it once, at the offsets of [`TensorLayout::offset`]; a comparison along
 //! loops has the same result as one of every pair of elements.

@@ -1,4 +1,4 @@
-//! Compares the content of two files apart from their tensors: metadata, and notes about tensors.
+//! Compares the content of two files apart from their tensors: metadata, and notes about tensors. Verification uses it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

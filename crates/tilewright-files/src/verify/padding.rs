@@ -1,4 +1,4 @@
-//! Compares the padding of one tensor, found window by window, with its expected value.
+//! Compares the padding of one tensor, found window by window, with its expected value. Comparisons of tensors end with it.
 //!
 //! A window is a range of the storage with a bit for each element, which is set if the element belongs to the array. Only padding
 //! is read.

@@ -1,5 +1,5 @@
 //! Reads the bytes of one tensor that hold the elements of a box of coordinates into a buffer, and returns stored elements as
-//! numbers of 128 bits, wider ones word by word.
+//! numbers of 128 bits, wider ones word by word. Comparisons of tensors and of padding use it.
 //!
 //! Laws: after [`Patch::read`], every element of the box is found in the buffer, with the file's value at its offset; after
 //! [`Patch::gather`], this is true of every place of the buffer that the loops reach.

@@ -1,5 +1,5 @@
 //! Traverses two layouts together over a box of coordinates: row by row along one logical dim, in stretches whose offsets are
-//! arithmetic sequences on both sides.
+//! arithmetic sequences on both sides. Comparisons of tensors and reads of boxes use it.
 //!
 //! Law: every coordinate of the box is part of one stretch, whose offsets are those of [`TensorLayout::offset`].
 

@@ -1,4 +1,5 @@
-//! The architectures whose tensors are known by name: the tensors that every block has, and the optional ones.
+//! The architectures whose tensors are known by name: the tensors that every block has, and the optional ones. Comparisons of
+//! metadata with tensors use them.
 //!
 //! A reader of a GGUF file creates the tensors that the architecture has, and refuses a file that lacks one or holds another. So
 //! the names of the tensors show whether they belong to the architecture that the metadata name.

@@ -1,4 +1,4 @@
-//! Values of metadata: their types, their lengths, and their texts.
+//! Values of metadata: their types, their lengths, and their texts. Reading, comparing and planning headers use them.
 
 use std::{fmt::Write as _, ops::Range};
 

@@ -1,4 +1,4 @@
-//! Reads an archive's list of entries: bounded, checked against the file and against each other.
+//! Reads an archive's list of entries: bounded, checked against the file and against each other. Opening an archive uses it.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The records of a ZIP archive: their signatures, and numbers in them.
+//! The records of a ZIP archive: their signatures, and numbers in them. Reading and planning archives use them.
 //!
 //! Source: PKWARE, APPNOTE.TXT, sections 4.3 and 4.5.3. A field for a number that does not fit has all bits set, and the number
 //! is in the extra field of ZIP64.

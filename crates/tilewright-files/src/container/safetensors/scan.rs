@@ -1,4 +1,5 @@
-//! One pass over the JSON of a header: refuses repeated keys, and returns the described tensors and the metadata.
+//! One pass over the JSON of a header: refuses repeated keys, and returns the described tensors and the metadata. Headers and
+//! indexes of sharded checkpoints are read by it.
 
 use std::{collections::HashSet, fmt};
 
