@@ -1,4 +1,5 @@
-//! The arguments of a move as values that can be compared, which form the key of the plan cache.
+//! The arguments of a move as values that can be compared, which form the key of the plan cache. Most functions of the package
+//! parse their arguments with it.
 
 use pyo3::{prelude::*, types::PyString};
 use tilewright::{Dtype, Named, Spec, Tabled, files::FileLists, notation};

@@ -1,4 +1,4 @@
-//! A cache of plans, each made once for equal requests.
+//! A cache of plans, each made once for equal requests. `relayout` and `copy_` use it.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,5 @@
-//! Checks elements that a result stores in fewer bits: none may lose its value without an error.
+//! Checks elements that a result stores in fewer bits: none may lose its value without an error. Plans to narrower elements and
+//! fingerprints use it.
 //!
 //! Law: an element stored in fewer bits is read as the same number again. Integers are checked before they are moved; floats have
 //! no spare bits, so every float would change and is refused.

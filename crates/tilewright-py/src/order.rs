@@ -1,4 +1,4 @@
-//! The order in which the array of a storage lists its extents.
+//! The order in which the array of a storage lists its extents. Results and reads follow it.
 //!
 //! Law: the bytes are the same in both orders. `C` lists the extents of the storage outermost first, as files do; `F`
 //! lists them innermost first, in Fortran's order, so that the array in `F` is the transpose of the one in `C`.

@@ -1,4 +1,4 @@
-//! Boxes of an array in NumPy's basic indexing: slices without steps, integers, one `...`.
+//! Boxes of an array in NumPy's basic indexing: slices without steps, integers, one `...`. `get` of an open checkpoint uses it.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
 //! Prepares a move: the arguments and an array's facts become a plan, the requirements on a source, and the form of the result.
+//! `relayout`, `Plan`, `save` and fingerprints use it.
 //!
 //! The array's dims and strides are the source's layout; with `from_`, its bytes are a storage in that layout. All decisions are
 //! made here; a run only checks that the arrays are those for which the plan was made.

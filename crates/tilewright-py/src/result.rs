@@ -1,4 +1,4 @@
-//! The array that a move returns: its shape and its element type.
+//! The array that a move returns: its shape and its element type. Moves, reads and loads create it.
 
 use pyo3::{
     prelude::*,

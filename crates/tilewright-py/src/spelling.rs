@@ -1,4 +1,4 @@
-//! Numbers and texts in Python's spelling, for messages and for the texts of values.
+//! Numbers and texts in Python's spelling, for messages and for the texts of values. Most modules use them.
 
 use std::fmt::Display;
 

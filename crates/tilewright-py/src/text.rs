@@ -1,4 +1,5 @@
-//! Converts Python's texts, which may contain halves of surrogate pairs, to the library's UTF-8 texts.
+//! Converts Python's texts, which may contain halves of surrogate pairs, to the library's UTF-8 texts. Functions that take names,
+//! paths or layouts use it.
 //!
 //! Law: a value that is not a text is a `TypeError`, and a text that UTF-8 cannot encode is the package's `ArgumentError`; both
 //! have the argument's name.

@@ -1,4 +1,4 @@
-//! The order between a move and other work that is queued on its arrays, before and after it.
+//! The order between a move and other work that is queued on its arrays, before and after it. Moves on a device use it.
 //!
 //! Law: work that was queued on an array in its library's current stream is done before the move begins, and work that is queued
 //! there later begins when the move is done. If both sides use the same stream, this needs no action.

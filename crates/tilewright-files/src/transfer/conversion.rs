@@ -371,7 +371,7 @@ impl<'a> Conversion<'a> {
         self.stage.as_ref().map_or(&self.out, |stage| &stage.out)
     }
 
-    /// Iterates over the files that are copied unchanged if a folder is converted: those beside its tensors without weights.
+    /// Iterates over the files that are copied unchanged if a folder is converted: those beside its tensors that hold no weights.
     ///
     /// ```
     /// use tilewright_files::{Conversion, Reading, Request, open};

@@ -242,7 +242,7 @@ impl Job {
         program(&self.name, &self.from, &self.to, self.fill).map(Plan::of)
     }
 
-    /// Requires that the result is written in order, at any cost.
+    /// Sets the kernel for a result that must be written in order, even if that is slower.
     pub(crate) fn in_order(&mut self, memory: u64) -> Result<(), Error> {
         if self.action == Action::Convert {
             let kernel = Shares::of(memory).kernel(&self.plan()?, false);

@@ -404,7 +404,7 @@ impl Sink for Stream<'_> {
 /// Makes a sink of a new file.
 pub(crate) type Wrap<'a> = &'a dyn Fn(File) -> Box<dyn Sink>;
 
-/// Returns the file itself as a sink, as outside of tests.
+/// Returns the file itself as a sink; tests use others.
 pub(crate) fn plain(file: File) -> Box<dyn Sink> {
     Box::new(file)
 }

@@ -1,7 +1,7 @@
 //! Cuts a storage into windows of its bytes, each of which holds the elements of a box of coordinates. Readers use it.
 //!
-//! Law: the boxes of all slabs hold every coordinate once, and the elements of a slab have the same order and distances from its
-//! first byte to its last as in the storage.
+//! Law: the boxes of all slabs hold every coordinate once, and the bytes of a slab, from first to last, hold its elements as those
+//! of the storage do.
 //!
 //! The digits of a layout are ordered by their strides. If the outermost digits are fixed and the next one takes a range of
 //! values, the elements are in one window of the storage; their coordinates are a box if, of each dim, the fixed digits are its
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
     use crate::verify::boxes::size;
 
-    /// Elements of a slab have the bytes of the storage, and every element is in one slab.
+    /// Each element of a slab is at the place where the storage has it, and every element is in one slab.
     #[test]
     fn slabs_hold_every_coordinate_where_it_is() {
         let texts = [

@@ -1,4 +1,4 @@
-//! DLPack capsules over memory that this package owns.
+//! DLPack capsules over memory that this package owns. Arrays that this package owns are exported through them.
 
 use std::ffi::{CStr, c_void};
 
