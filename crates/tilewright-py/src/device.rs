@@ -16,7 +16,7 @@ use crate::{
     errors::refused,
     foreign::{Device, Memory, Use},
     held,
-    turn::{self, Apart, Lane},
+    turn::{self, Apart, MoveStream},
 };
 
 /// An array with its memory.
@@ -51,7 +51,7 @@ pub(crate) fn moved(
     };
     let cuda = shared(py)?;
     held::let_go();
-    let lane = Lane { cuda: &cuda, ordinal: other.ordinal(), stream };
+    let queue = MoveStream { cuda: &cuda, ordinal: other.ordinal(), stream };
     let sides = [
         Apart::of(from.0, from.1, on, Use::Read, stream),
         Apart::of(to.0, to.1, other, Use::Write, stream),
@@ -66,12 +66,12 @@ pub(crate) fn moved(
     if apart.is_empty() {
         return launch().map_err(|(error, _)| error);
     }
-    let kept = turn::before(&lane, &apart)?;
+    let kept = turn::before(&queue, &apart)?;
     match launch() {
-        Ok(()) => turn::behind(py, &lane, &apart, kept),
+        Ok(()) => turn::behind(py, &queue, &apart, kept),
         // The driver may have accepted some kernels of the move.
         Err((error, true)) => {
-            let _ = turn::behind(py, &lane, &apart, kept);
+            let _ = turn::behind(py, &queue, &apart, kept);
             Err(error)
         }
         Err((error, false)) => Err(error),

@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use tilewright::cuda::Mark;
 
 /// Arrays, and the end of the work that uses them.
-type Held = (Arc<Mark>, Vec<Py<PyAny>>);
+type InUse = (Arc<Mark>, Vec<Py<PyAny>>);
 
-static HELD: Mutex<Vec<Held>> = Mutex::new(Vec::new());
+static HELD: Mutex<Vec<InUse>> = Mutex::new(Vec::new());
 
 /// Keeps arrays alive until `mark` is done.
 pub(crate) fn hold(mark: &Arc<Mark>, arrays: Vec<Py<PyAny>>) {
@@ -25,5 +25,5 @@ pub(crate) fn let_go() {
     *held = wait;
     drop(held);
     // Released arrays run code of their libraries, which may call this function again.
-    let _: Vec<Held> = done;
+    let _: Vec<InUse> = done;
 }

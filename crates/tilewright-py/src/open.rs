@@ -41,7 +41,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// An open file, and the numbers of its tensors by name.
-struct Held {
+struct OpenFile {
     input: Input,
     places: HashMap<String, usize>,
 }
@@ -53,7 +53,7 @@ struct Held {
 #[pyclass(name = "Checkpoint", module = "tilewright", frozen)]
 pub(crate) struct PyCheckpoint {
     path: PathBuf,
-    held: RwLock<Option<Arc<Held>>>,
+    held: RwLock<Option<Arc<OpenFile>>>,
 }
 
 /// Opens a file of weights.
@@ -77,7 +77,7 @@ fn open_checkpoint(
     places.extend(tied);
     // For a folder, the path is that of the file in it.
     let path = if path.is_dir() { input.path().to_path_buf() } else { path };
-    let held = RwLock::new(Some(Arc::new(Held { input, places })));
+    let held = RwLock::new(Some(Arc::new(OpenFile { input, places })));
     Ok(PyCheckpoint { path, held })
 }
 
@@ -89,7 +89,7 @@ impl PyCheckpoint {
     }
 
     /// Returns the open file, which stays open for the caller if another thread closes the checkpoint.
-    fn held(&self) -> PyResult<Arc<Held>> {
+    fn held(&self) -> PyResult<Arc<OpenFile>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner).clone();
         held.ok_or_else(|| {
             let path = self.path.display();
@@ -293,7 +293,7 @@ fn row(tensor: &Tensor) -> String {
     format!("<tr><td>{name}</td><td>{dims}</td><td>{layout}</td><td>{bytes}</td></tr>")
 }
 
-impl Held {
+impl OpenFile {
     /// Returns the tensor of a name.
     fn tensor(&self, name: &Bound<'_, PyAny>) -> PyResult<&Tensor> {
         let wanted = text("name", name)?;

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The stream on which a move is queued.
-pub(crate) struct Lane<'a> {
+pub(crate) struct MoveStream<'a> {
     pub(crate) cuda: &'a Arc<Cuda>,
     pub(crate) ordinal: i32,
     pub(crate) stream: Stream,
@@ -68,18 +68,18 @@ impl<'a, 'py> Apart<'a, 'py> {
     }
 
     /// Makes the move wait for the work that is queued on the array; returns an object to keep alive with the array, if any.
-    fn before(&self, lane: &Lane<'_>) -> PyResult<Option<Py<PyAny>>> {
+    fn before(&self, queue: &MoveStream<'_>) -> PyResult<Option<Py<PyAny>>> {
         match self.turn {
-            Turn::Stream(own) => match lane.mark_of(own).map_err(|error| raised(&error))? {
-                Some(mark) => mark.before(lane.stream).map_err(|error| raised(&error))?,
+            Turn::Stream(own) => match queue.mark_of(own).map_err(|error| raised(&error))? {
+                Some(mark) => mark.before(queue.stream).map_err(|error| raised(&error))?,
                 None => {
                     return Err(captured(
                         "the stream of its library is captured, the move's is not",
                     ));
                 }
             },
-            Turn::Own(own, to) => own.before(to, lane.stream).map_err(|error| raised(&error))?,
-            Turn::Kept | Turn::Free => return order(self.array, lane.stream),
+            Turn::Own(own, to) => own.before(to, queue.stream).map_err(|error| raised(&error))?,
+            Turn::Kept | Turn::Free => return order(self.array, queue.stream),
         }
         Ok(None)
     }
@@ -120,7 +120,7 @@ impl<'a, 'py> Apart<'a, 'py> {
     }
 }
 
-impl Lane<'_> {
+impl MoveStream<'_> {
     fn mark_of(&self, stream: Stream) -> Result<Option<Mark>, Error> {
         Mark::new(self.cuda, self.ordinal, stream)
     }
@@ -128,9 +128,9 @@ impl Lane<'_> {
 
 /// Orders a move after the work that is queued on its arrays, and returns the objects to keep alive with them. It does nothing
 /// while the stream is captured.
-pub(crate) fn before(lane: &Lane<'_>, apart: &[Apart<'_, '_>]) -> PyResult<Vec<Py<PyAny>>> {
-    match lane.mark_of(lane.stream).map_err(|error| raised(&error))? {
-        Some(_) => apart.iter().filter_map(|one| one.before(lane).transpose()).collect(),
+pub(crate) fn before(queue: &MoveStream<'_>, apart: &[Apart<'_, '_>]) -> PyResult<Vec<Py<PyAny>>> {
+    match queue.mark_of(queue.stream).map_err(|error| raised(&error))? {
+        Some(_) => apart.iter().filter_map(|one| one.before(queue).transpose()).collect(),
         None => apart.iter().try_for_each(Apart::in_graph).map(|()| Vec::new()),
     }
 }
@@ -139,12 +139,12 @@ pub(crate) fn before(lane: &Lane<'_>, apart: &[Apart<'_, '_>]) -> PyResult<Vec<P
 /// any work: the caller that launches its graph keeps the arrays alive.
 pub(crate) fn behind(
     py: Python<'_>,
-    lane: &Lane<'_>,
+    queue: &MoveStream<'_>,
     apart: &[Apart<'_, '_>],
     mut kept: Vec<Py<PyAny>>,
 ) -> PyResult<()> {
     kept.extend(apart.iter().filter_map(Apart::held));
-    let mark = match lane.mark_of(lane.stream) {
+    let mark = match queue.mark_of(queue.stream) {
         Ok(None) => return Ok(()),
         Ok(Some(mark)) => Arc::new(mark),
         Err(error) => {

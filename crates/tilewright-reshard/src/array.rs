@@ -2,9 +2,9 @@
 //! read to it, results are planned as it, and moves and plans use it.
 //!
 //! ```text
-//! Array   its name and extents, and its pieces
-//! Held    the local arrays with their files, and the boxes of the array in them; arrays with equal pieces share one
-//! Places  the offset of each local array in its file; files with equal offsets share one column
+//! Array        its name and extents, and its pieces
+//! LocalArrays  the local arrays with their files, and the boxes of the array in them; arrays with equal pieces share one
+//! Places       the offset of each local array in its file; files with equal offsets share one column
 //! ```
 //!
 //! A model repeats its layers, and the files of a mesh resemble each other. With this sharing, memory grows with the
@@ -61,20 +61,20 @@ pub(crate) struct Stored {
 
 /// The pieces of an array in files.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct LocalArrays {
     pub(crate) stored: Vec<Stored>,
     /// The boxes of the array. [`Piece::source`] is an index into `stored`.
     pub(crate) pieces: Vec<Piece>,
 }
 
-impl Held {
+impl LocalArrays {
     /// Checks that the pieces cover the array, and sorts them so that equal boxes are adjacent.
     pub(crate) fn settle(
         mut self,
         name: &str,
         extents: &[u64],
         file: &dyn Fn(usize) -> String,
-    ) -> Result<Held, Error> {
+    ) -> Result<LocalArrays, Error> {
         self.pieces.retain(|piece| !piece.extents.contains(&0));
         let pieces = Pieces { extents: extents.to_vec(), pieces: self.pieces };
         let _ = pieces.cover(name).map_err(|error| {
@@ -97,7 +97,7 @@ impl Held {
     }
 
     /// Returns a copy that keeps one of several equal boxes.
-    pub(crate) fn without_replicas(&self) -> Held {
+    pub(crate) fn without_replicas(&self) -> LocalArrays {
         let mut held = self.clone();
         held.pieces.dedup_by(|a, b| is_replica(a, b));
         held
@@ -151,7 +151,7 @@ pub(crate) struct Array {
     /// The shape in the header if elements are narrower than a byte. `extents` then counts bytes, and the array is
     /// copied whole: it is never split.
     pub(crate) packed: Option<Vec<u64>>,
-    pub(crate) held: Arc<Held>,
+    pub(crate) held: Arc<LocalArrays>,
 }
 
 impl Array {

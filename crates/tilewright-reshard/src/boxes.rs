@@ -14,7 +14,7 @@ use tilewright_sharded::Piece;
 use crate::{
     Error, Job, Request,
     apart::check_apart,
-    array::{Array, Held, Places, Stored},
+    array::{Array, LocalArrays, Places, Stored},
     beside::Beside,
     checkpoint::Checkpoint,
     identity::Identity,
@@ -180,7 +180,7 @@ impl Files {
 fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, Error> {
     let RawTensor { name, dtype: file_dtype, extents, boxes } = tensor;
     let elements = Elements::of(file_dtype)?;
-    let mut held = Held::default();
+    let mut held = LocalArrays::default();
     let mut turns = HashMap::new();
     for RawBox { file, at, start, extents: shape } in boxes {
         if start.len() != extents.len() || shape.len() != extents.len() {

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Error, Request,
-    array::{Array, Held, Laid, Places},
+    array::{Array, Laid, LocalArrays, Places},
     beside::Beside,
     identity::Identity,
     lists::{Entry, Lists, shown},
@@ -58,7 +58,7 @@ pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Makes the array of a local array in a file.
-pub(crate) fn array(entry: &Entry, extents: Vec<u64>, held: Arc<Held>) -> Array {
+pub(crate) fn array(entry: &Entry, extents: Vec<u64>, held: Arc<LocalArrays>) -> Array {
     let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
     let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
     let packed = entry.laid.packed();

@@ -14,7 +14,7 @@
 //! is read or written in runs of that length. A box that cuts a tile of a tiled shard, or a column of a column-major
 //! one, needs more calls there, so the boxes of a transpose become squares.
 
-use crate::array::Held;
+use crate::array::LocalArrays;
 
 /// The cost of one intersection of a box and a piece, in calls.
 const MEET: u64 = 4;
@@ -55,7 +55,7 @@ struct Digit {
 
 impl Side {
     /// Returns the side of an array of these extents with these pieces.
-    pub(crate) fn new(held: &Held, extents: &[u64]) -> Side {
+    pub(crate) fn new(held: &LocalArrays, extents: &[u64]) -> Side {
         let size = |dims: &[u64]| dims.iter().fold(1u64, |size, dim| size.saturating_mul(*dim));
         let along = |dim: usize| {
             let place = |of: &[u64]| of.get(dim).copied().unwrap_or(0);
@@ -372,7 +372,7 @@ mod tests {
     type Made<'a> = &'a dyn Fn(&[u64]) -> TensorLayout;
 
     /// Returns the pieces of an array on a mesh: by a rule, with local arrays in a layout.
-    fn held(extents: &[u64], rule: &str, layout: &dyn Fn(&[u64]) -> TensorLayout) -> Held {
+    fn held(extents: &[u64], rule: &str, layout: &dyn Fn(&[u64]) -> TensorLayout) -> LocalArrays {
         let sharded = Sharded::parse(&format!("bf16{extents:?} @ {rule}")).unwrap();
         let stored = |(file, shard): (usize, tilewright_sharded::Shard)| {
             let layout = layout(shard.stored());
@@ -383,7 +383,7 @@ mod tests {
             Stored { file, laid: Arc::new(laid) }
         };
         let stored = sharded.shards().enumerate().map(stored).collect();
-        Held { stored, pieces: Pieces::of(&sharded).unwrap().pieces }
+        LocalArrays { stored, pieces: Pieces::of(&sharded).unwrap().pieces }
     }
 
     fn row_major(dims: &[u64]) -> TensorLayout {
@@ -503,7 +503,7 @@ mod tests {
 
     #[test]
     fn boxes_end_where_pieces_end_and_at_tiles() {
-        let cut = |extents: [u64; 2], from: Held, to: Held, most| {
+        let cut = |extents: [u64; 2], from: LocalArrays, to: LocalArrays, most| {
             let sides = [Side::new(&from, &extents), Side::new(&to, &extents)];
             let cut = Cut::new(&extents, 2, most, &sides);
             (0..cut.count()).map(|n| cut.at(n)).collect::<Vec<_>>()

@@ -37,7 +37,7 @@ pub(crate) struct Entry<'a> {
 
 /// The entry of a tensor in a header.
 #[derive(Serialize)]
-struct Said<'a> {
+struct TensorEntry<'a> {
     dtype: &'a str,
     shape: &'a [u64],
     data_offsets: [u64; 2],
@@ -66,8 +66,8 @@ pub(crate) fn header(
         }
         let end = at.checked_add(*bytes).filter(|end| *end <= i64::MAX as u64);
         let end = end.ok_or_else(|| Error::new("overflow", "a file beyond 63 bits of bytes"))?;
-        let said = Said { dtype, shape, data_offsets: [at, end] };
-        map.serialize_entry(name, &said).map_err(failed)?;
+        let entry = TensorEntry { dtype, shape, data_offsets: [at, end] };
+        map.serialize_entry(name, &entry).map_err(failed)?;
         places.push(at);
         at = end;
     }
@@ -84,7 +84,7 @@ fn check_length(bytes: u64, tensors: usize) -> Result<(), Error> {
     if bytes <= LONGEST {
         return Ok(());
     }
-    let said = format!("the header of an output file has {bytes} bytes, tensors in it: {tensors}");
+    let entry = format!("the header of an output file has {bytes} bytes, tensors in it: {tensors}");
     let legal = format!("{said}; the format allows {LONGEST}");
     let less = "fewer tensors in a file make it shorter, so do row-major shards, which need no note of a layout";
     Err(Error::new("limit", format!("{legal}; {less}")))
@@ -118,7 +118,7 @@ mod tests {
         };
         assert!(header(&name).unwrap() <= LONGEST as usize + 8);
         let error = header(&(name + &"n".repeat(2 * PAGE))).unwrap_err();
-        let said = "the header of an output file has 100";
+        let entry = "the header of an output file has 100";
         assert!(error.kind() == "limit" && error.to_string().starts_with(said), "{error}");
         assert!(
             error.to_string().contains("the format allows 100000000; fewer tensors"),

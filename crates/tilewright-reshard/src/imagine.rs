@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::{
     Error, Form, Job, Request,
-    array::{Array, Held},
+    array::{Array, LocalArrays},
     checkpoint::Checkpoint,
     identity::Identity,
     target,
@@ -55,7 +55,7 @@ impl Job {
             let held = match alike.get(&key) {
                 Some(held) => Arc::clone(held),
                 None => {
-                    let held = Held::clone(&array.held);
+                    let held = LocalArrays::clone(&array.held);
                     let held =
                         Arc::new(held.settle(&array.name, &array.extents, &|_| String::new())?);
                     alike.insert(key, held.clone());

@@ -65,7 +65,7 @@ fn plan(
 }
 
 /// A box in memory, and the buffers of its moves.
-pub(crate) struct Room {
+pub(crate) struct BoxBuffer {
     pub(crate) layout: TensorLayout,
     pub(crate) bits: u32,
     bytes: Option<Buffer>,
@@ -74,11 +74,11 @@ pub(crate) struct Room {
     stage: Stage,
 }
 
-impl Room {
+impl BoxBuffer {
     /// Makes an empty box, with two further buffers of at most `most` bytes.
-    pub(crate) fn new(budget: &Budget, most: u64) -> Result<Room, Error> {
+    pub(crate) fn new(budget: &Budget, most: u64) -> Result<BoxBuffer, Error> {
         let (layout, stage) = (TensorLayout::row_major(&[0])?, Stage::new(budget, most));
-        Ok(Room { layout, bits: 8, bytes: None, len: 0, budget: budget.clone(), stage })
+        Ok(BoxBuffer { layout, bits: 8, bytes: None, len: 0, budget: budget.clone(), stage })
     }
 
     /// Makes the box that of a task. Its contents are unspecified.

@@ -22,7 +22,7 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error,
-    array::{Array, Held, Laid, Places, Stored},
+    array::{Array, Laid, LocalArrays, Places, Stored},
     identity::hash,
     lists,
 };
@@ -127,7 +127,7 @@ impl Outline {
         let laid = self.laid.into_iter().map(|text| Ok(Arc::new(text.laid()?)));
         let laid: Vec<Arc<Laid>> = laid.collect::<Result<_, Error>>()?;
         let held = self.held.into_iter().map(|text| text.held(&laid, files));
-        let held: Vec<(Vec<u64>, Arc<Held>)> = held.collect::<Result<_, Error>>()?;
+        let held: Vec<(Vec<u64>, Arc<LocalArrays>)> = held.collect::<Result<_, Error>>()?;
         let array = |(name, number): (String, usize)| {
             let (extents, held) = held.get(number).ok_or_else(wrong)?;
             let laid = &held.stored.first().ok_or_else(wrong)?.laid;
@@ -179,7 +179,7 @@ impl LaidText {
 }
 
 impl HeldText {
-    fn held(self, laid: &[Arc<Laid>], files: usize) -> Result<(Vec<u64>, Arc<Held>), Error> {
+    fn held(self, laid: &[Arc<Laid>], files: usize) -> Result<(Vec<u64>, Arc<LocalArrays>), Error> {
         let rank = self.extents.len();
         let _ = TensorLayout::row_major(&self.extents)?;
         let stored = |(file, number): (usize, usize)| {
@@ -206,7 +206,7 @@ impl HeldText {
             is_within.then_some(Piece { source, start, extents, local })
         };
         let pieces = self.pieces.into_iter().map(piece).collect::<Option<Vec<_>>>();
-        let held = Held { pieces: pieces.ok_or_else(wrong)?, stored };
+        let held = LocalArrays { pieces: pieces.ok_or_else(wrong)?, stored };
         let held = held.settle("of a plan", &self.extents, &|_| String::new())?;
         Ok((self.extents, Arc::new(held)))
     }

@@ -21,7 +21,7 @@ use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
     Error, Rules,
-    array::{Held, Stored},
+    array::{LocalArrays, Stored},
     checkpoint::{Checkpoint, array, listed, same, settled},
     extents::Stated,
     known_extents::Numbers,
@@ -79,7 +79,7 @@ struct Ranked {
     extents: Vec<u64>,
     /// True if no source states the extents, and the shards are parts.
     assumed: bool,
-    held: Arc<Held>,
+    held: Arc<LocalArrays>,
 }
 
 /// The facts about all arrays: the rules, the stated extents, the mesh, and the names of its files.
@@ -127,7 +127,7 @@ impl Ranks<'_> {
         }
         let sharded = self.rules.of_array(&array(first, extents.clone(), Arc::default()))?;
         let pieces = Pieces::of(&sharded)?.pieces;
-        let (mut held, mut numbers) = (Held::default(), vec![None; found.len()]);
+        let (mut held, mut numbers) = (LocalArrays::default(), vec![None; found.len()]);
         for ((position, entry), number) in found.iter().enumerate().zip(&mut numbers) {
             let (Some(entry), Some(file)) = (entry, self.files.get(position)) else { continue };
             same(first, entry).map_err(|error| error.about(file))?;

@@ -14,12 +14,12 @@ use crate::{
     Error,
     array::Meet,
     cut::Cut,
-    moves::{Failed, Room},
+    moves::{BoxBuffer, Failed},
 };
 
 /// Buffers in which a piece is compared with a box in memory, part by part.
 pub(crate) struct Replica {
-    room: Room,
+    room: BoxBuffer,
     /// The corresponding part of the box.
     known: Option<Buffer>,
     budget: Budget,
@@ -30,13 +30,18 @@ pub(crate) struct Replica {
 impl Replica {
     /// Makes buffers of at most four times this many bytes together.
     pub(crate) fn new(budget: &Budget, most: u64) -> Result<Replica, Error> {
-        Ok(Replica { room: Room::new(budget, most)?, known: None, budget: budget.clone(), most })
+        Ok(Replica {
+            room: BoxBuffer::new(budget, most)?,
+            known: None,
+            budget: budget.clone(),
+            most,
+        })
     }
 
     /// Returns the first element at which the piece in this file differs from the box `known`.
     pub(crate) fn difference(
         &mut self,
-        known: &Room,
+        known: &BoxBuffer,
         file: &File,
         from: (&TensorLayout, u64),
         meet: &Meet,

@@ -8,7 +8,7 @@ use tilewright_sharded::{Mesh, Sharded};
 use crate::{Error, array::Array, lists::uncut};
 
 /// The rule of a tensor, and the extents in it.
-type Said<'a> = (&'a str, Option<Vec<u64>>);
+type RuleOfTensor<'a> = (&'a str, Option<Vec<u64>>);
 
 /// A mesh and shardings for tensors by their names: the first pattern that matches is used, and a tensor that no
 /// pattern matches is whole on every position.
@@ -148,7 +148,7 @@ impl Rules {
     }
 
     /// Returns the rule of a tensor, and the extents in it.
-    fn of(&self, name: &str) -> Result<Option<Said<'_>>, Error> {
+    fn of(&self, name: &str) -> Result<Option<RuleOfTensor<'_>>, Error> {
         let matched = self.matcher()?.of(name).and_then(|number| self.rules.get(number));
         let Some((_, rule)) = matched else { return Ok(None) };
         let Some((array, _)) = rule.split_once(" @ ") else { return Ok(Some((rule, None))) };

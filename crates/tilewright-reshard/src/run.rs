@@ -10,7 +10,7 @@ use crate::{
     Error, Job, Task,
     array::{Array, is_replica},
     journal::{Journal, Promise},
-    moves::{self, Failed, Room},
+    moves::{self, BoxBuffer, Failed},
     replicas::Replica,
     sums,
     table::Table,
@@ -71,22 +71,22 @@ impl Job {
             return Ok(0);
         }
         let mut journal = Journal::create(&self.journals(), who)?;
-        let mut hands = Hands::new(self, shared)?;
+        let mut worker = Worker::new(self, shared)?;
         let (mut batch, mut held) = (Vec::new(), 0);
         for number in &todo {
             if watch.cancelled() {
                 return Err(Error::new("cancelled", "cancelled; finished work is kept"));
             }
             let Some(task) = self.task(*number) else { continue };
-            batch.push(hands.run(*number, &task)?);
+            batch.push(worker.run(*number, &task)?);
             held += self.bytes_of(&task);
             watch.advance(self.bytes_of(&task));
             if held >= self.request.memory.saturating_mul(BATCH).min(MOST) {
-                self.promise(&mut hands, &mut journal, &mut batch)?;
+                self.promise(&mut worker, &mut journal, &mut batch)?;
                 held = 0;
             }
         }
-        self.promise(&mut hands, &mut journal, &mut batch)?;
+        self.promise(&mut worker, &mut journal, &mut batch)?;
         self.check_sources()?;
         Ok(todo.len() as u64)
     }
@@ -135,14 +135,14 @@ impl Job {
     /// Syncs the data of a batch, verifies them if requested, and then writes the line of the journal.
     fn promise(
         &self,
-        hands: &mut Hands<'_>,
+        worker: &mut Worker<'_>,
         journal: &mut Journal,
         batch: &mut Vec<Promise>,
     ) -> Result<(), Error> {
-        hands.release()?;
-        hands.sync()?;
+        worker.release()?;
+        worker.sync()?;
         if self.request.verified {
-            batch.iter().try_for_each(|promise| hands.verify(promise))?;
+            batch.iter().try_for_each(|promise| worker.verify(promise))?;
         }
         let failed = |cause| Error::io(&self.journals(), "write a journal in", &cause);
         if !batch.is_empty() {
@@ -205,18 +205,18 @@ impl Shared {
 }
 
 /// A worker that runs tasks one after another: its buffers, and the files that it has written to.
-struct Hands<'j> {
+struct Worker<'j> {
     job: &'j Job,
     shared: &'j Shared,
-    room: Room,
+    room: BoxBuffer,
     replica: Replica,
     written: BTreeSet<usize>,
 }
 
-impl<'j> Hands<'j> {
-    fn new(job: &'j Job, shared: &'j Shared) -> Result<Hands<'j>, Error> {
+impl<'j> Worker<'j> {
+    fn new(job: &'j Job, shared: &'j Shared) -> Result<Worker<'j>, Error> {
         let (room, replica) = rooms(job, &shared.budget)?;
-        Ok(Hands { job, shared, room, replica, written: BTreeSet::new() })
+        Ok(Worker { job, shared, room, replica, written: BTreeSet::new() })
     }
 
     /// Takes the memory of a task if threads share it; the buffers of the previous task are returned first.
@@ -297,7 +297,7 @@ impl<'j> Hands<'j> {
 
     /// Reads the box of a task from one side. Further copies of a piece are compared with the first.
     fn gather(&mut self, side: Side, task: &Task) -> Result<(), Error> {
-        let Hands { job, shared, room, replica, .. } = self;
+        let Worker { job, shared, room, replica, .. } = self;
         let (arrays, places, files) = match side {
             Side::Source => (&job.source.arrays, &job.source.places, &shared.reads),
             Side::Result => (&job.output.arrays, &job.output.places, &shared.writes),
@@ -349,8 +349,8 @@ fn differ(side: Side, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error
 }
 
 /// Makes a box, and the buffers for the comparison of copies.
-fn rooms(job: &Job, budget: &Budget) -> Result<(Room, Replica), Error> {
-    Ok((Room::new(budget, job.buffers())?, Replica::new(budget, job.compared_at_once())?))
+fn rooms(job: &Job, budget: &Budget) -> Result<(BoxBuffer, Replica), Error> {
+    Ok((BoxBuffer::new(budget, job.buffers())?, Replica::new(budget, job.compared_at_once())?))
 }
 
 fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
@@ -399,10 +399,10 @@ mod tests {
                 let job = Job::prepare(request).unwrap();
                 job.lay_out().unwrap();
                 let shared = Shared::new(&job, 1);
-                let mut hands = Hands::new(&job, &shared).unwrap();
+                let mut worker = Worker::new(&job, &shared).unwrap();
                 for task in 0..job.tasks() {
-                    let promise = hands.run(task, &job.task(task).unwrap()).unwrap();
-                    hands.verify(&promise).unwrap();
+                    let promise = worker.run(task, &job.task(task).unwrap()).unwrap();
+                    worker.verify(&promise).unwrap();
                 }
                 let held = shared.budget.peak();
                 let said = Outlook::of(&job, &[]).unwrap().memory;

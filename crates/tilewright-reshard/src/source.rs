@@ -20,7 +20,7 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error, Request,
-    array::{Held, Places, Stored},
+    array::{LocalArrays, Places, Stored},
     beside::{Beside, metadata},
     checkpoint::{Checkpoint, array, listed, names, same, settled},
     extents::Stated,
@@ -79,7 +79,7 @@ fn whole(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     if says_places(&input) {
         return distributed(path, stated);
     }
-    let (mut arrays, mut alike) = (Vec::new(), HashMap::<_, Arc<Held>>::new());
+    let (mut arrays, mut alike) = (Vec::new(), HashMap::<_, Arc<LocalArrays>>::new());
     let mut places = vec![Vec::new(); input.files().count()];
     for (number, entry) in entries(&input, &Mutex::new(Common::default()))?.iter().enumerate() {
         if let Some(places) = places.get_mut(entry.file) {
@@ -141,7 +141,7 @@ fn distributed(path: &Path, stated: Stated<'_>) -> Result<Checkpoint, Error> {
     let mut lists = Lists::read(&paths)?;
     let stated = stated.with_files(path, std::mem::take(&mut lists.extents))?;
     let names: Vec<String> = lists.files.iter().map(|file| shown(&file.path)).collect();
-    let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
+    let mut alike = HashMap::<_, (Vec<u64>, Arc<LocalArrays>)>::new();
     let (mut arrays, mut assumed, mut is_open) = (Vec::new(), Numbers::default(), false);
     for (name, found) in lists.names() {
         let Some(first) = found.iter().flatten().next() else { continue };
@@ -210,10 +210,10 @@ fn boxes(
     extents: &[u64],
     found: &[((usize, Vec<u64>), &Entry)],
     names: &[String],
-) -> Result<Held, Error> {
+) -> Result<LocalArrays, Error> {
     let whole = TensorLayout::row_major(extents);
     let _ = whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
-    let mut held = Held::default();
+    let mut held = LocalArrays::default();
     for ((file, start), entry) in found {
         let (start, extents) = (start.clone(), entry.laid.dims().to_vec());
         let (source, local) = (held.stored.len() as u64, vec![0; start.len()]);

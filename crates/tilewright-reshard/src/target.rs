@@ -13,7 +13,7 @@ use tilewright_sharded::{Piece, Pieces};
 
 use crate::{
     Error, Form, Request, Rules,
-    array::{Array, Held, Laid, Places, Stored},
+    array::{Array, Laid, LocalArrays, Places, Stored},
     beside::Metadata,
     header::{Entry, header},
     known_extents::EXTENTS,
@@ -116,7 +116,10 @@ fn whole(
             let zeros = vec![0; source.extents.len()];
             let (start, local, extents) = (zeros.clone(), zeros, source.extents.clone());
             let stored = vec![Stored { file, laid: laid.clone() }];
-            Arc::new(Held { stored, pieces: vec![Piece { source: 0, start, extents, local }] })
+            Arc::new(LocalArrays {
+                stored,
+                pieces: vec![Piece { source: 0, start, extents, local }],
+            })
         };
         let held = shared.entry((Arc::as_ptr(&laid), file)).or_insert_with(made).clone();
         arrays.push(Array { held, ..source.clone() });
@@ -150,7 +153,7 @@ fn cut(
 ) -> Result<Output, Error> {
     let count = usize::try_from(rules.count()?).map_err(|_| Error::usage("too large a mesh"))?;
     let matcher = rules.matcher()?;
-    let (mut alike, mut arrays) = (HashMap::<_, Arc<Held>>::new(), Vec::new());
+    let (mut alike, mut arrays) = (HashMap::<_, Arc<LocalArrays>>::new(), Vec::new());
     for source in sources {
         let extents = (&source.extents, &source.packed);
         let key = (matcher.of(&source.name), &source.file_dtype, source.dtype, extents);
@@ -167,7 +170,7 @@ fn cut(
         arrays.push(Array { held, ..source.clone() });
     }
     if form == Form::Ranks {
-        let distinct: Vec<Arc<Held>> = alike.into_values().collect();
+        let distinct: Vec<Arc<LocalArrays>> = alike.into_values().collect();
         let contents = of_positions(count, &distinct, arrays.len());
         let name = |file: usize| format!("rank_{file:05}-of-{count:05}.safetensors");
         return placed((0..count).map(name).collect(), contents, arrays, (false, metadata));
@@ -189,10 +192,14 @@ fn cut(
 }
 
 /// Groups the positions whose files differ only in their elements.
-fn of_positions(count: usize, distinct: &[Arc<Held>], arrays: usize) -> Vec<(Vec<usize>, Content)> {
+fn of_positions(
+    count: usize,
+    distinct: &[Arc<LocalArrays>],
+    arrays: usize,
+) -> Vec<(Vec<usize>, Content)> {
     let mut alike = BTreeMap::<Vec<usize>, Vec<usize>>::new();
     for position in 0..count {
-        let laid = |held: &Arc<Held>| {
+        let laid = |held: &Arc<LocalArrays>| {
             held.stored.get(position).map_or(0, |stored| Arc::as_ptr(&stored.laid) as usize)
         };
         alike.entry(distinct.iter().map(laid).collect()).or_default().push(position);
@@ -206,7 +213,7 @@ fn of_positions(count: usize, distinct: &[Arc<Held>], arrays: usize) -> Vec<(Vec
 }
 
 /// Returns the pieces of an array at the positions of a mesh.
-fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held, Error> {
+fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<LocalArrays, Error> {
     let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
     let _ = pieces.cover(&source.name)?;
@@ -222,17 +229,17 @@ fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held,
         };
         stored.push(Stored { file, laid });
     }
-    let mut held = Held { stored, pieces: pieces.pieces };
+    let mut held = LocalArrays { stored, pieces: pieces.pieces };
     held.order();
     Ok(held)
 }
 
 /// Returns the pieces of an array in files that hold each box once.
-fn boxes(source: &Array, rules: &Rules, count: usize) -> Result<Held, Error> {
+fn boxes(source: &Array, rules: &Rules, count: usize) -> Result<LocalArrays, Error> {
     let sharded = rules.of_array(source)?;
     let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
     let _ = pieces.cover(&source.name)?;
-    let mut held = Held::default();
+    let mut held = LocalArrays::default();
     if source.extents.contains(&0) {
         // No box of an array without elements exists; one local array states the extents.
         let laid = laid(source, &source.extents, None)?;

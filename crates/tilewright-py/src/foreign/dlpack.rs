@@ -3,7 +3,7 @@
 //! Source: DLPack 1.1, `include/dlpack/dlpack.h`, and its Python specification.
 
 use super::{
-    Device, Family, Owner, Reach, Said,
+    Description, Device, Family, Owner, Reach,
     device::elsewhere,
     raw::{Refusal, dlpack::Managed},
 };
@@ -36,7 +36,7 @@ impl Drop for Taken {
     }
 }
 
-pub(super) fn said(array: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
+pub(super) fn said(array: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Description> {
     let device = array.call_method0("__dlpack_device__");
     let device = device.map_err(|error| unshared(array.py(), error))?;
     let (kind, id) = device.extract::<(i32, i32)>().map_err(|_| {
@@ -60,7 +60,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     let said = taken.0.array()?;
     same_place(taken.0.device(), device, id)?;
     let owner = Owner::Capsule(taken, array.clone().unbind());
-    Ok(Said { array: said, family, device, own_dtype: None, owner })
+    Ok(Description { array: said, family, device, own_dtype: None, owner })
 }
 
 /// Refuses a tensor that is on another device than its array states.

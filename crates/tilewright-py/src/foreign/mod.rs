@@ -97,7 +97,7 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 /// The description of an array by its library.
-struct Said {
+struct Description {
     array: Array,
     family: Family,
     device: Option<Device>,
@@ -172,7 +172,7 @@ impl Memory {
             return Memory::new(dlpack::said(array, reach)?);
         }
         if let Some(view) = numpy::view(array)? {
-            return Memory::new(Said { family: Family::Other, ..numpy::said(&view)? });
+            return Memory::new(Description { family: Family::Other, ..numpy::said(&view)? });
         }
         if array.hasattr("__cuda_array_interface__")? {
             let says = "the array is in the memory of a GPU; bring it to the CPU first";
@@ -193,8 +193,8 @@ impl Memory {
         Memory::of(array).map_err(|error| about(argument, error))
     }
 
-    fn new(said: Said) -> PyResult<Memory> {
-        let Said { array, family, device, own_dtype, owner } = said;
+    fn new(said: Description) -> PyResult<Memory> {
+        let Description { array, family, device, own_dtype, owner } = said;
         let Array { data, mut facts, writable } = array;
         facts.settle();
         let bytes = Bytes::of(data, &facts)?;

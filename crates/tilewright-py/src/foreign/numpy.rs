@@ -12,7 +12,7 @@ use pyo3::{
 use tilewright::{Dtype, notation};
 
 use super::{
-    Family, Owner, Said,
+    Description, Family, Owner,
     raw::{Array, numpy::ArrayInterface},
 };
 use crate::errors::{broken, refused};
@@ -71,7 +71,7 @@ fn shared<'py>(
     }
 }
 
-pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
+pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Description> {
     let py = array.py();
     if !array.get_type().is(ours(py, &ARRAY, "numpy", "ndarray")?)
         && array.is_instance(ours(py, &MASKED, "numpy.ma", "MaskedArray")?)?
@@ -102,7 +102,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     };
     let mut said = Array { writable, ..said };
     said.facts.dtype = dtype(said.facts.dtype, &own_dtype)?;
-    Ok(Said {
+    Ok(Description {
         device: None,
         array: said,
         family: Family::Numpy,

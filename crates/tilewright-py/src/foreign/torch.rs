@@ -10,7 +10,7 @@ use pyo3::{
 };
 use tilewright::{Dtype, notation};
 
-use super::{Device, Facts, Family, Owner, Reach, Said, raw::Array};
+use super::{Description, Device, Facts, Family, Owner, Reach, raw::Array};
 use crate::errors::refused;
 
 static TENSOR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -39,7 +39,7 @@ pub(super) fn is_plain(array: &Bound<'_, PyAny>) -> bool {
     TENSOR.get(array.py()).is_some_and(|tensor| array.get_type().is(tensor))
 }
 
-pub(super) fn said(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
+pub(super) fn said(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Description> {
     if is_plain(tensor) {
         // A tensor of another layout has no address, which causes an error.
         return plain(tensor, reach).or_else(|error| strided(tensor, reach).and(Err(error)));
@@ -48,7 +48,7 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
 }
 
 /// Returns the description of a strided tensor.
-fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
+fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Description> {
     let py = tensor.py();
     let dtype = tensor.getattr(intern!(py, "dtype"))?;
     let Element { dtype: element, itemsize, complex } = element(tensor, &dtype)?;
@@ -73,7 +73,7 @@ fn plain(tensor: &Bound<'_, PyAny>, reach: Reach) -> PyResult<Said> {
     within_storage(tensor, &facts)?;
     // Autograd does not track reads; a write would bypass it.
     let writable = !tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?;
-    Ok(Said {
+    Ok(Description {
         array: Array { data: data as *const u8, facts, writable },
         family: Family::Torch,
         device,
