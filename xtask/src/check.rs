@@ -41,7 +41,7 @@ fn all(root: &Path, steps: &Steps) -> Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Package {
     name: String,
-    /// Whether it has a library with tests beside its code.
+    /// True if it has a library with tests in its source files.
     has_library: bool,
 }
 
@@ -64,7 +64,7 @@ fn packages(root: &Path) -> Outcome<BTreeMap<String, Package>> {
     Ok(all.filter_map(folder).collect())
 }
 
-/// Whether cargo calls a target of this kind a library.
+/// Returns whether cargo calls a target of this kind a library.
 fn is_library(kind: &str) -> bool {
     matches!(kind, "lib" | "rlib" | "dylib" | "cdylib" | "staticlib" | "proc-macro")
 }

@@ -23,8 +23,8 @@ use crate::{
     web, wheel,
 };
 
-/// What tells cargo whether to keep what a later build of changed code takes parts of. A whole run does not want it: it costs
-/// time in every crate, and gigabytes.
+/// The variable that makes cargo keep partial results for later builds of changed code. A full run sets it to 0, since these
+/// results cost time in every crate, and gigabytes.
 const INCREMENTAL: &str = "CARGO_INCREMENTAL";
 
 /// All steps in order; the error names the command that failed.

@@ -45,7 +45,7 @@ pub(crate) fn ours(root: &Path, program: &Path) -> Outcome {
     run(&["tilewright_program"])
 }
 
-/// Asks everybody, and writes the table; what does not install is left out with the reason.
+/// Asks all implementations, and writes the table. An implementation that does not install is left out, with the reason.
 pub(crate) fn run(root: &Path) -> Outcome {
     let program = program::build(root, Build::Debug)?;
     ours(root, &program)?;
@@ -74,7 +74,7 @@ fn environment(root: &Path) -> Outcome<PathBuf> {
     Ok(python)
 }
 
-/// What the runner counts of an implementation.
+/// The counts of the runner for one implementation.
 fn report(root: &Path, python: &Path, program: &Path, adapter: &str) -> Outcome<Value> {
     let python = python.to_string_lossy();
     let mut asked: Command = command(root, &[&*python, "conformance/run.py", adapter, "--json"]);

@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::Value;
 
-/// What went wrong, in one sentence that names the command.
+/// A result whose error is one sentence that names the command.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
 
 thread_local! {
@@ -76,7 +76,7 @@ pub(crate) fn output(command: &mut Command) -> Outcome<String> {
     String::from_utf8(output.stdout).map_err(|_| format!("{} printed no UTF-8", shown(command)))
 }
 
-/// Whether a command can be run at all and answers well, with nothing shown.
+/// Runs a command without showing its output, and returns whether it succeeded.
 pub(crate) fn works(command: &mut Command) -> bool {
     let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
     quiet.status().is_ok_and(|status| status.success())
@@ -100,7 +100,7 @@ fn shown(command: &Command) -> String {
     format!("`{}`", words.join(" "))
 }
 
-/// What `cargo metadata` says of the workspace's own packages.
+/// Returns the output of `cargo metadata` about the workspace's own packages.
 pub(crate) fn metadata(root: &Path) -> Outcome<Value> {
     let text =
         output(&mut command(root, &["cargo", "metadata", "--no-deps", "--format-version", "1"]))?;

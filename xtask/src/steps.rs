@@ -14,14 +14,14 @@ use crate::{
     tools::Tool,
 };
 
-/// The steps that are done, in one line of work or in two at once.
+/// The steps of a run, in one sequence or in two at the same time.
 pub(crate) struct Steps {
     root: PathBuf,
     began: Instant,
     done: Mutex<Done>,
 }
 
-/// What was done so far.
+/// The results of the steps that have ended.
 #[derive(Default)]
 struct Done {
     took: Vec<(&'static str, Duration)>,
@@ -76,8 +76,8 @@ impl Steps {
         }
     }
 
-    /// Does two lines of steps at once, the second on a thread of its own. What the second prints goes into the file
-    /// `record`, which is printed when both have ended.
+    /// Runs two sequences of steps at the same time, the second on its own thread. The output of the second goes into the
+    /// file `record`, which is printed when both have ended.
     pub(crate) fn both(
         record: &Path,
         first: impl FnOnce() -> Outcome,

@@ -21,7 +21,7 @@ const LINUX: [&str; 2] = ["x86_64-unknown-linux-gnu", ARM];
 const ARM: &str = "aarch64-unknown-linux-gnu";
 const OLDEST: &str = "manylinux2014";
 
-/// What an installed package is shown to do: data moved there and back.
+/// The test of an installed package: it moves data to another layout and back.
 const PROBE: &str = "import numpy, platform, tilewright as tw
 rows = numpy.arange(3000, dtype='f2').reshape(100, 30)
 blocks = tw.relayout(rows, to='zN')
@@ -36,7 +36,7 @@ struct Maturin {
 }
 
 impl Maturin {
-    /// maturin with what `pins` lists; what an earlier run made is removed.
+    /// Installs maturin and the packages that `pins` lists; removes the results of an earlier run.
     fn prepare(root: &Path, folder: &str, pins: &str) -> Outcome<Maturin> {
         let target = target(root)?;
         let pins = root.join(CRATE).join(pins);
@@ -61,7 +61,7 @@ impl Maturin {
         sh(maturin.env("PATH", path))
     }
 
-    /// What was made whose name contains `part`.
+    /// Returns the result whose name contains `part`.
     fn made(&self, part: &str) -> Outcome<PathBuf> {
         let files = fs::read_dir(&self.out).into_iter().flatten().flatten();
         let mut files = files.map(|file| file.path());
@@ -130,7 +130,7 @@ pub(crate) fn test_with(root: &Path, python: &Path, files: &[&str]) -> Outcome {
     sh(&mut tests_with(root, python, files)?)
 }
 
-/// The same, ready to run.
+/// Returns the command that [`test_with`] runs.
 pub(crate) fn tests_with(root: &Path, python: &Path, files: &[&str]) -> Outcome<Command> {
     let wheel = build(root)?;
     requirements(root, python)?;
@@ -158,7 +158,7 @@ fn tests(root: &Path, python: &Path, files: &[&str]) -> Command {
     pytest
 }
 
-/// What the package is tested with.
+/// The packages that the tests need.
 fn pins(root: &Path) -> PathBuf {
     root.join(CRATE).join("tests/requirements.txt")
 }

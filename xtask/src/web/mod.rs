@@ -54,7 +54,7 @@ const PASSES: [&str; 23] = [
     "--code-pushing",
 ];
 
-/// What the compiler uses of WebAssembly.
+/// The features of WebAssembly that the compiler uses.
 const USED: [&str; 6] = [
     "--enable-bulk-memory",
     "--enable-nontrapping-float-to-int",
@@ -71,19 +71,19 @@ fn fold(web: &Path) -> Outcome {
     run(fold.args(USED).args(PASSES).args([module, "-o", module]))
 }
 
-/// Whether the library can be compiled; fetches what that takes.
+/// Checks that the library can be compiled; fetches the missing tools.
 pub(crate) fn has_compiler(root: &Path) -> Outcome {
     wasm::fetch(root)
 }
 
-/// Whether there is a browser for the tests; installs one where there is none.
+/// Checks that there is a browser for the tests; installs one if there is none.
 pub(crate) fn has_browser(root: &Path) -> Outcome {
     browser::find(root).map(|_| ())
 }
 
 /// Asks the page what the corpus holds, in Node, and uses it in a browser.
 pub(crate) fn test(root: &Path) -> Outcome {
-    // One file after the other: what is printed of times is then of an idle machine.
+    // One file after another, so that no file slows down the times that another prints.
     let mut tests = browsing(root, &["node", "--test", "--test-concurrency=1"])?;
     run(tests.arg("--test-reporter=spec").args(test_files(&root.join("web/tests"))?))
 }
@@ -94,7 +94,7 @@ pub(crate) fn shots(root: &Path) -> Outcome {
     run(&mut browsing(root, &["node", "tests/shots.mjs"])?)
 }
 
-/// A command in the page's folder that is told of a browser and where screenshots go.
+/// A command in the page's folder, with the paths of a browser and of the screenshots in its environment.
 fn browsing(root: &Path, words: &[&str]) -> Outcome<Command> {
     let mut made = command(&root.join("web"), words);
     made.env("CHROMIUM", browser::find(root)?)

@@ -61,7 +61,7 @@ fn built(folder: &Path) -> PathBuf {
     folder.join(TARGET).join("web/tilewright_web.wasm")
 }
 
-/// Whether the compiler in use has a standard library for the target.
+/// Returns whether the compiler in use has a standard library for the target.
 fn has_target(root: &Path) -> bool {
     let sysroot = output(&mut command(root, &["rustc", "--print", "sysroot"]));
     sysroot.is_ok_and(|path| {
