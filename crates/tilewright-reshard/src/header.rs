@@ -84,7 +84,7 @@ fn check_length(bytes: u64, tensors: usize) -> Result<(), Error> {
     if bytes <= LONGEST {
         return Ok(());
     }
-    let entry = format!("the header of an output file has {bytes} bytes, tensors in it: {tensors}");
+    let said = format!("the header of an output file has {bytes} bytes, tensors in it: {tensors}");
     let legal = format!("{said}; the format allows {LONGEST}");
     let less = "fewer tensors in a file make it shorter, so do row-major shards, which need no note of a layout";
     Err(Error::new("limit", format!("{legal}; {less}")))
@@ -118,7 +118,7 @@ mod tests {
         };
         assert!(header(&name).unwrap() <= LONGEST as usize + 8);
         let error = header(&(name + &"n".repeat(2 * PAGE))).unwrap_err();
-        let entry = "the header of an output file has 100";
+        let said = "the header of an output file has 100";
         assert!(error.kind() == "limit" && error.to_string().starts_with(said), "{error}");
         assert!(
             error.to_string().contains("the format allows 100000000; fewer tensors"),
