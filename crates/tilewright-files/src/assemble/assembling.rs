@@ -1,6 +1,9 @@
 //! Prepares the assembly of a result by a recipe: every decision is made before a byte is written.
 
-use std::path::Path;
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
 
 use tilewright_recipe::Assembly;
 
@@ -8,6 +11,7 @@ use super::{
     equal::Equality,
     made::{self, Known},
     packaging::{self, Messages, Packaging},
+    stored::{Take, ToRows},
     whole::{Way, Whole},
 };
 use crate::{
@@ -61,6 +65,8 @@ pub struct Assembling<'a> {
     pub(crate) wholes: Vec<Whole>,
     pub(crate) equal: Vec<Equality>,
     pub(crate) rows: Vec<Row>,
+    /// The ways to the rows of the tensors that are read so.
+    pub(crate) to_rows: HashMap<usize, ToRows>,
     /// Messages about the recipe, the configuration and the metadata.
     messages: Messages,
 }
@@ -160,8 +166,10 @@ impl<'a> Assembling<'a> {
         messages.cautions.splice(0..0, assembly.notes.iter().cloned());
         messages.cautions.extend(packaging::misplaced(frame.format, assembly));
         messages.cautions.extend(made.opened.container.cautions());
-        let rows = Vec::new();
-        let mut job = Assembling { source: input, made, frame, wholes, equal, rows, messages };
+        let (rows, to_rows) = (Vec::new(), HashMap::new());
+        let mut job =
+            Assembling { source: input, made, frame, wholes, equal, rows, to_rows, messages };
+        job.to_rows = job.ways_to_rows()?;
         job.settle();
         Ok(job)
     }
@@ -189,11 +197,25 @@ impl<'a> Assembling<'a> {
         assembly.made.iter().try_for_each(|made| made::made(made, &known).map(drop))
     }
 
+    /// Returns the tensors that are read.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = Take> {
+        self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors())
+    }
+
+    fn ways_to_rows(&self) -> Result<HashMap<usize, ToRows>, Error> {
+        let numbers: HashSet<usize> =
+            self.taken().filter(|take| take.rows).map(|take| take.tensor).collect();
+        let tensor = |number| Some((number, self.source.tensors().get(number)?));
+        let each = numbers.into_iter().filter_map(tensor);
+        each.map(|(number, tensor)| Ok((number, ToRows::of(tensor)?))).collect()
+    }
+
     /// Chooses the boxes, and describes each tensor.
     pub(crate) fn settle(&mut self) {
         let rooms = self.rooms();
         let wholes = std::mem::take(&mut self.wholes);
-        self.wholes = wholes.into_iter().map(|whole| whole.settled(rooms.out)).collect();
+        self.wholes =
+            wholes.into_iter().map(|whole| whole.settled(rooms.out, rooms.rows)).collect();
         let tensors = self.made.tensors().iter().zip(&self.wholes);
         self.rows = tensors.map(|(tensor, whole)| row(self.source, tensor, whole)).collect();
     }
@@ -308,7 +330,7 @@ fn row(source: &Input, tensor: &Tensor, whole: &Whole) -> Row {
         super::pieces::Give::Tensor(take, _) => Some(take.tensor),
         super::pieces::Give::Fill(_) => None,
     });
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let names = numbers.filter(|number| seen.insert(*number));
     let names = names.filter_map(|number| Some(source.tensors().get(number)?.name.clone()));
     let how = match whole.way {

@@ -80,9 +80,8 @@ impl Assembling<'_> {
     /// Returns the memory of each thread.
     pub(crate) fn rooms(&self) -> Rooms {
         let pieces = || self.wholes.iter().flat_map(|whole| &whole.pieces);
-        let taken = self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors());
         let by_rows = |whole: &Whole| matches!(whole.way, Way::ByRows(_));
-        let by_rows = self.wholes.iter().any(by_rows) || taken.into_iter().any(|take| take.rows);
+        let by_rows = self.wholes.iter().any(by_rows) || self.taken().any(|take| take.rows);
         let casts = pieces().any(|piece| piece.exact != Exact::Same);
         let width = self.wholes.iter().map(|whole| whole.width);
         let width = width.chain(pieces().map(|piece| piece.give.width())).max();
@@ -92,11 +91,12 @@ impl Assembling<'_> {
     /// Returns the tensors that are read, each with its place; rows of them are made in buffers of `most` bytes.
     pub(crate) fn places(&self, budget: &Budget, most: u64) -> Result<Places<'_>, Error> {
         let mut places = Places::new();
-        for take in self.wholes.iter().flat_map(Whole::taken).chain(self.equal_tensors()) {
+        for take in self.taken() {
             if let Entry::Vacant(entry) = places.entry(take)
                 && let Some(tensor) = self.source.tensors().get(take.tensor)
             {
-                entry.insert(Stored::of(self.source, tensor, take.rows, (budget, most))?);
+                let rows = self.to_rows.get(&take.tensor).filter(|_| take.rows).cloned();
+                entry.insert(Stored::of(self.source, tensor, rows, (budget, most))?);
             }
         }
         Ok(places)
@@ -248,7 +248,8 @@ impl Assembling<'_> {
         let (Some(to), Some(from)) = (to, from) else { return Error::usage("no such tensor") };
         let mut bytes = [0; 4];
         let memory = (&Budget::new(self.frame.request.memory), self.rooms().rows);
-        let read = Stored::of(self.source, from, take.rows, memory).and_then(|stored| {
+        let rows = self.to_rows.get(&take.tensor).filter(|_| take.rows).cloned();
+        let read = Stored::of(self.source, from, rows, memory).and_then(|stored| {
             stored.read(&mut bytes, unit * 4)?;
             stored.held(&from.held)
         });

@@ -19,7 +19,7 @@ use super::{
     made::{self, Known},
     packaging,
     pieces::{Give, Piece},
-    stored::{Stored, Take},
+    stored::{Stored, Take, ToRows},
     whole::{Way, Whole},
 };
 use crate::{
@@ -321,7 +321,8 @@ impl<'a> Remade<'a> {
         }
         let whole = self.whole(made, tensor, known)?;
         let by_rows = matches!(whole.way, Way::ByRows(_));
-        let out = Stored::of(self.out, tensor, by_rows, (&buffers.budget, buffers.most))?;
+        let rows = by_rows.then(|| ToRows::of(tensor)).transpose()?;
+        let out = Stored::of(self.out, tensor, rows, (&buffers.budget, buffers.most))?;
         if by_rows {
             buffers.check((self.out, tensor), &out)?;
         }
@@ -363,8 +364,10 @@ impl<'a> Remade<'a> {
             Give::Tensor(take, _) => {
                 let tensor = self.against.tensors().get(take.tensor);
                 let memory = (&buffers.budget, buffers.most);
-                let of =
-                    |it| Ok::<_, Error>((it, Stored::of(self.against, it, take.rows, memory)?));
+                let of = |it| {
+                    let rows = take.rows.then(|| ToRows::of(it)).transpose()?;
+                    Ok::<_, Error>((it, Stored::of(self.against, it, rows, memory)?))
+                };
                 let found = tensor.map(of).transpose()?;
                 if let Some((tensor, stored)) = &found
                     && buffers.is_new(take)

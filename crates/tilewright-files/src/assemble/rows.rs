@@ -11,7 +11,7 @@ use std::{
 use super::{
     assembling::Assembling,
     by_rows::ByRows,
-    hands::Hands,
+    hands::{Failed, Hands, Rooms},
     stored::{Places, Take, in_rows},
     tasks,
     whole::{Way, Whole},
@@ -33,7 +33,9 @@ use crate::{
 
 /// The rows of a tensor, computed when they are read.
 pub(crate) struct Rows<'r, 'b, 'c> {
-    hands: Mutex<Hands<'b, 'c>>,
+    /// The buffers of threads that read no rows at the moment.
+    idle: Mutex<Vec<Hands<'b, 'c>>>,
+    make: (&'c Places<'c>, &'b Budget, Rooms),
     of: (&'r Whole, &'r ByRows),
     /// The input, for messages.
     path: &'r Path,
@@ -41,8 +43,13 @@ pub(crate) struct Rows<'r, 'b, 'c> {
 
 impl Made for Rows<'_, '_, '_> {
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        let mut hands = self.hands.lock().unwrap_or_else(PoisonError::into_inner);
-        hands.rows(self.of, bytes, at).map_err(|failed| failed.told())
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let (places, budget, rooms) = self.make;
+        let own = idle().pop();
+        let mut hands = own.unwrap_or_else(|| Hands::new(places, budget, rooms));
+        hands.rows(self.of, bytes, at).map_err(Failed::told)?;
+        idle().push(hands);
+        Ok(())
     }
 
     fn path(&self) -> &Path {
@@ -58,8 +65,8 @@ pub(crate) fn of<'r, 'b, 'c>(
     budget: &'b Budget,
 ) -> Option<Rows<'r, 'b, 'c>> {
     let Way::ByRows(by_rows) = &whole.way else { return None };
-    let hands = Mutex::new(Hands::new(places, budget, job.rooms().half()));
-    Some(Rows { hands, of: (whole, by_rows), path: &job.source.path })
+    let make = (places, budget, job.rooms().half());
+    Some(Rows { idle: Mutex::default(), make, of: (whole, by_rows), path: &job.source.path })
 }
 
 /// Compares rows with storage: the rows read from the tensors of the input, and the rows from which the tensors of a file are
@@ -80,7 +87,7 @@ pub(crate) fn check(
     // Half of the memory is for reads, half for rows.
     let budget = Budget::new(means.budget.limit() / 2);
     let quiet = Quiet(means.watch);
-    let crew = Crew::new(&quiet, &budget, job.frame.request.threads);
+    let crew = Crew::new(&quiet, &budget, job.lanes() as usize);
     let places = job.places(&means.budget, job.rooms().half().rows)?;
     for (take, stored) in places.iter().filter(|(take, _)| take.rows && taken.contains(take)) {
         let Some(tensor) = job.source.tensors().get(take.tensor) else { continue };

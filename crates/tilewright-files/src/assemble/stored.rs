@@ -50,12 +50,27 @@ pub(crate) struct Stored<'c> {
     rows: Option<Rows>,
 }
 
-/// A plan from storage to rows, and the buffers in which it runs.
-#[derive(Debug)]
-struct Rows {
+/// The way from the storage of a tensor to its rows.
+#[derive(Clone, Debug)]
+pub(crate) struct ToRows {
     plan: Plan,
     /// The number of bytes whose order is reversed.
     unit: usize,
+}
+
+impl ToRows {
+    pub(crate) fn of(tensor: &Tensor) -> Result<ToRows, Error> {
+        let (name, held) = (&tensor.name, &tensor.held);
+        let to = in_rows(held).map_err(Error::usage)?;
+        let plan = Plan::of(program(name, held, &to, 0)?);
+        Ok(ToRows { plan, unit: reversed(held, &to) })
+    }
+}
+
+/// The way to rows, and the buffers in which they are made.
+#[derive(Debug)]
+struct Rows {
+    way: ToRows,
     budget: Budget,
     /// The largest number of bytes of either buffer of a stage.
     most: u64,
@@ -81,19 +96,12 @@ impl<'c> Stored<'c> {
     pub(crate) fn of(
         input: &'c Input,
         tensor: &'c Tensor,
-        rows: bool,
+        rows: Option<ToRows>,
         (budget, most): (&Budget, u64),
     ) -> Result<Self, Error> {
         let (source, at) = input.place(tensor)?;
-        let (name, held) = (tensor.name.as_str(), &tensor.held);
-        let plan = || {
-            let to = in_rows(held).map_err(Error::usage)?;
-            let plan = Plan::of(program(name, held, &to, 0)?);
-            let (unit, budget) = (reversed(held, &to), budget.clone());
-            Ok::<Rows, Error>(Rows { plan, unit, budget, most })
-        };
-        let rows = rows.then(plan).transpose()?;
-        Ok(Stored { source, at, name, rows })
+        let rows = rows.map(|way| Rows { way, budget: budget.clone(), most });
+        Ok(Stored { source, at, name: &tensor.name, rows })
     }
 
     /// Returns the layout of the elements that are read, of a tensor with this one.
@@ -108,7 +116,7 @@ impl<'c> Stored<'c> {
     pub(crate) fn read(&self, bytes: &mut [u8], from: u64) -> Result<(), Error> {
         let mut stored =
             |bytes: &mut [u8], from: u64| self.source.read(bytes, self.at.saturating_add(from));
-        let Some(Rows { plan, unit, budget, most }) = &self.rows else {
+        let Some(Rows { way: ToRows { plan, unit }, budget, most }) = &self.rows else {
             return stored(bytes, from);
         };
         let range = from..from.saturating_add(bytes.len() as u64);

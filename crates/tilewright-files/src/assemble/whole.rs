@@ -8,15 +8,12 @@ use std::sync::Arc;
 use tilewright_transfer::LONG;
 
 use super::{
-    by_rows::ByRows,
+    by_rows::{ByRows, LEAST},
     grid::{Grid, TRIED, split},
     pieces::{Give, Piece},
     stored::Take,
 };
-use crate::layout::held::Held;
-
-/// The least number of bytes of boxes that are tried: a box stays in the cache between reading and writing.
-const LEAST: u64 = 1 << 20;
+use crate::{layout::held::Held, transfer::shares::is_cheap};
 
 /// A tensor of the result.
 #[derive(Debug)]
@@ -60,7 +57,7 @@ impl Whole {
 
     /// Returns these rows, moved to a layout.
     pub(crate) fn by_rows(mut self, held: &Held) -> Result<Whole, String> {
-        let by_rows = ByRows::new(held, self.one_row(self.pieces.clone()), LEAST)?;
+        let by_rows = ByRows::new(held, self.one_row(self.pieces.clone()))?;
         self.way = Way::ByRows(Arc::new(by_rows));
         Ok(self)
     }
@@ -75,10 +72,11 @@ impl Whole {
         self.pieces.iter().map(|piece| piece.nest.size()).fold(0, u64::saturating_add)
     }
 
-    /// Chooses the way it is made, with boxes of up to `most` bytes; before, it is [`Way::Runs`].
-    pub(crate) fn settled(mut self, most: u64) -> Whole {
+    /// Chooses the way it is made, with boxes of up to `most` bytes, or ranges of rows of up to `rows`; before, it is
+    /// [`Way::Runs`].
+    pub(crate) fn settled(mut self, most: u64, rows: u64) -> Whole {
         if let Way::ByRows(by_rows) = &mut self.way {
-            Arc::make_mut(by_rows).most = most.min(LEAST);
+            Arc::make_mut(by_rows).settle(most.min(rows));
         } else if !self.is_runs() {
             self.way = Way::Boxes(Arc::new(self.grid((most / self.width.max(1)).max(1))));
         }
@@ -120,7 +118,6 @@ impl Whole {
         if self.bytes() <= LEAST && self.units <= most {
             return whole(self.pieces.clone());
         }
-        let bytes = u128::from(self.bytes());
         let mut best: Option<(u128, u64, u64, u64)> = None;
         let larger = |units: &u64| units.checked_mul(4).filter(|units| *units / 4 < most);
         let least = (LEAST / self.width.max(1)).clamp(1, most);
@@ -137,7 +134,7 @@ impl Whole {
                 }
             }
             // If calls cost little compared with the bytes, a box in the cache is preferred.
-            if best.as_ref().is_some_and(|(cost, ..)| *cost <= bytes + bytes / 4) {
+            if best.as_ref().is_some_and(|(cost, ..)| is_cheap(*cost, self.bytes())) {
                 break;
             }
         }

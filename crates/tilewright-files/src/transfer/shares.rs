@@ -27,6 +27,20 @@ fn cost((calls, bytes): (u64, u64)) -> u64 {
     calls.saturating_mul(CALL).saturating_add(bytes)
 }
 
+/// Returns the cost of reading and writing ranges of `len` bytes, estimated from the first.
+pub(crate) fn cost_of_ranges(plan: &Plan, len: u64) -> Result<u64, tilewright_relayout::Error> {
+    let Some(range) = plan.ranges(len).next() else { return Ok(0) };
+    let times = plan.dst_bytes().div_ceil((range.end - range.start).max(1));
+    let chunk = plan.chunk(range)?;
+    let (calls, bytes) = (chunk.reads().count() as u64 + 1, chunk.buffer_len() as u64);
+    Ok(cost((calls.saturating_mul(times), bytes.saturating_mul(times))))
+}
+
+/// Returns true if a cost for this number of bytes is little more than that of the bytes: calls are few beside them.
+pub(crate) fn is_cheap(cost: u128, bytes: u64) -> bool {
+    cost <= u128::from(bytes) * 5 / 4
+}
+
 /// The distribution of the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
@@ -96,20 +110,11 @@ impl Shares {
         let len = self.chunk_len(plan)?;
         let most = (share / (self.slots as u64 + 1)).clamp(1, TILE);
         match plan.tiles(most).filter(|_| placed) {
-            Some(tiles) if cost(tiles.cost()) < self.cost_of_ranges(plan, len)? => {
+            Some(tiles) if cost(tiles.cost()) < cost_of_ranges(plan, len)? => {
                 Ok(Parts::Tiles(tiles))
             }
             _ => Ok(Parts::Ranges(len)),
         }
-    }
-
-    /// Returns the cost of reading and writing ranges of `len` bytes, estimated from the first.
-    fn cost_of_ranges(&self, plan: &Plan, len: u64) -> Result<u64, tilewright_relayout::Error> {
-        let Some(range) = plan.ranges(len).next() else { return Ok(0) };
-        let times = plan.dst_bytes().div_ceil((range.end - range.start).max(1));
-        let chunk = plan.chunk(range)?;
-        let (calls, bytes) = (chunk.reads().count() as u64 + 1, chunk.buffer_len() as u64);
-        Ok(cost((calls.saturating_mul(times), bytes.saturating_mul(times))))
     }
 
     /// Returns the number of bytes held by a lane that runs this chunk.
