@@ -28,7 +28,7 @@ pub(super) fn run(args: &args::Info, out: &mut Output) -> Result<ExitCode, Failu
 
 /// Adds a hint about modules to the error of an unrecognised file, since only `info` reads modules too.
 fn refused(error: Error) -> Failure {
-    let hint = "; an HLO module's text begins with `HloModule`, or the file's name ends with .txt, .hlo or .pb";
+    let hint = "; an HLO module's text begins with `HloModule` or `ENTRY`, or the file's name ends with .txt, .hlo or .pb";
     let hint = if error.is_unrecognised() { hint } else { "" };
     Failure::from(error).with_hint(hint)
 }

@@ -65,7 +65,7 @@ impl<'a> Scan<'a> {
     fn comment(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or("");
         let len = match rest.as_bytes().get(1) {
-            Some(b'/') => Some(rest.find('\n').unwrap_or(rest.len())),
+            Some(b'/') => Some(rest.find(['\n', '\r']).unwrap_or(rest.len())),
             Some(b'*') if !self.unclosed => {
                 let end = rest.get(2..).and_then(|inner| inner.find("*/"));
                 self.unclosed = end.is_none();
@@ -119,6 +119,25 @@ impl<'a> Scan<'a> {
         let len = rest.iter().take_while(|&&b| is_name(b)).count();
         let behind = rest.get(len..).unwrap_or(&[]).trim_ascii_start();
         len > 0 && rest.get(..len) != Some(b"b") && behind.first() == Some(&b'(')
+    }
+
+    /// Returns whether a computation comes next: `ENTRY`, or a name and `{`.
+    pub(super) fn is_computation(&mut self) -> bool {
+        self.peek();
+        let mut ahead = Scan { at: self.at, ..Scan::new(self.text) };
+        let Ok(name) = ahead.name("") else { return false };
+        name == "ENTRY" || (name != "HloModule" && ahead.peek() == Some(b'{'))
+    }
+
+    /// Passes over the rest of the line, and returns a reader of what follows the name of an attribute and `=` there.
+    pub(super) fn attribute(&mut self, name: &str) -> Option<Scan<'a>> {
+        let from = self.at;
+        self.pass_line();
+        let line = self.text.get(from..self.at)?;
+        let mut places = line.match_indices(name).map(|(at, _)| at);
+        let at = places.find(|&at| line[..at].trim_end().ends_with(','))?;
+        let mut found = Scan { at: from + at + name.len(), ..Scan::new(self.text) };
+        found.eat(b'=').then_some(found)
     }
 
     /// Reads an integer, the number of a parameter.

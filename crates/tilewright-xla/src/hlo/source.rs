@@ -24,7 +24,7 @@ pub enum HloSourceError {
 }
 
 impl HloModule {
-    /// Returns whether bytes begin like the text of a module: with `HloModule`, after white space and comments. The
+    /// Returns true if bytes begin as a module's text does: with `HloModule` or `ENTRY`, white space and comments before
     /// beginning of a file suffices.
     ///
     /// ```
@@ -33,7 +33,8 @@ impl HloModule {
     /// assert!(!HloModule::begins_as_text(b"\x0a\x01m") && !HloModule::begins_as_text(b"HloModules"));
     /// ```
     pub fn begins_as_text(bytes: &[u8]) -> bool {
-        Scan::new(&String::from_utf8_lossy(bytes)).name("").is_ok_and(|name| name == "HloModule")
+        let text = String::from_utf8_lossy(bytes);
+        Scan::new(&text).name("").is_ok_and(|name| matches!(name, "HloModule" | "ENTRY"))
     }
 
     /// Reads a module from its text or its proto. Bytes that begin with `HloModule`, or whose only control characters are

@@ -1,13 +1,17 @@
 //! Reads a module from its text.
 //!
 //! ```text
-//! module      := 'HloModule' name { ',' attribute } { table | computation }
+//! module      := [ 'HloModule' name { ',' attribute } ] { table | computation }
 //! table       := ('FileNames' | 'FunctionNames' | 'FileLocations' | 'StackFrames') { INT … }
 //! computation := [ 'ENTRY' ] name [ '(' … ')' '->' shape ] '{' { instruction } '}' { ',' attribute }
 //! instruction := [ 'ROOT' ] name '=' [ shape ] opcode '(' … ')' { ',' attribute }
 //! ```
 //!
-//! If no computation is marked, the last one is the entry, as in XLA. An omitted shape is not inferred.
+//! Where no computation is marked, the last is the entry, as in XLA. A shape that is left out is not inferred. Without the
+//! line of `HloModule` the text begins with `ENTRY` or with `name {`, and the module is called as its entry.
+//!
+//! Parameters and the root of the entry have the layouts that the attribute `entry_computation_layout` states, where its shapes
+//! fit them.
 //!
 //! A name may have a `%` before it. The parts `…` and attributes are skipped, with balanced brackets, strings and
 //! comments. The attributes of an instruction end with the line on which all brackets are closed, unless a comma continues
@@ -43,12 +47,15 @@ impl HloModule {
 }
 
 fn module(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
-    let expected = scan.error("expected `HloModule`");
-    if scan.name("expected `HloModule`")? != "HloModule" {
-        return Err(expected);
+    let (mut name, mut stated) = (None, None);
+    if !scan.is_computation() {
+        let expected = scan.error("expected `HloModule`");
+        if scan.name("expected `HloModule`")? != "HloModule" {
+            return Err(expected);
+        }
+        name = Some(scan.name("expected the module's name")?.to_owned());
+        stated = scan.attribute("entry_computation_layout").map(EntryLayout::read).transpose()?;
     }
-    let name = scan.name("expected the module's name")?.to_owned();
-    scan.pass_line();
     let (mut computations, mut shapes) = (Vec::<HloComputation>::new(), Shapes::default());
     while scan.peek().is_some() {
         let again = scan.error("a second ENTRY; a module begins with one computation");
@@ -69,7 +76,55 @@ fn module(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
     {
         last.entry = true;
     }
+    let entry = computations.iter_mut().find(|computation| computation.entry);
+    if let (Some(stated), Some(entry)) = (stated, entry) {
+        stated.give(entry, &mut shapes);
+    }
+    let entry = || computations.iter().find(|one| one.entry).map(|one| one.name.clone());
+    let name = name.or_else(entry).unwrap_or_default();
     Ok(HloModule { name, computations })
+}
+
+/// The shapes that a module states for its entry.
+struct EntryLayout {
+    parameters: Vec<Shape>,
+    result: Shape,
+}
+
+impl EntryLayout {
+    /// Reads `{(shape, …)->shape}`.
+    fn read(mut scan: Scan<'_>) -> Result<EntryLayout, ParseError> {
+        scan.expect(b'{', "expected `{` and the shapes of the entry")?;
+        scan.expect(b'(', "expected `(` and the shapes of the parameters")?;
+        let mut parameters = Vec::new();
+        while !scan.eat(b')') {
+            parameters.push(scan.shape()?);
+            scan.eat(b',');
+        }
+        scan.expect(b'-', "expected `->` and the shape of the result")?;
+        scan.expect(b'>', "expected `->` and the shape of the result")?;
+        let result = scan.shape()?;
+        scan.expect(b'}', "expected `}`")?;
+        Ok(EntryLayout { parameters, result })
+    }
+
+    /// Gives the parameters and the root of the entry the layouts of the shapes that are stated for them. XLA's parser compares
+    /// neither their number nor their extents, so what does not fit is passed over.
+    fn give(&self, entry: &mut HloComputation, shapes: &mut Shapes) {
+        let root = entry.root;
+        for (at, one) in entry.instructions.iter_mut().enumerate() {
+            let stated = match one.parameter {
+                Some(number) => usize::try_from(number).ok().and_then(|i| self.parameters.get(i)),
+                None => Some(&self.result).filter(|_| root == Some(at)),
+            };
+            let fits =
+                |stated: &&Shape| one.shape.as_ref().is_none_or(|own| own.compatible(stated));
+            if let Some(mut stated) = stated.filter(fits).cloned() {
+                stated.fill_scalar_layouts();
+                one.shape = Some(shapes.share(stated));
+            }
+        }
+    }
 }
 
 /// Skips the lines of a table, which begin with numbers.

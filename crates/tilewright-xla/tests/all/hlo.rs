@@ -196,6 +196,62 @@ fn hlo_text_may_leave_out_shapes_and_the_entry() {
 }
 
 #[test]
+fn hlo_text_may_lack_its_first_line() {
+    for text in [
+        "ENTRY e {\n  ROOT x = f32[2] parameter(0)\n}\n",
+        "ENTRY %e (x: f32[2]) -> f32[2] {\n  ROOT x = f32[2] parameter(0)\n}\n",
+        "// begins at once\ne {\n  ROOT x = f32[2] parameter(0)\n}\n",
+        "f {\n  ROOT y = s8[] parameter(0)\n}\ne {\n  ROOT x = f32[2] parameter(0)\n}\n",
+    ] {
+        let module = HloModule::parse(text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((module.name.as_str(), module.entry().unwrap().name.as_str()), ("e", "e"));
+        assert_eq!(HloModule::from_bytes(text.as_bytes()).unwrap(), module);
+    }
+    for text in ["", "e", "x = f32[2] parameter(0)", "e (x: f32[2]) -> f32[2] {\n}\n"] {
+        assert!(HloModule::parse(text).unwrap_err().to_string().contains("`HloModule`"), "{text}");
+    }
+}
+
+#[test]
+fn hlo_comments_end_with_their_line_whatever_ends_it() {
+    for end in ["\n", "\r\n", "\r"] {
+        let text = format!(
+            "HloModule m // a{end}// }}{end}\nENTRY e {{ // b{end}  ROOT x = f32[2] parameter(0)\n}}\n"
+        );
+        let module = HloModule::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(module.entry().unwrap().instructions.len(), 1, "{text:?}");
+    }
+}
+
+#[test]
+fn hlo_entries_have_the_shapes_that_the_module_states() {
+    let module = |attributes: &str| {
+        HloModule::parse(&format!(
+            "HloModule m{attributes}\n\
+             f {{\n  ROOT x = f32[2,3]{{1,0}} parameter(0)\n}}\n\
+             ENTRY e {{\n  b = s8[] parameter(1)\n  a = f32[2,3]{{1,0}} parameter(0)\n  ROOT t = f32[3,2] transpose(a)\n}}\n"
+        ))
+    };
+    let shape = |attributes: &str| module(attributes).unwrap().entry().unwrap().program_shape();
+    assert_eq!(shape("").unwrap().to_string(), "(a: f32[2,3]{1,0}, b: s8[]) -> f32[3,2]");
+    let stated = ", entry_computation_layout={(f32[2,3]{0,1:T(2,2)}, /*index=1*/ s8[])->f32[3,2]{0,1}}, is_scheduled=true";
+    assert_eq!(
+        shape(stated).unwrap().to_string(),
+        "(a: f32[2,3]{0,1:T(2,2)}, b: s8[]) -> f32[3,2]{0,1}"
+    );
+    let inner = |attributes: &str| module(attributes).unwrap().computations[0].program_shape();
+    assert_eq!(inner(stated), inner(""));
+    // What does not fit is passed over.
+    for other in ["{(s8[2,3], f32[])->f32[2,3]}", "{()->f32[]}"] {
+        assert_eq!(shape(&format!(", entry_computation_layout={other}")), shape(""), "{other}");
+    }
+    for (wrong, words) in [("{(f32[2,3], s8[])=f32[3,2]}", "`->`"), ("{f32[2,3]}", "`(`")] {
+        let error = module(&format!(", entry_computation_layout={wrong}")).unwrap_err().to_string();
+        assert!(error.starts_with("line 1, ") && error.contains(words), "{wrong}: {error}");
+    }
+}
+
+#[test]
 fn hlo_text_that_misleads_is_passed_over() {
     let text = r#"// a module
 HloModule tricky, entry_computation_layout={(f32[2]{0})->f32[2]{0}}, input_output_alias={ {0}: (0, {}, may-alias) },
@@ -253,7 +309,7 @@ fn hlo_text_at_fault_is_told_with_its_line() {
     let module = |body: &str| format!("HloModule m\n\nENTRY e {{\n  {body}\n}}\n");
     for (text, place, why) in [
         (String::new(), (1, 1), "expected `HloModule`"),
-        ("ENTRY main {}".into(), (1, 1), "expected `HloModule`"),
+        ("main ENTRY {}".into(), (1, 1), "expected `HloModule`"),
         ("HloModule".into(), (1, 10), "module's name"),
         (module("x = f32[2]{1} parameter(0)"), (4, 14), "out of range"),
         (module("x = F32[2] parameter(0)"), (4, 7), "did you mean `f32`"),
